@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // desync_check.c: the server's own digests beside those that clients report. Sums of them travel,
-// so that no tick is left out whatever is lost. Nobody is disconnected for a difference; inquiry.c
-// finds where it is.
+// so that no tick is left out whatever is lost. Nobody is disconnected for a difference;
+// divergence_search.c finds where it is.
 #include "internal.h"
 
 #define LOGGED_ALWAYS 8 // of one address: several clients may share it
@@ -28,7 +28,7 @@ static void diverged(foliot__session *s, foliot__peer *peer)
     if (foliot__is_logged(++foliot__address_of(s->server, peer)->divergences))
         foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
                              peer->name);
-    foliot__inquiry_begin(s, peer);
+    foliot__divergence_search_begin(s, peer);
 }
 
 static void compare(foliot__session *s, foliot__peer *peer)
@@ -46,7 +46,8 @@ static void compare(foliot__session *s, foliot__peer *peer)
     }
 }
 
-void foliot__judge_hear(foliot__session *s, foliot__peer *peer, uint64_t stepped, uint64_t digests)
+void foliot__desync_check_report(foliot__session *s, foliot__peer *peer, uint64_t stepped,
+                                 uint64_t digests)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     if (stepped <= p->stepped || stepped > p->acked)
@@ -58,7 +59,7 @@ void foliot__judge_hear(foliot__session *s, foliot__peer *peer, uint64_t stepped
     compare(s, peer);
 }
 
-void foliot__judge_stepped(foliot__session *s)
+void foliot__desync_check_step(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
     foliot_server *server = s->server;

@@ -20,15 +20,15 @@
 #define FOUND_ELSEWHERE_MAX 2 // several clients may share an address
 #define REWIND_KEYFRAMES 2    // a step is taken again only from so many states' time before it
 
-bool foliot__inquiry_running(const foliot__session *s)
+bool foliot__divergence_search_running(const foliot__session *s)
 {
-    const foliot__inquiry *q = &s->lockstep->inquiry;
+    const foliot__divergence_search *q = &s->lockstep->search;
     return q->running && !atomic_load_explicit(&q->finished, memory_order_acquire);
 }
 
 static foliot__peer *asked(foliot__session *s)
 {
-    const foliot__inquiry *q = &s->lockstep->inquiry;
+    const foliot__divergence_search *q = &s->lockstep->search;
     foliot__peer *peer = &s->server->peers[q->peer];
     return peer->state == FOLIOT__PEER_IN && peer->id.value == q->id.value && peer->session == s
                ? peer
@@ -37,7 +37,7 @@ static foliot__peer *asked(foliot__session *s)
 
 static void ask(foliot__session *s, const foliot__peer *peer)
 {
-    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__divergence_search *q = &s->lockstep->search;
     foliot__message m = {.kind = FOLIOT__SEARCH_REQUEST};
     uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
     m.as.search.length = (uint32_t)foliot_search_get_request(&q->search, question);
@@ -72,15 +72,16 @@ static bool may_search(foliot_server *server, foliot__peer *peer)
     return true;
 }
 
-bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
+bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
-    foliot__inquiry *q = &l->inquiry;
+    foliot__divergence_search *q = &l->search;
     foliot__lockstep_peer *p = &peer->lockstep;
     if (q->active || q->running || s->server->now_ns < p->search_ns)
         return false;
     // Waited too long: our digests of then are gone. Or it has had all its searches.
-    if (s->tick - p->compared >= l->log.capacity || peer->conduct.searches >= PEER_SEARCHES_MAX) {
+    if (s->tick - p->compared >= l->log.capacity ||
+        peer->misbehaviour.searches >= PEER_SEARCHES_MAX) {
         s->server->counters.searches_refused++;
         p->searched = true;
         return false;
@@ -90,7 +91,7 @@ bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
         p->put_off = true;
         return false;
     }
-    peer->conduct.searches++;
+    peer->misbehaviour.searches++;
     p->searched = true;
     q->begun_ns = s->server->now_ns;
     p->search_ns = s->server->now_ns + AGAIN_AFTER_NS;
@@ -116,7 +117,7 @@ bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
 
 static void run_rewind(void *job)
 {
-    foliot__inquiry *q = job;
+    foliot__divergence_search *q = job;
     foliot__rewind_advance(&q->rewind, UINT32_MAX);
     atomic_store_explicit(&q->finished, true, memory_order_release);
 }
@@ -124,7 +125,7 @@ static void run_rewind(void *job)
 static void go_back(foliot__session *s, uint64_t tick)
 {
     foliot__lockstep *l = s->lockstep;
-    foliot__inquiry *q = &l->inquiry;
+    foliot__divergence_search *q = &l->search;
     const foliot__keyframe *k = foliot__keyframe_before(s, tick - 1);
     q->running = true;
     atomic_store_explicit(&q->finished, false, memory_order_relaxed);
@@ -153,7 +154,7 @@ static void go_back(foliot__session *s, uint64_t tick)
 
 static void remember(foliot__session *s, const foliot__peer *peer)
 {
-    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__divergence_search *q = &s->lockstep->search;
     const foliot__rewind *r = &q->rewind;
     bool known = r->status == FOLIOT_STATUS_OK && r->finished && r->tick == q->search.found.tick;
     memcpy(q->name, peer->name, sizeof q->name);
@@ -170,12 +171,12 @@ static void remember(foliot__session *s, const foliot__peer *peer)
         q->found.inputs = foliot__rewind_last(r, &q->found.input_count);
     }
     q->has_case = true;
-    q->told = false;
+    q->reported = false;
 }
 
 static void tell(foliot__session *s, const foliot__peer *peer)
 {
-    const foliot_divergence *d = &s->lockstep->inquiry.search.found;
+    const foliot_divergence *d = &s->lockstep->search.search.found;
     foliot__message m = {.kind = FOLIOT__DIVERGED};
     m.as.diverged = (foliot__diverged){.tick = d->tick,
                                        .index = d->index,
@@ -202,7 +203,7 @@ static void caught(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__lockstep *l = s->lockstep;
-    foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_digests);
+    foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
     p->diverged = false;
     p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
     p->compared = p->stepped;
@@ -212,7 +213,7 @@ static void caught(foliot__session *s, foliot__peer *peer)
 // them up.
 static void weigh(foliot__session *s, foliot__peer *peer)
 {
-    const foliot_divergence *d = &s->lockstep->inquiry.search.found;
+    const foliot_divergence *d = &s->lockstep->search.search.found;
     foliot__address *a = foliot__address_of(s->server, peer);
     uint32_t stage = d->stage_known ? d->stage : UINT32_MAX,
              part = d->part_known ? d->part : UINT32_MAX;
@@ -222,12 +223,12 @@ static void weigh(foliot__session *s, foliot__peer *peer)
     a->found_part = part;
     a->found_field = field;
     if (++a->found > FOUND_ELSEWHERE_MAX && elsewhere)
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_digests);
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
 }
 
 static void conclude(foliot__session *s, foliot__peer *peer)
 {
-    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__divergence_search *q = &s->lockstep->search;
     q->active = false;
     if (q->search.state == FOLIOT_SEARCH_FOUND) {
         remember(s, peer);
@@ -242,7 +243,7 @@ static void conclude(foliot__session *s, foliot__peer *peer)
 
 static void proceed(foliot__session *s, foliot__peer *peer)
 {
-    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__divergence_search *q = &s->lockstep->search;
     if (q->search.state == FOLIOT_SEARCH_REQUESTS)
         ask(s, peer);
     else if (q->search.state == FOLIOT_SEARCH_NEEDS_TRACE)
@@ -251,10 +252,10 @@ static void proceed(foliot__session *s, foliot__peer *peer)
         conclude(s, peer);
 }
 
-void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from,
-                          const foliot__search_message *answer)
+void foliot__divergence_search_response(foliot__session *s, const foliot__peer *from,
+                                        const foliot__search_message *answer)
 {
-    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__divergence_search *q = &s->lockstep->search;
     foliot__peer *peer = q->active ? asked(s) : NULL;
     if (!peer || peer != from || answer->number != q->number ||
         q->search.state != FOLIOT_SEARCH_REQUESTS) {
@@ -270,7 +271,7 @@ void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from,
 // The step was taken again, or cannot be.
 static void rewound(foliot__session *s, foliot__peer *peer)
 {
-    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__divergence_search *q = &s->lockstep->search;
     q->running = false;
     if (!peer) {
         q->active = false;
@@ -286,20 +287,20 @@ static void rewound(foliot__session *s, foliot__peer *peer)
 // One of those who could not be asked at once.
 static void next_one(foliot__session *s)
 {
-    uint32_t from = s->lockstep->inquiry.peer + 1;
+    uint32_t from = s->lockstep->search.peer + 1;
     for (uint32_t i = 0; i < s->server->peers_max; i++) {
         foliot__peer *peer = &s->server->peers[(from + i) % s->server->peers_max];
         if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.diverged &&
-            !peer->lockstep.searched && foliot__inquiry_begin(s, peer))
+            !peer->lockstep.searched && foliot__divergence_search_begin(s, peer))
             return;
     }
 }
 
-void foliot__inquiry_update(foliot__session *s)
+void foliot__divergence_search_update(foliot__session *s)
 {
-    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__divergence_search *q = &s->lockstep->search;
     foliot__peer *peer = q->active ? asked(s) : NULL;
-    if (q->running && foliot__inquiry_running(s))
+    if (q->running && foliot__divergence_search_running(s))
         return;
     if (q->running)
         rewound(s, peer);
@@ -308,7 +309,8 @@ void foliot__inquiry_update(foliot__session *s)
     else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS ||
                            s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
         q->active = false;
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_digests); // it reports, and does not answer
+        foliot__peer_violated(s, peer,
+                              FOLIOT__VIOLATION_violations_digests); // it reports, and does not answer
     } else if (!q->active)
         next_one(s);
 }
@@ -317,10 +319,10 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
 {
     for (uint32_t i = 0; i < server->session_count; i++) {
         foliot__lockstep *l = server->sessions[i]->lockstep;
-        if (!l || !l->inquiry.has_case || l->inquiry.told)
+        if (!l || !l->search.has_case || l->search.reported)
             continue;
-        l->inquiry.told = true;
-        *found = l->inquiry.found;
+        l->search.reported = true;
+        *found = l->search.found;
         return true;
     }
     return false;

@@ -204,13 +204,13 @@ static void send_group(foliot__session *session, const foliot__peer *peer, uint3
 static void send_status(foliot__session *session, foliot__peer *peer)
 {
     foliot_server *server = session->server;
-    if (peer->heard_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
+    if (peer->input_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
         return;
     peer->status_ns = server->now_ns;
     const foliot__player_slot *player =
         peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
     int64_t slack_ns =
-        (int64_t)(foliot__session_closes_ns(session, peer->newest_tick) - peer->heard_ns);
+        (int64_t)(foliot__session_closes_ns(session, peer->newest_tick) - peer->input_ns);
     int64_t slack_us = slack_ns / 1000;
     foliot__status_packet status = {
         .tick = (uint32_t)session->tick,
@@ -220,7 +220,7 @@ static void send_status(foliot__session *session, foliot__peer *peer)
                                                       : slack_us),
         .late_changes = player ? (uint32_t)player->late_changes : 0,
         .echo_us = peer->echo_us,
-        .held_us = (uint32_t)((server->now_ns - peer->heard_ns) / 1000),
+        .held_us = (uint32_t)((server->now_ns - peer->input_ns) / 1000),
     };
     uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES];
     foliot__status_packet_encode(&status, bytes);
@@ -228,15 +228,15 @@ static void send_status(foliot__session *session, foliot__peer *peer)
 }
 
 // A host that makes up for late ticks tells nothing of the network.
-void foliot__fanout_heard(const foliot__session *session, foliot__peer *peer, uint64_t tick)
+void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick)
 {
     uint64_t sent_ns =
         session->broadcast_ns - ticks_ns(session, foliot__fanout_shown(session, peer) - tick);
     uint64_t arrived_ns = session->server->arrived_ns;
     if (!session->running_late)
-        foliot__thinning_heard(&peer->thinning, session->server->now_ns,
-                               arrived_ns > sent_ns ? arrived_ns - sent_ns : 0,
-                               ticks_ns(session, session->snapshot_every));
+        foliot__rate_adaptation_acknowledge(&peer->rate, session->server->now_ns,
+                                            arrived_ns > sent_ns ? arrived_ns - sent_ns : 0,
+                                            ticks_ns(session, session->snapshot_every));
 }
 
 // A baseline that has been overwritten is none any more: the peer starts anew.
@@ -265,8 +265,8 @@ void foliot__fanout_broadcast(foliot__session *session)
             repeat_complete(session, peer);
         if (!peer->has_baseline)
             continue;
-        if (foliot__thinning_sends(&peer->thinning, foliot__fanout_shown(session, peer),
-                                   session->snapshot_every))
+        if (foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
+                                          session->snapshot_every))
             server->order[count++] = i;
         else
             server->counters.snapshots_thinned++;

@@ -76,16 +76,16 @@ typedef struct foliot__peer {
     uint64_t complete_tick, complete_ns,
         complete_every_ns;  // which, when the last copy did, and the next one will
     bool complete_reliable; // one of them went reliably
-    foliot__thinning thinning;
+    foliot__rate_adaptation rate;
     uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
                             // its way
     uint32_t malformed;
     uint64_t connected_ns, welcomed_ns, greeted_ns, status_ns;
     // Of its newest input packet:
     uint32_t newest_tick, echo_us;
-    uint64_t heard_ns;
+    uint64_t input_ns;
     foliot__lockstep_peer lockstep;
-    foliot__conduct conduct;
+    foliot__misbehaviour misbehaviour;
     size_t scene_sent;  // bytes
     uint64_t bulk_turn; // when it was sent something in bulk
     uint32_t address;   // index, a hint
@@ -172,9 +172,9 @@ struct foliot__session {
     foliot_status stepped, captured; // of the last step
     foliot_status recorded;          // the first that was not fine
     foliot_status failed;            // what ended the session; FOLIOT_STATUS_OK: nothing did
-    bool recording_told;
+    bool recording_reported;
     uint64_t ticks_lost; // of those that are counted as unrecorded
-    uint64_t frozen_told;
+    uint64_t frozen_reported;
     bool running_late;
     bool notes_tokens; // the block of the step that runs is written out at once
     bool awaiting;     // some peers wait for their welcome
@@ -267,8 +267,8 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
 bool foliot__players_over_address(const foliot__session *session, uint64_t host);
 // Whether somebody may come back to that player with the token.
 bool foliot__player_known(const foliot__session *session, const foliot__token *token);
-void foliot__player_heard_token(foliot__session *session,
-                                const foliot__peer *peer); // its welcome, as it plays
+void foliot__player_acknowledge_token(foliot__session *session,
+                                      const foliot__peer *peer); // its welcome, as it plays
 // The peer has ended. Whether its player was its own still, and has no peer now.
 bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer);
 void foliot__players_expire(foliot__session *session); // those whose peers do not come back
@@ -311,9 +311,10 @@ void foliot__watch_update(foliot_server *server);
 
 // misbehaviour.c
 // Counted and told. The peer may have ended afterwards: who goes on is dropped.
-void foliot__lockstep_lied(foliot__session *session, foliot__peer *peer, foliot__lie lie);
-bool foliot__lockstep_flooded(foliot__session *session,
-                              foliot__peer *peer); // a packet too many, to be left unread
+void foliot__peer_violated(foliot__session *session, foliot__peer *peer,
+                           foliot__violation violation);
+bool foliot__peer_floods(foliot__session *session,
+                         foliot__peer *peer); // a packet too many, to be left unread
 
 // stream.c
 void foliot__stream_restart(foliot__stream *stream);
@@ -343,8 +344,8 @@ size_t foliot__late_join_send(foliot__session *session, foliot__peer *peer);
 // Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer
 // may have ended afterwards.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
-void foliot__late_join_heard(foliot__session *session, foliot__peer *peer,
-                             const foliot__keyframe_acknowledge *heard);
+void foliot__late_join_acknowledge(foliot__session *session, foliot__peer *peer,
+                                   const foliot__keyframe_acknowledge *heard);
 
 // bulk.c
 void foliot__bulk_update(foliot_server *server);
@@ -355,18 +356,18 @@ uint64_t foliot__bulk_wake_ns(const foliot_server *server); // UINT64_MAX: nothi
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
 
 // desync_check.c
-void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped,
-                        uint64_t digests);
-void foliot__judge_stepped(foliot__session *session); // a step was taken in
-bool foliot__is_logged(uint64_t count);               // the first few, and then 10, 100, 1000, ...
+void foliot__desync_check_report(foliot__session *session, foliot__peer *peer, uint64_t stepped,
+                                 uint64_t digests);
+void foliot__desync_check_step(foliot__session *session); // a step was taken in
+bool foliot__is_logged(uint64_t count); // the first few, and then 10, 100, 1000, ...
 
 // divergence_search.c
-bool foliot__inquiry_begin(foliot__session *session,
-                           foliot__peer *peer); // false: another one is on
-void foliot__inquiry_update(foliot__session *session);
-void foliot__inquiry_hear(foliot__session *session, const foliot__peer *peer,
-                          const foliot__search_message *answer);
-bool foliot__inquiry_running(const foliot__session *session); // on a worker
+bool foliot__divergence_search_begin(foliot__session *session,
+                                     foliot__peer *peer); // false: another one is on
+void foliot__divergence_search_update(foliot__session *session);
+void foliot__divergence_search_response(foliot__session *session, const foliot__peer *peer,
+                                        const foliot__search_message *answer);
+bool foliot__divergence_search_running(const foliot__session *session); // on a worker
 
 // fanout.c
 foliot_status foliot__fanout_init(foliot__session *session);
@@ -375,7 +376,7 @@ foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); /
 // The tick of the newest snapshot that the peer may see.
 uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer);
 // It has acknowledged a snapshot that it had not before.
-void foliot__fanout_heard(const foliot__session *session, foliot__peer *peer, uint64_t tick);
+void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick);
 // The snapshot of that tick; NULL if it is not kept any more.
 const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick);
 void foliot__fanout_broadcast(foliot__session *session);

@@ -76,7 +76,7 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
     p->begun_ns = s->server->now_ns;
     s->server->counters.behind++;
     foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, lacks, peer->name);
-    if (++peer->conduct.restarts > FOLIOT__RESTARTS_MAX)
+    if (++peer->misbehaviour.restarts > FOLIOT__RESTARTS_MAX)
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
                           "it is too slow for the session's state");
 }

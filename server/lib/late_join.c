@@ -135,8 +135,8 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
     }
 }
 
-void foliot__late_join_heard(foliot__session *s, foliot__peer *peer,
-                             const foliot__keyframe_acknowledge *heard)
+void foliot__late_join_acknowledge(foliot__session *s, foliot__peer *peer,
+                                   const foliot__keyframe_acknowledge *heard)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     if (heard->tick != p->start || heard->offset <= p->heard || heard->offset > p->sent)

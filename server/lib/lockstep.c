@@ -65,8 +65,8 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
         return status;
     l->sums = calloc(l->log.capacity, sizeof *l->sums);
     l->digests = calloc(l->log.capacity, sizeof *l->digests);
-    l->inquiry.chain = calloc(FOLIOT__CHAIN_TICKS, sizeof *l->inquiry.chain);
-    if (!l->sums || !l->digests || !l->inquiry.chain || !l->keyframes)
+    l->search.chain = calloc(FOLIOT__CHAIN_TICKS, sizeof *l->search.chain);
+    if (!l->sums || !l->digests || !l->search.chain || !l->keyframes)
         return FOLIOT_STATUS_MEMORY;
     foliot__tick_log_clear(&l->log, s->tick);
     foliot__keyframe_prepare(s, &l->keyframes[0]);
@@ -88,8 +88,8 @@ void foliot__lockstep_destroy(foliot__session *s)
     free(l->keyframes);
     free(l->sums);
     free(l->digests);
-    free(l->inquiry.chain);
-    foliot__rewind_free(&l->inquiry.rewind);
+    free(l->search.chain);
+    foliot__rewind_free(&l->search.rewind);
     free(l);
     s->lockstep = NULL;
 }
@@ -227,11 +227,11 @@ static void send_status(foliot__session *s, foliot__peer *peer)
 {
     foliot_server *server = s->server;
     const foliot__lockstep_peer *p = &peer->lockstep;
-    if (peer->heard_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
+    if (peer->input_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
         return;
     peer->status_ns = server->now_ns;
-    int64_t slack_us = (int64_t)(foliot__session_closes_ns(s, p->stamp) - peer->heard_ns) / 1000;
-    uint64_t held_ms = (server->now_ns - peer->heard_ns) / 1000000;
+    int64_t slack_us = (int64_t)(foliot__session_closes_ns(s, p->stamp) - peer->input_ns) / 1000;
+    uint64_t held_ms = (server->now_ns - peer->input_ns) / 1000000;
     foliot__lockstep_status status = {
         .tick = (uint32_t)s->tick,
         .checked = (uint32_t)p->compared,
@@ -313,7 +313,7 @@ void foliot__lockstep_closed(foliot__session *s)
         send_status(s, peer);
         foliot__late_join_check(s, peer);
     }
-    foliot__inquiry_update(s);
+    foliot__divergence_search_update(s);
     foliot_transport_flush(server->config.transport, server->now_ns);
     foliot__keyframe_choose(s);
 }
@@ -329,7 +329,7 @@ static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick
     for (uint32_t i = 0; i < acks->count; i++)
         end += acks->runs[i].missing + acks->runs[i].here;
     if (end > foliot__lockstep_visible(s, peer) && end > p->start) {
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_unclosed);
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_unclosed);
         return false;
     }
     if (*next < p->acked)
@@ -359,21 +359,21 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t next;
-    if (foliot__lockstep_flooded(s, peer) || !take_acks(s, peer, &packet->acks, &next))
+    if (foliot__peer_floods(s, peer) || !take_acks(s, peer, &packet->acks, &next))
         return;
     p->word_ns = s->server->now_ns;
     p->patience_ns = FOLIOT__SILENT_NS;
     if (p->bulk_sent && p->acked >= p->bulk)
-        peer->conduct.restarts = 0;
+        peer->misbehaviour.restarts = 0;
     uint64_t tick = next + packet->ahead;
-    if (peer->heard_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||
-        s->server->now_ns - peer->heard_ns > 30000000000u) {
-        peer->heard_ns = s->server->arrived_ns;
+    if (peer->input_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||
+        s->server->now_ns - peer->input_ns > 30000000000u) {
+        peer->input_ns = s->server->arrived_ns;
         p->echo_ms = packet->sent_ms;
         p->stamp = (uint32_t)tick;
     }
     if (peer->player != FOLIOT__NO_PLAYER)
         take_own_ticks(s, peer, packet, tick);
     if (peer->state == FOLIOT__PEER_IN && packet->behind <= next)
-        foliot__judge_hear(s, peer, next - packet->behind, packet->digests);
+        foliot__desync_check_report(s, peer, next - packet->behind, packet->digests);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// lockstep.h: what the server keeps for lockstep. lockstep.c: closed ticks to everybody, and what
-// comes back. stream.c: players' inputs before their tick is closed. late_join.c: saved states for
-// newcomers. judge.c: whose digests differ. inquiry.c: where. conduct.c: who lies.
+// lockstep.h: what the server keeps for a lockstep session. lockstep.c sends closed ticks and takes
+// what comes back; stream.c holds players' inputs until their tick is closed; keyframe.c and
+// late_join.c save states and send them to newcomers; desync_check.c compares digests,
+// divergence_search.c finds where they differ, misbehaviour.c counts what no honest client says.
 #ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
 #define FOLIOT_SERVER_LIB_LOCKSTEP_H
 
@@ -38,12 +39,12 @@
     10000000000u // a peer that says nothing for so long is given up, though its transport answers
 #define FOLIOT__RESTARTS_MAX 4 // states that one peer is sent anew, before it is given up
 
-typedef enum foliot__lie {
-#define FOLIOT__LIE_ENUM(name) FOLIOT__LIE_##name,
-    FOLIOT_SERVER_VIOLATIONS(FOLIOT__LIE_ENUM)
-#undef FOLIOT__LIE_ENUM
-        FOLIOT__LIE_COUNT
-} foliot__lie;
+typedef enum foliot__violation {
+#define FOLIOT__VIOLATION_ENUM(name) FOLIOT__VIOLATION_##name,
+    FOLIOT_SERVER_VIOLATIONS(FOLIOT__VIOLATION_ENUM)
+#undef FOLIOT__VIOLATION_ENUM
+        FOLIOT__VIOLATION_COUNT
+} foliot__violation;
 
 // A player's inputs, by the tick that they are meant for.
 typedef struct foliot__stream {
@@ -67,15 +68,15 @@ typedef struct foliot__keyframe {
 } foliot__keyframe;
 
 // What a peer has done that no honest one does; it stays when the peer begins anew.
-typedef struct foliot__conduct {
-    uint64_t lies[FOLIOT__LIE_COUNT];
+typedef struct foliot__misbehaviour {
+    uint64_t violations[FOLIOT__VIOLATION_COUNT];
     uint32_t offences;
     uint64_t offence_ns, forgiven_ns;
     uint32_t restarts; // states that it was sent anew, since it last had come as far as all others
     uint32_t searches; // for its divergences
     double tokens;     // of packets that it may still send
     uint64_t tokens_ns;
-} foliot__conduct;
+} foliot__misbehaviour;
 
 // Of one peer in a lockstep session.
 typedef struct foliot__lockstep_peer {
@@ -106,7 +107,7 @@ typedef struct foliot__lockstep_peer {
 } foliot__lockstep_peer;
 
 // The search for one peer's divergence; the others wait.
-typedef struct foliot__inquiry {
+typedef struct foliot__divergence_search {
     bool active;
     uint32_t peer; // index
     foliot_peer_id id;
@@ -119,10 +120,10 @@ typedef struct foliot__inquiry {
     bool running; // on a worker
     atomic_bool finished;
     // Of the last that was found, until the next begins.
-    bool told, has_case;
+    bool reported, has_case;
     foliot_divergence_report found;
     char name[FOLIOT_NAME_BYTES];
-} foliot__inquiry;
+} foliot__divergence_search;
 
 typedef struct foliot__lockstep {
     foliot_simulation simulation;
@@ -133,7 +134,7 @@ typedef struct foliot__lockstep {
     foliot__tick_log log;   // closed ticks
     uint64_t *sums;         // of digest shares, by tick, as many as the log has ticks
     foliot_digest *digests; // by tick, as many
-    foliot__inquiry inquiry;
+    foliot__divergence_search search;
     foliot__stream *streams; // a player each
     foliot__keyframe *keyframes;
     uint32_t keyframe_count, keyframe_ticks;

@@ -96,7 +96,7 @@ static void resume_player(foliot__session *session, foliot__player_slot *player,
 
 // A token that was replaced, and whose owner had heard so: he lost the new one, or somebody has
 // stolen it.
-static void tell_spent(foliot__session *session, const foliot__token *token)
+static void report_spent_token(foliot__session *session, const foliot__token *token)
 {
     foliot_player_proof proof = proof_of(token);
     for (uint32_t p = 0; !foliot__token_is_none(token) && p < session->player_limit; p++) {
@@ -141,7 +141,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
         session->players[found].host = host;
         return found;
     }
-    tell_spent(session, &hello->token);
+    report_spent_token(session, &hello->token);
     found = free_player(session);
     if (found == FOLIOT__NO_PLAYER)
         return found;
@@ -163,7 +163,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     return found;
 }
 
-void foliot__player_heard_token(foliot__session *session, const foliot__peer *peer)
+void foliot__player_acknowledge_token(foliot__session *session, const foliot__peer *peer)
 {
     foliot__player_slot *player =
         peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rate_adaptation.c: see thinning.h. A lag is a round trip and what waits in queues. Jitter and
+// rate_adaptation.c: see rate.h. A lag is a round trip and what waits in queues. Jitter and
 // losses leave its least in half a second alone; a queue that does not drain is in that too.
 #include "rate_adaptation.h"
 
@@ -15,7 +15,7 @@
 static const uint32_t shares[] = {1, 2, 3, 4, 6, 8, 12, 16};
 #define LEVELS (sizeof shares / sizeof shares[0])
 
-static uint64_t least_of_past(const foliot__thinning *t)
+static uint64_t least_of_past(const foliot__rate_adaptation *t)
 {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < t->past_count; i++)
@@ -24,16 +24,17 @@ static uint64_t least_of_past(const foliot__thinning *t)
     return least;
 }
 
-static void remember(foliot__thinning *t, uint64_t lag_ns)
+static void remember(foliot__rate_adaptation *t, uint64_t lag_ns)
 {
     t->past_ns[t->past_next] = lag_ns;
-    t->past_next = (t->past_next + 1) % FOLIOT__THINNING_WINDOWS;
-    if (t->past_count < FOLIOT__THINNING_WINDOWS)
+    t->past_next = (t->past_next + 1) % FOLIOT__RATE_WINDOWS;
+    if (t->past_count < FOLIOT__RATE_WINDOWS)
         t->past_count++;
 }
 
 // Each time more is tried later: what comes of trying too much is seen by the player.
-static void send_fewer(foliot__thinning *t, uint64_t now_ns, uint64_t excess_ns, uint64_t period_ns)
+static void send_fewer(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t excess_ns,
+                       uint64_t period_ns)
 {
     uint32_t steps = excess_ns > MUCH_NS ? 2 : 1;
     while (steps-- > 0 && t->level + 1 < LEVELS &&
@@ -45,14 +46,14 @@ static void send_fewer(foliot__thinning *t, uint64_t now_ns, uint64_t excess_ns,
     t->changed_ns = now_ns;
 }
 
-static void send_more(foliot__thinning *t, uint64_t now_ns)
+static void send_more(foliot__rate_adaptation *t, uint64_t now_ns)
 {
     t->level--;
     t->rests_until_ns = now_ns + WINDOW_NS;
     t->changed_ns = now_ns;
 }
 
-static void look(foliot__thinning *t, uint64_t now_ns, uint64_t period_ns)
+static void look(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t period_ns)
 {
     uint64_t least = least_of_past(t), lag = t->least_ns;
     if (least == UINT64_MAX || lag < least)
@@ -67,16 +68,16 @@ static void look(foliot__thinning *t, uint64_t now_ns, uint64_t period_ns)
         send_more(t, now_ns);
 }
 
-void foliot__thinning_begin(foliot__thinning *thinning, uint64_t round_trip_ns)
+void foliot__rate_adaptation_begin(foliot__rate_adaptation *rate, uint64_t round_trip_ns)
 {
-    *thinning = (foliot__thinning){0};
-    remember(thinning, round_trip_ns);
+    *rate = (foliot__rate_adaptation){0};
+    remember(rate, round_trip_ns);
 }
 
-void foliot__thinning_heard(foliot__thinning *thinning, uint64_t now_ns, uint64_t lag_ns,
-                            uint64_t period_ns)
+void foliot__rate_adaptation_acknowledge(foliot__rate_adaptation *rate, uint64_t now_ns,
+                                         uint64_t lag_ns, uint64_t period_ns)
 {
-    foliot__thinning *t = thinning;
+    foliot__rate_adaptation *t = rate;
     if (t->window_ns == 0 ||
         now_ns - t->window_ns > 4 * (uint64_t)WINDOW_NS) { // it is new, or was silent
         t->window_ns = now_ns;
@@ -93,12 +94,12 @@ void foliot__thinning_heard(foliot__thinning *thinning, uint64_t now_ns, uint64_
     t->least_ns = UINT64_MAX;
 }
 
-bool foliot__thinning_sends(foliot__thinning *thinning, uint64_t tick, uint32_t every)
+bool foliot__rate_adaptation_sends(foliot__rate_adaptation *rate, uint64_t tick, uint32_t every)
 {
-    uint64_t step = (uint64_t)shares[thinning->level] * every;
-    if (tick < thinning->next_tick && thinning->next_tick - tick <= step)
+    uint64_t step = (uint64_t)shares[rate->level] * every;
+    if (tick < rate->next_tick && rate->next_tick - tick <= step)
         return false;
-    thinning->next_tick =
+    rate->next_tick =
         tick - tick % step + step; // the same ones for all: what is encoded once goes to many
     return true;
 }

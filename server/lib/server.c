@@ -58,7 +58,8 @@ static bool any_running(const foliot_server *server)
         if (server->sessions[i]->running &&
             !atomic_load_explicit(&server->sessions[i]->finished, memory_order_acquire))
             return true;
-        else if (server->sessions[i]->lockstep && foliot__inquiry_running(server->sessions[i]))
+        else if (server->sessions[i]->lockstep &&
+                 foliot__divergence_search_running(server->sessions[i]))
             return true;
     return false;
 }
@@ -128,10 +129,10 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     } else if (message.kind == FOLIOT__KEYFRAME_ACKNOWLEDGE && peer->state == FOLIOT__PEER_IN &&
                peer->session->lockstep) {
         server->counters.answers++;
-        foliot__late_join_heard(peer->session, peer, &message.as.keyframe_acknowledge);
+        foliot__late_join_acknowledge(peer->session, peer, &message.as.keyframe_acknowledge);
     } else if (message.kind == FOLIOT__SEARCH_RESPONSE && peer->state == FOLIOT__PEER_IN &&
                peer->session->lockstep) {
-        foliot__inquiry_hear(peer->session, peer, &message.as.search);
+        foliot__divergence_search_response(peer->session, peer, &message.as.search);
     } else {
         server->counters.messages_unexpected++;
         foliot__peer_offended(server, peer);
@@ -147,7 +148,7 @@ static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8
         return;
     }
     server->counters.input_packets++;
-    foliot__player_heard_token(peer->session, peer);
+    foliot__player_acknowledge_token(peer->session, peer);
     foliot__lockstep_take(peer->session, peer, &packet);
 }
 
@@ -179,7 +180,7 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         return;
     }
     server->counters.input_packets++;
-    foliot__player_heard_token(peer->session, peer);
+    foliot__player_acknowledge_token(peer->session, peer);
     foliot__input_receive(peer->session, peer, &packet);
 }
 

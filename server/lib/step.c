@@ -163,12 +163,12 @@ static void start_step(foliot__session *s)
 
 // -- taking in
 
-static void tell_what_happened(foliot__session *s)
+static void report_step(foliot__session *s)
 {
     foliot_server *server = s->server;
     const foliot_world_counters *world = foliot_world_get_counters(s->world);
-    if (world->frozen_bodies > s->frozen_told) {
-        s->frozen_told = world->frozen_bodies;
+    if (world->frozen_bodies > s->frozen_reported) {
+        s->frozen_reported = world->frozen_bodies;
         foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
                              world->first_frozen_body, "");
     }
@@ -176,11 +176,11 @@ static void tell_what_happened(foliot__session *s)
         foliot_recording_state state = foliot_recording_get_state(s->recording);
         server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
         s->ticks_lost = state.ticks_lost;
-        if (!s->recording_told)
+        if (!s->recording_reported)
             foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, FOLIOT__NO_PLAYER, 0,
                                  state.stopped_errno ? strerror(state.stopped_errno)
                                                      : foliot_status_get_text(s->recorded));
-        s->recording_told = true;
+        s->recording_reported = true;
     }
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(s->world, &count);
@@ -256,10 +256,10 @@ static void finish_step(foliot__session *s)
     foliot__session_note_lag(s);
     if (s->lockstep) {
         foliot__keyframe_saved(s);
-        foliot__judge_stepped(s);
+        foliot__desync_check_step(s);
     }
     if (s->world)
-        tell_what_happened(s);
+        report_step(s);
     if (s->captured != FOLIOT_STATUS_OK) {
         fail_session(s, s->captured);
         return;

@@ -25,7 +25,7 @@ static void take_again(foliot__session *s, foliot__peer *peer, uint64_t tick,
     const foliot__stream *stream = &s->lockstep->streams[peer->player];
     uint32_t had = foliot__tick_log_read(&stream->log, tick, before, FOLIOT__INPUTS_A_TICK);
     if (had != count || !same_inputs(before, inputs, count))
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_contradicted);
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_contradicted);
     else
         s->server->counters.inputs_repeated += count;
 }
@@ -59,7 +59,7 @@ static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
     if (tick < stream->log.first) {
         counters->inputs_stale += count;
         if (count && tick + FOLIOT__LONG_AGO < s->tick)
-            foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_long_ago);
+            foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_long_ago);
         return;
     }
     if (foliot__tick_log_has(&stream->log, tick)) {
@@ -87,7 +87,7 @@ void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__b
 {
     foliot__stream *stream = &s->lockstep->streams[peer->player];
     if (!only_own_controls(block, peer->player)) {
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_other_player);
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_other_player);
         return;
     }
     if (!stream->begun) {
