@@ -137,7 +137,7 @@ static const char *misbehaviour_of(uint32_t reason)
 {
     return reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_MALFORMED
                ? "dropped by the server: what came from here was no message"
-           : reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_LIED
+           : reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_VIOLATION
                ? "dropped by the server: no honest client says what came from here"
                : NULL;
 }

@@ -64,7 +64,7 @@ void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__viola
     if (!too_many_offences(&peer->misbehaviour, s->server->now_ns))
         return;
     snprintf(text, sizeof text, "it %s, again and again", violation_texts[violation]);
-    foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_LIED, text);
+    foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_VIOLATION, text);
 }
 
 // A packet too many: more than a bucket holds, which fills as fast as anyone sends.
