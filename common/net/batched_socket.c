@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// batched_socket.c: see tray.h. Linux sorts by a socket filter over the sockets that share a port
-// (SO_ATTACH_REUSEPORT_CBPF).
+// batched_socket.c: see batched_socket.h. Linux sorts by a socket filter over the sockets that
+// share a port (SO_ATTACH_REUSEPORT_CBPF).
 #include "net/batched_socket.h"
 
 #include <errno.h>
@@ -77,37 +77,37 @@ static int open_beside(int host_fd, uint8_t mark)
     return -1;
 }
 
-static void prepare(foliot__batched_socket *tray, uint32_t i)
+static void prepare(foliot__batched_socket *batched, uint32_t i)
 {
-    tray->parts[i] = (struct iovec){tray->bytes[i], DATAGRAM_BYTES};
-    tray->messages[i].msg_hdr = (struct msghdr){.msg_name = &tray->from[i],
-                                                .msg_namelen = sizeof tray->from[i],
-                                                .msg_iov = &tray->parts[i],
-                                                .msg_iovlen = 1,
-                                                .msg_control = &tray->stamps[i],
-                                                .msg_controllen = sizeof tray->stamps[i]};
+    batched->parts[i] = (struct iovec){batched->bytes[i], DATAGRAM_BYTES};
+    batched->messages[i].msg_hdr = (struct msghdr){.msg_name = &batched->from[i],
+                                                   .msg_namelen = sizeof batched->from[i],
+                                                   .msg_iov = &batched->parts[i],
+                                                   .msg_iovlen = 1,
+                                                   .msg_control = &batched->stamps[i],
+                                                   .msg_controllen = sizeof batched->stamps[i]};
 }
 
 foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark)
 {
-    foliot__batched_socket *tray = calloc(1, sizeof *tray);
-    if (!tray)
+    foliot__batched_socket *batched = calloc(1, sizeof *batched);
+    if (!batched)
         return NULL;
-    tray->interval_ns = INTERVAL_NS_MAX;
-    tray->fd = open_beside(host_fd, mark);
-    if (tray->fd < 0) {
-        free(tray);
+    batched->interval_ns = INTERVAL_NS_MAX;
+    batched->fd = open_beside(host_fd, mark);
+    if (batched->fd < 0) {
+        free(batched);
         return NULL;
     }
-    return tray;
+    return batched;
 }
 
-void foliot__batched_socket_close(foliot__batched_socket *tray)
+void foliot__batched_socket_close(foliot__batched_socket *batched)
 {
-    if (!tray)
+    if (!batched)
         return;
-    close(tray->fd);
-    free(tray);
+    close(batched->fd);
+    free(batched);
 }
 
 // -- reading
@@ -126,42 +126,45 @@ static uint64_t waited_ns(struct msghdr *head, const struct timespec *now)
     return waited < 0 || waited > (int64_t)WAITED_NS_MAX ? 0 : (uint64_t)waited;
 }
 
-static uint32_t read_batch(foliot__batched_socket *tray, foliot__batch_receiver *take, void *user)
+static uint32_t read_batch(foliot__batched_socket *batched, foliot__batch_receiver *take,
+                           void *user)
 {
     struct timespec now;
     for (uint32_t i = 0; i < BATCH; i++)
-        prepare(tray, i);
-    int got = recvmmsg(tray->fd, tray->messages, BATCH, MSG_DONTWAIT, NULL);
+        prepare(batched, i);
+    int got = recvmmsg(batched->fd, batched->messages, BATCH, MSG_DONTWAIT, NULL);
     clock_gettime(CLOCK_REALTIME, &now);
     for (int i = 0; i < got; i++) {
-        struct msghdr *head = &tray->messages[i].msg_hdr;
-        if (head->msg_namelen == sizeof tray->from[i])
-            take(user, &tray->from[i], tray->bytes[i], tray->messages[i].msg_len,
-                 tray->read_ns - waited_ns(head, &now));
+        struct msghdr *head = &batched->messages[i].msg_hdr;
+        if (head->msg_namelen == sizeof batched->from[i])
+            take(user, &batched->from[i], batched->bytes[i], batched->messages[i].msg_len,
+                 batched->read_ns - waited_ns(head, &now));
     }
     return got < 0 ? 0 : (uint32_t)got;
 }
 
-void foliot__batched_socket_read(foliot__batched_socket *tray, uint64_t now_ns,
+void foliot__batched_socket_read(foliot__batched_socket *batched, uint64_t now_ns,
                                  foliot__batch_receiver *take, void *user)
 {
     uint32_t got, all = 0;
-    if (now_ns == tray->read_ns)
+    if (now_ns == batched->read_ns)
         return;
-    tray->read_ns = now_ns;
+    batched->read_ns = now_ns;
     do {
-        got = read_batch(tray, take, user);
+        got = read_batch(batched, take, user);
         all += got;
     } while (got == BATCH && all < 4096); // a flood must not keep us here
     if (all > MANY)
-        tray->interval_ns /= 2;
+        batched->interval_ns /= 2;
     else if (all < FEW)
-        tray->interval_ns *= 2;
-    tray->interval_ns = tray->interval_ns < INTERVAL_NS_MIN ? INTERVAL_NS_MIN : tray->interval_ns;
-    tray->interval_ns = tray->interval_ns > INTERVAL_NS_MAX ? INTERVAL_NS_MAX : tray->interval_ns;
+        batched->interval_ns *= 2;
+    batched->interval_ns =
+        batched->interval_ns < INTERVAL_NS_MIN ? INTERVAL_NS_MIN : batched->interval_ns;
+    batched->interval_ns =
+        batched->interval_ns > INTERVAL_NS_MAX ? INTERVAL_NS_MAX : batched->interval_ns;
 }
 
-uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *tray)
+uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *batched)
 {
-    return tray->read_ns + tray->interval_ns;
+    return batched->read_ns + batched->interval_ns;
 }

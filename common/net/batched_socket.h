@@ -21,13 +21,13 @@ typedef void foliot__batch_receiver(void *user, const struct sockaddr_in *from,
 // Beside a bound socket. NULL where the system does not offer it: then everything comes to that
 // socket.
 foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark);
-void foliot__batched_socket_close(foliot__batched_socket *tray);
+void foliot__batched_socket_close(foliot__batched_socket *batched);
 // All that has come, `length` being at most FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1 (of longer ones the
 // beginning). Once for each now_ns; then it does nothing.
-void foliot__batched_socket_read(foliot__batched_socket *tray, uint64_t now_ns,
+void foliot__batched_socket_read(foliot__batched_socket *batched, uint64_t now_ns,
                                  foliot__batch_receiver *take, void *user);
 // When to read again at the latest, so that neither is the socket's buffer full nor is anybody
 // woken up for few.
-uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *tray);
+uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *batched);
 
 #endif

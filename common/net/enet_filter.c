@@ -113,13 +113,13 @@ static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *
 
 // The first early datagram of a connection opens it, where the address is proven.
 static slot *open_early(enet_transport *t, const ENetAddress *from,
-                        const foliot__raw_datagram *direct)
+                        const foliot__raw_datagram *datagram)
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__admitted why;
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
     if (!t->head.config.bind || !foliot__cookie_good(&t->keys, from->host, from->port,
-                                                     direct->connect_id, direct->cookie)) {
+                                                     datagram->connect_id, datagram->cookie)) {
         counters->datagrams_dropped_cookie++;
         return NULL;
     }
@@ -131,59 +131,60 @@ static slot *open_early(enet_transport *t, const ENetAddress *from,
     if (!s) {
         counters->connects_refused += why == FOLIOT__ADMITTED;
         counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
-        send_refusal(t, from, direct->connect_id, FOLIOT_DISCONNECT_FULL);
+        send_refusal(t, from, datagram->connect_id, FOLIOT_DISCONNECT_FULL);
         return NULL;
     }
-    s->connect_id = direct->connect_id;
-    s->cookie = direct->cookie;
+    s->connect_id = datagram->connect_id;
+    s->cookie = datagram->cookie;
     foliot__slot_set(t, s, SLOT_EARLY);
     foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
     return s;
 }
 
-static slot *slot_of_direct(enet_transport *t, const ENetAddress *from,
-                            const foliot__raw_datagram *direct)
+static slot *slot_of_datagram(enet_transport *t, const ENetAddress *from,
+                              const foliot__raw_datagram *datagram)
 {
-    if (direct->early) {
-        slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
+    if (datagram->early) {
+        slot *s = foliot__slot_by_connection(t, from, datagram->connect_id);
         if (!s)
-            return open_early(t, from, direct);
-        if (foliot__secrets_equal(&s->cookie, &direct->cookie, sizeof s->cookie))
+            return open_early(t, from, datagram);
+        if (foliot__secrets_equal(&s->cookie, &datagram->cookie, sizeof s->cookie))
             return s;
         t->head.counters.datagrams_dropped_cookie++;
         return NULL;
     }
-    const ENetPeer *peer = direct->peer < t->host->peerCount ? &t->host->peers[direct->peer] : NULL;
-    bool theirs =
-        peer && peer->connectID == direct->connect_id && foliot__same_address(&peer->address, from);
+    const ENetPeer *peer =
+        datagram->peer < t->host->peerCount ? &t->host->peers[datagram->peer] : NULL;
+    bool theirs = peer && peer->connectID == datagram->connect_id &&
+                  foliot__same_address(&peer->address, from);
     if (theirs && peer->data)
         return peer->data;
-    slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
+    slot *s = foliot__slot_by_connection(t, from, datagram->connect_id);
     return theirs || (s && s->state == SLOT_FREE)
                ? s
                : NULL; // free: what comes late for one that is over
 }
 
-static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
-                        size_t length, uint64_t arrived_ns)
+static void receive_datagram(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+                             size_t length, uint64_t arrived_ns)
 {
-    foliot__raw_datagram direct;
-    if (!foliot__raw_datagram_parse(bytes, length, &direct)) {
+    foliot__raw_datagram datagram;
+    if (!foliot__raw_datagram_parse(bytes, length, &datagram)) {
         t->head.counters.datagrams_dropped_malformed++;
         return;
     }
-    const slot *s = slot_of_direct(t, from, &direct);
+    const slot *s = slot_of_datagram(t, from, &datagram);
     if (!s) { // an early one was counted where it was refused
-        t->head.counters.datagrams_dropped_unproven += !direct.early;
+        t->head.counters.datagrams_dropped_unproven += !datagram.early;
         return;
     }
     if (s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING) {
         t->head.counters.datagrams_dropped_ended++;
         return;
     }
-    for (uint32_t i = 0; i < direct.count; i++)
-        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), direct.packets[i], direct.lengths[i],
-                           arrived_ns);
+    for (uint32_t i = 0; i < datagram.count; i++)
+        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), datagram.packets[i],
+                           datagram.lengths[i], arrived_ns);
 }
 
 void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint8_t *bytes,
@@ -195,7 +196,7 @@ void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint
     if (address.port == 0)
         t->head.counters.datagrams_dropped_source++;
     else
-        take_direct(t, &address, bytes, length, arrived_ns);
+        receive_datagram(t, &address, bytes, length, arrived_ns);
     t->head.counters.packets_batched += t->inbox.count - t->inbox.first - before;
 }
 
@@ -282,7 +283,7 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
         return 1;
     }
     if (foliot__raw_datagram_is(bytes, length)) {
-        take_direct(t, from, bytes, length, t->now_ns);
+        receive_datagram(t, from, bytes, length, t->now_ns);
         return 1;
     }
     if (greeting(t, from, bytes, length))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections.
-// enet_gate.c: what is done with a datagram before ENet sees it. enet_transport.c: the transport.
+// enet_filter.c: what is done with a datagram before ENet sees it. enet_transport.c: the transport.
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
@@ -43,15 +43,15 @@ typedef struct slot {
 typedef struct enet_transport {
     foliot_transport head;
     ENetHost *host;
-    foliot__relay *relay;
-    foliot__batched_socket *tray; // NULL: none
+    foliot__impairment_proxy *proxy;
+    foliot__batched_socket *batched; // NULL: none
     slot *slots;
     uint32_t packet_bytes_max;
     foliot__cookie_keys keys; // of a host
     foliot__admission admission;
     uint64_t now_ns;
     ENetPacket *delivered; // of the last event
-    int epoll_fd;          // -1, or ENet's socket and the relay's together
+    int epoll_fd;          // -1, or ENet's socket and the proxy's together
     foliot__inbox inbox;
     foliot__outbox outbox;
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
@@ -82,7 +82,7 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
 // A slot of a proven address, within what that may hold, or why not. A host's alone.
 slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why);
 
-// enet_gate.c
+// enet_filter.c
 void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes,
                       size_t length);
 void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// enet_transport.c: the transport over ENet 1.3.17, with its traps handled
-// (docs/explanation/netcode.md lists them). Everything of one transport happens on one thread.
-// Unreliable packets go past ENet (direct.h), reliable ones on its channel 1; nothing unreliable is
-// ever fragmented.
+// enet_transport.c: the transport over ENet 1.3.17, with its traps handled (docs/explanation/netcode.md lists
+// them). Everything of one transport happens on one thread. Unreliable packets go past ENet
+// (raw_datagram.h), reliable ones on its channel 1; nothing unreliable is ever fragmented.
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
@@ -71,7 +70,8 @@ static foliot_status watch_relay(enet_transport *t)
     t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (t->epoll_fd < 0 ||
         epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, (int)t->host->socket, &event) != 0 ||
-        epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, foliot__relay_descriptor(t->relay), &event) != 0)
+        epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, foliot__impairment_proxy_descriptor(t->proxy),
+                  &event) != 0)
         return FOLIOT_STATUS_IO;
     return FOLIOT_STATUS_OK;
 }
@@ -82,21 +82,21 @@ static bool impaired(const enet_transport *t)
            !foliot__impairment_none(&t->head.config.receive);
 }
 
-// The relay is made with the first connection, and stays for those that come back to the same
+// The proxy is made with the first connection, and stays for those that come back to the same
 // address.
 static foliot_status through_relay(enet_transport *t, struct sockaddr_in *address)
 {
     foliot_status status = FOLIOT_STATUS_OK;
-    if (t->relay && !foliot__relay_leads_to(t->relay, address))
+    if (t->proxy && !foliot__impairment_proxy_leads_to(t->proxy, address))
         return FOLIOT_STATUS_UNSUPPORTED;
-    if (!t->relay) {
-        status = foliot__relay_connect(address, &t->head.config.send, &t->head.config.receive,
-                                       &t->head.counters, &t->relay);
+    if (!t->proxy) {
+        status = foliot__impairment_proxy_connect(
+            address, &t->head.config.send, &t->head.config.receive, &t->head.counters, &t->proxy);
         if (status == FOLIOT_STATUS_OK)
             status = watch_relay(t);
     }
     if (status == FOLIOT_STATUS_OK)
-        *address = foliot__relay_address(t->relay);
+        *address = foliot__impairment_proxy_address(t->proxy);
     return status;
 }
 
@@ -268,7 +268,7 @@ static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason,
     return true;
 }
 
-static bool next_direct(enet_transport *t, foliot_transport_event *event)
+static bool next_datagram(enet_transport *t, foliot_transport_event *event)
 {
     foliot__inbox_entry entry;
     const uint8_t *bytes;
@@ -363,18 +363,18 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     set_clock(t, now_ns);
     foliot__servicing = t;
     drop_delivered(t);
-    if (t->relay)
-        foliot__relay_pump(t->relay, now_ns);
-    if (t->tray)
-        foliot__batched_socket_read(t->tray, now_ns, foliot__take_batched, t);
+    if (t->proxy)
+        foliot__impairment_proxy_pump(t->proxy, now_ns);
+    if (t->batched)
+        foliot__batched_socket_read(t->batched, now_ns, foliot__take_batched, t);
     if (advance_askers(t, event) || expire_early(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
-        if (next_direct(t, event))
+        if (next_datagram(t, event))
             return true;
         int got = next_event(t, &from);
         if (got == 0)
-            return next_direct(t, event);
+            return next_datagram(t, event);
         if (got < 0) { // a datagram that is too large, from anybody, does this
             t->head.counters.service_errors++;
             errors++;
@@ -410,14 +410,14 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
     foliot__slot_set(t, s, SLOT_FREE);
 }
 
-static void flush_direct(enet_transport *t)
+static void flush_datagrams(enet_transport *t)
 {
     if (t->outbox.count > 0)
         t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, (int)t->host->socket);
 }
 
 // A packet that is kept in the outbox, to one receiver.
-static bool send_direct(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
+static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
 {
     foliot__outbox *o = &t->outbox;
     if (s->state == SLOT_ASKING)
@@ -452,14 +452,14 @@ static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, 
         if (!s)
             continue;
         if (t->outbox.count == t->outbox.capacity) {
-            flush_direct(t);
+            flush_datagrams(t);
             kept = NULL;
         }
         if (!kept && !(kept = foliot__outbox_keep(&t->outbox, bytes, length))) {
-            flush_direct(t);
+            flush_datagrams(t);
             kept = foliot__outbox_keep(&t->outbox, bytes, length);
         }
-        taken += send_direct(t, s, kept, length);
+        taken += send_datagram(t, s, kept, length);
     }
     return taken;
 }
@@ -509,22 +509,22 @@ static void enet_flush(foliot_transport *transport, uint64_t now_ns)
     enet_transport *t = (enet_transport *)transport;
     set_clock(t, now_ns);
     foliot__servicing = t;
-    flush_direct(t);
+    flush_datagrams(t);
     if (t->unsent)
         enet_host_flush(t->host);
     t->unsent = false;
-    if (t->relay)
-        foliot__relay_pump(t->relay, now_ns);
+    if (t->proxy)
+        foliot__impairment_proxy_pump(t->proxy, now_ns);
 }
 
 static uint64_t enet_wake_ns(const foliot_transport *transport)
 {
     const enet_transport *t = (const enet_transport *)transport;
     uint64_t timer = t->now_ns + TIMER_NS;
-    uint64_t relay = t->relay ? foliot__relay_wake_ns(t->relay) : UINT64_MAX;
-    uint64_t tray = t->tray ? foliot__batched_socket_wake_ns(t->tray) : UINT64_MAX;
-    uint64_t first = relay < timer ? relay : timer;
-    return tray < first ? tray : first;
+    uint64_t proxy = t->proxy ? foliot__impairment_proxy_wake_ns(t->proxy) : UINT64_MAX;
+    uint64_t batched = t->batched ? foliot__batched_socket_wake_ns(t->batched) : UINT64_MAX;
+    uint64_t first = proxy < timer ? proxy : timer;
+    return batched < first ? batched : first;
 }
 
 static int enet_descriptor(const foliot_transport *transport)
@@ -536,7 +536,8 @@ static int enet_descriptor(const foliot_transport *transport)
 static uint16_t enet_port(const foliot_transport *transport)
 {
     const enet_transport *t = (const enet_transport *)transport;
-    return t->relay ? ntohs(foliot__relay_address(t->relay).sin_port) : t->host->address.port;
+    return t->proxy ? ntohs(foliot__impairment_proxy_address(t->proxy).sin_port)
+                    : t->host->address.port;
 }
 
 static void enet_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
@@ -569,12 +570,12 @@ static void enet_destroy(foliot_transport *transport)
     enet_transport *t = (enet_transport *)transport;
     foliot__servicing = t;
     drop_delivered(t);
-    if (t->host && t->relay) { // what was said last must not end in our own queue
+    if (t->host && t->proxy) { // what was said last must not end in our own queue
         enet_flush(transport, t->now_ns);
-        foliot__relay_drain(t->relay, t->now_ns);
+        foliot__impairment_proxy_drain(t->proxy, t->now_ns);
     }
-    foliot__relay_close(t->relay);
-    foliot__batched_socket_close(t->tray);
+    foliot__impairment_proxy_close(t->proxy);
+    foliot__batched_socket_close(t->batched);
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         foliot__slot_release(&t->slots[i], NULL);
     if (t->host)
@@ -630,14 +631,14 @@ static foliot_status open_host(enet_transport *t)
     if (!t->host)
         return FOLIOT_STATUS_AGAIN;
     if (!relayed && config->bind && config->batches)
-        t->tray = foliot__batched_socket_open((int)t->host->socket, FOLIOT__SHORT_MARK);
+        t->batched = foliot__batched_socket_open((int)t->host->socket, FOLIOT__SHORT_MARK);
     if (!relayed)
         return FOLIOT_STATUS_OK;
     struct sockaddr_in near = {.sin_family = AF_INET,
                                .sin_port = htons(t->host->address.port),
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    status = foliot__relay_listen(&address, &near, &config->send, &config->receive,
-                                  &t->head.counters, &t->relay);
+    status = foliot__impairment_proxy_listen(&address, &near, &config->send, &config->receive,
+                                             &t->head.counters, &t->proxy);
     return status == FOLIOT_STATUS_OK ? watch_relay(t) : status;
 }
 

@@ -13,17 +13,17 @@
 #define DATAGRAM_BYTES_MAX 4096
 
 typedef struct session {
-    int near_fd, far_fd; // one of them is the relay's shared one
+    int near_fd, far_fd; // one of them is the proxy's shared one
     struct sockaddr_in near, far;
 } session;
 
-struct foliot__relay {
+struct foliot__impairment_proxy {
     bool listens;
     int shared_fd, epoll_fd;
     struct sockaddr_in address; // of shared_fd
     struct sockaddr_in near;    // ENet's, where it is known beforehand
-    foliot__link outward, inward;
-    session sessions[FOLIOT__RELAY_SESSIONS_MAX];
+    foliot__impaired_link outward, inward;
+    session sessions[FOLIOT__PROXY_SESSIONS_MAX];
     uint32_t session_count;
 };
 
@@ -40,33 +40,33 @@ static int open_socket(const struct sockaddr_in *bind_to)
     return -1;
 }
 
-static bool watch(foliot__relay *relay, int fd)
+static bool watch(foliot__impairment_proxy *proxy, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(relay->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+    return epoll_ctl(proxy->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 static foliot_status open_relay(const struct sockaddr_in *address, const foliot_impairment *send,
                                 const foliot_impairment *receive,
-                                foliot_transport_counters *counters, foliot__relay **out)
+                                foliot_transport_counters *counters, foliot__impairment_proxy **out)
 {
-    foliot__relay *relay = calloc(1, sizeof *relay);
-    if (!relay)
+    foliot__impairment_proxy *proxy = calloc(1, sizeof *proxy);
+    if (!proxy)
         return FOLIOT_STATUS_MEMORY;
-    relay->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    relay->shared_fd = open_socket(address);
+    proxy->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    proxy->shared_fd = open_socket(address);
     foliot_impairment inward = *receive;
     inward.seed ^= 0x5deece66du; // two directions of one seed are not the same stream
-    foliot__link_init(&relay->outward, send, counters);
-    foliot__link_init(&relay->inward, &inward, counters);
-    if (relay->epoll_fd < 0 || relay->shared_fd < 0 || !watch(relay, relay->shared_fd)) {
+    foliot__impaired_link_init(&proxy->outward, send, counters);
+    foliot__impaired_link_init(&proxy->inward, &inward, counters);
+    if (proxy->epoll_fd < 0 || proxy->shared_fd < 0 || !watch(proxy, proxy->shared_fd)) {
         foliot_status status = errno == EADDRINUSE ? FOLIOT_STATUS_AGAIN : FOLIOT_STATUS_IO;
-        foliot__relay_close(relay);
+        foliot__impairment_proxy_close(proxy);
         return status;
     }
-    socklen_t length = sizeof relay->address;
-    getsockname(relay->shared_fd, (struct sockaddr *)&relay->address, &length);
-    *out = relay;
+    socklen_t length = sizeof proxy->address;
+    getsockname(proxy->shared_fd, (struct sockaddr *)&proxy->address, &length);
+    *out = proxy;
     return FOLIOT_STATUS_OK;
 }
 
@@ -78,52 +78,56 @@ static const struct sockaddr_in *any_loopback(void)
     return &address;
 }
 
-foliot_status foliot__relay_listen(const struct sockaddr_in *public_address,
-                                   const struct sockaddr_in *near, const foliot_impairment *send,
-                                   const foliot_impairment *receive,
-                                   foliot_transport_counters *counters, foliot__relay **relay)
+foliot_status foliot__impairment_proxy_listen(const struct sockaddr_in *public_address,
+                                              const struct sockaddr_in *near,
+                                              const foliot_impairment *send,
+                                              const foliot_impairment *receive,
+                                              foliot_transport_counters *counters,
+                                              foliot__impairment_proxy **proxy)
 {
-    foliot_status status = open_relay(public_address, send, receive, counters, relay);
+    foliot_status status = open_relay(public_address, send, receive, counters, proxy);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    (*relay)->listens = true;
-    (*relay)->near = *near;
+    (*proxy)->listens = true;
+    (*proxy)->near = *near;
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__relay_connect(const struct sockaddr_in *far, const foliot_impairment *send,
-                                    const foliot_impairment *receive,
-                                    foliot_transport_counters *counters, foliot__relay **relay)
+foliot_status foliot__impairment_proxy_connect(const struct sockaddr_in *far,
+                                               const foliot_impairment *send,
+                                               const foliot_impairment *receive,
+                                               foliot_transport_counters *counters,
+                                               foliot__impairment_proxy **proxy)
 {
-    foliot_status status = open_relay(any_loopback(), send, receive, counters, relay);
+    foliot_status status = open_relay(any_loopback(), send, receive, counters, proxy);
     if (status != FOLIOT_STATUS_OK)
         return status;
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
-    session *s = &(*relay)->sessions[0];
-    *s = (session){.near_fd = (*relay)->shared_fd, .far_fd = open_socket(&any), .far = *far};
-    (*relay)->session_count = 1;
-    if (s->far_fd >= 0 && watch(*relay, s->far_fd))
+    session *s = &(*proxy)->sessions[0];
+    *s = (session){.near_fd = (*proxy)->shared_fd, .far_fd = open_socket(&any), .far = *far};
+    (*proxy)->session_count = 1;
+    if (s->far_fd >= 0 && watch(*proxy, s->far_fd))
         return FOLIOT_STATUS_OK;
-    foliot__relay_close(*relay);
+    foliot__impairment_proxy_close(*proxy);
     return FOLIOT_STATUS_IO;
 }
 
-void foliot__relay_close(foliot__relay *relay)
+void foliot__impairment_proxy_close(foliot__impairment_proxy *proxy)
 {
-    if (!relay)
+    if (!proxy)
         return;
-    for (uint32_t i = 0; i < relay->session_count; i++) {
-        int own = relay->listens ? relay->sessions[i].near_fd : relay->sessions[i].far_fd;
+    for (uint32_t i = 0; i < proxy->session_count; i++) {
+        int own = proxy->listens ? proxy->sessions[i].near_fd : proxy->sessions[i].far_fd;
         if (own >= 0)
             close(own);
     }
-    if (relay->shared_fd >= 0)
-        close(relay->shared_fd);
-    if (relay->epoll_fd >= 0)
-        close(relay->epoll_fd);
-    foliot__link_close(&relay->outward);
-    foliot__link_close(&relay->inward);
-    free(relay);
+    if (proxy->shared_fd >= 0)
+        close(proxy->shared_fd);
+    if (proxy->epoll_fd >= 0)
+        close(proxy->epoll_fd);
+    foliot__impaired_link_close(&proxy->outward);
+    foliot__impaired_link_close(&proxy->inward);
+    free(proxy);
 }
 
 static bool same(const struct sockaddr_in *a, const struct sockaddr_in *b)
@@ -131,32 +135,34 @@ static bool same(const struct sockaddr_in *a, const struct sockaddr_in *b)
     return a->sin_addr.s_addr == b->sin_addr.s_addr && a->sin_port == b->sin_port;
 }
 
-bool foliot__relay_leads_to(const foliot__relay *relay, const struct sockaddr_in *far)
+bool foliot__impairment_proxy_leads_to(const foliot__impairment_proxy *proxy,
+                                       const struct sockaddr_in *far)
 {
-    return !relay->listens && same(&relay->sessions[0].far, far);
+    return !proxy->listens && same(&proxy->sessions[0].far, far);
 }
 
 // The session of a far address, made at its first datagram. Linear: impairment is for tests and
 // trials.
-static session *session_of(foliot__relay *relay, const struct sockaddr_in *far)
+static session *session_of(foliot__impairment_proxy *proxy, const struct sockaddr_in *far)
 {
-    for (uint32_t i = 0; i < relay->session_count; i++)
-        if (same(&relay->sessions[i].far, far))
-            return &relay->sessions[i];
-    if (relay->session_count == FOLIOT__RELAY_SESSIONS_MAX)
+    for (uint32_t i = 0; i < proxy->session_count; i++)
+        if (same(&proxy->sessions[i].far, far))
+            return &proxy->sessions[i];
+    if (proxy->session_count == FOLIOT__PROXY_SESSIONS_MAX)
         return NULL;
-    session *s = &relay->sessions[relay->session_count];
+    session *s = &proxy->sessions[proxy->session_count];
     *s = (session){.near_fd = open_socket(any_loopback()),
-                   .far_fd = relay->shared_fd,
-                   .near = relay->near,
+                   .far_fd = proxy->shared_fd,
+                   .near = proxy->near,
                    .far = *far};
-    if (s->near_fd < 0 || !watch(relay, s->near_fd))
+    if (s->near_fd < 0 || !watch(proxy, s->near_fd))
         return NULL;
-    relay->session_count++;
+    proxy->session_count++;
     return s;
 }
 
-static void receive_from(foliot__relay *relay, int fd, session *s, bool inward, uint64_t now_ns)
+static void receive_from(foliot__impairment_proxy *proxy, int fd, session *s, bool inward,
+                         uint64_t now_ns)
 {
     uint8_t bytes[DATAGRAM_BYTES_MAX];
     for (;;) {
@@ -166,23 +172,24 @@ static void receive_from(foliot__relay *relay, int fd, session *s, bool inward, 
             recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &from_bytes);
         if (length < 0)
             return;
-        session *to = s ? s : session_of(relay, &from);
+        session *to = s ? s : session_of(proxy, &from);
         if (!to)
             continue;
-        if (!inward && !relay->listens)
+        if (!inward && !proxy->listens)
             to->near = from; // the client's ENet shows its port with the first datagram
-        foliot__link *link = inward ? &relay->inward : &relay->outward;
-        if (foliot__link_push(link, now_ns, (uint64_t)(to - relay->sessions), bytes,
-                              (size_t)length) != FOLIOT_STATUS_OK)
+        foliot__impaired_link *link = inward ? &proxy->inward : &proxy->outward;
+        if (foliot__impaired_link_push(link, now_ns, (uint64_t)(to - proxy->sessions), bytes,
+                                       (size_t)length) != FOLIOT_STATUS_OK)
             link->counters->packets_lost++; // no memory: as a network loses one
     }
 }
 
-static void send_due(foliot__relay *relay, foliot__link *link, bool inward, uint64_t now_ns)
+static void send_due(foliot__impairment_proxy *proxy, foliot__impaired_link *link, bool inward,
+                     uint64_t now_ns)
 {
     foliot__packet packet;
-    while (foliot__link_pop(link, now_ns, &packet)) {
-        const session *s = &relay->sessions[packet.tag];
+    while (foliot__impaired_link_pop(link, now_ns, &packet)) {
+        const session *s = &proxy->sessions[packet.tag];
         const struct sockaddr_in *to = inward ? &s->near : &s->far;
         // What the socket does not take is lost, as on any network.
         (void)!sendto(inward ? s->near_fd : s->far_fd, packet.bytes, packet.length, 0,
@@ -191,36 +198,37 @@ static void send_due(foliot__relay *relay, foliot__link *link, bool inward, uint
     }
 }
 
-void foliot__relay_pump(foliot__relay *relay, uint64_t now_ns)
+void foliot__impairment_proxy_pump(foliot__impairment_proxy *proxy, uint64_t now_ns)
 {
-    receive_from(relay, relay->shared_fd, relay->listens ? NULL : &relay->sessions[0],
-                 relay->listens, now_ns);
-    for (uint32_t i = 0; i < relay->session_count; i++) {
-        session *s = &relay->sessions[i];
-        receive_from(relay, relay->listens ? s->near_fd : s->far_fd, s, !relay->listens, now_ns);
+    receive_from(proxy, proxy->shared_fd, proxy->listens ? NULL : &proxy->sessions[0],
+                 proxy->listens, now_ns);
+    for (uint32_t i = 0; i < proxy->session_count; i++) {
+        session *s = &proxy->sessions[i];
+        receive_from(proxy, proxy->listens ? s->near_fd : s->far_fd, s, !proxy->listens, now_ns);
     }
-    send_due(relay, &relay->outward, false, now_ns);
-    send_due(relay, &relay->inward, true, now_ns);
+    send_due(proxy, &proxy->outward, false, now_ns);
+    send_due(proxy, &proxy->inward, true, now_ns);
 }
 
-void foliot__relay_drain(foliot__relay *relay, uint64_t now_ns)
+void foliot__impairment_proxy_drain(foliot__impairment_proxy *proxy, uint64_t now_ns)
 {
-    foliot__relay_pump(relay, now_ns);
-    send_due(relay, &relay->outward, false, UINT64_MAX);
+    foliot__impairment_proxy_pump(proxy, now_ns);
+    send_due(proxy, &proxy->outward, false, UINT64_MAX);
 }
 
-uint64_t foliot__relay_wake_ns(const foliot__relay *relay)
+uint64_t foliot__impairment_proxy_wake_ns(const foliot__impairment_proxy *proxy)
 {
-    uint64_t out = foliot__link_next_ns(&relay->outward), in = foliot__link_next_ns(&relay->inward);
+    uint64_t out = foliot__impaired_link_next_ns(&proxy->outward),
+             in = foliot__impaired_link_next_ns(&proxy->inward);
     return out < in ? out : in;
 }
 
-int foliot__relay_descriptor(const foliot__relay *relay)
+int foliot__impairment_proxy_descriptor(const foliot__impairment_proxy *proxy)
 {
-    return relay->epoll_fd;
+    return proxy->epoll_fd;
 }
 
-struct sockaddr_in foliot__relay_address(const foliot__relay *relay)
+struct sockaddr_in foliot__impairment_proxy_address(const foliot__impairment_proxy *proxy)
 {
-    return relay->address;
+    return proxy->address;
 }

@@ -11,21 +11,21 @@
 #define HELD_NS 50000000u // or this time, when nothing else comes
 #define QUEUE_BYTES_DEFAULT 65536
 
-void foliot__link_init(foliot__link *link, const foliot_impairment *impairment,
-                       foliot_transport_counters *counters)
+void foliot__impaired_link_init(foliot__impaired_link *link, const foliot_impairment *impairment,
+                                foliot_transport_counters *counters)
 {
-    *link = (foliot__link){.impairment = *impairment, .counters = counters, .walk = 0.5};
+    *link = (foliot__impaired_link){.impairment = *impairment, .counters = counters, .walk = 0.5};
     link->rng = foliot__rng_seeded(impairment->seed);
 }
 
-void foliot__link_close(foliot__link *link)
+void foliot__impaired_link_close(foliot__impaired_link *link)
 {
     for (size_t i = 0; i < link->count; i++)
         free(link->heap[i].bytes);
     for (unsigned i = 0; i < link->held_count; i++)
         free(link->held[i].bytes);
     free(link->heap);
-    *link = (foliot__link){0};
+    *link = (foliot__impaired_link){0};
 }
 
 bool foliot__impairment_none(const foliot_impairment *i)
@@ -35,7 +35,7 @@ bool foliot__impairment_none(const foliot_impairment *i)
 }
 
 // Gilbert's model (1960): runs of losses of mean length `burst`, the overall share being `loss`.
-static bool lost(foliot__link *link, double draw)
+static bool lost(foliot__impaired_link *link, double draw)
 {
     const foliot_impairment *i = &link->impairment;
     if (i->burst <= 1 || i->loss >= 1)
@@ -51,7 +51,7 @@ static double normal(double u1, double u2)
     return sqrt(-2 * log(1 - u1)) * cos(6.283185307179586 * u2);
 }
 
-static double jitter_ms(foliot__link *link, double u1, double u2)
+static double jitter_ms(foliot__impaired_link *link, double u1, double u2)
 {
     const foliot_impairment *i = &link->impairment;
     double width = i->jitter_ms_max - i->jitter_ms_min;
@@ -68,7 +68,8 @@ static double jitter_ms(foliot__link *link, double u1, double u2)
 }
 
 // When the last bit has left the rate limit's queue; false if the queue is full.
-static bool leave_queue(foliot__link *link, uint64_t now_ns, size_t length, uint64_t *left_ns)
+static bool leave_queue(foliot__impaired_link *link, uint64_t now_ns, size_t length,
+                        uint64_t *left_ns)
 {
     const foliot_impairment *i = &link->impairment;
     *left_ns = now_ns;
@@ -83,7 +84,8 @@ static bool leave_queue(foliot__link *link, uint64_t now_ns, size_t length, uint
     return true;
 }
 
-bool foliot__link_fate(foliot__link *link, uint64_t now_ns, size_t length, uint64_t *due_ns)
+bool foliot__impaired_link_fate(foliot__impaired_link *link, uint64_t now_ns, size_t length,
+                                uint64_t *due_ns)
 {
     double loss_draw = foliot__rng_unit(&link->rng);
     double u1 = foliot__rng_unit(&link->rng);
@@ -117,7 +119,7 @@ static void swap(foliot__packet *a, foliot__packet *b)
     *b = t;
 }
 
-static foliot_status insert(foliot__link *link, foliot__packet packet)
+static foliot_status insert(foliot__impaired_link *link, foliot__packet packet)
 {
     if (link->count == link->capacity) {
         size_t capacity = link->capacity ? 2 * link->capacity : 64;
@@ -148,8 +150,8 @@ static foliot_status packet_of(uint64_t due_ns, uint64_t tag, const uint8_t *byt
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__link_schedule(foliot__link *link, uint64_t due_ns, uint64_t tag,
-                                    const uint8_t *bytes, size_t length)
+foliot_status foliot__impaired_link_schedule(foliot__impaired_link *link, uint64_t due_ns,
+                                             uint64_t tag, const uint8_t *bytes, size_t length)
 {
     foliot__packet packet;
     foliot_status status = packet_of(due_ns, tag, bytes, length, &packet);
@@ -157,7 +159,7 @@ foliot_status foliot__link_schedule(foliot__link *link, uint64_t due_ns, uint64_
 }
 
 // Packets that were held back go on when enough others have passed.
-static void release_held(foliot__link *link, uint64_t now_ns, bool passed)
+static void release_held(foliot__impaired_link *link, uint64_t now_ns, bool passed)
 {
     for (unsigned i = 0; i < link->held_count;) {
         if (passed && link->held_left[i] > 0)
@@ -174,13 +176,13 @@ static void release_held(foliot__link *link, uint64_t now_ns, bool passed)
     }
 }
 
-foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag,
-                                const uint8_t *bytes, size_t length)
+foliot_status foliot__impaired_link_push(foliot__impaired_link *link, uint64_t now_ns, uint64_t tag,
+                                         const uint8_t *bytes, size_t length)
 {
     double duplicate_draw = foliot__rng_unit(&link->rng);
     double reorder_draw = foliot__rng_unit(&link->rng);
     uint64_t due_ns;
-    bool arrives = foliot__link_fate(link, now_ns, length, &due_ns);
+    bool arrives = foliot__impaired_link_fate(link, now_ns, length, &due_ns);
     foliot_status status = FOLIOT_STATUS_OK;
     if (arrives && reorder_draw < link->impairment.reorder && link->held_count < FOLIOT__HELD_MAX) {
         foliot__packet packet;
@@ -193,17 +195,17 @@ foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t ta
         return FOLIOT_STATUS_OK;
     }
     if (arrives)
-        status = foliot__link_schedule(link, due_ns, tag, bytes, length);
+        status = foliot__impaired_link_schedule(link, due_ns, tag, bytes, length);
     release_held(link, now_ns, arrives);
     if (status != FOLIOT_STATUS_OK || duplicate_draw >= link->impairment.duplicate)
         return status;
     link->counters->packets_duplicated++; // the copy may be lost like any other
-    return foliot__link_fate(link, now_ns, length, &due_ns)
-               ? foliot__link_schedule(link, due_ns, tag, bytes, length)
+    return foliot__impaired_link_fate(link, now_ns, length, &due_ns)
+               ? foliot__impaired_link_schedule(link, due_ns, tag, bytes, length)
                : FOLIOT_STATUS_OK;
 }
 
-static void sift_down(foliot__link *link)
+static void sift_down(foliot__impaired_link *link)
 {
     for (size_t at = 0;;) {
         size_t child = 2 * at + 1;
@@ -218,7 +220,7 @@ static void sift_down(foliot__link *link)
     }
 }
 
-bool foliot__link_pop(foliot__link *link, uint64_t now_ns, foliot__packet *packet)
+bool foliot__impaired_link_pop(foliot__impaired_link *link, uint64_t now_ns, foliot__packet *packet)
 {
     release_held(link, now_ns, false);
     if (link->count == 0 || link->heap[0].due_ns > now_ns)
@@ -229,7 +231,7 @@ bool foliot__link_pop(foliot__link *link, uint64_t now_ns, foliot__packet *packe
     return true;
 }
 
-uint64_t foliot__link_next_ns(const foliot__link *link)
+uint64_t foliot__impaired_link_next_ns(const foliot__impaired_link *link)
 {
     uint64_t next = link->count ? link->heap[0].due_ns : UINT64_MAX;
     for (unsigned i = 0; i < link->held_count; i++)

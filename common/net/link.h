@@ -21,7 +21,7 @@ typedef struct foliot__packet {
     uint8_t *bytes;
 } foliot__packet;
 
-typedef struct foliot__link {
+typedef struct foliot__impaired_link {
     foliot_impairment impairment;
     foliot__rng rng;
     foliot__packet *heap; // by (due_ns, order)
@@ -35,24 +35,26 @@ typedef struct foliot__link {
     uint8_t held_left[FOLIOT__HELD_MAX]; // packets still to pass each
     unsigned held_count;
     foliot_transport_counters *counters; // packets_lost and its kin
-} foliot__link;
+} foliot__impaired_link;
 
-void foliot__link_init(foliot__link *link, const foliot_impairment *impairment,
-                       foliot_transport_counters *counters);
-void foliot__link_close(foliot__link *link);
+void foliot__impaired_link_init(foliot__impaired_link *link, const foliot_impairment *impairment,
+                                foliot_transport_counters *counters);
+void foliot__impaired_link_close(foliot__impaired_link *link);
 bool foliot__impairment_none(const foliot_impairment *impairment);
 // Takes a copy. FOLIOT_STATUS_MEMORY, else FOLIOT_STATUS_OK, whatever becomes of it.
-foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag,
-                                const uint8_t *bytes, size_t length);
+foliot_status foliot__impaired_link_push(foliot__impaired_link *link, uint64_t now_ns, uint64_t tag,
+                                         const uint8_t *bytes, size_t length);
 // When a packet that is pushed now would arrive, and whether at all; draws as a push does. For the
 // in-memory transport's reliable packets, which are sent again after a loss.
-bool foliot__link_fate(foliot__link *link, uint64_t now_ns, size_t length, uint64_t *due_ns);
+bool foliot__impaired_link_fate(foliot__impaired_link *link, uint64_t now_ns, size_t length,
+                                uint64_t *due_ns);
 // Puts a packet of known fate into the queue.
-foliot_status foliot__link_schedule(foliot__link *link, uint64_t due_ns, uint64_t tag,
-                                    const uint8_t *bytes, size_t length);
+foliot_status foliot__impaired_link_schedule(foliot__impaired_link *link, uint64_t due_ns,
+                                             uint64_t tag, const uint8_t *bytes, size_t length);
 // The next packet that is due; the caller frees its bytes.
-bool foliot__link_pop(foliot__link *link, uint64_t now_ns, foliot__packet *packet);
+bool foliot__impaired_link_pop(foliot__impaired_link *link, uint64_t now_ns,
+                               foliot__packet *packet);
 // When the next one is due; UINT64_MAX if there is none.
-uint64_t foliot__link_next_ns(const foliot__link *link);
+uint64_t foliot__impaired_link_next_ns(const foliot__impaired_link *link);
 
 #endif

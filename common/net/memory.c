@@ -35,8 +35,8 @@ struct memory {
     memory *next;
     uint32_t serial;
     uint16_t port; // 0: does not listen
-    foliot__link send, receive;
-    foliot__link inbox; // what will arrive, by time; no impairment of its own
+    foliot__impaired_link send, receive;
+    foliot__impaired_link inbox; // what will arrive, by time; no impairment of its own
     slot *slots;
     foliot__admission admission;
     uint8_t *delivered; // the bytes of the last event
@@ -138,18 +138,19 @@ static void carry_unreliable(memory *from, memory *to, const uint8_t *packet, si
 {
     foliot__packet passing;
     from->hub->ledger.attempts++;
-    if (foliot__link_push(&from->send, from->now_ns, to->serial, packet, length) != FOLIOT_STATUS_OK)
+    if (foliot__impaired_link_push(&from->send, from->now_ns, to->serial, packet, length) !=
+        FOLIOT_STATUS_OK)
         from->send.counters->packets_lost++; // no memory: as a network loses one
-    while (foliot__link_pop(&from->send, UINT64_MAX - 1, &passing)) {
+    while (foliot__impaired_link_pop(&from->send, UINT64_MAX - 1, &passing)) {
         memory *there = find_serial(from->hub, (uint32_t)passing.tag);
-        if (there && foliot__link_push(&there->receive, passing.due_ns, 0, passing.bytes,
-                                       passing.length) != FOLIOT_STATUS_OK)
+        if (there && foliot__impaired_link_push(&there->receive, passing.due_ns, 0, passing.bytes,
+                                                passing.length) != FOLIOT_STATUS_OK)
             there->receive.counters->packets_lost++;
         free(passing.bytes);
     }
-    while (foliot__link_pop(&to->receive, UINT64_MAX - 1, &passing)) {
-        if (foliot__link_schedule(&to->inbox, passing.due_ns, 0, passing.bytes, passing.length) ==
-            FOLIOT_STATUS_OK)
+    while (foliot__impaired_link_pop(&to->receive, UINT64_MAX - 1, &passing)) {
+        if (foliot__impaired_link_schedule(&to->inbox, passing.due_ns, 0, passing.bytes,
+                                           passing.length) == FOLIOT_STATUS_OK)
             to->hub->ledger.scheduled++;
         free(passing.bytes);
     }
@@ -163,13 +164,13 @@ static bool carry_reliable(memory *from, memory *to, uint64_t *last_due_ns, cons
     uint64_t timeout_ns = (uint64_t)from->head.config.timeout_ms * 1000000u, due_ns;
     for (uint64_t at = from->now_ns; at - from->now_ns <= timeout_ns; at += RESEND_NS) {
         from->hub->ledger.attempts++;
-        if (!foliot__link_fate(&from->send, at, length, &due_ns) ||
-            !foliot__link_fate(&to->receive, due_ns, length, &due_ns))
+        if (!foliot__impaired_link_fate(&from->send, at, length, &due_ns) ||
+            !foliot__impaired_link_fate(&to->receive, due_ns, length, &due_ns))
             continue;
         if (due_ns < *last_due_ns)
             due_ns = *last_due_ns;
         *last_due_ns = due_ns;
-        if (foliot__link_schedule(&to->inbox, due_ns, 0, packet, length) != FOLIOT_STATUS_OK)
+        if (foliot__impaired_link_schedule(&to->inbox, due_ns, 0, packet, length) != FOLIOT_STATUS_OK)
             break;
         to->hub->ledger.scheduled++;
         return true;
@@ -316,7 +317,7 @@ static void ask_again(memory *m)
     }
 }
 
-static bool deaf(const foliot__link *link)
+static bool deaf(const foliot__impaired_link *link)
 {
     return link->impairment.loss >= 1;
 }
@@ -358,7 +359,7 @@ static bool memory_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
     foliot__packet packet;
     m->now_ns = now_ns;
     ask_again(m);
-    while (foliot__link_pop(&m->inbox, now_ns, &packet)) {
+    while (foliot__impaired_link_pop(&m->inbox, now_ns, &packet)) {
         free(m->delivered);
         m->delivered = packet.bytes;
         bool taken = receive(m, &packet, event);
@@ -395,7 +396,7 @@ static void memory_flush(foliot_transport *transport, uint64_t now_ns)
 static uint64_t memory_wake_ns(const foliot_transport *transport)
 {
     const memory *m = (const memory *)transport;
-    uint64_t next = foliot__link_next_ns(&m->inbox), timeout = UINT64_MAX;
+    uint64_t next = foliot__impaired_link_next_ns(&m->inbox), timeout = UINT64_MAX;
     for (uint32_t i = 0; i < m->head.config.peers_max; i++)
         if (m->slots[i].state != SLOT_FREE && timeout > m->slots[i].heard_ns)
             timeout = m->slots[i].heard_ns;
@@ -472,9 +473,9 @@ static void memory_destroy(foliot_transport *transport)
         }
     m->hub->ledger.gone += m->inbox.count;
     add_counters(&m->hub->ledger, &m->head.counters);
-    foliot__link_close(&m->send);
-    foliot__link_close(&m->receive);
-    foliot__link_close(&m->inbox);
+    foliot__impaired_link_close(&m->send);
+    foliot__impaired_link_close(&m->receive);
+    foliot__impaired_link_close(&m->inbox);
     foliot__admission_close(&m->admission);
     free(m->delivered);
     free(m->slots);
@@ -509,9 +510,9 @@ foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_trans
     m->port = config->bind ? (config->port ? config->port : hub->port++) : 0;
     m->slots = slots;
     m->now_ns = now_ns;
-    foliot__link_init(&m->send, &config->send, &m->head.counters);
-    foliot__link_init(&m->receive, &config->receive, &m->head.counters);
-    foliot__link_init(&m->inbox, &none, &m->head.counters);
+    foliot__impaired_link_init(&m->send, &config->send, &m->head.counters);
+    foliot__impaired_link_init(&m->receive, &config->receive, &m->head.counters);
+    foliot__impaired_link_init(&m->inbox, &none, &m->head.counters);
     m->next = hub->first;
     hub->first = m;
     *transport = &m->head;

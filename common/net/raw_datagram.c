@@ -49,34 +49,34 @@ bool foliot__raw_datagram_is(const uint8_t *bytes, size_t length)
                           (length >= 8 && memcmp(bytes, FOLIOT__EARLY, 8) == 0));
 }
 
-static bool parse_packets(const uint8_t *bytes, size_t length, foliot__raw_datagram *direct)
+static bool parse_packets(const uint8_t *bytes, size_t length, foliot__raw_datagram *datagram)
 {
     for (size_t at = 0; at < length;) {
-        if (direct->count == FOLIOT__RAW_DATAGRAM_PACKETS_MAX || length - at < LENGTH_BYTES)
+        if (datagram->count == FOLIOT__RAW_DATAGRAM_PACKETS_MAX || length - at < LENGTH_BYTES)
             return false;
         uint16_t packet = take_u16(bytes + at);
         at += LENGTH_BYTES;
         if (packet == 0 || packet > FOLIOT_PACKET_BYTES_MAX || packet > length - at)
             return false;
-        direct->packets[direct->count] = bytes + at;
-        direct->lengths[direct->count++] = packet;
+        datagram->packets[datagram->count] = bytes + at;
+        datagram->lengths[datagram->count++] = packet;
         at += packet;
     }
-    return direct->count > 0 || direct->early;
+    return datagram->count > 0 || datagram->early;
 }
 
-bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw_datagram *direct)
+bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw_datagram *datagram)
 {
-    *direct = (foliot__raw_datagram){.early = length > 0 && bytes[0] != FOLIOT__SHORT_MARK};
-    size_t head = direct->early ? FOLIOT__EARLY_HEAD_BYTES : FOLIOT__SHORT_HEAD_BYTES;
+    *datagram = (foliot__raw_datagram){.early = length > 0 && bytes[0] != FOLIOT__SHORT_MARK};
+    size_t head = datagram->early ? FOLIOT__EARLY_HEAD_BYTES : FOLIOT__SHORT_HEAD_BYTES;
     if (length < head || length > FOLIOT__RAW_DATAGRAM_BYTES_MAX)
         return false;
-    memcpy(&direct->connect_id, bytes + (direct->early ? 8 : 1), 4);
-    for (int i = 0; direct->early && i < 8; i++)
-        direct->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
-    if (!direct->early)
-        direct->peer = take_u16(bytes + 5);
-    return parse_packets(bytes + head, length - head, direct);
+    memcpy(&datagram->connect_id, bytes + (datagram->early ? 8 : 1), 4);
+    for (int i = 0; datagram->early && i < 8; i++)
+        datagram->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
+    if (!datagram->early)
+        datagram->peer = take_u16(bytes + 5);
+    return parse_packets(bytes + head, length - head, datagram);
 }
 
 // -- the inbox

@@ -39,7 +39,8 @@ typedef struct foliot__raw_datagram {
 
 bool foliot__raw_datagram_is(const uint8_t *bytes, size_t length); // by its first bytes
 // False: its head or its lengths are not right.
-bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw_datagram *direct);
+bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length,
+                                foliot__raw_datagram *datagram);
 void foliot__raw_datagram_early_head(uint64_t cookie, uint32_t connect_id,
                                      uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 void foliot__raw_datagram_short_head(uint32_t connect_id, uint16_t peer,
