@@ -60,7 +60,7 @@ static bool same(foliot__token a, foliot__token b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static guest *come(inn *i, foliot__token token)
+static guest *connect_guest(inn *i)
 {
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
@@ -70,15 +70,31 @@ static guest *come(inn *i, foliot__token token)
                      FOLIOT_STATUS_OK);
     let_pass(i, 0.05);
     assert_true(g->connected);
+    return g;
+}
+
+static void send_message(guest *g, const foliot__message *m)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
+                     FOLIOT_STATUS_OK);
+}
+
+static void send_hello(guest *g, foliot__token token)
+{
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     m.as.hello.token = token;
     strcpy(m.as.hello.name, "guest");
-    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    size_t length;
-    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
-                     FOLIOT_STATUS_OK);
+    send_message(g, &m);
+}
+
+static guest *come(inn *i, foliot__token token)
+{
+    guest *g = connect_guest(i);
+    send_hello(g, token);
     let_pass(i, 0.1);
     assert_true(g->welcomed);
     return g;
@@ -192,6 +208,25 @@ static void newcomers_without_a_token_are_never_one(void **state)
     close_inn(&i);
 }
 
+// A peer that ended is reaped when the update ends: until then its player is not to be had.
+static void a_player_who_said_goodbye_is_not_resumed_in_the_same_update(void **state)
+{
+    (void)state;
+    inn i = open_inn();
+    guest *first = come(&i, none);
+    play(&i, first);
+    guest *second = connect_guest(&i);
+    send_message(first, &(foliot__message){.kind = FOLIOT__BYE});
+    send_hello(second, first->welcome.token);
+    let_pass(&i, 0.1);
+    assert_true(second->welcomed);
+    assert_false(second->welcome.resumed);
+    assert_int_equal(foliot_server_get_counters(i.s->server)->byes, 1);
+    assert_int_equal(foliot_server_get_counters(i.s->server)->resumes, 0);
+    assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
+    close_inn(&i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_connection_that_nobody_hears_makes_way),
         cmocka_unit_test(the_old_token_is_worth_nothing_once_the_new_one_was_heard),
         cmocka_unit_test(newcomers_without_a_token_are_never_one),
+        cmocka_unit_test(a_player_who_said_goodbye_is_not_resumed_in_the_same_update),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
