@@ -19,7 +19,7 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
     return &l->sums[tick & (l->log.capacity - 1)];
 }
 
-static void diverged(foliot__session *s, foliot__peer *peer)
+static void report_divergence(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     p->diverged = true;
@@ -31,7 +31,7 @@ static void diverged(foliot__session *s, foliot__peer *peer)
     foliot__divergence_search_begin(s, peer);
 }
 
-static void compare(foliot__session *s, foliot__peer *peer)
+static void compare_digests(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
@@ -42,7 +42,7 @@ static void compare(foliot__session *s, foliot__peer *peer)
         s->server->counters.ticks_compared += p->stepped - p->compared;
         p->compared = p->stepped;
     } else {
-        diverged(s, peer);
+        report_divergence(s, peer);
     }
 }
 
@@ -56,7 +56,7 @@ void foliot__desync_check_report(foliot__session *s, foliot__peer *peer, uint64_
         p->stepped = stepped;
         p->digests = digests;
     }
-    compare(s, peer);
+    compare_digests(s, peer);
 }
 
 void foliot__desync_check_step(foliot__session *s)
@@ -67,5 +67,5 @@ void foliot__desync_check_step(foliot__session *s)
     l->digests[s->tick & (l->log.capacity - 1)] = l->digest;
     for (uint32_t i = 0; i < server->peers_max; i++)
         if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s)
-            compare(s, &server->peers[i]);
+            compare_digests(s, &server->peers[i]);
 }

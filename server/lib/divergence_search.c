@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// divergence_search.c: asks a client that has diverged down the tree of foliot/divergence.h, one
-// client at a time. The step in question is taken again on a worker, from a saved state; the
-// session goes on meanwhile. Searches have budgets: of the server, of each address however often it
-// comes again, and of each peer. What is over them waits, and then is not searched for.
+// divergence_search.c: searches for the first difference between a client's state and the server's,
+// along the tree of foliot/divergence.h, one client at a time. A worker repeats the step in
+// question from a saved state while the session goes on. Searches have budgets: of the server, of
+// each address and of each peer. A search beyond a budget waits, and is dropped if it waits too
+// long.
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ bool foliot__divergence_search_running(const foliot__session *s)
     return q->running && !atomic_load_explicit(&q->finished, memory_order_acquire);
 }
 
-static foliot__peer *asked(foliot__session *s)
+static foliot__peer *searched_peer(foliot__session *s)
 {
     const foliot__divergence_search *q = &s->lockstep->search;
     foliot__peer *peer = &s->server->peers[q->peer];
@@ -35,7 +36,7 @@ static foliot__peer *asked(foliot__session *s)
                : NULL;
 }
 
-static void ask(foliot__session *s, const foliot__peer *peer)
+static void send_request(foliot__session *s, const foliot__peer *peer)
 {
     foliot__divergence_search *q = &s->lockstep->search;
     foliot__message m = {.kind = FOLIOT__SEARCH_REQUEST};
@@ -49,7 +50,8 @@ static void ask(foliot__session *s, const foliot__peer *peer)
 }
 
 // A bucket that holds `most` and fills by one every `every_ns`; full at first.
-static double filled(double left, uint64_t *as_of_ns, uint64_t now_ns, double most, double every_ns)
+static double refill_bucket(double left, uint64_t *as_of_ns, uint64_t now_ns, double most,
+                            double every_ns)
 {
     double now = *as_of_ns == 0 ? most : left + (double)(now_ns - *as_of_ns) / every_ns;
     *as_of_ns = now_ns;
@@ -57,14 +59,14 @@ static double filled(double left, uint64_t *as_of_ns, uint64_t now_ns, double mo
 }
 
 // Takes one search out of each budget, or says that there is none.
-static bool may_search(foliot_server *server, foliot__peer *peer)
+static bool take_from_budgets(foliot_server *server, foliot__peer *peer)
 {
     foliot__address *a = foliot__address_of(server, peer);
     uint64_t now = server->now_ns;
-    a->searches = filled(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE,
-                         ADDRESS_SEARCH_EVERY_NS);
-    server->searches =
-        filled(server->searches, &server->searches_ns, now, SEARCHES_AT_ONCE, SEARCH_EVERY_NS);
+    a->searches = refill_bucket(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE,
+                                ADDRESS_SEARCH_EVERY_NS);
+    server->searches = refill_bucket(server->searches, &server->searches_ns, now, SEARCHES_AT_ONCE,
+                                     SEARCH_EVERY_NS);
     if (a->searches < 1 || server->searches < 1)
         return false;
     a->searches -= 1;
@@ -86,7 +88,7 @@ bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
         p->searched = true;
         return false;
     }
-    if (!may_search(s->server, peer)) {
+    if (!take_from_budgets(s->server, peer)) {
         s->server->counters.searches_put_off += !p->put_off;
         p->put_off = true;
         return false;
@@ -109,7 +111,7 @@ bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
     q->id = peer->id;
     s->server->counters.searches++;
     foliot_search_begin_chain(&q->search, q->first, p->stepped, q->chain);
-    ask(s, peer);
+    send_request(s, peer);
     return true;
 }
 
@@ -122,7 +124,7 @@ static void run_rewind(void *job)
     atomic_store_explicit(&q->finished, true, memory_order_release);
 }
 
-static void go_back(foliot__session *s, uint64_t tick)
+static void start_rewind(foliot__session *s, uint64_t tick)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &l->search;
@@ -152,7 +154,7 @@ static void go_back(foliot__session *s, uint64_t tick)
 
 // -- the end
 
-static void remember(foliot__session *s, const foliot__peer *peer)
+static void keep_case(foliot__session *s, const foliot__peer *peer)
 {
     foliot__divergence_search *q = &s->lockstep->search;
     const foliot__rewind *r = &q->rewind;
@@ -174,7 +176,7 @@ static void remember(foliot__session *s, const foliot__peer *peer)
     q->reported = false;
 }
 
-static void tell(foliot__session *s, const foliot__peer *peer)
+static void send_findings(foliot__session *s, const foliot__peer *peer)
 {
     const foliot_divergence *d = &s->lockstep->search.search.found;
     foliot__message m = {.kind = FOLIOT__DIVERGED};
@@ -198,8 +200,8 @@ static void tell(foliot__session *s, const foliot__peer *peer)
     foliot__server_send(s->server, peer->id, &m);
 }
 
-// Its answers deny what it reported, or make no sense: what it says from now on is compared anew.
-static void caught(foliot__session *s, foliot__peer *peer)
+// Its responses deny what it reported, or make no sense: its next reports are compared anew.
+static void count_false_report(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__lockstep *l = s->lockstep;
@@ -209,9 +211,8 @@ static void caught(foliot__session *s, foliot__peer *peer)
     p->compared = p->stepped;
 }
 
-// A fault that is there is found again where it was. Whose answers lead elsewhere each time makes
-// them up.
-static void weigh(foliot__session *s, foliot__peer *peer)
+// A real fault is found again where it was. Responses that lead elsewhere each time are made up.
+static void compare_findings(foliot__session *s, foliot__peer *peer)
 {
     const foliot_divergence *d = &s->lockstep->search.search.found;
     foliot__address *a = foliot__address_of(s->server, peer);
@@ -226,37 +227,37 @@ static void weigh(foliot__session *s, foliot__peer *peer)
         foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
 }
 
-static void conclude(foliot__session *s, foliot__peer *peer)
+static void end_search(foliot__session *s, foliot__peer *peer)
 {
     foliot__divergence_search *q = &s->lockstep->search;
     q->active = false;
     if (q->search.state == FOLIOT_SEARCH_FOUND) {
-        remember(s, peer);
-        tell(s, peer);
-        weigh(s, peer);
+        keep_case(s, peer);
+        send_findings(s, peer);
+        compare_findings(s, peer);
         foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick,
                              q->name);
     } else {
-        caught(s, peer);
+        count_false_report(s, peer);
     }
 }
 
-static void proceed(foliot__session *s, foliot__peer *peer)
+static void continue_search(foliot__session *s, foliot__peer *peer)
 {
     foliot__divergence_search *q = &s->lockstep->search;
     if (q->search.state == FOLIOT_SEARCH_REQUESTS)
-        ask(s, peer);
+        send_request(s, peer);
     else if (q->search.state == FOLIOT_SEARCH_NEEDS_TRACE)
-        go_back(s, foliot_search_get_tick(&q->search));
+        start_rewind(s, foliot_search_get_tick(&q->search));
     else
-        conclude(s, peer);
+        end_search(s, peer);
 }
 
 void foliot__divergence_search_response(foliot__session *s, const foliot__peer *from,
                                         const foliot__search_message *answer)
 {
     foliot__divergence_search *q = &s->lockstep->search;
-    foliot__peer *peer = q->active ? asked(s) : NULL;
+    foliot__peer *peer = q->active ? searched_peer(s) : NULL;
     if (!peer || peer != from || answer->number != q->number ||
         q->search.state != FOLIOT_SEARCH_REQUESTS) {
         s->server->counters.messages_unexpected++;
@@ -265,11 +266,11 @@ void foliot__divergence_search_response(foliot__session *s, const foliot__peer *
     s->server->counters.answers++;
     if (foliot_search_handle_response(&q->search, answer->bytes, answer->length) != FOLIOT_STATUS_OK)
         q->search.state = FOLIOT_SEARCH_FAILED; // what makes no sense answers nothing
-    proceed(s, peer);
+    continue_search(s, peer);
 }
 
 // The step was taken again, or cannot be.
-static void rewound(foliot__session *s, foliot__peer *peer)
+static void take_rewound_state(foliot__session *s, foliot__peer *peer)
 {
     foliot__divergence_search *q = &s->lockstep->search;
     q->running = false;
@@ -277,15 +278,15 @@ static void rewound(foliot__session *s, foliot__peer *peer)
         q->active = false;
     } else if (q->rewind.status == FOLIOT_STATUS_OK) {
         foliot_search_set_trace(&q->search, q->rewind.truth);
-        proceed(s, peer);
+        continue_search(s, peer);
     } else { // the tick is what is known
         q->search.state = FOLIOT_SEARCH_FOUND;
-        conclude(s, peer);
+        end_search(s, peer);
     }
 }
 
-// One of those who could not be asked at once.
-static void next_one(foliot__session *s)
+// Searches for the divergence of a peer that had to wait.
+static void search_next_peer(foliot__session *s)
 {
     uint32_t from = s->lockstep->search.peer + 1;
     for (uint32_t i = 0; i < s->server->peers_max; i++) {
@@ -299,11 +300,11 @@ static void next_one(foliot__session *s)
 void foliot__divergence_search_update(foliot__session *s)
 {
     foliot__divergence_search *q = &s->lockstep->search;
-    foliot__peer *peer = q->active ? asked(s) : NULL;
+    foliot__peer *peer = q->active ? searched_peer(s) : NULL;
     if (q->running && foliot__divergence_search_running(s))
         return;
     if (q->running)
-        rewound(s, peer);
+        take_rewound_state(s, peer);
     else if (q->active && !peer)
         q->active = false; // it is gone
     else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS ||
@@ -312,7 +313,7 @@ void foliot__divergence_search_update(foliot__session *s)
         foliot__peer_violated(s, peer,
                               FOLIOT__VIOLATION_violations_digests); // it reports, and does not answer
     } else if (!q->active)
-        next_one(s);
+        search_next_peer(s);
 }
 
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found)

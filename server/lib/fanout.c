@@ -35,7 +35,7 @@ void foliot__fanout_close(foliot__session *session)
     foliot_snapshot_pieces_destroy(&session->complete);
 }
 
-static foliot_snapshot *place(const foliot__session *session, uint64_t tick)
+static foliot_snapshot *snapshot_place(const foliot__session *session, uint64_t tick)
 {
     uint64_t index = tick / session->snapshot_every % session->snapshots_kept;
     return (foliot_snapshot *)(uintptr_t)&session->snapshots[index];
@@ -43,12 +43,12 @@ static foliot_snapshot *place(const foliot__session *session, uint64_t tick)
 
 foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick)
 {
-    return place(session, tick);
+    return snapshot_place(session, tick);
 }
 
 const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick)
 {
-    const foliot_snapshot *s = place(session, tick);
+    const foliot_snapshot *s = snapshot_place(session, tick);
     return s->tick == tick ? s : NULL;
 }
 
@@ -59,7 +59,7 @@ static uint64_t delay_of(const foliot__session *session, const foliot__peer *pee
 
 // Nothing is shown of a session that is younger than the delay: a first state that stands still
 // would be taken for the clock by who is shown it.
-static bool shows(const foliot__session *session, const foliot__peer *peer)
+static bool shows_snapshots(const foliot__session *session, const foliot__peer *peer)
 {
     return session->newest_snapshot >= session->first_tick + delay_of(session, peer);
 }
@@ -69,7 +69,7 @@ uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer
     uint64_t delay = delay_of(session, peer), first = session->first_tick;
     if (delay == 0)
         return session->newest_snapshot;
-    if (!shows(session, peer))
+    if (!shows_snapshots(session, peer))
         return first;
     uint64_t tick = session->newest_snapshot - delay;
     tick -= tick % session->snapshot_every;
@@ -150,7 +150,7 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
     peer->complete_ns = 0;
     peer->complete_reliable = false;
     peer->complete_every_ns = FOLIOT__COMPLETE_FIRST_NS;
-    if (shows(session, peer))
+    if (shows_snapshots(session, peer))
         send_complete(session, peer);
 }
 
@@ -257,7 +257,7 @@ void foliot__fanout_broadcast(foliot__session *session)
         if (peer->state != FOLIOT__PEER_IN || peer->session != session)
             continue;
         send_status(session, peer);
-        if (!shows(session, peer))
+        if (!shows_snapshots(session, peer))
             peer->greeted_ns = server->now_ns;
         else if (peer->acknowledged)
             renew_old_baseline(session, peer);

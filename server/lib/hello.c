@@ -58,7 +58,7 @@ static bool computes_alike(foliot_server *server, const foliot__session *session
     return false;
 }
 
-// Whether there would be a connection too few if all came back who are away.
+// Whether there would be too few connections if every absent player came back.
 static bool kept_for_others(const foliot_server *server)
 {
     foliot_server_presence present = foliot_server_get_presence(server);

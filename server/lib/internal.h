@@ -310,7 +310,7 @@ void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
 void foliot__watch_update(foliot_server *server);
 
 // misbehaviour.c
-// Counted and told. The peer may have ended afterwards: who goes on is dropped.
+// Counted and reported. The peer may have ended afterwards: one that goes on is dropped.
 void foliot__peer_violated(foliot__session *session, foliot__peer *peer,
                            foliot__violation violation);
 bool foliot__peer_floods(foliot__session *session,

@@ -36,8 +36,8 @@ void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
     s->lockstep->saving = k;
 }
 
-// Who is sent which state: how many, and how fast the fastest of them is. Peers whose address is
-// sent a newer one as well count half: one address is not to hold several.
+// Counts the peers that are sent each state, and the rate of the fastest of them. A peer whose
+// address is sent a newer state as well counts half: one address is not to hold several.
 static void count_pins(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;

@@ -21,7 +21,7 @@ static uint64_t first_progress_ns(const foliot__session *s)
            (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
 }
 
-static bool begin(foliot__session *s, foliot__peer *peer)
+static bool begin_state(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     const foliot__keyframe *k = foliot__keyframe_before(s, foliot__lockstep_visible(s, peer));
@@ -106,7 +106,7 @@ bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
 size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (!p->joining && !begin(s, peer))
+    if (!p->joining && !begin_state(s, peer))
         return 0;
     const foliot__keyframe *k = &s->lockstep->keyframes[p->keyframe];
     FOLIOT_ASSERT(k->valid && k->tick == p->start && p->sent <= k->length);

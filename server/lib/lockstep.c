@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lockstep.c: closed ticks to everybody, again and again until they are acknowledged, encoded once
-// for all who lack the same. Nobody waits for anybody: a tick is closed when it is due, whoever is
-// late.
+// lockstep.c: sends closed ticks to all peers until they are acknowledged, encoded once for all
+// peers that lack the same ticks. Never waits for a peer: a tick is closed when it is due.
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +101,7 @@ static bool relays_to(const foliot__session *s, const foliot__peer *peer)
 }
 
 // The first tick that it is still to be sent unreliably.
-static uint64_t wanted(const foliot__session *s, const foliot__peer *peer)
+static uint64_t first_wanted(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t end = foliot__lockstep_visible(s, peer),
@@ -113,7 +112,7 @@ static uint64_t wanted(const foliot__session *s, const foliot__peer *peer)
 }
 
 // Whether the tick is one that a peer is sent which may hear none of it. Peers' turns are spread.
-static bool its_turn(const foliot__session *s, const foliot__peer *peer)
+static bool is_its_turn(const foliot__session *s, const foliot__peer *peer)
 {
     uint64_t silent = (s->server->now_ns - peer->lockstep.word_ns) / RARELY_AFTER_NS;
     uint64_t every = silent < 6 ? (uint64_t)1 << silent : RARELY_TICKS_MAX;
@@ -189,7 +188,7 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
     if (p->acks.count == 0 ||
         (p->hole_copies == 0 &&
          (server->now_ns - p->hole_ns < round_trip + HOLE_PATIENCE_NS || p->word_ns <= p->hole_ns)))
-        return; // and who says nothing lacks nothing new
+        return; // and a silent peer has reported nothing new
     if (l->hole_work == 0) {
         server->counters.holes_put_off++;
         return;
@@ -262,8 +261,8 @@ static int by_need(const void *a, const void *b, void *context)
     const foliot__peer *p = &s->server->peers[i], *q = &s->server->peers[j];
     uint64_t x = foliot__lockstep_visible(s, p), y = foliot__lockstep_visible(s, q);
     if (x == y) {
-        x = wanted(s, p);
-        y = wanted(s, q);
+        x = first_wanted(s, p);
+        y = first_wanted(s, q);
     }
     return x < y ? -1 : x > y ? 1 : i < j ? -1 : i > j;
 }
@@ -274,9 +273,9 @@ static void relay_all(foliot__session *s)
     uint32_t count = 0;
     for (uint32_t i = 0; i < server->peers_max; i++) {
         const foliot__peer *peer = &server->peers[i];
-        if (!relays_to(s, peer) || wanted(s, peer) >= foliot__lockstep_visible(s, peer))
+        if (!relays_to(s, peer) || first_wanted(s, peer) >= foliot__lockstep_visible(s, peer))
             continue;
-        if (its_turn(s, peer))
+        if (is_its_turn(s, peer))
             server->order[count++] = i;
         else
             server->counters.relays_spared++;
@@ -284,10 +283,10 @@ static void relay_all(foliot__session *s)
     qsort_r(server->order, count, sizeof *server->order, by_need, s);
     for (uint32_t i = 0, next; i < count; i = next) {
         const foliot__peer *peer = &server->peers[server->order[i]];
-        uint64_t from = wanted(s, peer), end = foliot__lockstep_visible(s, peer);
+        uint64_t from = first_wanted(s, peer), end = foliot__lockstep_visible(s, peer);
         for (next = i + 1; next < count; next++) {
             const foliot__peer *other = &server->peers[server->order[next]];
-            if (wanted(s, other) != from || foliot__lockstep_visible(s, other) != end)
+            if (first_wanted(s, other) != from || foliot__lockstep_visible(s, other) != end)
                 break;
         }
         relay_group(s, server->order + i, next - i, from, end);

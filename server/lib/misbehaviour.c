@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// misbehaviour.c: what no honest client of a lockstep session says: counted, told by name, and the
-// end of those who go on. A client that diverges is none of it.
+// misbehaviour.c: counts and reports what no honest client of a lockstep session sends, and drops a
+// peer that goes on. Divergence is not misbehaviour.
 #include <stdio.h>
 
 #include "internal.h"

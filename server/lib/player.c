@@ -48,8 +48,8 @@ static bool ended_for_good(const foliot__session *session, const foliot__player_
            session->server->peers[player->peer].departure.for_good;
 }
 
-// Whose player comes back: who has its token, or who was given it but has not heard so, and asks
-// again with the one that he had before. Looks at all of them whichever it is.
+// The player that a token names: its present one, or the one before it as long as the owner has not
+// acknowledged the present one. Looks at every player, so that the time tells nothing.
 static uint32_t find_player(const foliot__session *session, const foliot__token *token)
 {
     uint32_t found = FOLIOT__NO_PLAYER;
@@ -74,7 +74,7 @@ bool foliot__player_known(const foliot__session *session, const foliot__token *t
     return find_player(session, token) != FOLIOT__NO_PLAYER;
 }
 
-// The token that he came with holds until he shows that he has heard the new one.
+// The token that it came with stays valid until it acknowledges the new one.
 static void resume_player(foliot__session *session, foliot__player_slot *player,
                           const foliot__token *token, uint32_t peer)
 {
@@ -94,8 +94,8 @@ static void resume_player(foliot__session *session, foliot__player_slot *player,
     player->peer = peer;
 }
 
-// A token that was replaced, and whose owner had heard so: he lost the new one, or somebody has
-// stolen it.
+// A token that was replaced, and whose owner had acknowledged that: the owner lost the new one, or
+// the token was stolen.
 static void report_spent_token(foliot__session *session, const foliot__token *token)
 {
     foliot_player_proof proof = proof_of(token);
@@ -155,7 +155,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     player->before = proof_of(&hello->token); // of a player that is gone
     player->next_sequence = 1;
     player->input_sequence = input_sequence;
-    if (session->lockstep) // of who had the place before
+    if (session->lockstep) // of the player that had the place before
         foliot__stream_restart(&session->lockstep->streams[found]);
     memcpy(player->name, hello->name, sizeof player->name);
     if (!*player->name) // others want to call him something

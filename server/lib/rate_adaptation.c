@@ -24,7 +24,7 @@ static uint64_t least_of_past(const foliot__rate_adaptation *t)
     return least;
 }
 
-static void remember(foliot__rate_adaptation *t, uint64_t lag_ns)
+static void keep_lag(foliot__rate_adaptation *t, uint64_t lag_ns)
 {
     t->past_ns[t->past_next] = lag_ns;
     t->past_next = (t->past_next + 1) % FOLIOT__RATE_WINDOWS;
@@ -53,7 +53,7 @@ static void send_more(foliot__rate_adaptation *t, uint64_t now_ns)
     t->changed_ns = now_ns;
 }
 
-static void look(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t period_ns)
+static void adapt_level(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t period_ns)
 {
     uint64_t least = least_of_past(t), lag = t->least_ns;
     if (least == UINT64_MAX || lag < least)
@@ -71,7 +71,7 @@ static void look(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t period_ns
 void foliot__rate_adaptation_begin(foliot__rate_adaptation *rate, uint64_t round_trip_ns)
 {
     *rate = (foliot__rate_adaptation){0};
-    remember(rate, round_trip_ns);
+    keep_lag(rate, round_trip_ns);
 }
 
 void foliot__rate_adaptation_acknowledge(foliot__rate_adaptation *rate, uint64_t now_ns,
@@ -88,8 +88,8 @@ void foliot__rate_adaptation_acknowledge(foliot__rate_adaptation *rate, uint64_t
         t->least_ns = lag_ns;
     if (now_ns - t->window_ns < WINDOW_NS)
         return;
-    look(t, now_ns, period_ns);
-    remember(t, t->least_ns);
+    adapt_level(t, now_ns, period_ns);
+    keep_lag(t, t->least_ns);
     t->window_ns = now_ns;
     t->least_ns = UINT64_MAX;
 }

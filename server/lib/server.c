@@ -245,7 +245,7 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
         take_packet(server, peer, event->bytes, event->length);
 }
 
-// Who connects and says nothing holds a slot that others could use.
+// A peer that connects and sends no hello occupies a place that others could use.
 static void expire_silent_peers(foliot_server *server)
 {
     if (server->now_ns < server->expire_ns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// stream.c: a player's inputs in lockstep, from their arrival until their tick is closed. Each
-// tick's are taken once; whoever says something else about it later lies. A tick without a word
-// leaves the controls as they were.
+// stream.c: a player's inputs in lockstep, from their arrival until their tick is closed. Each tick
+// is taken once: a different version of it later is a violation. A tick without inputs leaves the
+// controls as they were.
 #include <string.h>
 
 #include "base/assert.h"

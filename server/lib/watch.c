@@ -20,7 +20,7 @@
     X(messages_unexpected)                                                                         \
     X(inputs_refused) X(refusals_reserved) X(refusals_over_address) X(events_dropped)
 
-static void look(foliot_server *server, uint32_t at, const char *name, uint64_t count)
+static void watch_counter(foliot_server *server, uint32_t at, const char *name, uint64_t count)
 {
     uint64_t *due = &server->watched[at], before = *due;
     if (*due == 0)
@@ -39,10 +39,10 @@ void foliot__watch_update(foliot_server *server)
     if (server->now_ns < server->watch_ns)
         return;
     server->watch_ns = server->now_ns + WATCH_EVERY_NS;
-#define LOOK(name) look(server, at++, #name, network->name);
+#define LOOK(name) watch_counter(server, at++, #name, network->name);
     WATCHED_TRANSPORT(LOOK)
 #undef LOOK
-#define LOOK(name) look(server, at++, #name, counters->name);
+#define LOOK(name) watch_counter(server, at++, #name, counters->name);
     WATCHED_SERVER(LOOK)
 #undef LOOK
     _Static_assert(sizeof server->watched / sizeof *server->watched >= 20, "room for all");

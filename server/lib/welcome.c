@@ -71,7 +71,7 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
         peer->lockstep.begun_ns = server->now_ns;
 }
 
-// Who says hello again has not heard the welcome.
+// A peer that sends its hello again has not received the welcome.
 void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
 {
     foliot__message m = {0};
