@@ -4,6 +4,7 @@
 #include "sim/force/force.h"
 
 #include "sim/force/force_workspace.h"
+#include "sim/math/vec3.h"
 
 // Whether energy and momentum of a body with these flags count: that of bodies that move or sleep.
 // The inverse mass of a sleeping body is 0, so it cannot tell.
@@ -145,13 +146,10 @@ double foliot__force_potential(const foliot_world *world, const foliot_host *hos
 static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *sum)
 {
     foliot__v3 inertia = foliot__inertia(world), omega = foliot__angular_velocity(world);
-    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
-    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
-    const double r[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
-    };
+    const double q[4] = {foliot__orientation_w(world)[i], foliot__orientation_x(world)[i],
+                         foliot__orientation_y(world)[i], foliot__orientation_z(world)[i]};
+    double r[3][3];
+    foliot__quat_matrix(q, r);
     const double in_world[3] = {omega.x[i], omega.y[i], omega.z[i]};
     const double moments[3] = {inertia.x[i], inertia.y[i], inertia.z[i]};
     for (int c = 0; c < 3; c++) {

@@ -5,29 +5,31 @@
 
 #include "foliot/math.h"
 #include "sim/force/force_workspace.h"
+#include "sim/math/vec3.h"
 
 typedef struct direction {
     const foliot_world *world;
     foliot__v3 x, v, dx, dv, da;
 } direction;
 
+// A vector of a body or a pair, by value.
 typedef struct d3 {
-    double x, y, z;
+    double v[3];
 } d3;
 
 static inline double dot(d3 a, d3 b)
 {
-    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+    return foliot__vec3_dot(a.v, b.v);
 }
 
 static inline d3 scaled(double s, d3 a)
 {
-    return (d3){s * a.x, s * a.y, s * a.z};
+    return (d3){{s * a.v[0], s * a.v[1], s * a.v[2]}};
 }
 
 static inline d3 sum(d3 a, d3 b)
 {
-    return (d3){a.x + b.x, a.y + b.y, a.z + b.z};
+    return (d3){{a.v[0] + b.v[0], a.v[1] + b.v[1], a.v[2] + b.v[2]}};
 }
 
 // Row b less row a; a row of FOLIOT_NO_BODY is `point` (which is 0 for all but positions).
@@ -35,23 +37,23 @@ static inline __attribute__((always_inline)) d3 between(foliot__v3 field, uint32
                                                         const double point[3])
 {
     bool fixed = b == FOLIOT_NO_BODY;
-    return (d3){(fixed ? point[0] : field.x[b]) - field.x[a],
-                (fixed ? point[1] : field.y[b]) - field.y[a],
-                (fixed ? point[2] : field.z[b]) - field.z[a]};
+    return (d3){{(fixed ? point[0] : field.x[b]) - field.x[a],
+                 (fixed ? point[1] : field.y[b]) - field.y[a],
+                 (fixed ? point[2] : field.z[b]) - field.z[a]}};
 }
 
 static inline __attribute__((always_inline)) void add_pair(const direction *d, uint32_t a,
                                                            uint32_t b, d3 force)
 {
     const double *inverse = foliot__inverse_mass(d->world);
-    d->da.x[a] += force.x * inverse[a];
-    d->da.y[a] += force.y * inverse[a];
-    d->da.z[a] += force.z * inverse[a];
+    d->da.x[a] += force.v[0] * inverse[a];
+    d->da.y[a] += force.v[1] * inverse[a];
+    d->da.z[a] += force.v[2] * inverse[a];
     if (b == FOLIOT_NO_BODY)
         return;
-    d->da.x[b] -= force.x * inverse[b];
-    d->da.y[b] -= force.y * inverse[b];
-    d->da.z[b] -= force.z * inverse[b];
+    d->da.x[b] -= force.v[0] * inverse[b];
+    d->da.y[b] -= force.v[1] * inverse[b];
+    d->da.z[b] -= force.v[2] * inverse[b];
 }
 
 static const double origin[3];
@@ -98,7 +100,7 @@ static d3 central(d3 d, d3 dd, double softening2)
 {
     double r2 = dot(d, d) + softening2, r3 = r2 * foliot__sqrt(r2);
     if (!(r3 > 0))
-        return (d3){0, 0, 0};
+        return (d3){{0, 0, 0}};
     return sum(scaled(1 / r3, dd), scaled(-3 * (dot(d, dd) / r2) / r3, d));
 }
 
@@ -125,9 +127,9 @@ static void attractor(const direction *to, const foliot_force_definition *f)
         d3 change = scaled(f->as.attractor.strength,
                            central(between(to->x, i, FOLIOT_NO_BODY, p),
                                    between(to->dx, i, FOLIOT_NO_BODY, origin), 0));
-        to->da.x[i] += change.x;
-        to->da.y[i] += change.y;
-        to->da.z[i] += change.z;
+        to->da.x[i] += change.v[0];
+        to->da.y[i] += change.v[1];
+        to->da.z[i] += change.v[2];
     }
 }
 
@@ -137,14 +139,15 @@ static void drag(const direction *to, const foliot__forces *forces)
     const double *inverse = foliot__inverse_mass(to->world);
     const double *isotropic = forces->has_isotropic ? foliot__forces_isotropic(forces) : NULL;
     for (uint32_t i = 0; i < to->world->body_count; i++) {
-        d3 v = {to->v.x[i], to->v.y[i], to->v.z[i]}, dv = {to->dv.x[i], to->dv.y[i], to->dv.z[i]};
+        d3 v = {{to->v.x[i], to->v.y[i], to->v.z[i]}};
+        d3 dv = {{to->dv.x[i], to->dv.y[i], to->dv.z[i]}};
         double speed = foliot__sqrt(dot(v, v)), q = forces->drag_quadratic;
         double b = forces->drag_linear + (isotropic ? isotropic[i] : 0);
         double turn = speed > 0 ? q * (dot(v, dv) / speed) : 0;
         d3 change = sum(scaled(b + q * speed, dv), scaled(turn, v));
-        to->da.x[i] -= change.x * inverse[i];
-        to->da.y[i] -= change.y * inverse[i];
-        to->da.z[i] -= change.z * inverse[i];
+        to->da.x[i] -= change.v[0] * inverse[i];
+        to->da.y[i] -= change.v[1] * inverse[i];
+        to->da.z[i] -= change.v[2] * inverse[i];
     }
 }
 

@@ -2,7 +2,7 @@
 // vec3.h: vectors, quaternions and 3 x 3 matrices of doubles, as plain arrays. Every sum has a
 // fixed order, written out by parentheses: the order decides bits, so changing it changes every
 // digest. Vectors are x, y, z. Quaternions are w, x, y, z and of unit length where nothing else is
-// said. Matrices are rows of columns. An `out` may be one of the arguments.
+// said. Matrices are m[row][column]. An `out` may be one of the arguments.
 #ifndef FOLIOT_SIM_VEC3_H
 #define FOLIOT_SIM_VEC3_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scene_joint.c: what a joint asks of the bodies that it holds, and where it holds them as the
 // scene starts. Ranges of single numbers are scene_check.c's.
-#include "sim/math/floating_point.h"
+#include "sim/math/vec3.h"
 
 #include "sim/scene/scene.h"
 
@@ -9,31 +9,26 @@
 #define APART_MAX                                                                                  \
     1e-6 // of the arms: joints keep their anchors together, they do not bring them together
 
-// v turned by the unit quaternion of a body's orientation as the scene starts.
-static void turned(const foliot_body_definition *body, const double v[3], double out[3])
+// v from the axes of a body into those of the world, as the scene starts.
+static void rotate_to_world(const double orientation[4], const double v[3], double out[3])
 {
-    const double *q = body->orientation;
-    double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
-    double w = q[0] / norm, x = q[1] / norm, y = q[2] / norm, z = q[3] / norm;
-    // v + 2 w (r x v) + 2 r x (r x v), r the vector part.
-    double cx = y * v[2] - z * v[1], cy = z * v[0] - x * v[2], cz = x * v[1] - y * v[0];
-    out[0] = v[0] + 2 * (w * cx + (y * cz - z * cy));
-    out[1] = v[1] + 2 * (w * cy + (z * cx - x * cz));
-    out[2] = v[2] + 2 * (w * cz + (x * cy - y * cx));
+    double q[4];
+    foliot__quat_normalise(orientation, q);
+    foliot__quat_rotate(q, v, out);
 }
 
 void foliot__body_to_world(const foliot_body_definition *body, const double arm[3], double point[3])
 {
-    turned(body, arm, point);
+    rotate_to_world(body->orientation, arm, point);
     for (unsigned k = 0; k < 3; k++)
         point[k] += body->position[k];
 }
 
 void foliot__direction_to_body(const foliot_body_definition *body, const double v[3], double out[3])
 {
-    foliot_body_definition back = {.orientation = {body->orientation[0], -body->orientation[1],
-                                                   -body->orientation[2], -body->orientation[3]}};
-    turned(&back, v, out);
+    double back[4];
+    foliot__quat_conjugate(body->orientation, back);
+    rotate_to_world(back, v, out);
 }
 
 void foliot__world_to_body(const foliot_body_definition *body, const double point[3], double arm[3])
@@ -42,11 +37,6 @@ void foliot__world_to_body(const foliot_body_definition *body, const double poin
     for (unsigned k = 0; k < 3; k++)
         from[k] = point[k] - body->position[k];
     foliot__direction_to_body(body, from, arm);
-}
-
-static double length_of(const double v[3])
-{
-    return foliot__sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
 }
 
 static void anchors_of(const foliot_scene *scene, const foliot_constraint_definition *joint,
@@ -64,16 +54,16 @@ double foliot__joint_span(const foliot_scene *scene, const foliot_constraint_def
     double a[3], b[3];
     anchors_of(scene, joint, a, b);
     const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    return length_of(d);
+    return foliot__vec3_length(d);
 }
 
 static bool apart(const foliot_scene *scene, const foliot_constraint_definition *joint)
 {
-    double a[3], b[3], arms = length_of(joint->anchor_a);
+    double a[3], b[3], arms = foliot__vec3_length(joint->anchor_a);
     anchors_of(scene, joint, a, b);
     if (joint->b != FOLIOT_NO_BODY)
-        arms += length_of(joint->anchor_b);
-    double rounding = 1e-12 * (length_of(a) + length_of(b));
+        arms += foliot__vec3_length(joint->anchor_b);
+    double rounding = 1e-12 * (foliot__vec3_length(a) + foliot__vec3_length(b));
     return foliot__joint_span(scene, joint) > APART_MAX * arms + rounding;
 }
 
@@ -82,7 +72,7 @@ static bool holds_point(const foliot_scene *scene, uint32_t body, const double a
 {
     if (body == FOLIOT_NO_BODY || scene->bodies[body].is_static)
         return false;
-    return !foliot__body_rotates(&scene->bodies[body]) && length_of(anchor) > 0;
+    return !foliot__body_rotates(&scene->bodies[body]) && foliot__vec3_length(anchor) > 0;
 }
 
 static bool turns(const foliot_scene *scene, uint32_t body)
@@ -93,7 +83,7 @@ static bool turns(const foliot_scene *scene, uint32_t body)
 
 static const char *hinge_fault(const foliot_constraint_definition *hinge, const char **key)
 {
-    double length = length_of(hinge->axis);
+    double length = foliot__vec3_length(hinge->axis);
     *key = "axis";
     if (!(length > 1 - 1e-9 && length < 1 + 1e-9))
         return "must have length 1";

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/rng.h"
-#include "sim/math/floating_point.h"
+#include "sim/math/vec3.h"
 #include "sim/scene/scene.h"
 
 #include <string.h>
@@ -323,9 +323,9 @@ static void make_nap(maker *m)
 static void unit(maker *m, double value[3])
 {
     fill(m, value, 1.0);
-    double length2 = (value[0] * value[0] + value[1] * value[1]) + value[2] * value[2];
+    double length = foliot__vec3_length(value);
     for (int k = 0; k < 3; k++)
-        value[k] /= foliot__sqrt(length2);
+        value[k] /= length;
 }
 
 // An oblique floor far from the origin and a thin plate kilometres wide that cuts it, so that a gap
@@ -339,10 +339,10 @@ static void make_slope(maker *m)
     double *n = floor->shape.normal;
     unit(m, n);
     n[2] = 1.7;
-    double length = foliot__sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
+    double length = foliot__vec3_length(n);
     for (int k = 0; k < 3; k++)
         n[k] /= length;
-    floor->shape.offset = (n[0] * far[0] + n[1] * far[1]) + n[2] * far[2];
+    floor->shape.offset = foliot__vec3_dot(n, far);
     memset(plate->velocity, 0, sizeof plate->velocity);
     memcpy(plate->position, far, sizeof far);
     plate->is_static = true;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/event.h"
 #include "sim/state/joint_table.h"
@@ -53,11 +54,12 @@ static void shape_inertia(const foliot_shape *shape, double mass, double inertia
 
 static void write_orientation(foliot_world *world, uint32_t slot, const double q[4])
 {
-    double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
-    foliot__orientation_w(world)[slot] = q[0] / norm;
-    foliot__orientation_x(world)[slot] = q[1] / norm;
-    foliot__orientation_y(world)[slot] = q[2] / norm;
-    foliot__orientation_z(world)[slot] = q[3] / norm;
+    double unit[4];
+    foliot__quat_normalise(q, unit);
+    foliot__orientation_w(world)[slot] = unit[0];
+    foliot__orientation_x(world)[slot] = unit[1];
+    foliot__orientation_y(world)[slot] = unit[2];
+    foliot__orientation_z(world)[slot] = unit[3];
 }
 
 static void write_vector(foliot__v3 field, uint32_t slot, const double value[3])

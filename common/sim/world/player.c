@@ -3,6 +3,7 @@
 // without inputs costs nothing in a recording.
 #include "sim/world/player.h"
 
+#include "sim/math/vec3.h"
 #include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/controls.h"
@@ -61,7 +62,7 @@ static bool leave(foliot_world *world, uint32_t index)
 static void jump(foliot_world *world, uint32_t slot)
 {
     const double *g = world->gravity;
-    double strength = foliot__sqrt((g[0] * g[0] + g[1] * g[1]) + g[2] * g[2]);
+    double strength = foliot__vec3_length(g);
     bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // asleep it will wake
     if (frozen || !foliot__contact_touches(world, slot))
         return;
@@ -98,18 +99,6 @@ static bool apply(foliot_world *world, const foliot_input *input)
     return moved;
 }
 
-// v rotated by the unit quaternion of `slot`: v + 2 w (u x v) + 2 u x (u x v).
-static void rotate(const foliot_world *world, uint32_t slot, double v[3])
-{
-    double w = foliot__orientation_w(world)[slot], x = foliot__orientation_x(world)[slot];
-    double y = foliot__orientation_y(world)[slot], z = foliot__orientation_z(world)[slot];
-    double cx = 2 * (y * v[2] - z * v[1]), cy = 2 * (z * v[0] - x * v[2]);
-    double cz = 2 * (x * v[1] - y * v[0]);
-    v[0] += w * cx + (y * cz - z * cy);
-    v[1] += w * cy + (z * cx - x * cz);
-    v[2] += w * cz + (x * cy - y * cx);
-}
-
 static void push(foliot_world *world, const foliot__player *player)
 {
     uint32_t slot = player->body;
@@ -119,8 +108,11 @@ static void push(foliot_world *world, const foliot__player *player)
     for (int i = 0; i < 3; i++)
         force[i] = player->axes[i] / 127.0 * world->control_force;
     if (world->control == FOLIOT_CONTROL_VESSEL) {
-        rotate(world, slot, force);
-        rotate(world, slot, torque);
+        const double q[4] = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
+                             foliot__orientation_y(world)[slot],
+                             foliot__orientation_z(world)[slot]};
+        foliot__quat_rotate_by_doubles(q, force, force);
+        foliot__quat_rotate_by_doubles(q, torque, torque);
     }
     foliot__v3 applied = foliot__applied(world), constant = foliot__constant(world);
     applied.x[slot] = constant.x[slot] + force[0];
