@@ -126,7 +126,7 @@ one() { # a line of the table
     differ=$(diff "$golden" "$dir/digests.txt" | grep -c '^[<>]')
     local scene integrator tick
     read -r scene integrator tick _ < <(diff "$golden" "$dir/digests.txt" | sed -n 's/^[<>] //p')
-    if [ "$scene" != fingerprint ] && [ -x "$out/reference/driver" ]; then
+    if [ "$scene" != fingerprint ] && build_reference; then
         "$out/reference/driver" "$scene" "$integrator" >"$dir/reference.trace"
         # shellcheck disable=SC2086
         timeout "$SECONDS_MAX" $runner "$dir/driver" "$scene" "$integrator" >"$dir/trace"
@@ -134,11 +134,18 @@ one() { # a line of the table
     fi
     printf '%-11s %-9s %-7s DIFFERS in %d lines, first: %s %s at tick %s\n' "$name" "$abi" "$endian" "$differ" "$scene" "$integrator" "$tick"
 }
-export -f one compile
+# The driver that a differing target's trace is compared with. Built once, and only where it is needed.
+build_reference() {
+    (
+        flock 9
+        [ -x "$out/reference/driver" ] || compile reference "gcc -O2" >"$out/reference.log" 2>&1
+    ) 9>"$out/reference.lock"
+}
+export -f one compile build_reference
 
 rm -rf "$out/reference"
-compile reference "gcc -O2" >"$out/reference.log" 2>&1 || { cat "$out/reference.log"; exit 1; }
 if [ "${GOLDEN:-}" = write ]; then
+    build_reference || { cat "$out/reference.log"; exit 1; }
     "$out/reference/driver" >"$golden"
     {
         echo '// SPDX-License-Identifier: MIT'
