@@ -141,7 +141,7 @@ static void tasks_one_after_the_other_give_the_same_bits(void **state)
         agree(&host, &lots[l], TICKS / 10);
 }
 
-// -- the crew itself
+// -- parallel loops
 
 #define LOOPS 400
 #define CELLS 1000
@@ -151,7 +151,7 @@ typedef struct tally {
     uint32_t loop;
 } tally;
 
-// Every cell counts the loops before it: a piece done twice, early or never shows.
+// Every cell counts the loops before it: a chunk that runs twice, early or never shows.
 static void count_one(void *context, uint32_t begin, uint32_t end)
 {
     tally *t = context;
@@ -166,7 +166,7 @@ static void count_all(foliot__workers *workers, void *context)
         foliot__parallel_run(workers, 0, CELLS, 1 + t->loop % 37, count_one, t);
 }
 
-static void every_piece_is_done_once_and_in_its_loop(void **state)
+static void every_chunk_runs_once_and_in_its_loop(void **state)
 {
     (void)state;
     for (uint32_t threads = 1; threads <= 6; threads++) {
@@ -184,7 +184,7 @@ static void every_piece_is_done_once_and_in_its_loop(void **state)
     }
 }
 
-#define STAGES 230 // more than a plan has room for
+#define STAGES 230 // more than a batch has room for
 
 typedef struct mixing {
     uint32_t from[CELLS], to[CELLS];
@@ -193,7 +193,7 @@ typedef struct mixing {
     uint32_t *out;
 } mixing;
 
-// Every cell depends on two of the stage before, one of them far away.
+// Every cell depends on two of the loop before, one of them far away.
 static void mix(void *context, uint32_t begin, uint32_t end)
 {
     const mixing *m = context;
@@ -221,7 +221,7 @@ static void mixed(uint32_t threads, mixing *m)
     task_pool_destroy(pool);
 }
 
-static void no_stage_of_a_plan_begins_before_the_last_one_is_done(void **state)
+static void no_loop_of_a_batch_begins_before_the_last_one_is_done(void **state)
 {
     (void)state;
     static mixing alone, shared;
@@ -239,8 +239,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(tasks_one_after_the_other_give_the_same_bits),
-        cmocka_unit_test(every_piece_is_done_once_and_in_its_loop),
-        cmocka_unit_test(no_stage_of_a_plan_begins_before_the_last_one_is_done),
+        cmocka_unit_test(every_chunk_runs_once_and_in_its_loop),
+        cmocka_unit_test(no_loop_of_a_batch_begins_before_the_last_one_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// parallel_for.c: loops shared by threads without a call to the host for each of them, which would
-// cost more than most of them take: plans of several loops, between which the members wait for each
-// other. Waiting is a spin, with a word to the host now and then; a helper that waits for long goes
-// home.
+// parallel_for.c: loops shared by threads without a call of the host for each, which would cost
+// more than most loops take. Worker 0 enqueues a batch of loops; between two of them the workers
+// wait for each other. They wait by spinning and yield to the host now and then. A worker that
+// waits for long returns to the host.
 #include "sim/state/parallel_for.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CLOSED UINT32_MAX // no piece has this number
-#define PATIENCE 20000    // looks at the ticket without finding work: half a millisecond
-#define LATE 300          // looks until somebody else's piece is taken: some microseconds
+#define CLOSED UINT32_MAX // no chunk has this number
+#define PATIENCE 20000    // looks at the ticket that find no work: half a millisecond
+#define LATE 300          // looks before chunks of another worker are taken: microseconds
 #define HASTE 16          // looks without a pause between them: most waits are shorter
-#define CHUNKS 16         // pieces that a member's stretch is done in, about ...
+#define CHUNKS 16         // that a worker's range is cut into, about ...
 #define CHUNKS_FEW 4      // ... and where it is shorter than a few of these
 
 static void pause_briefly(void)
@@ -22,120 +22,122 @@ static void pause_briefly(void)
 #endif
 }
 
-// -- taking
+// -- taking chunks
 
-// The stage that a lane's next piece belongs to, as one member has read it. Good for one plan.
+// The loop that the next chunk of some worker's range belongs to, as this worker has read it. Good
+// for one batch.
 typedef struct cursor {
-    uint32_t plan, stage;  // stages before it are done with
-    uint32_t base, pieces; // of the lane: in the stages before, and in this one
-    uint32_t begin, end, grain, chunk, first, last, before;
-    foliot__loop_body *part;
+    uint32_t batch, loop;  // earlier loops are done
+    uint32_t base, chunks; // of the range: in earlier loops, and in this one
+    uint32_t begin, end, grain, chunk_units, first, last, before;
+    foliot__loop_body *body;
     void *context;
-    // The lane's owner has let others wait, and had done so many pieces then: it counts as absent
-    // until it reports more, or the plan ends.
+    // The owner of the range has let others wait, and had done so many chunks then: it counts as
+    // absent until it reports more, or the batch ends.
     bool late;
     uint32_t done;
 } cursor;
 
-typedef struct piece {
+typedef struct chunk {
     uint32_t from, to;
-    foliot__loop_body *part;
+    foliot__loop_body *body;
     void *context;
-} piece;
+} chunk;
 
 typedef enum outcome {
     TAKEN,
     EMPTY,
     EARLY
-} outcome; // EARLY: some of the stage before is not done yet
+} outcome; // EARLY: some of the loop before is not done yet
 
 static uint32_t load32(const _Atomic(uint32_t) *value)
 {
     return atomic_load_explicit(value, memory_order_acquire);
 }
 
-// Units [first, last) of so many are member m's.
-static void units_of(uint32_t units, uint32_t m, uint32_t members, uint32_t *first, uint32_t *last)
+// Units [first, last) of so many are worker m's.
+static void units_of(uint32_t units, uint32_t m, uint32_t worker_count, uint32_t *first,
+                     uint32_t *last)
 {
-    *first = (uint32_t)(((uint64_t)units * m + members - 1) / members);
-    *last = (uint32_t)(((uint64_t)units * (m + 1) + members - 1) / members);
+    *first = (uint32_t)(((uint64_t)units * m + worker_count - 1) / worker_count);
+    *last = (uint32_t)(((uint64_t)units * (m + 1) + worker_count - 1) / worker_count);
 }
 
-static uint32_t divided(uint32_t count, uint32_t by)
+static uint32_t divide_up(uint32_t count, uint32_t by)
 {
     return count / by + (count % by > 0);
 }
 
-static uint32_t all_done(const foliot__workers *workers)
+static uint32_t chunks_done(const foliot__workers *workers)
 {
     uint32_t done = 0;
     for (uint32_t m = 0; m <= workers->helpers; m++)
-        done += load32(&workers->lanes[m].done);
+        done += load32(&workers->worker[m].done);
     return done;
 }
 
-static void read_stage(const foliot__workers *workers, uint32_t m, cursor *at)
+static void read_loop(const foliot__workers *workers, uint32_t m, cursor *at)
 {
-    const foliot__parallel_loop *s = &workers->stages[at->stage];
+    const foliot__parallel_loop *s = &workers->loop[at->loop];
     at->begin = load32(&s->begin);
     at->end = load32(&s->end);
     at->grain = load32(&s->grain);
-    at->chunk = load32(&s->chunk);
-    at->before = load32(&workers->lanes[m].done_before) + load32(&s->before);
-    at->part = atomic_load_explicit(&s->part, memory_order_acquire);
+    at->chunk_units = load32(&s->chunk_units);
+    at->before = load32(&workers->worker[m].done_before) + load32(&s->before);
+    at->body = atomic_load_explicit(&s->body, memory_order_acquire);
     at->context = atomic_load_explicit(&s->context, memory_order_acquire);
-    units_of(divided(at->end - at->begin, at->grain), m, workers->helpers + 1, &at->first,
+    units_of(divide_up(at->end - at->begin, at->grain), m, workers->helpers + 1, &at->first,
              &at->last);
-    at->pieces = divided(at->last - at->first, at->chunk);
+    at->chunks = divide_up(at->last - at->first, at->chunk_units);
 }
 
-// What lane m's next piece is, with that number. All of this may be of a later plan already: then
-// that one's closing of the ticket is seen too, and the ticket cannot be moved on from where it
-// was.
-static outcome look(const foliot__workers *workers, uint32_t m, uint64_t ticket, cursor *at,
-                    piece *next)
+// The next chunk of worker m, by the number in its ticket. What is read here may be of a later
+// batch already. Then the closing of the ticket by that batch is seen too, so the ticket cannot be
+// incremented from where it was.
+static outcome find_chunk(const foliot__workers *workers, uint32_t m, uint64_t ticket, cursor *at,
+                          chunk *next)
 {
-    uint32_t number = (uint32_t)ticket, plan = (uint32_t)(ticket >> 32);
-    uint32_t stages = load32(&workers->lanes[m].stages);
-    if (at->plan != plan) {
-        *at = (cursor){.plan = plan};
-        if (stages > 0)
-            read_stage(workers, m, at);
+    uint32_t number = (uint32_t)ticket, batch = (uint32_t)(ticket >> 32);
+    uint32_t loops = load32(&workers->worker[m].loops);
+    if (at->batch != batch) {
+        *at = (cursor){.batch = batch};
+        if (loops > 0)
+            read_loop(workers, m, at);
     }
-    while (at->stage < stages && number - at->base >= at->pieces) {
-        at->base += at->pieces;
-        if (++at->stage < stages)
-            read_stage(workers, m, at);
+    while (at->loop < loops && number - at->base >= at->chunks) {
+        at->base += at->chunks;
+        if (++at->loop < loops)
+            read_loop(workers, m, at);
     }
-    if (at->stage >= stages)
+    if (at->loop >= loops)
         return EMPTY;
-    if ((int32_t)(all_done(workers) - at->before) < 0)
+    if ((int32_t)(chunks_done(workers) - at->before) < 0)
         return EARLY;
-    uint32_t from = at->first + (number - at->base) * at->chunk;
-    uint32_t to = at->last - from > at->chunk ? from + at->chunk : at->last,
+    uint32_t from = at->first + (number - at->base) * at->chunk_units;
+    uint32_t to = at->last - from > at->chunk_units ? from + at->chunk_units : at->last,
              count = at->end - at->begin;
-    *next = (piece){at->begin + from * at->grain,
-                    at->begin + (to * at->grain < count ? to * at->grain : count), at->part,
+    *next = (chunk){at->begin + from * at->grain,
+                    at->begin + (to * at->grain < count ? to * at->grain : count), at->body,
                     at->context};
     return TAKEN;
 }
 
-static void forget(const foliot__workers *workers, cursor *cursors)
+static void reset_cursors(const foliot__workers *workers, cursor *cursors)
 {
     for (uint32_t m = 0; m <= workers->helpers; m++)
-        cursors[m] = (cursor){.plan = 0}; // no plan has this number
+        cursors[m] = (cursor){.batch = 0}; // no batch has this number
 }
 
-// Takes the lane's next piece, if it has one left whose time has come. Who is overtaken by another
-// tries again.
-static outcome take(foliot__workers *workers, uint32_t m, cursor *at, piece *taken)
+// Takes the next chunk of worker m, if one is left and its loop has begun. Tries again where
+// another worker was faster.
+static outcome take_chunk(foliot__workers *workers, uint32_t m, cursor *at, chunk *taken)
 {
-    _Atomic(uint64_t) *ticket = &workers->lanes[m].ticket;
+    _Atomic(uint64_t) *ticket = &workers->worker[m].ticket;
     uint64_t seen = atomic_load_explicit(ticket, memory_order_acquire);
     do {
         if ((uint32_t)seen == CLOSED)
             return EMPTY;
-        outcome found = look(workers, m, seen, at, taken);
+        outcome found = find_chunk(workers, m, seen, at, taken);
         if (found != TAKEN)
             return found;
     } while (!atomic_compare_exchange_weak_explicit(ticket, &seen, seen + 1, memory_order_acq_rel,
@@ -143,69 +145,70 @@ static outcome take(foliot__workers *workers, uint32_t m, cursor *at, piece *tak
     return TAKEN;
 }
 
-static void report(foliot__workers *workers, uint32_t self, uint32_t pieces)
+static void report_done(foliot__workers *workers, uint32_t self, uint32_t chunks)
 {
-    _Atomic(uint32_t) *done = &workers->lanes[self].done;
+    _Atomic(uint32_t) *done = &workers->worker[self].done;
     uint32_t before = atomic_load_explicit(done, memory_order_relaxed);
-    atomic_store_explicit(done, before + pieces, memory_order_release);
+    atomic_store_explicit(done, before + chunks, memory_order_release);
 }
 
-// As many pieces of lane m as may be done now.
-static outcome work_on(foliot__workers *workers, uint32_t m, cursor *at, uint32_t *done)
+// As many chunks of worker m as may be done now.
+static outcome work_on_range(foliot__workers *workers, uint32_t m, cursor *at, uint32_t *done)
 {
     for (;;) {
-        piece p;
-        outcome found = take(workers, m, at, &p);
+        chunk next;
+        outcome found = take_chunk(workers, m, at, &next);
         if (found != TAKEN)
             return found;
-        p.part(p.context, p.from, p.to);
+        next.body(next.context, next.from, next.to);
         (*done)++;
     }
 }
 
-// What whoever is late has not begun. If all is begun, who does it may want this processor.
-static void relieve(foliot__workers *workers, uint32_t self, cursor *cursors)
+// Takes chunks that a late worker has not begun. If all are begun, the late worker may want this
+// processor.
+static void take_over_late(foliot__workers *workers, uint32_t self, cursor *cursors)
 {
-    uint32_t members = workers->helpers + 1, done = 0;
-    for (uint32_t k = 1; k < members && done == 0; k++) {
-        uint32_t m = (self + k) % members;
+    uint32_t worker_count = workers->helpers + 1, done = 0;
+    for (uint32_t k = 1; k < worker_count && done == 0; k++) {
+        uint32_t m = (self + k) % worker_count;
         cursor *at = &cursors[m];
-        work_on(workers, m, at, &done);
+        work_on_range(workers, m, at, &done);
         if (done > 0) {
             at->late = true;
-            at->done = load32(&workers->lanes[m].done);
+            at->done = load32(&workers->worker[m].done);
         }
     }
     if (done > 0)
-        report(workers, self, done);
+        report_done(workers, self, done);
     else if (workers->host->yield)
         workers->host->yield(workers->host->run_user);
 }
 
-// Whether lane m is for others to work on.
-static bool deserted(const foliot__workers *workers, uint32_t m, const cursor *at)
+// Whether others are to work on the range of worker m.
+static bool is_absent(const foliot__workers *workers, uint32_t m, const cursor *at)
 {
     return m >= atomic_load_explicit(&workers->joined, memory_order_relaxed) ||
-           atomic_load_explicit(&workers->lanes[m].left, memory_order_relaxed) ||
-           (at->late && load32(&workers->lanes[m].done) == at->done);
+           atomic_load_explicit(&workers->worker[m].left, memory_order_relaxed) ||
+           (at->late && load32(&workers->worker[m].done) == at->done);
 }
 
-// One's own part of the plan, and those of who is not there. The leader goes on until they are
-// done; whoever else has waited for long leaves the rest of them to the others. Returns how many
-// looks it has waited in the end.
-static uint32_t help(foliot__workers *workers, uint32_t self, cursor *cursors)
+// Runs the worker's own range of the batch, and those of absent workers. Worker 0 goes on until
+// they are done; another one that has waited for long leaves the rest. Returns how many looks it
+// has waited in the end.
+static uint32_t run_batch(foliot__workers *workers, uint32_t self, cursor *cursors)
 {
-    uint32_t members = workers->helpers + 1, waited = 0;
+    uint32_t worker_count = workers->helpers + 1, waited = 0;
     for (;;) {
         uint32_t done = 0;
         bool early = false;
-        for (uint32_t k = 0; k < members; k++) {
-            uint32_t m = (self + k) % members;
-            if (k == 0 || deserted(workers, m, &cursors[m]))
-                early |= work_on(workers, m, &cursors[m], &done) == EARLY;
+        for (uint32_t k = 0; k < worker_count; k++) {
+            uint32_t m = (self + k) % worker_count;
+            if (k == 0 || is_absent(workers, m, &cursors[m]))
+                early |= work_on_range(workers, m, &cursors[m], &done) == EARLY;
         }
         if (done > 0) {
-            report(workers, self, done);
+            report_done(workers, self, done);
             waited = 0;
         } else if (!early || (self > 0 && waited == PATIENCE)) {
             return waited;
@@ -213,165 +216,167 @@ static uint32_t help(foliot__workers *workers, uint32_t self, cursor *cursors)
             if (++waited > HASTE)
                 pause_briefly();
             if (waited % LATE == 0)
-                relieve(workers, self, cursors);
+                take_over_late(workers, self, cursors);
         }
     }
 }
 
-// -- planning
+// -- enqueueing
 
-static void put(_Atomic(uint32_t) *to, uint32_t value)
+static void store_if_changed(_Atomic(uint32_t) *to, uint32_t value)
 {
     if (atomic_load_explicit(to, memory_order_relaxed) != value)
         atomic_store_explicit(to, value, memory_order_release);
 }
 
-// Who sees anything of what follows can no longer move the old tickets on.
+// Whoever sees anything of what follows can no longer increment the old tickets.
 static void close_tickets(foliot__workers *workers)
 {
-    workers->plan++;
+    workers->batch++;
     for (uint32_t m = 0; m <= workers->helpers; m++)
-        atomic_store_explicit(&workers->lanes[m].ticket, (uint64_t)workers->plan << 32 | CLOSED,
+        atomic_store_explicit(&workers->worker[m].ticket, (uint64_t)workers->batch << 32 | CLOSED,
                               memory_order_relaxed);
 }
 
-// Pieces, and how they are cut. Most stages are those of the plan before.
-static void cut(const foliot__workers *workers, foliot__parallel_loop *s, uint32_t begin,
-                uint32_t end, uint32_t grain)
+// Cuts a loop into chunks. Most loops are those of the batch before.
+static void cut_into_chunks(const foliot__workers *workers, foliot__parallel_loop *s,
+                            uint32_t begin, uint32_t end, uint32_t grain)
 {
     if (load32(&s->begin) == begin && load32(&s->end) == end && load32(&s->grain) == grain)
         return;
-    uint32_t members = workers->helpers + 1, units = divided(end - begin, grain);
-    uint32_t chunk = 1 + units / (members * (units > 2 * members * CHUNKS ? CHUNKS : CHUNKS_FEW));
-    put(&s->begin, begin);
-    put(&s->end, end);
-    put(&s->grain, grain);
-    put(&s->chunk, chunk);
-    s->pieces = 0;
-    for (uint32_t m = 0; m < members; m++) {
+    uint32_t worker_count = workers->helpers + 1, units = divide_up(end - begin, grain);
+    uint32_t chunk_units =
+        1 + units / (worker_count * (units > 2 * worker_count * CHUNKS ? CHUNKS : CHUNKS_FEW));
+    store_if_changed(&s->begin, begin);
+    store_if_changed(&s->end, end);
+    store_if_changed(&s->grain, grain);
+    store_if_changed(&s->chunk_units, chunk_units);
+    s->chunks = 0;
+    for (uint32_t m = 0; m < worker_count; m++) {
         uint32_t first, last;
-        units_of(units, m, members, &first, &last);
-        s->pieces += divided(last - first, chunk);
+        units_of(units, m, worker_count, &first, &last);
+        s->chunks += divide_up(last - first, chunk_units);
     }
 }
 
-static void add_stage(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                      foliot__loop_body *part, void *context)
+static void add_loop(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
+                     foliot__loop_body *body, void *context)
 {
-    if (workers->planned == 0)
+    if (workers->enqueued == 0)
         close_tickets(workers);
-    foliot__parallel_loop *s = &workers->stages[workers->planned++];
-    cut(workers, s, begin, end, grain);
-    put(&s->before, workers->pieces);
-    if (atomic_load_explicit(&s->part, memory_order_relaxed) != part)
-        atomic_store_explicit(&s->part, part, memory_order_release);
+    foliot__parallel_loop *s = &workers->loop[workers->enqueued++];
+    cut_into_chunks(workers, s, begin, end, grain);
+    store_if_changed(&s->before, workers->chunks);
+    if (atomic_load_explicit(&s->body, memory_order_relaxed) != body)
+        atomic_store_explicit(&s->body, body, memory_order_release);
     if (atomic_load_explicit(&s->context, memory_order_relaxed) != context)
         atomic_store_explicit(&s->context, context, memory_order_release);
-    workers->pieces += s->pieces;
+    workers->chunks += s->chunks;
 }
 
 void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t end,
-                              uint32_t grain, foliot__loop_body *part, void *context)
+                              uint32_t grain, foliot__loop_body *body, void *context)
 {
     if (begin == end)
         return;
     if (!workers || workers->helpers == 0) {
-        part(context, begin, end);
+        body(context, begin, end);
         return;
     }
-    add_stage(workers, begin, end, grain, part, context);
-    if (workers->planned == FOLIOT__PARALLEL_LOOPS_MAX)
+    add_loop(workers, begin, end, grain, body, context);
+    if (workers->enqueued == FOLIOT__PARALLEL_LOOPS_MAX)
         foliot__parallel_wait(workers);
 }
 
 void foliot__parallel_wait(foliot__workers *workers)
 {
-    if (!workers || workers->planned == 0)
+    if (!workers || workers->enqueued == 0)
         return;
     cursor cursors[FOLIOT__WORKERS_MAX];
-    forget(workers, cursors);
-    for (uint32_t m = workers->helpers + 1; m-- > 0;) { // the leader's last: it is here already
-        foliot__worker *lane = &workers->lanes[m];
-        put(&lane->stages, workers->planned);
-        put(&lane->done_before, workers->expected);
-        atomic_store_explicit(&lane->ticket, (uint64_t)workers->plan << 32, memory_order_release);
+    reset_cursors(workers, cursors);
+    for (uint32_t m = workers->helpers + 1; m-- > 0;) { // worker 0 last: it is here already
+        foliot__worker *worker = &workers->worker[m];
+        store_if_changed(&worker->loops, workers->enqueued);
+        store_if_changed(&worker->done_before, workers->expected);
+        atomic_store_explicit(&worker->ticket, (uint64_t)workers->batch << 32,
+                              memory_order_release);
     }
-    workers->expected += workers->pieces;
-    workers->planned = workers->pieces = 0;
-    help(workers, 0, cursors);
-    for (uint32_t waited = 1; all_done(workers) != workers->expected; waited++) {
+    workers->expected += workers->chunks;
+    workers->enqueued = workers->chunks = 0;
+    run_batch(workers, 0, cursors);
+    for (uint32_t waited = 1; chunks_done(workers) != workers->expected; waited++) {
         pause_briefly();
         if (waited % LATE == 0)
-            relieve(workers, 0, cursors);
+            take_over_late(workers, 0, cursors);
     }
 }
 
 void foliot__parallel_run(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                          foliot__loop_body *part, void *context)
+                          foliot__loop_body *body, void *context)
 {
-    if (workers && workers->planned == 0 && end - begin <= grain)
-        workers = NULL; // one piece
-    foliot__parallel_enqueue(workers, begin, end, grain, part, context);
+    if (workers && workers->enqueued == 0 && end - begin <= grain)
+        workers = NULL; // one chunk
+    foliot__parallel_enqueue(workers, begin, end, grain, body, context);
     foliot__parallel_wait(workers);
 }
 
-// -- members
+// -- workers
 
-static void assist(foliot__workers *workers, uint32_t self)
+static void work_until_over(foliot__workers *workers, uint32_t self)
 {
     uint32_t seen = 0, waited = 0;
     cursor cursors[FOLIOT__WORKERS_MAX];
-    forget(workers, cursors);
-    foliot__worker *lane = &workers->lanes[self];
+    reset_cursors(workers, cursors);
+    foliot__worker *worker = &workers->worker[self];
     while (waited < PATIENCE && !atomic_load_explicit(&workers->over, memory_order_relaxed)) {
-        uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_acquire);
+        uint64_t ticket = atomic_load_explicit(&worker->ticket, memory_order_acquire);
         if ((uint32_t)(ticket >> 32) == seen || (uint32_t)ticket == CLOSED) {
             pause_briefly();
             if (++waited % LATE == 0)
-                relieve(workers, self, cursors);
+                take_over_late(workers, self, cursors);
             continue;
         }
         seen = (uint32_t)(ticket >> 32);
-        waited = help(workers, self, cursors);
+        waited = run_batch(workers, self, cursors);
     }
-    atomic_store_explicit(&lane->left, 1, memory_order_relaxed);
+    atomic_store_explicit(&worker->left, 1, memory_order_relaxed);
 }
 
-static void join(void *context, uint32_t index)
+static void join_workers(void *context, uint32_t index)
 {
     (void)index;
     foliot__workers *workers = context;
     uint32_t self = atomic_fetch_add_explicit(&workers->joined, 1, memory_order_acq_rel);
     if (self > 0) {
-        assist(workers, self);
+        work_until_over(workers, self);
         return;
     }
-    workers->lead(workers, workers->lead_context);
+    workers->run(workers, workers->context);
     atomic_store_explicit(&workers->over, 1, memory_order_release);
 }
 
 void foliot__workers_run(const foliot_host *host,
-                         void (*lead)(foliot__workers *workers, void *context), void *context)
+                         void (*run)(foliot__workers *workers, void *context), void *context)
 {
     uint32_t threads = host->run ? host->threads : 1;
     if (threads < 2) {
-        lead(NULL, context);
+        run(NULL, context);
         return;
     }
-    foliot__workers workers = {.lead = lead, .lead_context = context, .host = host};
+    foliot__workers workers = {.run = run, .context = context, .host = host};
     threads = threads < FOLIOT__WORKERS_MAX ? threads : FOLIOT__WORKERS_MAX;
     workers.helpers = threads - 1;
-    host->run(host->run_user, threads, join, &workers);
+    host->run(host->run_user, threads, join_workers, &workers);
 }
 
-// -- loops without a plan
+// -- loops without a batch
 
 typedef struct tasks {
     void (*task)(void *context, uint32_t index);
     void *context;
 } tasks;
 
-static void run_part(void *context, uint32_t begin, uint32_t end)
+static void run_task_range(void *context, uint32_t begin, uint32_t end)
 {
     const tasks *t = context;
     for (uint32_t i = begin; i < end; i++)
@@ -386,5 +391,5 @@ void foliot__run_tasks(const foliot__step *step, uint32_t count,
     if (host->run && count > 1 && !step->workers)
         host->run(host->run_user, count, task, context);
     else
-        foliot__parallel_run(step->workers, 0, count, 1, run_part, &t);
+        foliot__parallel_run(step->workers, 0, count, 1, run_task_range, &t);
 }

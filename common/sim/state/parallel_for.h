@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// parallel_for.h: a stretch of a step that several of the host's threads go through together. One
-// of them leads and goes through the stretch as if it were alone; where it shares a loop, the
-// others take pieces of it. What a piece computes depends on its indices alone, so the bits do not
-// depend on who does it, nor on how many there are.
+// parallel_for.h: loops of a step that several of the host's threads run together. Worker 0 goes
+// through the step as if it were alone; where it runs a loop, the other workers take chunks of it.
+// What a chunk computes depends on its indices alone, so the bits depend neither on who runs it nor
+// on how many workers there are.
 #ifndef FOLIOT_SIM_PARALLEL_FOR_H
 #define FOLIOT_SIM_PARALLEL_FOR_H
 
@@ -16,63 +16,65 @@
 
 typedef void foliot__loop_body(void *context, uint32_t begin, uint32_t end);
 
-// One loop of a plan: all of it is done before the next stage begins. Every member has a stretch of
-// the indices, in units of `grain`: the same of the same loop every time, which are in its cache. A
-// stretch is done in pieces of `chunk` units: another's are only taken from who is not there, or
-// late, for fetching them costs more than doing them. What stays the same from plan to plan is not
-// written again, so that it stays in caches, too.
+// One loop of a batch. All of it is done before the next loop of the batch begins. Every worker has
+// a range of the indices, in units of `grain`. The same loop gives a worker the same range every
+// time, so its data is in that worker's cache. A range is done in chunks of `chunk_units` units. A
+// worker takes chunks of another only if that one is absent or late, since fetching their data
+// costs more than the work. What stays the same from batch to batch is not written again, so it
+// stays in caches.
 typedef struct foliot__parallel_loop {
-    _Atomic(uint32_t) begin, end, grain, chunk;
-    _Atomic(uint32_t) before; // pieces of the plan's stages before this one
-    _Atomic(foliot__loop_body *) part;
+    _Atomic(uint32_t) begin, end, grain, chunk_units;
+    _Atomic(uint32_t) before; // chunks of the earlier loops of the batch
+    _Atomic(foliot__loop_body *) body;
     _Atomic(void *) context;
-    uint32_t pieces; // the leader's own
+    uint32_t chunks; // for worker 0 alone
 } foliot__parallel_loop;
 
-// A member's place in the plan, and what it has done.
+// A worker's place in the batch, and what it has done.
 typedef struct foliot__worker {
-    // The plan's number (high half) and the next piece of this lane. Whoever moves it on by one has
-    // that piece, and the plan does not end before the piece is done.
+    // The number of the batch (high half) and of the next chunk of this worker's range. Whoever
+    // increments it has that chunk, and the batch does not end before the chunk is done.
     _Atomic(uint64_t) ticket;
-    _Atomic(uint32_t) stages;      // of the plan
-    _Atomic(uint32_t) done_before; // pieces done by all when it began
-    // Written by the member alone, and apart from the above.
-    _Atomic(uint32_t) done __attribute__((aligned(64))); // pieces, of all plans
-    _Atomic(uint32_t) left;                              // it has gone home
+    _Atomic(uint32_t) loops;       // of the batch
+    _Atomic(uint32_t) done_before; // chunks done by all when the batch began
+    // Written by the worker alone, on a cache line of its own.
+    _Atomic(uint32_t) done __attribute__((aligned(64))); // chunks of all batches
+    _Atomic(uint32_t) left;                              // it has returned to the host
 } __attribute__((aligned(64))) foliot__worker;
 
 typedef struct foliot__workers {
-    foliot__worker lanes[FOLIOT__WORKERS_MAX]; // the leader's is the first
-    foliot__parallel_loop stages[FOLIOT__PARALLEL_LOOPS_MAX];
+    foliot__worker worker[FOLIOT__WORKERS_MAX];
+    foliot__parallel_loop loop[FOLIOT__PARALLEL_LOOPS_MAX];
     _Atomic(uint32_t) joined __attribute__((aligned(64))), over;
-    // The leader's own:
-    uint32_t expected __attribute__((aligned(64))), plan;
-    uint32_t planned, pieces; // stages of the plan that is being made, and their pieces
-    uint32_t helpers;
-    void (*lead)(struct foliot__workers *workers, void *context);
-    void *lead_context;
+    // For worker 0 alone:
+    uint32_t expected __attribute__((aligned(64))), batch;
+    uint32_t enqueued, chunks; // loops of the batch that is being enqueued, and their chunks
+    uint32_t helpers;          // workers besides worker 0
+    void (*run)(struct foliot__workers *workers, void *context);
+    void *context;
     const foliot_host *host;
 } foliot__workers;
 
-// Calls lead(crew, context) once. The host may run the tasks that this makes of it at once, or one
-// after the other in any order: the first one leads, the others leave when they find it over.
+// Calls run(workers, context) once, on worker 0. The host may run the tasks that this makes of it
+// at once or one after the other, in any order: the first to start is worker 0, and the others
+// return when they find the call over.
 void foliot__workers_run(const foliot_host *host,
-                         void (*lead)(foliot__workers *workers, void *context), void *context);
+                         void (*run)(foliot__workers *workers, void *context), void *context);
 
-// In the lead: part is called on pieces of [begin, end), in units of `grain` indices, after all
-// that was planned before and, at the latest, in foliot__parallel_wait; the context must live until
-// then. Without a crew (NULL) that is one call, at once. The members go from stage to stage by
-// themselves, which costs half of a plan's beginning and end.
+// On worker 0. Calls body on chunks of [begin, end), in units of `grain` indices, after all that
+// was enqueued before, and at the latest in foliot__parallel_wait. The context must live until
+// then. Without workers (NULL) that is one call, at once. Workers go from loop to loop by
+// themselves, which costs half of what the begin and end of a batch cost.
 void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t end,
-                              uint32_t grain, foliot__loop_body *part, void *context);
-// Returns when all that was planned is done.
+                              uint32_t grain, foliot__loop_body *body, void *context);
+// Returns when all that was enqueued is done.
 void foliot__parallel_wait(foliot__workers *workers);
-// Both.
+// Enqueues one loop and waits for it.
 void foliot__parallel_run(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                          foliot__loop_body *part, void *context);
+                          foliot__loop_body *body, void *context);
 
-// Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not
-// depend on order.
+// Calls task(context, 0 .. count - 1) on the workers, on the host's threads or here. Results must
+// not depend on order.
 void foliot__run_tasks(const foliot__step *step, uint32_t count,
                        void (*task)(void *context, uint32_t index), void *context);
 
