@@ -46,7 +46,7 @@ static void refuse_build(foliot_client *c)
              ours, theirs);
     foliot_client_leave(c, c->now_ns);
     c->refusal = FOLIOT__REFUSE_FINGERPRINT;
-    foliot__client_end(c, FOLIOT_CLIENT_REFUSED, reason);
+    foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, reason);
 }
 
 // The setup is complete: creates the simulation.
