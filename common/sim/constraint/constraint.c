@@ -2,7 +2,7 @@
 // constraint.c: ropes, sticks and cloth: distances held by moving positions (Jakobsen, "Advanced
 // character physics", GDC 2001), and the breaking of every kind. Rods are rattle.c's.
 //
-// Constraints are visited one after the other, each seeing what the former have moved: the order is
+// Constraints are solved one after the other, each seeing what the former have moved: the order is
 // part of the result, so it is total and the scene's own: index order, the same in every sweep.
 // With positions moved by d in a step the velocities gain d / dt; verlet's `previous` stays, since
 // its difference to the moved position is that same velocity.
@@ -55,7 +55,7 @@ foliot__links foliot__links_of(const foliot_world *world)
     return links;
 }
 
-static uint32_t gather(const foliot_world *world, uint32_t kind, foliot__distance_link *links)
+static uint32_t gather_links(const foliot_world *world, uint32_t kind, foliot__distance_link *links)
 {
     const foliot_constraint_definition *definition = foliot__constraint(world);
     const uint8_t *broken = foliot__constraint_broken(world);
@@ -81,8 +81,8 @@ void foliot__constraint_prepare(foliot_world *world)
     if (world->capacity.constraints == 0)
         return;
     foliot__links links = foliot__links_of(world);
-    links.counts[0] = gather(world, FOLIOT_CONSTRAINT_DISTANCE, links.distances);
-    links.counts[1] = gather(world, FOLIOT_CONSTRAINT_ROD, links.distances + links.counts[0]);
+    links.counts[0] = gather_links(world, FOLIOT_CONSTRAINT_DISTANCE, links.distances);
+    links.counts[1] = gather_links(world, FOLIOT_CONSTRAINT_ROD, links.distances + links.counts[0]);
     memset(links.impulse, 0, world->capacity.constraints * sizeof(double));
 }
 
@@ -93,9 +93,10 @@ void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break 
     foliot__event(world, FOLIOT_EVENT_BREAK, index, cause);
 }
 
-// One visit: removes `stiffness` of the error, moving each end by its share of the inverse mass.
+// Removes `stiffness` of the error, moving each end by its share of the inverse mass.
 // Returns what it moved, in mass times length, positive where the link pulled.
-static double visit(const foliot__distance_link *link, foliot__v3 x, const double *inverse_mass)
+static double solve_link(const foliot__distance_link *link, foliot__v3 x,
+                         const double *inverse_mass)
 {
     uint32_t a = link->a, b = link->b;
     bool anchored = b == FOLIOT_NO_BODY;
@@ -131,8 +132,8 @@ static void copy_field(foliot__v3 to, foliot__v3 from, uint32_t rows)
 }
 
 // v += (x - before) / dt
-static void agree(double *restrict v, const double *restrict x, const double *restrict before,
-                  uint32_t rows, double dt)
+static void add_displacement_rate(double *restrict v, const double *restrict x,
+                                  const double *restrict before, uint32_t rows, double dt)
 {
     for (uint32_t i = 0; i < rows; i++)
         v[i] += (x[i] - before[i]) / dt;
@@ -147,10 +148,10 @@ static void sweep_distances(const foliot__step *step, const foliot__links *links
     copy_field(before, x, rows);
     for (uint32_t k = 0; k < world->constraint_iterations; k++)
         for (uint32_t i = 0; i < count; i++)
-            links->impulse[i] += visit(&links->distances[i], x, inverse_mass);
-    agree(v.x, x.x, before.x, rows, step->dt);
-    agree(v.y, x.y, before.y, rows, step->dt);
-    agree(v.z, x.z, before.z, rows, step->dt);
+            links->impulse[i] += solve_link(&links->distances[i], x, inverse_mass);
+    add_displacement_rate(v.x, x.x, before.x, rows, step->dt);
+    add_displacement_rate(v.y, x.y, before.y, rows, step->dt);
+    add_displacement_rate(v.z, x.z, before.z, rows, step->dt);
     // A distance held by force f moves a mass m by f dt^2 / m in every step.
     for (uint32_t i = 0; i < count; i++)
         links->impulse[i] /= step->dt;

@@ -65,7 +65,8 @@ static double scale_of(const foliot_world *world, foliot__v3 x, double softening
     return scale;
 }
 
-static void gather(const foliot_world *world, foliot__v3 x, double scale, double *to, size_t stride)
+static void gather_bodies(const foliot_world *world, foliot__v3 x, double scale, double *to,
+                          size_t stride)
 {
     const double *inverse = foliot__inverse_mass(world), *mass = foliot__mass(world);
     uint32_t rows = foliot__lanes(world);
@@ -95,7 +96,8 @@ typedef double lanes __attribute__((vector_size(8 * FOLIOT__LANES), may_alias));
 
 // a += (sum of the tasks' forces, by task) * constant / m, `constant` with the scale's square in
 // it.
-static void combine(const newton *problem, const double *inverse, double constant, foliot__v3 a)
+static void combine_tasks(const newton *problem, const double *inverse, double constant,
+                          foliot__v3 a)
 {
     double *to[] = {a.x, a.y, a.z};
     for (uint32_t c = 0; c < 3; c++)
@@ -118,7 +120,7 @@ void foliot__newton_add(const foliot__step *step, const foliot_force_definition 
     double *bodies = foliot__forces_gravity(foliot__forces_of(world));
     double scale = scale_of(world, x, force->as.newton.softening);
     double softening = force->as.newton.softening * scale, softening2 = softening * softening;
-    gather(world, x, scale, bodies, stride);
+    gather_bodies(world, x, scale, bodies, stride);
     uint32_t blocks = foliot__lanes(world) / FOLIOT__LANES;
     uint32_t tasks = (blocks + BLOCKS_PER_TASK - 1) / BLOCKS_PER_TASK;
     newton problem = {
@@ -130,5 +132,6 @@ void foliot__newton_add(const foliot__step *step, const foliot_force_definition 
         .tasks = tasks < FOLIOT__NEWTON_TASKS ? tasks : FOLIOT__NEWTON_TASKS,
     };
     foliot__run_tasks(step, problem.tasks, sum_blocks, &problem);
-    combine(&problem, foliot__inverse_mass(world), force->as.newton.constant * (scale * scale), a);
+    combine_tasks(&problem, foliot__inverse_mass(world),
+                  force->as.newton.constant * (scale * scale), a);
 }

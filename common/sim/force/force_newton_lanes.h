@@ -39,8 +39,8 @@ typedef struct rows {
 } rows;
 
 // Stage one: distances.
-static inline __attribute__((always_inline)) void approach(const foliot__newton_bodies *b,
-                                                           const rows *i, uint32_t j, near *n)
+static inline __attribute__((always_inline)) void find_distances(const foliot__newton_bodies *b,
+                                                                 const rows *i, uint32_t j, near *n)
 {
     lanes xj = LOAD(b->x, j), yj = LOAD(b->y, j), zj = LOAD(b->z, j);
     EACH_ROW
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void approach(const foliot__newton_
 }
 
 // Stage two: inverse distances in binary32.
-static inline __attribute__((always_inline)) void invert(near *n)
+static inline __attribute__((always_inline)) void invert_distances(near *n)
 {
     EACH_ROW
     {
@@ -65,8 +65,8 @@ static inline __attribute__((always_inline)) void invert(near *n)
 }
 
 // Stage three, one row: dx, dy, dz become the force on it.
-static inline __attribute__((always_inline)) void attract(const rows *i, int k, const lanes *mj,
-                                                          near *n)
+static inline __attribute__((always_inline)) void find_forces(const rows *i, int k, const lanes *mj,
+                                                              near *n)
 {
     lanes y = FOLIOT__SIMD_WIDEN(lanes, n->seed[k]), s = y * y, h = 1.0 - n->r2[k] * s;
     lanes f = ((y * s) * ((1.875 * h + 1.5) * h + 1.0)) * (*mj * i->mass[k]);
@@ -76,16 +76,16 @@ static inline __attribute__((always_inline)) void attract(const rows *i, int k, 
 }
 
 // The rows' own block: every pair is met from both sides, a body meets itself at distance 0.
-static inline __attribute__((always_inline)) void meet_own(const foliot__newton_bodies *b, rows *i,
-                                                           uint32_t j)
+static inline __attribute__((always_inline)) void meet_own_block(const foliot__newton_bodies *b,
+                                                                 rows *i, uint32_t j)
 {
     near own;
     lanes mj = LOAD(b->mass, j);
-    approach(b, i, j, &own);
-    invert(&own);
+    find_distances(b, i, j, &own);
+    invert_distances(&own);
     EACH_ROW
     {
-        attract(i, k, &mj, &own);
+        find_forces(i, k, &mj, &own);
         i->ax[k] = own.dx[k];
         i->ay[k] = own.dy[k];
         i->az[k] = own.dz[k];
@@ -93,14 +93,14 @@ static inline __attribute__((always_inline)) void meet_own(const foliot__newton_
 }
 
 // A later block: the force on the rows, and its opposite on the block.
-static inline __attribute__((always_inline)) void meet(const foliot__newton_bodies *b, rows *i,
-                                                       uint32_t j, near *n, const foliot__v3 *force)
+static inline __attribute__((always_inline)) void
+meet_block(const foliot__newton_bodies *b, rows *i, uint32_t j, near *n, const foliot__v3 *force)
 {
     lanes mj = LOAD(b->mass, j);
     lanes fx = LOAD(force->x, j), fy = LOAD(force->y, j), fz = LOAD(force->z, j);
     EACH_ROW
     {
-        attract(i, k, &mj, n);
+        find_forces(i, k, &mj, n);
         i->ax[k] += n->dx[k];
         i->ay[k] += n->dy[k];
         i->az[k] += n->dz[k];
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) void meet(const foliot__newton_bodi
     STORE(force->z, j, fz);
 }
 
-static inline double tree(const double l[8])
+static inline double sum_tree(const double l[8])
 {
     return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
 }
@@ -139,24 +139,24 @@ void NEWTON_KERNEL(const foliot__newton_bodies *b, uint32_t block, foliot__v3 fo
 #if STAGES == 3
             near after;
 #endif
-            meet_own(b, &i, j);
+            meet_own_block(b, &i, j);
             j += 8;
-            approach(b, &i, j, &now);
-            invert(&now);
+            find_distances(b, &i, j, &now);
+            invert_distances(&now);
 #if STAGES == 3
-            approach(b, &i, j + 8, &next);
+            find_distances(b, &i, j + 8, &next);
             for (; j < end; j += 8) {
-                invert(&next);
-                approach(b, &i, j + 16, &after);
-                meet(b, &i, j, &now, &force);
+                invert_distances(&next);
+                find_distances(b, &i, j + 16, &after);
+                meet_block(b, &i, j, &now, &force);
                 now = next;
                 next = after;
             }
 #else
             for (; j < end; j += 8) {
-                approach(b, &i, j + 8, &next);
-                invert(&next);
-                meet(b, &i, j, &now, &force);
+                find_distances(b, &i, j + 8, &next);
+                invert_distances(&next);
+                meet_block(b, &i, j, &now, &force);
                 now = next;
             }
 #endif
@@ -168,9 +168,9 @@ void NEWTON_KERNEL(const foliot__newton_bodies *b, uint32_t block, foliot__v3 fo
             }
         }
         for (uint32_t k = 0; k < ROWS; k++) {
-            force.x[first + k] += tree(sums[k][0]);
-            force.y[first + k] += tree(sums[k][1]);
-            force.z[first + k] += tree(sums[k][2]);
+            force.x[first + k] += sum_tree(sums[k][0]);
+            force.y[first + k] += sum_tree(sums[k][1]);
+            force.z[first + k] += sum_tree(sums[k][2]);
         }
     }
 #if defined(__AVX__)

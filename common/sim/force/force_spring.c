@@ -11,8 +11,8 @@
 #define SPRING_KERNEL foliot__springs_pull_base
 #include "sim/force/force_spring_lanes.h"
 
-static inline void gather(const foliot__spring *spring, uint32_t count, foliot__v3 x,
-                          foliot__springs_batch *to)
+static inline void gather_springs(const foliot__spring *spring, uint32_t count, foliot__v3 x,
+                                  foliot__springs_batch *to)
 {
     for (uint32_t n = 0; n < count; n++) {
         uint32_t a = spring[n].a, b = spring[n].b;
@@ -41,9 +41,9 @@ static foliot__springs_kernel *kernel_of_cpu(void)
 
 // The row of `a` stays in registers while springs share it: as their memory would pass the sum on,
 // but without the wait for it.
-static inline void scatter(const foliot__spring *spring, uint32_t count,
-                           const foliot__springs_batch *force, const double *inverse,
-                           foliot__v3 out)
+static inline void scatter_forces(const foliot__spring *spring, uint32_t count,
+                                  const foliot__springs_batch *force, const double *inverse,
+                                  foliot__v3 out)
 {
     uint32_t a = spring[0].a;
     double ax = out.x[a], ay = out.y[a], az = out.z[a];
@@ -82,9 +82,9 @@ void foliot__springs_add(const foliot_world *world, uint32_t first, uint32_t cou
         b.dx[n] = b.dy[n] = b.dz[n] = b.stiffness[n] = b.length[n] = 0;
     for (uint32_t at = 0; at < count; at += FOLIOT__SPRINGS_BATCH) {
         uint32_t some = count - at < FOLIOT__SPRINGS_BATCH ? count - at : FOLIOT__SPRINGS_BATCH;
-        gather(spring + at, some, x, &b);
+        gather_springs(spring + at, some, x, &b);
         pull(&b, some);
-        scatter(spring + at, some, &b, inverse, a);
+        scatter_forces(spring + at, some, &b, inverse, a);
     }
 }
 

@@ -63,7 +63,7 @@ static void combine_rows(double *to, double a, const double *x, double b, const 
 }
 
 // to = a x + b y; any of them may be the same.
-static void combine(const stage *s, vector to, double a, vector x, double b, vector y)
+static void combine_vectors(const stage *s, vector to, double a, vector x, double b, vector y)
 {
     const foliot__v3 *t = &s->field[to], *p = &s->field[x], *q = &s->field[y];
     combine_rows(t->x, a, p->x, b, q->x, s->lanes);
@@ -71,7 +71,7 @@ static void combine(const stage *s, vector to, double a, vector x, double b, vec
     combine_rows(t->z, a, p->z, b, q->z, s->lanes);
 }
 
-static void assign(const stage *s, vector to, vector from)
+static void assign_vector(const stage *s, vector to, vector from)
 {
     foliot__copy(s->field[to], s->field[from], s->lanes);
 }
@@ -108,7 +108,7 @@ static double largest(double x, double y, double z)
 // -- the equation
 
 // to = g(w) and STAGE_POSITION = x + h w.
-static void evaluate(const stage *s, vector w, vector to)
+static void evaluate_equation(const stage *s, vector w, vector to)
 {
     const foliot_world *world = s->step->world;
     const double *inverse_mass = foliot__inverse_mass(world);
@@ -131,23 +131,23 @@ static void evaluate(const stage *s, vector w, vector to)
 // to = g'(w) from: from - h (da/dx h from + da/dv from).
 static void apply_jacobian(const stage *s, vector from, vector to)
 {
-    combine(s, DISPLACEMENT, s->h, from, 0, from);
+    combine_vectors(s, DISPLACEMENT, s->h, from, 0, from);
     foliot__force_jacobian_apply(s->step, s->field[STAGE_POSITION], s->field[STAGE_VELOCITY],
                                  s->time, s->field[DISPLACEMENT], s->field[from], s->field[to]);
-    combine(s, to, 1, from, -s->h, to);
+    combine_vectors(s, to, 1, from, -s->h, to);
 }
 
 // -- linear systems
 
-static double restart(const stage *s)
+static double restart_linear(const stage *s)
 {
-    assign(s, SHADOW, LINEAR_RESIDUAL);
-    assign(s, DIRECTION, LINEAR_RESIDUAL);
+    assign_vector(s, SHADOW, LINEAR_RESIDUAL);
+    assign_vector(s, DIRECTION, LINEAR_RESIDUAL);
     return dot(s, LINEAR_RESIDUAL, LINEAR_RESIDUAL);
 }
 
 // One iteration of BiCGSTAB on UPDATE. Returns the next rho, 0 where it must start afresh.
-static double iterate(const stage *s, double rho)
+static double iterate_linear(const stage *s, double rho)
 {
     vector image = TRIAL_RESIDUAL;
     apply_jacobian(s, DIRECTION, DIRECTION_IMAGE);
@@ -155,18 +155,18 @@ static double iterate(const stage *s, double rho)
     if (sigma == 0)
         return 0;
     double alpha = rho / sigma;
-    combine(s, LINEAR_RESIDUAL, 1, LINEAR_RESIDUAL, -alpha, DIRECTION_IMAGE);
-    combine(s, UPDATE, 1, UPDATE, alpha, DIRECTION);
+    combine_vectors(s, LINEAR_RESIDUAL, 1, LINEAR_RESIDUAL, -alpha, DIRECTION_IMAGE);
+    combine_vectors(s, UPDATE, 1, UPDATE, alpha, DIRECTION);
     apply_jacobian(s, LINEAR_RESIDUAL, image);
     double square = dot(s, image, image);
     double omega = square > 0 ? dot(s, image, LINEAR_RESIDUAL) / square : 0;
-    combine(s, UPDATE, 1, UPDATE, omega, LINEAR_RESIDUAL);
-    combine(s, LINEAR_RESIDUAL, 1, LINEAR_RESIDUAL, -omega, image);
+    combine_vectors(s, UPDATE, 1, UPDATE, omega, LINEAR_RESIDUAL);
+    combine_vectors(s, LINEAR_RESIDUAL, 1, LINEAR_RESIDUAL, -omega, image);
     double next = dot(s, SHADOW, LINEAR_RESIDUAL);
     if (omega == 0 || absolute(next) <= BREAKDOWN * norm(s, SHADOW) * norm(s, LINEAR_RESIDUAL))
         return 0;
-    combine(s, DIRECTION, 1, DIRECTION, -omega, DIRECTION_IMAGE);
-    combine(s, DIRECTION, 1, LINEAR_RESIDUAL, next / rho * (alpha / omega), DIRECTION);
+    combine_vectors(s, DIRECTION, 1, DIRECTION, -omega, DIRECTION_IMAGE);
+    combine_vectors(s, DIRECTION, 1, LINEAR_RESIDUAL, next / rho * (alpha / omega), DIRECTION);
     return next;
 }
 
@@ -177,21 +177,21 @@ static bool solve_linear(const stage *s, double enough)
     double best = norm(s, RESIDUAL);
     foliot__clear(s->field[UPDATE], s->lanes);
     foliot__clear(s->field[TRIAL_VELOCITY], s->lanes);
-    combine(s, LINEAR_RESIDUAL, -1, RESIDUAL, 0, RESIDUAL);
-    double rho = restart(s);
+    combine_vectors(s, LINEAR_RESIDUAL, -1, RESIDUAL, 0, RESIDUAL);
+    double rho = restart_linear(s);
     for (uint32_t n = 0; n < LINEAR_ITERATIONS_MAX && best > enough; n++) {
-        rho = iterate(s, rho);
+        rho = iterate_linear(s, rho);
         double residual = norm(s, LINEAR_RESIDUAL);
         if (!(residual < DBL_MAX))
             break;
         if (residual < best) {
             best = residual;
-            assign(s, TRIAL_VELOCITY, UPDATE);
+            assign_vector(s, TRIAL_VELOCITY, UPDATE);
         }
         if (rho == 0)
-            rho = restart(s);
+            rho = restart_linear(s);
     }
-    assign(s, UPDATE, TRIAL_VELOCITY);
+    assign_vector(s, UPDATE, TRIAL_VELOCITY);
     return best <= enough;
 }
 
@@ -287,16 +287,16 @@ static bool negligible(const stage *s)
 }
 
 // w += UPDATE, halved until g is smaller than `size`; its new size, or `size` and w as it was.
-static double descend(const stage *s, double size)
+static double descend_step(const stage *s, double size)
 {
     double share = 1;
     for (int n = 0; n <= HALVINGS_MAX; n++, share *= 0.5) {
-        combine(s, TRIAL_VELOCITY, 1, STAGE_VELOCITY, share, UPDATE);
-        evaluate(s, TRIAL_VELOCITY, TRIAL_RESIDUAL);
+        combine_vectors(s, TRIAL_VELOCITY, 1, STAGE_VELOCITY, share, UPDATE);
+        evaluate_equation(s, TRIAL_VELOCITY, TRIAL_RESIDUAL);
         double trial = norm(s, TRIAL_RESIDUAL);
         if (trial < size) {
-            assign(s, STAGE_VELOCITY, TRIAL_VELOCITY);
-            assign(s, RESIDUAL, TRIAL_RESIDUAL);
+            assign_vector(s, STAGE_VELOCITY, TRIAL_VELOCITY);
+            assign_vector(s, RESIDUAL, TRIAL_RESIDUAL);
             return trial;
         }
     }
@@ -311,14 +311,14 @@ static double forcing(double size, double before)
     return foliot_clamp(ratio * ratio, LINEAR_TOLERANCE_MIN, LINEAR_TOLERANCE_MAX);
 }
 
-static bool newton(const stage *s)
+static bool newton_converges(const stage *s)
 {
     foliot_world *world = s->step->world;
-    evaluate(s, STAGE_VELOCITY, RESIDUAL);
+    evaluate_equation(s, STAGE_VELOCITY, RESIDUAL);
     double size = norm(s, RESIDUAL);
     if (!(size < DBL_MAX)) {
         // A fault: let it show in the bodies that have it, so that the world freezes them.
-        combine(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, -1, RESIDUAL);
+        combine_vectors(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, -1, RESIDUAL);
         return false;
     }
     estimate_floor(s);
@@ -327,10 +327,10 @@ static bool newton(const stage *s)
         world->counters.solver_iterations++;
         bool solved = solve_linear(s, forcing(size, before) * size);
         if (solved && negligible(s)) {
-            combine(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, 1, UPDATE);
+            combine_vectors(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, 1, UPDATE);
             return true;
         }
-        double smaller = descend(s, size);
+        double smaller = descend_step(s, size);
         if (!(smaller < 0.5 * size)) {
             if (norm(s, RESIDUAL) <= norm(s, FLOOR))
                 return true;
@@ -343,10 +343,10 @@ static bool newton(const stage *s)
     return at_floor(s);
 }
 
-static stage solve(const foliot__step *step, double h, double time)
+static stage solve_stage(const foliot__step *step, double h, double time)
 {
     stage s = stage_begin(step, h, time);
-    if (!newton(&s))
+    if (!newton_converges(&s))
         step->world->counters.solver_failures++;
     return s;
 }
@@ -354,7 +354,7 @@ static stage solve(const foliot__step *step, double h, double time)
 // -- schemes
 
 // x += dt w, v = share w + (1 - share) v.
-static void finish(const stage *s, double share)
+static void finish_step(const stage *s, double share)
 {
     foliot_world *world = s->step->world;
     const double *inverse_mass = foliot__inverse_mass(world);
@@ -375,12 +375,12 @@ static void finish(const stage *s, double share)
 
 void foliot__advance_implicit_euler(const foliot__step *step)
 {
-    stage s = solve(step, step->dt, step->time_end);
-    finish(&s, 1);
+    stage s = solve_stage(step, step->dt, step->time_end);
+    finish_step(&s, 1);
 }
 
 void foliot__advance_implicit_midpoint(const foliot__step *step)
 {
-    stage s = solve(step, 0.5 * step->dt, 0.5 * (step->time + step->time_end));
-    finish(&s, 2);
+    stage s = solve_stage(step, 0.5 * step->dt, 0.5 * (step->time + step->time_end));
+    finish_step(&s, 2);
 }

@@ -24,7 +24,8 @@ typedef struct memo {
     foliot__oscillator after;
 } memo;
 
-static const foliot__oscillator *recall(memo *last, double stiffness, double drag, double t)
+static const foliot__oscillator *recall_oscillator(memo *last, double stiffness, double drag,
+                                                   double t)
 {
     if (!(last->stiffness == stiffness && last->drag == drag && last->t == t))
         *last = (memo){stiffness, drag, t, foliot__oscillator_after(stiffness, drag, t)};
@@ -46,7 +47,7 @@ typedef struct sums {
     memo last;
 } sums;
 
-static void add(sums *s, uint32_t i, const double dv[3], const double dx[3])
+static void add_increment(sums *s, uint32_t i, const double dv[3], const double dx[3])
 {
     double half = 0.5 * s->step->dt;
     s->dv.x[i] += dv[0];
@@ -66,7 +67,7 @@ static void add_constant(sums *s, uint32_t i, const double a[3], double begin, d
         dv[d] = a[d] * gain;
         dx[d] = a[d] * reach;
     }
-    add(s, i, dv, dx);
+    add_increment(s, i, dv, dx);
 }
 
 static void add_uniform(sums *s, const double a[3])
@@ -115,7 +116,7 @@ static void add_spring(sums *s, const foliot_force_definition *force)
         return;
     double k = force->as.spring.stiffness * reduced;
     const foliot__oscillator *o =
-        recall(&s->last, k, force->as.spring.damping * reduced, s->step->dt);
+        recall_oscillator(&s->last, k, force->as.spring.damping * reduced, s->step->dt);
     const double r[3] = {(anchored ? point[0] : s->x.x[b]) - s->x.x[a],
                          (anchored ? point[1] : s->x.y[b]) - s->x.y[a],
                          (anchored ? point[2] : s->x.z[b]) - s->x.z[a]};
@@ -131,9 +132,9 @@ static void add_spring(sums *s, const foliot_force_definition *force)
         dxb[d] = (mb / reduced) * dr;
     }
     if (ma > 0)
-        add(s, a, dva, dxa);
+        add_increment(s, a, dva, dxa);
     if (mb > 0)
-        add(s, b, dvb, dxb);
+        add_increment(s, b, dvb, dxb);
 }
 
 // log(1 + z) / z for z >= 0, by Kahan's quotient: the error that 1 + z makes cancels.
@@ -153,7 +154,7 @@ static void add_drag(sums *s, const foliot_force_definition *force)
             continue;
         const double v[3] = {s->v.x[i], s->v.y[i], s->v.z[i]};
         double linear = force->as.drag.linear * inverse_mass[i];
-        const foliot__oscillator *o = recall(&s->last, 0, linear, s->step->dt);
+        const foliot__oscillator *o = recall_oscillator(&s->last, 0, linear, s->step->dt);
         double loss = o->loss, lag = o->lag;
         if (force->as.drag.quadratic > 0) {
             double speed = foliot__sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
@@ -166,7 +167,7 @@ static void add_drag(sums *s, const foliot_force_definition *force)
             dv[d] = v[d] * loss;
             dx[d] = v[d] * lag;
         }
-        add(s, i, dv, dx);
+        add_increment(s, i, dv, dx);
     }
 }
 
@@ -206,7 +207,7 @@ static void add_rest(sums *s)
     }
 }
 
-static void apply(const sums *s)
+static void apply_increments(const sums *s)
 {
     const double *inverse_mass = foliot__inverse_mass(s->step->world);
     double dt = s->step->dt;
@@ -239,7 +240,7 @@ static void advance_kinematic(const foliot__step *step, bool average)
         if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))
             add_force(&s, &foliot__force(world)[k]);
     add_rest(&s);
-    apply(&s);
+    apply_increments(&s);
     world->acceleration_valid = 0;
 }
 
@@ -262,7 +263,7 @@ typedef struct field {
     double *stiffness, *drag;
 } field;
 
-static void pull(const field *f, uint32_t i, double ax, double ay, double az)
+static void add_pull(const field *f, uint32_t i, double ax, double ay, double az)
 {
     f->pull.x[i] += ax;
     f->pull.y[i] += ay;
@@ -274,8 +275,8 @@ static void gather_applied(const field *f)
     const double *inverse_mass = foliot__inverse_mass(f->step->world);
     foliot__v3 applied = foliot__applied(f->step->world);
     for (uint32_t i = 0; i < f->step->count; i++)
-        pull(f, i, applied.x[i] * inverse_mass[i], applied.y[i] * inverse_mass[i],
-             applied.z[i] * inverse_mass[i]);
+        add_pull(f, i, applied.x[i] * inverse_mass[i], applied.y[i] * inverse_mass[i],
+                 applied.z[i] * inverse_mass[i]);
 }
 
 static void gather_everywhere(const field *f, const foliot_force_definition *force)
@@ -287,7 +288,7 @@ static void gather_everywhere(const field *f, const foliot_force_definition *for
         if (!(inverse_mass[i] > 0))
             continue;
         if (uniform)
-            pull(f, i, g[0], g[1], g[2]);
+            add_pull(f, i, g[0], g[1], g[2]);
         else
             f->drag[i] += force->as.drag.linear * inverse_mass[i];
     }
@@ -299,7 +300,8 @@ static void gather_constant(const field *f, const foliot_force_definition *force
     const double *push = force->as.constant.force;
     if (force->as.constant.start - f->step->time <= elapsed &&
         force->as.constant.end - f->step->time > elapsed)
-        pull(f, force->a, push[0] * inverse_mass, push[1] * inverse_mass, push[2] * inverse_mass);
+        add_pull(f, force->a, push[0] * inverse_mass, push[1] * inverse_mass,
+                 push[2] * inverse_mass);
 }
 
 // Anchored to a point or to a static body; a moving end b on a static end a comes the other way
@@ -316,9 +318,9 @@ static void gather_spring(const field *f, const foliot_force_definition *force)
     double k = force->as.spring.stiffness * inverse_mass[i];
     f->stiffness[i] += k;
     f->drag[i] += force->as.spring.damping * inverse_mass[i];
-    pull(f, i, k * ((j == FOLIOT_NO_BODY ? point[0] : x.x[j]) - x.x[i]),
-         k * ((j == FOLIOT_NO_BODY ? point[1] : x.y[j]) - x.y[i]),
-         k * ((j == FOLIOT_NO_BODY ? point[2] : x.z[j]) - x.z[i]));
+    add_pull(f, i, k * ((j == FOLIOT_NO_BODY ? point[0] : x.x[j]) - x.x[i]),
+             k * ((j == FOLIOT_NO_BODY ? point[1] : x.y[j]) - x.y[i]),
+             k * ((j == FOLIOT_NO_BODY ? point[2] : x.z[j]) - x.z[i]));
 }
 
 static void gather_force(const field *f, const foliot_force_definition *force, double elapsed)
@@ -339,7 +341,7 @@ static void gather_force(const field *f, const foliot_force_definition *force, d
     }
 }
 
-static field gather(const foliot__step *step, double elapsed)
+static field gather_field(const foliot__step *step, double elapsed)
 {
     foliot_world *world = step->world;
     foliot__v3 linear = foliot__scratch_vector(world, LINEAR);
@@ -354,17 +356,17 @@ static field gather(const foliot__step *step, double elapsed)
 }
 
 // The exact flow while no pulse begins or ends.
-static void flow(const foliot__step *step, double elapsed, double duration)
+static void flow_exactly(const foliot__step *step, double elapsed, double duration)
 {
     foliot_world *world = step->world;
     const double *inverse_mass = foliot__inverse_mass(world);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
-    field f = gather(step, elapsed);
+    field f = gather_field(step, elapsed);
     memo last = memo_empty();
     for (uint32_t i = 0; i < step->count; i++) {
         if (!(inverse_mass[i] > 0))
             continue;
-        const foliot__oscillator *o = recall(&last, f.stiffness[i], f.drag[i], duration);
+        const foliot__oscillator *o = recall_oscillator(&last, f.stiffness[i], f.drag[i], duration);
         x.x[i] += v.x[i] * duration + (v.x[i] * o->lag + f.pull.x[i] * o->reach);
         x.y[i] += v.y[i] * duration + (v.y[i] * o->lag + f.pull.y[i] * o->reach);
         x.z[i] += v.z[i] * duration + (v.z[i] * o->lag + f.pull.z[i] * o->reach);
@@ -403,7 +405,7 @@ void foliot__advance_kinematic_strang(const foliot__step *step)
     kick_rest(step, step->time);
     for (double elapsed = 0, next; elapsed < step->dt; elapsed = next) {
         next = next_edge(step, elapsed);
-        flow(step, elapsed, next - elapsed);
+        flow_exactly(step, elapsed, next - elapsed);
     }
     step->world->acceleration_valid = 0;
     kick_rest(step, step->time_end);

@@ -73,7 +73,7 @@ static void write_velocities(const foliot__step *step, const lattice *l)
     }
 }
 
-static void run(const foliot__step *step, bool back)
+static void run_leapfrog(const foliot__step *step, bool back)
 {
     lattice l = lattice_of(step->world);
     for (uint32_t i = 0; i < step->count; i++)
@@ -86,11 +86,11 @@ static void run(const foliot__step *step, bool back)
 
 void foliot__advance_lattice(const foliot__step *step)
 {
-    run(step, false);
+    run_leapfrog(step, false);
 }
 
 // step->time and step->time_end are those of the step that is undone.
 void foliot__retreat_lattice(const foliot__step *step)
 {
-    run(step, true);
+    run_leapfrog(step, true);
 }

@@ -56,7 +56,7 @@ bool foliot__has_rods(const foliot_world *world)
     return foliot__rod_count(&links) > 0;
 }
 
-static void span(const foliot__distance_link *link, foliot__v3 x, double d[3])
+static void span_of(const foliot__distance_link *link, foliot__v3 x, double d[3])
 {
     uint32_t a = link->a, b = link->b;
     bool anchored = b == FOLIOT_NO_BODY;
@@ -69,7 +69,7 @@ static void take_directions(const rods *r, foliot__v3 x)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         double d[3];
-        span(&r->link[i], x, d);
+        span_of(&r->link[i], x, d);
         r->dx[i] = d[0];
         r->dy[i] = d[1];
         r->dz[i] = d[2];
@@ -84,7 +84,7 @@ static double diagonal(const rods *r, uint32_t i)
 }
 
 // field += scale W D^t value: what multipliers do to positions or velocities.
-static void spread(const rods *r, const double *value, double scale, foliot__v3 field)
+static void spread_multipliers(const rods *r, const double *value, double scale, foliot__v3 field)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         uint32_t a = r->link[i].a, b = r->link[i].b;
@@ -102,7 +102,7 @@ static void spread(const rods *r, const double *value, double scale, foliot__v3 
 }
 
 // How fast `field` lengthens each rod, times the rod's length: D field.
-static double along(const rods *r, uint32_t i, foliot__v3 field)
+static double rate_along(const rods *r, uint32_t i, foliot__v3 field)
 {
     uint32_t a = r->link[i].a, b = r->link[i].b;
     bool anchored = b == FOLIOT_NO_BODY;
@@ -123,16 +123,16 @@ static void clear_bodies(const rods *r)
 }
 
 // product := D W D^t search
-static void multiply(const rods *r)
+static void multiply_search(const rods *r)
 {
     clear_bodies(r);
-    spread(r, r->search, -1, r->body);
+    spread_multipliers(r, r->search, -1, r->body);
     for (uint32_t i = 0; i < r->count; i++)
-        r->product[i] = along(r, i, r->body);
+        r->product[i] = rate_along(r, i, r->body);
 }
 
 // The sum residual^2 / diagonal, and search := residual / diagonal + blend search.
-static double precondition(const rods *r, bool fresh, double before)
+static double precondition_search(const rods *r, bool fresh, double before)
 {
     double sum = 0;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -149,15 +149,15 @@ static double precondition(const rods *r, bool fresh, double before)
 }
 
 // lambda := (D W D^t)^-1 error, by conjugate gradients (Hestenes and Stiefel 1952).
-static void solve(const rods *r)
+static void solve_multipliers(const rods *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         r->lambda[i] = 0;
         r->residual[i] = r->error[i];
     }
-    double first = precondition(r, true, 0), rest = first;
+    double first = precondition_search(r, true, 0), rest = first;
     for (uint32_t k = 0; k < 2 * r->count + 8 && rest > first * GRADIENT_TOLERANCE; k++) {
-        multiply(r);
+        multiply_search(r);
         double curvature = 0, scale = 0;
         for (uint32_t i = 0; i < r->count; i++) {
             curvature += r->search[i] * r->product[i];
@@ -170,7 +170,7 @@ static void solve(const rods *r)
             r->lambda[i] += length * r->search[i];
             r->residual[i] -= length * r->product[i];
         }
-        rest = precondition(r, false, rest);
+        rest = precondition_search(r, false, rest);
     }
 }
 
@@ -185,7 +185,7 @@ static double length_errors(const rods *r, foliot__v3 x)
     double worst = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         double d[3], length2 = r->link[i].length * r->link[i].length;
-        span(&r->link[i], x, d);
+        span_of(&r->link[i], x, d);
         r->error[i] = (((d[0] * d[0] + d[1] * d[1]) + d[2] * d[2]) - length2) / 2;
         double share = magnitude(r->error[i]) / length2;
         worst = share > worst ? share : worst;
@@ -200,9 +200,9 @@ void foliot__shake(const foliot__step *step, foliot__v3 x_before, foliot__v3 x, 
     take_directions(&r, x_before);
     double worst = length_errors(&r, x), last = 2 * worst;
     for (int k = 0; k < OUTER_MAX && worst > SHAKE_TOLERANCE && worst <= last * PROGRESS; k++) {
-        solve(&r);
-        spread(&r, r.lambda, 1, x);
-        spread(&r, r.lambda, 1 / duration, v);
+        solve_multipliers(&r);
+        spread_multipliers(&r, r.lambda, 1, x);
+        spread_multipliers(&r, r.lambda, 1 / duration, v);
         for (uint32_t i = 0; i < r.count; i++)
             r.impulse[i] += r.lambda[i] * r.link[i].length / duration;
         last = worst;
@@ -215,7 +215,7 @@ static double speed_errors(const rods *r, foliot__v3 v)
 {
     double worst = 0;
     for (uint32_t i = 0; i < r->count; i++) {
-        r->error[i] = along(r, i, v);
+        r->error[i] = rate_along(r, i, v);
         double speed = magnitude(r->error[i]) / r->link[i].length;
         worst = speed > worst ? speed : worst;
     }
@@ -228,8 +228,8 @@ void foliot__rattle(const foliot__step *step, foliot__v3 x, foliot__v3 v)
     take_directions(&r, x);
     double worst = speed_errors(&r, v), last = 2 * worst;
     for (int k = 0; k < OUTER_MAX && worst > 0 && worst <= last * PROGRESS; k++) {
-        solve(&r);
-        spread(&r, r.lambda, 1, v);
+        solve_multipliers(&r);
+        spread_multipliers(&r, r.lambda, 1, v);
         for (uint32_t i = 0; i < r.count; i++)
             r.impulse[i] += r.lambda[i] * r.link[i].length;
         last = worst;

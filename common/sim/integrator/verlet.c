@@ -25,12 +25,12 @@
 // Scratch vectors: velocities of the step before, of this one, of the next; and five for the start.
 enum { BEFORE, MEAN, AHEAD, RK4 };
 
-static bool moves(const foliot_world *world, uint32_t i)
+static bool is_moving(const foliot_world *world, uint32_t i)
 {
     return foliot__inverse_mass(world)[i] > 0;
 }
 
-static bool started(const foliot_world *world, uint32_t i)
+static bool has_started(const foliot_world *world, uint32_t i)
 {
     return (foliot__flags(world)[i] & FOLIOT_BODY_STARTED) != 0;
 }
@@ -38,7 +38,7 @@ static bool started(const foliot_world *world, uint32_t i)
 static bool all_started(const foliot__step *step)
 {
     for (uint32_t i = 0; i < step->count; i++)
-        if (moves(step->world, i) && !started(step->world, i))
+        if (is_moving(step->world, i) && !has_started(step->world, i))
             return false;
     return true;
 }
@@ -68,7 +68,7 @@ static void start_by_taylor(const foliot__step *step, double duration, foliot__v
     foliot__force_add_velocity_part(step, x, v, step->time, a);
     double back = duration - step->dt / 2;
     for (uint32_t i = 0; i < step->count; i++) {
-        if (!moves(world, i) || started(world, i))
+        if (!is_moving(world, i) || has_started(world, i))
             continue;
         u.x[i] = v.x[i] - back * a.x[i];
         u.y[i] = v.y[i] - back * a.y[i];
@@ -83,7 +83,7 @@ static void start_by_rk4(const foliot__step *step, foliot__v3 u)
     foliot__v3 dx, dv;
     foliot__rk4_slopes(step, RK4, &dx, &dv);
     for (uint32_t i = 0; i < step->count; i++) {
-        if (!moves(world, i) || started(world, i))
+        if (!is_moving(world, i) || has_started(world, i))
             continue;
         u.x[i] = dx.x[i] / 6;
         u.y[i] = dx.y[i] / 6;
@@ -94,7 +94,7 @@ static void start_by_rk4(const foliot__step *step, foliot__v3 u)
 // x += the displacement of the step before, scaled to this dt, and what the kick from u0 to u adds.
 // Not dt u: dividing a displacement by dt and multiplying it again rounds with a bias, which at dt
 // = 0.1 loses 4e-12 of an oscillator's energy in 1e5 steps; this keeps it to 1e-13.
-static void move(const foliot__step *step, double dt_before, foliot__v3 u0, foliot__v3 u)
+static void move_positions(const foliot__step *step, double dt_before, foliot__v3 u0, foliot__v3 u)
 {
     foliot_world *world = step->world;
     const double dt = step->dt, ratio = dt / dt_before;
@@ -113,12 +113,12 @@ static void move(const foliot__step *step, double dt_before, foliot__v3 u0, foli
             x[k][i] += by;
         }
     for (uint32_t i = 0; i < step->count; i++)
-        if (moves(world, i))
+        if (is_moving(world, i))
             foliot__flags(world)[i] |= FOLIOT_BODY_STARTED;
     world->acceleration_valid = 0;
 }
 
-static void kick(const foliot__step *step, foliot__v3 u, double time, double duration)
+static void kick_velocity(const foliot__step *step, foliot__v3 u, double time, double duration)
 {
     foliot__v3 a = foliot__acceleration_now(step, time);
     foliot__force_kick(step, foliot__position(step->world), u, a, time, duration,
@@ -132,7 +132,7 @@ static void report_velocity(const foliot__step *step, foliot__v3 u)
     uint32_t rows = foliot__lanes(world);
     foliot__v3 v = foliot__velocity(world), next = foliot__scratch_vector(world, AHEAD);
     foliot__copy(next, u, rows);
-    kick(step, next, step->time_end, step->dt);
+    kick_velocity(step, next, step->time_end, step->dt);
     FOLIOT__FOR_LANES (rows, i) {
         v.x[i] = (u.x[i] + next.x[i]) / 2;
         v.y[i] = (u.y[i] + next.y[i]) / 2;
@@ -141,7 +141,7 @@ static void report_velocity(const foliot__step *step, foliot__v3 u)
 }
 
 // `duration`: how long the forces at x act, between the middles of the step before and of this one.
-static void advance(const foliot__step *step, double dt_before, double duration)
+static void advance_verlet(const foliot__step *step, double dt_before, double duration)
 {
     foliot_world *world = step->world;
     foliot__v3 u = foliot__scratch_vector(world, MEAN), u0 = foliot__scratch_vector(world, BEFORE);
@@ -150,16 +150,16 @@ static void advance(const foliot__step *step, double dt_before, double duration)
     if (!all)
         start_by_taylor(step, duration, u);
     foliot__copy(u0, u, foliot__lanes(world));
-    kick(step, u, step->time, duration);
+    kick_velocity(step, u, step->time, duration);
     if (!all && world->start == 1 && world->tick == 0)
         start_by_rk4(step, u);
-    move(step, dt_before, u0, u);
+    move_positions(step, dt_before, u0, u);
     report_velocity(step, u);
 }
 
 void foliot__advance_verlet(const foliot__step *step)
 {
-    advance(step, step->dt, step->dt);
+    advance_verlet(step, step->dt, step->dt);
 }
 
 // x + (x - previous) (dt / dt_before) + a dt (dt + dt_before) / 2, or with a dt^2 as many write it,
@@ -169,6 +169,6 @@ void foliot__advance_time_corrected_verlet(const foliot__step *step)
     foliot_world *world = step->world;
     double dt_before = world->lab_dt > 0 ? world->lab_dt : step->dt;
     double duration = world->form == 1 ? step->dt : (step->dt + dt_before) / 2;
-    advance(step, dt_before, duration);
+    advance_verlet(step, dt_before, duration);
     world->lab_dt = step->dt;
 }

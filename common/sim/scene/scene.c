@@ -98,8 +98,8 @@ static bool entry_before(const foliot__name_entry *a, const foliot__name_entry *
     return order != 0 ? order < 0 : a->index < b->index;
 }
 
-static void merge(const foliot__name_entry *from, uint32_t begin, uint32_t middle, uint32_t end,
-                  foliot__name_entry *to)
+static void merge_runs(const foliot__name_entry *from, uint32_t begin, uint32_t middle,
+                       uint32_t end, foliot__name_entry *to)
 {
     uint32_t left = begin, right = middle;
     for (uint32_t k = begin; k < end; k++) {
@@ -116,7 +116,7 @@ void foliot__names_sort(foliot__name_entry *entries, foliot__name_entry *spare, 
         for (uint64_t begin = 0; begin < count; begin += 2 * width) {
             uint64_t middle = begin + width < count ? begin + width : count;
             uint64_t end = begin + 2 * width < count ? begin + 2 * width : count;
-            merge(from, (uint32_t)begin, (uint32_t)middle, (uint32_t)end, to);
+            merge_runs(from, (uint32_t)begin, (uint32_t)middle, (uint32_t)end, to);
         }
         foliot__name_entry *swap = from;
         from = to;

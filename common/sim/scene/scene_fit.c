@@ -103,7 +103,7 @@ const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator
 }
 
 // As much of `more` as fits.
-static void append(char *text, size_t bytes, const char *more)
+static void append_text(char *text, size_t bytes, const char *more)
 {
     size_t used = strlen(text), length = strlen(more), room = bytes - used - 1;
     length = length < room ? length : room;
@@ -120,9 +120,9 @@ void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes)
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (!info || info->lab_only || objection(info, &n, players))
             continue;
-        append(text, bytes, text[0] ? ", " : "");
-        append(text, bytes, info->name);
+        append_text(text, bytes, text[0] ? ", " : "");
+        append_text(text, bytes, info->name);
     }
     if (!text[0])
-        append(text, bytes, "none");
+        append_text(text, bytes, "none");
 }

@@ -57,7 +57,7 @@ double foliot__joint_span(const foliot_scene *scene, const foliot_constraint_def
     return foliot__vec3_length(d);
 }
 
-static bool apart(const foliot_scene *scene, const foliot_constraint_definition *joint)
+static bool anchors_apart(const foliot_scene *scene, const foliot_constraint_definition *joint)
 {
     double a[3], b[3], arms = foliot__vec3_length(joint->anchor_a);
     anchors_of(scene, joint, a, b);
@@ -75,7 +75,7 @@ static bool holds_point(const foliot_scene *scene, uint32_t body, const double a
     return !foliot__body_rotates(&scene->bodies[body]) && foliot__vec3_length(anchor) > 0;
 }
 
-static bool turns(const foliot_scene *scene, uint32_t body)
+static bool holds_direction(const foliot_scene *scene, uint32_t body)
 {
     return body == FOLIOT_NO_BODY || scene->bodies[body].is_static ||
            foliot__body_rotates(&scene->bodies[body]);
@@ -102,14 +102,14 @@ const char *foliot__joint_fault(const foliot_scene *scene,
 {
     bool stiff = joint->kind == FOLIOT_CONSTRAINT_HINGE || joint->kind == FOLIOT_CONSTRAINT_WELD;
     *key = "a";
-    if (stiff && !turns(scene, joint->a))
+    if (stiff && !holds_direction(scene, joint->a))
         return "a point does not turn, so nothing can hold its direction: give it a shape or an "
                "inertia";
     if (holds_point(scene, joint->a, joint->anchor_a))
         return "a point does not turn and can be held at its centre only: give it a shape or an "
                "inertia, or use a `rod`";
     *key = "b";
-    if (stiff && !turns(scene, joint->b))
+    if (stiff && !holds_direction(scene, joint->b))
         return "a point does not turn, so nothing can hold its direction: give it a shape or an "
                "inertia";
     if (holds_point(scene, joint->b, joint->anchor_b))
@@ -119,7 +119,7 @@ const char *foliot__joint_fault(const foliot_scene *scene,
     if (fault)
         return fault;
     *key = "anchor_b";
-    if (joint->kind != FOLIOT_CONSTRAINT_DISTANCE && apart(scene, joint))
+    if (joint->kind != FOLIOT_CONSTRAINT_DISTANCE && anchors_apart(scene, joint))
         return "the two anchors must be one place as the scene starts (to 1 part in 10^6 of their "
                "arms): "
                "leave one of them out and it is computed";

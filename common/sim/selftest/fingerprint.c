@@ -367,7 +367,7 @@ static void mix_hit(mixer *m, bool found, const foliot_query_hit *hit)
         mix_f64(m, (hit->distance + 3.0 * hit->point[k]) - 7.0 * hit->normal[k]);
 }
 
-static void ask(mixer *m, const foliot_world *world, const foliot_shape *shape)
+static void mix_queries(mixer *m, const foliot_world *world, const foliot_shape *shape)
 {
     double from[3], way[3], turn[4];
     for (int k = 0; k < 4; k++) {
@@ -423,7 +423,7 @@ static void run_queries(mixer *m)
     for (int i = 0; i < 24; i++) {
         if (i % 3 == 0 && foliot_world_step(world, NULL, 0, NULL) == FOLIOT_STATUS_OK)
             mix_told(m, world);
-        ask(m, world, &shapes[i % 3]);
+        mix_queries(m, world, &shapes[i % 3]);
     }
     foliot_world_destroy(world);
 }

@@ -15,15 +15,15 @@ typedef struct maker {
     foliot__rng rng;
 } maker;
 
-static double between(maker *m, double low, double high)
+static double draw_between(maker *m, double low, double high)
 {
     return low + (high - low) * foliot__rng_unit(&m->rng);
 }
 
-static void fill(maker *m, double value[3], double size)
+static void draw_vector(maker *m, double value[3], double size)
 {
     for (int i = 0; i < 3; i++)
-        value[i] = between(m, -size, size);
+        value[i] = draw_between(m, -size, size);
 }
 
 static foliot_body_definition *add_body(maker *m)
@@ -32,9 +32,9 @@ static foliot_body_definition *add_body(maker *m)
     FOLIOT_ASSERT(scene->body_count < FOLIOT__PROBE_BODIES);
     foliot_body_definition *body = &m->probe->bodies[scene->body_count++];
     *body = foliot_body_definition_default();
-    body->mass = between(m, 0.3, 2.7);
-    fill(m, body->position, 3.0);
-    fill(m, body->velocity, 1.3);
+    body->mass = draw_between(m, 0.3, 2.7);
+    draw_vector(m, body->position, 3.0);
+    draw_vector(m, body->velocity, 1.3);
     return body;
 }
 
@@ -67,8 +67,8 @@ static void add_spring(maker *m, uint32_t a, uint32_t b, double damping, foliot_
     force->a = a;
     force->b = b;
     if (b == FOLIOT_NO_BODY)
-        fill(m, force->as.spring.point, 2.0);
-    force->as.spring.stiffness = between(m, 3.0, 40.0);
+        draw_vector(m, force->as.spring.point, 2.0);
+    force->as.spring.stiffness = draw_between(m, 3.0, 40.0);
     force->as.spring.damping = damping;
     force->as.spring.damping_kind = kind;
     force->as.spring.length = length;
@@ -78,9 +78,9 @@ static void add_spring(maker *m, uint32_t a, uint32_t b, double damping, foliot_
 static void make_tumble(maker *m, foliot_body_definition *body)
 {
     for (int i = 0; i < 3; i++)
-        body->inertia[i] = between(m, 0.5, 0.9) + 0.13 * i;
-    fill(m, body->angular_velocity, 2.9);
-    fill(m, body->orientation + 1, 0.7);
+        body->inertia[i] = draw_between(m, 0.5, 0.9) + 0.13 * i;
+    draw_vector(m, body->angular_velocity, 2.9);
+    draw_vector(m, body->orientation + 1, 0.7);
 }
 
 static void add_players(maker *m, foliot_control_kind control, foliot_shape_kind shape)
@@ -97,7 +97,7 @@ static void add_players(maker *m, foliot_control_kind control, foliot_shape_kind
     players->body.restitution = 0.31;
     players->position_count = 3;
     for (int i = 0; i < 3; i++) {
-        fill(m, m->probe->spawns[i], 0.3);
+        draw_vector(m, m->probe->spawns[i], 0.3);
         m->probe->spawns[i][0] += 6.1 + 2.3 * i;
         m->probe->spawns[i][2] += 1.7;
     }
@@ -113,7 +113,7 @@ static void make_tangle(maker *m)
         foliot_body_definition *body = add_body(m);
         if (i % 2)
             make_tumble(m, body);
-        fill(m, body->force, 0.9);
+        draw_vector(m, body->force, 0.9);
     }
     m->probe->scene.gravity[2] = -9.80665;
     m->probe->scene.substeps = 2;
@@ -132,7 +132,7 @@ static void make_tangle(maker *m)
     drag->as.drag.quadratic = 0.0123;
     foliot_force_definition *pulse = add_force(m, FOLIOT_FORCE_CONSTANT);
     pulse->a = 3;
-    fill(m, pulse->as.constant.force, 11.0);
+    draw_vector(m, pulse->as.constant.force, 11.0);
     pulse->as.constant.start = 0.021;
     pulse->as.constant.end = 0.113;
 }
@@ -150,12 +150,12 @@ static void make_orbits(maker *m)
     for (int i = 0; i < 59; i++)
         add_body(m);
     // One so fast that its steps on reversible-leapfrog's lattice need all bits of a double.
-    fill(m, m->probe->bodies[58].velocity, 0x1p18);
+    draw_vector(m, m->probe->bodies[58].velocity, 0x1p18);
     foliot_force_definition *newton = add_force(m, FOLIOT_FORCE_NEWTON);
     newton->as.newton.constant = 0.317;
     newton->as.newton.softening = 0.0531;
     foliot_force_definition *attractor = add_force(m, FOLIOT_FORCE_ATTRACTOR);
-    fill(m, attractor->as.attractor.point, 0.3);
+    draw_vector(m, attractor->as.attractor.point, 0.3);
     attractor->as.attractor.strength = 1.713;
     add_spring(m, 0, FOLIOT_NO_BODY, 0, FOLIOT_DAMPING_ALONG, 0);
     add_spring(m, 1, 2, 0, FOLIOT_DAMPING_ALONG, 0.81);
@@ -179,13 +179,13 @@ static void make_balls(maker *m)
     floor->friction = 0.37;
     for (int i = 0; i < 14; i++) {
         foliot_body_definition *ball = add_body(m);
-        ball->position[0] = 0.61 * (i % 4) + between(m, -0.03, 0.03);
-        ball->position[1] = 0.59 * (i / 4 % 2) + between(m, -0.03, 0.03);
-        ball->position[2] = 0.37 + 0.63 * (i / 8) + between(m, 0, 0.05);
+        ball->position[0] = 0.61 * (i % 4) + draw_between(m, -0.03, 0.03);
+        ball->position[1] = 0.59 * (i / 4 % 2) + draw_between(m, -0.03, 0.03);
+        ball->position[2] = 0.37 + 0.63 * (i / 8) + draw_between(m, 0, 0.05);
         ball->shape.kind = FOLIOT_SHAPE_SPHERE;
-        ball->shape.radius = between(m, 0.27, 0.33);
-        ball->restitution = between(m, 0.1, 0.8);
-        ball->friction = between(m, 0.1, 0.9);
+        ball->shape.radius = draw_between(m, 0.27, 0.33);
+        ball->restitution = draw_between(m, 0.1, 0.8);
+        ball->friction = draw_between(m, 0.1, 0.9);
         ball->velocity[2] = i == 13 ? -311.7 : ball->velocity[2]; // a bullet
     }
     m->probe->scene.gravity[2] = -9.80665;
@@ -248,10 +248,10 @@ static void make_solid(maker *m, foliot_body_definition *body, int kind)
     static const foliot_shape_kind kinds[] = {FOLIOT_SHAPE_BOX, FOLIOT_SHAPE_CAPSULE,
                                               FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_BOX};
     body->shape.kind = kinds[kind % 4];
-    body->shape.radius = between(m, 0.11, 0.17);
+    body->shape.radius = draw_between(m, 0.11, 0.17);
     for (int k = 0; k < 3; k++)
-        body->shape.half[k] = between(m, 0.13, 0.23);
-    body->friction = between(m, 0.1, 0.9);
+        body->shape.half[k] = draw_between(m, 0.13, 0.23);
+    body->friction = draw_between(m, 0.1, 0.9);
 }
 
 static void make_crates(maker *m)
@@ -259,12 +259,12 @@ static void make_crates(maker *m)
     add_floor(m);
     for (int i = 0; i < 27; i++) {
         foliot_body_definition *body = add_body(m);
-        body->position[0] = 0.47 * (i % 3) + between(m, -0.05, 0.05);
-        body->position[1] = 0.49 * (i / 3 % 3) + between(m, -0.05, 0.05);
-        body->position[2] = 0.31 + 0.43 * (i / 9) + between(m, 0, 0.05);
-        fill(m, body->velocity, 0.7);
-        fill(m, body->angular_velocity, 2.3);
-        fill(m, body->orientation + 1, 0.6);
+        body->position[0] = 0.47 * (i % 3) + draw_between(m, -0.05, 0.05);
+        body->position[1] = 0.49 * (i / 3 % 3) + draw_between(m, -0.05, 0.05);
+        body->position[2] = 0.31 + 0.43 * (i / 9) + draw_between(m, 0, 0.05);
+        draw_vector(m, body->velocity, 0.7);
+        draw_vector(m, body->angular_velocity, 2.3);
+        draw_vector(m, body->orientation + 1, 0.6);
         make_solid(m, body, i);
         body->restitution = i % 5 == 0 ? 0.37 : 0;
     }
@@ -273,7 +273,7 @@ static void make_crates(maker *m)
     wall->is_static = true;
     wall->position[0] = -0.71;
     wall->position[2] = 0.3;
-    fill(m, wall->orientation + 1, 0.3);
+    draw_vector(m, wall->orientation + 1, 0.3);
     wall->shape.kind = FOLIOT_SHAPE_BOX;
     wall->shape.half[0] = wall->shape.half[1] = wall->shape.half[2] = 0.51;
     add_players(m, FOLIOT_CONTROL_THRUST, FOLIOT_SHAPE_SPHERE);
@@ -320,9 +320,9 @@ static void make_nap(maker *m)
     pulse->as.constant.end = 0.783;
 }
 
-static void unit(maker *m, double value[3])
+static void draw_unit_vector(maker *m, double value[3])
 {
-    fill(m, value, 1.0);
+    draw_vector(m, value, 1.0);
     double length = foliot__vec3_length(value);
     for (int k = 0; k < 3; k++)
         value[k] /= length;
@@ -337,7 +337,7 @@ static void make_slope(maker *m)
                         corner[3] = {-21000.3, 17000.9, -0.3};
     foliot_body_definition *floor = add_floor(m), *plate = add_body(m);
     double *n = floor->shape.normal;
-    unit(m, n);
+    draw_unit_vector(m, n);
     n[2] = 1.7;
     double length = foliot__vec3_length(n);
     for (int k = 0; k < 3; k++)
@@ -346,7 +346,7 @@ static void make_slope(maker *m)
     memset(plate->velocity, 0, sizeof plate->velocity);
     memcpy(plate->position, far, sizeof far);
     plate->is_static = true;
-    fill(m, plate->orientation + 1, 0.1);
+    draw_vector(m, plate->orientation + 1, 0.1);
     double centre[3];
     foliot__body_to_world(plate, corner, centre);
     memcpy(plate->position, centre, sizeof centre);
@@ -356,9 +356,9 @@ static void make_slope(maker *m)
         bool fast = i % 3 == 2;
         double beside[3];
         make_solid(m, body, i);
-        fill(m, beside, fast ? 3.0 : 1.0);
-        fill(m, body->angular_velocity, fast ? 31.3 : 1.3);
-        fill(m, body->orientation + 1, 0.6);
+        draw_vector(m, beside, fast ? 3.0 : 1.0);
+        draw_vector(m, body->angular_velocity, fast ? 31.3 : 1.3);
+        draw_vector(m, body->orientation + 1, 0.6);
         for (int k = 0; k < 3; k++) {
             body->position[k] = far[k] + 0.6 * (i % 4 + 1) * n[k] + beside[k];
             body->velocity[k] = fast ? -210.3 * n[k] : 0.3 * beside[k];
@@ -374,12 +374,12 @@ static void make_drowse(maker *m)
     m->probe->scene.sleep = true;
     for (uint32_t i = 0; i < 24; i++) {
         foliot_body_definition *ball = add_body(m);
-        double radius = between(m, 0.2, 0.4), along[3], about[3];
+        double radius = draw_between(m, 0.2, 0.4), along[3], about[3];
         double limit = radius / (512 * m->probe->scene.dt);
         ball->shape.kind = FOLIOT_SHAPE_SPHERE;
         ball->shape.radius = radius;
-        unit(m, along);
-        unit(m, about);
+        draw_unit_vector(m, along);
+        draw_unit_vector(m, about);
         for (int k = 0; k < 3; k++) {
             ball->position[k] = 1.3 * (double)(i >> k % 2 & 3);
             ball->velocity[k] = (i % 2 ? 0.6 : 1) * limit * along[k];
@@ -399,7 +399,7 @@ static foliot_constraint_definition *add_joint(maker *m, foliot_constraint_kind 
 {
     foliot_constraint_definition *joint = add_constraint(m, kind, a, b, 0);
     double axis[3];
-    unit(m, axis);
+    draw_unit_vector(m, axis);
     foliot__world_to_body(&m->probe->bodies[a], point, joint->anchor_a);
     memcpy(joint->anchor_b, point, sizeof joint->anchor_b);
     if (b != FOLIOT_NO_BODY)
@@ -415,7 +415,7 @@ static foliot_constraint_definition *join_halfway(maker *m, foliot_constraint_ki
     const double *from = m->probe->bodies[a].position, *to = m->probe->bodies[b].position;
     double point[3];
     for (int k = 0; k < 3; k++)
-        point[k] = from[k] + 0.47 * (to[k] - from[k]) + between(m, -0.05, 0.05);
+        point[k] = from[k] + 0.47 * (to[k] - from[k]) + draw_between(m, -0.05, 0.05);
     return add_joint(m, kind, a, b, point);
 }
 
@@ -434,7 +434,7 @@ static void add_link(maker *m, double mass, double x, double y, double z)
     make_tumble(m, link);
     link->mass = mass;
     for (int k = 0; k < 3; k++) {
-        link->position[k] = at[k] + between(m, -0.07, 0.07);
+        link->position[k] = at[k] + draw_between(m, -0.07, 0.07);
         link->inertia[k] *= 0.1 * mass;
         link->velocity[k] *= 0.3;
     }
@@ -450,7 +450,7 @@ static void make_linkage(maker *m)
         add_link(m, i == 4 ? 911.3 : 0.17, 3 + 0.31 * (i + 1), 0, 0);
     for (uint32_t i = 0; i < 3; i++)
         add_link(m, 0.7, 0.5 * i, 3, 0);
-    fill(m, m->probe->bodies[11].angular_velocity, 97.3);
+    draw_vector(m, m->probe->bodies[11].angular_velocity, 97.3);
     m->probe->scene.gravity[2] = -9.80665;
     static const uint32_t ring[5] = {0, 1, 3, 2, 0};
     for (int i = 0; i < 4; i++)
@@ -468,7 +468,7 @@ static void make_linkage(maker *m)
     rotor->motor_torque = 97.3;
     join_halfway(m, FOLIOT_CONSTRAINT_BALL, 3, 9)->break_force = 3.7;
     foliot_constraint_definition *rope = add_constraint(m, FOLIOT_CONSTRAINT_DISTANCE, 2, 10, 3.03);
-    fill(m, rope->anchor_a, 0.1);
+    draw_vector(m, rope->anchor_a, 0.1);
     rope->length_min = 0;
 }
 
@@ -485,7 +485,7 @@ static void make_limbs(maker *m)
         foliot_body_definition *limb = add_body(m);
         make_solid(m, limb, i);
         memcpy(limb->position, at[i], sizeof limb->position);
-        fill(m, limb->orientation + 1, 0.6);
+        draw_vector(m, limb->orientation + 1, 0.6);
         limb->velocity[2] -= 4.1;
     }
     for (uint32_t i = 1; i < 7; i++) {
@@ -499,7 +499,7 @@ static void make_limbs(maker *m)
     foliot_body_definition *box = add_body(m);
     make_solid(m, box, 0);
     memset(box->velocity, 0, sizeof box->velocity);
-    fill(m, box->orientation + 1, 0.3);
+    draw_vector(m, box->orientation + 1, 0.3);
     box->position[0] = 3.1;
     box->position[2] = 0.4;
     box->friction = 0;

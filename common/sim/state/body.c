@@ -19,7 +19,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static void thicken(double inertia[3])
+static void raise_slender_moments(double inertia[3])
 {
     double most = larger(larger(inertia[0], inertia[1]), inertia[2]);
     for (int k = 0; k < 3; k++)
@@ -49,7 +49,7 @@ static void shape_inertia(const foliot_shape *shape, double mass, double inertia
         inertia[0] = inertia[1] =
             tube * (r2 / 4 + length * length / 12) + balls * (r2 * 0.4 + reach);
     }
-    thicken(inertia);
+    raise_slender_moments(inertia);
 }
 
 static void write_orientation(foliot_world *world, uint32_t slot, const double q[4])

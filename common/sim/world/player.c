@@ -32,7 +32,7 @@ static uint32_t free_slot(foliot_world *world)
     return world->body_count < world->bodies_max ? world->body_count++ : FOLIOT_NO_BODY;
 }
 
-static bool join(foliot_world *world, uint32_t index)
+static bool join_player(foliot_world *world, uint32_t index)
 {
     foliot__player *player = &foliot__players(world)[index];
     uint32_t slot = player->joined ? FOLIOT_NO_BODY : free_slot(world);
@@ -45,7 +45,7 @@ static bool join(foliot_world *world, uint32_t index)
     return true;
 }
 
-static bool leave(foliot_world *world, uint32_t index)
+static bool remove_player(foliot_world *world, uint32_t index)
 {
     foliot__player *player = &foliot__players(world)[index];
     if (!player->joined)
@@ -59,7 +59,7 @@ static bool leave(foliot_world *world, uint32_t index)
 
 // A body that pushed on something in the last step leaves it against gravity (upwards along z where
 // there is none).
-static void jump(foliot_world *world, uint32_t slot)
+static void jump_off(foliot_world *world, uint32_t slot)
 {
     const double *g = world->gravity;
     double strength = foliot__vec3_length(g);
@@ -73,7 +73,7 @@ static void jump(foliot_world *world, uint32_t slot)
     foliot__velocity_changed(world, slot);
 }
 
-static bool hold(foliot_world *world, const foliot_input *input)
+static bool hold_controls(foliot_world *world, const foliot_input *input)
 {
     foliot__player *player = &foliot__players(world)[input->player];
     if (!player->joined)
@@ -83,15 +83,15 @@ static bool hold(foliot_world *world, const foliot_input *input)
     uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
     player->buttons = input->buttons;
     if (world->jump > 0 && pressed & FOLIOT_BUTTON_JUMP)
-        jump(world, player->body);
+        jump_off(world, player->body);
     return true;
 }
 
-static bool apply(foliot_world *world, const foliot_input *input)
+static bool apply_input(foliot_world *world, const foliot_input *input)
 {
-    bool moved = input->kind == FOLIOT_INPUT_JOIN    ? join(world, input->player)
-                 : input->kind == FOLIOT_INPUT_LEAVE ? leave(world, input->player)
-                                                     : hold(world, input);
+    bool moved = input->kind == FOLIOT_INPUT_JOIN    ? join_player(world, input->player)
+                 : input->kind == FOLIOT_INPUT_LEAVE ? remove_player(world, input->player)
+                                                     : hold_controls(world, input);
     if (moved && input->kind != FOLIOT_INPUT_CONTROL) {
         world->definition_dirty = 1;
         world->acceleration_valid = 0;
@@ -99,7 +99,7 @@ static bool apply(foliot_world *world, const foliot_input *input)
     return moved;
 }
 
-static void push(foliot_world *world, const foliot__player *player)
+static void apply_controls(foliot_world *world, const foliot__player *player)
 {
     uint32_t slot = player->body;
     if (foliot__inverse_mass(world)[slot] == 0)
@@ -126,7 +126,7 @@ static void push(foliot_world *world, const foliot__player *player)
 
 // Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and
 // opposite forces. Asked for body by body in order of index: the sums are the same everywhere.
-static void grip(foliot_world *world, uint32_t player, double strength)
+static void pull_bodies(foliot_world *world, uint32_t player, double strength)
 {
     foliot__v3 x = foliot__position(world), f = foliot__applied(world);
     const double *inverse_mass = foliot__inverse_mass(world);
@@ -165,18 +165,18 @@ void foliot__players_push(foliot_world *world)
         let_go(world);
     for (uint32_t p = 0; p < world->player_limit; p++)
         if (foliot__players(world)[p].joined)
-            push(world, &foliot__players(world)[p]);
+            apply_controls(world, &foliot__players(world)[p]);
     for (uint32_t p = 0; p < world->player_limit; p++) {
         double strength = foliot__player_grip(world, p);
         if (strength != 0 && foliot__inverse_mass(world)[foliot__players(world)[p].body] > 0)
-            grip(world, foliot__players(world)[p].body, strength);
+            pull_bodies(world, foliot__players(world)[p].body, strength);
     }
 }
 
 void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!apply(world, &inputs[i])) {
+        if (!apply_input(world, &inputs[i])) {
             world->counters.inputs_refused++;
             foliot__event(world, FOLIOT_EVENT_REFUSED, inputs[i].player, inputs[i].kind);
         }
