@@ -92,7 +92,7 @@ static void run(const foliot__solver *s, const foliot__solver_kernel *kernel)
 
 static uint32_t arena_used(const foliot__solver *s)
 {
-    const foliot__block *last = &s->blocks[s->counts->blocks - 1];
+    const foliot__solver_block *last = &s->blocks[s->counts->blocks - 1];
     return last->at + foliot__block_words(last->points, last->columns);
 }
 
@@ -133,13 +133,13 @@ static void every_vector_width_gives_the_same_bits(void **state)
 static void take_apart(foliot__solver *s)
 {
     uint32_t live = s->counts->live, count = 0, at = 0;
-    foliot__block *blocks = calloc(live, sizeof *blocks);
+    foliot__solver_block *blocks = calloc(live, sizeof *blocks);
     uint32_t *arena = calloc(live, 4 * foliot__block_words(FOLIOT__POINTS, 1));
     foliot__solver apart = *s;
     apart.blocks = blocks;
     apart.arena = arena;
     for (uint32_t k = 0; k < s->counts->blocks; k++) {
-        const foliot__block *block = &s->blocks[k];
+        const foliot__solver_block *block = &s->blocks[k];
         for (uint32_t l = 0; l < block->columns; l++) {
             uint32_t manifold = foliot__block_names(s, block)[l];
             if (manifold == FOLIOT__NOTHING)

@@ -168,7 +168,7 @@ void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, cons
     apply_impulse(c, &of_b, m->normal, along);
     double slide[3], limit = friction_of(world, a, b) * along;
     slide_of(&of_a, &of_b, m->normal, slide);
-    double sliding = foliot__sqrt(foliot__vec3_dot(slide, slide));
+    double sliding = foliot__vec3_length(slide);
     if (limit > 0 && sliding > 0) {
         for (int k = 0; k < 3; k++)
             slide[k] /= -sliding;

@@ -146,7 +146,7 @@ static bool find_sphere_impact(const foliot__collider *c, uint32_t a, uint32_t b
         d[k] += (w[k] + gain[k] * time / 2) * time;
         w[k] += gain[k] * time;
     }
-    double distance = foliot__sqrt(foliot__vec3_dot(d, d));
+    double distance = foliot__vec3_length(d);
     if (!(distance > 0))
         return false; // one in the other's place: no direction to bounce
     double half = (distance - radius_of(c, a) - radius_of(c, b)) / 2;
@@ -437,8 +437,7 @@ static void stop_fast_bodies(foliot__ccd *ccd)
         uint32_t i = c->grid.bounds[k].body;
         const double w[3] = {v.x[i], v.y[i], v.z[i]};
         double displacement =
-            (foliot__sqrt(foliot__vec3_dot(w, w)) + c->paths.restitution_threshold[i]) *
-            (dt - c->paths.since[i]);
+            (foliot__vec3_length(w) + c->paths.restitution_threshold[i]) * (dt - c->paths.since[i]);
         if (foliot__inverse_mass(c->world)[i] > 0 &&
             displacement > foliot__inradius(c->world, i) / 2)
             stop_body(ccd, i, c->paths.since[i]);

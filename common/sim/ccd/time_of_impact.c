@@ -138,7 +138,7 @@ static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const 
         o.d[k] = xb[k] - xa[k];
         o.v[k] = va[k] - vb[k];
     }
-    double length = foliot__sqrt(foliot__vec3_dot(o.d, o.d));
+    double length = foliot__vec3_length(o.d);
     double reach = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
     return gap_lasts(&o, o.d, length, reach) || face_gap_lasts(&o, &a->solid, &b->solid) ||
            face_gap_lasts(&o, &b->solid, &a->solid);
@@ -242,8 +242,7 @@ static bool find_struck_point(swept_pair *p, double speed_min, foliot__toi *m, d
 // turns and travels has at most this acceleration along the separating direction.
 static double safe_duration(const swept_pair *p, double most)
 {
-    double turns = foliot__sqrt(foliot__vec3_dot(p->spin_a, p->spin_a)) +
-                   foliot__sqrt(foliot__vec3_dot(p->spin_b, p->spin_b));
+    double turns = foliot__vec3_length(p->spin_a) + foliot__vec3_length(p->spin_b);
     double acceleration = p->gain + most * turns;
     return acceleration > 0 ? foliot__sqrt(2 * TOUCHES_STRIDE * p->touch / acceleration) : NOWHERE;
 }
@@ -295,13 +294,13 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
     const foliot__sweep *ra = foliot__sweep_of(c, a), *rb = foliot__sweep_of(c, b);
     foliot__v3 g = c->paths.acceleration;
     const double change[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
-    double gain = foliot__sqrt(foliot__vec3_dot(change, change)), end = c->step->dt;
+    double gain = foliot__vec3_length(change), end = c->step->dt;
     if (!(end - since > end * REST_MIN) || stay_apart(c, ra, rb, since, gain))
         return false;
     swept_pair p;
     begin_pair(&p, c, ra, rb, since, gain);
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
-    double most = foliot__sqrt(foliot__vec3_dot(v, v)) + gain * (end - since) + p.surface_speed;
+    double most = foliot__vec3_length(v) + gain * (end - since) + p.surface_speed;
     double speed_min = foliot__larger(foliot__impact_speed_min(c, a, b),
                                       foliot__smaller(p.touch / end, most * SLOW));
     return most > speed_min &&

@@ -9,6 +9,8 @@
 // times the levels in use.
 #include "sim/collide/collide.h"
 
+#include "sim/collide/shape.h"
+
 #include "sim/math/simd.h"
 #include "sim/math/vec3.h"
 #include "sim/state/joint_table.h"
@@ -37,20 +39,16 @@ static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, 
     half[0] = half[1] = half[2] = radius;
     if (kind == FOLIOT_SHAPE_SPHERE)
         return;
-    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
-    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
-    const double row[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
-    };
+    double q[4], row[3][3];
+    foliot__orientation_of(world, i, q);
+    foliot__quat_matrix(q, row);
     const double size[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
                             foliot__half_z(world)[i]};
-    double extent = (double)c->bounding_radius[i], more = turn * extent;
+    double most = (double)c->bounding_radius[i], more = turn * most;
     for (int axis = 0; axis < 3; axis++) {
         for (int k = 0; k < 3; k++)
             half[axis] += row[axis][k] < 0 ? -row[axis][k] * size[k] : row[axis][k] * size[k];
-        half[axis] = foliot__smaller(half[axis] + more, extent);
+        half[axis] = foliot__smaller(half[axis] + more, most);
     }
 }
 
@@ -94,7 +92,7 @@ foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double s
     }
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
     double half[3], margin = margin_of(c, i);
-    half_extents_of(c, i, foliot__sqrt(foliot__vec3_dot(spin, spin)) * (dt + ahead), half);
+    half_extents_of(c, i, foliot__vec3_length(spin) * (dt + ahead), half);
     for (int axis = 0; axis < 3; axis++) {
         const double at[3] = {begin[axis], end[axis], end[axis] + speed[axis] * ahead};
         set_axis_bounds(&bounds, axis, at, half[axis] + margin);

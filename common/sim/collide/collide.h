@@ -72,7 +72,7 @@ typedef struct foliot__paths {
 } foliot__paths;
 
 // The broad phase's: bodies by size and place. One entry a slot.
-typedef struct foliot__grid {
+typedef struct foliot__body_grid {
     foliot__bounds *bounds, *sorted;
     float *low[3], *high[3]; // of the sorted, rounded outwards; and a few rows more
     uint64_t *keys, *keys_spare;
@@ -80,7 +80,7 @@ typedef struct foliot__grid {
     uint32_t *pairs_of_a, *pairs_of_b; // pairs of each body; they share memory with the orders
     uint32_t *planes;
     foliot__level *levels; // FOLIOT__LEVELS
-} foliot__grid;
+} foliot__body_grid;
 
 typedef struct foliot__collide_counts {
     uint32_t sorted, planes, pairs;
@@ -96,7 +96,7 @@ typedef struct foliot__collider {
     float *inradius;        // radius of the largest centred ball inside the body
     float *bounding_radius; // radius of the ball around it
     foliot__paths paths;
-    foliot__grid grid;
+    foliot__body_grid grid;
     foliot__fat_bounds *fat_bounds;
     foliot__body_pair *pairs, *pairs_spare; // `contacts` entries
 } foliot__collider;

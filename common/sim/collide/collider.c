@@ -21,7 +21,7 @@ static void carve_paths(foliot__paths *p, foliot__carver *from, size_t slots)
     FOLIOT__CARVE(from, p->sweeps, slots);
 }
 
-static void carve_grid(foliot__grid *g, foliot__carver *from, size_t slots)
+static void carve_grid(foliot__body_grid *g, foliot__carver *from, size_t slots)
 {
     FOLIOT__CARVE(from, g->bounds, slots);
     FOLIOT__CARVE(from, g->sorted, slots);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// contact_event.c: what a step tells of contacts. Touches are told by two lists of pairs: the
-// contact table, which is truth, as it was when the step began and as it is now. Where they event
-// is computed when somebody asks.
+// contact_event.c: what a step reports of contacts. Contact events compare two lists of pairs: the
+// table `contact` when the step began, and as it is now. Where a pair touches is computed on
+// demand.
 #include "foliot/contact.h"
 
 #include "sim/collide/shape.h"
@@ -62,9 +62,9 @@ static void clamp_to(const foliot__solid *box, double p[3])
         p[i] = at[i];
 }
 
-// Two boxes that pressed in the last substep and have gone past each other's corners since have no
-// points left that face each other: halfway between the nearest ones (by projecting to and fro),
-// along what separates them.
+// Two boxes that pressed in the last substep and have passed each other's corners since have no
+// points that face each other. The contact is then halfway between the nearest points (by
+// alternating projection), along the separating direction.
 static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3],
                          foliot_contact_event *event)
 {
@@ -82,7 +82,7 @@ static void find_corners(const foliot__solid *a, const foliot__solid *b, const d
         event->point[k] = (on_a[k] + on_b[k]) / 2;
 }
 
-// Where the two event as they stand now: the middle, and the normal.
+// Where the two touch as they stand now: the middle of the points, and the normal.
 static void find_contact_point(const foliot_world *world, foliot_contact_event *event)
 {
     foliot__solid a = foliot__solid_of(world, event->a), b = foliot__solid_of(world, event->b);
@@ -99,7 +99,7 @@ static void find_contact_point(const foliot_world *world, foliot_contact_event *
         find_corners(&a, &b, d, event);
     for (uint32_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
-            // A plane is everywhere: the other's arm is the one that tells.
+            // A plane has no place: use the arm of the other.
             double at = a.kind == FOLIOT_SHAPE_PLANE ? b.x[k] + points[i].arm_b[k]
                                                      : a.x[k] + points[i].arm_a[k];
             event->point[k] += at / count;
@@ -114,7 +114,8 @@ static double approach_of(const foliot_world *world, const foliot_contact_event 
     return foliot__vec3_dot(w, event->normal);
 }
 
-static foliot_contact_event event_of(const foliot_world *world, const foliot__contact_row *row, bool begins)
+static foliot_contact_event event_of(const foliot_world *world, const foliot__contact_row *row,
+                                     bool begins)
 {
     foliot_contact_event event = {.a = row->a, .b = row->b};
     event.change = begins ? FOLIOT_CONTACT_BEGIN : FOLIOT_CONTACT_PERSIST;
@@ -132,7 +133,8 @@ static foliot_contact_event event_of(const foliot_world *world, const foliot__co
     return event;
 }
 
-// Of two ascending lists, which head comes first: negative the first's, 0 both are one.
+// Which head of two ascending lists comes first: negative for the first list, 0 if both name the
+// same pair.
 static int compare_pairs(uint32_t a, uint32_t b, const foliot__contact_row *row)
 {
     if (a != row->a)
@@ -140,7 +142,8 @@ static int compare_pairs(uint32_t a, uint32_t b, const foliot__contact_row *row)
     return b == row->b ? 0 : b < row->b ? -1 : 1;
 }
 
-uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events, uint32_t capacity)
+uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events,
+                                         uint32_t capacity)
 {
     const foliot__contact_row *row = foliot__contact(world);
     const foliot__contact_before *before = foliot__contacts_before(world);
@@ -151,8 +154,8 @@ uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_conta
                     : i == then ? 1
                                 : compare_pairs(before[i].a, before[i].b, &row[n]);
         if (count < capacity && order < 0)
-            events[count] =
-                (foliot_contact_event){.a = before[i].a, .b = before[i].b, .change = FOLIOT_CONTACT_END};
+            events[count] = (foliot_contact_event){
+                .a = before[i].a, .b = before[i].b, .change = FOLIOT_CONTACT_END};
         else if (count < capacity)
             events[count] = event_of(world, &row[n], order > 0);
         i += order <= 0;

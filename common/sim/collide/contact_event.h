@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// contact_event.h: how the step fills what foliot/contact.h tells.
+// contact_event.h: how the step records what foliot/contact.h reports.
 #ifndef FOLIOT_SIM_COLLIDE_TOUCH_H
 #define FOLIOT_SIM_COLLIDE_TOUCH_H
 
 #include "foliot/contact.h"
 
-// At a step's start, and where a world begins: what touches now did so before.
+// At a step's start, and where a world begins: remembers which pairs are in contact.
 void foliot__contact_events_begin(foliot_world *world);
-// In the order in which they happen; counted if there is no room.
+// Appends a hit event; counted if there is no room. They are in the order of time.
 void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// manifold.c: which pair of shapes goes where, and what comes back. Pairs of boxes are gathered and
-// computed several at a time; results lie where their pairs do, so the order of work has no say.
+// manifold.c: chooses the routine for each pair of shapes and stores its result as a manifold.
+// Pairs of boxes are gathered and computed several at a time. Each result goes to the place of its
+// pair, so the order of work does not matter.
 #include "sim/collide/manifold.h"
 
 #include "sim/collide/shape.h"
@@ -44,7 +45,7 @@ static void collide_spheres(const foliot_world *world, double distance_max, foli
     if (!(distance2 <= farthest * farthest))
         return;
     double distance = foliot__sqrt(distance2), gap = distance - sum;
-    double n[3] = {0, 0, 1}; // one in the other's place: upwards is as good as any direction
+    double n[3] = {0, 0, 1}; // at the same place: any direction will do
     if (distance > 0)
         for (int k = 0; k < 3; k++)
             n[k] = d[k] / distance;
@@ -73,7 +74,7 @@ static void collide_sphere_plane(const foliot_world *world, uint32_t ball, uint3
     bool first = ball == m->a;
     double arm[3];
     for (int k = 0; k < 3; k++) {
-        arm[k] = -n[k] * radius; // not halfway: it rolls on its surface, however deep it stands
+        arm[k] = -n[k] * radius; // not halfway: it rolls on its surface at any depth
         m->normal[k] = (float)(first ? -n[k] : n[k]);
     }
     set_point(m, 0, first ? arm : none, first ? none : arm, gap, 0);
@@ -125,7 +126,7 @@ static void collide_solids(const foliot_world *world, bool swapped, double dista
     store_manifold(&t, d, o.kind == FOLIOT_SHAPE_PLANE, swapped, m);
 }
 
-// False if it is a pair of boxes, which are not for here.
+// False for a pair of boxes, which are gathered.
 static bool collide_one(const foliot_world *world, double distance_max, foliot__manifold *m)
 {
     const uint32_t *kind = foliot__shape_kind(world);

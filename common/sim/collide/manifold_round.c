@@ -3,7 +3,7 @@
 // boxes and with planes; boxes with planes. Binary64, one pair at a time.
 //
 // A capsule that lies along another, along a face or along an edge gets two points, at the ends of
-// what the two have in common; else there is one, where they are nearest_points.
+// the part that they share. Otherwise there is one point, where the two are nearest.
 #include "sim/collide/shape.h"
 #include "sim/math/simd.h"
 
@@ -60,7 +60,7 @@ static uint32_t end_of(double s, double half)
 
 static void direction_of(const segments *p, const double w[3], double size, double n[3])
 {
-    double length = foliot__sqrt(foliot__vec3_dot(w, w));
+    double length = foliot__vec3_length(w);
     if (length > size * NOTHING) {
         for (int k = 0; k < 3; k++)
             n[k] = w[k] / length;
@@ -104,7 +104,7 @@ static bool side_by_side(const segments *p, double radius_a, double radius_b, do
         double s = ends[e], w[3];
         difference_of(p, s, toward_b(p, s), w);
         double along = foliot__vec3_dot(w, t->normal), gap = along - sum;
-        if (along > 0 && foliot__sqrt(foliot__vec3_dot(w, w)) - along > ASTRAY * sum) {
+        if (along > 0 && foliot__vec3_length(w) - along > ASTRAY * sum) {
             t->count = 0;
             return false;
         }
@@ -351,8 +351,7 @@ static bool add_two_points(rod_contact *w, unsigned mask)
     for (int e = 0; e < 2; e++) {
         double height = height_of(w, s[e]), excess[3];
         excess_at(&w->r, s[e], excess);
-        if (height > 0 &&
-            foliot__sqrt(foliot__vec3_dot(excess, excess)) - height > ASTRAY * w->capsule->radius) {
+        if (height > 0 && foliot__vec3_length(excess) - height > ASTRAY * w->capsule->radius) {
             w->t->count = 0;
             return false;
         }

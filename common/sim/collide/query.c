@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// query.c: rays, casts, overlaps and nearest points. Looks at every body, first at the ball around
-// it, in lanes; what remains is computed exactly. Knows nothing of steps: no table of
-// the block but the bodies' is read.
+// query.c: rays, casts, overlaps and nearest points. It tests every body, first by its bounding
+// ball in lanes, then exactly. It knows nothing of steps, and reads no table of the block but those
+// of the bodies.
 #include "foliot/query.h"
 
 #include <string.h>
@@ -20,26 +20,26 @@ static bool filter_accepts(const foliot_query_filter *filter, uint32_t slot)
 
 static void unit_of(const double v[3], double out[3])
 {
-    double length = foliot__sqrt(foliot__vec3_dot(v, v));
+    double length = foliot__vec3_length(v);
     for (int k = 0; k < 3; k++)
         out[k] = v[k] / length;
 }
 
 // -- balls around bodies
 
-// Two: what every machine has; wider ones would be taken apart value by value where they are not
-// there.
+// Two doubles: every machine has such vectors. Wider ones would be split value by value where they
+// are missing.
 #define TWO 2
 typedef double lanes FOLIOT__SIMD(double, TWO);
 typedef int64_t marks FOLIOT__SIMD(int64_t, TWO);
 
-// A swept ball: all that may be met comes within `radius` of the travelled from `from` to the end.
+// A swept ball: everything that may be met comes within `radius` of the segment from `from` to its
+// end.
 typedef struct swept_ball {
     double from[3], direction[3], distance, radius;
 } swept_ball;
 
-// The travelled's point nearest to each of two bodies, and whether it lies within the balls'
-// distance_max.
+// Whether the bounding balls of two bodies reach the swept ball.
 static inline marks near_two(const foliot_world *world, const swept_ball *s, uint32_t first)
 {
 #define ROW(table) (*(const lanes *)(const void *)(foliot__##table(world) + first))
@@ -61,7 +61,7 @@ static inline marks near_two(const foliot_world *world, const swept_ball *s, uin
     return away2 <= shares * ((own * own + ((hx * hx + hy * hy) + hz * hz)) + other * other);
 }
 
-// Bit l: body first + l may be met. Planes have no ball around them and are looked at in any case.
+// Bit l: body first + l may be met. Planes have no bounding ball and are always tested.
 static unsigned near_swept_ball(const foliot_world *world, const swept_ball *s, uint32_t first)
 {
     const uint32_t *kind = foliot__shape_kind(world) + first;
@@ -83,7 +83,7 @@ typedef struct ray {
     double distance;
 } ray;
 
-// Where the ray enters, and the normal there; a ray from within enters at once.
+// A ray that starts inside enters at once.
 static bool from_within(const ray *r, double *distance, double normal[3])
 {
     *distance = 0;
@@ -234,21 +234,21 @@ static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_query
     return true;
 }
 
-// -- looking at every body
+// -- tests of every body
 
-// Calls step(context, slot) for the solid bodies that may be met, ascending. What it returns is how
-// far is still of interest.
+// Calls `test` for the solid bodies that may be met, in ascending order. It returns the distance
+// that is still of interest.
 typedef double candidate_test(void *context, uint32_t slot);
 
-static void test_candidates(const foliot_world *world, swept_ball *s, const foliot_query_filter *filter,
-                            candidate_test *step, void *context)
+static void test_candidates(const foliot_world *world, swept_ball *s,
+                            const foliot_query_filter *filter, candidate_test *test, void *context)
 {
     uint32_t count = world->body_count;
     for (uint32_t first = 0; first < count; first += FOLIOT__LANES) {
         for (unsigned bits = near_swept_ball(world, s, first); bits; bits &= bits - 1) {
             uint32_t i = first + (uint32_t)__builtin_ctz(bits);
             if (i < count && foliot__is_solid(world, i) && filter_accepts(filter, i))
-                s->distance = step(context, i);
+                s->distance = test(context, i);
         }
     }
 }
@@ -278,7 +278,7 @@ typedef struct collecting {
 static void insert_hit(collecting *c, const foliot_query_hit *hit)
 {
     uint32_t at = c->kept;
-    // Slots come ascending: an equally near one stays behind those that are there.
+    // Slots ascend, so a hit at equal distance goes behind those that are there.
     while (at > 0 && c->hits[at - 1].distance > hit->distance)
         at--;
     if (at == c->capacity)
@@ -318,8 +318,9 @@ static void collect_hits(collecting *c, const double from[3], const double direc
     test_candidates(c->world, &s, filter, test_ray, c);
 }
 
-bool foliot_world_cast_ray(const foliot_world *world, const double from[3], const double direction[3],
-                      double distance, const foliot_query_filter *filter, foliot_query_hit *hit)
+bool foliot_world_cast_ray(const foliot_world *world, const double from[3],
+                           const double direction[3], double distance,
+                           const foliot_query_filter *filter, foliot_query_hit *hit)
 {
     foliot_query_hit best;
     collecting c = {.world = world, .hits = &best, .capacity = 1, .first_only = true};
@@ -330,8 +331,9 @@ bool foliot_world_cast_ray(const foliot_world *world, const double from[3], cons
 }
 
 uint32_t foliot_world_cast_ray_all(const foliot_world *world, const double from[3],
-                              const double direction[3], double distance,
-                              const foliot_query_filter *filter, foliot_query_hit *hits, uint32_t capacity)
+                                   const double direction[3], double distance,
+                                   const foliot_query_filter *filter, foliot_query_hit *hits,
+                                   uint32_t capacity)
 {
     collecting c = {.world = world, .hits = hits, .capacity = capacity};
     collect_hits(&c, from, direction, distance, filter);
@@ -380,9 +382,10 @@ typedef struct casting {
     bool met;
 } casting;
 
-// By conservative advancement: along a direction that separates two convex bodies the gap closes no
-// faster than the motion's part along it.
-static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hit *hit, double at[3])
+// Conservative advancement: along a direction that separates two convex bodies, the gap closes no
+// faster than the motion's component along it.
+static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hit *hit,
+                       double at[3])
 {
     double travelled = 0, n[3];
     for (int step = 0; step < CAST_STEPS; step++) {
@@ -403,7 +406,7 @@ static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hi
     return false;
 }
 
-// The middle of the points at which the two touch.
+// Sets the middle of the points at which the two touch.
 static void set_contact_point(const casting *c, const double at[3], const foliot__solid *o,
                               foliot_query_hit *hit)
 {
@@ -450,9 +453,9 @@ static double test_cast(void *context, uint32_t slot)
 }
 
 bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shape,
-                       const double position[3], const double orientation[4],
-                       const double direction[3], double distance, const foliot_query_filter *filter,
-                       foliot_query_hit *hit)
+                             const double position[3], const double orientation[4],
+                             const double direction[3], double distance,
+                             const foliot_query_filter *filter, foliot_query_hit *hit)
 {
     if (shape->kind == FOLIOT_SHAPE_POINT)
         return foliot_world_cast_ray(world, position, direction, distance, filter, hit);
@@ -460,7 +463,7 @@ bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shap
     casting c = {.world = world, .hit = &best, .r.distance = distance};
     c.solid = solid_at(shape, position, orientation, c.q);
     swept_ball s = {.distance = distance};
-    s.radius = c.solid.radius + foliot__sqrt(foliot__vec3_dot(c.solid.half, c.solid.half));
+    s.radius = c.solid.radius + foliot__vec3_length(c.solid.half);
     c.size = s.radius;
     unit_of(direction, s.direction);
     for (int k = 0; k < 3; k++) {
@@ -494,14 +497,14 @@ static double test_overlap(void *context, uint32_t slot)
 }
 
 uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shape *shape,
-                              const double position[3], const double orientation[4],
-                              const foliot_query_filter *filter, uint32_t *slots, uint32_t capacity)
+                                    const double position[3], const double orientation[4],
+                                    const foliot_query_filter *filter, uint32_t *slots,
+                                    uint32_t capacity)
 {
     listing l = {.world = world, .slots = slots, .capacity = capacity};
     double q[4];
     l.solid = solid_at(shape, position, orientation, q);
-    swept_ball s = {.radius = l.solid.radius +
-                              foliot__sqrt(foliot__vec3_dot(l.solid.half, l.solid.half))};
+    swept_ball s = {.radius = l.solid.radius + foliot__vec3_length(l.solid.half)};
     for (int k = 0; k < 3; k++)
         s.from[k] = position[k];
     test_candidates(world, &s, filter, test_overlap, &l);
@@ -537,7 +540,7 @@ static double test_nearest(void *context, uint32_t slot)
 }
 
 bool foliot_world_find_nearest(const foliot_world *world, const double from[3], double distance,
-                          const foliot_query_filter *filter, foliot_query_hit *hit)
+                               const foliot_query_filter *filter, foliot_query_hit *hit)
 {
     static const double upright[4] = {1, 0, 0, 0};
     static const foliot_shape none = {.kind = FOLIOT_SHAPE_POINT};

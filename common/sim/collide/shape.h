@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shape.h: shapes placed in the world, and the few things that the files of geometry share. All in
-// binary64.
+// shape.h: shapes placed in the world, and what the files of geometry share. All in binary64.
 #ifndef FOLIOT_SIM_COLLIDE_SHAPE_H
 #define FOLIOT_SIM_COLLIDE_SHAPE_H
 
@@ -8,7 +7,7 @@
 #include "sim/collide/manifold.h"
 #include "sim/math/vec3.h"
 
-// A body's shape where it stands. Sphere: half is 0. Capsule: its segment is x +- half[2] axis[2].
+// A body's shape at its pose. Sphere: half is 0. Capsule: its segment is x +- half[2] axis[2].
 typedef struct foliot__solid {
     double x[3];
     double axis[3][3]; // the body's axes in world axes
@@ -18,8 +17,8 @@ typedef struct foliot__solid {
     uint32_t kind;
 } foliot__solid;
 
-// Where two solids touch or nearly do: `at` is from the first's centre, halfway between the
-// surfaces. The second may be a plane, the first not.
+// Where two solids touch or nearly do. `at` is relative to the first's centre, halfway between the
+// surfaces. The second may be a plane, the first may not.
 typedef struct foliot__shape_contact {
     double normal[3]; // unit, from the first to the second
     uint32_t count;
@@ -44,20 +43,20 @@ void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__sol
 void foliot__collide_plane(const foliot__solid *solid, const foliot__solid *plane,
                            double distance_max, foliot__shape_contact *t);
 
-// shape_gap.c: whichever kinds the two are, two boxes and two planes apart. True: they were taken
-// in the other order, and so is *t.
+// shape_gap.c: any two kinds but two boxes or two planes. Returns true if they were taken in the
+// other order; *t then is in that order, too.
 bool foliot__collide_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
                          double distance_max, foliot__shape_contact *t);
-// Points of at most `distance_max` between any two, with n a unit vector from a to b; their number.
-// Planes have arms too. qa and qb are the orientations of boxes.
+// Finds points of at most `distance_max` between any two, with n a unit vector from a to b. Returns
+// their number. Planes have arms, too. qa and qb are the orientations of boxes.
 typedef struct foliot__near_point {
     double arm_a[3], arm_b[3], gap; // from the centres
 } foliot__near_point;
 uint32_t foliot__near_points(const foliot__solid *a, const double qa[4], const foliot__solid *b,
                              const double qb[4], const double d[3], double distance_max,
                              double n[3], foliot__near_point points[FOLIOT__POINTS]);
-// The gap between any two, or less where it is more than 0, with a direction from a to b along
-// which it is at least that much.
+// The gap between any two, or a lower bound of it where they are apart, with a direction from a to
+// b along which the gap is at least that.
 double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const double d[3],
                       double n[3]);
 double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
@@ -106,14 +105,14 @@ static inline double foliot__clamp(double x, double low, double high)
     return foliot__smaller(foliot__larger(x, low), high); // no branch
 }
 
-// Some unit vector across the unit vector u.
+// Sets some unit vector perpendicular to the unit vector u.
 static inline void foliot__across(const double u[3], double out[3])
 {
     double x = foliot__absolute(u[0]), y = foliot__absolute(u[1]), z = foliot__absolute(u[2]);
     const double pick[3] = {x <= y && x <= z ? 1 : 0, y < x && y <= z ? 1 : 0,
                             z < x && z < y ? 1 : 0};
     foliot__vec3_cross(u, pick, out);
-    double length = foliot__sqrt(foliot__vec3_dot(out, out));
+    double length = foliot__vec3_length(out);
     for (int k = 0; k < 3; k++)
         out[k] /= length;
 }

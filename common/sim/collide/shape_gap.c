@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shape_gap.c: how far two solids are apart and where they are nearest, whatever their kinds.
-// Binary64.
+// shape_gap.c: how far apart two solids of any kinds are, and where they are nearest. Binary64.
 #include "sim/collide/shape.h"
 
 #include "sim/collide/manifold_box.h"
@@ -9,7 +8,7 @@
 
 #define NOWHERE 0x1p100
 
-// Two boxes as the fifteen axes that may separate them see them (Gottschalk, Lin and Manocha 1996).
+// Two boxes in terms of the fifteen axes that may separate them (Gottschalk, Lin and Manocha 1996).
 typedef struct box_view {
     double da[3], db[3];            // the way between the centres along the axes of either
     double c[3][3], absolute[3][3]; // a's axes along b's
@@ -109,8 +108,8 @@ static uint32_t near_points_of_boxes(const foliot__solid *a, const double qa[4],
 {
     foliot__manifold m;
     foliot__collide_box_pair(qa, a->half, qb, b->half, d, distance_max, &m);
-    // Binary32 says which point; that it is one and the same for both, and the length of the
-    // normal, are exact.
+    // Binary32 decides which points; that they are the same for both, and the length of the normal,
+    // are exact.
     double length2 = 0;
     for (int k = 0; k < 3 && m.count > 0; k++) {
         n[k] = (double)m.normal[k];

@@ -31,7 +31,7 @@ double foliot__turning_radius(const foliot_world *world, uint32_t i)
                             foliot__half_z(world)[i]};
     uint32_t kind = foliot__shape_kind(world)[i];
     if (kind == FOLIOT_SHAPE_BOX)
-        return foliot__sqrt(foliot__vec3_dot(half, half));
+        return foliot__vec3_length(half);
     return kind == FOLIOT_SHAPE_CAPSULE ? half[2] : 0;
 }
 
@@ -50,16 +50,9 @@ void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double 
 
 // -- orientations on the way
 
-static void normalise_quat(double q[4])
-{
-    double n = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
-    for (int k = 0; k < 4; k++)
-        q[k] /= n;
-}
-
 void foliot__turn_on(double q[4], const double w[3], double duration)
 {
-    double speed = foliot__sqrt(foliot__vec3_dot(w, w)), half = speed * duration / 2;
+    double speed = foliot__vec3_length(w), half = speed * duration / 2;
     if (!(speed > 0))
         return;
     double c = foliot_cos(half), scale = foliot_sin(half) / speed;
@@ -69,7 +62,7 @@ void foliot__turn_on(double q[4], const double w[3], double duration)
     q[1] = c * x + (a * s[0] + (s[1] * z - s[2] * y));
     q[2] = c * y + (a * s[1] + (s[2] * x - s[0] * z));
     q[3] = c * z + (a * s[2] + (s[0] * y - s[1] * x));
-    normalise_quat(q);
+    foliot__quat_normalise(q, q);
 }
 
 // The orientations where the path begins and ends, with like signs. Returns their product: the
@@ -99,7 +92,7 @@ static double set_turning(const foliot__collider *c, foliot__sweep *r)
     r->spin[0] = spin.x[i];
     r->spin[1] = spin.y[i];
     r->spin[2] = spin.z[i];
-    double speed = foliot__sqrt(foliot__vec3_dot(r->spin, r->spin));
+    double speed = foliot__vec3_length(r->spin);
     r->turning = FOLIOT__TURNING_NONE;
     if (!(dt > c->paths.since[i]) || memcmp(r->from, r->to, sizeof r->from) == 0)
         return 0;
@@ -126,7 +119,7 @@ static void orientation_at(const foliot__collider *c, const foliot__sweep *r, do
     double share = (time - since) / (c->step->dt - since);
     for (int k = 0; k < 4; k++)
         q[k] = (1 - share) * r->from[k] + share * r->to[k];
-    normalise_quat(q);
+    foliot__quat_normalise(q, q);
 }
 
 void foliot__orientation_at(const foliot__collider *c, uint32_t i, double time, double q[4])

@@ -6,17 +6,11 @@
 #include "sim/force/force_workspace.h"
 #include "sim/math/vec3.h"
 
-// Whether energy and momentum of a body with these flags count: that of bodies that move or sleep.
-// The inverse mass of a sleeping body is 0, so it cannot tell.
-static bool flags_have_energy(uint32_t flags)
-{
-    const uint32_t still = FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN;
-    return (flags & (FOLIOT_BODY_ALIVE | still)) == FOLIOT_BODY_ALIVE;
-}
-
+// Energy and momentum count for bodies that move or sleep. The inverse mass of a sleeping body is
+// 0.
 static bool has_energy(const foliot_world *world, uint32_t i)
 {
-    return flags_have_energy(foliot__flags(world)[i]);
+    return foliot__inverse_mass(world)[i] > 0 || (foliot__flags(world)[i] & FOLIOT_BODY_ASLEEP);
 }
 
 static double spring_energy(const foliot_world *world, const foliot_force_definition *f)
@@ -34,15 +28,21 @@ static double newton_energy(const foliot_world *world, const foliot_force_defini
 {
     const double *mass = foliot__mass(world);
     foliot__v3 x = foliot__position(world);
+    const double *inverse = foliot__inverse_mass(world);
     const uint32_t *flags = foliot__flags(world);
     double softening2 = f->as.newton.softening * f->as.newton.softening, energy = 0;
-    for (uint32_t i = 0; i < world->body_count; i++)
-        for (uint32_t j = i + 1; flags_have_energy(flags[i]) && j < world->body_count; j++) {
-            double dx = x.x[j] - x.x[i], dy = x.y[j] - x.y[i], dz = x.z[j] - x.z[i];
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        if (!has_energy(world, i))
+            continue;
+        const double x_i = x.x[i], y_i = x.y[i], z_i = x.z[i];
+        const double strength = f->as.newton.constant * mass[i];
+        for (uint32_t j = i + 1; j < world->body_count; j++) {
+            double dx = x.x[j] - x_i, dy = x.y[j] - y_i, dz = x.z[j] - z_i;
             double r = foliot__sqrt(((dx * dx + dy * dy) + dz * dz) + softening2);
-            if (flags_have_energy(flags[j]))
-                energy -= f->as.newton.constant * mass[i] * mass[j] / r;
+            if (inverse[j] > 0 || (flags[j] & FOLIOT_BODY_ASLEEP))
+                energy -= strength * mass[j] / r;
         }
+    }
     return energy;
 }
 

@@ -20,7 +20,8 @@ static bool spring_is_linear(const foliot_force_definition *force)
 
 bool foliot__scheme_moves_constants(const foliot_world *world)
 {
-    return world->integrator == FOLIOT_INTEGRATOR_KINEMATIC || world->integrator == FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE ||
+    return world->integrator == FOLIOT_INTEGRATOR_KINEMATIC ||
+           world->integrator == FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE ||
            world->integrator == FOLIOT_INTEGRATOR_KINEMATIC_STRANG;
 }
 

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
+#include "sim/math/vec3.h"
 #include "sim/state/carver.h"
-#include "sim/state/controls.h"
 #include "sim/state/joint_table.h"
+#include "sim/state/controls.h"
 
 #define COLUMNS 1024 // along x, in the search for sleepers near a moving body
 #define NO_SLOT UINT32_MAX
@@ -274,8 +275,8 @@ static double magnitude(double x)
 // Half extents of the body along the world's axes.
 static void half_extents_of(const foliot_world *world, uint32_t i, double extent[3])
 {
-    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
-    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
+    const double q[4] = {foliot__orientation_w(world)[i], foliot__orientation_x(world)[i],
+                         foliot__orientation_y(world)[i], foliot__orientation_z(world)[i]};
     double hx = foliot__half_x(world)[i], hy = foliot__half_y(world)[i];
     double hz = foliot__half_z(world)[i], r = foliot__radius(world)[i];
     uint32_t kind = foliot__shape_kind(world)[i];
@@ -283,9 +284,8 @@ static void half_extents_of(const foliot_world *world, uint32_t i, double extent
         hx = hy = 0;
     if (kind == FOLIOT_SHAPE_SPHERE)
         hz = 0;
-    const double turn[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-                               {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-                               {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+    double turn[3][3];
+    foliot__quat_matrix(q, turn);
     for (int k = 0; k < 3; k++)
         extent[k] = ((kind == FOLIOT_SHAPE_BOX ? 0 : r) + magnitude(turn[k][0]) * hx) +
                     (magnitude(turn[k][1]) * hy + magnitude(turn[k][2]) * hz);

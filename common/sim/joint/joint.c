@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// joint.c: joints in the course of a tick. In every substep two systems are solved, as SHAKE and
-// RATTLE do (rattle.c): impulses along the rows as they were at its start take the positions to
-// where the joints hold at its end; then, with the rows as they are there, velocities across them
-// are taken out.
+// joint.c: joints in the course of a tick. Every substep solves two systems, as SHAKE and RATTLE do
+// (rattle.c). Impulses along the rows of the substep's start bring positions to where the joints
+// hold at its end. Then, with the rows of its end, velocities that violate them are removed.
 //
-// So a world of joints alone keeps the virtues of the scheme that moves it: energy neither drifts
-// nor grows, and momentum is kept to rounding.
+// So a world of joints alone keeps the properties of its scheme: energy does not drift, and
+// momentum is exact to rounding.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/math/vec3.h"
@@ -16,12 +15,11 @@
 
 #include <string.h>
 
-#define CORRECTIONS 2     // of positions in a substep: the second sees what turning left over
-#define CORRECTIONS_MAX 8 // while they are not
-#define SHARP 1e-9        // this share of the arms
-#define ROUGH 1e-3        // and beyond this one they are found in another direction
-#define GAIN_MAX                                                                                   \
-    0.01 // of kinetic energy in a substep, before velocities are found in another direction
+#define CORRECTIONS 2     // of positions in a substep: the second removes what rotation left over
+#define CORRECTIONS_MAX 8 // while errors are not below SHARP
+#define SHARP 1e-9        // error, as a share of the arms
+#define ROUGH 1e-3        // beyond this error positions are left to the fallback
+#define GAIN_MAX 0.01 // of kinetic energy in a substep, before velocities are solved differently
 
 // -- each substep
 
@@ -31,7 +29,7 @@ static void linearise_all(foliot__joints *j, const foliot_world *world)
         foliot__island_linearise(j, world, &j->islands[i], 0);
 }
 
-// A tick starts from what is known of the present alone.
+// A tick starts from the present state alone.
 static void guess_state(foliot__joint *joint)
 {
     joint->state = joint->value <= joint->least      ? FOLIOT__BOUND_LOW
@@ -65,7 +63,7 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     foliot__joints j = foliot__joints_of(world);
     if (first && !world->joints_ready)
         foliot__joints_find_islands(world, &j);
-    // Later substeps start where the rows were taken last.
+    // Without contacts, later substeps start from the rows that the last one ended with.
     if (first || world->collides)
         linearise_all(&j, world);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
@@ -106,7 +104,7 @@ static void clear_friction(foliot__joints *j, foliot__island *island)
     }
 }
 
-// The first solve of a substep: it tells how great the pulls are.
+// The first solve of a substep. It shows how great the forces are, from which the damping follows.
 static void solve_first(foliot__joints *j, const foliot_world *world, foliot__island *island,
                         double h)
 {
@@ -125,7 +123,7 @@ static void add_change(foliot__joints *j, const foliot__island *island)
             j->bodies[island->body + i].moved[k] += j->bodies[island->body + i].change[k];
 }
 
-// What the substep's impulses come to, for breaking: as b felt them.
+// Adds the substep's impulses to the tick's force and torque on b, for breaking.
 static void sum_tick_impulses(foliot__joints *j, double h)
 {
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
@@ -186,8 +184,8 @@ static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
     foliot__velocity_changed(world, slot);
 }
 
-// Positions go on by what was found; of the turn it is the momentum that gains, since the moments
-// turn with the body. Returns twice the kinetic energy that the scheme left it with.
+// Moves a body by the solution. Rotation adds to its angular momentum, because its moments turn
+// with it. Returns twice the kinetic energy that the scheme left it with.
 static double move_body(foliot_world *world, foliot__joint_body *body, double h, bool rough)
 {
     double velocity[6], spin[3], gained[3];
@@ -215,9 +213,9 @@ static double move_body(foliot_world *world, foliot__joint_body *body, double h,
     return energy2;
 }
 
-// Positions: along the rows of the substep's start, as SHAKE does, which neither gives nor takes
-// energy. Where a substep turns too far for that, along those of its end, time and again, and
-// velocities get nothing of it: that takes energy and never gives any.
+// Positions: along the rows of the substep's start, as SHAKE does, which neither adds nor removes
+// energy. A substep that turns too far for that is left to the fallback: velocities then get
+// nothing of the correction, which removes energy and never adds any.
 static void find_positions(foliot__joints *j, const foliot_world *world, foliot__island *island,
                            double h)
 {
@@ -262,7 +260,7 @@ static double twice_kinetic_energy(const foliot__joints *j, const foliot_world *
     return sum;
 }
 
-// The scheme's turning is to be done anew, from the start.
+// The rotation of the scheme will be replaced by one from the substep's start.
 static void set_free(const foliot_world *world, foliot__joint_body *body)
 {
     double v[6], spin[3];
@@ -316,8 +314,8 @@ static void step_island(foliot__joints *j, foliot_world *world, foliot__island *
     find_velocities(j, world, island, h);
     if (has_motor(j, island) || twice_kinetic_energy(j, world, island) <= before * (1 + GAIN_MAX))
         return;
-    // Joints do no work. What the scheme made of the velocities, less what does not fit, is never
-    // more.
+    // Joints do no work. The scheme's velocities less what violates the joints never have more
+    // energy.
     for (uint32_t i = 0; i < island->bodies; i++)
         put_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].taken);
     find_velocities(j, world, island, h);
@@ -381,7 +379,7 @@ static void solve_positions(const foliot_world *world, foliot__solver_body *bodi
         write_body(bodies, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
 }
 
-// The rows as they are when the positions have moved.
+// Linearises again after the positions have moved.
 static void begin_velocities(const foliot_world *world, foliot__solver_body *bodies,
                              foliot__joints *j)
 {

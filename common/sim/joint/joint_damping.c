@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// joint_damping.c: light bodies under great pulls. A link of moment I between two pulls F at arms r
-// swings back with the stiffness K = F . r about the axes across the arm (the part along it of the
-// geometric stiffness of Tournier et al., "Stable constrained dynamics", SIGGRAPH 2015). With the
-// weight of a thousand links at a chain's end its swing is faster than any substep, and an explicit
-// step of it blows up where h^2 K > 4 I. Swings that a substep h cannot show are damped: two such
-// neighbours get a friction in their joint, implicit in their turning against each other, that
-// makes the step stable (with semi-implicit Euler and a moment W of friction where 2 W > h^2 K - 4
-// I). It acts on neither the whole chain's swing nor on any momentum, and what swings slower has
-// none.
+// joint_damping.c: light bodies under great forces. A link of moment I between two forces F at arms
+// r swings back with the stiffness K = F . r about the axes across the arm (the part along it of
+// the geometric stiffness of Tournier et al., "Stable constrained dynamics", SIGGRAPH 2015). With
+// the weight of a thousand links at a chain's end, its swing is faster than any substep, and an
+// explicit step blows up where h^2 K > 4 I. Swings that a substep h cannot resolve are damped: two
+// such neighbours get a friction in their joint, implicit in their relative rotation, that makes
+// the step stable (with semi-implicit Euler and a moment W of friction where 2 W > h^2 K - 4 I). It
+// acts neither on the whole chain's swing nor on momentum. Slower swings have none.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/math/vec3.h"
@@ -56,7 +55,7 @@ static void find_swing(foliot__joint_body *body, double h)
     double trace = (k[0][0] + k[1][1]) + k[2][2], weighed = 0;
     for (int i = 0; i < 3; i++)
         weighed += foliot__vec3_dot(k[i], body->inertia[i]);
-    // The moment about the axes that the stiffness acts about, and what a substep could show.
+    // The moment about the axes of the stiffness, and the least moment that a substep can resolve.
     double moment = trace > 0 ? weighed / trace : 0, least = h * h * trace / 2;
     body->swing = least > moment ? least - moment : 0;
 }

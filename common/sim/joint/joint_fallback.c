@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// joint_fallback.c: a substep in which something turns so far (the end of a whip, a chain that
-// jerks taut) that the joints' rows at its start no longer lead to where they hold at its end. Then
-// velocities are first made to fit the joints at the start, and slowed where they turn further than
-// a substep can follow_velocity; bodies try_velocities where these lead, and from there along the
-// rows as they are (Gauss and Newton). Each of this takes energy and none gives any. Where even
-// that does not find a place, the island moves stiffly, as one body, for this substep: what held at
-// its start then holds at its end.
+// joint_fallback.c: a substep in which a body turns so far (the end of a whip, a chain that jerks
+// taut) that the rows of its start no longer lead to where the joints hold at its end. Velocities
+// are first made to fit the joints at the start, and limited to what a substep can follow. Bodies
+// then move by these velocities, and from there along their present rows (Gauss and Newton). Each
+// of these steps removes energy and none adds any. If that does not converge, the island moves as
+// one rigid body for this substep: what held at its start then holds at its end.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
@@ -38,8 +37,8 @@ static void take_motion(foliot__joint_body *body, const foliot_world *world, dou
     limit_turn(body->taken, h);
 }
 
-// Bodies try_velocities where `taken` leads: as `moved` says it, which counts from where the scheme
-// left them.
+// Sets `moved`, which counts from where the scheme left the body, so that the body moves by
+// `taken`.
 static void follow_velocity(foliot__joint_body *body, const foliot_world *world, double h,
                             bool stiff)
 {
@@ -63,7 +62,7 @@ static void take_step(foliot__joints *j, const foliot__island *island, double h)
             j->bodies[island->body + i].moved[k] += share * j->bodies[island->body + i].change[k];
 }
 
-// Friction in every joint that makes the island one body, or none.
+// Sets friction in every joint that makes the island one body, or none.
 static void set_stiffness(foliot__joints *j, foliot__island *island, bool stiff)
 {
     double mass = 0, reach = 0;
@@ -127,7 +126,7 @@ static double try_velocities(foliot__joints *j, const foliot_world *world, folio
     return correct_positions(j, world, island, h);
 }
 
-// The rows of the substep's start again.
+// Linearises at the substep's start again.
 static void linearise_at_start(foliot__joints *j, const foliot_world *world, foliot__island *island,
                                double h)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// joint_islands.c: who is joined to whom: islands, in each a tree with parents before children, and
-// the joints that are left over. A function of the scene, of what is broken and of what body_moves,
-// in index order.
+// joint_islands.c: which bodies are joined. An island is a tree with parents before children, and
+// the joints that close loops. The result is a function of the scene, of which joints are broken
+// and of which bodies move, in index order.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/scene/scene.h"
@@ -26,7 +26,7 @@ static void link_side(foliot__joints *j, uint32_t side, uint32_t slot)
     j->head[slot] = side;
 }
 
-// The joints that hold something, ascending, and for each body a list of its own.
+// Lists the joints that hold something, in ascending order, and for each body its own joints.
 static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
 {
     uint32_t count = 0;
@@ -48,7 +48,7 @@ static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
     return count;
 }
 
-// -- the add_island
+// -- the search
 
 // Joint `listed` gets the next place.
 static uint32_t place_joint(const foliot_world *world, foliot__joints *j, uint32_t listed)
@@ -67,7 +67,8 @@ static void add_body(foliot__joints *j, uint32_t slot, uint32_t joint)
     j->bodies[row].joint = joint;
 }
 
-// The joints of one body: those that lead to a body not seen yet are the tree's, the others wait.
+// Visits the joints of one body. A joint that leads to a new body belongs to the tree; the others
+// wait.
 static void add_neighbours(const foliot_world *world, foliot__joints *j, uint32_t row,
                            uint32_t *waiting)
 {
@@ -86,7 +87,7 @@ static void add_neighbours(const foliot_world *world, foliot__joints *j, uint32_
     }
 }
 
-// The island of the body in `slot`, which listed joint `root` holds to what does not move (or
+// Finds the island of the body in `slot`, which listed joint `root` holds to what does not move (or
 // FOLIOT__NONE).
 static void add_island(const foliot_world *world, foliot__joints *j, uint32_t slot, uint32_t root)
 {
@@ -108,7 +109,8 @@ static void find_islands(const foliot_world *world, foliot__joints *j, uint32_t 
 {
     memset(j->taken, 0, count * sizeof *j->taken);
     memset(j->body_of, 0xff, world->capacity.slots * sizeof *j->body_of);
-    // First from what is held fast, so that the most of a hanging thing is tree.
+    // First the islands that are held to something fixed, so that the most of a hanging thing is
+    // tree.
     for (uint32_t i = 0; i < count; i++) {
         const foliot_constraint_definition *d = definition_of(world, j, i);
         bool a = body_moves(world, d->a), b = body_moves(world, d->b);
@@ -143,7 +145,7 @@ static void set_rows(foliot__joints *j)
     }
 }
 
-// -- pairs that do not touch
+// -- pairs that do not collide
 
 static void sift_down(uint64_t *keys, uint32_t at, uint32_t count)
 {

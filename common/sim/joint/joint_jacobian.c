@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// joint_jacobian.c: what a joint holds, as rows: the speed at which each of its errors grows is
+// joint_jacobian.c: what a joint holds, as rows of a Jacobian. The speed at which an error grows is
 // ja . velocity of a + jb . velocity of b (linear, then angular, world axes).
 //
-// ball: three rows, the anchors in one place. Hinge: two more, its axis seen from b has no part
-// across it; the turn about it is the bounded row. Weld: three more, no turn at all. Distance: one
-// row, along the line between the anchors, bounded where it is a rope.
+// Ball: three rows, which keep the anchors together. Hinge: two more, which keep its axis as seen
+// from b; its angle is the bounded row. Weld: three more, no rotation at all. Distance: one row
+// along the line between the anchors, bounded where it is a rope.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/math/vec3.h"
@@ -26,7 +26,7 @@ foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot)
                            foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]}};
 }
 
-// The turn by the angle whose half has the tangent |w| h / 2, as in rotation.c.
+// Rotates by the angle whose half has the tangent |w| h / 2, as in rotation.c.
 void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h)
 {
     const double turn[4] = {1, velocity[3] * (h / 2), velocity[4] * (h / 2), velocity[5] * (h / 2)};
@@ -45,7 +45,7 @@ void foliot__pose_velocity(const foliot__pose *from, const foliot__pose *to, dou
     double back[4], turn[4];
     foliot__quat_conjugate(from->q, back);
     foliot__quat_multiply(to->q, back, turn);
-    // Half turns have no tangent: as far as one radian's either way is enough for whoever asks.
+    // Half turns have no tangent, so the result is limited to what one radian gives.
     double w = turn[0] < 0 ? -turn[0] : turn[0], sign = turn[0] < 0 ? -1 : 1;
     double scale = 2 * sign / (h * (w > 0.5 ? w : 0.5));
     for (int k = 0; k < 3; k++) {
@@ -56,7 +56,7 @@ void foliot__pose_velocity(const foliot__pose *from, const foliot__pose *to, dou
 
 // -- definitions
 
-// Two directions that make a right-handed frame with the unit vector.
+// Sets two directions that make a right-handed frame with the unit vector.
 static void frame_of(const double axis[3], double side[2][3])
 {
     double x = axis[0] < 0 ? -axis[0] : axis[0], y = axis[1] < 0 ? -axis[1] : axis[1];
@@ -151,7 +151,7 @@ static void row_along(foliot__joint *joint, uint32_t r, const double along[3],
     foliot__vec3_cross(arm_b, along, joint->jb[r] + 3);
 }
 
-// Row r: the turn of b against a about a unit vector.
+// Row r: the rotation of b against a about a unit vector.
 static void row_about(foliot__joint *joint, uint32_t r, const double about[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -268,7 +268,7 @@ double foliot__joint_error_max(const foliot__joint *joint)
 
 // -- masses
 
-// What does not turn gets moments of 1: no row asks for a turn of it.
+// A body that does not rotate gets moments of 1: no row asks for its rotation.
 void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
                                  const foliot__pose *pose)
 {

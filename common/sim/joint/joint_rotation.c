@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// joint_rotation.c: where a body turns to in a substep when the joints' impulses act at its start,
-// as RATTLE asks: the free turning of rotation.c (there in lanes; the splitting and its sources are
-// described there), of one body. A turn put on top of the scheme's instead would cost a tenth of a
-// tumbling thing's energy a minute.
+// joint_rotation.c: the orientation of a body at a substep's end if the joints' impulses act at its
+// start, as RATTLE requires. It is the free rotation of rotation.c, where the splitting and its
+// sources are described, for one body. A rotation on top of the scheme's own would cost a tenth of
+// a tumbling body's energy a minute.
 #include "sim/joint/joint_internal.h"
 
 // The turn about axis a of the body over twice `half`, with momentum m in the body's axes.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// joint_solve.c: one island of joined bodies: its tree exactly, the joints that close loops by
-// conjugate gradients over the tree, and for the bounded rows (limits, motors, ropes) the search
-// for the part of their law that they stand on.
+// joint_solve.c: solves one island of joined bodies: its tree exactly, the joints that close loops
+// by conjugate gradients over the tree, and the bounded rows (limits, motors, ropes) by a search
+// for their states.
 //
-// With T the answer of the tree to an impulse, loops ask for (Jl T Jl^t) p = goal - Jl change:
-// symmetric, and of rank at most the loops' rows, so that as many iterations would do in exact
-// arithmetic (Hestenes and Stiefel 1952). Loops that hold each other twice over (a planar ring of
-// hinges) make it singular; their goals then agree but for rounding, and the search stops where the
+// With T the answer of the tree to an impulse, loops ask for (Jl T Jl^t) p = goal - Jl change. The
+// system is symmetric and of rank at most the loops' rows, so as many iterations would do in exact
+// arithmetic (Hestenes and Stiefel 1952). Loops that hold each other twice (a planar ring of
+// hinges) make it singular. Their goals then agree but for rounding, and the search stops where the
 // error no longer falls.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
 
-#define PASSES 6 // of the search; what is still wrong then is right in a later substep
+#define PASSES 6               // of the search; a later substep corrects what is still wrong
 #define LOOP_TOLERANCE 0x1p-48 // of the squared error
 #define LOOP_ITERATIONS 100
-#define CURVATURE_MIN 0x1p-40 // of the diagonal's: flatter are rows that say what others say
+#define CURVATURE_MIN 0x1p-40 // of the diagonal's: below it, rows repeat others
 
 static foliot__joint *joint_at(const foliot__joints *j, const foliot__island *island, uint32_t i)
 {
@@ -46,8 +46,7 @@ static bool is_held(const foliot__joint *joint)
     return joint->bounded && joint->state >= FOLIOT__BOUND_LOW;
 }
 
-// What a row that is not is_held is pushed with, beyond what it has been pushed with in this
-// substep.
+// The impulse of a bounded row that is not held, beyond what it has had in this substep.
 static double free_impulse(const foliot__joint *joint, double h)
 {
     if (!joint->bounded || is_held(joint))
@@ -77,7 +76,7 @@ static void set_goal(foliot__joint *joint)
                                                                         : joint->drive;
 }
 
-// Where a row of this impulse and speed belongs.
+// The state that a row of this impulse and speed belongs to.
 static uint32_t state_after(const foliot__joint *joint, double impulse, double speed, double torque)
 {
     bool up = joint->drive > joint->low, down = joint->drive < joint->high;
@@ -204,7 +203,7 @@ static double refresh_search(const loops *l, double before)
     return sum;
 }
 
-// impulse := what the loops' rows are pushed with. The tree has answered to all else.
+// Sets the impulses of the loops' rows, after the tree has answered to all else.
 static void solve_loops(const loops *l)
 {
     EACH_ROW(l, joint, r, n)
@@ -263,7 +262,7 @@ static void solve_once(foliot__joints *j, foliot__island *island, double h)
     foliot__tree_solve(j, island, false);
 }
 
-// Impulses are counted; those that were given, too.
+// Adds the impulses to their sums, those of rows that are not held included.
 static void add_impulses(foliot__joints *j, const foliot__island *island, double h)
 {
     for (uint32_t i = 0; i < island->joints; i++) {

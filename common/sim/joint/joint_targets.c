@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// joint_targets.c: what the joints of an island want: of positions, and of velocities.
+// joint_targets.c: the speeds that the rows of an island must gain, for positions and for
+// velocities.
 #include "sim/joint/joint_internal.h"
 
 static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world, uint32_t slot,
@@ -37,7 +38,7 @@ static double speed_of(const foliot__joint *joint, uint32_t row, const double *a
     return (a ? foliot__dot6(joint->ja[row], a) : 0) + (b ? foliot__dot6(joint->jb[row], b) : 0);
 }
 
-// Of b against a, by a row that is a turn: the scheme's and what was moved since.
+// The rotation speed of b against a along a row: the scheme's, and what was moved since.
 static double turning_of(const foliot__joints *j, const foliot_world *world,
                          const foliot__joint *joint, uint32_t row)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// joint_tree.c: joints that form trees, solved exactly in one sweep up and one down, whatever the
-// ratios of the masses: a heavy ball on a light chain is as stiff as the other way round.
+// joint_tree.c: joints that form trees, solved exactly in one sweep up and one down for any ratio
+// of masses: a heavy ball on a light chain is as stiff as the reverse.
 //
 // The equations M dv = J^t p, J dv = goal of a tree have no fill-in when bodies and joints are
 // eliminated from the leaves to the root (Baraff, "Linear-time dynamics using Lagrange
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#define PIVOT_MIN 1e-13 // of the diagonal: a row that says what others say already pushes nothing
+#define PIVOT_MIN 1e-13 // of the diagonal: a row that repeats others gets no impulse
 
 // a := its Cholesky factor, below the diagonal; on it the reciprocals, 0 where a row depends on
 // others.
@@ -115,7 +115,7 @@ void foliot__tree_factor(foliot__joints *j, const foliot__island *island)
     }
 }
 
-// half := K^-1 (goal - G^t pushed); the parent is pushed by H^t half.
+// half := K^-1 (goal - G^t impulse_in); H^t half is added to the parent's impulse_in.
 static void pass_up(foliot__joints *j, foliot__joint *joint, const double *pushed, bool held)
 {
     uint32_t n = joint->active;
@@ -133,7 +133,7 @@ static void pass_up(foliot__joints *j, foliot__joint *joint, const double *pushe
     }
 }
 
-// impulse := K^-t (half - H change of the parent); the child is pushed by G impulse.
+// impulse := K^-t (half - H change of the parent); G impulse is added to the child's impulse_in.
 static void pass_down(foliot__joints *j, foliot__joint *joint, double *pushed)
 {
     uint32_t n = joint->active;

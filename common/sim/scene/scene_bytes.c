@@ -224,7 +224,8 @@ static void write_forces(foliot__writer *w, const foliot_scene *scene)
 
 static void write_constraints(foliot__writer *w, const foliot_scene *scene)
 {
-    foliot_constraint_definition standard = foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE);
+    foliot_constraint_definition standard =
+        foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE);
     foliot__write_u32(w, scene->constraint_count);
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         write_record(w, constraint_fields, &scene->constraints[i],
@@ -352,7 +353,9 @@ static void read_forces(foliot__reader *r, arena *a, foliot_scene *scene)
 
 static void read_constraints(foliot__reader *r, arena *a, foliot_scene *scene)
 {
-    foliot_constraint_definition one = foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE), *kept;
+    foliot_constraint_definition one = foliot_constraint_definition_default(
+                                     FOLIOT_CONSTRAINT_DISTANCE),
+                                 *kept;
     scene->constraint_count = read_count(r, FOLIOT_CONSTRAINTS_MAX, MASK_BYTES);
     kept = arena_take(a, scene->constraint_count * sizeof *kept);
     for (uint32_t i = 0; i < scene->constraint_count && r->status == FOLIOT_STATUS_OK; i++) {

@@ -56,10 +56,11 @@ static void check_players(foliot__checker *c)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.static",
                          "a player's body must be able to move");
     if (players->position_count == 0 || !players->positions)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions", "needs one position at least");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
+                         "needs one position at least");
     if (players->position_count > FOLIOT_BODIES_MAX)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions", "has more than %u positions",
-                         FOLIOT_BODIES_MAX);
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
+                         "has more than %u positions", FOLIOT_BODIES_MAX);
     for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < players->position_count; i++)
         for (unsigned k = 0; k < 3; k++)
             if (!foliot__in_range(FOLIOT__COORDINATE, players->positions[i][k]))
@@ -90,8 +91,8 @@ static void check_count(foliot__checker *c, const char *key, uint32_t value, uin
                         uint32_t high)
 {
     if (value < low || value > high)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, key, "must lie between %u and %u",
-                         (unsigned)low, (unsigned)high);
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, key,
+                         "must lie between %u and %u", (unsigned)low, (unsigned)high);
 }
 
 static void check_label(foliot__checker *c, const char *key, const char *text)
@@ -156,7 +157,8 @@ static void check_integrator(foliot__checker *c)
     const foliot_scene *scene = c->scene;
     const foliot_integrator_info *info = foliot_integrator_get_info(scene->integrator);
     if (!info) {
-        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "integrator", "names no integrator");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "integrator",
+                         "names no integrator");
         return;
     }
     const char *what = foliot__scene_objection(scene, scene->integrator);

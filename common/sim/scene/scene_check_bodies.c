@@ -68,7 +68,8 @@ static void check_inertia(foliot__checker *c, foliot__scene_place at,
     if (i[0] == 0 && i[1] == 0 && i[2] == 0)
         return;
     if (!(i[0] > 0 && i[1] > 0 && i[2] > 0))
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "inertia", "needs three moments greater than 0");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "inertia",
+                         "needs three moments greater than 0");
     double slack = 1 + 1e-9;
     if (i[0] > (i[1] + i[2]) * slack || i[1] > (i[2] + i[0]) * slack ||
         i[2] > (i[0] + i[1]) * slack)
@@ -82,7 +83,8 @@ static void check_motion(foliot__checker *c, foliot__scene_place at,
     if (body->is_static && foliot__norm2(body->velocity, 3) > 0)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "velocity", "a static body never moves");
     if (body->is_static && foliot__norm2(body->angular_velocity, 3) > 0)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "angular_velocity", "a static body never turns");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "angular_velocity",
+                         "a static body never turns");
     if (body->is_static && foliot__norm2(body->force, 3) > 0)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "force", "a static body never moves");
     if (!foliot__body_rotates(body) && foliot__norm2(body->angular_velocity, 3) > 0)

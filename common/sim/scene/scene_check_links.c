@@ -84,7 +84,8 @@ static void check_force(foliot__checker *c, foliot__scene_place at,
     if (force->kind == FOLIOT_FORCE_SPRING) {
         check_ends(c, at, force->a, force->b);
         if (force->as.spring.damping_kind > FOLIOT_DAMPING_ISOTROPIC)
-            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "damping", "is damping of no known kind");
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "damping",
+                             "is damping of no known kind");
     } else if (force->kind == FOLIOT_FORCE_CONSTANT) {
         if (check_reference(c, at, "body", force->a, false) && is_static(c->scene, force->a))
             foliot__complain(c, FOLIOT_STATUS_INVALID, at, "body", "a static body never moves");
@@ -182,7 +183,8 @@ static void check_constraint(foliot__checker *c, foliot__scene_place at,
     foliot__check_rules(c, at, constraint->b == FOLIOT_NO_BODY ? anchor_rules : anchor_b_rules,
                         constraint);
     if (constraint->kind <= FOLIOT_CONSTRAINT_ROD && constraint->length_min > constraint->length)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "length_min", "must not be greater than `length`");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "length_min",
+                         "must not be greater than `length`");
     if (!(constraint->break_force > 0)) // may be infinite
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "break_force", "must be greater than 0");
     if (!(constraint->break_torque > 0))

@@ -2,17 +2,17 @@
 // solver.c: one substep of soft, warm-started, relaxed impulses (Catto, "Soft Constraints", GDC
 // 2011, and "Solver2D", 2024), for any scheme.
 //
-// The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and its
-// velocity to v. Impulses P of the last substep are given to velocities in full, to positions by
-// the share c that the scheme gives a force (response.h), so that what rests stays where it was
-// under every scheme. In the soft phase the solver bodies are U = u + c P / m: contacts and joints
-// see where the substep will end, and pull overlaps and errors out as damped springs would. What
-// they add counts in full. Then positions move by h (U - u), and in the relaxing phase the solver
-// bodies are the velocities that result: what the pull has added is taken out again, and friction
-// and pushes are set right.
+// The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and has changed
+// its velocity to v. Impulses P of the last substep are added to velocities in full, and to
+// positions by the share c that the scheme gives a force (response.h). So a body at rest stays
+// where it is under every scheme. In the soft phase the velocity of a solver body is U = u + c P /
+// m: contacts and joints see where the substep will end, and remove overlaps and errors as damped
+// springs would. Their changes count in full. Then positions move by h (U - u). In the relaxing
+// phase the solver bodies have the resulting velocities: the spring's share is taken out again, and
+// friction and normal impulses are corrected.
 //
-// Impulses are binary32, positions and velocities binary64: they get differences, and what nothing
-// has pushed keeps its bits.
+// Impulses are binary32, positions and velocities binary64. Only increments are added, so a body
+// that nothing has pushed keeps its bits.
 #include "sim/solver/solver.h"
 
 #include "sim/solver/solver_kernel.h"
@@ -21,16 +21,16 @@
 
 #include <string.h>
 
-#define HERTZ_A_TICK 0.75 // of a touch's spring: its fastest, against ticks ...
-#define HERTZ_A_STEP 0.25 // ... and against substeps
+#define HERTZ_A_TICK 0.75 // highest frequency of a contact's spring, in terms of ticks ...
+#define HERTZ_A_STEP 0.25 // ... and of substeps
 #define DAMPING_RATIO 12
-#define STILL_HERTZ 2    // times as stiff where one of the two cannot move
-#define STEPS_SWEPT 4    // visits of the soft phase in a tick, at least
-#define PAIRS_SHARED 256 // fewer are done before another thread has woken up
-#define RELAXING 2       // visits of the relaxing phase for each of them
-// A joint takes back most of what a touch gives a light limb under a heavy trunk: what such a touch
-// pushes is found in more visits than others need. Too few leave some of the pull out of an overlap
-// in it, which rocks the doll; so it pulls less, too.
+#define STILL_HERTZ 2    // times the frequency where one of the two cannot move
+#define STEPS_SWEPT 4    // iterations of the soft phase in a tick, at least
+#define PAIRS_SHARED 256 // with fewer, the work is done before another thread wakes up
+#define RELAXING 2       // iterations of the relaxing phase for each of them
+// A joint takes back most of what a contact gives a light limb under a heavy trunk, so such
+// contacts need more iterations. With too few, some of the overlap correction stays in the velocity
+// and rocks the doll; so the correction is softer, too.
 #define RELAXING_JOINED 6
 #define JOINED_HERTZ 0.5
 
@@ -55,7 +55,7 @@ static foliot__phase phase_of(const foliot__solver *s)
                            .still = softness_of(STILL_HERTZ * hertz, h)};
 }
 
-// Joints are solved afresh in every substep: only what contacts pushed is given again.
+// Joints are solved anew in every substep: only the contacts' impulses are applied again.
 static void clear_range(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = context;
@@ -94,10 +94,11 @@ static void store_impulses_range(void *context, uint32_t from, uint32_t to)
     foliot__solver_of_cpu()->store_impulses(context, from, to);
 }
 
-// What the manifolds have pushed so far in the tick, to the world's table.
+// Stores what the manifolds have pushed so far in the tick.
 static void store_impulses(foliot__solver *s)
 {
-    foliot__parallel_enqueue(s->workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS, store_impulses_range, s);
+    foliot__parallel_enqueue(s->workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS,
+                             store_impulses_range, s);
     foliot__store_contacts(s);
 }
 

@@ -41,7 +41,7 @@ typedef struct foliot__solver_counts {
     uint32_t live, blocks, active;
 } foliot__solver_counts;
 
-struct foliot__block; // solver_kernel.h
+struct foliot__solver_block; // solver_kernel.h
 
 typedef struct foliot__solver {
     foliot_world *world;
@@ -62,16 +62,16 @@ typedef struct foliot__solver {
                                  // margin
     uint64_t *colours_taken;     // bit c: a manifold of colour c has the body
     // `contacts` entries, unless said:
-    foliot__manifold *manifolds;  // of pairs
-    foliot__warm *warm;           // of manifolds
-    uint8_t *kind;                // of manifolds
-    uint32_t *live;               // manifolds that take part
-    uint8_t *colour;              // of the live
-    uint32_t *rank;               // of the live, among those of the same colour and kind
-    uint32_t *first_row;          // in the table `contact`, of each FOLIOT__GRAIN_PAIRS live
-    struct foliot__block *blocks; // in the order of iteration
-    uint32_t *arena;              // what they hold
-    uint32_t *colour_begin;       // block at which each colour begins, and the end
+    foliot__manifold *manifolds;         // of pairs
+    foliot__warm *warm;                  // of manifolds
+    uint8_t *kind;                       // of manifolds
+    uint32_t *live;                      // manifolds that take part
+    uint8_t *colour;                     // of the live
+    uint32_t *rank;                      // of the live, among those of the same colour and kind
+    uint32_t *first_row;                 // in the table `contact`, of each FOLIOT__GRAIN_PAIRS live
+    struct foliot__solver_block *blocks; // in the order of iteration
+    uint32_t *arena;                     // what they hold
+    uint32_t *colour_begin;              // block at which each colour begins, and the end
 } foliot__solver;
 
 // contact_solver.c

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// solver_bodies.h: what a substep does to bodies beside their contacts, eight slots at a time:
-// paths before, movers filled in and taken out around the visits. Included by solver_columns.h,
-// whose gather_8 and scatter_8 it uses. Every slot is computed alone; what nothing touches, or
-// nothing has pushed, keeps its bits.
+// solver_bodies.h: what a substep does to bodies apart from their contacts, eight slots at a time:
+// it finds paths, and loads and stores solver bodies around the iterations. Included by
+// solver_columns.h, whose gather_8 and scatter_8 it uses. Every slot is computed alone. A body that
+// nothing touches or pushes keeps its bits.
 #include "sim/ccd/impact.h"
 #include "sim/integrator/response.h"
 
@@ -34,7 +34,7 @@ static inline field field_of(foliot__v3 v)
     return (field){{v.x, v.y, v.z}};
 }
 
-// Marks of an entry's slots that are touched.
+// Marks the active slots of an entry.
 IN unpack_active(uint32_t entry, uint32_t *first, marks_8 *mine)
 {
     const marks_8 bits = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -76,7 +76,7 @@ IN scatter_moved(const foliot__solver *s, uint32_t entry, const lanes_8 way[8])
     scatter_8(row, way);
 }
 
-// given := what the movers hold.
+// given := the velocities of the solver bodies.
 static void remember_given(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
     for (uint32_t k = begin; k < end; k++) {
@@ -88,7 +88,8 @@ static void remember_given(const foliot__solver *s, uint32_t begin, uint32_t end
     }
 }
 
-// And how they have turned since the contacts were found, which was at the substep's end.
+// The same. Also sets how they have turned since the contacts were found, which was at the
+// substep's end.
 static void begin_tick(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
     field w = field_of(foliot__angular_velocity(s->world));
@@ -116,7 +117,7 @@ IN begin_phase(const foliot__solver *s, uint32_t lane, float share, lanes_8 spee
     }
 }
 
-// Adds what was given before to what the movers hold: the soft phase begins.
+// Adds what was given before to the solver bodies: the soft phase begins.
 static void begin_soft(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
     float share = (float)foliot__response(s->world);
@@ -165,7 +166,7 @@ static void load_and_begin(const foliot__solver *s, uint32_t begin, uint32_t end
     load_bodies(s, begin, end, true);
 }
 
-// Rotates by the small vector `turn`, where it is not 0.
+// Rotates by the small vector `turn` where it is not 0.
 IN rotate(double *const q[4], uint32_t i, const wide_marks *mine, const wide turn[3])
 {
     wide w = AT(q[0], i), x = AT(q[1], i), y = AT(q[2], i), z = AT(q[3], i);
@@ -182,7 +183,8 @@ IN rotate(double *const q[4], uint32_t i, const wide_marks *mine, const wide tur
     AT(q[3], i) = PICK(turning, nz * scale, z);
 }
 
-// Positions move by what was given; the movers become velocities, where the relaxing phase begins.
+// Positions move by what was given. The solver bodies get the resulting velocities, for the
+// relaxing phase.
 static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = s->world;
@@ -229,10 +231,10 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
     }
 }
 
-// Where shapes can touch, what has unequal moments turns no faster than a substep can follow.
-// Beyond that the tumbling of a needle is taken for a spin about its length, up to 256 times as
-// fast, which the next touch makes a faster tumbling of, and so on without end. It takes energy and
-// never gives any.
+// In worlds with contacts, a body with unequal moments spins no faster than a substep can follow.
+// Beyond that, the tumbling of a needle is mistaken for a spin about its length, up to 256 times as
+// fast, which the next contact turns into a faster tumbling, without end. Clamping removes energy
+// and never adds any.
 static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
 {
     foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
@@ -246,7 +248,7 @@ static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
     return true;
 }
 
-// Velocities gain what was given.
+// Adds what was given to the velocities.
 static void store(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = s->world;
@@ -289,8 +291,8 @@ static void store(const foliot__solver *s, uint32_t begin, uint32_t end)
     }
 }
 
-// Sizes of bodies, which are the same all through a tick: of slots [begin, end), rounded up to
-// eight.
+// Inradius and bounding radius of slots [begin, end), rounded up to eight. They are constant
+// through a tick.
 static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = c->world;
@@ -316,8 +318,8 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
-// What was tamed turns from where the substep began, with the spin that it has now about its own
-// axes: where the scheme has turned it to is as far off as that spin was.
+// A body whose spin was clamped turns again from where the substep began, with its new spin about
+// its own axes: the orientation that the scheme found is as wrong as the spin was.
 static void turn_anew(const foliot__collider *c, uint32_t slot)
 {
     const foliot_world *world = c->world;
@@ -343,8 +345,8 @@ static void turn_anew(const foliot__collider *c, uint32_t slot)
     spin.z[slot] = turns[2];
 }
 
-// Of slots [begin, end), rounded up to eight: velocities at the start become mean accelerations;
-// the paths end as the positions tell (impact.c).
+// Paths of slots [begin, end), rounded up to eight. Velocities at the start become mean
+// accelerations; the paths end where the positions are (impact.c).
 static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = c->world;
@@ -352,8 +354,8 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
     field acceleration = field_of(c->paths.acceleration), path = field_of(c->paths.end_velocity);
     double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world),
            lag = (response - 0.5) * dt;
-    // Positions that do not feel the force of their own step fall for one step more before they
-    // rest.
+    // Positions that do not respond to the force of their own step fall for one more step before
+    // they rest.
     double steps = response > 0 ? 1 : 2;
     const wide infinite = (wide){0} + (double)__builtin_inf();
     const double most = FOLIOT__FAR_TURN * per_dt;
@@ -384,7 +386,7 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
             wide rest = steps * dt * gain, way = (speed + rest) * dt;
             AT(c->paths.restitution_threshold, i) = rest;
             AT(c->paths.since, i) = (wide){0};
-            // A surface goes further than its centre, but that of a sphere.
+            // Turning moves a surface further than its centre, except that of a sphere.
             wide further = way + spin * WIDEN(HALF(c->bounding_radius[i], 0)) * dt;
             way = PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_SPHERE), way, further);
             way = PICK(AT(foliot__restitution(world), i) > 0, infinite, way);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// solver_columns.h: the kernel, for blocks of eight columns, two at a time where the machine has
-// vectors of sixteen, and of one. Included once by each file that defines SOLVER_KERNEL.
+// solver_columns.h: the kernel for blocks of eight columns and of one. Two blocks of eight are
+// taken at once where the machine has vectors of sixteen floats. Included once by each file that
+// defines SOLVER_KERNEL.
 #include "sim/solver/solver_kernel.h"
 
 #include "base/cpu.h"
@@ -45,7 +46,7 @@
 // Calls the function of the block's width.
 #define EACH_BLOCK(call, at_once)                                                                  \
     for (uint32_t k = begin; k < end; k++) {                                                       \
-        const foliot__block *block = &s->blocks[k];                                                \
+        const foliot__solver_block *block = &s->blocks[k];                                         \
         void *t = s->arena + block->at;                                                            \
         at_once(call) if (block->columns == 8) call(8);                                            \
         else call(1);                                                                              \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// solver_fill.h: fills blocks of COLUMNS pairs (8 or 1) from manifolds, and takes out what is kept.
-// Included by solver_columns.h after solver_lanes.h; forgets that one's names.
+// solver_fill.h: fills blocks of COLUMNS pairs (8 or 1) from manifolds, and copies accumulated
+// impulses back. Included by solver_columns.h after solver_lanes.h, whose macros it undefines at
+// its end.
 
 #if COLUMNS != 16
 
@@ -31,7 +32,7 @@ IN LANE_NAME(negate)(VEC *v)
     v->z = -v->z;
 }
 
-// 1 / x, and 0 for what weighs nothing.
+// out := 1 / x, or 0 where x is 0.
 LEAF LANE_NAME(invert)(const LANES *x, LANES *out)
 {
     const LANES zero = {0}, one = SPLAT(1);
@@ -40,7 +41,7 @@ LEAF LANE_NAME(invert)(const LANES *x, LANES *out)
     *out = CHOOSE(weighs, one / safe, zero);
 }
 
-// What an impulse along n with these torques meets.
+// The inverse effective mass for an impulse along n with these torques.
 IN LANE_NAME(resistance)(const LANES *masses, const INERTIA *inertia_a, const VEC *turn_a,
                          const INERTIA *inertia_b, const VEC *turn_b, LANES *out)
 {
@@ -96,9 +97,9 @@ IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const
 }
 
 IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold[COLUMNS],
-                            const foliot__block *block, int k, const VEC *n, const LANES *masses,
-                            const INERTIA *ia, const INERTIA *ib, VEC *arm_a, VEC *arm_b,
-                            LANES *used)
+                            const foliot__solver_block *block, int k, const VEC *n,
+                            const LANES *masses, const INERTIA *ia, const INERTIA *ib, VEC *arm_a,
+                            VEC *arm_b, LANES *used)
 {
     const float *row[COLUMNS];
     LANES out[8], weight;
@@ -127,8 +128,8 @@ IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold
     *used += CHOOSE(there, one, zero);
 }
 
-// Where the second body is the one that cannot move, the two change places.
-IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__block *block,
+// Fills a block. Where the second body of the manifold cannot move, the two bodies are swapped.
+IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solver_block *block,
                             const int points)
 {
     static const foliot__manifold nothing;
@@ -190,7 +191,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__bloc
     LANE_NAME(store_vec)(t->arm_b, &middle_b);
     EACH(k, points)
     {
-        // Of the body that moves: a plane's arms are 0.
+        // From the arms of the body that moves: a plane's arms are 0.
         VEC d;
         MARKS mine = t->mass_a[0] > 0;
         d.x = CHOOSE(mine, arm_a[k].x - middle_a.x, arm_b[k].x - middle_b.x);
@@ -203,8 +204,8 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__bloc
     LANE_NAME(prepare_friction)(t, &n, &masses, &ia, &ib, warm);
 }
 
-IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver, const foliot__block *block,
-                          const int points)
+IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver,
+                          const foliot__solver_block *block, const int points)
 {
     const POINT *point = (const POINT *)(const void *)(t + 1);
     float *row[COLUMNS];
@@ -245,14 +246,16 @@ IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver, const fol
     }
 #endif
 
-static void LANE_NAME(prepare_one)(HEAD *t, const foliot__solver *s, const foliot__block *block)
+static void LANE_NAME(prepare_one)(HEAD *t, const foliot__solver *s,
+                                   const foliot__solver_block *block)
 {
 #define CALL(n) LANE_NAME(prepare_block)(t, s, block, n)
     ON_POINTS(block->points, CALL)
 #undef CALL
 }
 
-static void LANE_NAME(store_one)(const HEAD *t, const foliot__solver *s, const foliot__block *block)
+static void LANE_NAME(store_one)(const HEAD *t, const foliot__solver *s,
+                                 const foliot__solver_block *block)
 {
 #define CALL(n) LANE_NAME(store_block)(t, s, block, n)
     ON_POINTS(block->points, CALL)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// solver_kernel.h: touching pairs eight at a time. The eight of a block share no body that can
-// move, so each does what it would do alone, and the order of the blocks is the order of the
-// solver.
+// solver_kernel.h: contact pairs eight at a time. The eight pairs of a block share no body that can
+// move, so each gives the result that it would give alone, and the order of the blocks is the order
+// of the solver.
 #ifndef FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 #define FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 
@@ -9,24 +9,24 @@
 
 #define FOLIOT__BLOCK 8
 #define FOLIOT__NOTHING                                                                            \
-    UINT32_MAX // in a column out of use, which has zero masses and names the spare mover
+    UINT32_MAX // in a column out of use, which has zero masses and names the spare solver body
 
-// Softness of a touch (Catto, "Soft Constraints", GDC 2011): which share of an overlap's speed is
-// asked for, how much of the impulse that takes is given, and how much of what is accumulated is
-// taken back.
+// Softness of a contact (Catto, "Soft Constraints", GDC 2011): the share of an overlap's speed that
+// is asked for, the share of the impulse for it that is applied, and the share of the accumulated
+// impulse that leaks away.
 typedef struct foliot__softness {
     float rate, mass, leak;
 } foliot__softness;
 
-// One iterate of all blocks in one of the phases of a substep.
+// One iteration over all blocks in one of the phases of a substep.
 typedef struct foliot__phase {
     float h, per_h;
     bool soft;                      // overlaps are pushed out; else only velocities are set right
     foliot__softness moving, still; // two that move; one of the two cannot
 } foliot__phase;
 
-// One row a quantity, one column a pair: FOLIOT__BLOCK columns, or one where a pair found no
-// colour. A block is the head and as many points as its kind has.
+// One row a quantity, one column a pair: FOLIOT__BLOCK columns, or one for a pair without a colour.
+// A block is the head and as many points as its kind has.
 #define FOLIOT__BLOCK_HEAD(X)                                                                      \
     X(normal, 3)                                                                                   \
     X(tangent, 3) /* a direction across the normal; the other one is normal x tangent */           \
@@ -60,21 +60,22 @@ enum {
 #undef FOLIOT__ROWS
 
 // Where a block lies in the arena, in units of 4 bytes, and what it is.
-typedef struct foliot__block {
+typedef struct foliot__solver_block {
     uint32_t at;
     uint8_t points, columns;
     bool still;    // the first body of every pair cannot move
     bool swapped;  // which is the manifold's second
     bool followed; // by a block of the same kind and colour, so that both may be visited at once
-} foliot__block;
+} foliot__solver_block;
 
 static inline uint32_t foliot__block_words(uint32_t points, uint32_t columns)
 {
     return (FOLIOT__HEAD_ROWS + FOLIOT__POINT_ROWS * points) * columns;
 }
 
-// The manifold of each column, and after it slots a and b: three rows at the block's start.
-static inline uint32_t *foliot__block_names(const foliot__solver *s, const foliot__block *block)
+// The names of a block: the manifold of each column, then slots a and b. Three rows at its start.
+static inline uint32_t *foliot__block_names(const foliot__solver *s,
+                                            const foliot__solver_block *block)
 {
     return (uint32_t *)(void *)(s->arena + block->at);
 }
@@ -112,7 +113,7 @@ typedef struct foliot__solver_kernel {
 extern const foliot__solver_kernel foliot__solver_base;
 extern const foliot__solver_kernel foliot__solver_avx2; // x86-64 alone
 extern const foliot__solver_kernel foliot__solver_avx512;
-// The widest that this machine has.
+// The kernel for the widest vectors of this machine.
 const foliot__solver_kernel *foliot__solver_of_cpu(void);
 
 #endif

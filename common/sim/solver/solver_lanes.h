@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// solver_lanes.h: impulses of blocks of COLUMNS pairs: 8, 1 for those that found no colour, or 16,
-// which is two blocks of 8 that follow each other, are of one kind and share no body. Included by
-// solver_columns.h. Compilers split the vectors where the machine has narrower ones, sums have a
-// fixed order, and nothing is fused: the bits are the same everywhere.
+// solver_lanes.h: impulses of blocks of COLUMNS pairs: 8, or 1 for pairs without a colour, or 16. A
+// block of 16 is two consecutive blocks of 8 that are of one kind and share no body. Included by
+// solver_columns.h. Sums have a fixed order and nothing is fused, so the bits are the same with
+// vectors of any width.
 //
-// `still` says that the first body of every pair cannot move: it takes no split_halves then.
+// `still` says that the first body of every pair cannot move: it takes no part then.
 
 #if COLUMNS == 1
 typedef float LANE_NAME(lanes);
@@ -74,8 +74,7 @@ _Static_assert(sizeof(POINT) == 4 * COLUMNS * FOLIOT__POINT_ROWS, "rows of a poi
 #endif
 
 #define IN static inline __attribute__((always_inline)) void
-// What others are made of: a call, where eight columns would be hundreds of scalar operations each
-// time.
+// Inlined, except where eight columns are hundreds of scalar operations.
 #if COLUMNS == 8 && !FOLIOT__VECTORS
 #define LEAF static __attribute__((noinline)) void
 #else
@@ -155,8 +154,8 @@ LEAF LANE_NAME(root)(LANES *v)
 }
 
 // -- rows of eight floats, COLUMNS of them, to lanes and back
-// -------------------------------------- row[l] points at eight floats of 32 bytes; out[k] is their
-// k-th.
+//
+// row[l] points at eight floats, aligned to 32 bytes; out[k] holds the k-th of each row.
 
 #if COLUMNS == 8 && defined(__AVX2__)
 IN LANE_NAME(transpose)(__m256 r[8])
@@ -243,7 +242,7 @@ LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
 #undef AT
 #endif
 
-// Velocities of the bodies of one side; those of the spare mover are 0.
+// Velocities of the bodies of one side; those of the spare solver body are 0.
 IN LANE_NAME(gather_velocities)(const foliot__solver_body *bodies, const uint32_t *slot, VEC *v,
                                 VEC *w)
 {
@@ -315,7 +314,8 @@ IN LANE_NAME(store_pair)(foliot__solver_body *bodies, uint32_t spare, const bool
     LANE_NAME(scatter_velocities)(bodies, p->b, spare, &p->vb, &p->wb);
 }
 
-// An impulse `size` along `direction` on b, and against it on a, with the torques' own directions.
+// Applies an impulse of `size` along `direction` to b and against it to a, with the directions of
+// the torques.
 IN LANE_NAME(apply_impulse)(PAIR *p, const bool still, const LANES *size, const VEC *direction,
                             const VEC *turn_a, const VEC *turn_b)
 {
@@ -333,7 +333,7 @@ IN LANE_NAME(apply_impulse)(PAIR *p, const bool still, const LANES *size, const 
     }
 }
 
-// Friction's impulse, at the middle of the points.
+// Applies the friction impulse at the middle of the points.
 IN LANE_NAME(apply_friction)(PAIR *p, const bool still, const VEC *impulse, const VEC *arm_a,
                              const VEC *arm_b)
 {
@@ -362,7 +362,7 @@ IN LANE_NAME(apply_twist)(PAIR *p, const bool still, const LANES *size, const VE
     }
 }
 
-// The speed at which two points pass each other, b's less a's.
+// The relative velocity of two points, that of b less that of a.
 IN LANE_NAME(slip_of)(const PAIR *p, const bool still, const VEC *arm_a, const VEC *arm_b,
                       VEC *slip)
 {
@@ -390,7 +390,8 @@ IN LANE_NAME(differ)(const bool still, const VEC *b, const VEC *a, VEC *to)
     }
 }
 
-// What the points can leak against turning about the normal, at their distances from the middle.
+// The twist impulse about the normal: at most what the points can hold at their distances from the
+// middle.
 IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const bool still, const VEC *n,
                           const LANES *most)
 {
@@ -404,7 +405,7 @@ IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const bool still, const
     LANE_NAME(apply_twist)(p, still, &change, n);
 }
 
-// Coulomb's cone over the sum of the pushes.
+// The friction impulse, limited by Coulomb's cone over the sum of the normal impulses.
 IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const bool still, const VEC *n,
                              const LANES *limit)
 {
@@ -436,8 +437,7 @@ IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const bool still, co
     LANE_NAME(apply_friction)(p, still, &impulse, &arm_a, &arm_b);
 }
 
-// How the bodies have moved since the contacts were found: towards each other's far side along the
-// normal, and turned.
+// How the bodies have moved since the contacts were found: apart along the normal, and turned.
 IN LANE_NAME(load_displacements)(const PAIR *p, const foliot__solver_body *bodies, const bool still,
                                  const VEC *n, LANES *opened, VEC *turned_a, VEC *turned_b)
 {
@@ -531,8 +531,8 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     LANE_NAME(store_pair)(bodies, spare, still, &p);
 }
 
-// One function a number of points, so that its loops are unrolled, and for still bodies. Of any
-// number of points where operations on vectors are many scalar ones.
+// One function for each number of points and for still bodies, so that loops are unrolled. Without
+// vectors, one function serves any number of points.
 #if !FOLIOT__VECTORS
 #define ON_KIND(block, call)                                                                       \
     if ((block)->still)                                                                            \
@@ -563,7 +563,8 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     }
 #endif
 
-static void LANE_NAME(warm_one)(const HEAD *t, const foliot__solver *s, const foliot__block *block)
+static void LANE_NAME(warm_one)(const HEAD *t, const foliot__solver *s,
+                                const foliot__solver_block *block)
 {
     uint32_t spare = s->world->capacity.slots;
     size_t next = sizeof(HEAD) + block->points * sizeof(POINT);
@@ -573,7 +574,7 @@ static void LANE_NAME(warm_one)(const HEAD *t, const foliot__solver *s, const fo
 }
 
 static void LANE_NAME(iterate_one)(HEAD *t, const foliot__solver *s, const foliot__phase *phase,
-                                   const foliot__block *block)
+                                   const foliot__solver_block *block)
 {
     uint32_t spare = s->world->capacity.slots;
     size_t next = sizeof(HEAD) + block->points * sizeof(POINT);

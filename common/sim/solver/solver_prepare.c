@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// solver_prepare.c: manifolds of the pairs at the present poses, those that may push in this tick
-// in colours and blocks, with the impulses that they ended the last substep with.
+// solver_prepare.c: finds manifolds at the present poses and puts those that may push in this tick
+// into colours and blocks, with the impulses of the last substep.
 //
 // The order is total: by colour, then by kind (points of a manifold), then by (a, b). Colours are
-// given in ascending (a, b), each manifold the lowest that no other of its moving bodies' manifolds
-// has; those of one colour share no body that can move. What finds no colour of 64 comes last, one
-// by one.
+// given in ascending (a, b): each manifold gets the lowest colour that no earlier manifold of its
+// moving bodies has. Manifolds of one colour share no body that can move. A manifold that finds
+// none of the 64 colours free comes last, alone.
 #include "sim/solver/solver_kernel.h"
 #include "sim/state/joint_table.h"
 
 #include <string.h>
 
-// By points, and by which of the two bodies cannot move: none, the first, the second.
+// Kinds: by points, and by which of the two bodies cannot move: none, the first, the second.
 enum { KINDS = FOLIOT__KINDS, SORTS = FOLIOT__REGIONS * KINDS, LIVE_PARTED = 1024 };
-static const foliot__block kinds[KINDS] = {
+static const foliot__solver_block kinds[KINDS] = {
     {.points = 1}, {.points = 1, .still = true}, {.points = 1, .still = true, .swapped = true},
     {.points = 2}, {.points = 2, .still = true}, {.points = 2, .still = true, .swapped = true},
     {.points = 4}, {.points = 4, .still = true}, {.points = 4, .still = true, .swapped = true},
@@ -42,13 +42,9 @@ static void set_inverse_inertia(const foliot_world *world, uint32_t i, foliot__s
         mass->xy = mass->xz = mass->yz = 0;
         return;
     }
-    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
-    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
-    const double r[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
-    };
+    double q[4], r[3][3];
+    foliot__orientation_of(world, i, q);
+    foliot__quat_matrix(q, r);
     double s[3][3];
     for (int k = 0; k < 3; k++) {
         s[k][0] = r[k][0] * ix;
@@ -79,8 +75,8 @@ static void place_body(foliot__solver *s, uint32_t i)
     set_inverse_inertia(world, i, mass);
     double left = s->step->left;
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double way = foliot__sqrt(foliot__vec3_dot(speed, speed)) +
-                 foliot__sqrt(foliot__vec3_dot(spin, spin)) * s->ccd.collider.bounding_radius[i] +
+    double way = foliot__vec3_length(speed) +
+                 foliot__vec3_length(spin) * s->ccd.collider.bounding_radius[i] +
                  s->ccd.collider.paths.restitution_threshold[i];
     float core = s->ccd.collider.inradius[i], most = (float)(way * left);
     s->speculative_distance[i] =
@@ -109,7 +105,7 @@ static void place_bodies(foliot__solver *s)
 
 // -- manifolds that take part
 
-// Speed at which the points of a manifold come nearer, the fastest of them.
+// The highest approach speed of the points of a manifold.
 static double approach_of(const foliot__solver *s, const foliot__manifold *m)
 {
     foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
@@ -150,8 +146,8 @@ static bool may_push(const foliot__solver *s, const foliot__manifold *m)
     double approach = approach_of(s, m),
            rest = foliot__larger(s->ccd.collider.paths.restitution_threshold[m->a],
                                  s->ccd.collider.paths.restitution_threshold[m->b]);
-    // What will bounce is left to the substep in which it does; or to the next, if it was deferred.
-    // What rests approaches at just that speed before it is pushed.
+    // A pair that will bounce is left to the substep in which it does, or to the next if its impact
+    // was deferred. A body at rest approaches at the threshold before it is pushed.
     bool later = gap_of(m) > 0 || s->ccd.counts->stopped > 0;
     if (bounces && later && approach > 1.25 * rest)
         return false;
@@ -182,14 +178,14 @@ static void find_range(void *context, uint32_t begin, uint32_t end)
 static void find_live(foliot__solver *s)
 {
     finding f = {.s = s};
-    foliot__parallel_run(s->workers, 0, s->ccd.collider.counts->pairs, FOLIOT__GRAIN_PAIRS, find_range,
-                       &f);
+    foliot__parallel_run(s->workers, 0, s->ccd.collider.counts->pairs, FOLIOT__GRAIN_PAIRS,
+                         find_range, &f);
     s->counts->live = f.live;
 }
 
 // -- colours and blocks
 
-// The lowest that neither body has, of those that move.
+// The lowest colour that neither of the moving bodies has.
 static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair, uint32_t moves)
 {
     uint64_t *a = &s->colours_taken[pair->a], *b = &s->colours_taken[pair->b];
@@ -202,14 +198,13 @@ static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair
     return colour;
 }
 
-// Of every colour and kind: how many, and the first of their blocks. The place of each of the live
-// among its likes is its rank.
+// Of every colour and kind: the number of manifolds, and the first of their blocks.
 typedef struct placing {
     foliot__solver *s;
     uint32_t sizes[FOLIOT__COLOURS + 1][SORTS], first[FOLIOT__COLOURS + 1][SORTS];
 } placing;
 
-// The arena's blocks.
+// Lays out the blocks in the arena.
 static void lay_out_blocks(placing *p)
 {
     foliot__solver *s = p->s;
@@ -224,7 +219,7 @@ static void lay_out_blocks(placing *p)
                 continue;
             uint32_t blocks = (size + columns - 1u) / columns;
             for (uint32_t k = 0; k < blocks; k++) {
-                foliot__block *block = &s->blocks[count++];
+                foliot__solver_block *block = &s->blocks[count++];
                 *block = kinds[sort % KINDS];
                 block->at = at;
                 block->columns = columns;
@@ -240,8 +235,8 @@ static void lay_out_blocks(placing *p)
     s->counts->blocks = count;
 }
 
-// Within a colour the lower half of the manifolds comes before the upper one: two threads then have
-// mostly bodies of their own, in every colour. What has no colour keeps its order.
+// Within a colour the lower half of the manifolds comes before the upper half: two threads then
+// mostly have bodies of their own. Manifolds without a colour keep their order.
 static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
 {
     return count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
@@ -266,19 +261,19 @@ static void make_blocks(placing *p)
     lay_out_blocks(p);
 }
 
-// Names of the live [begin, end) into their blocks.
+// Writes the live [begin, end) into the names of their blocks.
 static void name_live(const placing *p, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = p->s;
     for (uint32_t n = begin; n < end; n++) {
         uint32_t colour = s->colour[n], sort = s->kind[s->live[n]], at = s->rank[n];
         uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
-        const foliot__block *block = &s->blocks[p->first[colour][sort] + at / columns];
+        const foliot__solver_block *block = &s->blocks[p->first[colour][sort] + at / columns];
         foliot__block_names(s, block)[at % columns] = s->live[n];
     }
 }
 
-// Bodies that something may push: those with a colour, all where there are joints.
+// Lists the bodies that something may push: those with a colour, or all if there are joints.
 static void list_active(foliot__solver *s)
 {
     bool joints = foliot__has_joints(s->world);
@@ -306,8 +301,8 @@ void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *cont
         return;
     }
     for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++)
-        foliot__parallel_enqueue(s->workers, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
-                          context);
+        foliot__parallel_enqueue(s->workers, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS,
+                                 part, context);
     uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
     foliot__parallel_enqueue(s->workers, alone, end, end - alone, part, context);
 }

@@ -91,13 +91,13 @@ typedef struct foliot__player {
     X(u32, feature_1)                                                                              \
     X(u32, feature_2)                                                                              \
     X(u32, feature_3)                                                                              \
-    X(f32, normal_impulse_0) /* impulse along the normal, of each point */                                   \
-    X(f32, normal_impulse_1)                                                                                 \
-    X(f32, normal_impulse_2)                                                                                 \
-    X(f32, normal_impulse_3)                                                                                 \
-    X(f32, friction_impulse_x) /* friction's, on b from a, world axes */                                       \
-    X(f32, friction_impulse_y)                                                                                 \
-    X(f32, friction_impulse_z)                                                                                 \
+    X(f32, normal_impulse_0) /* impulse along the normal, of each point */                         \
+    X(f32, normal_impulse_1)                                                                       \
+    X(f32, normal_impulse_2)                                                                       \
+    X(f32, normal_impulse_3)                                                                       \
+    X(f32, friction_impulse_x) /* friction's, on b from a, world axes */                           \
+    X(f32, friction_impulse_y)                                                                     \
+    X(f32, friction_impulse_z)                                                                     \
     X(f32, twist_impulse) /* and about the normal */
 #define FOLIOT__NO_FEATURE UINT32_MAX
 #define FOLIOT__COLD_FEATURE                                                                       \
@@ -130,8 +130,8 @@ typedef struct foliot__contact_before {
       contacts)                       /* state: what pushed in the last step, ascending (a, b) */  \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
-    X(foliot_hit_event, impacts, impacts)                                                             \
-    X(foliot__contact_before, contacts_before, contacts)                                                         \
+    X(foliot_hit_event, impacts, impacts)                                                          \
+    X(foliot__contact_before, contacts_before, contacts)                                           \
     X(uint8_t, force_workspace, force_workspace_bytes)           /* owned by force.c */            \
     X(uint8_t, contact_workspace, contact_workspace_bytes)       /* owned by collide/ */           \
     X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
@@ -202,8 +202,8 @@ struct foliot_world {
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     uint32_t event_count, impact_count;
-    uint32_t contacts_before_count;  // rows of `touched`
-    uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
+    uint32_t contacts_before_count; // rows of `touched`
+    uint32_t contacts_aside;        // rows that sleep.c keeps away from the solver in this tick
     foliot_world_counters counters;
 };
 

@@ -61,8 +61,8 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .joints = config->joints_max,
         .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
         .events = FOLIOT_EVENTS_MAX,
-        .impacts =
-            config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max : FOLIOT_HIT_EVENTS_MAX,
+        .impacts = config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max
+                                                                : FOLIOT_HIT_EVENTS_MAX,
         .scratch = (size_t)3 * slots * scheme->scratch_vectors,
         .force_workspace_bytes = foliot__force_workspace_bytes(config),
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),

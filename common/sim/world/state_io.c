@@ -70,7 +70,8 @@ uint32_t foliot__state_fields(const foliot_world *world)
     uint32_t fields = (1u << FOLIOT_FIELD_COUNT) - 1;
     if (world->integrator != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         fields &= ~lattice;
-    if (world->integrator != FOLIOT_INTEGRATOR_VERLET && world->integrator != FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET)
+    if (world->integrator != FOLIOT_INTEGRATOR_VERLET &&
+        world->integrator != FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET)
         fields &= ~previous;
     if (!world->rotates)
         fields &= ~rotation;
@@ -485,7 +486,8 @@ static bool player_valid(const foliot_world *world, const parts *p, uint32_t ind
     foliot__player player = read_player(p, index);
     if (player.joined == 0)
         return player.body == FOLIOT_NO_BODY && player.buttons == 0 &&
-               little(p->bytes + p->players + PLAYER_BYTES * (size_t)index + 4, FOLIOT_AXIS_COUNT) == 0;
+               little(p->bytes + p->players + PLAYER_BYTES * (size_t)index + 4,
+                      FOLIOT_AXIS_COUNT) == 0;
     if (player.joined != 1 || player.body < world->scene_bodies || player.body >= p->count ||
         !(entry_flags(p, player.body) & FOLIOT_BODY_PLAYER))
         return false;
@@ -620,7 +622,8 @@ static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes,
     if (p->contacts > world->capacity.contacts)
         return FOLIOT_STATUS_CORRUPT;
     if (p->length == 0 || length != p->length)
-        return p->length == 0 || length < p->length ? FOLIOT_STATUS_TRUNCATED : FOLIOT_STATUS_CORRUPT;
+        return p->length == 0 || length < p->length ? FOLIOT_STATUS_TRUNCATED
+                                                    : FOLIOT_STATUS_CORRUPT;
     return FOLIOT_STATUS_OK;
 }
 
