@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: MIT
-# foliot: `make help` lists the targets. Everything that is built lies under $(BUILD).
+# Makefile: builds and installs foliot. `make help` lists the targets. Everything that is built lies in $(BUILD).
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.SECONDARY: # objects are kept, whatever rule they came by
+.SECONDARY: # keep all objects
 MAKEFLAGS += --no-builtin-rules
 
-VERSION := $(shell sed -n 's/^\#define FOLIOT_VERSION "\(.*\)"/\1/p' include/foliot/version.h)
+# From the numeric macros where there are any, from the text otherwise.
+VERSION := $(shell awk '/^.define FOLIOT_VERSION_(MAJOR|MINOR|PATCH) / { n[$$2] = $$3; found = 1 } \
+    /^.define FOLIOT_VERSION "/ { text = $$3; gsub(/"/, "", text) } \
+    END { m = "FOLIOT_VERSION_"; print found ? n[m "MAJOR"] "." n[m "MINOR"] "." n[m "PATCH"] : text }' \
+    include/foliot/version.h)
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 BUILD ?= build
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
+# STRIP=1 installs programs and libraries without symbols.
+STRIP ?= 0
+# DEPS=no: no package is installed, whatever is missing.
+DEPS ?= yes
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -38,20 +48,20 @@ LIB_SOURCES := $(sort $(wildcard common/*/*.c common/*/*/*.c server/lib/*.c clie
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 PROGRAMS := $(patsubst tools/%/main.c,$(BUILD)/foliot-%,$(wildcard tools/*/main.c)) \
             $(patsubst %/main.c,$(BUILD)/foliot-%,$(wildcard server/main.c client/main.c))
-TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c tests/golden/test_*.c \
-          tests/determinism/test_*.c tests/simulation/test_*.c tests/regression/test_*.c)))
+TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/*/test_*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 
-# What a program of ours links besides the library; found once, only where it is there.
-LIBS := -Wl,--as-needed -lyaml -lenet -lxxhash -lsodium -lzstd -lm -latomic -pthread
+# What the static library needs; foliot.pc and the CMake package name the same.
+LIB_DEPENDENCIES := -lyaml -lenet -lxxhash -lsodium -lzstd -lm -latomic
+LIBS := -Wl,--as-needed $(LIB_DEPENDENCIES) -pthread
 LIBS_foliot-server := -luv
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw
 
-.PHONY: all lib programs test bench demo help install uninstall clean deps examples tests benches fuzzers
+.PHONY: all lib programs demo help install install-strip uninstall clean deps examples tests benches fuzzers
 all: lib programs
 
 lib: $(BUILD)/libfoliot.a $(BUILD)/libfoliot.so
@@ -61,17 +71,19 @@ benches: $(BENCHES)
 fuzzers: $(FUZZERS)
 examples: $(EXAMPLES)
 
-# -- what is installed when it is missing ---------------------------------------------------------
-# GROUP.deps is done once a tree; each asks dpkg and installs only what is not there.
-DEPS_STAMP := $(BUILD)/.deps/build
+# Packages that are missing are installed, once for each build folder. A test waits for the group `test`,
+# a bench for `bench`, and so on.
+ifneq ($(DEPS),no)
+deps_of = $(1:%=$(BUILD)/.deps/%)
+endif
+DEPS_STAMP := $(call deps_of,build)
 $(BUILD)/.deps/%: scripts/install-deps.sh
 	@mkdir -p $(@D)
 	@scripts/install-deps.sh $*
 	@touch $@
 deps: $(DEPS_STAMP)
 
-# -- objects --------------------------------------------------------------------------------------
-# Rebuilt when the compiler or its flags change.
+# Objects are rebuilt when the compiler or its flags change.
 FLAGS_NOW = $(COMPILE) | $(shell $(CC) --version 2>/dev/null | head -n 1)
 $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	@mkdir -p $(@D)
@@ -85,20 +97,15 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	$(COMPILE) $(ISA) -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags | $(DEPS_STAMP)
-	@mkdir -p $(@D)
-	$(CXX_COMPILE) -MMD -MP -c $< -o $@
-
 $(BUILD)/libfoliot.a: $(LIB_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(BUILD)/libfoliot.so: $(LIB_OBJECTS) common/libfoliot.map
-	$(CC) $(CFLAGS) -shared -Wl,-soname,libfoliot.so.0 -Wl,--version-script=common/libfoliot.map \
+	$(CC) $(CFLAGS) -shared -Wl,-soname,libfoliot.so.$(SOVERSION) -Wl,--version-script=common/libfoliot.map \
 	    -o $@ $(LIB_OBJECTS) $(LIBS)
-	@ln -sf libfoliot.so $(BUILD)/libfoliot.so.0
+	@ln -sf libfoliot.so $(BUILD)/libfoliot.so.$(SOVERSION)
 
-# -- programs -------------------------------------------------------------------------------------
 define PROGRAM
 $(BUILD)/foliot-$(1): $$(patsubst %.c,$(BUILD)/obj/%.o,$$(sort $$(wildcard $(2)/*.c))) $(BUILD)/libfoliot.a
 	$$(CC) $$(CFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS_foliot-$(1)) $$(LIBS)
@@ -107,17 +114,14 @@ $(foreach t,$(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)),$(eval $(cal
 $(if $(wildcard server/main.c),$(eval $(call PROGRAM,server,server)))
 $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 
-# What draws bodies, for the programs that do: no part of the library.
-VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
-$(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
-
-# -- tests, benches, fuzzers, examples --------------------------------------------------------------
-# tests/support/*.c is linked into every test and bench.
-SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(BUILD)/libfoliot.a | $(BUILD)/.deps/test
+# tests/support/*.c is linked into every test and bench. Some of it includes cmocka.h, so everything in
+# tests/ waits for the packages of `test`.
+TEST_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/*/*.c))
+SUPPORT := $(filter $(BUILD)/obj/tests/support/%,$(TEST_OBJECTS))
+$(TEST_OBJECTS): | $(call deps_of,test)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(BUILD)/libfoliot.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_test) $(LIBS)
-$(BUILD)/obj/tests/%.o: | $(BUILD)/.deps/test
 
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/libfoliot.a
 	@mkdir -p $(@D)
@@ -125,46 +129,73 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/libfoliot.a
 
 include Makefile.tests
 
-# -- for people -------------------------------------------------------------------------------------
 help:
 	@sed -n 's/^#: //p' Makefile Makefile.tests
 
-#: make                 the library and all programs, under build/
-#: make demo            installs what is missing, then hosts, joins, records and verifies
-#: make test            installs what is missing, builds and runs every test
-#: make bench           every benchmark, one table
-#: make install         PREFIX=/usr/local DESTDIR= ; programs, library, headers, pkg-config, man pages
-#: make uninstall       PREFIX= DESTDIR= ; removes what was installed
+#: make                 the library and all programs, in build/
+#: make demo            hosts a session, joins it with bots, records it and verifies the recording
+#: make install         PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR= ; programs, library, headers, pkg-config, CMake package,
+#:                      man pages, completion, documents, examples; STRIP=1 or install-strip: without symbols
+#: make uninstall       the same PREFIX, LIBDIR and DESTDIR; removes what was installed
 #: make lib             the library alone; programs, tests, benches, examples, fuzzers: those alone
-#: make deps            installs what a build needs and is not there; the others call it
+#: make deps            installs the packages that a build needs; every target installs those that it needs
 #: make clean           removes build/
-#: CC=clang, CFLAGS=... and WERROR=1 are honoured everywhere
+#: CC=clang, CFLAGS=..., WERROR=1 and BUILD=folder are honoured everywhere; DEPS=no: no package is installed
 
 demo:
 	@echo "building foliot"
 	@$(MAKE) -s -j$$(nproc) programs
 	@scripts/demo.sh $(BUILD)
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	    $(DESTDIR)$(PREFIX)/include/foliot $(DESTDIR)$(PREFIX)/share/foliot/scenes \
-	    $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(BUILD)/libfoliot.a $(DESTDIR)$(PREFIX)/lib
-	install -m 755 $(BUILD)/libfoliot.so $(DESTDIR)$(PREFIX)/lib/libfoliot.so.$(VERSION)
-	ln -sf libfoliot.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libfoliot.so.0
-	ln -sf libfoliot.so.0 $(DESTDIR)$(PREFIX)/lib/libfoliot.so
+# Completion is made from what the programs print for --help.
+COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/%)
+$(BUILD)/completions/%: $(BUILD)/% scripts/completion.sh
+	@mkdir -p $(@D)
+	scripts/completion.sh $< > $@
+
+bin_dir = $(DESTDIR)$(PREFIX)/bin
+lib_dir = $(DESTDIR)$(LIBDIR)
+share_dir = $(DESTDIR)$(PREFIX)/share
+doc_dir = $(share_dir)/doc/foliot
+bash_dir = $(share_dir)/bash-completion/completions
+# A path below PREFIX is written relative to it, so that the tree may be moved.
+LIBDIR_PC = $(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR_PC)|' -e 's|@VERSION@|$(VERSION)|' \
+    -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@LIBS@|$(LIB_DEPENDENCIES)|' \
+    -e "s|@TO_PREFIX@|$$(realpath -ms --relative-to='$(LIBDIR)/cmake/foliot' '$(PREFIX)')|" \
+    -e "s|@TO_LIBDIR@|$$(realpath -ms --relative-to='$(LIBDIR)/cmake/foliot' '$(LIBDIR)')|"
+
+install: all $(COMPLETIONS)
+	install -d $(bin_dir) $(lib_dir)/pkgconfig $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot \
+	    $(share_dir)/foliot/scenes $(share_dir)/man/man1 $(doc_dir)/examples $(bash_dir)
+	install -m 755 $(PROGRAMS) $(bin_dir)
+	install -m 644 $(BUILD)/libfoliot.a $(lib_dir)
+	install -m 755 $(BUILD)/libfoliot.so $(lib_dir)/libfoliot.so.$(VERSION)
+	$(if $(filter 1,$(STRIP)),strip $(addprefix $(bin_dir)/,$(notdir $(PROGRAMS))))
+	$(if $(filter 1,$(STRIP)),strip --strip-unneeded $(lib_dir)/libfoliot.so.$(VERSION))
+	$(if $(filter 1,$(STRIP)),strip --strip-debug $(lib_dir)/libfoliot.a)
+	ln -sf libfoliot.so.$(VERSION) $(lib_dir)/libfoliot.so.$(SOVERSION)
+	ln -sf libfoliot.so.$(SOVERSION) $(lib_dir)/libfoliot.so
 	install -m 644 include/foliot/*.h $(DESTDIR)$(PREFIX)/include/foliot
-	install -m 644 scenes/* $(DESTDIR)$(PREFIX)/share/foliot/scenes
-	install -m 644 $(wildcard docs/man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' foliot.pc.in \
-	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/foliot.pc
+	install -m 644 scenes/* $(share_dir)/foliot/scenes
+	install -m 644 $(wildcard docs/man/*.1) $(share_dir)/man/man1
+	install -m 644 $(COMPLETIONS) $(bash_dir)
+	install -m 644 $(wildcard *.md) LICENSE $(doc_dir)
+	find docs -type f -not -path 'docs/man/*' -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
+	install -m 644 examples/* $(doc_dir)/examples
+	$(FILL) foliot.pc.in > $(lib_dir)/pkgconfig/foliot.pc
+	$(FILL) cmake/foliotConfig.cmake.in > $(lib_dir)/cmake/foliot/foliotConfig.cmake
+	$(FILL) cmake/foliotConfigVersion.cmake.in > $(lib_dir)/cmake/foliot/foliotConfigVersion.cmake
+
+install-strip:
+	$(MAKE) install STRIP=1
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(notdir $(PROGRAMS)))
-	rm -f $(DESTDIR)$(PREFIX)/lib/libfoliot.* $(DESTDIR)$(PREFIX)/lib/pkgconfig/foliot.pc
-	rm -rf $(DESTDIR)$(PREFIX)/include/foliot $(DESTDIR)$(PREFIX)/share/foliot
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/man/*.1)))
+	rm -f $(addprefix $(bin_dir)/,$(notdir $(PROGRAMS)))
+	rm -f $(lib_dir)/libfoliot.a $(lib_dir)/libfoliot.so* $(lib_dir)/pkgconfig/foliot.pc
+	rm -rf $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot $(share_dir)/foliot $(doc_dir)
+	rm -f $(addprefix $(share_dir)/man/man1/,$(notdir $(wildcard docs/man/*.1)))
+	rm -f $(addprefix $(bash_dir)/,$(notdir $(PROGRAMS)))
 
 clean:
 	rm -rf $(BUILD)

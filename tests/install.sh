@@ -1,11 +1,31 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# install.sh: `make install` into an empty folder, then a program built against what was installed.
-set -eu
-cd "$(dirname "$0")/.."
+# install.sh: installs into an empty folder, builds programs of C11, C17 and C++17 against that with pkg-config and with
+# CMake, shared and static, runs them, and uninstalls. Prints "ok - NAME" and "not ok - NAME" lines.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-make install PREFIX=/usr DESTDIR="$root" >/dev/null
+passed=0 failed=0
+# expect NAME COMMAND...: it ends well; otherwise what it said is shown.
+expect() {
+    local name=$1
+    shift
+    if "$@" >"$root/said" 2>&1; then
+        echo "ok - $name"
+        passed=$((passed + 1))
+    else
+        echo "not ok - $name"
+        cat "$root/said"
+        failed=$((failed + 1))
+    fi
+}
+install_to() { # MAKE-TARGET OPTION...
+    make BUILD="$build" DESTDIR="$root" "$@"
+}
+
+expect "it installs" install_to install PREFIX=/usr
 cat >"$root/user.c" <<'C'
 #include <foliot/foliot.h>
 #include <stdio.h>
@@ -17,17 +37,113 @@ int main(void)
     return status != FOLIOT_STATUS_OK;
 }
 C
-export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
-# shellcheck disable=SC2046 # one word an option
-gcc -o "$root/shared" "$root/user.c" $(pkg-config --cflags --libs foliot)
-LD_LIBRARY_PATH=$root/usr/lib "$root/shared"
-# shellcheck disable=SC2046
-gcc -o "$root/static" "$root/user.c" $(pkg-config --cflags foliot) "$root/usr/lib/libfoliot.a" -lyaml -lxxhash -lsodium -lzstd -lm -pthread
-"$root/static"
-# Every example against the installed copy; the one with a game of its own plays a match.
-for example in examples/*.c; do
-    # shellcheck disable=SC2046
-    gcc -std=gnu11 -ffp-contract=off -o "$root/$(basename "$example" .c)" "$example" $(pkg-config --cflags --libs foliot)
+cp "$root/user.c" "$root/user.cpp"
+
+# With pkg-config. PKG_CONFIG_LIBDIR hides the .pc files of foliot's dependencies: it works without them.
+export PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+by_pkg_config() { # COMPILER-AND-STANDARD SOURCE shared|static
+    local flags
+    if [ "$3" = shared ]; then
+        # shellcheck disable=SC2046,SC2086 # one word an option
+        $1 -o "$root/user" "$2" $(pkg-config --cflags --libs foliot) && LD_LIBRARY_PATH=$root/usr/lib "$root/user"
+    else
+        flags=$(pkg-config --static --cflags --libs foliot)
+        # shellcheck disable=SC2086
+        $1 -o "$root/user" "$2" ${flags/-lfoliot/-l:libfoliot.a} && "$root/user"
+    fi
+}
+for kind in shared static; do
+    expect "C11 with pkg-config, $kind" by_pkg_config "gcc -std=c11" "$root/user.c" $kind
+    expect "C17 with pkg-config, $kind" by_pkg_config "gcc -std=c17" "$root/user.c" $kind
+    expect "C++17 with pkg-config, $kind" by_pkg_config "g++ -std=c++17" "$root/user.cpp" $kind
 done
-LD_LIBRARY_PATH=$root/usr/lib "$root/lockstep" "$root/match.foliot"
-for program in "$root"/usr/bin/foliot-*; do "$program" --version; done
+has_no_loader_path() { ! readelf -d "$root/usr/bin/foliot-server" | grep -E 'RPATH|RUNPATH'; }
+expect "programs look for libraries in no folder of the build" has_no_loader_path
+
+# With CMake.
+mkdir "$root/project"
+cat >"$root/project/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.16)
+project(user C CXX)
+find_package(foliot @VERSION@ REQUIRED)
+foreach(kind foliot static)
+    foreach(standard 11 17)
+        add_executable(c${standard}_${kind} ../user.c)
+        set_target_properties(c${standard}_${kind} PROPERTIES C_STANDARD ${standard} C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+        target_link_libraries(c${standard}_${kind} foliot::${kind})
+    endforeach()
+    add_executable(cpp17_${kind} ../user.cpp)
+    set_target_properties(cpp17_${kind} PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+    target_link_libraries(cpp17_${kind} foliot::${kind})
+endforeach()
+CMAKE
+version=$(pkg-config --modversion foliot)
+sed -i "s/@VERSION@/${version%.*}/" "$root/project/CMakeLists.txt"
+by_cmake() { # PREFIX
+    rm -rf "$root/cmake"
+    cmake -S "$root/project" -B "$root/cmake" -DCMAKE_PREFIX_PATH="$1" && cmake --build "$root/cmake"
+}
+expect "CMake finds it and builds" by_cmake "$root/usr"
+for kind in foliot static; do
+    for program in c11 c17 cpp17; do
+        expect "$program with CMake, foliot::$kind" "$root/cmake/${program}_$kind"
+    done
+done
+other_version() {
+    sed -i -E 's/find_package\(foliot [0-9.]+/find_package(foliot 99.1/' "$root/project/CMakeLists.txt"
+    ! by_cmake "$root/usr"
+}
+expect "CMake refuses another version" other_version
+
+# Every example against the installed copy; the one with a game of its own plays a match.
+example() {
+    # shellcheck disable=SC2046
+    gcc -std=gnu11 -ffp-contract=off -o "$root/$(basename "$1" .c)" "$1" $(pkg-config --cflags --libs foliot)
+}
+for file in "$root"/usr/share/doc/foliot/examples/*.c; do expect "$(basename "$file") builds" example "$file"; done
+match() { LD_LIBRARY_PATH=$root/usr/lib "$root/lockstep" "$root/match.foliot"; }
+expect "the example of lockstep plays a match" match
+for program in "$root"/usr/bin/foliot-*; do
+    name=$(basename "$program")
+    expect "$name runs" "$program" --version
+    completes() {
+        bash -c '. "$1"; COMP_WORDS=("$2" --); COMP_CWORD=1; _${2//-/_}; for word in "${COMPREPLY[@]}"; do
+                [ "$word" != --help ] || exit 0; done; echo "${COMPREPLY[@]}"; exit 1' _ \
+            "$root/usr/share/bash-completion/completions/$1" "$1"
+    }
+    expect "$name has completion" completes "$name"
+    expect "$name has a manual page" test -s "$root/usr/share/man/man1/$name.1"
+done
+for file in LICENSE README.md CHANGELOG.md; do expect "$file is installed" test -s "$root/usr/share/doc/foliot/$file"; done
+
+leaves_nothing() { # nothing but folders
+    local left
+    left=$(find "$root/usr" ! -type d)
+    echo "$left"
+    [ -z "$left" ]
+}
+install_to uninstall PREFIX=/usr >/dev/null
+expect "uninstall leaves no file" leaves_nothing
+
+# Elsewhere, with libraries in a folder of their own and without symbols.
+rm -rf "$root/usr"
+expect "it installs without symbols and with a LIBDIR" install_to install-strip PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu
+is_stripped() { ! readelf -S "$root/usr/bin/foliot-server" | grep -F .symtab; }
+expect "programs have no symbols" is_stripped
+export PKG_CONFIG_LIBDIR=$root/usr/lib/x86_64-linux-gnu/pkgconfig
+expect "pkg-config knows the folder" by_pkg_config "gcc -std=c11" "$root/user.c" static
+sed -i -E 's/find_package\(foliot [0-9.]+/find_package(foliot/' "$root/project/CMakeLists.txt"
+mv "$root/usr" "$root/moved" # as it lies below its prefix, it may be moved
+moved() { by_cmake "$root/moved" && "$root/cmake/c11_foliot" && "$root/cmake/cpp17_static"; }
+expect "CMake finds it where it was moved" moved
+mv "$root/moved" "$root/usr"
+install_to uninstall PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu >/dev/null
+expect "uninstall leaves no file there" leaves_nothing
+
+# A machine that lacks packages is left as it is.
+installs_nothing() { ! make -n BUILD="$root/fresh" DEPS=no all | grep -F install-deps.sh; }
+expect "DEPS=no calls no installer" installs_nothing
+
+[ -z "${RESULTS:-}" ] || echo "$passed $failed" >>"$RESULTS"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

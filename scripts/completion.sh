@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# completion.sh PROGRAM: writes bash completion for it, made from what its --help and that of its commands print.
+# It completes commands, options, and files as operands and values.
+set -eu
+program=${1:?program}
+name=$(basename "$program")
+function_name=_$(tr - _ <<<"$name")
+
+# options_of [COMMAND]: the long options in its help.
+options_of() {
+    "$program" "$@" --help | sed '/^Examples:/,/^$/d' | grep -oE -- '--[a-z][a-z-]*' | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+commands=$("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | tr '\n' ' ' | sed 's/ $//')
+
+cat <<HEAD
+# bash completion of $name, made by foliot's scripts/completion.sh from its --help.
+$function_name()
+{
+    local word=\${COMP_WORDS[COMP_CWORD]} options
+    COMPREPLY=()
+    case \${COMP_WORDS[1]} in
+HEAD
+for command in $commands; do
+    echo "    $command) options='$(options_of "$command")' ;;"
+done
+cat <<TAIL
+    *) options='$(options_of)' ;;
+    esac
+    if [[ \$word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "\$options" -- "\$word")
+        return
+    fi
+    if [ "\$COMP_CWORD" = 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W '$commands' -- "\$word")
+    fi
+    mapfile -t -O "\${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "\$word")
+}
+complete -o filenames -F $function_name $name
+TAIL
