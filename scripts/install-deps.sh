@@ -1,30 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# install-deps.sh GROUP: installs the Debian packages of that group that are missing; quick when none is.
+# install-deps.sh GROUP: installs the Debian packages of a group that are missing; quick when none is. With DEPS=no it
+# installs nothing and names what is missing.
 set -eu
-case "${1:?group}" in
-build) packages="gcc libc6-dev pkg-config libuv1-dev libenet-dev libmsgpack-dev libyaml-dev libxxhash-dev libncurses-dev libsodium-dev libzstd-dev" ;;
-test) packages="zstd libcmocka-dev clang valgrind xz-utils" ;;
-fuzz) packages="clang libclang-rt-14-dev llvm-14" ;;
-bench) packages="g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;
-matrix-short)
-    packages="clang lld libxxhash-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross
-        qemu-user-static wasi-libc libclang-rt-14-dev-wasm32 nodejs"
-    ;;
-matrix)
-    "$0" matrix-short
-    packages="gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-arm-linux-gnueabi libc6-dev-armel-cross
-        gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
-        gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross
-        gcc-mips64el-linux-gnuabi64 libc6-dev-mips64el-cross gcc-mips-linux-gnu libc6-dev-mips-cross
-        gcc-sparc64-linux-gnu libc6-dev-sparc64-cross gcc-hppa-linux-gnu libc6-dev-hppa-cross
-        gcc-i686-linux-gnu libc6-dev-i386-cross"
-    ;;
-*)
-    echo "install-deps.sh: no group '$1'" >&2
-    exit 2
-    ;;
-esac
+packages_of() { # GROUP
+    case $1 in
+    build) echo "gcc libc6-dev pkg-config libuv1-dev libenet-dev libmsgpack-dev libyaml-dev libxxhash-dev libncurses-dev libsodium-dev libzstd-dev" ;;
+    test) echo "libcmocka-dev" ;;
+    format) echo "clang-format-14" ;;
+    clang) echo "clang" ;;
+    valgrind) echo "valgrind" ;;
+    package) echo "g++ cmake" ;;
+    abi) echo "abigail-tools" ;;
+    fuzz) echo "clang libclang-rt-14-dev llvm-14" ;;
+    bench) echo "g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;
+    matrix-quick) echo "clang libxxhash-dev gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static" ;;
+    matrix-short)
+        packages_of matrix-quick
+        echo "lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross wasi-libc libclang-rt-14-dev-wasm32 nodejs"
+        ;;
+    matrix)
+        packages_of matrix-short
+        echo "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-arm-linux-gnueabi libc6-dev-armel-cross
+            gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
+            gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross
+            gcc-mips64el-linux-gnuabi64 libc6-dev-mips64el-cross gcc-mips-linux-gnu libc6-dev-mips-cross
+            gcc-sparc64-linux-gnu libc6-dev-sparc64-cross gcc-hppa-linux-gnu libc6-dev-hppa-cross
+            gcc-i686-linux-gnu libc6-dev-i386-cross"
+        ;;
+    *)
+        echo "install-deps.sh: no group '$1'" >&2
+        exit 2
+        ;;
+    esac
+}
+: "${1:?group}"
+packages=$(for group in "$@"; do packages_of "$group"; done)
 missing=""
 for package in $packages; do
     case "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)" in
@@ -33,6 +44,10 @@ for package in $packages; do
     esac
 done
 [ -n "$missing" ] || exit 0
+if [ "${DEPS:-}" = no ]; then
+    echo "missing packages:$missing" >&2
+    exit 1
+fi
 as_root=""
 if [ "$(id -u)" != 0 ]; then
     as_root="sudo"

@@ -1,53 +1,118 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# ci.sh: everything that `make test` runs, in turn, with one count at the end. Each part writes its log under
-# build/ci and its counts into build/ci/results; a part that ends badly without counting a failure counts
-# as one. The longer forms of the last parts are targets of their own: determinism, fuzz, damage.
+# ci.sh test|test-all|nightly: runs the parts of that target. ci.sh sum FOLDER...: adds the counts of earlier runs.
+# Each part writes its log and its counts into $BUILD/ci/TARGET. A part that ends badly without counting a failure
+# counts as one, and so does a part that never ended. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
-out=build/ci
-mkdir -p "$out"
-results=$out/results
-: >"$results"
-export RESULTS=$PWD/$results
-jobs=$(nproc)
+target=${1:?target}
+build=${BUILD:-build}
 
-# part NAME COMMAND...: runs it, shows its last lines if it failed.
-part() {
-    local name=$1 begin=$SECONDS before after rc
+# The sum over folders of results; failure if anything failed.
+print_sum() {
+    local folder
+    for folder in "$@"; do
+        cat "$folder/counts" "$folder/unfinished" 2>/dev/null
+        [ -e "$folder/counts" ] || echo "0 1" # it never ran
+    done | awk '{ passed += $1; failed += $2 } END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 }'
+}
+if [ "$target" = sum ]; then
     shift
-    before=$(wc -l <"$results")
+    print_sum "$@"
+    exit
+fi
+
+out=$build/ci/$target
+rm -rf "$out"
+mkdir -p "$out"
+echo "0 1" >"$out/unfinished" # counts until the last part has ended
+jobs=$(nproc)
+export WERROR=1
+
+# part NAME COMMAND...: runs it, adds its counts, shows what went wrong.
+part() {
+    local name=$1 begin=$SECONDS rc passed failed
+    shift
+    RESULTS=$(realpath "$out")/$name.counts
+    export RESULTS
+    : >"$RESULTS"
     "$@" >"$out/$name.log" 2>&1 </dev/null
     rc=$?
-    after=$(wc -l <"$results")
-    if [ "$rc" != 0 ] && ! tail -n "+$((before + 1))" "$results" | grep -qv ' 0$'; then
-        echo "0 1" >>"$results"
-    elif [ "$rc" = 0 ] && [ "$before" = "$after" ]; then
-        echo "1 0" >>"$results"
+    read -r passed failed < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }' "$RESULTS")
+    if [ "$rc" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+    if [ "$rc" = 0 ] && [ "$passed" = 0 ] && [ "$failed" = 0 ]; then passed=1; fi
+    if [ "$failed" != 0 ] && [ "$rc" = 0 ]; then rc="0 in spite of failures"; fi
+    echo "$passed $failed" >>"$out/counts"
+    if [ "$failed" = 0 ]; then
+        printf '%-28s %5d passed  %4d s\n' "$name" "$passed" $((SECONDS - begin))
+    else
+        printf '%-28s %5d passed, %d FAILED (exit %s)  %4d s\n' "$name" "$passed" "$failed" "$rc" $((SECONDS - begin))
+        grep -aE 'FAILED|not ok|error:|warning:|    \|' "$out/$name.log" | head -n 60
+        tail -n 25 "$out/$name.log"
     fi
-    printf '%-28s %s  %4d s\n' "$name" "$([ "$rc" = 0 ] && echo ok || echo "FAILED (exit $rc)")" $((SECONDS - begin))
-    [ "$rc" = 0 ] || { grep -aE 'FAILED|not ok|error:|warning:|    \|' "$out/$name.log" | head -n 60; tail -n 25 "$out/$name.log"; }
+}
+# Parts beside the others, whose commands wait for clocks more than they compute.
+beside() {
+    part "$@" >"$out/$1.said" &
+    beside_pid=$! beside_name=$1
+}
+join_beside() {
+    wait "$beside_pid" || echo "0 1" >>"$out/counts"
+    cat "$out/$beside_name.said"
 }
 
-for group in build test fuzz matrix-short; do scripts/install-deps.sh $group >>"$out/deps.log" 2>&1 || tail -n 5 "$out/deps.log"; done
-export WERROR=1
-part unit make -j"$jobs" test-unit
-# The whole system under a thousand seeds: each is a test.
+in_make() { make -j"$jobs" BUILD="$build" "$@"; }
+nice_make() { nice -n 10 make -j"$jobs" BUILD="$build" "$@"; }
+# Packages first, in one go: the parts then find them there.
+packages() {
+    [ "${DEPS:-yes}" = no ] || scripts/install-deps.sh "$@"
+}
+# simulate SEEDS: each is a test.
 simulate() {
-    make -j"$jobs" build/tests/simulation/simulate || return
-    make simulate SEEDS=1000 >"$out/simulate.txt"
-    local rc=$?
-    cat "$out/simulate.txt"
+    in_make "$build/tests/simulation/simulate" || return
+    make BUILD="$build" simulate SEEDS="$1" | tee "$out/simulate.txt"
+    local rc=${PIPESTATUS[0]}
     sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$out/simulate.txt" >>"$RESULTS"
-    return $rc
+    return "$rc"
 }
-part simulate simulate
-part clang-build make -j"$jobs" BUILD=build/clang CC=clang all tests
-part asan make -j"$jobs" test-asan
-part tsan make -j"$jobs" test-tsan
-part valgrind make -j"$jobs" test-valgrind
-part determinism make -j"$jobs" determinism-short
-part fuzz make -j"$jobs" fuzz-short
-part install tests/install.sh
 
-awk '{ passed += $1; failed += $2 } END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 }' "$results"
+case $target in
+test)
+    part packages packages build test format matrix-quick
+    part build in_make all check-build test-build
+    part check in_make check
+    beside programs make BUILD="$build" test-programs
+    part asan nice_make check-asan
+    part determinism nice_make determinism-quick
+    part simulate simulate 300
+    join_beside
+    ;;
+test-all)
+    part packages packages build test clang valgrind fuzz package abi matrix-short
+    part programs in_make test-left
+    part clang in_make BUILD="$build/clang" CC=clang all tests
+    part asan in_make test-asan-left
+    part tsan in_make test-tsan
+    part valgrind in_make test-valgrind
+    part determinism in_make determinism-left
+    part fuzz in_make fuzz-short
+    part simulate simulate 301-1000
+    part install in_make test-install
+    part abi in_make abi-check
+    ;;
+nightly)
+    part packages packages build test fuzz matrix
+    part determinism in_make determinism
+    part simulate simulate 10000
+    part damage in_make damage
+    part planted in_make planted
+    part soak in_make soak
+    part fuzz in_make fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"
+    ;;
+*)
+    echo "ci.sh: no target '$target'" >&2
+    exit 2
+    ;;
+esac
+rm "$out/unfinished"
+print_sum "$out"

@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh TEST...: runs test programs and scripts, JOBS at a time (2), the slow ones first, and beside them those of
-# tests/server, one at a time: they wait for clocks more than they compute. Counts. A program is a cmocka one
-# (its closing lines are on stderr); a script prints "ok - NAME" and "not ok - NAME" lines. Whatever
-# ends badly without naming a failed test counts as one failure. With RESULTS=FILE the counts are
-# appended there. Last line: "N passed, N failed".
+# run.sh TEST...: runs test programs and scripts in the given order, JOBS at a time (2). Those of tests/server run beside
+# them, one at a time: they wait for clocks more than they compute. A program is a cmocka one, whose closing lines are
+# on stderr; a script prints "ok - NAME" and "not ok - NAME" lines. A test that ends badly without naming a failed test
+# counts as one failure, and so does one that names no test at all, unless it says "skip".
+# RESULTS=FILE: the counts are appended there. TIMES=FILE: the seconds are written there. Last line: "N passed, N failed".
 set -u
 logs=${BUILD:-build}/test-logs
 mkdir -p "$logs"
 export logs
-one() {
-    local test=$1 log passed failed rc
+
+run_one() {
+    local test=$1 log passed failed rc begin=$SECONDS
     log=$logs/$(echo "$test" | tr '/' '-').log
-    local begin=$SECONDS
+    local run=(timeout "${TEST_TIMEOUT:-900}")
     case $test in
-    *.sh) timeout "${TEST_TIMEOUT:-900}" bash "$test" >"$log" 2>&1 </dev/null ;;
-    *) timeout "${TEST_TIMEOUT:-900}" ${TEST_WRAPPER:-} "$test" >"$log" 2>&1 </dev/null ;;
+    *.sh) run+=(bash "$test") ;;
+    *) run+=(${TEST_WRAPPER:-} "$test") ;; # not quoted: the wrapper and its options
     esac
+    local TIMEFORMAT='%U %S %R'
+    { time "${run[@]}" >"$log" 2>&1 </dev/null; } 2>"$log.seconds"
     rc=$?
     case $test in
     *.sh)
@@ -25,8 +28,7 @@ one() {
         ;;
     *)
         passed=$(grep -c '^\[       OK \]' "$log")
-        failed=$(grep -cE '^\[  (FAILED|ERROR ) +\] [a-z_0-9]+$' "$log")
-        # cmocka lists each failed test twice: once where it ran, once at the end.
+        # cmocka lists each failed test twice: where it ran, and at the end.
         failed=$(grep -E '^\[  (FAILED|ERROR) *\] [A-Za-z_0-9]+$' "$log" | sort -u | wc -l)
         ;;
     esac
@@ -40,34 +42,43 @@ one() {
         tail -n 40 "$log" | sed 's/^/    | /'
     fi
 }
-export -f one
-rm -f "$logs"/*.count
-# So that no core is idle at the end. Whatever is not here follows as it was given.
-slow="test_alarms.sh test_threads test_session test_known_results test_joint test_replay test_recording_corpus test_contact
-    test_query test_damage test_serialisation test_degenerate test_crash test_lockstep test_lockstep_network test_recording
-    test_recordings.sh test_transport test_lab.sh test_ready_scenes"
-in_turn() {
-    printf '%s\n' "$@" | awk -v slow="$slow" '
-        BEGIN { count = split(slow, names, /[ \n]+/); for (i = 1; i <= count; i++) rank[names[i]] = i }
-        { name = $0; sub(/.*\//, "", name); printf "%d\t%s\n", name in rank ? rank[name] : count + 1, $0 }' |
-        sort -s -n -k 1,1 | cut -f 2 | tr '\n' '\0'
-}
+export -f run_one
+
 served=() computed=()
 for test in "$@"; do
+    rm -f "$logs/$(echo "$test" | tr '/' '-')".log*
     case $test in
     tests/server/*.sh) served+=("$test") ;;
     *) computed+=("$test") ;;
     esac
 done
-[ ${#served[@]} = 0 ] || printf '%s\0' "${served[@]}" | xargs -0 -n 1 bash -c 'one "$0"' &
-[ ${#computed[@]} = 0 ] || in_turn "${computed[@]}" | xargs -0 -n 1 -P "${JOBS:-2}" nice -n 5 bash -c 'one "$0"'
+[ ${#served[@]} = 0 ] || [ -n "${TIMES:-}" ] || printf '%s\0' "${served[@]}" | xargs -0 -n 1 bash -c 'run_one "$0"' &
+[ ${#computed[@]} = 0 ] || printf '%s\0' "${computed[@]}" | xargs -0 -n 1 -P "${JOBS:-2}" nice -n 5 bash -c 'run_one "$0"'
 wait
+if [ -n "${TIMES:-}" ]; then # one after the other, so that each is measured alone
+    for test in "${served[@]}"; do run_one "$test"; done
+fi
+
 passed=0 failed=0
-for count in "$logs"/*.count; do
-    [ -e "$count" ] || continue
-    read -r p f <"$count"
+for test in "$@"; do
+    # A test that left no count was ended from outside.
+    p=0 f=1
+    read -r p f 2>/dev/null <"$logs/$(echo "$test" | tr '/' '-').log.count"
     passed=$((passed + p)) failed=$((failed + f))
 done
+if [ -n "${TIMES:-}" ]; then
+    {
+        echo '# processor seconds, seconds, test; by `make times`'
+        for test in "$@"; do
+            read -r user system wall <"$logs/$(echo "$test" | tr '/' '-').log.seconds"
+            case $test in
+            *.sh) source=$test ;;
+            *) source=${test#"${BUILD:-build}/"}.c ;;
+            esac
+            echo "$user $system $wall $source"
+        done | awk '{ printf "%.2f %.2f %s\n", $1 + $2, $3, $4 }' | sort -k 3
+    } >"$TIMES"
+fi
 [ -z "${RESULTS:-}" ] || echo "$passed $failed" >>"$RESULTS"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
