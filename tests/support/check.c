@@ -1,8 +1,44 @@
 // SPDX-License-Identifier: MIT
-// check.c: assertions on doubles, once.
+// check.c: what a failed assertion prints.
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
+
+foliot__value foliot__value_of_real(double x)
+{
+    foliot__value value;
+    snprintf(value.text, sizeof value.text, "%.17g", x);
+    return value;
+}
+
+foliot__value foliot__value_of_signed(long long x)
+{
+    foliot__value value;
+    snprintf(value.text, sizeof value.text, "%lld", x);
+    return value;
+}
+
+foliot__value foliot__value_of_unsigned(unsigned long long x)
+{
+    foliot__value value;
+    snprintf(value.text, sizeof value.text, "%llu", x);
+    return value;
+}
+
+foliot__value foliot__value_of_pointer(const volatile void *x)
+{
+    foliot__value value;
+    snprintf(value.text, sizeof value.text, "%p", (const void *)x);
+    return value;
+}
+
+void foliot__check_failed(const char *a, const char *op, const char *b, foliot__value value_a,
+                          foliot__value value_b, const char *file, int line)
+{
+    print_error("%s %s %s does not hold: %s and %s\n", a, op, b, value_a.text, value_b.text);
+    _fail(file, line);
+}
 
 void foliot__check_near(double actual, double expected, double tolerance, const char *what,
                         const char *file, int line)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// check.h: cmocka, and the assertions that it lacks. Include this instead of cmocka.h.
+// check.h: cmocka, and the assertions that it lacks: those that print the values on both sides.
+// Include this instead of cmocka.h.
 #ifndef FOLIOT_TESTS_CHECK_H
 #define FOLIOT_TESTS_CHECK_H
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,6 +32,45 @@
 #define check_below(actual, bound)                                                                 \
     foliot__check_below((actual), (bound), #actual, __FILE__, __LINE__)
 
+// A comparison of numbers or pointers; a failure prints both values. Both sides are evaluated once
+// more for that, so a side that changes something may be printed as it is afterwards.
+#define check_eq(a, b) foliot__check_compare(a, ==, b, #a, #b)
+#define check_ne(a, b) foliot__check_compare(a, !=, b, #a, #b)
+#define check_lt(a, b) foliot__check_compare(a, <, b, #a, #b)
+#define check_le(a, b) foliot__check_compare(a, <=, b, #a, #b)
+#define check_gt(a, b) foliot__check_compare(a, >, b, #a, #b)
+#define check_ge(a, b) foliot__check_compare(a, >=, b, #a, #b)
+
+#define foliot__check_compare(a, op, b, text_a, text_b)                                            \
+    do {                                                                                           \
+        if (!((a)op(b)))                                                                           \
+            foliot__check_failed(text_a, #op, text_b, foliot__check_value(a),                      \
+                                 foliot__check_value(b), __FILE__, __LINE__);                      \
+    } while (0)
+
+// clang-format off
+#define foliot__check_value(x) \
+    _Generic((x), \
+        float: foliot__value_of_real, double: foliot__value_of_real, \
+        bool: foliot__value_of_unsigned, \
+        char: foliot__value_of_signed, signed char: foliot__value_of_signed, \
+        short: foliot__value_of_signed, unsigned short: foliot__value_of_unsigned, \
+        int: foliot__value_of_signed, unsigned: foliot__value_of_unsigned, \
+        long: foliot__value_of_signed, unsigned long: foliot__value_of_unsigned, \
+        long long: foliot__value_of_signed, unsigned long long: foliot__value_of_unsigned, \
+        unsigned char: foliot__value_of_unsigned, default: foliot__value_of_pointer)(x)
+// clang-format on
+
+typedef struct foliot__value {
+    char text[32];
+} foliot__value;
+
+foliot__value foliot__value_of_real(double x);
+foliot__value foliot__value_of_signed(long long x);
+foliot__value foliot__value_of_unsigned(unsigned long long x);
+foliot__value foliot__value_of_pointer(const volatile void *x);
+void foliot__check_failed(const char *a, const char *op, const char *b, foliot__value value_a,
+                          foliot__value value_b, const char *file, int line);
 void foliot__check_near(double actual, double expected, double tolerance, const char *what,
                         const char *file, int line);
 void foliot__check_bits(double actual, double expected, const char *what, const char *file,
