@@ -14,10 +14,8 @@ packages_of() { # GROUP
     abi) echo "abigail-tools" ;;
     fuzz) echo "clang libclang-rt-14-dev llvm-14" ;;
     bench) echo "g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;
-    matrix-quick) echo "clang libxxhash-dev gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static" ;;
     matrix-short)
-        packages_of matrix-quick
-        echo "lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross wasi-libc libclang-rt-14-dev-wasm32 nodejs"
+        echo "clang lld libxxhash-dev gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross wasi-libc libclang-rt-14-dev-wasm32 nodejs"
         ;;
     matrix)
         packages_of matrix-short

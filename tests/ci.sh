@@ -78,7 +78,7 @@ simulate() {
 
 case $target in
 test)
-    part packages packages build test format matrix-quick
+    part packages packages build test format clang
     part build in_make all check-build test-build
     part check in_make check
     beside programs make BUILD="$build" test-programs
