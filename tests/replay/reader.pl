@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# reader.pl inputs|digests|bodies|contacts|flags|broken|scene FILE: a second reader of recordings, written from docs/RECORDING.md and
-# the canonical bytes of docs/SCENES.md alone, to see that the pages are enough. Inputs, digests and bodies (at keyframes) as
+# reader.pl inputs|digests|bodies|contacts|flags|broken|scene FILE: a second reader of recordings, written from docs/reference/recording.md and
+# the canonical bytes of docs/reference/scenes.md alone, to see that the pages are enough. Inputs, digests and bodies (at keyframes) as
 # `foliot-replay export --csv --what ...` prints them, the rest one line each. Whatever is asked, all of the file is
 # read to its last byte, and the scene is held against the keyframe of tick 0.
 use strict;
@@ -99,7 +99,7 @@ sub inputs {
     }
 }
 
-# -- SCENES.md, canonical bytes -------------------------------------------------------------------------
+# -- scenes.md, canonical bytes -------------------------------------------------------------------------
 my $inf = 9**9**9;
 my $none = 2**32 - 1;
 sub vector { my ($name, $values, @default) = @_; return map { ["$name.$_", 'd', shift @default] } split //, $values }

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS: a second reader of packets, written from docs/PROTOCOL.md alone, to see that the page is
+# protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS: a second reader of packets, written from docs/reference/protocol.md alone, to see that the page is
 # enough. Reads lines `format S fallx fally fallz keep rotates spins`, `packet HEX` and `control HEX` and prints what it finds.
 # Lines `from N`, `truth TICK HIGH LOW` and `astray N TICK` tell who says what follows, the digest of a state, and who had other
 # states from which tick on: with them sums and chains of digests are computed as the page says, and compared.
