@@ -13,7 +13,7 @@ finish() {
 trap finish EXIT
 
 echo "1. hosting $scene on a free port of this machine, recorded"
-: >"$folder/server.txt" # it is read before the server may have opened it
+: >"$folder/server.txt" # the loop below may read it before the server opens it
 "$build/foliot-server" "$scene" --port 0 --record "$folder/demo.foliot" >"$folder/server.txt" 2>"$folder/server.log" &
 server=$!
 for _ in $(seq 200); do
@@ -40,10 +40,10 @@ echo "4. every tick is stepped again and its digest compared"
 
 cat <<TEXT
 
-It worked: what was played is what is replayed, to the bit. Try next:
+It worked: the replay gave the same bits as the session. Try next:
    $build/foliot-server $scene             host it yourself, and in another terminal
-   $build/foliot-client 127.0.0.1              join it: arrows push, space pulls, 1 drives off, 2 jumps, Esc leaves
-   $build/foliot-replay play $folder/demo.foliot   watch what the bots did
-   $build/foliot-lab compare scenes/kepler.yaml --integrators rk4,yoshida4 --dt 1/100 --out kepler.svg   integrators side by side
+   $build/foliot-client 127.0.0.1              join it: arrows push, space pulls, 1 repels, 2 jumps, Esc leaves
+   $build/foliot-replay play $folder/demo.foliot   watch the bots
+   $build/foliot-lab compare scenes/kepler.yaml --integrators rk4,yoshida4 --dt 1/100 --out kepler.svg   compares integrators
    make help
 TEXT
