@@ -183,28 +183,30 @@ foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace, const fol
 typedef struct watching {
     foliot_step_trace *trace;
     const foliot_simulation *simulation;
+    foliot_status status;
 } watching;
 
 static void after_stage(void *user, uint32_t stage)
 {
-    const watching *w = user;
-    if (stage < foliot_simulation_kind_get_stage_count(w->simulation->kind))
-        foliot_step_trace_capture_stage(w->trace, stage, w->simulation);
+    watching *w = user;
+    if (w->status == FOLIOT_STATUS_OK &&
+        stage < foliot_simulation_kind_get_stage_count(w->simulation->kind))
+        w->status = foliot_step_trace_capture_stage(w->trace, stage, w->simulation);
 }
 
 foliot_status foliot_step_trace_step(foliot_step_trace *trace, foliot_simulation *simulation,
                                 const foliot_input *inputs, uint32_t count)
 {
     const foliot_simulation_kind *kind = simulation->kind;
-    watching w = {trace, simulation};
+    watching w = {trace, simulation, FOLIOT_STATUS_OK};
     if (kind->watch)
         kind->watch(simulation->self, after_stage, &w);
     foliot_status status = foliot_simulation_step(simulation, inputs, count);
     if (kind->watch)
         kind->watch(simulation->self, NULL, NULL);
     else if (status == FOLIOT_STATUS_OK)
-        foliot_step_trace_capture_stage(trace, 0, simulation);
-    return status != FOLIOT_STATUS_OK ? status : trace->status;
+        w.status = foliot_step_trace_capture_stage(trace, 0, simulation);
+    return status != FOLIOT_STATUS_OK ? status : w.status;
 }
 
 // -- hashes

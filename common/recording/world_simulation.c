@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // world_simulation.c: our own world as a simulation of any kind. Parts and fields come from the
 // lists that the digest is made of (common/sim/world/state_io.h).
+#include "base/assert.h"
 #include "foliot/simulation.h"
 
 #include "sim/world/state_io.h"
@@ -67,9 +68,10 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
 static size_t save(const void *self, void *bytes, size_t capacity)
 {
     size_t length = 0;
-    foliot_world_capture(world_of(self), NULL, 0, &length);
-    if (bytes && length <= capacity)
-        foliot_world_capture(world_of(self), bytes, capacity, &length);
+    foliot_status status = foliot_world_capture(world_of(self), NULL, 0, &length);
+    if (status == FOLIOT_STATUS_OK && bytes && length <= capacity)
+        status = foliot_world_capture(world_of(self), bytes, capacity, &length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK); // it fails for lack of room alone
     return length;
 }
 
