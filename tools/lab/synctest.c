@@ -34,8 +34,8 @@ static uint32_t take_inputs(void *user, uint64_t tick, foliot_input *inputs, uin
 static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
 {
     *length = 0;
-    foliot_scene_encode(scene, NULL, 0, length);
-    uint8_t *bytes = malloc(*length + 1);
+    foliot_status status = foliot_scene_encode(scene, NULL, 0, length);
+    uint8_t *bytes = status == FOLIOT_STATUS_OK ? malloc(*length + 1) : NULL;
     if (bytes && foliot_scene_encode(scene, bytes, *length, length) == FOLIOT_STATUS_OK)
         return bytes;
     free(bytes);

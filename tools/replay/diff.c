@@ -82,8 +82,11 @@ static foliot_step_trace *trace_at(foliot_replay *replay, uint64_t tick)
     if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_step_trace_create(&trace) != FOLIOT_STATUS_OK)
         return NULL;
     foliot_step_trace_reset(trace, tick);
-    foliot_step_trace_capture_held(trace, foliot_replay_get_simulation(replay));
-    return trace;
+    if (foliot_step_trace_capture_held(trace, foliot_replay_get_simulation(replay)) ==
+        FOLIOT_STATUS_OK)
+        return trace;
+    foliot_step_trace_destroy(trace);
+    return NULL;
 }
 
 // Part and field at the first tick that differs, by each recording's own replay.

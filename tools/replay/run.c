@@ -72,7 +72,8 @@ static foliot_status replay_all(run *r)
 foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *request)
 {
     *r = (run){.replay = replay, .spacing = 64};
-    foliot_replay_scan(replay);
+    if (foliot_replay_scan(replay) == FOLIOT_STATUS_MEMORY)
+        return FOLIOT_STATUS_MEMORY; // of damaged recordings the whole part is replayed
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     r->first_tick = r->last_tick = about->first_tick;
     r->chain = malloc(sizeof *r->chain * (size_t)(about->last_tick - about->first_tick + 1));

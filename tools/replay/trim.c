@@ -115,8 +115,8 @@ int trim_command(const foliot__program *program, const foliot__arguments *argume
     foliot_replay *replay = tool_open(file, &code);
     if (!replay)
         return code;
-    foliot_replay_scan(replay);
-    tool_tell_damage(file, replay); // it is trimmed away
+    if (foliot_replay_scan(replay) != FOLIOT_STATUS_OK)
+        tool_tell_damage(file, replay); // it is trimmed away
     code = trim(file, replay);
     foliot_replay_close(replay);
     return code;
