@@ -4,6 +4,7 @@
 // together. Nobody sleeps. A plain memcpy of the whole block stands beside the copy.
 #include "../support/bench.h"
 #include "foliot/foliot.h"
+#include "status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,11 @@ static void copy_bytes(void)
 static void capture(void)
 {
     size_t written;
-    foliot_world_capture(world, bytes, length, &written);
+    demand(foliot_world_capture(world, bytes, length, &written));
 }
 static void restore(void)
 {
-    foliot_world_restore(block, bytes, length);
+    demand(foliot_world_restore(block, bytes, length));
 }
 
 static void digest(void)
@@ -58,9 +59,9 @@ static foliot_world *cubes_in_play(uint32_t *bodies)
     const foliot_input inputs[] = {
         {.sequence = 1, .kind = FOLIOT_INPUT_JOIN},
         {.sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .buttons = FOLIOT_BUTTON_PULL}};
-    foliot_world_step(made, inputs, 2, NULL);
+    demand(foliot_world_step(made, inputs, 2, NULL));
     for (int i = 0; i < 180; i++)
-        foliot_world_step(made, NULL, 0, NULL);
+        demand(foliot_world_step(made, NULL, 0, NULL));
     *bodies = scene->body_count + 1;
     foliot_scene_destroy(scene);
     return made;
@@ -94,7 +95,7 @@ int main(void)
     uint32_t bodies;
     world = cubes_in_play(&bodies);
     size = foliot_world_get_bytes(world);
-    foliot_world_capture(world, NULL, 0, &length);
+    demand(foliot_world_capture(world, NULL, 0, &length));
     block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, size);
     bytes = calloc(1, size);
     if (!block || !bytes)

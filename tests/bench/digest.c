@@ -5,6 +5,7 @@
 // caches.
 #include "../support/bench.h"
 #include "../support/crowd.h"
+#include "status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,10 +59,10 @@ static void share(const char *name, foliot_world *world, int settle, int ticks)
 {
     double steps[512], digests[512];
     for (int i = 0; i < settle; i++)
-        foliot_world_step(world, NULL, 0, NULL);
+        demand(foliot_world_step(world, NULL, 0, NULL));
     for (int i = 0; i < ticks; i++) {
         double begin = bench_now();
-        foliot_world_step(world, NULL, 0, NULL);
+        demand(foliot_world_step(world, NULL, 0, NULL));
         double stepped = bench_now();
         sink = foliot_world_get_digest(world).low;
         digests[i] = (bench_now() - stepped) * 1e6;

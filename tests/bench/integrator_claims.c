@@ -8,6 +8,7 @@
 //     time
 #include "../support/bench.h"
 #include "../support/problems.h"
+#include "status.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static foliot_world *oscillator(foliot_integrator id, double dt, double k, int s
 static void steps(foliot_world *world, uint64_t count)
 {
     for (uint64_t n = 0; n < count; n++)
-        foliot_world_step(world, NULL, 0, NULL);
+        demand(foliot_world_step(world, NULL, 0, NULL));
 }
 
 // Determinant of one step on the oscillator of w = 1, less 1: what it does to phase space, and to
@@ -118,7 +119,7 @@ static double uneven_error(int count, uint32_t form)
     p.scene.form = form;
     foliot_world *world = problem_world(&p);
     for (int n = 0; n < count; n++)
-        foliot_world_step_dt(world, n % 2 == 0 ? 1.5 * dt : 0.5 * dt, NULL);
+        demand(foliot_world_step_dt(world, n % 2 == 0 ? 1.5 * dt : 0.5 * dt, NULL));
     double x = state_of(world).x;
     foliot_world_destroy(world);
     return x - (cos(2) + 0.3 * sin(2));

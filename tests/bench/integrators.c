@@ -5,6 +5,7 @@
 // a step costs beyond its forces.
 #include "../support/bench.h"
 #include "../support/problems.h"
+#include "status.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static double energy_error(foliot_integrator id, double e, double dt, uint64_t s
         exit(1);
     double start = energy(world), worst = 0;
     for (uint64_t n = 0; n < steps && worst <= enough; n++) {
-        foliot_world_step(world, NULL, 0, NULL);
+        demand(foliot_world_step(world, NULL, 0, NULL));
         worst = fmax(worst, fabs((energy(world) - start) / start));
     }
     foliot_world_destroy(world);
@@ -101,7 +102,7 @@ static void report_cost(foliot_integrator id)
     for (int r = 0; r < RUNS; r++) {
         double begin = bench_now();
         for (int n = 0; n < STEPS; n++)
-            foliot_world_step(world, NULL, 0, NULL);
+            demand(foliot_world_step(world, NULL, 0, NULL));
         times[r] = (bench_now() - begin) / STEPS / BODIES * 1e9;
     }
     char name[80];

@@ -9,6 +9,7 @@
 #include "foliot/client.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
+#include "status.h"
 
 #define JOINS 400
 #define EVERY_NS 20000000u
@@ -58,7 +59,7 @@ static foliot_digest fingerprint; // of this build: as a program with many clien
 static void begin(joiner *j, uint16_t port, int index)
 {
     foliot_transport_config config = foliot_transport_config_default();
-    foliot_impairment_parse("delay=50ms,loss=5%", &config.send, NULL, 0);
+    demand(foliot_impairment_parse("delay=50ms,loss=5%", &config.send, NULL, 0));
     config.receive = config.send;
     config.send.seed = (uint64_t)(2 * index);
     config.receive.seed = config.send.seed + 1;
@@ -69,7 +70,7 @@ static void begin(joiner *j, uint16_t port, int index)
     client.spectates = true;
     client.fingerprint = fingerprint;
     j->began_ns = now_ns();
-    foliot_client_create(&client, j->began_ns, &j->client);
+    demand(foliot_client_create(&client, j->began_ns, &j->client));
 }
 
 static void end(joiner *j)

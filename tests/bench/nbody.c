@@ -18,6 +18,7 @@
 #include "foliot/foliot.h"
 #include "sim/force/force.h"
 #include "sim/force/force_newton.h"
+#include "status.h"
 
 #define RUNS 15
 #define SOFTENING 0.05
@@ -166,7 +167,7 @@ static double time_steps(uint32_t n, double *positions)
     foliot_world *world = world_of(n, FOLIOT_INTEGRATOR_VELOCITY_VERLET, DT);
     double begin = bench_now();
     for (int s = 0; s < STEPS; s++)
-        foliot_world_step(world, NULL, 0, NULL);
+        demand(foliot_world_step(world, NULL, 0, NULL));
     double took = (bench_now() - begin) / STEPS;
     for (uint32_t i = 0; i < n; i++)
         memcpy(positions + 3 * i, foliot_world_get_body_state(world, i).position, 3 * sizeof(double));
@@ -203,7 +204,7 @@ static void steps(const char *self, uint32_t n)
            *theirs = calloc(3 * (size_t)n, sizeof *theirs);
     foliot_world *reference = world_of(n, FOLIOT_INTEGRATOR_KAHAN_LI8, DT / 4);
     for (int s = 0; s < 4 * STEPS; s++)
-        foliot_world_step(reference, NULL, 0, NULL);
+        demand(foliot_world_step(reference, NULL, 0, NULL));
     double ours[RUNS], odeint[RUNS];
     bool fine = true;
     for (int run = 0; run < RUNS; run++) {

@@ -5,6 +5,7 @@
 #include "recording_fixture.h"
 
 #include "base/assert.h"
+#include "status.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static double bare_seconds(const recording_fixture *yard, foliot_input *const *i
     foliot_world *world = recording_fixture_world(yard);
     double start = cpu_now();
     for (uint64_t tick = 0; tick < ticks; tick++)
-        foliot_world_step(world, inputs[tick], counts[tick], NULL);
+        demand(foliot_world_step(world, inputs[tick], counts[tick], NULL));
     double seconds = cpu_now() - start;
     foliot_world_destroy(world);
     return seconds;
@@ -158,12 +159,12 @@ static void bench_append(void)
         for (uint64_t tick = 0; tick < MINUTE; tick++) {
             foliot_input inputs[FOLIOT_PLAYERS_MAX];
             uint32_t count = recording_fixture_inputs(&yard, tick, true, inputs);
-            foliot_world_step(world, inputs, count, NULL);
+            demand(foliot_world_step(world, inputs, count, NULL));
             double start = bench_now();
-            foliot_recording_append(recording, world, inputs, count);
+            demand(foliot_recording_append(recording, world, inputs, count));
             spent += bench_now() - start;
         }
-        foliot_recording_close(recording, NULL);
+        demand(foliot_recording_close(recording, NULL));
         costs[i] = 1e6 * spent / MINUTE;
         foliot_world_destroy(world);
         recording_fixture_free(&yard);

@@ -7,6 +7,7 @@
 #include "recording_fixture.h"
 
 #include "foliot/client.h"
+#include "status.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -61,7 +62,7 @@ static bool make_hour(void)
         if (tick % 1000 == 999)
             fine = fine && foliot_recording_wait(recording, false) == FOLIOT_STATUS_OK;
     }
-    foliot_recording_wait(recording, false);
+    demand(foliot_recording_wait(recording, false));
     foliot_recording_abandon(recording);
     foliot_world_destroy(world);
     recording_fixture_free(&yard);

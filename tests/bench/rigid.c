@@ -23,6 +23,7 @@
 #include "opponents/rigid_problem.h"
 #include "overlap.h"
 #include "task_pool.h"
+#include "status.h"
 
 #define TURN 20 // ticks that an engine runs before the next one does
 #define OPPONENTS 2
@@ -317,18 +318,18 @@ static void digest(foliot_world *world, uint8_t *bytes, size_t length)
 
 static void capture(foliot_world *world, uint8_t *bytes, size_t length)
 {
-    foliot_world_capture(world, bytes, length, &length);
+    demand(foliot_world_capture(world, bytes, length, &length));
 }
 
 static void restore(foliot_world *world, uint8_t *bytes, size_t length)
 {
-    foliot_world_restore(world, bytes, length);
+    demand(foliot_world_restore(world, bytes, length));
 }
 
 static void report_state(const problem *p, foliot_world *world)
 {
     size_t size = foliot_world_get_bytes(world), length;
-    foliot_world_capture(world, NULL, 0, &length);
+    demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, size > length ? size : size + length);
     char name[96];
     if (!block)

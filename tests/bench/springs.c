@@ -16,6 +16,7 @@
 #include "foliot/foliot.h"
 #include "sim/force/force.h"
 #include "sim/force/force_workspace.h"
+#include "status.h"
 
 #define COLUMNS 400
 #define ROWS 250
@@ -107,7 +108,7 @@ static double time_steps(foliot_world *world)
 {
     double begin = bench_now();
     for (int s = 0; s < STEPS; s++)
-        foliot_world_step(world, NULL, 0, NULL);
+        demand(foliot_world_step(world, NULL, 0, NULL));
     return (bench_now() - begin) / STEPS;
 }
 

@@ -2,6 +2,7 @@
 // cases.c: scenes as canonical bytes, so that a target needs no YAML. READY_SCENES names a file of
 // them, written by tests/determinism/embed.c; without it the probes are all there is.
 #include "cases.h"
+#include "status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ foliot_scene *cases_scene(unsigned index)
     static foliot__probe probe;
     foliot__probe_make(&probe, (foliot__probe_kind)index);
     size_t length = 0;
-    foliot_scene_encode(&probe.scene, NULL, 0, &length);
+    demand(foliot_scene_encode(&probe.scene, NULL, 0, &length));
     unsigned char *bytes = malloc(length);
     if (!bytes)
         give_up(probe.scene.name, FOLIOT_STATUS_MEMORY);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "foliot/foliot.h"
+#include "status.h"
 
 static int embed(const char *file, unsigned index)
 {
@@ -15,7 +16,7 @@ static int embed(const char *file, unsigned index)
         return 1;
     }
     size_t length = 0;
-    foliot_scene_encode(scene, NULL, 0, &length);
+    demand(foliot_scene_encode(scene, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     if (!bytes || foliot_scene_encode(scene, bytes, length, &length) != FOLIOT_STATUS_OK)
         return 1;

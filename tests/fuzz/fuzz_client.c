@@ -14,6 +14,7 @@
 #include "net/transport.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "status.h"
 
 #define PORT 7777
 #define UPDATE_NS 10000000u
@@ -185,8 +186,9 @@ static double real(game *g)
 static void put(game *g, bool reliable, const uint8_t *bytes, size_t length)
 {
     g->sent += length;
-    foliot_transport_send(g->host, g->peer, reliable ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE, bytes,
-                          length); // or it is gone
+    allow_failure(foliot_transport_send(
+        g->host, g->peer, reliable ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE, bytes,
+        length)); // or it is gone
 }
 
 static void say(game *g, const foliot__message *m)

@@ -19,6 +19,7 @@
 #include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "status.h"
 
 #define PORT 7777
 #define TICK_NS 20000000u
@@ -263,7 +264,7 @@ static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
             if (i == PLAYER)
                 foliot_client_set_input(g->clients[i], axes, 0);
             foliot_client_update(g->clients[i], g->now_ns);
-            foliot_client_sample(g->clients[i], g->now_ns, &sample);
+            allow_failure(foliot_client_sample(g->clients[i], g->now_ns, &sample));
         }
         hear_all(g);
     }
@@ -276,8 +277,9 @@ static void send_bytes(game *g, const connection *c, uint8_t what, const uint8_t
 {
     if (!c->connected)
         return;
-    foliot_transport_send(g->hostile[c->wire], c->peer,
-                          what & 0x80 ? FOLIOT_DELIVERY_UNRELIABLE : FOLIOT_DELIVERY_RELIABLE, data, length);
+    allow_failure(foliot_transport_send(
+        g->hostile[c->wire], c->peer,
+        what & 0x80 ? FOLIOT_DELIVERY_UNRELIABLE : FOLIOT_DELIVERY_RELIABLE, data, length));
     foliot_transport_flush(g->hostile[c->wire], g->now_ns);
 }
 

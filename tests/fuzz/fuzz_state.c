@@ -19,6 +19,7 @@
 #include "foliot/query.h"
 #include "foliot/snapshot.h"
 #include "sim/selftest/probe.h"
+#include "status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -507,7 +508,7 @@ static void state_go_on(foliot__probe *probe, unsigned integrator, foliot_world 
     }
     state_look(world, &probe->scene);
     if (foliot_integrator_get_info((foliot_integrator)integrator)->reversible)
-        foliot_world_step_back(fresh, NULL, 0, NULL); // or it is refused
+        demand(foliot_world_step_back(fresh, NULL, 0, NULL)); // or it is refused
     foliot_world_destroy(fresh);
 }
 

@@ -17,6 +17,7 @@
 #include "base/crc32c.h"
 #include "sim/world/state_io.h"
 #include "recording/format.h"
+#include "status.h"
 
 #define TICKS 200
 #define KEYFRAME_TICKS 40
@@ -347,7 +348,7 @@ static void captured_bytes_have_the_worlds_digest(void **state)
         for (uint64_t tick = 0; tick < 60; tick++) {
             size_t length;
             foliot_digest digest;
-            foliot_world_capture(world, NULL, 0, &length);
+            demand(foliot_world_capture(world, NULL, 0, &length));
             uint8_t *bytes = malloc(length);
             assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
             assert_int_equal(foliot__captured_digest(world, bytes, length, &digest), FOLIOT_STATUS_OK);

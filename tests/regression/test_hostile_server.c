@@ -17,6 +17,7 @@
 #include "foliot/server.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "status.h"
 
 #define PORT 7777
 #define STEP_NS 5000000u
@@ -434,7 +435,8 @@ static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snap
     size_t length = pieces->offsets[1];
     check_below((double)length, 400);
     memcpy(bytes + 1, pieces->bytes, length);
-    foliot_transport_send(s->host, s->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length + 1);
+    allow_failure(
+        foliot_transport_send(s->host, s->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length + 1));
 }
 
 static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
@@ -521,7 +523,8 @@ static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
     for (uint32_t i = 0; i < pieces.count; i++) {
         size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
         memcpy(bytes + 1, pieces.bytes + pieces.offsets[i], length);
-        foliot_transport_send(s.host, s.peer, FOLIOT_DELIVERY_RELIABLE, bytes, length + 1);
+        allow_failure(
+            foliot_transport_send(s.host, s.peer, FOLIOT_DELIVERY_RELIABLE, bytes, length + 1));
         pass(&s, 0.005);
     }
     pass(&s, 0.2);

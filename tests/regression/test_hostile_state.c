@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "foliot/integrator.h"
+#include "status.h"
 
 #define STEPS 3
 #define ROUNDS 400
@@ -43,7 +44,7 @@ static void put_f64(uint8_t *bytes, double value)
 
 static uint8_t *captured(const foliot_world *world, size_t *length)
 {
-    foliot_world_capture(world, NULL, 0, length);
+    demand(foliot_world_capture(world, NULL, 0, length));
     uint8_t *bytes = malloc(*length);
     assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_STATUS_OK);
     return bytes;

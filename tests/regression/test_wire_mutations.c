@@ -17,6 +17,7 @@
 #include "foliot/client.h"
 #include "foliot/foliot.h"
 #include "foliot/server.h"
+#include "status.h"
 
 #define SECOND_NS 1000000000u
 #define STEP_NS 1000000u
@@ -322,7 +323,7 @@ static void act(rig *r, uint32_t index)
         come(r, index);
     }
     foliot_client_update(p->client, r->now_ns);
-    foliot_client_sample(p->client, r->now_ns, &sample);
+    allow_failure(foliot_client_sample(p->client, r->now_ns, &sample));
 }
 
 static void hear_strangers(rig *r)

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "foliot/lockstep.h"
 #include "wire/lockstep_message.h"
+#include "status.h"
 
 #define SAY_EVERY_NS 50000000u
 #define TRICKLE_EVERY_NS 900000000u
@@ -61,7 +62,7 @@ static void send_message(hostile *h, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     FOLIOT_ASSERT(foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK);
-    foliot_transport_send(h->wire, h->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
+    allow_failure(foliot_transport_send(h->wire, h->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length));
 }
 
 static void greet(hostile *h)
@@ -190,7 +191,8 @@ static void say(hostile *h, const foliot__lockstep_input *packet)
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     size_t length = foliot__lockstep_input_encode(packet, bytes);
     if (length != SIZE_MAX)
-        foliot_transport_send(h->wire, h->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+        allow_failure(
+            foliot_transport_send(h->wire, h->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length));
 }
 
 static void lie(hostile *h, uint64_t now_ns)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "status.h"
 
 #define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // for a goodbye to be heard
 #define JOIN_NS                                                                                    \
@@ -289,7 +290,7 @@ static void mind_outages(seed_run *run, seed_caller *c)
     foliot_impairment send = c->plan->send, receive = c->plan->receive;
     if (out)
         send.loss = receive.loss = 1;
-    foliot_transport_set_impairment(seed_wire_inner(c->wire), &send, &receive);
+    demand(foliot_transport_set_impairment(seed_wire_inner(c->wire), &send, &receive));
     seed_say(run, "guest %u: %s", c->index, out ? "its network is gone" : "its network is back");
 }
 
@@ -551,7 +552,7 @@ static void attack(seed_run *run, seed_caller *c)
             c->peer = (foliot_peer_id){0};
     }
     if (!c->peer.value) {
-        foliot_transport_connect(c->wire, "127.0.0.1", 7777, local, &c->peer);
+        demand(foliot_transport_connect(c->wire, "127.0.0.1", 7777, local, &c->peer));
         return;
     }
     if (!c->connected)
@@ -561,7 +562,7 @@ static void attack(seed_run *run, seed_caller *c)
         uint8_t bytes[1400];
         foliot_delivery delivery;
         size_t length = compose(run, c, bytes, &delivery);
-        foliot_transport_send(c->wire, c->peer, delivery, bytes, length);
+        allow_failure(foliot_transport_send(c->wire, c->peer, delivery, bytes, length));
         run->result.tally.hostile_packets++;
     }
     foliot_transport_flush(c->wire, local);

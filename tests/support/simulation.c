@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "status.h"
 
 static const double spawns[2][3] = {{0, 0, 0}, {5, 0, 0}};
 
@@ -106,7 +107,7 @@ void simulation_impair(simulation *s, unsigned client, const char *impairment)
 {
     foliot_impairment i;
     must(foliot_impairment_parse(impairment, &i, NULL, 0));
-    foliot_transport_set_impairment(s->wires[client], &i, &i);
+    demand(foliot_transport_set_impairment(s->wires[client], &i, &i));
 }
 
 static void remember_truth(simulation *s)

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "foliot/scene_reader.h"
 #include "foliot/world.h"
+#include "status.h"
 
 #define KEPT 64
 #define WARM_TICKS 30 // after the start, which is seldom seen
@@ -49,8 +50,8 @@ bool worlds_run(const char *scene_file, uint32_t ticks, uint32_t baseline,
             .capacity = format.bodies_max,
             .bodies = calloc(format.bodies_max + 1, sizeof(foliot_snapshot_body))};
     for (uint32_t tick = 0; tick < ticks + WARM_TICKS + baseline; tick++) {
-        foliot_world_step(world, inputs, inputs_of(&rng, tick, players, inputs), NULL);
-        foliot_snapshot_quantise(&format, world, &kept[tick % KEPT]);
+        demand(foliot_world_step(world, inputs, inputs_of(&rng, tick, players, inputs), NULL));
+        demand(foliot_snapshot_quantise(&format, world, &kept[tick % KEPT]));
         if (tick >= WARM_TICKS + baseline)
             seen(user,
                  &(worlds_pair){&format, &kept[(tick - baseline) % KEPT], &kept[tick % KEPT]});

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../client/lib/buffer.h"
+#include "status.h"
 
 #define DT (1.0 / 60)
 #define LAST 40 // tick of the newest snapshot
@@ -48,7 +49,7 @@ static void close_yard(yard *y)
 static void fill(yard *y, uint32_t every)
 {
     for (uint64_t tick = 1; tick <= LAST; tick++) {
-        foliot_world_step(y->world, NULL, 0, NULL);
+        demand(foliot_world_step(y->world, NULL, 0, NULL));
         if (tick % every == 0)
             assert_true(foliot__buffer_put(&y->buffer, y->world));
     }
@@ -143,7 +144,7 @@ static void the_newest_that_is_complete_stays(void **state)
 static void step_and_put(yard *y, uint64_t ticks)
 {
     for (uint64_t i = 0; i < ticks; i++)
-        foliot_world_step(y->world, NULL, 0, NULL);
+        demand(foliot_world_step(y->world, NULL, 0, NULL));
     assert_true(foliot__buffer_put(&y->buffer, y->world));
 }
 

@@ -9,6 +9,7 @@
 
 #include "../support/beads.h"
 #include "../support/recording_fixture.h"
+#include "status.h"
 
 #define TICKS 330
 
@@ -176,9 +177,9 @@ static void a_world_is_one_of_them(void **state)
     recording_fixture_init(&yard, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
     foliot_recording_config config = recording_fixture_config(20, 100);
     size_t length = 0;
-    foliot_scene_encode(&yard.scene, NULL, 0, &length);
+    demand(foliot_scene_encode(&yard.scene, NULL, 0, &length));
     uint8_t *setup = malloc(length);
-    foliot_scene_encode(&yard.scene, setup, length, &length);
+    demand(foliot_scene_encode(&yard.scene, setup, length, &length));
     for (int i = 0; i < 2; i++) {
         foliot_simulation simulation;
         foliot_recording *recording;

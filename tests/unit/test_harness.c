@@ -11,6 +11,7 @@
 #include "../support/beads.h"
 #include "../support/recording_fixture.h"
 #include "../support/yard.h"
+#include "status.h"
 
 static foliot_harness_result run(const foliot_simulation_kind *kind, const void *setup,
                                  size_t bytes, uint64_t ticks)
@@ -135,7 +136,7 @@ static void worlds_pass(void **state)
     recording_fixture made;
     recording_fixture_init(&made, 12, 4, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
     size_t length = 0;
-    foliot_scene_encode(&made.scene, NULL, 0, &length);
+    demand(foliot_scene_encode(&made.scene, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_scene_encode(&made.scene, bytes, length, &length), FOLIOT_STATUS_OK);
     foliot_harness_result result = run(&foliot_world_kind, bytes, length, 200);
@@ -154,7 +155,7 @@ static void worlds_with_contacts_pass(void **state)
         yard_ball(&y, 1, 0.5, 0.3 * i, 0.1 * i, 0.6 + 0.9 * i);
     foliot_world *world = yard_open(&y);
     size_t length = 0;
-    foliot_scene_encode(&y.scene, NULL, 0, &length);
+    demand(foliot_scene_encode(&y.scene, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_scene_encode(&y.scene, bytes, length, &length), FOLIOT_STATUS_OK);
     foliot_harness_config config = foliot_harness_config_default();

@@ -10,6 +10,7 @@
 
 #include "foliot/foliot.h"
 #include "yard.h"
+#include "status.h"
 
 #define G 9.81
 #define PULL 64.0
@@ -144,7 +145,7 @@ static void a_restored_player_grips_on(void **state)
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PUSH);
     yard_run(world, 5);
     size_t length;
-    foliot_world_capture(world, NULL, 0, &length);
+    demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);

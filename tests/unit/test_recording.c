@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "recording/input_log.h"
+#include "status.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -185,7 +186,7 @@ static void a_full_disk_stops_at_a_whole_tick(void **state)
     foliot_status status = FOLIOT_STATUS_OK;
     while (status == FOLIOT_STATUS_OK && foliot_world_get_tick(s.world) < 5000) {
         status = play(&s, 1);
-        foliot_recording_drain(s.recording);
+        allow_failure(foliot_recording_drain(s.recording));
     }
     assert_int_equal(foliot_recording_get_state(s.recording).stopped, FOLIOT_STATUS_IO);
     uint64_t written = foliot_recording_get_state(s.recording).written_tick;

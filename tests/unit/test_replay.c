@@ -3,6 +3,7 @@
 // jumps. Recordings are made in memory from seeded scenes and players; SEED= gives another one.
 #include "recording_fixture.h"
 #include "check.h"
+#include "status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,8 +183,8 @@ static void another_scene_diverges(void **state)
         if (tick == 70)
             foliot_world_set_field(world, 3, FOLIOT_FIELD_position_y,
                                    foliot_world_get_field(world, 3, FOLIOT_FIELD_position_y) + 1);
-        foliot_world_step(world, NULL, 0, NULL);
-        foliot_recording_append(recording, world, NULL, 0);
+        demand(foliot_world_step(world, NULL, 0, NULL));
+        demand(foliot_recording_append(recording, world, NULL, 0));
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay;

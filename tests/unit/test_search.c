@@ -11,6 +11,7 @@
 
 #include "../support/beads.h"
 #include "base/rng.h"
+#include "status.h"
 
 static uint64_t seed(void)
 {
@@ -209,7 +210,7 @@ static void a_stage_is_named(void **state)
         assert_int_equal(foliot_step_trace_create(&truth[i]), FOLIOT_STATUS_OK);
         foliot_step_trace_reset(truth[i], 1);
         assert_int_equal(foliot_step_trace_step(truth[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
-        foliot_step_trace_capture_held(truth[i], &simulation);
+        demand(foliot_step_trace_capture_held(truth[i], &simulation));
         foliot_simulation_destroy(&simulation);
     }
     const foliot_search_responder answerer = {.trace = truth[1]};

@@ -15,6 +15,7 @@
 #include "sim/selftest/probe.h"
 #include "task_pool.h"
 #include "yard.h"
+#include "status.h"
 
 #define G 9.81
 
@@ -324,7 +325,7 @@ static void restored_sleepers_have_the_same_future(void **state)
     act(world, FOLIOT_INPUT_JOIN, 0, 0);
     for (int round = 0; round < 12; round++) {
         size_t length;
-        foliot_world_capture(world, NULL, 0, &length);
+        demand(foliot_world_capture(world, NULL, 0, &length));
         uint8_t *bytes = malloc(length);
         assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "foliot/snapshot.h"
+#include "status.h"
 
 static foliot__rng rng;
 static const foliot_snapshot_format format = {.position_step = 0x1p-9,
@@ -134,7 +135,7 @@ static void hostile_bytes_do_no_harm(void **state)
     for (size_t cut = 0; cut < length; cut++) {
         uint8_t *copy = malloc(cut + 1);
         memcpy(copy, pieces.bytes, cut);
-        foliot_snapshot_decode(coder, copy, cut, &base, &got, &head);
+        allow_failure(foliot_snapshot_decode(coder, copy, cut, &base, &got, &head));
         free(copy);
     }
     for (int i = 0; i < 3000; i++) {
@@ -142,7 +143,7 @@ static void hostile_bytes_do_no_harm(void **state)
         memcpy(copy, pieces.bytes, length);
         copy[foliot__rng_below(&rng, i % 2 ? 19 : (uint32_t)length)] ^=
             (uint8_t)(1 << foliot__rng_below(&rng, 8));
-        foliot_snapshot_decode(coder, copy, length, &base, &got, &head);
+        allow_failure(foliot_snapshot_decode(coder, copy, length, &base, &got, &head));
         free(copy);
     }
     free(got.bodies);

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "pace.h"
 #include "yard.h"
+#include "status.h"
 
 #define G 9.81
 
@@ -301,7 +302,7 @@ static void a_restored_pile_has_the_same_future(void **state)
     foliot_world *world = yard_open(&y), *other = yard_open(&y);
     yard_run(world, 150);
     size_t length;
-    foliot_world_capture(world, NULL, 0, &length);
+    demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);

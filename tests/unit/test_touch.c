@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "yard.h"
+#include "status.h"
 
 #define G 9.81
 #define TOUCHES 512
@@ -383,7 +384,7 @@ static void a_restored_and_a_copied_world_tell_the_same(void **state)
     yard_run(world, 40);
     yard_run(restored, 90); // what it had told before does not matter
     size_t length = 0;
-    foliot_world_capture(world, NULL, 0, &length);
+    demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_restore(restored, bytes, length), FOLIOT_STATUS_OK);

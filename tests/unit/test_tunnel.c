@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "yard.h"
+#include "status.h"
 
 #define SHOTS 80
 #define G 9.81
@@ -154,7 +155,7 @@ static void plates_do_not_pass_each_other(void **state)
 static void restore_from(foliot_world *to, const foliot_world *from)
 {
     size_t length = 0;
-    foliot_world_capture(from, NULL, 0, &length);
+    demand(foliot_world_capture(from, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_world_capture(from, bytes, length, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_restore(to, bytes, length), FOLIOT_STATUS_OK);
