@@ -32,7 +32,7 @@ static inline bool foliot_digest_equal(foliot_digest a, foliot_digest b)
 // Writes 32 hex digits and a zero.
 void foliot_digest_print(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES]);
 // Reads 32 lower-case hex digits. FOLIOT_STATUS_INVALID for anything else.
-foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
+FOLIOT_MUST_CHECK foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 // The digest of `length` bytes, for simulations of your own. The same on every machine.
 foliot_digest foliot_digest_compute(const void *bytes, size_t length);
 
@@ -45,7 +45,7 @@ foliot_digest foliot_get_fingerprint(void);
 // Compares every part of that run with golden values that are compiled in. FOLIOT_STATUS_OK, or
 // FOLIOT_STATUS_DIVERGED and *part (static) names the first arithmetic path that is wrong
 // ("contraction", "exp", ...).
-foliot_status foliot_self_test(const char **part);
+FOLIOT_MUST_CHECK foliot_status foliot_self_test(const char **part);
 
 #ifdef __cplusplus
 }

@@ -84,7 +84,7 @@ typedef struct foliot_harness_result {
 // FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or
 // the kind's table; FOLIOT_STATUS_MEMORY; else what an instance returned from `create` or `step`:
 // then *result says how far it came.
-foliot_status foliot_harness_run(const foliot_harness_config *config,
+FOLIOT_MUST_CHECK foliot_status foliot_harness_run(const foliot_harness_config *config,
                                  foliot_harness_result *result);
 
 const char *foliot_harness_test_get_name(foliot_harness_test test);

@@ -65,16 +65,16 @@ typedef struct foliot_replay_summary {
 // Opens a recording at its first tick. FOLIOT_STATUS_OK if a header could be read, however damaged
 // the rest is. FOLIOT_STATUS_IO: no such file; FOLIOT_STATUS_MEMORY; else the status of the damage,
 // and *damage (may be NULL) says what and where.
-foliot_status foliot_replay_open(const char *file, foliot_replay **replay, foliot_damage *damage);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open(const char *file, foliot_replay **replay, foliot_damage *damage);
 // The same from memory, which is lent while the replay is open.
-foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **replay,
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **replay,
                                        foliot_damage *damage);
 // Recordings of any simulation. `kind` NULL opens those of unknown kinds too, to look at inputs,
 // digests and keyframes; they cannot be stepped. Else it opens those of this kind and version
 // alone; FOLIOT_STATUS_UNSUPPORTED, with names in *damage, for others. `kind` is lent.
-foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
                                             foliot_replay **replay, foliot_damage *damage);
-foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
                                                   const foliot_simulation_kind *kind,
                                                   foliot_replay **replay, foliot_damage *damage);
 void foliot_replay_close(foliot_replay *replay);
@@ -87,7 +87,7 @@ const foliot_replay_summary *foliot_replay_get_summary(const foliot_replay *repl
 const foliot_damage *foliot_replay_get_damage(const foliot_replay *replay);
 // Reads the whole file: every checksum, every record, all counts. Returns the status of the damage.
 // The replay stays at its tick.
-foliot_status foliot_replay_scan(foliot_replay *replay);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_scan(foliot_replay *replay);
 
 // -- through time
 
@@ -102,18 +102,18 @@ uint64_t foliot_replay_get_tick(const foliot_replay *replay);
 // recording is damaged; FOLIOT_STATUS_UNSUPPORTED where the host has not lent a callback that the
 // scene has; FOLIOT_STATUS_DIVERGED where the digest differs: the replay stands at that tick then,
 // and a further step continues from the wrong state.
-foliot_status foliot_replay_step(foliot_replay *replay);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_step(foliot_replay *replay);
 // One tick back: by the inverse step under reversible-leapfrog, else from a keyframe; to the same
 // bits. FOLIOT_STATUS_NOT_FOUND at the first tick.
-foliot_status foliot_replay_step_back(foliot_replay *replay);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_step_back(foliot_replay *replay);
 // To any tick, from the nearest keyframe before it. FOLIOT_STATUS_NOT_FOUND: beyond the recording;
 // FOLIOT_STATUS_CORRUPT: the keyframe's bytes do not have the digest beside them;
 // FOLIOT_STATUS_DIVERGED: a digest on the way differs. On an error the replay stays where it was.
-foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
 // The inputs of the step from `tick` to `tick` + 1, valid until the next call.
 // FOLIOT_STATUS_NOT_FOUND: beyond the recording. The replay stays at its tick, here and below.
-foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
+FOLIOT_MUST_CHECK foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
                                        const foliot_input **inputs, uint32_t *count);
 // The recorded bytes of the digest of `tick`: returns how many of the 16 (high first, most
 // significant byte first), 0 if none was recorded.
@@ -149,7 +149,7 @@ typedef struct foliot_verdict {
 
 // Replays from the first tick and compares every digest and keyframe. `perturbation` NULL: none.
 // The replay is left at the last tick replayed. FOLIOT_STATUS_OK whenever there is a verdict.
-foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
+FOLIOT_MUST_CHECK foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
                                    foliot_verdict *verdict);
 
 #ifdef __cplusplus
