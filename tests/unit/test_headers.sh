@@ -36,6 +36,15 @@ for header in include/foliot/*.h; do
 done
 check "foliot.h includes every public header" test ! -s "$folder/left-out"
 
+# Statuses are not ignored: neither a declaration without the attribute nor a call without a check gets by.
+grep -nE '^foliot_status foliot_' include/foliot/*.h >"$folder/unmarked"
+check "every function that returns a status must be checked" test ! -s "$folder/unmarked"
+printf '#include <foliot/world.h>\nvoid f(foliot_world *w);\nvoid f(foliot_world *w)\n{\n    %s;\n}\n' \
+    'foliot_world_step(w, 0, 0, 0)' >"$folder/ignores.c"
+# shellcheck disable=SC2086
+check "and a compiler reports a call that is not" \
+    bash -c "! ${CC:-cc} -std=c11 $warnings -c -o '$folder/ignores.o' '$folder/ignores.c'"
+
 for pair in "gcc g++" "clang clang++"; do
     read -r c cxx <<<"$pair"
     if command -v "$c" >/dev/null; then
