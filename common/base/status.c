@@ -22,7 +22,7 @@ const char *foliot_status_get_text(foliot_status status)
 {
     switch (status) {
 #define CASE(code, value, text)                                                                    \
-    case FOLIOT_STATUS_##code:                                                                            \
+    case FOLIOT_STATUS_##code:                                                                     \
         return text;
         FOLIOT_STATUS_LIST(CASE)
 #undef CASE

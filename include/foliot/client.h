@@ -56,8 +56,8 @@ foliot_client_config foliot_client_config_default(void);
 // Begins to connect. FOLIOT_STATUS_INVALID: no transport, a text that is missing or too long, or a
 // number out of range; FOLIOT_STATUS_NOT_FOUND: the server's name has no address;
 // FOLIOT_STATUS_FULL: the transport has no free peer; FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,
-                                   foliot_client **client);
+FOLIOT_MUST_CHECK foliot_status foliot_client_create(const foliot_client_config *config,
+                                                     uint64_t now_ns, foliot_client **client);
 void foliot_client_destroy(foliot_client *client);
 
 typedef enum foliot_client_state {
@@ -116,7 +116,8 @@ typedef struct foliot_sample {
     bool starved; // no snapshot beyond the render time: extrapolated, for a bounded time
 } foliot_sample;
 // FOLIOT_STATUS_AGAIN before the first complete snapshot, and in lockstep before the first state.
-FOLIOT_MUST_CHECK foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample);
+FOLIOT_MUST_CHECK foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns,
+                                                     foliot_sample *sample);
 
 // Counts since the client was made, and measurements. X(type, name)
 // clang-format off

@@ -54,21 +54,23 @@ uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by)
 // repeat what went wrong.
 typedef struct foliot_step_trace foliot_step_trace;
 
-FOLIOT_MUST_CHECK foliot_status foliot_step_trace_create(foliot_step_trace **trace); // FOLIOT_STATUS_MEMORY
+FOLIOT_MUST_CHECK foliot_status
+foliot_step_trace_create(foliot_step_trace **trace); // FOLIOT_STATUS_MEMORY
 void foliot_step_trace_destroy(foliot_step_trace *trace);
 // Empties the trace for another tick and keeps its memory.
 void foliot_step_trace_reset(foliot_step_trace *trace, uint64_t tick);
 // Steps `simulation` from the tick before, and captures its parts after each stage. The status of
 // the step; FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step(foliot_step_trace *trace, foliot_simulation *simulation,
-                                     const foliot_input *inputs, uint32_t count);
+FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step(foliot_step_trace *trace,
+                                                       foliot_simulation *simulation,
+                                                       const foliot_input *inputs, uint32_t count);
 // Captures the parts of `simulation` as they are now: what the run held. FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace,
-                                             const foliot_simulation *simulation);
+                                                               const foliot_simulation *simulation);
 // Captures the parts of `simulation` after one stage, for hosts with stage hooks of their own.
 // FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_stage(foliot_step_trace *trace, uint32_t stage,
-                                              const foliot_simulation *simulation);
+FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_stage(
+    foliot_step_trace *trace, uint32_t stage, const foliot_simulation *simulation);
 uint64_t foliot_step_trace_get_tick(const foliot_step_trace *trace);
 
 // With both sides at hand: the first stage, part and field that differ, and how many differ there.
@@ -123,8 +125,9 @@ void foliot_search_set_trace(foliot_search *search, const foliot_step_trace *our
 size_t foliot_search_get_request(const foliot_search *search,
                                  uint8_t request[FOLIOT_SEARCH_REQUEST_BYTES_MAX]);
 // Takes the response: hostile bytes. FOLIOT_STATUS_CORRUPT: the search has failed.
-FOLIOT_MUST_CHECK foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *response,
-                                            size_t length);
+FOLIOT_MUST_CHECK foliot_status foliot_search_handle_response(foliot_search *search,
+                                                              const uint8_t *response,
+                                                              size_t length);
 
 // The responding side. `chain` and `trace` may be NULL.
 typedef struct foliot_search_responder {
@@ -134,10 +137,9 @@ typedef struct foliot_search_responder {
 } foliot_search_responder;
 // Writes the response to a request: hostile bytes, FOLIOT_STATUS_CORRUPT. FOLIOT_STATUS_AGAIN: the
 // trace of *tick is needed; call again with it. FOLIOT_STATUS_NOT_FOUND: no chain reaches the tick.
-FOLIOT_MUST_CHECK foliot_status foliot_search_respond(const foliot_search_responder *responder,
-                                    const uint8_t *request, size_t length,
-                                    uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
-                                    size_t *response_length, uint64_t *tick);
+FOLIOT_MUST_CHECK foliot_status foliot_search_respond(
+    const foliot_search_responder *responder, const uint8_t *request, size_t length,
+    uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX], size_t *response_length, uint64_t *tick);
 
 // -- the report
 

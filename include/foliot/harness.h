@@ -85,7 +85,7 @@ typedef struct foliot_harness_result {
 // the kind's table; FOLIOT_STATUS_MEMORY; else what an instance returned from `create` or `step`:
 // then *result says how far it came.
 FOLIOT_MUST_CHECK foliot_status foliot_harness_run(const foliot_harness_config *config,
-                                 foliot_harness_result *result);
+                                                   foliot_harness_result *result);
 
 const char *foliot_harness_test_get_name(foliot_harness_test test);
 // A table for people; one JSON object for programs. They return the length of the whole text, and

@@ -37,8 +37,8 @@ typedef struct foliot_divergence_report {
 // Writes a recording of that one tick for foliot-replay: `state` shows it, and `compare` finds it
 // again between two builds. For foliot_world_kind alone. FOLIOT_STATUS_INVALID if the states are
 // not known; FOLIOT_STATUS_IO.
-FOLIOT_MUST_CHECK foliot_status foliot_divergence_report_write(const foliot_divergence_report *found,
-                                             const foliot_scene *scene, const char *file);
+FOLIOT_MUST_CHECK foliot_status foliot_divergence_report_write(
+    const foliot_divergence_report *found, const foliot_scene *scene, const char *file);
 
 // Writes a file name that is not taken yet: SESSION-divergence-TICK-PLAYER-SIDE.foliot, where
 // `side` is "server" or "client".

@@ -81,10 +81,10 @@ typedef struct foliot_recording_state {
 // made; it is copied. `capacities` NULL: foliot_world_config_default(scene). `config` NULL: the
 // default. FOLIOT_STATUS_INVALID: config; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
-                                    const foliot_world_config *capacities,
-                                    const foliot_world *world,
-                                    const foliot_recording_config *config,
-                                    foliot_recording **recording);
+                                                      const foliot_world_config *capacities,
+                                                      const foliot_world *world,
+                                                      const foliot_recording_config *config,
+                                                      foliot_recording **recording);
 // The same into a sink, which is copied.
 foliot_status
 foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
@@ -94,14 +94,12 @@ foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene
 // The same for a simulation of any kind (docs/reference/recording.md, "Other simulations"). Its kind, version
 // and setup stand in the header; a program that knows the kind can replay it. A foliot.world is
 // recorded as above.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation(const char *file,
-                                               const foliot_simulation *simulation,
-                                               const foliot_recording_config *config,
-                                               foliot_recording **recording);
-FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink *sink,
-                                                    const foliot_simulation *simulation,
-                                                    const foliot_recording_config *config,
-                                                    foliot_recording **recording);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation(
+    const char *file, const foliot_simulation *simulation, const foliot_recording_config *config,
+    foliot_recording **recording);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation_sink(
+    const foliot_recording_sink *sink, const foliot_simulation *simulation,
+    const foliot_recording_config *config, foliot_recording **recording);
 
 // Continues a recording, whether it ended early or in order: the file is cut after its last whole
 // block of ticks and appended to. *world is a new one, replayed to that tick; *scene is what it was
@@ -110,9 +108,11 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation_sink(const foli
 // this build does not replay it to the same digests; FOLIOT_STATUS_CORRUPT: not even its first
 // keyframe is whole; FOLIOT_STATUS_AGAIN: another process writes to it; FOLIOT_STATUS_IO;
 // FOLIOT_STATUS_MEMORY. `problem` (may be NULL) then holds a sentence.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
-                                      foliot_recording **recording, foliot_scene **scene,
-                                      foliot_world **world, char *problem, size_t problem_bytes);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file,
+                                                        const foliot_recording_config *config,
+                                                        foliot_recording **recording,
+                                                        foliot_scene **scene, foliot_world **world,
+                                                        char *problem, size_t problem_bytes);
 
 // Proves that a player's token is the right one, without containing it: a recording may be given
 // to others. All zero: none.
@@ -149,22 +149,26 @@ const foliot_resumption *foliot_recording_get_resumption(const foliot_recording 
 // player's name and proof, before its JOIN is appended; the proof of a new token, while the old one
 // still holds; and that the player has acknowledged the new token, so that it alone holds. They
 // return what the recording stopped with.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name,
-                                            bool lockstep);
-FOLIOT_MUST_CHECK foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player,
-                                           const char *name, foliot_player_proof proof);
-FOLIOT_MUST_CHECK foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player,
-                                          foliot_player_proof proof);
-FOLIOT_MUST_CHECK foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, uint32_t player);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_note_session(foliot_recording *recording,
+                                                              const char *name, bool lockstep);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_note_player(foliot_recording *recording,
+                                                             uint32_t player, const char *name,
+                                                             foliot_player_proof proof);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_note_token(foliot_recording *recording,
+                                                            uint32_t player,
+                                                            foliot_player_proof proof);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_note_acknowledged(foliot_recording *recording,
+                                                                   uint32_t player);
 
 // Appends the tick after every step: `world` as the step left it, and the inputs that it was given.
 // FOLIOT_STATUS_INVALID: not the tick after the last one; else what the recording stopped with
 // (then the tick is counted as lost). It never waits, and allocates only to grow.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
-                                      const foliot_input *inputs, uint32_t count);
-FOLIOT_MUST_CHECK foliot_status foliot_recording_append_simulation(foliot_recording *recording,
-                                                 const foliot_simulation *simulation,
-                                                 const foliot_input *inputs, uint32_t count);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_append(foliot_recording *recording,
+                                                        const foliot_world *world,
+                                                        const foliot_input *inputs, uint32_t count);
+FOLIOT_MUST_CHECK foliot_status
+foliot_recording_append_simulation(foliot_recording *recording, const foliot_simulation *simulation,
+                                   const foliot_input *inputs, uint32_t count);
 // Closes the block now, so that all appended ticks are durable as soon as they are written.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_flush(foliot_recording *recording);
 // Without a thread: writes what waits. Returns what the recording stopped with, as below.
@@ -178,7 +182,8 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
 // Writes the closing block (total ticks, final digest, index), syncs, closes and frees. *final (may
 // be NULL) is given the last state. If the recording has stopped, its status is returned; then the
 // file ends after its last whole block and can be resumed or trimmed.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_close(foliot_recording *recording,
+                                                       foliot_recording_state *final);
 // Frees without a closing block, as a crash would leave the file.
 void foliot_recording_abandon(foliot_recording *recording);
 

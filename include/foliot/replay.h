@@ -65,18 +65,22 @@ typedef struct foliot_replay_summary {
 // Opens a recording at its first tick. FOLIOT_STATUS_OK if a header could be read, however damaged
 // the rest is. FOLIOT_STATUS_IO: no such file; FOLIOT_STATUS_MEMORY; else the status of the damage,
 // and *damage (may be NULL) says what and where.
-FOLIOT_MUST_CHECK foliot_status foliot_replay_open(const char *file, foliot_replay **replay, foliot_damage *damage);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open(const char *file, foliot_replay **replay,
+                                                   foliot_damage *damage);
 // The same from memory, which is lent while the replay is open.
-FOLIOT_MUST_CHECK foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **replay,
-                                       foliot_damage *damage);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open_bytes(const void *bytes, size_t length,
+                                                         foliot_replay **replay,
+                                                         foliot_damage *damage);
 // Recordings of any simulation. `kind` NULL opens those of unknown kinds too, to look at inputs,
 // digests and keyframes; they cannot be stepped. Else it opens those of this kind and version
 // alone; FOLIOT_STATUS_UNSUPPORTED, with names in *damage, for others. `kind` is lent.
-FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
-                                            foliot_replay **replay, foliot_damage *damage);
-FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
-                                                  const foliot_simulation_kind *kind,
-                                                  foliot_replay **replay, foliot_damage *damage);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation(const char *file,
+                                                              const foliot_simulation_kind *kind,
+                                                              foliot_replay **replay,
+                                                              foliot_damage *damage);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation_bytes(
+    const void *bytes, size_t length, const foliot_simulation_kind *kind, foliot_replay **replay,
+    foliot_damage *damage);
 void foliot_replay_close(foliot_replay *replay);
 
 // What the host lends to every step: threads, callbacks. Copied.
@@ -114,7 +118,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_replay_seek(foliot_replay *replay, uint64
 // The inputs of the step from `tick` to `tick` + 1, valid until the next call.
 // FOLIOT_STATUS_NOT_FOUND: beyond the recording. The replay stays at its tick, here and below.
 FOLIOT_MUST_CHECK foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
-                                       const foliot_input **inputs, uint32_t *count);
+                                                         const foliot_input **inputs,
+                                                         uint32_t *count);
 // The recorded bytes of the digest of `tick`: returns how many of the 16 (high first, most
 // significant byte first), 0 if none was recorded.
 uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
@@ -149,8 +154,9 @@ typedef struct foliot_verdict {
 
 // Replays from the first tick and compares every digest and keyframe. `perturbation` NULL: none.
 // The replay is left at the last tick replayed. FOLIOT_STATUS_OK whenever there is a verdict.
-FOLIOT_MUST_CHECK foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
-                                   foliot_verdict *verdict);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_verify(foliot_replay *replay,
+                                                     const foliot_perturbation *perturbation,
+                                                     foliot_verdict *verdict);
 
 #ifdef __cplusplus
 }

@@ -222,16 +222,18 @@ foliot_players_definition foliot_players_definition_default(void); // limit 0, t
 // Checks every range and every combination (an integrator that does not admit the scene's contacts,
 // say). FOLIOT_STATUS_INVALID, or FOLIOT_STATUS_REFUSED for a combination, with *problem filled in;
 // `problem` may be NULL.
-FOLIOT_MUST_CHECK foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem *problem);
+FOLIOT_MUST_CHECK foliot_status foliot_scene_check(const foliot_scene *scene,
+                                                   foliot_scene_problem *problem);
 
 // Writes the scene as canonical bytes: little-endian, doubles exact, the same on every machine.
 // `bytes` NULL asks for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
-FOLIOT_MUST_CHECK foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, size_t capacity,
-                                  size_t *length);
+FOLIOT_MUST_CHECK foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes,
+                                                    size_t capacity, size_t *length);
 // Reads canonical bytes into one heap block that holds the scene and all that it points to; the
 // caller frees it with foliot_scene_destroy. For hostile bytes FOLIOT_STATUS_TRUNCATED,
 // FOLIOT_STATUS_CORRUPT or FOLIOT_STATUS_NEWER; FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **scene);
+FOLIOT_MUST_CHECK foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length,
+                                                    foliot_scene **scene);
 void foliot_scene_destroy(foliot_scene *scene); // NULL is allowed
 
 // The index of the body of that name, FOLIOT_NO_BODY if there is none.

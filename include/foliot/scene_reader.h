@@ -27,12 +27,13 @@ typedef struct foliot_scene_error {
 // foliot_scene_check and belongs to the caller, who frees it with foliot_scene_destroy.
 // FOLIOT_STATUS_INVALID or FOLIOT_STATUS_REFUSED: a bad scene; FOLIOT_STATUS_IO: no such file;
 // FOLIOT_STATUS_MEMORY. *error is filled in for all of them.
-FOLIOT_MUST_CHECK foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_scene_error *error);
+FOLIOT_MUST_CHECK foliot_status foliot_scene_read(const char *file, foliot_scene **scene,
+                                                  foliot_scene_error *error);
 // The same from `length` bytes of memory. `name` stands for the file in messages. `folder` is where
 // CSV files are searched; NULL: naming one is an error.
-FOLIOT_MUST_CHECK foliot_status foliot_scene_parse(const char *text, size_t length, const char *name,
-                                 const char *folder, foliot_scene **scene,
-                                 foliot_scene_error *error);
+FOLIOT_MUST_CHECK foliot_status foliot_scene_parse(const char *text, size_t length,
+                                                   const char *name, const char *folder,
+                                                   foliot_scene **scene, foliot_scene_error *error);
 
 #ifdef __cplusplus
 }

@@ -60,8 +60,8 @@ typedef struct foliot_server_config {
 foliot_server_config foliot_server_config_default(void);
 
 // FOLIOT_STATUS_INVALID: no transport, or catch_up_ticks 0; FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_server_create(const foliot_server_config *config, uint64_t now_ns,
-                                   foliot_server **server);
+FOLIOT_MUST_CHECK foliot_status foliot_server_create(const foliot_server_config *config,
+                                                     uint64_t now_ns, foliot_server **server);
 // Waits for steps that are running. Frees the server and its worlds; what is lent (transport,
 // scenes, recordings, simulations) stays the host's.
 void foliot_server_destroy(foliot_server *server);
@@ -96,8 +96,8 @@ typedef struct foliot_session_config {
 foliot_session_config foliot_session_config_default(void);
 // The session's first tick is closed one period after `now_ns`. On an error the world stays the
 // caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace is not positive;
-// there is neither a simulation nor a world with its scene; or a simulation without lockstep. FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX;
-// FOLIOT_STATUS_MEMORY. A session whose step fails ends: FOLIOT_SERVER_STEP_FAILED.
+// there is neither a simulation nor a world with its scene; or a simulation without lockstep.
+// FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step fails ends: FOLIOT_SERVER_STEP_FAILED.
 FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
                                         uint64_t now_ns);
 

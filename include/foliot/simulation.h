@@ -106,24 +106,26 @@ typedef struct foliot_simulation {
 } foliot_simulation;
 
 // FOLIOT_STATUS_INVALID if the table lacks a member that must be there; else what `create` returns.
-FOLIOT_MUST_CHECK foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const void *setup,
-                                       size_t setup_bytes, foliot_simulation *simulation);
+FOLIOT_MUST_CHECK foliot_status foliot_simulation_create(const foliot_simulation_kind *kind,
+                                                         const void *setup, size_t setup_bytes,
+                                                         foliot_simulation *simulation);
 void foliot_simulation_destroy(foliot_simulation *simulation); // its `self`
 bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind);
 
 uint64_t foliot_simulation_get_tick(const foliot_simulation *simulation);
 // What `step` returns; FOLIOT_STATUS_INVALID for inputs out of order.
-FOLIOT_MUST_CHECK foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot_input *inputs,
-                                     uint32_t count);
+FOLIOT_MUST_CHECK foliot_status foliot_simulation_step(foliot_simulation *simulation,
+                                                       const foliot_input *inputs, uint32_t count);
 // Of the whole state. A kind without `digest` needs memory for it; zero if there is none.
 foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);
 // `bytes` NULL asks for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
-FOLIOT_MUST_CHECK foliot_status foliot_simulation_capture(const foliot_simulation *simulation, void *bytes,
-                                        size_t capacity, size_t *length);
+FOLIOT_MUST_CHECK foliot_status foliot_simulation_capture(const foliot_simulation *simulation,
+                                                          void *bytes, size_t capacity,
+                                                          size_t *length);
 // What `restore` returns; FOLIOT_STATUS_INVALID beyond FOLIOT_SIMULATION_BYTES_MAX.
-FOLIOT_MUST_CHECK foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
-                                        size_t length);
+FOLIOT_MUST_CHECK foliot_status foliot_simulation_restore(foliot_simulation *simulation,
+                                                          const void *bytes, size_t length);
 
 // "finish" where a step is one stage. NULL beyond the last.
 const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind,

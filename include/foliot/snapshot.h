@@ -79,7 +79,8 @@ foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene)
 
 // The state of the world, quantised. FOLIOT_STATUS_FULL if `snapshot` has too little room.
 FOLIOT_MUST_CHECK foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
-                                       const foliot_world *world, foliot_snapshot *snapshot);
+                                                         const foliot_world *world,
+                                                         foliot_snapshot *snapshot);
 // The state that a quantised body stands for. `dt` is that of a tick. An empty slot gives flags 0.
 foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
                                              const foliot_snapshot_body *body, double dt);
@@ -109,14 +110,15 @@ void foliot_snapshot_pieces_destroy(foliot_snapshot_pieces *pieces);
 // The format and the scratch memory of encoding and decoding. One for each thread.
 typedef struct foliot_snapshot_coder foliot_snapshot_coder;
 FOLIOT_MUST_CHECK foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
-                                           foliot_snapshot_coder **coder);
+                                                             foliot_snapshot_coder **coder);
 void foliot_snapshot_coder_destroy(foliot_snapshot_coder *coder);
 
 // Replaces *pieces. `baseline` NULL encodes a snapshot that is complete in itself.
 // FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
-                                     const foliot_snapshot *baseline,
-                                     foliot_snapshot_pieces *pieces);
+FOLIOT_MUST_CHECK foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder,
+                                                       const foliot_snapshot *snapshot,
+                                                       const foliot_snapshot *baseline,
+                                                       foliot_snapshot_pieces *pieces);
 
 // The head of a piece.
 typedef struct foliot_snapshot_head {
@@ -129,12 +131,14 @@ typedef struct foliot_snapshot_head {
 } foliot_snapshot_head;
 // Hostile bytes give FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, here and below.
 FOLIOT_MUST_CHECK foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
-                                          foliot_snapshot_head *head);
+                                                            foliot_snapshot_head *head);
 // Writes the slots of this piece into `into`, whose capacity is at least head.bodies, and changes
 // nothing else of it. `baseline` is the snapshot of head.baseline_tick, NULL if there is none.
-FOLIOT_MUST_CHECK foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,
-                                     size_t length, const foliot_snapshot *baseline,
-                                     foliot_snapshot *into, foliot_snapshot_head *head);
+FOLIOT_MUST_CHECK foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder,
+                                                       const uint8_t *bytes, size_t length,
+                                                       const foliot_snapshot *baseline,
+                                                       foliot_snapshot *into,
+                                                       foliot_snapshot_head *head);
 
 #ifdef __cplusplus
 }

@@ -85,8 +85,9 @@ typedef struct foliot_impairment {
 // Reads "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
 // jitter-kind=uniform|normal|correlated,seed=7"; all parts may be left out. FOLIOT_STATUS_INVALID
 // with a sentence in `problem` (may be NULL).
-FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,
-                                      char *problem, size_t problem_bytes);
+FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
+                                                        foliot_impairment *impairment,
+                                                        char *problem, size_t problem_bytes);
 
 // Counts since the transport was made.
 #define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \
@@ -139,28 +140,31 @@ foliot_transport_config foliot_transport_config_default(void);
 // UDP by ENet. FOLIOT_STATUS_AGAIN: the port is in use; FOLIOT_STATUS_INVALID: `bind` is no
 // address; FOLIOT_STATUS_NOT_FOUND: no address of this machine; FOLIOT_STATUS_REFUSED: the port is
 // privileged; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
-                                           foliot_transport **transport);
+FOLIOT_MUST_CHECK foliot_status foliot_transport_create_enet(const foliot_transport_config *config,
+                                                             uint64_t now_ns,
+                                                             foliot_transport **transport);
 
 // Memory: transports of one hub reach each other by the port that they listen on; every address
 // leads to them.
 typedef struct foliot_hub foliot_hub;
 FOLIOT_MUST_CHECK foliot_status foliot_hub_create(foliot_hub **hub);
 void foliot_hub_destroy(foliot_hub *hub); // after its transports
-FOLIOT_MUST_CHECK foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
-                                             uint64_t now_ns, foliot_transport **transport);
+FOLIOT_MUST_CHECK foliot_status
+foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
+                               uint64_t now_ns, foliot_transport **transport);
 
 // Changes the network from now on; packets on their way are not changed. FOLIOT_STATUS_UNSUPPORTED
 // with ENet.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_set_impairment(foliot_transport *transport,
-                                              const foliot_impairment *send,
-                                              const foliot_impairment *receive);
+                                                                const foliot_impairment *send,
+                                                                const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
 // Begins to connect to a host name or address; an event CONNECTED or DISCONNECTED follows.
 // FOLIOT_STATUS_NOT_FOUND: the name has no address; FOLIOT_STATUS_FULL: all peers_max are in use.
-FOLIOT_MUST_CHECK foliot_status foliot_transport_connect(foliot_transport *transport, const char *host, uint16_t port,
-                                       uint64_t now_ns, foliot_peer_id *peer);
+FOLIOT_MUST_CHECK foliot_status foliot_transport_connect(foliot_transport *transport,
+                                                         const char *host, uint16_t port,
+                                                         uint64_t now_ns, foliot_peer_id *peer);
 // Disconnects, and gives the peer the reason: at once, or after what was sent reliably has arrived.
 void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
                                  bool at_once);
@@ -169,8 +173,9 @@ bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns,
                            foliot_transport_event *event);
 // Copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or too much is waiting for this
 // peer; FOLIOT_STATUS_NOT_FOUND: the peer is gone. Both are counted in packets_refused.
-FOLIOT_MUST_CHECK foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
-                                    foliot_delivery delivery, const uint8_t *bytes, size_t length);
+FOLIOT_MUST_CHECK foliot_status foliot_transport_send(foliot_transport *transport,
+                                                      foliot_peer_id peer, foliot_delivery delivery,
+                                                      const uint8_t *bytes, size_t length);
 // Sends the same bytes to many peers and copies them once. Returns how many peers took them.
 uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_peer_id *peers,
                                     uint32_t count, foliot_delivery delivery, const uint8_t *bytes,

@@ -201,11 +201,13 @@ foliot_world_config foliot_world_config_default(const foliot_scene *scene);
 size_t foliot_world_config_get_bytes(const foliot_world_config *config);
 // Makes a world in the caller's block of `bytes` bytes. The scene is copied. FOLIOT_STATUS_FULL if
 // the block is too small; FOLIOT_STATUS_INVALID and FOLIOT_STATUS_REFUSED as foliot_scene_check.
-FOLIOT_MUST_CHECK foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
-                                const foliot_scene *scene, foliot_world **world);
+FOLIOT_MUST_CHECK foliot_status foliot_world_init(void *block, size_t bytes,
+                                                  const foliot_world_config *config,
+                                                  const foliot_scene *scene, foliot_world **world);
 // The same on the heap, with the default config. The caller owns the world and frees it with
 // foliot_world_destroy (NULL is allowed). FOLIOT_STATUS_MEMORY besides.
-FOLIOT_MUST_CHECK foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world);
+FOLIOT_MUST_CHECK foliot_status foliot_world_create(const foliot_scene *scene,
+                                                    foliot_world **world);
 void foliot_world_destroy(foliot_world *world);
 size_t foliot_world_get_bytes(const foliot_world *world); // of its block
 // Makes the world at `block` equal to `from`; both blocks have the same size. A memcpy of the whole
@@ -218,17 +220,19 @@ void foliot_world_copy(void *block, const foliot_world *from);
 // be NULL. On an error the world is as it was: FOLIOT_STATUS_INVALID for disordered inputs or a
 // callback that the host does not lend; FOLIOT_STATUS_FLOATING_POINT if the rounding mode or
 // flush-to-zero was changed.
-FOLIOT_MUST_CHECK foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
-                                const foliot_host *host);
+FOLIOT_MUST_CHECK foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs,
+                                                  uint32_t count, const foliot_host *host);
 // Goes back by one tick, to the same bits; reversible-leapfrog alone. `before` are the controls
 // that players held before the inputs of the tick that is undone: one for each player whose
 // controls it changed, ordered by player. A tick with joins or leaves cannot be undone; restore an
 // earlier capture instead. FOLIOT_STATUS_UNSUPPORTED under other integrators,
 // FOLIOT_STATUS_INVALID at tick 0 and for disordered controls; errors as foliot_world_step besides.
-FOLIOT_MUST_CHECK foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before,
-                                     uint32_t count, const foliot_host *host);
+FOLIOT_MUST_CHECK foliot_status foliot_world_step_back(foliot_world *world,
+                                                       const foliot_input *before, uint32_t count,
+                                                       const foliot_host *host);
 // As foliot_world_step without inputs and with another dt: for time-corrected-verlet in the lab.
-FOLIOT_MUST_CHECK foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host);
+FOLIOT_MUST_CHECK foliot_status foliot_world_step_dt(foliot_world *world, double dt,
+                                                     const foliot_host *host);
 
 uint64_t foliot_world_get_tick(const foliot_world *world); // steps since the scene's start
 double foliot_world_get_dt(const foliot_world *world);     // of a tick, in the scene's unit
@@ -282,11 +286,12 @@ foliot_invariants foliot_world_get_invariants(const foliot_world *world, const f
 foliot_digest foliot_world_get_digest(const foliot_world *world);
 // Writes the state as canonical little-endian bytes, the same on every machine. `bytes` NULL asks
 // for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
-FOLIOT_MUST_CHECK foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, size_t capacity,
-                                   size_t *length);
+FOLIOT_MUST_CHECK foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes,
+                                                     size_t capacity, size_t *length);
 // Puts a captured state into a world made from the same scene. Hostile bytes give
 // FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT; then the world is unchanged.
-FOLIOT_MUST_CHECK foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, size_t length);
+FOLIOT_MUST_CHECK foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes,
+                                                     size_t length);
 
 #ifdef __cplusplus
 }
