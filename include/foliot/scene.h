@@ -177,6 +177,18 @@ typedef struct foliot_players_definition {
     double reach, pull, push, jump; // m, N, N, m per unit of time
 } foliot_players_definition;
 
+// How verlet makes its first step.
+typedef enum foliot_verlet_start {
+    FOLIOT_VERLET_START_TAYLOR = 0, // x + v dt + a dt^2 / 2
+    FOLIOT_VERLET_START_RK4 = 1,
+} foliot_verlet_start;
+
+// What time-corrected-verlet multiplies the acceleration by.
+typedef enum foliot_verlet_form {
+    FOLIOT_VERLET_FORM_MEAN = 0,   // dt (dt + dt_previous) / 2
+    FOLIOT_VERLET_FORM_SQUARE = 1, // dt^2
+} foliot_verlet_form;
+
 typedef struct foliot_scene {
     const char *name;
     const char *unit_length, *unit_time, *unit_mass; // labels
@@ -185,8 +197,8 @@ typedef struct foliot_scene {
     uint32_t
         substeps; // steps of the integrator in a tick, 1..FOLIOT_SUBSTEPS_MAX or _AUTO (default)
     foliot_integrator integrator;
-    uint32_t start;                 // verlet's first step: 0 Taylor, 1 rk4
-    uint32_t form;                  // time-corrected-verlet: 0 dt (dt + dt_prev) / 2, 1 dt^2
+    uint32_t start;                 // foliot_verlet_start
+    uint32_t form;                  // foliot_verlet_form
     double tolerance;               // implicit integrators: of Newton's update, relative
     uint32_t iterations_max;        // implicit integrators: of Newton's method
     uint32_t constraint_iterations; // of position correction in a step
