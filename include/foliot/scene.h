@@ -193,7 +193,7 @@ typedef struct foliot_scene {
     const char *name;
     const char *unit_length, *unit_time, *unit_mass; // labels
     double dt;                                       // of one tick, in units of time; > 0, finite
-    double pace_hz; // ticks that a server runs in a real second; 0: it must be told
+    double pace_hz; // ticks in a real second; 0: no default, a server must be given it
     uint32_t
         substeps; // steps of the integrator in a tick, 1..FOLIOT_SUBSTEPS_MAX or _AUTO (default)
     foliot_integrator integrator;

@@ -96,7 +96,7 @@ typedef struct foliot_simulation_kind {
     void (*watch)(void *self, void (*after_stage)(void *user, uint32_t stage), void *user);
 } foliot_simulation_kind;
 
-// An instance, by value. Whoever made `self` destroys it. `setup` is what it was made from; it is
+// An instance, by value. The maker of `self` destroys it. `setup` is what it was made from; it is
 // lent and must outlive the instance.
 typedef struct foliot_simulation {
     const foliot_simulation_kind *kind;

@@ -123,7 +123,7 @@ typedef struct foliot_transport_config {
     const char *bind; // address to listen on, "127.0.0.1"; NULL: does not listen
     uint16_t port;    // 0: any free one
     uint32_t peers_max;
-    uint32_t timeout_ms; // a peer unheard of for so long is gone
+    uint32_t timeout_ms; // a peer that is silent for this long is gone
     foliot_impairment send, receive;
     // Limits for one IP address, whatever its ports: how many connections it holds, and how many it
     // opens a second once it has opened that many. 0 gives a quarter of peers_max, at least 8, and
