@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "foliot/foliot.h"
-#include "status.h"
 
 static int embed(const char *file, unsigned index)
 {
@@ -16,7 +15,8 @@ static int embed(const char *file, unsigned index)
         return 1;
     }
     size_t length = 0;
-    demand(foliot_scene_encode(scene, NULL, 0, &length));
+    if (foliot_scene_encode(scene, NULL, 0, &length) != FOLIOT_STATUS_OK)
+        return 1;
     uint8_t *bytes = malloc(length);
     if (!bytes || foliot_scene_encode(scene, bytes, length, &length) != FOLIOT_STATUS_OK)
         return 1;
