@@ -49,8 +49,9 @@ typedef struct foliot_client_config {
     const foliot_simulation_kind *simulation; // what to step; copied; NULL: foliot_world_kind
     const foliot_host *step_host;             // for the steps of a world; copied; or NULL
 } foliot_client_config;
-// 127.0.0.1, FOLIOT_PORT_DEFAULT, the first session, "player", reconnects; a starved share of
-// 0.001, delays of 0 to 1500 ms, 16 ticks to catch up. The caller sets the transport.
+// 127.0.0.1, FOLIOT_PORT_DEFAULT, the first session, "player", 30 s to connect, reconnects; a
+// starved share of 0.001, delays of 0 to 1500 ms, 16 ticks to catch up. The caller sets the
+// transport.
 foliot_client_config foliot_client_config_default(void);
 
 // Begins to connect. FOLIOT_STATUS_INVALID: no transport, a text that is missing or too long, or a
