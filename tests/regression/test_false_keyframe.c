@@ -40,7 +40,8 @@ static size_t state_at(const uint8_t *payload, size_t at)
         return 0;
     p += 2;
     p += *p < 0x80 ? 1 : 1 + widths[*p - 0xcc]; // tick
-    assert_true(p[0] == 0xc4 && p[1] == 16);
+    check_eq(p[0], 0xc4);
+    check_eq(p[1], 16);
     p += 18; // digest
     assert_int_equal(*p++, FOLIOT__RECORDING_RAW);
     return at + (size_t)(p - payload) + 1 + widths[*p - 0xc4];
@@ -245,7 +246,7 @@ static void a_match_does_not_go_on_from_it(void **state)
     (void)state;
     char file[] = P_tmpdir "/foliot-test-XXXXXX", problem[256];
     int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
+    check_ge(descriptor, 0);
     close(descriptor);
     tape t = record();
     move_body(&t, 3, 10);

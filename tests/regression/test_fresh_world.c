@@ -64,7 +64,7 @@ static void go_on_alike(const char *file, uint64_t seed)
     foliot__rng rng = foliot__rng_seeded(seed);
     if (foliot_scene_read(file, &p.scene, &error) != FOLIOT_STATUS_OK)
         fail_msg("%s", error.message);
-    assert_true(p.scene->players.limit <= 16);
+    check_le(p.scene->players.limit, 16);
     assert_int_equal(foliot_world_create(p.scene, &p.first), FOLIOT_STATUS_OK);
     for (int tick = 0; tick < TICKS; tick++) {
         foliot_input inputs[16];

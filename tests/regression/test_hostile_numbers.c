@@ -35,7 +35,7 @@ static void rates_of_a_hostile_server(void **state)
         client->buffer.capacity = 1;
         client->buffer.entries[0].snapshot.tick = cases[i].newest;
         foliot__client_keep_figures(client);
-        assert_true(client->expected_before <= (uint64_t)1 << 53);
+        check_le(client->expected_before, (uint64_t)1 << 53);
         if (i == 0)
             assert_int_equal(client->expected_before, 21);
         free(client);

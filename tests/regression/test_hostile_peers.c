@@ -140,12 +140,13 @@ static void a_liar_is_searched_three_times_however_often_it_comes(void **state)
                   (unsigned long long)counted(s)->searches,
                   (unsigned long long)counted(s)->divergences,
                   (unsigned long long)s->told[FOLIOT_SERVER_DIVERGED]);
-    assert_true(counted(s)->searches >= 1 && counted(s)->searches <= 3);
-    assert_true(s->told[FOLIOT_SERVER_FOUND] <= 3);
-    assert_true(s->told[FOLIOT_SERVER_DIVERGED] <= 12);
-    assert_true(counted(s)->search_steps <= 3 * 4 * PACE_HZ);
-    assert_true(counted(s)->searches_put_off > 5);
-    assert_true(liar->welcomes > 8);
+    check_ge(counted(s)->searches, 1);
+    check_le(counted(s)->searches, 3);
+    check_le(s->told[FOLIOT_SERVER_FOUND], 3);
+    check_le(s->told[FOLIOT_SERVER_DIVERGED], 12);
+    check_le(counted(s)->search_steps, 3 * 4 * PACE_HZ);
+    check_gt(counted(s)->searches_put_off, 5);
+    check_gt(liar->welcomes, 8);
     assert_true(plays(s, client));
     end(s);
 }
@@ -159,7 +160,7 @@ static void many_liars_share_one_budget(void **state)
     for (unsigned i = 0; i < 16; i++)
         attack(s, HOSTILE_LIAR, true);
     run(s, 20);
-    assert_true(counted(s)->searches <= 4 + 10);
+    check_le(counted(s)->searches, 4 + 10);
     assert_true(plays(s, client));
     end(s);
 }
@@ -175,7 +176,7 @@ static void silent_spectators_are_sent_less_and_less_and_then_nothing(void **sta
     }
     run(s, 5);
     // Of a state that nobody acknowledges only a window is sent: these get no ticks.
-    assert_true(s->enemies[0].packets <= 2); // copies of the welcome
+    check_le(s->enemies[0].packets, 2); // copies of the welcome
     run(s, 12);
     for (unsigned i = 0; i < HOSTILE; i++)
         assert_true(s->enemies[i].gone);
@@ -196,8 +197,8 @@ static void silent_spectators_are_sent_less_and_less_and_then_nothing(void **sta
                   (unsigned long long)packets,
                   (double)(counted(s)->relay_encodes - encodes) /
                       (double)(counted(s)->ticks - ticks));
-    assert_true(packets < 8 * PACE_HZ / 2);
-    assert_true(counted(s)->relay_encodes - encodes < 8 * (counted(s)->ticks - ticks));
+    check_lt(packets, 8 * PACE_HZ / 2);
+    check_lt(counted(s)->relay_encodes - encodes, 8 * (counted(s)->ticks - ticks));
     run(s, 4);
     for (unsigned i = 0; i < HOSTILE; i++)
         assert_true(s->enemies[i].gone);
@@ -219,9 +220,9 @@ static void deaf_spectators_are_sent_the_same(void **state)
     run(s, 10);
     uint64_t ticks = counted(s)->ticks, encodes = counted(s)->relay_encodes;
     run(s, 10);
-    assert_true(counted(s)->relay_encodes - encodes <= 3 * (counted(s)->ticks - ticks));
+    check_le(counted(s)->relay_encodes - encodes, 3 * (counted(s)->ticks - ticks));
     run(s, 125);
-    assert_true(counted(s)->behind > 0); // the log has come round: they are given a state anew
+    check_gt(counted(s)->behind, 0); // the log has come round: they are given a state anew
     assert_true(plays(s, client));
     end(s);
 }
@@ -239,8 +240,8 @@ static void a_storm_of_joins_is_sent_no_more_than_a_budget(void **state)
         welcomes += s->enemies[i].welcomes;
     print_message("# %llu joins, %.2f MB of states\n", (unsigned long long)welcomes,
                   1e-6 * (double)counted(s)->keyframe_bytes_sent);
-    assert_true(welcomes > 1000);
-    assert_true(counted(s)->keyframe_bytes_sent < 10 * 8000000u + 400000u);
+    check_gt(welcomes, 1000);
+    check_lt(counted(s)->keyframe_bytes_sent, 10 * 8000000u + 400000u);
     assert_true(plays(s, client));
     unsigned late = join(s);
     run(s, 3);
@@ -258,7 +259,7 @@ static void a_tick_that_no_packet_holds_arrives(void **state)
         attack(s, HOSTILE_HOARDER, false);
     run(s, 8);
     assert_true(plays(s, client));
-    assert_true(counted(s)->ticks_too_large > 0);
+    check_gt(counted(s)->ticks_too_large, 0);
     unsigned late = join(s);
     run(s, 2);
     assert_true(plays(s, late));

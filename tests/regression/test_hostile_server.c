@@ -225,8 +225,7 @@ static void check_scene(const stage *s, const made_scene *m)
     assert_non_null(scene);
     assert_string_equal(scene->name, m->scene.name);
     assert_int_equal(scene->body_count, m->scene.body_count);
-    assert_true(scene->bodies[m->scene.body_count - 1].position[0] ==
-                3.0 * (m->scene.body_count - 1));
+    check_eq(scene->bodies[m->scene.body_count - 1].position[0], 3.0 * (m->scene.body_count - 1));
 }
 
 // -- the scene after a reconnect
@@ -377,8 +376,8 @@ static void check_plays(stage *s, foliot_server *server, const made_scene *m, bo
     foliot_client_set_input(s->client, axes, 0);
     run(s, server, 1);
     foliot_client_statistics after = foliot_client_get_statistics(s->client);
-    assert_true(after.newest_tick > before.newest_tick + 20);
-    assert_true(foliot_server_get_counters(server)->inputs > heard); // and it is heard
+    check_gt(after.newest_tick, before.newest_tick + 20);
+    check_gt(foliot_server_get_counters(server)->inputs, heard); // and it is heard
     if (lockstep) {
         assert_int_equal(after.divergences, 0);
         assert_non_null(foliot_client_get_simulation(s->client));
@@ -459,7 +458,7 @@ static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
     }
     size_t taken = memory_in_use() - before;
     check_below((double)taken / (double)MIB, 96);
-    assert_true(foliot_client_get_statistics(s.client).snapshots_too_large > 0);
+    check_gt(foliot_client_get_statistics(s.client).snapshots_too_large, 0);
     free(slots.bodies);
     foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
@@ -568,7 +567,7 @@ static void one_update_does_a_bounded_amount_of_work(void **state)
     s.now_ns += 100000000; // all of them are here
     foliot_client_update(s.client, s.now_ns);
     check_below((double)foliot_client_get_statistics(s.client).pieces_received, SNAPSHOTS);
-    assert_true(foliot_client_get_wake_ns(s.client) <= s.now_ns); // it goes on at once
+    check_le(foliot_client_get_wake_ns(s.client), s.now_ns); // it goes on at once
     pass(&s, 0.1);
     assert_int_equal(foliot_client_get_statistics(s.client).pieces_received, SNAPSHOTS);
     free(slots.bodies);
@@ -657,7 +656,8 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     search(&s, FOLIOT__DIVERGED, 3);
     pass(&s, 0.1);
     assert_true(foliot_client_poll_divergence(s.client, &found)); // told at once: all is there
-    assert_true(found.before_bytes > 0 && found.after_bytes > 0);
+    check_gt(found.before_bytes, 0);
+    check_gt(found.after_bytes, 0);
     assert_int_equal(found.input_count, 1);
     search(&s, FOLIOT__DIVERGED, 3);
     search(&s, FOLIOT__SEARCH_REQUEST, TICKS);

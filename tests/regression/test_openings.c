@@ -241,16 +241,17 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
     let_pass(i, 300);
     size_t back = received_bytes(victim);
     print_message("%zu bytes sent in the victim's name, %zu came to it\n", sent, back);
-    assert_true(back > 0 && back < sent / 2);
+    check_gt(back, 0);
+    check_lt(back, sent / 2);
     assert_int_equal(foliot_server_get_counters(i->server)->joins, 0);
-    assert_true(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie >= 200);
+    check_ge(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 200);
     // The same hello where its cookie is good: the server has much to say.
     uint8_t bytes[1400];
     size_t length = write_hello(bytes, ask(i, own, 1), 1);
     received_bytes(own);
     (void)!send(own, bytes, length, 0);
     let_pass(i, 300);
-    assert_true(received_bytes(own) > 3 * length);
+    check_gt(received_bytes(own), 3 * length);
     close(own);
     close(victim);
     close_inn(i);
@@ -330,8 +331,8 @@ static void forged_datagrams_end_no_connection(void **state)
                                        at_host->datagrams_dropped_malformed),
                   (unsigned long long)(at_client->datagrams_dropped_unproven +
                                        at_client->datagrams_dropped_malformed));
-    assert_true(at_host->datagrams_dropped_unproven > 10000);
-    assert_true(at_client->datagrams_dropped_unproven > 1000);
+    check_gt(at_host->datagrams_dropped_unproven, 10000);
+    check_gt(at_client->datagrams_dropped_unproven, 1000);
     close(raw);
     close_inn(i);
 }
@@ -359,11 +360,12 @@ static void one_address_locks_nobody_out(void **state)
     }
     uint32_t held = foliot_server_get_presence(i->server).peers;
     print_message("%u of %u connections held by one address\n", held, PEERS);
-    assert_true(held >= 4 && held <= PEERS / 4);
+    check_ge(held, 4);
+    check_le(held, PEERS / 4);
     for (int c = 0; c < HONEST; c++)
         assert_true(joins_within(i, honest(i), 3000));
-    assert_true(foliot_transport_get_counters(i->host)->connects_over_address > 0);
-    assert_true(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie > 0);
+    check_gt(foliot_transport_get_counters(i->host)->connects_over_address, 0);
+    check_gt(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 0);
     close(fd);
     close_inn(i);
 }
@@ -402,8 +404,9 @@ static void an_address_that_storms_is_put_off(void **state)
     }
     print_message("%d connections opened in 1.5 s, put off %llu times\n", opened,
                   (unsigned long long)foliot_transport_get_counters(i->host)->connects_too_fast);
-    assert_true(opened >= 4 && opened <= 24);
-    assert_true(foliot_transport_get_counters(i->host)->connects_too_fast > 0);
+    check_ge(opened, 4);
+    check_le(opened, 24);
+    check_gt(foliot_transport_get_counters(i->host)->connects_too_fast, 0);
     foliot_transport_destroy(storm);
     close_inn(i);
 }

@@ -94,7 +94,7 @@ static hostile *attack(siege *s, unsigned i, hostile_kind kind, bool spectates)
 static unsigned join(siege *s, const char *network, bool spectates)
 {
     unsigned i = s->client_count++;
-    assert_true(i < HONEST);
+    check_lt(i, HONEST);
     s->wires[i] = wire(s, network);
     foliot_client_config config = foliot_client_config_default();
     config.transport = s->wires[i];
@@ -165,16 +165,17 @@ static void four_silent_spectators_do_not_bring_a_server_down(void **state)
                      0); // its place is free, its inputs were for ticks to come
     run(s, 112);
     unsigned client = join(s, "loss=0%", false);
-    assert_true(until_there(s, client, 0.3, 3) >= 0);
+    check_ge(until_there(s, client, 0.3, 3), 0);
     assert_int_equal(foliot_client_get_player(s->clients[client]), 0);
     assert_int_equal(counted(s)->keyframes_unsaved, 0);
-    assert_true(counted(s)->keyframes_stalled > 0);
+    check_gt(counted(s)->keyframes_stalled, 0);
     assert_int_equal(s->dropped, 4);
     for (unsigned i = 1; i <= 4; i++)
         assert_true(s->enemies[i].gone);
     run(s, 1);
     foliot_client_statistics seen = foliot_client_get_statistics(s->clients[client]);
-    assert_true(seen.ticks_compared > 0 && seen.divergences == 0);
+    check_gt(seen.ticks_compared, 0);
+    check_eq(seen.divergences, 0);
     end(s);
 }
 
@@ -192,16 +193,16 @@ static void whoever_holds_states_keeps_nobody_out(void **state)
     for (unsigned i = 0; i < HONEST; i++) {
         unsigned client = join(s, "delay=20ms", i % 4 != 0);
         double seconds = until_there(s, client, 0.3, 20);
-        assert_true(seconds >= 0);
+        check_ge(seconds, 0);
         longest = seconds > longest ? seconds : longest;
         run(s, 4.3);
     }
     check_below(longest, 3);
     assert_int_equal(counted(s)->keyframes_unsaved, 0);
-    assert_true(counted(s)->keyframes_taken_back > 5);
+    check_gt(counted(s)->keyframes_taken_back, 5);
     print_message("# the longest of %u joins took %.2f s, %llu were dropped\n", HONEST, longest,
                   (unsigned long long)s->dropped);
-    assert_true(s->dropped > 0);
+    check_gt(s->dropped, 0);
     for (unsigned i = 0; i < HONEST; i++)
         assert_true(is_there(s, i, 0.3));
     assert_int_equal(counted(s)->divergences, 0);
@@ -222,7 +223,7 @@ static void a_slow_network_is_given_its_time(void **state)
     unsigned client = join(s, "rate=256kbit,loss=5%,delay=1000ms,seed=5", true);
     double seconds = until_there(s, client, 3, 80);
     print_message("# a state of %u bytes took %.1f s\n", BULKY_BYTES, seconds);
-    assert_true(seconds > 0);
+    check_gt(seconds, 0);
     assert_int_equal(foliot_client_get_statistics(s->clients[client]).reconnects, 0);
     end(s);
 }

@@ -168,7 +168,8 @@ static void a_connection_that_nobody_hears_makes_way(void **state)
     guest *deaf = come(&i, token);
     guest *again = come(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
-    assert_true(deaf->lost && !again->lost);
+    assert_true(deaf->lost);
+    assert_true(!again->lost);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
     assert_int_equal(foliot_server_get_presence(i.s->server).peers, 1);
     close_inn(&i);
@@ -184,14 +185,14 @@ static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **sta
     guest *owner = come(&i, token);
     play(&i, owner);
     guest *other = come(&i, token);
-    assert_true(other->welcome.player != owner->welcome.player &&
-                !same(other->welcome.token, owner->welcome.token));
+    check_ne(other->welcome.player, owner->welcome.player);
+    assert_true(!same(other->welcome.token, owner->welcome.token));
     assert_false(owner->lost);
     play(&i, other);
     go(&i, owner);
     guest *third = come(&i, token);
-    assert_true(third->welcome.player != owner->welcome.player &&
-                third->welcome.player != other->welcome.player);
+    check_ne(third->welcome.player, owner->welcome.player);
+    check_ne(third->welcome.player, other->welcome.player);
     guest *back = come(&i, owner->welcome.token);
     assert_int_equal(back->welcome.player, owner->welcome.player);
     close_inn(&i);
@@ -202,7 +203,7 @@ static void newcomers_without_a_token_are_never_one(void **state)
     (void)state;
     inn i = open_inn();
     guest *a = come(&i, none), *b = come(&i, none);
-    assert_true(a->welcome.player != b->welcome.player);
+    check_ne(a->welcome.player, b->welcome.player);
     assert_false(a->lost);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 2);
     close_inn(&i);

@@ -138,7 +138,7 @@ static void play_names_them_too(void **state)
     const char *build = getenv("BUILD");
     recording_memory memory = record();
     int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
+    check_ge(descriptor, 0);
     assert_int_equal(write(descriptor, memory.bytes, memory.length), memory.length);
     close(descriptor);
     snprintf(command, sizeof command, "%s/foliot-replay play --frame --tick 20 %s 2>&1",

@@ -28,7 +28,7 @@ static void falls_asleep_without_a_jump(yard *y, uint32_t count)
         now = foliot_world_get_invariants(world, NULL);
     }
     assert_int_equal(count_sleepers(world), count);
-    assert_true(fabs(before.potential) > 1);
+    check_gt(fabs(before.potential), 1);
     check_near(now.potential, before.potential, 1e-3 * fabs(before.potential));
     foliot_world_destroy(world);
 }
@@ -69,7 +69,8 @@ static void the_frozen_and_the_static_have_none(void **state)
         y.bodies[i].is_static = true;
     foliot_world *world = yard_open(&y);
     foliot_invariants now = foliot_world_get_invariants(world, NULL);
-    assert_true(now.kinetic == 0 && now.potential == 0);
+    check_eq(now.kinetic, 0);
+    check_eq(now.potential, 0);
     foliot_world_destroy(world);
 }
 

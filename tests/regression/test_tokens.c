@@ -123,7 +123,8 @@ static void copy_file(const inn *i)
 {
     static char bytes[1 << 20];
     FILE *from = fopen(i->file, "rb"), *to = fopen(i->copy, "wb");
-    assert_true(from && to);
+    assert_true(from);
+    assert_true(to);
     size_t length = fread(bytes, 1, sizeof bytes, from);
     assert_int_equal(fwrite(bytes, 1, length, to), length);
     fclose(from);
@@ -182,7 +183,7 @@ static void say_hello(guest *g, foliot__token token)
 
 static guest *come(inn *i, foliot__token token)
 {
-    assert_true(i->count < GUESTS);
+    check_lt(i->count, GUESTS);
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
@@ -249,8 +250,7 @@ static void one_token_gives_no_other(void **state)
     (void)state;
     inn *i = open_inn(false, false);
     foliot__token tokens[4];
-    assert_true(state_behind(output_of(0x1234567890abcdefu)) ==
-                0x1234567890abcdefu); // the attack works on what it is for
+    check_eq(state_behind(output_of(0x1234567890abcdefu)), 0x1234567890abcdefu); // the attack works on what it is for
     for (int k = 0; k < 4; k++)
         tokens[k] = come(i, none)->welcome.token;
     for (int a = 0; a < 4; a++)
@@ -259,11 +259,12 @@ static void one_token_gives_no_other(void **state)
                 uint64_t from, to;
                 memcpy(&from, tokens[a].bytes + 8 * (half & 1), 8);
                 memcpy(&to, tokens[b].bytes + 8 * (half >> 1), 8);
-                assert_true(from != 0 && (from != to || (a == b && (half & 1) == half >> 1)));
+                check_ne(from, 0);
+                assert_true(from != to || (a == b && (half & 1) == half >> 1));
                 for (int step = -8; step <= 8; step++)
                     if (step != 0)
-                        assert_true(output_of(state_behind(from) +
-                                              (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u) != to);
+                        check_ne(output_of(state_behind(from) +
+                                              (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u), to);
             }
     close_inn(i);
 }
@@ -279,7 +280,8 @@ static void every_resume_gives_another_token_and_a_theft_shows(void **state)
     play(i, owner);
     guest *thief = come(i, first); // he has the player now, and the owner's token is spent
     assert_int_equal(thief->welcome.player, owner->welcome.player);
-    assert_true(thief->welcome.resumed && owner->lost);
+    assert_true(thief->welcome.resumed);
+    assert_true(owner->lost);
     assert_false(same(thief->welcome.token, first));
     play(i, thief);
     assert_int_equal(i->spent, 0);
@@ -518,7 +520,8 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     let_pass(i, 0.01);
     say_hello(newcomer, none);
     let_pass(i, 0.1);
-    assert_true(newcomer->lost && !newcomer->welcomed);
+    assert_true(newcomer->lost);
+    assert_true(!newcomer->welcomed);
     assert_int_equal(foliot_server_get_counters(i->server)->refusals_reserved, 1);
     assert_int_equal(come(i, away->welcome.token)->welcome.player, away->welcome.player);
     close_inn(i);

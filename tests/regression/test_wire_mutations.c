@@ -81,7 +81,7 @@ static int open_socket(unsigned last)
 {
     struct sockaddr_in address = loopback(last, 0);
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
+    check_ge(fd, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     return fd;
 }
@@ -374,7 +374,7 @@ static void assert_plays(rig *r, uint32_t index)
     assert_int_equal(seen.reconnects, 0);
     assert_int_equal(seen.divergences, 0);
     assert_int_equal(seen.pieces_malformed, 0);
-    assert_true(seen.newest_tick + 30 > foliot_world_get_tick(world));
+    check_gt(seen.newest_tick + 30, foliot_world_get_tick(world));
 }
 
 static void assert_heard(rig *r, uint32_t index, int8_t axis)
@@ -532,8 +532,8 @@ static void a_hundred_thousand_mutated_datagrams_harm_nobody_else(void **state)
     assert_int_equal(r->to_server + r->to_clients, MUTATED);
     // A third of what the server got was a stranger's, and hardly any of that asked for a
     // connection.
-    assert_true(dropped(after) - dropped(&r->before) > r->to_server / 4);
-    assert_true(r->stranger_got <= AMPLIFIED * r->stranger_sent);
+    check_gt(dropped(after) - dropped(&r->before), r->to_server / 4);
+    check_le(r->stranger_got, AMPLIFIED * r->stranger_sent);
     rig_close(r);
 }
 

@@ -23,11 +23,11 @@ static void clients_step_to_the_same_bits(void **state)
     arena_run(a, 20);
     for (unsigned i = 0; i < 3; i++) {
         foliot_client_statistics seen = arena_seen(a, i);
-        assert_true(seen.ticks_compared > 1100);
+        check_gt(seen.ticks_compared, 1100);
         assert_int_equal(seen.divergences, 0);
         assert_true(arena_agrees(a, i));
     }
-    assert_true(arena_counted(a)->inputs > 60);
+    check_gt(arena_counted(a)->inputs, 60);
     assert_true(arena_is_honest(a));
     arena_destroy(a);
 }
@@ -66,21 +66,22 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     assert_int_equal(found->divergence.body, 3);
     assert_string_equal(found->divergence.field_name, "velocity.y");
     assert_int_equal(found->divergence.ulps, 2);
-    assert_true(found->exchanged <= 2048);
+    check_le(found->exchanged, 2048);
     print_message("%u bytes exchanged\n", found->exchanged);
     // Noticed within a tick and a round trip, and the client has been told the same.
-    assert_true(a->last[FOLIOT_SERVER_DIVERGED].tick <= 400 + 1 + 10 + 2);
+    check_le(a->last[FOLIOT_SERVER_DIVERGED].tick, 400 + 1 + 10 + 2);
     foliot_divergence_report told;
     assert_true(foliot_client_poll_divergence(a->clients[bad], &told));
     assert_int_equal(told.divergence.tick, 400);
     assert_string_equal(told.divergence.field_name, "velocity.y");
     assert_int_equal(told.divergence.actual, found->divergence.actual);
     assert_int_equal(told.divergence.expected, found->divergence.expected);
-    assert_true(told.before_bytes > 0 && told.after_bytes > 0);
+    check_gt(told.before_bytes, 0);
+    check_gt(told.after_bytes, 0);
     // Nobody was disconnected, and the others are not concerned.
     assert_int_equal(foliot_client_get_state(a->clients[bad]), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(arena_seen(a, 0).divergences, 0);
-    assert_true(arena_seen(a, 0).ticks_compared > 650);
+    check_gt(arena_seen(a, 0).ticks_compared, 650);
     assert_true(arena_agrees(a, 0));
     assert_false(arena_agrees(a, bad));
     arena_destroy(a);
@@ -104,7 +105,7 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     assert_false(a->found.divergence.stage_known);
     assert_int_equal(a->found.divergence.body, 0);
     assert_string_equal(a->found.divergence.field_name, "position.x");
-    assert_true(a->found.divergence.ulps > 1000);
+    check_gt(a->found.divergence.ulps, 1000);
     assert_int_equal(arena_counted(a)->violations_digests, 0);
     arena_destroy(a);
 }
@@ -123,8 +124,9 @@ static void a_lost_connection_is_resumed_as_the_same_player(void **state)
     assert_int_equal(seen.reconnects, 1);
     assert_int_equal(foliot_client_get_player(a->clients[1]), player);
     assert_int_equal(arena_counted(a)->resumes, 1);
-    assert_true(seen.ticks_compared > 500);
-    assert_true(arena_agrees(a, 0) && arena_agrees(a, 1));
+    check_gt(seen.ticks_compared, 500);
+    assert_true(arena_agrees(a, 0));
+    assert_true(arena_agrees(a, 1));
     assert_true(arena_is_honest(a));
     arena_destroy(a);
 }
@@ -139,13 +141,13 @@ static void who_sleeps_is_let_go_and_comes_back(void **state)
     a->asleep[sleeper] = true;
     a->step_ns = 4000000;
     arena_run(a, 160);                                             // the log reaches back 137 s
-    assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a)); // nobody waited
+    check_gt(arena_seen(a, 0).newest_tick + 6, arena_tick(a)); // nobody waited
     a->asleep[sleeper] = false;
     arena_run(a, 5);
     assert_int_equal(arena_counted(a)->peers_silent, 1);
     assert_int_equal(a->told[FOLIOT_SERVER_DROPPED], 1);
     assert_int_equal(arena_counted(a)->leaves, 1); // its place was kept for a while
-    assert_true(arena_seen(a, sleeper).newest_tick + 10 > arena_tick(a));
+    check_gt(arena_seen(a, sleeper).newest_tick + 10, arena_tick(a));
     assert_true(arena_agrees(a, sleeper));
     assert_int_equal(arena_counted(a)->divergences, 0);
     arena_destroy(a);
@@ -183,14 +185,14 @@ static void tell_lie(arena *a, foliot__lockstep_input packet, uint32_t player, u
 // It is named and counted, and the others play on.
 static void check_lie(arena *a, uint64_t count, const char *what)
 {
-    assert_true(count > 0);
-    assert_true(a->told[FOLIOT_SERVER_VIOLATION] > 0);
+    check_gt(count, 0);
+    check_gt(a->told[FOLIOT_SERVER_VIOLATION], 0);
     assert_non_null(strstr(a->last[FOLIOT_SERVER_VIOLATION].text, "mallory"));
     assert_non_null(strstr(a->last[FOLIOT_SERVER_VIOLATION].text, what));
     arena_run(a, 12);
     assert_true(arena_agrees(a, 0));
     assert_int_equal(arena_seen(a, 0).divergences, 0);
-    assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a));
+    check_gt(arena_seen(a, 0).newest_tick + 6, arena_tick(a));
     arena_destroy(a);
 }
 
@@ -246,7 +248,7 @@ static void false_digests_are_a_lie(void **state)
         a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .digests = 12345}, 1, 0,
         0);
     arena_run(a, 0.2);
-    assert_true(arena_counted(a)->divergences >= 1);
+    check_ge(arena_counted(a)->divergences, 1);
     check_lie(a, arena_counted(a)->violations_digests, "answers deny");
 }
 
@@ -262,8 +264,8 @@ static void a_flood_is_a_lie(void **state)
             arena_inject(a, 1, bytes, length);
         arena_run(a, 0.001);
     }
-    assert_true(arena_counted(a)->violations_flood > 4000);
-    assert_true(a->told[FOLIOT_SERVER_VIOLATION] <= 5); // and the log is not flooded
+    check_gt(arena_counted(a)->violations_flood, 4000);
+    check_le(a->told[FOLIOT_SERVER_VIOLATION], 5); // and the log is not flooded
     check_lie(a, arena_counted(a)->violations_flood, "more packets");
 }
 
@@ -336,7 +338,7 @@ static void junk_ends_the_connection(void **state)
         arena_inject(a, 1, bytes, sizeof bytes);
         arena_run(a, 0.05);
     }
-    assert_true(arena_counted(a)->messages_malformed >= 30);
+    check_ge(arena_counted(a)->messages_malformed, 30);
     assert_int_equal(arena_counted(a)->peers_dropped, 1);
     arena_run(a, 5);
     assert_true(arena_agrees(a, 0));

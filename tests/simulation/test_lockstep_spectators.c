@@ -19,8 +19,8 @@ static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
     unsigned late = arena_join(a, "delay=150ms,loss=10%", &config);
     arena_run(a, 1.5);
     foliot_client_statistics seen = arena_seen(a, late);
-    assert_true(seen.ticks_compared > 0);
-    assert_true(seen.newest_tick + 20 > arena_tick(a));
+    check_gt(seen.ticks_compared, 0);
+    check_gt(seen.newest_tick + 20, arena_tick(a));
     assert_int_equal(a->most_steps[late], 4); // faster than time, and no faster than it may
     arena_run(a, 10);
     assert_true(arena_agrees(a, late));
@@ -42,19 +42,20 @@ static void spectators_see_what_was_and_stall_nobody(void **state)
     for (int i = 0; i < 20; i++)
         arena_spectator(a, i < 15 ? "delay=40ms,loss=5%" : "delay=1000ms,loss=25%");
     arena_run(a, 3);
-    assert_true(arena_seen(a, 2).newest_tick <= arena_tick(a) - 300);
+    check_le(arena_seen(a, 2).newest_tick, arena_tick(a) - 300);
     arena_run(a, 14);
     for (unsigned i = 2; i < 22; i++) {
         foliot_client_statistics seen = arena_seen(a, i);
         assert_in_range(arena_tick(a) - seen.newest_tick, 300, 300 + (i < 17 ? 8 : 80));
-        assert_true(seen.ticks_compared > 400);
+        check_gt(seen.ticks_compared, 400);
         assert_true(arena_agrees(a, i));
     }
     assert_int_equal(arena_seen(a, 0).stalls, 0);
-    assert_true(arena_agrees(a, 0) && arena_agrees(a, 1));
-    assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a));
+    assert_true(arena_agrees(a, 0));
+    assert_true(arena_agrees(a, 1));
+    check_gt(arena_seen(a, 0).newest_tick + 6, arena_tick(a));
     // Encoded once for many: far fewer encodes than packets.
-    assert_true(arena_counted(a)->relay_encodes * 3 < arena_counted(a)->relays_sent);
+    check_lt(arena_counted(a)->relay_encodes * 3, arena_counted(a)->relays_sent);
     assert_true(arena_is_honest(a));
     arena_destroy(a);
 }
@@ -89,13 +90,13 @@ static void a_hundred_spectators_stall_nobody(void **state)
             continue;
         there++;
         assert_in_range(arena_tick(a) - seen.newest_tick, 120, 180);
-        assert_true(seen.ticks_compared > 300);
+        check_gt(seen.ticks_compared, 300);
         assert_true(arena_agrees(a, i));
     }
     assert_int_equal(there, 90);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(arena_seen(a, i).stalls, 0);
-        assert_true(arena_seen(a, i).newest_tick + 8 > arena_tick(a));
+        check_gt(arena_seen(a, i).newest_tick + 8, arena_tick(a));
         assert_true(arena_agrees(a, i));
     }
     assert_in_range(arena_seen(a, 0).inputs_late + arena_seen(a, 1).inputs_late, late, late + 1);

@@ -17,10 +17,10 @@ static void a_client_sees_what_the_server_steps(void **state)
     simulation_run(s, 10);
     foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
     assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_PLAYING);
-    assert_true(seen.snapshots_received > 550);
+    check_gt(seen.snapshots_received, 550);
     assert_int_equal(seen.snapshots_without_baseline, 0);
     assert_int_equal(seen.pieces_malformed, 0);
-    assert_true(s->error_count > 1000);
+    check_gt(s->error_count, 1000);
     check_below(simulation_error_rms(s), 0.001);
     assert_string_equal(foliot_client_get_scene(s->clients[0])->name, "springs");
     simulation_destroy(s);
@@ -60,7 +60,7 @@ static void a_narrow_network_is_given_what_it_takes(void **state)
     print_message("%llu thinned, delay %.0f ms, round trip %.0f ms\n",
                   (unsigned long long)counted->snapshots_thinned, seen.delay_ms,
                   seen.round_trip_ms);
-    assert_true(counted->snapshots_thinned > 1000);
+    check_gt(counted->snapshots_thinned, 1000);
     check_below((double)(seen.samples_starved - before.samples_starved) /
                     (double)(seen.samples - before.samples),
                 0.04);
@@ -90,7 +90,7 @@ static void inputs_arrive_in_their_tick_on_a_bad_network(void **state)
     print_message("%llu inputs, %llu late\n", (unsigned long long)counted->inputs,
                   (unsigned long long)counted->inputs_late);
     assert_in_range(counted->inputs, 98, 101); // what changed before it was welcome went out as one
-    assert_true(counted->inputs_late <= 12);
+    check_le(counted->inputs_late, 12);
     assert_int_equal(counted->messages_malformed, 0);
     simulation_destroy(s);
 }
@@ -124,14 +124,14 @@ static void spectators_are_shown_what_was_so_long_ago(void **state)
     unsigned later = simulation_join(s, "loss=20%,delay=10ms,seed=4", true);
     simulation_run(s, 20);
     uint64_t tick = foliot_world_get_tick(foliot_server_get_world(s->server, "main"));
-    assert_true(foliot_client_get_statistics(s->clients[player]).newest_tick + 6 > tick);
+    check_gt(foliot_client_get_statistics(s->clients[player]).newest_tick + 6, tick);
     for (unsigned i = 0; i <= later; i += later) {
         foliot_client_statistics seen = foliot_client_get_statistics(s->clients[i]);
         assert_in_range(tick - seen.newest_tick, 300, 308);
-        assert_true(seen.snapshots_received > 700);
+        check_gt(seen.snapshots_received, 700);
         assert_int_equal(seen.snapshots_without_baseline, 0);
     }
-    assert_true(s->error_count > 1000);
+    check_gt(s->error_count, 1000);
     check_below(simulation_error_rms(s), 0.001);
     simulation_destroy(s);
 }
@@ -159,7 +159,7 @@ static void server_and_client_say_when_to_call_again(void **state)
     assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_PLAYING);
     assert_in_range(foliot_client_get_statistics(s->clients[0]).snapshots_received - received, 237,
                     243);
-    assert_true(calls < 2500);
+    check_lt(calls, 2500);
     simulation_destroy(s);
 }
 
@@ -190,7 +190,7 @@ static void figures_go_on_over_a_new_connection(void **state)
     simulation_run(s, 15);
     foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
     assert_in_range(seen.reconnects, 1, 4);
-    assert_true(seen.snapshots_expected >= seen.snapshots_received);
+    check_ge(seen.snapshots_expected, seen.snapshots_received);
     assert_in_range(seen.snapshots_expected, 1700, 1950);
     check_near(seen.loss, 0.05, 0.025);
     simulation_destroy(s);

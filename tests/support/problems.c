@@ -24,7 +24,7 @@ void problem_body(problem *p, foliot_integrator integrator, double dt)
 
 foliot_force_definition *problem_force(problem *p, foliot_force_kind kind)
 {
-    assert_true(p->scene.force_count < PROBLEM_FORCES);
+    check_lt(p->scene.force_count, PROBLEM_FORCES);
     foliot_force_definition *force = &p->forces[p->scene.force_count++];
     *force = foliot_force_definition_default(kind);
     return force;

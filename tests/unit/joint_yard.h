@@ -32,7 +32,7 @@ __attribute__((format(printf, 1, 2))) static inline void add(const char *format,
     va_start(arguments, format);
     vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
-    assert_true(strlen(text) < sizeof text - 1);
+    check_lt(strlen(text), sizeof text - 1);
 }
 
 static inline void begin(const char *integrator, double dt, int substeps, double gravity)

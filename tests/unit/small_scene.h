@@ -30,7 +30,7 @@ static inline small_scene small(foliot_integrator integrator, double dt)
 static inline uint32_t small_body(small_scene *s, double mass, double x, double v)
 {
     uint32_t i = s->scene.body_count++;
-    assert_true(i < SMALL_BODIES);
+    check_lt(i, SMALL_BODIES);
     s->body[i] = foliot_body_definition_default();
     s->body[i].mass = mass;
     s->body[i].position[0] = x;
@@ -41,7 +41,7 @@ static inline uint32_t small_body(small_scene *s, double mass, double x, double 
 static inline foliot_force_definition *small_force(small_scene *s, foliot_force_kind kind)
 {
     uint32_t i = s->scene.force_count++;
-    assert_true(i < SMALL_FORCES);
+    check_lt(i, SMALL_FORCES);
     s->force[i] = foliot_force_definition_default(kind);
     return &s->force[i];
 }

@@ -115,7 +115,7 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
     newest->bodies[1].generation++;
     assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 10, 15, &sample), FOLIOT_STATUS_OK);
     check_below(off(&sample.bodies[1], spins[1], LAST * DT), 0.012);
-    assert_true(sample.bodies[1].angular_velocity[2] == 0);
+    check_eq(sample.bodies[1].angular_velocity[2], 0);
     check_below(off(&sample.bodies[2], spins[2], (LAST + 10) * DT), 0.06);
     close_yard(&y);
 }
@@ -185,14 +185,15 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
     double before = first;
     for (double tick = LAST + 6.5; tick < LAST + 12; tick += 0.5) {
         double now = off_y(&y, tick, 0);
-        assert_true(now >= before && now - before < 0.2 * aside); // never all at once, never back
+        check_ge(now, before);
+        check_lt(now - before, 0.2 * aside); // never all at once, never back
         before = now;
     }
     check_near(before, aside, 0.15 * aside);
     step_and_put(&y, 12);
     step_and_put(&y, 2);
     check_sample(&y, LAST + 25, false, 0.02, 0.3);
-    assert_true(y.buffer.smoothing.weight == 0);
+    check_eq(y.buffer.smoothing.weight, 0);
     close_yard(&y);
 }
 

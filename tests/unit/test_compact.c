@@ -132,15 +132,15 @@ static void a_closed_file_has_blocks_of_a_second(void **state)
         record(file, &config);
         foliot_replay *a = open_file(plain), *b = open_file(file);
         const foliot_replay_summary *one = foliot_replay_get_summary(a), *other = foliot_replay_get_summary(b);
-        assert_true(one->blocks > TICKS / 3);
+        check_gt(one->blocks, TICKS / 3);
         // A block a second, and a new one where a player's note stands.
-        assert_true(other->blocks <= TICKS / 60 + 6 + other->notes);
-        assert_true(other->header_bytes + other->digest_bytes < 20000 * TICKS / 3600);
+        check_le(other->blocks, TICKS / 60 + 6 + other->notes);
+        check_lt(other->header_bytes + other->digest_bytes, 20000 * TICKS / 3600);
         assert_int_equal(other->inputs, one->inputs);
         assert_int_equal(other->digests, TICKS);
         assert_int_equal(other->keyframes, one->keyframes);
         assert_int_equal(other->notes, one->notes);
-        assert_true(other->notes > 3);
+        check_gt(other->notes, 3);
         assert_true(foliot_digest_equal(one->final_digest, other->final_digest));
         for (uint64_t tick = 0; tick < TICKS; tick++)
             same_tick(a, b, tick);
@@ -218,7 +218,7 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     snprintf(beside, sizeof beside, "%s.compact", file);
     assert_int_equal(mkdir(beside, 0700), 0); // where the new file would be
     record(file, &config);
-    assert_true(blocks_of(file) > TICKS / 3);
+    check_gt(blocks_of(file), TICKS / 3);
     verifies(file);
     assert_int_equal(rmdir(beside), 0);
     // What a killed compaction left does not keep the next one from its work.
@@ -226,7 +226,7 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     assert_non_null(rest);
     fclose(rest);
     record(file, &config);
-    assert_true(blocks_of(file) < 60);
+    check_lt(blocks_of(file), 60);
     assert_int_not_equal(access(beside, F_OK), 0);
     // Another name of the file would keep the old one.
     unlink(file);
@@ -236,8 +236,8 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     play(&yard, recording, world, TICKS);
     assert_int_equal(link(file, beside), 0);
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
-    assert_true(blocks_of(beside) > TICKS / 3);
-    assert_true(blocks_of(file) > TICKS / 3);
+    check_gt(blocks_of(beside), TICKS / 3);
+    check_gt(blocks_of(file), TICKS / 3);
     foliot_world_destroy(world);
     recording_fixture_free(&yard);
     remove_folder(folder);
@@ -273,7 +273,7 @@ static void a_kill_during_the_close_loses_nothing(void **state)
         char word;
         assert_int_equal(pipe(ends), 0);
         pid_t child = fork();
-        assert_true(child >= 0);
+        check_ge(child, 0);
         if (child == 0)
             close_in_child(file, ends[1]);
         close(ends[1]);
@@ -297,7 +297,7 @@ static void a_kill_during_the_close_loses_nothing(void **state)
     }
     print_message("%d kills: %d recordings were closed, %d of them compacted\n", count, closed,
                   compacted);
-    assert_true(compacted > 0);
+    check_gt(compacted, 0);
     remove_folder(folder);
 }
 

@@ -168,7 +168,8 @@ static void hangs(foliot_integrator id)
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         lowest = fmin(lowest, foliot_world_get_body_state(world, i).position[2]);
     check_below(longest, 0.1 * 1.25); // the two pinned corners carry all of it
-    assert_true(lowest < 1 && lowest > -0.8);
+    check_lt(lowest, 1);
+    check_gt(lowest, -0.8);
     double before[SIDE * SIDE];
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         before[i] = foliot_world_get_body_state(world, i).position[2];
@@ -210,14 +211,15 @@ static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
     }
     uint32_t broken = broken_count(world, constraints + 1);
     assert_int_equal(broken, events + foliot_world_get_counters(world)->events_dropped);
-    assert_true(broken >= 4 && broken < constraints / 2); // a hole, not dust
+    check_ge(broken, 4);
+    check_lt(broken, constraints / 2); // a hole, not dust
     assert_false(foliot_world_get_constraint_broken(world, rope));
     // The weight falls, and the rest of the cloth still hangs.
     check_below(foliot_world_get_body_state(world, weight).position[2], -100);
     uint32_t hanging = 0;
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         hanging += foliot_world_get_body_state(world, i).position[2] > -2;
-    assert_true(hanging > SIDE * SIDE / 2);
+    check_gt(hanging, SIDE * SIDE / 2);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -230,7 +232,7 @@ static void breaking_is_truth(void **state)
     uint32_t constraints = cloth(&y, false, 3);
     foliot_world *world = yard_open(&y), *other = yard_open(&y);
     yard_run(world, 120);
-    assert_true(broken_count(world, constraints) > 0);
+    check_gt(broken_count(world, constraints), 0);
     size_t bytes = 0;
     assert_int_equal(foliot_world_capture(world, NULL, 0, &bytes), FOLIOT_STATUS_OK);
     uint8_t *image = malloc(bytes);
@@ -299,7 +301,7 @@ static void falls(foliot_integrator id)
             check_near(distance(world, bones[k][0], bones[k][1]), length, 0.12 * length);
         }
         for (uint32_t i = 0; i < 11; i++)
-            assert_true(foliot_world_get_body_state(world, i).position[2] > 0);
+            check_gt(foliot_world_get_body_state(world, i).position[2], 0);
     }
     // It lies: low, and nothing jumps (its balls are wheels: along the floor it may roll on).
     for (uint32_t i = 0; i < 11; i++) {

@@ -16,7 +16,7 @@
 static void make_file(char *file)
 {
     int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
+    check_ge(descriptor, 0);
     close(descriptor);
 }
 
@@ -51,7 +51,7 @@ static uint64_t kill_at_random(const char *file, foliot__rng *rng, bool after_fi
     uint64_t tick = 0, last = 0;
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
-    assert_true(child >= 0);
+    check_ge(child, 0);
     if (child == 0) {
         close(ends[0]);
         record_for_ever(file, ends[1]);
@@ -67,7 +67,8 @@ static uint64_t kill_at_random(const char *file, foliot__rng *rng, bool after_fi
     close(ends[0]);
     int status;
     waitpid(child, &status, 0);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_true(WIFSIGNALED(status));
+    check_eq(WTERMSIG(status), SIGKILL);
     return last;
 }
 
@@ -88,7 +89,7 @@ static void every_durable_tick_survives_kill_9(void **state)
         if (status == FOLIOT_STATUS_OK) {
             assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
             assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT); // not closed
-            assert_true(verdict.ticks >= said);
+            check_ge(verdict.ticks, said);
             kept += verdict.ticks;
             foliot_replay_close(replay);
         } else {
@@ -99,7 +100,7 @@ static void every_durable_tick_survives_kill_9(void **state)
     }
     print_message("%d kills: %llu ticks were said to be durable, %llu were there\n", count,
                   (unsigned long long)durable, (unsigned long long)kept);
-    assert_true(durable > 0);
+    check_gt(durable, 0);
 }
 
 // A limit on the size of files stands for a full disk: the system takes a part of a block, then
@@ -140,7 +141,8 @@ static void a_full_disk_leaves_whole_blocks(void **state)
     assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
-    assert_true(verdict.ticks > 0 && verdict.ticks % 10 == 0);
+    check_gt(verdict.ticks, 0);
+    check_eq(verdict.ticks % 10, 0);
     assert_int_equal(verdict.cut_at, foliot_replay_get_summary(replay)->bytes);
     foliot_replay_close(replay);
     unlink(file);

@@ -36,7 +36,7 @@ static void find_blocks(subject *s)
     for (uint64_t at = FOLIOT__RECORDING_START_BYTES; at < s->memory.length;
          at += FOLIOT__RECORDING_BLOCK_BYTES + block.length) {
         assert_true(foliot__recording_block_read(s->memory.bytes + at, &block));
-        assert_true(s->count < BLOCKS_MAX);
+        check_lt(s->count, BLOCKS_MAX);
         s->offset[s->count] = at;
         s->tick[s->count++] = block.tick;
     }
@@ -117,7 +117,7 @@ static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint
         names_the_place(&damage, block, offset);
         return;
     }
-    assert_true(block > 0);
+    check_gt(block, 0);
     uint64_t whole = s->tick[block - 1];
     status = foliot_replay_scan(replay);
     assert_true(status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED);

@@ -72,8 +72,9 @@ static double fastest(const foliot_world *world, uint32_t bodies)
         double v2 = 0;
         for (int k = 0; k < 3; k++) {
             v2 += s.velocity[k] * s.velocity[k];
-            assert_true(isfinite(s.position[k]) && isfinite(s.velocity[k]) &&
-                        isfinite(s.angular_velocity[k]));
+            assert_true(isfinite(s.position[k]));
+            assert_true(isfinite(s.velocity[k]));
+            assert_true(isfinite(s.angular_velocity[k]));
         }
         most = fmax(most, sqrt(v2));
     }
@@ -119,7 +120,7 @@ static void heaps_of_anything_stay_finite_and_slow(void **state)
     }
     // The fall of one size gives 4.5; the rest is what pushed overlaps apart.
     printf("fastest: %.3g sizes a second\n", worst);
-    assert_true(worst < 60);
+    check_lt(worst, 60);
 }
 
 // A wire, a strip or a needle alone, thrown at a floor. A tumbling that no substep can follow would
@@ -167,7 +168,8 @@ static void thin_things_thrown_at_a_floor_do_not_run_away(void **state)
         // Without loss or friction a rod comes to spin as fast as a substep can just follow.
         printf("shape %d: kinetic energy at most %.3g times the first if dropped, %.3g if thrown\n",
                shape, slow, fast);
-        assert_true(slow < 50 && fast < 2);
+        check_lt(slow, 50);
+        check_lt(fast, 2);
     }
 }
 
@@ -179,11 +181,13 @@ static void check_hit(bool met, const foliot_query_hit *hit, double reach)
         return;
     double n2 = 0;
     for (int k = 0; k < 3; k++) {
-        assert_true(isfinite(hit->point[k]) && isfinite(hit->normal[k]));
+        assert_true(isfinite(hit->point[k]));
+        assert_true(isfinite(hit->normal[k]));
         n2 += hit->normal[k] * hit->normal[k];
     }
     check_near(n2, 1, 1e-9);
-    assert_true(isfinite(hit->distance) && hit->distance <= reach);
+    assert_true(isfinite(hit->distance));
+    check_le(hit->distance, reach);
 }
 
 // From centres, corners and faces of the bodies themselves too, along axes.
@@ -207,9 +211,11 @@ static void ask(const foliot_world *world, foliot__rng *rng, const foliot_shape 
     bool met = foliot_world_cast_shape(world, shape, from, s.orientation, way, reach, NULL, &hit);
     check_hit(met, &hit, reach);
     uint32_t count = foliot_world_overlap_shape(world, shape, from, s.orientation, NULL, slots, 13);
-    assert_true(count <= 13);
-    if (count > 0) // what overlaps is met at once
-        assert_true(met && hit.distance == 0);
+    check_le(count, 13);
+    if (count > 0) { // what overlaps is met at once
+        assert_true(met);
+        check_eq(hit.distance, 0);
+    }
 }
 
 static void questions_about_anything_have_finite_answers(void **state)

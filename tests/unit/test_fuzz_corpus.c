@@ -52,7 +52,7 @@ static unsigned run_folder(const char *folder, int (*one)(const uint8_t *data, s
     unsigned count = 0;
     struct dirent **entries;
     int found = scandir(folder, &entries, NULL, alphasort);
-    assert_true(found > 0);
+    check_gt(found, 0);
     for (int i = 0; i < found; i++) {
         char file[512];
         snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
@@ -69,33 +69,33 @@ static unsigned run_folder(const char *folder, int (*one)(const uint8_t *data, s
 static void texts_are_read_or_refused(void **state)
 {
     (void)state;
-    assert_true(run_folder("tests/fuzz/corpus/scene", fuzz_scene_one) >= 10);
+    check_ge(run_folder("tests/fuzz/corpus/scene", fuzz_scene_one), 10);
 }
 
 static void bytes_are_decoded_or_refused(void **state)
 {
     (void)state;
-    assert_true(run_folder("tests/fuzz/corpus/scene_bytes", fuzz_scene_bytes_one) >= 10);
+    check_ge(run_folder("tests/fuzz/corpus/scene_bytes", fuzz_scene_bytes_one), 10);
 }
 
 static void tables_are_read_or_refused(void **state)
 {
     (void)state;
-    assert_true(run_folder("tests/fuzz/corpus/scene_csv", fuzz_scene_csv_one) >= 5);
+    check_ge(run_folder("tests/fuzz/corpus/scene_csv", fuzz_scene_csv_one), 5);
 }
 
 static void packets_are_decoded_or_refused(void **state)
 {
     (void)state;
-    assert_true(run_folder("tests/fuzz/corpus/snapshot", fuzz_snapshot_one) >= 8);
-    assert_true(run_folder("tests/fuzz/corpus/message", fuzz_message_one) >= 8);
-    assert_true(run_folder("tests/fuzz/corpus/packet_filter", fuzz_packet_filter_one) >= 7);
+    check_ge(run_folder("tests/fuzz/corpus/snapshot", fuzz_snapshot_one), 8);
+    check_ge(run_folder("tests/fuzz/corpus/message", fuzz_message_one), 8);
+    check_ge(run_folder("tests/fuzz/corpus/packet_filter", fuzz_packet_filter_one), 7);
 }
 
 static void patched_states_are_refused_or_go_on(void **state)
 {
     (void)state;
-    assert_true(run_folder("tests/fuzz/corpus/state", fuzz_state_one) >= 60);
+    check_ge(run_folder("tests/fuzz/corpus/state", fuzz_state_one), 60);
 }
 
 int main(void)

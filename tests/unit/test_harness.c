@@ -49,9 +49,9 @@ static void a_sound_simulation_passes(void **state)
     foliot_harness_result result = run_beads(BEADS_SOUND);
     expect(&result, "++++");
     assert_int_equal(result.ticks, 400);
-    assert_true(result.inputs > 100);
+    check_gt(result.inputs, 100);
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
-        assert_true(result.row[i].checks >= 400);
+        check_ge(result.row[i].checks, 400);
     result = run(beads_kind_plain(), "s", 1, 400);
     expect(&result, "++++");
 }
@@ -73,7 +73,7 @@ static void a_forgotten_field_is_found(void **state)
     foliot_harness_result result = run_beads(BEADS_FORGETS);
     expect(&result, "+---"); // the perturbation test's copy has no wind either
     const foliot_divergence *d = &result.row[FOLIOT_HARNESS_serialisation].divergence;
-    assert_true(d->tick <= 2);
+    check_le(d->tick, 2);
     assert_true(d->field_known);
     assert_string_equal(d->group, "ring");
     assert_string_equal(d->field_name, "wind");
@@ -186,7 +186,8 @@ static void what_cannot_run_is_said(void **state)
     config.players = 9; // beads take eight
     assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
     assert_false(result.passed);
-    assert_true(result.ticks > 0 && result.ticks < 100);
+    check_gt(result.ticks, 0);
+    check_lt(result.ticks, 100);
 }
 
 static void reports_say_what_failed(void **state)

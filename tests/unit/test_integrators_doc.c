@@ -55,7 +55,7 @@ static void the_table_is_that_of_the_registry(void **state)
     assert_non_null(file);
     size_t length = fread(text, 1, DOCUMENT_BYTES - 1, file);
     fclose(file);
-    assert_true(length > 0);
+    check_gt(length, 0);
     unsigned missing = 0;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         write_row(foliot_integrator_get_info((foliot_integrator)id), row, sizeof row);

@@ -596,7 +596,7 @@ static void static_bodies_stay_and_anchor(void **state)
         check_bits(foliot_world_get_body_state(world, wall).position[0], 2);
         check_bits(foliot_world_get_body_state(world, wall).position[1], 0);
         check_bits(foliot_world_get_body_state(world, wall).velocity[1], 0);
-        assert_true(foliot_world_get_body_state(world, a).position[1] < 0);
+        check_lt(foliot_world_get_body_state(world, a).position[1], 0);
         foliot_world_destroy(world);
     }
 }

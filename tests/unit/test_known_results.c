@@ -32,7 +32,8 @@ static void explicit_euler_grows_where_the_damped_oscillator_decays(void **state
     // 1 + (w dt)^2 - b dt a step, to leading order: (1 + 0.0005)^9000 = 90.
     double grown = oscillator_energy(world, 15) / start;
     foliot_world_destroy(world);
-    assert_true(grown > 80 && grown < 100);
+    check_gt(grown, 80);
+    check_lt(grown, 100);
 
     problem_damped_oscillator(&p, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 0.01, 15, 0.1, 1000);
     world = problem_world(&p);
@@ -68,11 +69,12 @@ static void energies_of_the_coarse_oscillator(void **state)
         }
         double end = oscillator_energy(world, 15);
         foliot_world_destroy(world);
-        assert_true(least / start > rows[i].least && most / start < rows[i].most);
+        check_gt(least / start, rows[i].least);
+        check_lt(most / start, rows[i].most);
         if (isnan(rows[i].end)) {
             // The whole range is visited, so that the bounds are those of the scheme.
             check_below(least / start, rows[i].least * 1.01);
-            assert_true(most / start > rows[i].most * 0.99);
+            check_gt(most / start, rows[i].most * 0.99);
         } else {
             check_near(end / start, rows[i].end, 0.00005);
         }
@@ -153,7 +155,7 @@ static void discrete_invariants_are_kept(void **state)
     check_below(worst_deviation(FOLIOT_INTEGRATOR_VERLET, kick_drift_kick), 1e-12);
     check_below(worst_deviation(FOLIOT_INTEGRATOR_LEAPFROG, drift_kick_drift), 1e-12);
     // And they are each scheme's own.
-    assert_true(worst_deviation(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, kick_drift_kick) > 1e-3);
+    check_gt(worst_deviation(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, kick_drift_kick), 1e-3);
 }
 
 static void verlet_is_a_cosine(void **state)

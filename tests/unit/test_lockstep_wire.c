@@ -50,7 +50,9 @@ static void same_block(void)
     assert_memory_equal(got.ages, block.ages, block.count * sizeof block.ages[0]);
     for (uint32_t i = 0; i < block.count; i++) {
         const foliot_input *a = &got.inputs[i], *b = &block.inputs[i];
-        assert_true(a->player == b->player && a->kind == b->kind && a->buttons == b->buttons);
+        check_eq(a->player, b->player);
+        check_eq(a->kind, b->kind);
+        check_eq(a->buttons, b->buttons);
         assert_memory_equal(a->axes, b->axes, sizeof a->axes);
     }
 }
@@ -90,7 +92,7 @@ static void nothing_takes_no_byte_and_a_change_few(void **state)
     block.ages[0] = 16382;
     block.inputs[0] = (foliot_input){.player = 3, .axes = {127, 0, -127}, .buttons = 1};
     size_t length = foliot__block_encode(&block, bytes, sizeof bytes);
-    assert_true(length <= 9);
+    check_le(length, 9);
     assert_int_equal(decode(bytes, length, 16383), FOLIOT_STATUS_OK);
     same_block();
 }
@@ -115,8 +117,10 @@ static void hostile_blocks_are_refused_or_harmless(void **state)
         if (decode(bytes, length, ticks) != FOLIOT_STATUS_OK)
             continue;
         for (uint32_t i = 0; i < got.count; i++) {
-            assert_true(got.ages[i] < ticks && (i == 0 || got.ages[i] >= got.ages[i - 1]));
-            assert_true(got.inputs[i].player < FOLIOT_PLAYERS_MAX && got.inputs[i].axes[0] != -128);
+            check_lt(got.ages[i], ticks);
+            assert_true(i == 0 || got.ages[i] >= got.ages[i - 1]);
+            check_lt(got.inputs[i].player, FOLIOT_PLAYERS_MAX);
+            check_ne(got.inputs[i].axes[0], -128);
         }
     }
     draw_block(40, 4, 20);
@@ -150,7 +154,8 @@ static void ticks_are_kept_in_any_order_and_forgotten(void **state)
     put(&log, first + 1, 1);
     assert_int_equal(log.next, first);
     put(&log, first, 0);
-    assert_true(log.next == first + 2 && log.end == first + 5);
+    check_eq(log.next, first + 2);
+    check_eq(log.end, first + 5);
     assert_int_equal(foliot__tick_log_put(&log, first + 1, NULL, 0), FOLIOT_STATUS_AGAIN);
     assert_int_equal(foliot__tick_log_put(&log, first - 1, NULL, 0), FOLIOT_STATUS_AGAIN);
     assert_int_equal(foliot__tick_log_put(&log, first + 16, NULL, 0), FOLIOT_STATUS_FULL);
@@ -159,11 +164,14 @@ static void ticks_are_kept_in_any_order_and_forgotten(void **state)
     assert_int_equal(foliot__tick_log_read(&log, first + 4, inputs, 8), 2);
     assert_int_equal(inputs[1].buttons, (uint16_t)(first + 4));
     foliot__tick_log_forget(&log, first + 3);
-    assert_true(log.first == first + 3 && log.next == first + 3 && log.used == 2);
+    check_eq(log.first, first + 3);
+    check_eq(log.next, first + 3);
+    check_eq(log.used, 2);
     put(&log, first + 3, 7);
-    assert_true(log.next == first + 5);
+    check_eq(log.next, first + 5);
     foliot__tick_log_forget(&log, first + 100);
-    assert_true(log.used == 0 && log.next == first + 100);
+    check_eq(log.used, 0);
+    check_eq(log.next, first + 100);
     put(&log, first + 100, 8);
     foliot__tick_log_free(&log);
 }
@@ -183,10 +191,12 @@ static void acknowledgements_show_the_holes(void **state)
     assert_int_equal(acks.count, 2);
     uint64_t next = foliot__tick_near(acks.next, first + 90);
     assert_int_equal(next, first + 7);
-    assert_true(foliot__tick_hole(&acks, next, 0, &from, &to) && from == first + 7 &&
-                to == first + 8);
-    assert_true(foliot__tick_hole(&acks, next, 1, &from, &to) && from == first + 40 &&
-                to == first + 60);
+    assert_true(foliot__tick_hole(&acks, next, 0, &from, &to));
+    check_eq(from, first + 7);
+    check_eq(to, first + 8);
+    assert_true(foliot__tick_hole(&acks, next, 1, &from, &to));
+    check_eq(from, first + 40);
+    check_eq(to, first + 60);
     assert_false(foliot__tick_hole(&acks, next, 2, &from, &to));
     foliot__tick_log_free(&log);
 }
@@ -215,7 +225,8 @@ static void packets_keep_to_their_budget_but_for_the_least(void **state)
         assert_int_equal(decode(bytes, length, (uint32_t)(300 - first)), FOLIOT_STATUS_OK);
         same_block();
         length = foliot__block_of_oldest(&log, 0, 300, &block, bytes, sizeof bytes, &next);
-        assert_true(length <= sizeof bytes && next > 10);
+        check_le(length, sizeof bytes);
+        check_gt(next, 10);
     }
     foliot__tick_log_free(&log);
 }

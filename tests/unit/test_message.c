@@ -164,7 +164,8 @@ static void every_message_comes_back(void **state)
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_OK);
     assert_int_equal(got.as.welcome.format.acceleration[2], -357);
     assert_int_equal(got.as.welcome.format.damping, 64881);
-    assert_true(got.as.welcome.format.rotates && !got.as.welcome.format.spins);
+    assert_true(got.as.welcome.format.rotates);
+    assert_true(!got.as.welcome.format.spins);
     assert_string_equal(got.as.welcome.integrator, "verlet");
 }
 

@@ -81,7 +81,8 @@ static void values_come_after_a_blank_or_an_equals_sign(void **state)
     assert_int_equal(read_for(&program, "run a.yaml --dt 0.25 --ticks=7 --json --record=x=y"),
                      FOLIOT__OPTIONS_RUN);
     check_bits(dt, 0.25);
-    assert_true(dt_given && json);
+    assert_true(dt_given);
+    assert_true(json);
     assert_int_equal(ticks, 7);
     assert_string_equal(file, "x=y");
     assert_string_equal(arguments.command->name, "run");
@@ -156,7 +157,7 @@ static void numbers_are_read_strictly(void **state)
                 "--ticks wants a whole number, at least 1, not '18446744073709551616'");
     check_wrong("run a --port 65536", "--port wants a whole number from 0 to 65535, not '65536'");
     assert_int_equal(read_for(&program, "run a --ticks 18446744073709551615"), FOLIOT__OPTIONS_RUN);
-    assert_true(ticks == UINT64_MAX);
+    check_eq(ticks, UINT64_MAX);
     assert_int_equal(read_for(&program, "run a --dt 0x1p-6"), FOLIOT__OPTIONS_RUN);
     check_bits(dt, 0x1p-6);
 }

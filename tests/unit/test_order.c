@@ -90,7 +90,8 @@ static void check_order(const char *what, const foliot_integrator_info *info, un
     double measured = log2(coarse / fine);
     print_message("%-26s %-18s order %.3f, finer error %.1e\n", info->name, what, measured, fine);
     check_near(measured, order, order > 6 ? 0.1 : 0.05);
-    assert_true(fine > 1e-12 && fine < 1e-3);
+    check_gt(fine, 1e-12);
+    check_lt(fine, 1e-3);
 }
 
 static void measure(int which)
@@ -286,7 +287,7 @@ static void evaluations_are_those_of_the_table(void **state)
         if (info->evaluations > 0)
             assert_int_equal(then, 100 * info->evaluations);
         else
-            assert_true(then >= 100);
+            check_ge(then, 100);
     }
 }
 
@@ -362,7 +363,7 @@ static void symplectic_schemes_keep_the_symplectic_form(void **state)
         if (info->symplectic)
             check_below(off, lattice ? 2e-9 : 2e-10);
         else if (!other)
-            assert_true(off > 1e-6);
+            check_gt(off, 1e-6);
     }
 }
 
@@ -394,7 +395,7 @@ static void reversible_schemes_return(void **state)
         if (info->reversible == FOLIOT_REVERSIBILITY_ROUNDED)
             check_below(off, 1e-12);
         else if (info->id != FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET)
-            assert_true(off > 1e-6);
+            check_gt(off, 1e-6);
         foliot_world_destroy(world);
     }
 }

@@ -118,7 +118,7 @@ static void no_way_parts_boxes_sooner(void **state)
             }
             least = fmin(least, top - low);
         }
-        assert_true(told <= least + 1e-12);
+        check_le(told, least + 1e-12);
         if (told > 0)
             check_near(told, least, 0.05);
     }

@@ -97,7 +97,7 @@ static void gripping_keeps_momentum(void **state)
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PUSH);
     yard_run(world, 30);
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
-    assert_true(end.kinetic > 1);
+    check_gt(end.kinetic, 1);
     for (int k = 0; k < 3; k++)
         check_near(end.momentum[k], 0,
                    1e-4); // of some 100: those that touch exchange binary32 impulses
@@ -130,7 +130,7 @@ static void a_jump_needs_ground_and_a_press(void **state)
     check_near(foliot_world_get_body_state(world, me).velocity[1], 0, 1e-3);
     act(world, FOLIOT_INPUT_CONTROL, 0);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
-    assert_true(foliot_world_get_body_state(world, me).velocity[1] > 3);
+    check_gt(foliot_world_get_body_state(world, me).velocity[1], 3);
     foliot_world_destroy(world);
     yard_free(&y);
 }

@@ -54,7 +54,7 @@ static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, 
     outcome o = {0};
     assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
     o.energy_start = energy_of(world);
-    assert_true(players <= 64);
+    check_le(players, 64);
     for (unsigned tick = 0; tick < ticks; tick++) {
         bool acts = tick % 20 == 0;
         for (uint32_t p = 0; acts && p < players; p++) {
@@ -171,7 +171,7 @@ static void bullets_do_not_pass_through(void **state)
     outcome wall = run(scene, 12, 0, "shot-a"), target = run(scene, 12, 0, "target");
     check_below(wall.body.position[0], 40);
     check_near(wall.body.velocity[0], -0.6 * 900, 1);
-    assert_true(target.body.velocity[0] > 10);
+    check_gt(target.body.velocity[0], 10);
     foliot_scene_destroy(scene);
 }
 
@@ -182,7 +182,7 @@ static void what_falls_comes_to_rest(void **state)
     for (size_t i = 0; i < sizeof falling / sizeof *falling; i++) {
         outcome o = run_named(falling[i], 600, NULL);
         check_below(o.energy, 0.3 * o.energy_start);
-        assert_true(o.energy > -0.01 * o.energy_start); // nothing fell through the floor
+        check_gt(o.energy, -0.01 * o.energy_start); // nothing fell through the floor
     }
 }
 
@@ -217,7 +217,7 @@ static void all_dominoes_fall(void **state)
     uint32_t first = foliot_scene_find_body(scene, "domino-0"), last = scene->body_count - 1;
     step(world, 15);
     for (uint32_t i = first; i <= last; i++)
-        assert_true(upright(world, i) > 0.9999);
+        check_gt(upright(world, i), 0.9999);
     if (PACE_SLOW)
         last = first + 5;
     int ticks = 0;
@@ -287,7 +287,8 @@ static void a_player_draws_cubes_and_drives_them_off(void **state)
                                .buttons = phase == 0 ? FOLIOT_BUTTON_PULL : FOLIOT_BUTTON_PUSH};
     }
     printf("cubes near: %u, drawn %u, driven off %u\n", near[0], near[1], near[2]);
-    assert_true(near[1] >= 2 * near[0] && 3 * near[2] < 2 * near[1]);
+    check_ge(near[1], 2 * near[0]);
+    check_lt(3 * near[2], 2 * near[1]);
     assert_int_equal(foliot_world_get_counters(world)->contacts_dropped, 0);
     foliot_world_destroy(world);
     foliot_scene_destroy(scene);

@@ -98,7 +98,7 @@ static void ticks_are_durable_when_their_block_is_written(void **state)
     assert_int_equal(now.appended_tick, 25);
     assert_int_equal(now.closed_tick, 20);
     assert_int_equal(now.written_tick, 0);
-    assert_true(now.queued_bytes > 0);
+    check_gt(now.queued_bytes, 0);
     assert_int_equal(foliot_recording_drain(s.recording), FOLIOT_STATUS_OK);
     now = foliot_recording_get_state(s.recording);
     assert_int_equal(now.written_tick, 20);
@@ -196,7 +196,7 @@ static void a_full_disk_stops_at_a_whole_tick(void **state)
     assert_int_equal(final.stopped_errno, ENOSPC);
     assert_int_equal(final.written_tick, written);
     assert_int_equal(final.ticks_lost, foliot_world_get_tick(s.world) - written);
-    assert_true(memory.length <= 12000);
+    check_le(memory.length, 12000);
     foliot_verdict verdict = verdict_of(&memory);
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(verdict.ticks, written);
@@ -217,11 +217,12 @@ static void a_full_queue_stops_at_a_whole_tick(void **state)
     assert_int_equal(play(&s, 2000), FOLIOT_STATUS_FULL); // nobody drains
     foliot_recording_state final;
     uint64_t closed = foliot_recording_get_state(s.recording).closed_tick;
-    assert_true(closed > 0 && closed % 10 == 0);
+    check_gt(closed, 0);
+    check_eq(closed % 10, 0);
     assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_STATUS_FULL);
     assert_int_equal(final.written_tick, closed);
     assert_int_equal(final.ticks_lost, 2000 - closed);
-    assert_true(final.queued_bytes_max <= 8192);
+    check_le(final.queued_bytes_max, 8192);
     foliot_verdict verdict = verdict_of(&memory);
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(verdict.ticks, closed);
@@ -244,7 +245,7 @@ static void resumed_recordings_verify(void **state)
     (void)state;
     char file[] = P_tmpdir "/foliot-test-XXXXXX";
     int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
+    check_ge(descriptor, 0);
     close(descriptor);
     recording_memory memory = {0};
     foliot_recording_config config = recording_fixture_config(10, 40);

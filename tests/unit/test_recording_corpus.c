@@ -32,7 +32,7 @@ static void mutated_recordings_end_in_a_status(void **state)
     glob_t files;
     foliot__rng rng = foliot__rng_seeded(99);
     assert_int_equal(glob("tests/fuzz/corpus/recording/*", 0, NULL, &files), 0);
-    assert_true(files.gl_pathc >= 5);
+    check_ge(files.gl_pathc, 5);
     for (size_t i = 0; i < files.gl_pathc; i++) {
         FILE *in = fopen(files.gl_pathv[i], "rb");
         assert_non_null(in);

@@ -15,8 +15,9 @@ static void every_number_names_one_row(void **state)
         assert_non_null(info);
         assert_int_equal(info->id, id);
         assert_int_equal(foliot_integrator_find(info->name), id);
-        assert_true(info->order >= 1 && info->order <= 8);
-        assert_true(strlen(info->summary) > 20);
+        check_ge(info->order, 1);
+        check_le(info->order, 8);
+        check_gt(strlen(info->summary), 20);
     }
     assert_null(foliot_integrator_get_info(FOLIOT_INTEGRATOR_NONE));
     assert_null(foliot_integrator_get_info(FOLIOT_INTEGRATOR_COUNT));

@@ -221,7 +221,8 @@ static void every_injected_fault_is_found_exactly(void **state)
                           foliot_stage_get_name(fault.stage), (int)fault.body,
                           foliot_field_get_name(fault.field));
         assert_int_equal(d->tick, fault.tick);
-        assert_true(d->stage_known && d->field_known);
+        assert_true(d->stage_known);
+        assert_true(d->field_known);
         assert_int_equal(d->stage, fault.stage);
         assert_int_equal(d->body, fault.body);
         assert_int_equal(d->field, fault.field);

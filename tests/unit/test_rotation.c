@@ -201,7 +201,8 @@ static void rotation_has_the_order_of_its_scheme(void **state)
                       fine);
         check_near(log2(coarse / fine), info->rotation_order,
                    info->rotation_order > 6 ? 0.1 : 0.05);
-        assert_true(fine > 1e-12 && fine < 1e-3);
+        check_gt(fine, 1e-12);
+        check_lt(fine, 1e-3);
     }
 }
 

@@ -201,7 +201,7 @@ static void expect_problem(const fixture *f, const char *path)
     foliot_status status = foliot_scene_check(&f->scene, &problem);
     assert_true(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
     assert_string_equal(problem.path, path);
-    assert_true(strlen(problem.text) > 5);
+    check_gt(strlen(problem.text), 5);
     assert_int_equal(foliot_scene_check(&f->scene, NULL), status);
 }
 
@@ -490,7 +490,7 @@ static void scenes_come_back_to_the_bit(void **state)
         assert_int_equal(foliot_scene_decode(bytes, length, &scene), FOLIOT_STATUS_OK);
         for (int i = 0; i < BODIES; i++)
             expect_same_body(&scene->bodies[i], &f.bodies[i]);
-        assert_true(scene->seed == f.scene.seed);
+        check_eq(scene->seed, f.scene.seed);
         assert_string_equal(scene->name, "everything");
         assert_int_equal(scene->force_count, FORCES);
         assert_int_equal(scene->forces[FOLIOT_FORCE_SPRING].b, 2);
@@ -598,7 +598,7 @@ static void flipped_bits_are_refused_or_are_another_scene(void **state)
         }
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    assert_true(refused > length);
+    check_gt(refused, length);
     free(bytes);
 }
 

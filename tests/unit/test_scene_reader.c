@@ -31,7 +31,7 @@ static void expect_error(const char *text, const char *message)
 {
     foliot_scene *scene = NULL;
     foliot_scene_error error;
-    assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error) != FOLIOT_STATUS_OK);
+    check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error), FOLIOT_STATUS_OK);
     assert_null(scene);
     assert_string_equal(error.message, message);
 }
@@ -88,7 +88,7 @@ static void check_top(const foliot_scene *s)
     check_bits(s->tolerance, 1e-9);
     assert_int_equal(s->iterations_max, 7);
     assert_int_equal(s->constraint_iterations, 12);
-    assert_true(s->seed == UINT64_MAX);
+    check_eq(s->seed, UINT64_MAX);
     check_bits(s->gravity[1], -1.5);
     check_bits(s->gravity[2], -9.81);
     check_bits(s->speed_max, 32);
@@ -199,7 +199,7 @@ static void what_is_left_out_has_its_default(void **state)
     check_bits(s->pace_hz, 60);
     assert_int_equal(s->integrator, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     assert_int_equal(s->substeps, 1);
-    assert_true(s->seed == 1);
+    check_eq(s->seed, 1);
     check_bits(s->gravity[2], 0);
     assert_true(isinf(s->speed_max));
     check_bits(s->tolerance, standard.tolerance);
@@ -311,7 +311,7 @@ static void sleep_is_true_or_false(void **state)
         snprintf(text, sizeof text, HEAD "sleep: %s\n" BALL, bad[i]);
         foliot_scene *s = NULL;
         foliot_scene_error error;
-        assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error) != FOLIOT_STATUS_OK);
+        check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error), FOLIOT_STATUS_OK);
         assert_non_null(strstr(error.message, "sleep: must be true or false"));
     }
     expect_error(HEAD "sleep:\n" BALL, "text:4:7: sleep: has no value");
@@ -354,7 +354,9 @@ static void grids_become_bodies_and_links(void **state)
     check_bits(s->bodies[6].position[0], 2);
     check_bits(s->bodies[6].position[1], 2);
     check_bits(s->bodies[6].position[2], 2.75);
-    assert_true(s->bodies[1].is_static && s->bodies[3].is_static && !s->bodies[2].is_static);
+    assert_true(s->bodies[1].is_static);
+    assert_true(s->bodies[3].is_static);
+    assert_true(!s->bodies[2].is_static);
     // Straight links, body by body, right before down: 7; one second link spans the pins and is
     // left out.
     static const uint32_t springs[][2] = {{1, 2}, {1, 4}, {2, 3}, {2, 5},
@@ -502,7 +504,7 @@ static void every_ready_scene_is_sound(void **state)
     (void)state;
     char *names[NAMES_MAX];
     uint32_t count = list_files("scenes", ".yaml", names);
-    assert_true(count >= 10);
+    check_ge(count, 10);
     for (uint32_t i = 0; i < count; i++) {
         char file[512];
         foliot_scene *scene;
@@ -524,7 +526,7 @@ static foliot_status parse_piece(const char *text, size_t length, foliot_scene_e
 {
     static char whole[16384];
     char piece[8192];
-    assert_true(length < sizeof piece);
+    check_lt(length, sizeof piece);
     snprintf(piece, sizeof piece, "%.*s", (int)length, text);
     bool bodies = strstr(piece, "bodies:") || strstr(piece, "players:");
     snprintf(
@@ -563,7 +565,7 @@ static void every_example_of_the_manual_is_sound(void **state)
         at = end;
         count++;
     }
-    assert_true(count >= 10);
+    check_ge(count, 10);
 }
 
 static void a_bad_scene_gives_its_message(void **state)
@@ -581,7 +583,7 @@ static void a_bad_scene_gives_its_message(void **state)
     foliot_status status = foliot_scene_read(name, &scene, &error);
     back |= chdir("../../..");
     assert_int_equal(back, 0);
-    assert_true(length > 0);
+    check_gt(length, 0);
     expected[length - 1] = 0; // the newline
     assert_true(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
     assert_null(scene);
@@ -589,7 +591,8 @@ static void a_bad_scene_gives_its_message(void **state)
     char place[300];
     snprintf(place, sizeof place, "%s:%u:%u: ", name, error.line, error.column);
     assert_memory_equal(error.message, place, strlen(place));
-    assert_true(error.line >= 1 && error.column >= 1);
+    check_ge(error.line, 1);
+    check_ge(error.column, 1);
 }
 
 static int run_bad_scenes(void)

@@ -80,7 +80,7 @@ static void carry(foliot_search *search, const foliot_step_trace *ours, const fo
             return;
         assert_int_equal(foliot_search_respond(theirs, question, count, answer, &length, &tick),
                          FOLIOT_STATUS_OK);
-        assert_true(length <= sizeof answer);
+        check_le(length, sizeof answer);
         if (spoil)
             spoil(answer, &length, user);
         if (foliot_search_handle_response(search, answer, length) != FOLIOT_STATUS_OK)
@@ -96,7 +96,7 @@ static foliot_search search_grids(const grid *a, const grid *b)
     foliot_search search;
     foliot_search_begin(&search, 5);
     carry(&search, ours, &answerer, NULL, NULL);
-    assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX);
+    check_le(search.exchanged, FOLIOT_SEARCH_BYTES_MAX);
     foliot_step_trace_destroy(ours);
     foliot_step_trace_destroy(theirs);
     return search;
@@ -190,7 +190,7 @@ static void the_first_tick_is_found_by_halves(void **state)
         assert_int_equal(search.state, FOLIOT_SEARCH_FOUND);
         assert_int_equal(search.found.tick, bad + 7);
         assert_int_equal(search.found.part, 1);
-        assert_true(search.exchanged <= 700);
+        check_le(search.exchanged, 700);
         foliot_step_trace_destroy(one);
         foliot_step_trace_destroy(other);
     }
@@ -217,7 +217,8 @@ static void a_stage_is_named(void **state)
     foliot_search search;
     foliot_search_begin(&search, 1);
     carry(&search, truth[0], &answerer, NULL, NULL);
-    assert_true(search.found.stage_known && search.found.field_known);
+    assert_true(search.found.stage_known);
+    assert_true(search.found.field_known);
     assert_string_equal(search.found.stage_name, "push");
     assert_string_equal(search.found.field_name, "heat");
     assert_int_equal(search.found.index, 6);
@@ -266,7 +267,7 @@ static void hostile_answers_end_it(void **state)
         foliot_search_begin(&search, 5);
         carry(&search, ours, &answerer, spoil, &rng);
         assert_true(search.state == FOLIOT_SEARCH_FOUND || search.state == FOLIOT_SEARCH_FAILED);
-        assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
+        check_le(search.exchanged, FOLIOT_SEARCH_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
         char text[1024];
         foliot_divergence_print_text(&search.found, NULL, text,
                                sizeof text); // whatever it believes can be said
@@ -325,9 +326,9 @@ static void hostile_questions_are_refused(void **state)
         assert_true(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_AGAIN ||
                     status == FOLIOT_STATUS_NOT_FOUND);
         answered += status == FOLIOT_STATUS_OK;
-        assert_true(answer_length <= sizeof answer);
+        check_le(answer_length, sizeof answer);
     }
-    assert_true(answered > 50);
+    check_gt(answered, 50);
     foliot_step_trace_destroy(truth);
 }
 

@@ -26,7 +26,8 @@ static void capture(pair *p)
         p->capacity = 2 * p->length;
         p->bytes = realloc(p->bytes, p->capacity);
         p->other = realloc(p->other, p->capacity);
-        assert_true(p->bytes && p->other);
+        assert_true(p->bytes);
+        assert_true(p->other);
     }
     assert_int_equal(foliot_world_capture(p->first, p->bytes, p->capacity, &p->length), FOLIOT_STATUS_OK);
 }
@@ -88,7 +89,7 @@ static void a_restored_world_has_the_same_future(void **state)
     assert_int_equal(glob("scenes/*.yaml", 0, NULL, &scenes), 0);
     for (size_t i = 0; i < scenes.gl_pathc; i++)
         check_scene(scenes.gl_pathv[i], &script);
-    assert_true(scenes.gl_pathc >= 10);
+    check_ge(scenes.gl_pathc, 10);
     globfree(&scenes);
     foliot__input_script_free(&script);
 }

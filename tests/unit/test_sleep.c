@@ -142,12 +142,12 @@ static void a_blow_wakes_its_island_in_time(void **state)
     assert_int_equal(sleepers(worlds[0]), 3); // at once, and not the other island
     for (uint32_t n = 1; n <= 3; n++)
         assert_false(asleep(worlds[0], n));
-    assert_true(foliot_world_get_body_state(worlds[0], 7).position[0] < 0); // it was not touched before
+    check_lt(foliot_world_get_body_state(worlds[0], 7).position[0], 0); // it was not touched before
     // The blow is what it would be without sleep.
     yard_run(worlds[0], 10);
     yard_run(worlds[1], 10);
     double moved = foliot_world_get_body_state(worlds[0], 1).position[0];
-    assert_true(moved > 0.05);
+    check_gt(moved, 0.05);
     check_near(moved, foliot_world_get_body_state(worlds[1], 1).position[0], 0.02 * moved);
     foliot_world_destroy(worlds[0]);
     foliot_world_destroy(worlds[1]);
@@ -211,7 +211,7 @@ static void a_players_input_wakes_its_island(void **state)
         act(world, FOLIOT_INPUT_CONTROL, cases[k].push, cases[k].buttons);
         assert_int_equal(sleepers(world), cases[k].asleep);
         if (cases[k].buttons == FOLIOT_BUTTON_JUMP)
-            assert_true(foliot_world_get_body_state(world, 7).velocity[2] > 2.5);
+            check_gt(foliot_world_get_body_state(world, 7).velocity[2], 2.5);
         foliot_world_destroy(world);
         yard_free(&y);
     }
@@ -450,7 +450,7 @@ static void the_probe_naps_and_wakes(void **state)
         most = counts[t] > most ? counts[t] : most;
     }
     assert_in_range(most, 4, 8);
-    assert_true(counts[49] < most);
+    check_lt(counts[49], most);
     assert_int_equal(counts[20], 0);
     foliot_world_destroy(world);
 }

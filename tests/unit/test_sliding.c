@@ -76,8 +76,7 @@ static void a_box_slides_at_the_angle_of_its_friction(void **state)
         for (int n = 0; n < 3; n++) {
             double mu = frictions[n], flat = atan(0.99 * mu), steep = atan(1.01 * mu);
             check_below(fabs(slide(schemes[k], flat, mu, 300)), 2e-3);
-            assert_true(slide(schemes[k], steep, mu, 300) >
-                        0.5 * 12.5 * G * cos(steep) * 0.01 * mu);
+            check_gt(slide(schemes[k], steep, mu, 300), 0.5 * 12.5 * G * cos(steep) * 0.01 * mu);
             double angle = atan(mu) + 0.2, expected = G * (sin(angle) - mu * cos(angle)) / 2;
             check_near(slide(schemes[k], angle, mu, 60), expected, 0.02 * expected);
         }
@@ -112,7 +111,8 @@ static void a_spinning_box_comes_to_rest(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, 6);
     double after = last_of(world, &y).angular_velocity[2];
-    assert_true(after < 5.2 && after > 1);
+    check_lt(after, 5.2);
+    check_gt(after, 1);
     yard_run(world, 114);
     check_below(fabs(last_of(world, &y).angular_velocity[2]), 1e-5);
     foliot_world_destroy(world);
@@ -213,7 +213,7 @@ static void dominoes_all_fall(void **state)
         }
     }
     for (int n = 0; n < 15; n++) {
-        assert_true(fallen_at[n] > 0);
+        check_gt(fallen_at[n], 0);
         assert_true(n == 0 || fallen_at[n] >= fallen_at[n - 1]);
     }
     for (uint32_t n = 0; n < 15; n++) // the ball may roll on

@@ -394,7 +394,7 @@ static void speeds_are_clamped(void **state)
             check_below(last - b.position[2], (5 + 8 * 0.125) * 0.125 + 1e-12);
             last = b.position[2];
         }
-        assert_true(foliot_world_get_body_state(world, 0).velocity[2] < -4.9);
+        check_lt(foliot_world_get_body_state(world, 0).velocity[2], -4.9);
         foliot_world_destroy(world);
     }
 }

@@ -147,7 +147,7 @@ static void the_rest_of_truth_changes_the_digest(void **state)
 {
     (void)state;
     foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
-    assert_true(world->contact_count > 0);
+    check_gt(world->contact_count, 0);
     CHECK_CHANGES(world->tick, world->tick + 1);
     CHECK_CHANGES(world->rng.state[3], 1);
     CHECK_CHANGES(world->lab_time, 1.0);
@@ -188,7 +188,7 @@ static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
     uint32_t broken = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++)
         broken += foliot_world_get_constraint_broken(world, i);
-    assert_true(broken > 0);
+    check_gt(broken, 0);
     assert_false(world->definition_dirty);
     size_t length = 0;
     uint8_t *bytes = captured(world, &length);
@@ -254,7 +254,8 @@ static void damaged_bytes_never_hurt(void **state)
         size_t length = 0, again = 0, size = foliot_world_get_bytes(world);
         uint8_t *bytes = captured(world, &length), *damaged = malloc(length);
         foliot_world *other = aligned_alloc(64, size);
-        assert_true(damaged && other);
+        assert_true(damaged);
+        assert_true(other);
         for (int round = 0; round < 1500; round++) {
             memcpy(damaged, bytes, length);
             for (uint32_t flips = 1 + foliot__rng_below(&rng, 3); flips > 0; flips--) {
@@ -283,7 +284,8 @@ static void damaged_bytes_never_hurt(void **state)
         foliot_world_destroy(world);
     }
     print_message("%u refused, %u taken\n", refused, taken);
-    assert_true(refused > 0 && taken > 0);
+    check_gt(refused, 0);
+    check_gt(taken, 0);
 }
 
 static void a_state_of_another_scene_is_refused(void **state)
@@ -293,7 +295,7 @@ static void a_state_of_another_scene_is_refused(void **state)
     foliot_world *balls = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
     size_t length = 0;
     uint8_t *bytes = captured(crew, &length);
-    assert_true(foliot_world_restore(balls, bytes, length) != FOLIOT_STATUS_OK);
+    check_ne(foliot_world_restore(balls, bytes, length), FOLIOT_STATUS_OK);
     free(bytes);
     foliot_world_destroy(crew);
     foliot_world_destroy(balls);

@@ -19,10 +19,10 @@ static uint32_t touches_of(const foliot_world *world, foliot_contact_event touch
 {
     memset(touches, 0, TOUCHES * sizeof *touches);
     uint32_t count = foliot_world_get_contact_events(world, touches, TOUCHES);
-    assert_true(count <= TOUCHES);
+    check_le(count, TOUCHES);
     for (uint32_t i = 0; i < count; i++) {
         const foliot_contact_event *t = &touches[i];
-        assert_true(t->a < t->b);
+        check_lt(t->a, t->b);
         assert_true(i == 0 || t[-1].a < t->a || (t[-1].a == t->a && t[-1].b < t->b));
         if (t->change == FOLIOT_CONTACT_END) {
             assert_int_equal(t->points, 0);
@@ -32,7 +32,9 @@ static uint32_t touches_of(const foliot_world *world, foliot_contact_event touch
         for (int k = 0; k < 3; k++)
             n2 += t->normal[k] * t->normal[k];
         check_near(n2, 1, 1e-12);
-        assert_true(t->points >= 1 && t->points <= 4 && t->force > 0);
+        check_ge(t->points, 1);
+        check_le(t->points, 4);
+        check_gt(t->force, 0);
     }
     return count;
 }
@@ -111,7 +113,7 @@ static void a_touch_begins_lasts_and_ends(void **state)
     for (int tick = 0; tick < 150; tick++) {
         yard_run(world, 1);
         uint32_t count = touches_of(world, t);
-        assert_true(count <= 1);
+        check_le(count, 1);
         if (count == 0)
             continue;
         if (t[0].change == FOLIOT_CONTACT_BEGIN)
@@ -190,7 +192,7 @@ static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
     for (int tick = 0; tick < 90; tick++) {
         yard_run(world, 1);
         const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
-        assert_true(count <= 1);
+        check_le(count, 1);
         if (count == 0)
             continue;
         check_near(tick / 60.0 + impact->time, when, 1e-6);
@@ -254,8 +256,11 @@ static void impulses_are_all_that_changes_momentum(void **state)
         const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
         for (uint32_t n = 0; n < count; n++) {
             const foliot_hit_event *at = &impact[n];
-            assert_true(at->a < at->b && at->speed > 0 && at->impulse > 0);
-            assert_true(at->time >= (n ? at[-1].time : 0) && at->time <= 1.0 / 60);
+            check_lt(at->a, at->b);
+            check_gt(at->speed, 0);
+            check_gt(at->impulse, 0);
+            check_ge(at->time, (n ? at[-1].time : 0));
+            check_le(at->time, 1.0 / 60);
             for (int k = 0; k < 3; k++) {
                 p[at->a][k] -= at->impulse * at->normal[k] / y.bodies[at->a].mass;
                 if (at->b < BODIES)
@@ -270,7 +275,7 @@ static void impulses_are_all_that_changes_momentum(void **state)
         total += pressed ? 0 : count;
     }
     printf("%u impacts\n", total);
-    assert_true(total > 500);
+    check_gt(total, 500);
     assert_int_equal(foliot_world_get_counters(world)->events_dropped, 0);
     foliot_world_destroy(world);
     yard_free(&y);
@@ -288,7 +293,7 @@ static void impacts_beyond_the_table_are_counted(void **state)
         most = count > most ? count : most;
     }
     printf("%u in a step\n", most);
-    assert_true(most > 30);
+    check_gt(most, 30);
     foliot_world_destroy(world);
     yard_free(&y);
     y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER); // an elastic ball in a slit
@@ -301,7 +306,7 @@ static void impacts_beyond_the_table_are_counted(void **state)
     yard_run(world, 1);
     foliot_world_get_hit_events(world, &count);
     assert_int_equal(count, 88); // contacts_max
-    assert_true(foliot_world_get_counters(world)->events_dropped > 1000);
+    check_gt(foliot_world_get_counters(world)->events_dropped, 1000);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -334,7 +339,7 @@ static void grazing_corners_have_a_place(void **state)
                 }
     }
     printf("%u places\n", seen / 3);
-    assert_true(seen > 3 * 50);
+    check_gt(seen, 3 * 50);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -409,7 +414,10 @@ static void a_restored_and_a_copied_world_tell_the_same(void **state)
         impacts += count;
     }
     printf("%u begin, %u last, %u end; %u impacts\n", seen[0], seen[1], seen[2], impacts);
-    assert_true(seen[0] > 20 && seen[1] > 1000 && seen[2] > 20 && impacts > 5);
+    check_gt(seen[0], 20);
+    check_gt(seen[1], 1000);
+    check_gt(seen[2], 20);
+    check_gt(impacts, 5);
     free(bytes);
     foliot_world_destroy(world);
     foliot_world_destroy(restored);

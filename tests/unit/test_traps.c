@@ -130,7 +130,7 @@ static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
 static void seal(uint8_t *bytes, size_t length, uint32_t connect_id)
 {
     size_t at = foliot__packet_filter_checksum_at(bytes, length);
-    assert_true(at > 0);
+    check_gt(at, 0);
     memcpy(bytes + at, &connect_id, 4);
     uint32_t sum = foliot__packet_filter_checksum(bytes, length);
     memcpy(bytes + at, &sum, 4);
@@ -264,9 +264,10 @@ static void forged_connects_take_no_slot_and_get_less_than_they_send(void **stat
     drain(host, &seen);
     back += received_bytes(fd);
     assert_int_equal(seen.connected, 0);
-    assert_true(foliot_transport_get_counters(host)->datagrams_dropped_cookie > 10000);
+    check_gt(foliot_transport_get_counters(host)->datagrams_dropped_cookie, 10000);
     print_message("%zu bytes sent, %zu came back\n", sent, back);
-    assert_true(back > 0 && back < sent / 2);
+    check_gt(back, 0);
+    check_lt(back, sent / 2);
     tally at_host = {0}, at_client = {0}; // and there is still room for an honest one
     foliot_transport *client = connected(host, &at_host, &at_client, "loss=0%");
     foliot_transport_destroy(client);
@@ -390,7 +391,7 @@ static void the_answer_to_another_connect_is_ignored(void **state)
         }
     }
     assert_int_equal(seen.disconnected, 0);
-    assert_true(foliot_transport_get_counters(client)->datagrams_dropped_malformed > 0);
+    check_gt(foliot_transport_get_counters(client)->datagrams_dropped_malformed, 0);
     close(fd);
     foliot_transport_destroy(client);
 }
@@ -407,7 +408,7 @@ static void an_oversized_datagram_is_survived(void **state)
         (void)!send(fd, bytes, sizeof bytes, 0);
         drain(host, &at_host);
     }
-    assert_true(foliot_transport_get_counters(host)->service_errors > 0);
+    check_gt(foliot_transport_get_counters(host)->service_errors, 0);
     allow_failure(
         foliot_transport_send(client, at_client.peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, 100));
     for (int i = 0; i < 50 && at_host.received == 0; i++, rest()) {
@@ -453,8 +454,8 @@ static void hostile_fragments_hold_no_memory(void **state)
     size_t held = mallinfo2().uordblks - before;
     print_message("%zu bytes held, %llu fragments dropped\n", held,
                   (unsigned long long)foliot_transport_get_counters(host)->datagrams_dropped_fragment);
-    assert_true(foliot_transport_get_counters(host)->datagrams_dropped_fragment > 10000);
-    assert_true(held < 1048576);
+    check_gt(foliot_transport_get_counters(host)->datagrams_dropped_fragment, 10000);
+    check_lt(held, 1048576);
     close(fd);
     foliot_transport_destroy(host);
 }
@@ -479,10 +480,11 @@ static void a_flood_of_packets_does_not_hold_an_update(void **state)
         for (int i = 0; i < 2; i++, sent++)
             (void)!send(fd, bytes, length, 0);
     print_message("%u events at one time, %u datagrams sent\n", taken, sent);
-    assert_true(taken > 8 && sent < 40000);
+    check_gt(taken, 8);
+    check_lt(sent, 40000);
     seen.received = 0; // what waited comes at a later time
     drain(host, &seen);
-    assert_true(seen.received > 0);
+    check_gt(seen.received, 0);
     close(fd);
     foliot_transport_destroy(host);
 }

@@ -92,7 +92,7 @@ static void nothing_passes_a_plate(void **state)
         foliot_world *world = yard_open(&y);
         for (int tick = 0; tick < 30; tick++) {
             yard_run(world, 1);
-            assert_true(before(world, i, none, n) > 0);
+            check_gt(before(world, i, none, n), 0);
         }
         assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
         foliot_world_destroy(world);
@@ -117,7 +117,7 @@ static void nothing_passes_a_plane(void **state)
         foliot_world *world = yard_open(&y);
         for (int tick = 0; tick < 60; tick++) {
             yard_run(world, 1);
-            assert_true(before(world, i, none, n) > 0.02); // the least half extent is 0.03
+            check_gt(before(world, i, none, n), 0.02); // the least half extent is 0.03
         }
         foliot_world_destroy(world);
         yard_free(&y);
@@ -143,10 +143,10 @@ static void plates_do_not_pass_each_other(void **state)
         for (int tick = 0; tick < 20; tick++) {
             yard_run(world, 1);
             foliot_body_state low = foliot_world_get_body_state(world, 0), high = foliot_world_get_body_state(world, 1);
-            assert_true(high.position[2] > low.position[2]);
+            check_gt(high.position[2], low.position[2]);
             closing = low.velocity[2] - high.velocity[2];
         }
-        assert_true(closing < 2 * speed); // they met
+        check_lt(closing, 2 * speed); // they met
         foliot_world_destroy(world);
         yard_free(&y);
     }
@@ -234,7 +234,7 @@ static void a_flat_box_rises_by_its_restitution(void **state)
             yard_run(world, 1);
             foliot_body_state s = foliot_world_get_body_state(world, 0);
             double now = energy_of(world);
-            assert_true(now <= energy + 1e-6 * 2 * G);
+            check_le(now, energy + 1e-6 * 2 * G);
             energy = fmin(energy, now);
             rose |= s.velocity[2] > 0.5;
             if (rose && top == 0 && s.velocity[2] <= 0)

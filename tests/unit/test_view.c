@@ -48,7 +48,10 @@ static void check_visible(const foliot__view *view, const double corner[3])
 {
     double x, y;
     foliot__view_place(view, &canvas, corner, &x, &y);
-    assert_true(x >= 0 && x <= 2 * canvas.columns && y >= 0 && y <= 4 * canvas.rows);
+    check_ge(x, 0);
+    check_le(x, 2 * canvas.columns);
+    check_ge(y, 0);
+    check_le(y, 4 * canvas.rows);
 }
 
 static void views_show_everything_and_keep_still(void **state)
@@ -140,7 +143,7 @@ static void near_bodies_hide_far_ones(void **state)
         foliot__canvas_clear(&canvas);
         foliot__view_paint(&view, &canvas, figures, 2);
         // The sphere's cells, within the box's outline.
-        assert_true((cells_drawn(7, 4, 6, 2) > 0) == (still == 1));
+        check_eq((cells_drawn(7, 4, 6, 2) > 0), (still == 1));
         assert_int_equal(figures[1].slot, still ? 1 : 0);
     }
 }
@@ -162,7 +165,7 @@ static void joints_are_lines_until_they_part(void **state)
     assert_int_equal(cells_drawn(0, 0, 20, 10), 0);
     foliot_constraint_definition rope = {.kind = FOLIOT_CONSTRAINT_DISTANCE};
     foliot__view_joint(&view, &canvas, &rope, &a, NULL, FOLIOT__COLOUR_GREY);
-    assert_true(cells_drawn(0, 0, 20, 10) >= 4);
+    check_ge(cells_drawn(0, 0, 20, 10), 4);
 }
 
 static void views_fit_their_scenes(void **state)
