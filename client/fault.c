@@ -54,7 +54,8 @@ static void report_divergence(foliot__fault *fault, const foliot_client *client,
     if (fault->files == FOLIOT__FAULT_FILES_MAX)
         return;
     foliot_divergence_report_name_file(found, "client", file, sizeof file);
-    foliot_status status = foliot_divergence_report_write(found, foliot_client_get_scene(client), file);
+    foliot_status status =
+        foliot_divergence_report_write(found, foliot_client_get_scene(client), file);
     if (status == FOLIOT_STATUS_OK) {
         fault->files++;
         fprintf(stderr, "  our state  %s\n", file);

@@ -111,11 +111,12 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
         return foliot__options_wrong(&program, arguments,
                                      "--seconds and --ticks exclude each other");
     *impairment = (foliot_impairment){.seed = 1};
-    if (given.impair &&
-        foliot_impairment_parse(given.impair, impairment, message, sizeof message) != FOLIOT_STATUS_OK)
+    if (given.impair && foliot_impairment_parse(given.impair, impairment, message,
+                                                sizeof message) != FOLIOT_STATUS_OK)
         return foliot__options_wrong(&program, arguments, "--impair: %s", message);
     if (given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_FILE &&
-        foliot__input_script_read(given.bot, &a->script, message, sizeof message) != FOLIOT_STATUS_OK) {
+        foliot__input_script_read(given.bot, &a->script, message, sizeof message) !=
+            FOLIOT_STATUS_OK) {
         fprintf(stderr,
                 "foliot-client: --bot %s: a bot is idle, random, circle, or a file of inputs: %s\n",
                 given.bot, message);

@@ -172,9 +172,9 @@ int foliot__app_exit_code(const foliot__app *a)
         if (!has_failed(&a->players[i]))
             continue;
         const foliot_client *client = a->players[i].client;
-        int one = foliot_client_get_retryable(client)            ? FOLIOT__EXIT_AGAIN
+        int one = foliot_client_get_retryable(client)             ? FOLIOT__EXIT_AGAIN
                   : foliot_client_get_fingerprint_refused(client) ? FOLIOT__EXIT_NOT_VERIFIABLE
-                                                             : FOLIOT__EXIT_ERROR;
+                                                                  : FOLIOT__EXIT_ERROR;
         code = code == FOLIOT__EXIT_ERROR || (code && one == FOLIOT__EXIT_AGAIN) ? code : one;
     }
     return code;

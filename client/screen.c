@@ -153,7 +153,7 @@ static void draw_names(foliot__screen *screen, const foliot_client *client,
         if (!(b->flags & FOLIOT_BODY_ALIVE) || (b->flags & FOLIOT_BODY_STATIC) ||
             !(player || sample->count <= NAMES_UNASKED))
             continue;
-        const char *name = player                           ? foliot_client_get_player_name(client, i)
+        const char *name = player ? foliot_client_get_player_name(client, i)
                            : scene && i < scene->body_count ? scene->bodies[i].name
                                                             : NULL;
         if (!name || !*name)
@@ -187,9 +187,10 @@ static void draw_status(foliot__screen *screen, const foliot_client *client,
     foliot__canvas_text(&screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
                         " arrows push  R F up down  Q E turn  space 1 2 act  V view  Esc leaves");
     // At the right edge, where it is seen however narrow the terminal is.
-    const char *trouble = foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING ? " RECONNECTING "
-                          : sample->starved                                  ? " STARVED "
-                                                                             : "";
+    const char *trouble = foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING
+                              ? " RECONNECTING "
+                          : sample->starved ? " STARVED "
+                                            : "";
     foliot__canvas_text(&screen->canvas, (int32_t)screen->canvas.columns - (int32_t)strlen(trouble),
                         0, FOLIOT__COLOUR_RED, trouble);
 }

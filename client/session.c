@@ -226,7 +226,8 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     foliot_status status = foliot_client_create(&config, foliot__now_ns(), &p->client);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,
-                status == FOLIOT_STATUS_NOT_FOUND ? "there is no such host" : foliot_status_get_text(status));
+                status == FOLIOT_STATUS_NOT_FOUND ? "there is no such host"
+                                                  : foliot_status_get_text(status));
         return FOLIOT__EXIT_ERROR;
     }
     p->bot.kind = a->options->bot ? foliot__bot_kind_of(a->options->bot) : FOLIOT__BOT_IDLE;

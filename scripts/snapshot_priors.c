@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// snapshot_priors.c: counts how often each model of the snapshot codec meets a zero, over a file of frames and over ready
-// scenes, and prints common/wire/snapshot_priors.h anew (models that are never used keep their prior). A changed table
-// is a changed protocol. From the root of the tree, built:
-//   cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude -Icommon -Itests/support -o build/snapshot_priors scripts/snapshot_priors.c
-//     tests/support/bench.c tests/support/worlds.c build/libfoliot.a -lyaml -lenet -lxxhash -lm -pthread
-//   build/snapshot_priors FILE >new && mv new common/wire/snapshot_priors.h; again, as contexts do not depend on it but
+// snapshot_priors.c: counts how often each model of the snapshot codec meets a zero, over a file of
+// frames and over ready scenes, and prints common/wire/snapshot_priors.h anew (models that are
+// never used keep their prior). A changed table is a changed protocol. From the root of the tree,
+// built:
+//   cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude -Icommon -Itests/support -o build/snapshot_priors
+//   scripts/snapshot_priors.c
+//     tests/support/bench.c tests/support/worlds.c build/libfoliot.a -lyaml -lenet -lxxhash -lm
+//     -pthread
+//   build/snapshot_priors FILE >new && mv new common/wire/snapshot_priors.h; again, as contexts do
+//   not depend on it but
 //     what is learnt within a piece does.
 #include "wire/range_coder.h"
 
@@ -30,8 +34,10 @@ static void count_bit(foliot__range_encoder *coder, foliot__model *model, bool b
 static void print_priors(void)
 {
     printf("// SPDX-License-Identifier: MIT\n"
-           "// snapshot_priors.h: the share of zeros, in 2^-16, that each of the models of a snapshot starts with: counted over the\n"
-           "// 901-cube data set (a half of it predicts the other within 0.6 %%) and, with less weight, over ready scenes.\n"
+           "// snapshot_priors.h: the share of zeros, in 2^-16, that each of the models of a "
+           "snapshot starts with: counted over the\n"
+           "// 901-cube data set (a half of it predicts the other within 0.6 %%) and, with less "
+           "weight, over ready scenes.\n"
            "// Part of the protocol (docs/reference/protocol.md).\n");
     for (size_t i = 0; i < MODEL_COUNT; i++) {
         double all = counts[i][0] + counts[i][1];
@@ -53,7 +59,8 @@ static void count_world(void *user, const worlds_pair *pair)
 int main(int argc, char **argv)
 {
     frames f = {.file = argc > 1 ? argv[1] : NULL, .bodies = 901, .baseline = 6};
-    if (!f.file || !frames_read(&f) || foliot_snapshot_coder_create(&format_template, &counted) != FOLIOT_STATUS_OK) {
+    if (!f.file || !frames_read(&f) ||
+        foliot_snapshot_coder_create(&format_template, &counted) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "snapshot_priors: it needs a file of frames\n");
         return 2;
     }

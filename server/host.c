@@ -158,7 +158,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     foliot_recording_config config = recording_config(hosted->pace_hz);
     errno = 0;
     foliot_status status = foliot_recording_open(hosted->recording_file, hosted->scene, NULL,
-                                                   hosted->world, &config, &hosted->recording);
+                                                 hosted->world, &config, &hosted->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;
     if (status == FOLIOT_STATUS_IO &&
@@ -167,7 +167,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
                         hosted->recording_file, strerror(errno));
     return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
                     status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
-                                           : foliot_status_get_text(status));
+                                                  : foliot_status_get_text(status));
 }
 
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
@@ -270,7 +270,8 @@ int foliot__hosted_close(foliot__hosted *hosted)
             printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
         else
             printf("; it stopped early (%s), %llu ticks are not in it\n",
-                   state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
+                   state.stopped_errno ? strerror(state.stopped_errno)
+                                       : foliot_status_get_text(status),
                    (unsigned long long)state.ticks_lost);
         code = status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
     }

@@ -377,8 +377,8 @@ static int open_transport(app *a)
     config.batches = true;
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
     config.peers_per_address_max = (uint32_t)given.per_address;
-    if (given.impair &&
-        foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_STATUS_OK) {
+    if (given.impair && foliot_impairment_parse(given.impair, &config.send, problem,
+                                                sizeof problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-server: --impair: %s\n", problem);
         return FOLIOT__EXIT_USAGE;
     }

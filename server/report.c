@@ -104,8 +104,8 @@ void foliot__report_divergence(const foliot_divergence_report *found, const foli
     if (so_far.reports == FOLIOT__REPORTS_MAX) // that it was found is logged all the same
         return;
     so_far.reports++;
-    (json ? foliot_divergence_report_print_json : foliot_divergence_report_print_text)(found, scene, text,
-                                                                       sizeof text);
+    (json ? foliot_divergence_report_print_json
+          : foliot_divergence_report_print_text)(found, scene, text, sizeof text);
     if (json)
         snprintf(line, sizeof line, "%s\n", text);
     else

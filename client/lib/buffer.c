@@ -237,10 +237,12 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
 
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
 {
-    foliot_snapshot_head head = {
-        .tick = foliot_world_get_tick(world), .pieces = 1, .bodies = foliot_world_get_body_count(world)};
+    foliot_snapshot_head head = {.tick = foliot_world_get_tick(world),
+                                 .pieces = 1,
+                                 .bodies = foliot_world_get_body_count(world)};
     foliot__entry *entry = find_entry(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
-    if (!entry || foliot_snapshot_quantise(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
+    if (!entry ||
+        foliot_snapshot_quantise(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
         return false;
     entry->complete = true;
     if (!buffer->has_newest || head.tick > buffer->newest)

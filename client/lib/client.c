@@ -34,8 +34,9 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
 {
     if (!config->transport || !config->address || !config->session || !config->name ||
         strlen(config->session) >= FOLIOT_NAME_BYTES || strlen(config->name) >= FOLIOT_NAME_BYTES ||
-        strlen(config->address) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0) ||
-        !(config->connect_timeout_ms >= 0) || config->catch_up_ticks == 0 ||
+        strlen(config->address) >= sizeof((foliot_client *)0)->host ||
+        !(config->starved_share > 0) || !(config->connect_timeout_ms >= 0) ||
+        config->catch_up_ticks == 0 ||
         (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
         return FOLIOT_STATUS_INVALID;
     foliot_client *c = calloc(1, sizeof *c);

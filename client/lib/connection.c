@@ -44,7 +44,8 @@ void foliot__connection_send_packet(foliot_client *c, foliot_delivery delivery,
 {
     foliot_status status =
         foliot_transport_send(c->config.transport, c->peer, delivery, bytes, length);
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND); // none is too large
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK ||
+                  status == FOLIOT_STATUS_NOT_FOUND); // none is too large
 }
 
 void foliot__connection_send(foliot_client *c, const foliot__message *message)

@@ -71,8 +71,9 @@ static bool enter_mode(foliot_client *c, const foliot__welcome *w)
         c->lockstep = NULL;
         return true;
     }
-    if (!c->lockstep && foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL,
-                                                       &c->step_host, &c->lockstep) != FOLIOT_STATUS_OK)
+    if (!c->lockstep &&
+        foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL, &c->step_host,
+                                       &c->lockstep) != FOLIOT_STATUS_OK)
         return false;
     foliot__lockstep_client_reconnect(c->lockstep);
     if (w->scene_bytes == 0)
@@ -141,7 +142,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->welcomed = false;
     c->welcome = *w;
-    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_STATUS_OK || !enter_mode(c, w)) {
+    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_STATUS_OK ||
+        !enter_mode(c, w)) {
         foliot__buffer_close(&c->buffer);
         c->state = FOLIOT_CLIENT_LOST;
         snprintf(c->reason, sizeof c->reason, "%s", foliot_status_get_text(FOLIOT_STATUS_MEMORY));

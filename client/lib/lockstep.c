@@ -30,7 +30,8 @@ foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind,
         l->host = *host;
         l->kind.user = &l->host;
     }
-    if (foliot__tick_log_init(&l->log, FOLIOT__CLIENT_TICKS, FOLIOT__CLIENT_INPUTS) != FOLIOT_STATUS_OK ||
+    if (foliot__tick_log_init(&l->log, FOLIOT__CLIENT_TICKS, FOLIOT__CLIENT_INPUTS) !=
+            FOLIOT_STATUS_OK ||
         foliot__tick_log_init(&l->own, FOLIOT__OWN_TICKS, FOLIOT__OWN_TICKS) != FOLIOT_STATUS_OK) {
         foliot__lockstep_client_destroy(l);
         return FOLIOT_STATUS_MEMORY;
@@ -113,7 +114,8 @@ static void save_checkpoint(foliot__checkpoint *c, const foliot_simulation *simu
         c->bytes = bytes;
         c->capacity = length + 1;
     }
-    c->valid = foliot_simulation_capture(simulation, c->bytes, c->capacity, &length) == FOLIOT_STATUS_OK;
+    c->valid =
+        foliot_simulation_capture(simulation, c->bytes, c->capacity, &length) == FOLIOT_STATUS_OK;
     c->length = length;
     c->tick = foliot_simulation_get_tick(simulation);
 }
@@ -141,8 +143,8 @@ static void store_state(foliot__lockstep_client *l)
     size_t length = 0, place = l->held ? l->tick % l->held_ticks : 0;
     if (!l->held)
         return;
-    foliot_status status = foliot_simulation_capture(&l->simulation, l->held + place * l->held_stride,
-                                                  l->held_stride, &length);
+    foliot_status status = foliot_simulation_capture(
+        &l->simulation, l->held + place * l->held_stride, l->held_stride, &length);
     l->held_length[place] = status == FOLIOT_STATUS_OK ? length : 0;
 }
 

@@ -40,7 +40,8 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
 }
 
 // An empty response means that this client has none.
-static size_t respond_now(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
+static size_t respond_now(foliot__lockstep_client *l,
+                          uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     uint64_t tick = 0;
     size_t length = 0;

@@ -126,7 +126,8 @@ static uint32_t input_tick(const foliot_client *c)
     return tick < 0 ? 0 : tick > 4e9 ? UINT32_MAX - 1 : (uint32_t)tick;
 }
 
-void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT], uint16_t buttons)
+void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
+                             uint16_t buttons)
 {
     if (memcmp(client->axes, axes, FOLIOT_AXIS_COUNT) == 0 && client->buttons == buttons)
         return;

@@ -6,8 +6,8 @@
 
 // Whether the compiler may use a vector unit. Without one it splits every vector operation into
 // scalar ones, and unrolled loops become functions of hundreds of kilobytes, beyond the call range
-// of some machines (docs/explanation/determinism.md, "Machines without vectors"). FOLIOT_SCALAR selects that
-// path on x86-64.
+// of some machines (docs/explanation/determinism.md, "Machines without vectors"). FOLIOT_SCALAR
+// selects that path on x86-64.
 #if (defined(__SSE2__) && !defined(FOLIOT_SCALAR)) || defined(__AVX2__) || defined(__ARM_NEON) ||  \
     defined(__ALTIVEC__) || defined(__VX__) || defined(__mips_msa) || defined(__riscv_vector) ||   \
     defined(__wasm_simd128__) || defined(__loongarch_sx)

@@ -447,8 +447,8 @@ int foliot__options_start(const foliot__program *program, int argc, char **argv,
         return FOLIOT__EXIT_FINE;
     case FOLIOT__OPTIONS_VERSION:
         program->fingerprint(fingerprint);
-        printf("%s %s\nbuild %s\nfingerprint %s\n", program->name, foliot_get_version(), foliot_get_build(),
-               fingerprint);
+        printf("%s %s\nbuild %s\nfingerprint %s\n", program->name, foliot_get_version(),
+               foliot_get_build(), fingerprint);
         return FOLIOT__EXIT_FINE;
     case FOLIOT__OPTIONS_WRONG:
         break;

@@ -120,7 +120,8 @@ uint32_t foliot__unpack_map(foliot__reader *r)
 
 static const uint8_t *read_sized(foliot__reader *r, uint64_t count, uint32_t *length)
 {
-    const uint8_t *bytes = r->status == FOLIOT_STATUS_OK ? foliot__read_bytes(r, (size_t)count) : NULL;
+    const uint8_t *bytes =
+        r->status == FOLIOT_STATUS_OK ? foliot__read_bytes(r, (size_t)count) : NULL;
     *length = bytes ? (uint32_t)count : 0;
     return bytes;
 }

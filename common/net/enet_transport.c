@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// enet_transport.c: the transport over ENet 1.3.17, with its traps handled (docs/explanation/netcode.md lists
-// them). Everything of one transport happens on one thread. Unreliable packets go past ENet
-// (raw_datagram.h), reliable ones on its channel 1; nothing unreliable is ever fragmented.
+// enet_transport.c: the transport over ENet 1.3.17, with its traps handled
+// (docs/explanation/netcode.md lists them). Everything of one transport happens on one thread.
+// Unreliable packets go past ENet (raw_datagram.h), reliable ones on its channel 1; nothing
+// unreliable is ever fragmented.
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
@@ -296,8 +297,8 @@ static bool received(enet_transport *t, const ENetEvent *from, foliot_transport_
     *event = (foliot_transport_event){
         .kind = FOLIOT_TRANSPORT_RECEIVED,
         .peer = foliot__slot_id(t, s),
-        .delivery =
-            from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE,
+        .delivery = from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_DELIVERY_RELIABLE
+                                                                : FOLIOT_DELIVERY_UNRELIABLE,
         .bytes = from->packet->data,
         .length = from->packet->dataLength,
         .arrived_ns = t->now_ns,
@@ -501,7 +502,7 @@ static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *pee
 {
     enet_transport *t = (enet_transport *)transport;
     return delivery == FOLIOT_DELIVERY_RELIABLE ? send_reliable(t, peers, count, bytes, length)
-                                       : send_unreliable(t, peers, count, bytes, length);
+                                                : send_unreliable(t, peers, count, bytes, length);
 }
 
 static void enet_flush(foliot_transport *transport, uint64_t now_ns)
@@ -666,7 +667,7 @@ static void set_limits(enet_transport *t)
 }
 
 foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
-                                    foliot_transport **transport)
+                                           foliot_transport **transport)
 {
     if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX || config->timeout_ms == 0)
         return FOLIOT_STATUS_INVALID;
@@ -691,7 +692,8 @@ foliot_status foliot_transport_create_enet(const foliot_transport_config *config
     }
     foliot_status status = foliot__admission_init(&t->admission, &limits);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t) : FOLIOT_STATUS_MEMORY;
+        status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t)
+                                                                    : FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK) {
         enet_destroy(&t->head);
         return status;

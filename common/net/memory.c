@@ -170,7 +170,8 @@ static bool carry_reliable(memory *from, memory *to, uint64_t *last_due_ns, cons
         if (due_ns < *last_due_ns)
             due_ns = *last_due_ns;
         *last_due_ns = due_ns;
-        if (foliot__impaired_link_schedule(&to->inbox, due_ns, 0, packet, length) != FOLIOT_STATUS_OK)
+        if (foliot__impaired_link_schedule(&to->inbox, due_ns, 0, packet, length) !=
+            FOLIOT_STATUS_OK)
             break;
         to->hub->ledger.scheduled++;
         return true;
@@ -291,7 +292,8 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
         return true;
     }
     event->kind = FOLIOT_TRANSPORT_RECEIVED;
-    event->delivery = e.kind == MAIL_RELIABLE ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
+    event->delivery =
+        e.kind == MAIL_RELIABLE ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
     event->bytes = packet->bytes + sizeof e;
     event->length = packet->length - sizeof e;
     event->arrived_ns = m->now_ns;
@@ -489,7 +491,7 @@ static const foliot__transport_maker memory_maker = {
 };
 
 foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
-                                      uint64_t now_ns, foliot_transport **transport)
+                                             uint64_t now_ns, foliot_transport **transport)
 {
     static const foliot_impairment none;
     if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX)

@@ -9,8 +9,9 @@ foliot_transport_config foliot_transport_config_default(void)
     return (foliot_transport_config){.peers_max = 1, .timeout_ms = 10000};
 }
 
-foliot_status foliot_transport_set_impairment(foliot_transport *transport, const foliot_impairment *send,
-                                      const foliot_impairment *receive)
+foliot_status foliot_transport_set_impairment(foliot_transport *transport,
+                                              const foliot_impairment *send,
+                                              const foliot_impairment *receive)
 {
     if (!transport->maker->impair)
         return FOLIOT_STATUS_UNSUPPORTED;
@@ -99,12 +100,13 @@ uint16_t foliot_transport_get_port(const foliot_transport *transport)
 }
 
 void foliot_transport_get_peer_address(const foliot_transport *transport, foliot_peer_id peer,
-                                   char *text, size_t bytes)
+                                       char *text, size_t bytes)
 {
     transport->maker->peer_address(transport, peer, text, bytes);
 }
 
-uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport, foliot_peer_id peer)
+uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport,
+                                               foliot_peer_id peer)
 {
     return transport->maker->peer_host(transport, peer);
 }

@@ -63,8 +63,8 @@ uint32_t foliot__recording_content_digest(const foliot__recording_content *conte
                                           const uint8_t **bytes);
 
 // Decompresses the block's keyframe, if it is compressed: at most `limit` bytes, the most that a
-// state of this recording can have. FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_UNSUPPORTED in a build
-// without zstd. On an error the keyframe stays packed.
+// state of this recording can have. FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_MEMORY;
+// FOLIOT_STATUS_UNSUPPORTED in a build without zstd. On an error the keyframe stays packed.
 foliot_status foliot__recording_content_unpack(foliot__recording_content *content, size_t limit);
 
 void foliot__recording_content_free(foliot__recording_content *content);

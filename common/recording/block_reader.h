@@ -23,7 +23,8 @@ typedef struct foliot__block_reader {
 foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__byte_source *source,
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage);
-// The next block. FOLIOT_STATUS_NOT_FOUND after the closing block at the end of the file; else a damage.
+// The next block. FOLIOT_STATUS_NOT_FOUND after the closing block at the end of the file; else a
+// damage.
 foliot_status foliot__block_reader_next(foliot__block_reader *reader,
                                         foliot__recording_content *content, foliot_damage *damage);
 // Puts the reader before the keyframe block at `offset`; its number is taken from the block.

@@ -15,8 +15,8 @@ typedef struct foliot__byte_source {
     uint8_t *window;
     size_t window_capacity, window_length;
     uint64_t window_offset;
-    foliot_status
-        status; // why the last bytes that lie in the file were not given: FOLIOT_STATUS_IO, FOLIOT_STATUS_MEMORY
+    foliot_status status; // why the last bytes that lie in the file were not given:
+                          // FOLIOT_STATUS_IO, FOLIOT_STATUS_MEMORY
 } foliot__byte_source;
 
 // FOLIOT_STATUS_IO with errno; a pipe or a device is refused (base/file.h).

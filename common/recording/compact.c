@@ -62,7 +62,8 @@ static foliot_status put_bytes(compaction *c, const void *bytes, size_t count)
 {
     foliot__pack_raw(&c->waiting, bytes, count);
     c->length += count;
-    return c->waiting.length >= WRITE_BYTES || c->waiting.failed ? write_waiting(c) : FOLIOT_STATUS_OK;
+    return c->waiting.length >= WRITE_BYTES || c->waiting.failed ? write_waiting(c)
+                                                                 : FOLIOT_STATUS_OK;
 }
 
 static foliot_status put_block(compaction *c, uint64_t tick, const void *payload, size_t length)
@@ -197,7 +198,8 @@ static foliot_status encode_ticks(compaction *c)
     foliot_status status = content->notes ? copy_notes(c) : FOLIOT_STATUS_OK;
     if (status == FOLIOT_STATUS_OK)
         status = adopt_digest_pattern(c);
-    for (uint64_t tick = content->first_tick; status == FOLIOT_STATUS_OK && tick < content->tick; tick++)
+    for (uint64_t tick = content->first_tick; status == FOLIOT_STATUS_OK && tick < content->tick;
+         tick++)
         status = encode_tick(c, tick);
     return status;
 }
@@ -242,7 +244,8 @@ static foliot_status copy_all(compaction *c)
         else
             status = encode_ticks(c);
     }
-    return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status; // the end, after the closing block
+    return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK
+                                             : status; // the end, after the closing block
 }
 
 // -- reading back
@@ -329,7 +332,8 @@ static foliot_status compare_files(const char *file, const char *compacted)
         status = hash_file(compacted, &hash[1], &blocks[1]);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    return hash[0] == hash[1] && blocks[1] < blocks[0] ? FOLIOT_STATUS_OK : FOLIOT_STATUS_UNSUPPORTED;
+    return hash[0] == hash[1] && blocks[1] < blocks[0] ? FOLIOT_STATUS_OK
+                                                       : FOLIOT_STATUS_UNSUPPORTED;
 }
 
 // -- the files
@@ -392,7 +396,8 @@ foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
 {
     char *path = malloc(strlen(file) + sizeof ".compact");
     compaction *c = calloc(1, sizeof *c);
-    foliot_status status = path && c ? foliot__byte_source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;
+    foliot_status status =
+        path && c ? foliot__byte_source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK) {
         sprintf(path, "%s.compact", file);
         c->block_ticks = block_ticks;

@@ -167,8 +167,9 @@ void foliot__divergence_brief(const foliot_divergence *d, const char *expected, 
 
 static const foliot_divergence_labels nameless;
 
-size_t foliot_divergence_print_text(const foliot_divergence *d, const foliot_divergence_labels *names,
-                              char *bytes, size_t capacity)
+size_t foliot_divergence_print_text(const foliot_divergence *d,
+                                    const foliot_divergence_labels *names, char *bytes,
+                                    size_t capacity)
 {
     text t = {bytes, capacity, 0};
     names = names ? names : &nameless;
@@ -255,8 +256,9 @@ void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *d,
     put_bits(json, names->actual ? names->actual : "actual", known, known ? d->actual : 0);
 }
 
-size_t foliot_divergence_print_json(const foliot_divergence *d, const foliot_divergence_labels *names,
-                              char *bytes, size_t capacity)
+size_t foliot_divergence_print_json(const foliot_divergence *d,
+                                    const foliot_divergence_labels *names, char *bytes,
+                                    size_t capacity)
 {
     char *whole = NULL;
     size_t length = 0;

@@ -12,7 +12,7 @@
 #include "foliot/world.h"
 
 foliot_status foliot_divergence_report_write(const foliot_divergence_report *found,
-                                      const foliot_scene *scene, const char *file)
+                                             const foliot_scene *scene, const char *file)
 {
     foliot_world *world = NULL;
     foliot_recording *recording = NULL;
@@ -39,8 +39,8 @@ foliot_status foliot_divergence_report_write(const foliot_divergence_report *fou
     return status;
 }
 
-void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side, char *file,
-                            size_t capacity)
+void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side,
+                                        char *file, size_t capacity)
 {
     char session[64], player[16] = "spectator", count[16] = "";
     snprintf(session, sizeof session, "%s", found->session);
@@ -60,8 +60,8 @@ void foliot_divergence_report_name_file(const foliot_divergence_report *found, c
 
 #define TITLE_BYTES 160
 
-static foliot_divergence_labels names_of(const foliot_divergence_report *found, const foliot_scene *scene,
-                                    char title[TITLE_BYTES])
+static foliot_divergence_labels names_of(const foliot_divergence_report *found,
+                                         const foliot_scene *scene, char title[TITLE_BYTES])
 {
     uint32_t body = found->divergence.body;
     foliot_divergence_labels names = {
@@ -76,16 +76,16 @@ static foliot_divergence_labels names_of(const foliot_divergence_report *found, 
     return names;
 }
 
-size_t foliot_divergence_report_print_text(const foliot_divergence_report *found, const foliot_scene *scene,
-                                   char *text, size_t capacity)
+size_t foliot_divergence_report_print_text(const foliot_divergence_report *found,
+                                           const foliot_scene *scene, char *text, size_t capacity)
 {
     char title[TITLE_BYTES];
     foliot_divergence_labels names = names_of(found, scene, title);
     return foliot_divergence_print_text(&found->divergence, &names, text, capacity);
 }
 
-size_t foliot_divergence_report_print_json(const foliot_divergence_report *found, const foliot_scene *scene,
-                                   char *text, size_t capacity)
+size_t foliot_divergence_report_print_json(const foliot_divergence_report *found,
+                                           const foliot_scene *scene, char *text, size_t capacity)
 {
     char title[TITLE_BYTES];
     foliot_divergence_labels names = names_of(found, scene, title);

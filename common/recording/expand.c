@@ -141,7 +141,8 @@ foliot_status foliot__recording_expand(foliot__block_reader *reader,
                    .values = values,
                    .entry_tick = content->first_tick};
     begin_entry(&e);
-    for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_STATUS_OK; e.tick++)
+    for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_STATUS_OK;
+         e.tick++)
         expand_tick(&e);
     if (e.pending || e.values) // entries beyond the block's ticks
         foliot__reader_fail(entries, FOLIOT_STATUS_CORRUPT);

@@ -303,10 +303,11 @@ static bool notices_bit(harness *h, size_t bit)
     char text[96];
     row_of(h, FOLIOT_HARNESS_perturbation)->checks++;
     flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    bool taken =
-        foliot_simulation_restore(&h->disturbed, flipped->bytes, flipped->length) == FOLIOT_STATUS_OK &&
-        save_state(&h->disturbed, &h->other) == FOLIOT_STATUS_OK && h->other.length == flipped->length &&
-        memcmp(h->other.bytes, flipped->bytes, flipped->length) == 0;
+    bool taken = foliot_simulation_restore(&h->disturbed, flipped->bytes, flipped->length) ==
+                     FOLIOT_STATUS_OK &&
+                 save_state(&h->disturbed, &h->other) == FOLIOT_STATUS_OK &&
+                 h->other.length == flipped->length &&
+                 memcmp(h->other.bytes, flipped->bytes, flipped->length) == 0;
     flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     if (!taken || !foliot_digest_equal(h->other.digest, at(h, tick)->digest))
         return true;
@@ -355,7 +356,8 @@ static foliot_status take_inputs(harness *h, uint64_t tick)
         config->inputs
             ? config->inputs(config->inputs_user, tick, h->inputs, FOLIOT_HARNESS_INPUTS_MAX)
             : foliot__harness_players_draw(h->players, tick, h->inputs, FOLIOT_HARNESS_INPUTS_MAX);
-    foliot_status status = count <= FOLIOT_HARNESS_INPUTS_MAX ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID;
+    foliot_status status =
+        count <= FOLIOT_HARNESS_INPUTS_MAX ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID;
     for (uint32_t i = 0; i < count && status == FOLIOT_STATUS_OK; i++)
         status = foliot__input_log_append(&h->log, &h->inputs[i]);
     if (status == FOLIOT_STATUS_OK)

@@ -29,8 +29,8 @@ void foliot__input_log_clear(foliot__input_log *log, uint64_t first_tick);
 
 // The tick that is open: one beyond the last closed.
 uint64_t foliot__input_log_open_tick(const foliot__input_log *log);
-// Puts one input into the open tick. FOLIOT_STATUS_INVALID if the open tick holds that (player, sequence)
-// already, FOLIOT_STATUS_MEMORY.
+// Puts one input into the open tick. FOLIOT_STATUS_INVALID if the open tick holds that (player,
+// sequence) already, FOLIOT_STATUS_MEMORY.
 foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_input *input);
 foliot_status foliot__input_log_close_tick(foliot__input_log *log);
 // Inputs of a closed tick, in order; false if it is not kept. Valid until the next append or close.

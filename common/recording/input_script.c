@@ -123,7 +123,8 @@ static bool kind_of(reader *r, const word *words, uint32_t count, foliot_input *
             return false;
     if (count > 4 + FOLIOT_AXIS_COUNT)
         return bad_word(r, &words[4 + FOLIOT_AXIS_COUNT], "nothing follows the buttons");
-    return count < 4 + FOLIOT_AXIS_COUNT || buttons_of(r, &words[3 + FOLIOT_AXIS_COUNT], &input->buttons);
+    return count < 4 + FOLIOT_AXIS_COUNT ||
+           buttons_of(r, &words[3 + FOLIOT_AXIS_COUNT], &input->buttons);
 }
 
 static bool append(reader *r, uint64_t tick, foliot_input input)

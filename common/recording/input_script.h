@@ -27,8 +27,9 @@ typedef struct foliot__input_script {
     uint32_t count;
 } foliot__input_script;
 
-// `message` gets "FILE:LINE:COLUMN: sentence" (or "FILE: sentence"). FOLIOT_STATUS_IO, FOLIOT_STATUS_INVALID,
-// FOLIOT_STATUS_MEMORY; on FOLIOT_STATUS_OK free with foliot__input_script_free.
+// `message` gets "FILE:LINE:COLUMN: sentence" (or "FILE: sentence"). FOLIOT_STATUS_IO,
+// FOLIOT_STATUS_INVALID, FOLIOT_STATUS_MEMORY; on FOLIOT_STATUS_OK free with
+// foliot__input_script_free.
 foliot_status foliot__input_script_read(const char *file, foliot__input_script *script,
                                         char *message, size_t message_bytes);
 foliot_status foliot__input_script_parse(const char *text, size_t length, const char *name,

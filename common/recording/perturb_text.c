@@ -17,7 +17,8 @@ static bool parse_number(const char *text, int64_t *value)
 static foliot_stage find_stage(const char *name)
 {
     int stage = 0;
-    while (stage < FOLIOT_STAGE_COUNT && strcmp(foliot_stage_get_name((foliot_stage)stage), name) != 0)
+    while (stage < FOLIOT_STAGE_COUNT &&
+           strcmp(foliot_stage_get_name((foliot_stage)stage), name) != 0)
         stage++;
     return (foliot_stage)stage;
 }

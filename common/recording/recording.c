@@ -230,10 +230,10 @@ static foliot_status begin_writing(foliot_recording *recording, const foliot_rec
     return status;
 }
 
-foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
-                                     const foliot_world_config *capacities,
-                                     const foliot_world *world,
-                                     const foliot_recording_config *config, foliot_recording **out)
+foliot_status
+foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
+                           const foliot_world_config *capacities, const foliot_world *world,
+                           const foliot_recording_config *config, foliot_recording **out)
 {
     foliot_recording *recording;
     foliot_hosted_world hosted;
@@ -261,9 +261,9 @@ static foliot_status begin_world(const foliot_recording_sink *sink,
 }
 
 foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink *sink,
-                                                const foliot_simulation *simulation,
-                                                const foliot_recording_config *config,
-                                                foliot_recording **out)
+                                                    const foliot_simulation *simulation,
+                                                    const foliot_recording_config *config,
+                                                    foliot_recording **out)
 {
     foliot_recording *recording;
     if (strcmp(simulation->kind->name, foliot_world_kind.name) == 0)
@@ -280,8 +280,8 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
     recording->encoder.payload.length = 0;
     foliot__recording_encode_foreign_head(&recording->encoder.payload, simulation,
                                           recording->state.first_tick, fingerprint);
-    return begin_writing(recording, sink, simulation, version_of(recording, true),
-                         FOLIOT_STATUS_OK, out);
+    return begin_writing(recording, sink, simulation, version_of(recording, true), FOLIOT_STATUS_OK,
+                         out);
 }
 
 foliot_status foliot__recording_start(foliot_recording *recording,
@@ -304,10 +304,10 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 }
 
 foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
-                                      const foliot_world_config *capacities,
-                                      const foliot_world *world,
-                                      const foliot_recording_config *config,
-                                      foliot_recording **recording)
+                                    const foliot_world_config *capacities,
+                                    const foliot_world *world,
+                                    const foliot_recording_config *config,
+                                    foliot_recording **recording)
 {
     foliot_recording_sink sink;
     foliot_status status = foliot__file_sink(file, true, &sink);
@@ -322,9 +322,9 @@ foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
 }
 
 foliot_status foliot_recording_open_simulation(const char *file,
-                                                 const foliot_simulation *simulation,
-                                                 const foliot_recording_config *config,
-                                                 foliot_recording **recording)
+                                               const foliot_simulation *simulation,
+                                               const foliot_recording_config *config,
+                                               foliot_recording **recording)
 {
     foliot_recording_sink sink;
     foliot_status status = foliot__file_sink(file, true, &sink);

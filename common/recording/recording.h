@@ -85,8 +85,8 @@ void foliot__drain_finish(foliot__drain *drain);
 // What is left of it then; of a drain that was never started too.
 void foliot__drain_free(foliot__drain *drain);
 
-// A sink that is the file; FOLIOT_STATUS_IO if it cannot be opened, FOLIOT_STATUS_AGAIN if another process writes
-// to it. `create`: empty, else as it is, at its end.
+// A sink that is the file; FOLIOT_STATUS_IO if it cannot be opened, FOLIOT_STATUS_AGAIN if another
+// process writes to it. `create`: empty, else as it is, at its end.
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink);
 // Whether `file` is still the name of what the sink writes to.
 bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file);

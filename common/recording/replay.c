@@ -22,13 +22,15 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
         return FOLIOT_STATUS_UNSUPPORTED;
     foliot_status status =
         foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
-    if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(simulation) == replay->segment_tick)
+    if (status == FOLIOT_STATUS_OK &&
+        foliot_simulation_get_tick(simulation) == replay->segment_tick)
         return FOLIOT_STATUS_OK;
     foliot_damage damage;
-    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
-                       "the keyframe of tick %" PRIu64 " does not fit this %s (%s)",
-                       replay->segment_tick, replay->foreign ? "simulation" : "scene",
-                       foliot_status_get_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
+    foliot__damage_set(
+        &damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
+        "the keyframe of tick %" PRIu64 " does not fit this %s (%s)", replay->segment_tick,
+        replay->foreign ? "simulation" : "scene",
+        foliot_status_get_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
 }
@@ -158,7 +160,8 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
     status = foliot__replay_load(replay);
     if (status != FOLIOT_STATUS_OK || replay->content.has_keyframe)
         return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_CORRUPT : status;
-    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
+    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number,
+                       replay->content.offset,
                        "the index names a keyframe here, and there is none");
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
@@ -202,10 +205,10 @@ static foliot_status start_anew(foliot_replay *replay)
 static void refused_segment(foliot_replay *replay)
 {
     foliot_damage damage;
-    foliot__damage_set(&damage, FOLIOT_STATUS_UNSUPPORTED, replay->content.number, replay->content.offset,
-                       "the keyframe of tick %" PRIu64
-                       " is compressed, and this build has no zstd to read it",
-                       replay->segment_tick);
+    foliot__damage_set(
+        &damage, FOLIOT_STATUS_UNSUPPORTED, replay->content.number, replay->content.offset,
+        "the keyframe of tick %" PRIu64 " is compressed, and this build has no zstd to read it",
+        replay->segment_tick);
     foliot__replay_damaged(replay, &damage);
 }
 
@@ -236,8 +239,8 @@ static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
         return FOLIOT_STATUS_UNSUPPORTED;
     }
     foliot_damage damage;
-    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
-                       "this %s does not take the inputs of tick %" PRIu64,
+    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number,
+                       replay->content.offset, "this %s does not take the inputs of tick %" PRIu64,
                        replay->foreign ? "simulation" : "scene", tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
@@ -313,7 +316,8 @@ static foliot_status restore_before(foliot_replay *replay, int64_t k)
         status = load_keyframe(replay, k);
         if (status == FOLIOT_STATUS_OK)
             status = restore_segment(replay, &replay->simulation);
-        if (status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO)
+        if (status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY ||
+            status == FOLIOT_STATUS_IO)
             return status;
     }
     // Nothing but the scene, if that: it is a state at tick 0.
@@ -466,7 +470,7 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
 // -- what was recorded
 
 foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
-                                   const foliot_input **inputs, uint32_t *count)
+                                       const foliot_input **inputs, uint32_t *count)
 {
     if (tick < replay->about.first_tick || tick >= replay->about.last_tick)
         return FOLIOT_STATUS_NOT_FOUND;

@@ -37,14 +37,17 @@ static foliot_status decode_scene(foliot_replay *replay, foliot_damage *damage)
     if (status == FOLIOT_STATUS_MEMORY)
         return refuse_header(damage, status, "no memory");
     if (status != FOLIOT_STATUS_OK)
-        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not admit the scene");
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED,
+                             "this build does not admit the scene");
     const foliot_scene *scene = replay->scene;
     const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
     if (!integrator)
-        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not know the integrator");
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED,
+                             "this build does not know the integrator");
     if (strcmp(integrator->name, header->integrator) != 0 || header->seed != scene->seed ||
         foliot__f64_bits(header->dt) != foliot__f64_bits(scene->dt))
-        return refuse_header(damage, FOLIOT_STATUS_CORRUPT, "header and scene contradict each other");
+        return refuse_header(damage, FOLIOT_STATUS_CORRUPT,
+                             "header and scene contradict each other");
     const uint32_t *c = header->capacities;
     replay->capacities = foliot_world_config_default(scene);
     replay->capacities.bodies_max = c[0];
@@ -157,9 +160,9 @@ static foliot_status open_foreign(foliot_replay *replay, const opener *opening,
     foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
     if (status == FOLIOT_STATUS_MEMORY)
         return refuse_header(damage, status, "no memory for the simulation");
-    return status == FOLIOT_STATUS_OK
-               ? status
-               : refuse_header(damage, FOLIOT_STATUS_CORRUPT, "its simulation does not take the setup");
+    return status == FOLIOT_STATUS_OK ? status
+                                      : refuse_header(damage, FOLIOT_STATUS_CORRUPT,
+                                                      "its simulation does not take the setup");
 }
 
 static foliot_status open_world(foliot_replay *replay, const opener *opening, foliot_damage *damage)
@@ -225,7 +228,7 @@ static foliot_status open_file(const char *file, const opener *opening, foliot_r
         *damage = (foliot_damage){.status = status};
         snprintf(damage->text, sizeof damage->text, "%s",
                  status == FOLIOT_STATUS_IO && error ? foliot__file_problem(error)
-                                              : foliot_status_get_text(status));
+                                                     : foliot_status_get_text(status));
     }
     free(replay);
     errno = error;

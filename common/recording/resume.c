@@ -136,8 +136,8 @@ static void set_problem(char *problem, size_t bytes, const char *text)
 // Damage at the end is no obstacle; a newer format, or a file without a keyframe, is one.
 static foliot_status resumable_status(const foliot_replay *replay, foliot_status scanned)
 {
-    if (scanned == FOLIOT_STATUS_NEWER || scanned == FOLIOT_STATUS_UNSUPPORTED || scanned == FOLIOT_STATUS_MEMORY ||
-        scanned == FOLIOT_STATUS_IO)
+    if (scanned == FOLIOT_STATUS_NEWER || scanned == FOLIOT_STATUS_UNSUPPORTED ||
+        scanned == FOLIOT_STATUS_MEMORY || scanned == FOLIOT_STATUS_IO)
         return scanned;
     return replay->index_count == 0 ? FOLIOT_STATUS_CORRUPT : FOLIOT_STATUS_OK;
 }
@@ -154,7 +154,8 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     if (given ? foliot_digest_equal(ours, theirs) : foliot__fingerprint_fits(replay->scene, theirs))
         return FOLIOT_STATUS_OK;
     if (!given)
-        ours = replay->scene ? foliot__fingerprint_of_scene(replay->scene) : foliot_get_fingerprint();
+        ours =
+            replay->scene ? foliot__fingerprint_of_scene(replay->scene) : foliot_get_fingerprint();
     char text[256], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(theirs, a);
     foliot_digest_print(ours, b);
@@ -204,7 +205,7 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     if (status != FOLIOT_STATUS_OK) {
         set_problem(problem, problem_bytes,
                     status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
-                                           : foliot__file_problem(errno));
+                                                  : foliot__file_problem(errno));
         return status;
     }
     status = foliot_replay_open(file, &replay, &damage);

@@ -90,7 +90,8 @@ void foliot__rewind_assume_held(foliot__rewind *r)
 static void trace_held(foliot__rewind *r)
 {
     bool held = r->held_bytes > 0;
-    if (held && foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_STATUS_OK)
+    if (held &&
+        foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_STATUS_OK)
         return;
     if (held || r->assumes_held)
         r->status = foliot_step_trace_capture_held(r->truth, &r->simulation);

@@ -72,8 +72,8 @@ static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t of
 
 static foliot_status contradiction(const scanning *s, foliot_damage *damage, const char *what)
 {
-    return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, s->content.number, s->content.offset, "%s",
-                              what);
+    return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, s->content.number, s->content.offset,
+                              "%s", what);
 }
 
 static foliot_status check_index_entry(scanning *s, foliot_damage *damage)

@@ -70,7 +70,8 @@ static uint32_t requested_part(const foliot_search *search)
     return search->phase == PHASE_FIELDS ? search->found.part : FOLIOT__ALL_PARTS;
 }
 
-size_t foliot_search_get_request(const foliot_search *search, uint8_t request[FOLIOT_SEARCH_REQUEST_BYTES_MAX])
+size_t foliot_search_get_request(const foliot_search *search,
+                                 uint8_t request[FOLIOT_SEARCH_REQUEST_BYTES_MAX])
 {
     if (search->state != FOLIOT_SEARCH_REQUESTS)
         return 0;
@@ -189,7 +190,8 @@ static void handle_range(foliot_search *search, foliot__reader *r)
 {
     uint32_t theirs = foliot__read_u32(r), groups = foliot__read_u8(r);
     uint64_t value = 0;
-    if (r->status != FOLIOT_STATUS_OK || groups != group_count(theirs, search->entry, search->group)) {
+    if (r->status != FOLIOT_STATUS_OK ||
+        groups != group_count(theirs, search->entry, search->group)) {
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         return;
     }
@@ -218,7 +220,8 @@ static void handle_range(foliot_search *search, foliot__reader *r)
     search->state = FOLIOT_SEARCH_FOUND;
 }
 
-foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *response, size_t length)
+foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *response,
+                                            size_t length)
 {
     uint8_t request[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
     if (search->state != FOLIOT_SEARCH_REQUESTS)
@@ -257,7 +260,8 @@ static void respond_layers(const foliot_step_trace *trace, foliot__writer *w)
             foliot__write_u64(w, foliot__layer_digest(&trace->layer[i]));
 }
 
-static foliot_status respond_range(const foliot_step_trace *trace, foliot__reader *r, foliot__writer *w)
+static foliot_status respond_range(const foliot_step_trace *trace, foliot__reader *r,
+                                   foliot__writer *w)
 {
     uint32_t index = foliot__read_u8(r), part = foliot__read_u32(r);
     uint32_t first = foliot__read_u32(r), group = foliot__read_u32(r);
@@ -273,9 +277,10 @@ static foliot_status respond_range(const foliot_step_trace *trace, foliot__reade
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_search_respond(const foliot_search_responder *responder, const uint8_t *request,
-                                   size_t length, uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
-                                   size_t *response_length, uint64_t *tick)
+foliot_status foliot_search_respond(const foliot_search_responder *responder,
+                                    const uint8_t *request, size_t length,
+                                    uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
+                                    size_t *response_length, uint64_t *tick)
 {
     foliot__reader r = foliot__reader_of(request, length);
     foliot__writer w = foliot__writer_of(response, FOLIOT_SEARCH_RESPONSE_BYTES_MAX);

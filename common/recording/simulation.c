@@ -89,7 +89,7 @@ foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kin
 }
 
 foliot_status foliot_simulation_capture(const foliot_simulation *simulation, void *bytes,
-                                     size_t capacity, size_t *length)
+                                        size_t capacity, size_t *length)
 {
     size_t needed = simulation->kind->capture(simulation->self, bytes, bytes ? capacity : 0);
     *length = needed;
@@ -111,7 +111,8 @@ uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *ki
     return kind->stages ? kind->stage_count : 1;
 }
 
-const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind, uint32_t stage)
+const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind,
+                                                  uint32_t stage)
 {
     if (stage >= foliot_simulation_kind_get_stage_count(kind))
         return NULL;

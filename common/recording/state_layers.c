@@ -168,14 +168,15 @@ static foliot_status capture_layer(foliot_step_trace *trace, uint32_t index,
 }
 
 foliot_status foliot_step_trace_capture_stage(foliot_step_trace *trace, uint32_t stage,
-                                const foliot_simulation *simulation)
+                                              const foliot_simulation *simulation)
 {
     trace->stage_count = foliot_simulation_kind_get_stage_count(simulation->kind);
     FOLIOT_ASSERT(stage < trace->stage_count);
     return capture_layer(trace, stage, simulation);
 }
 
-foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace, const foliot_simulation *simulation)
+foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace,
+                                             const foliot_simulation *simulation)
 {
     return capture_layer(trace, FOLIOT__LAYERS_MAX - 1, simulation);
 }
@@ -195,7 +196,7 @@ static void after_stage(void *user, uint32_t stage)
 }
 
 foliot_status foliot_step_trace_step(foliot_step_trace *trace, foliot_simulation *simulation,
-                                const foliot_input *inputs, uint32_t count)
+                                     const foliot_input *inputs, uint32_t count)
 {
     const foliot_simulation_kind *kind = simulation->kind;
     watching w = {trace, simulation, FOLIOT_STATUS_OK};
@@ -278,7 +279,8 @@ void foliot__divergence_stage(foliot_divergence *d, const foliot_step_trace *tra
 {
     d->stage_known = layer < trace->stage_count;
     d->stage = layer;
-    d->stage_name = d->stage_known ? foliot_simulation_kind_get_stage_name(trace->kind, layer) : NULL;
+    d->stage_name =
+        d->stage_known ? foliot_simulation_kind_get_stage_name(trace->kind, layer) : NULL;
 }
 
 void foliot__divergence_part(foliot_divergence *d, const foliot_step_trace *trace, uint32_t layer,
@@ -338,8 +340,8 @@ static uint32_t differing(const foliot__trace_layer *a, const foliot__trace_laye
     return count;
 }
 
-static bool compare_layer(const foliot_step_trace *expected, const foliot_step_trace *actual, uint32_t index,
-                          foliot_divergence *d)
+static bool compare_layer(const foliot_step_trace *expected, const foliot_step_trace *actual,
+                          uint32_t index, foliot_divergence *d)
 {
     const foliot__trace_layer *a = &expected->layer[index], *b = &actual->layer[index];
     uint32_t parts = a->part_count > b->part_count ? a->part_count : b->part_count;
@@ -366,7 +368,7 @@ static bool compare_layer(const foliot_step_trace *expected, const foliot_step_t
 }
 
 bool foliot_step_trace_compare(const foliot_step_trace *expected, const foliot_step_trace *actual,
-                          foliot_divergence *divergence)
+                               foliot_divergence *divergence)
 {
     for (uint32_t layer = 0; layer < FOLIOT__LAYERS_MAX; layer++)
         if (expected->layer[layer].taken && actual->layer[layer].taken &&

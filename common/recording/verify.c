@@ -41,7 +41,8 @@ static foliot_status capture_held(foliot_step_trace *trace, const foliot_simulat
 static bool two_traces(foliot_step_trace *trace[2])
 {
     trace[0] = trace[1] = NULL;
-    if (foliot_step_trace_create(&trace[0]) == FOLIOT_STATUS_OK && foliot_step_trace_create(&trace[1]) == FOLIOT_STATUS_OK)
+    if (foliot_step_trace_create(&trace[0]) == FOLIOT_STATUS_OK &&
+        foliot_step_trace_create(&trace[1]) == FOLIOT_STATUS_OK)
         return true;
     foliot_step_trace_destroy(trace[0]);
     return false;
@@ -72,7 +73,8 @@ static void explain_by_keyframe(verifying *v)
     foliot_simulation recorded;
     if (foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_STATUS_OK)
         return;
-    if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) == FOLIOT_STATUS_OK)
+    if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) ==
+        FOLIOT_STATUS_OK)
         compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
     foliot__replay_drop(&recorded);
 }
@@ -93,7 +95,8 @@ static void count_agreed_ticks(verifying *v)
 // A keyframe must be the state that the replay has.
 static void check_keyframe(verifying *v)
 {
-    bool same_tick = v->diverged && v->verdict->divergence.tick == foliot_replay_get_tick(v->replay);
+    bool same_tick =
+        v->diverged && v->verdict->divergence.tick == foliot_replay_get_tick(v->replay);
     if (v->diverged && !same_tick)
         return;
     if (keyframe_agrees(v))
@@ -174,8 +177,8 @@ static foliot_status run_verification(verifying *v)
 
 // One run of both worlds through the tick that they come to next, compared after every stage. The
 // recorded inputs of that tick are in the replay's content. *differs: a difference was found.
-static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_step_trace *trace[2],
-                                  bool *differs)
+static foliot_status compare_tick(verifying *v, foliot_world *reference,
+                                  foliot_step_trace *trace[2], bool *differs)
 {
     foliot_replay *replay = v->replay;
     foliot_hosted_world hosted[2] = {{.world = reference, .host = replay->host},
@@ -185,8 +188,8 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_
         foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
         status = foliot__replay_step_trace(replay, &simulation, trace[i]);
     }
-    *differs =
-        status == FOLIOT_STATUS_OK && foliot_step_trace_compare(trace[0], trace[1], &v->verdict->divergence);
+    *differs = status == FOLIOT_STATUS_OK &&
+               foliot_step_trace_compare(trace[0], trace[1], &v->verdict->divergence);
     return status;
 }
 
@@ -289,7 +292,8 @@ static void explain_false_keyframe(verifying *v)
         return;
     if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) ==
             FOLIOT_STATUS_OK &&
-        compare_states(&recorded, &replay->simulation, &d) == FOLIOT_STATUS_DIVERGED && d.field_known) {
+        compare_states(&recorded, &replay->simulation, &d) == FOLIOT_STATUS_DIVERGED &&
+        d.field_known) {
         char place[160];
         size_t length = strlen(damage->text);
         foliot__divergence_brief(&d, "the keyframe has", "the replay", place, sizeof place);
@@ -303,8 +307,9 @@ static void set_damage_verdict(foliot_replay *replay, foliot_verdict *verdict, f
 {
     verdict->damage = replay->damage;
     verdict->cut_at = replay->damage.offset;
-    verdict->status = status == FOLIOT_STATUS_NEWER || status == FOLIOT_STATUS_UNSUPPORTED ? FOLIOT_STATUS_UNSUPPORTED
-                                                                             : FOLIOT_STATUS_CORRUPT;
+    verdict->status = status == FOLIOT_STATUS_NEWER || status == FOLIOT_STATUS_UNSUPPORTED
+                          ? FOLIOT_STATUS_UNSUPPORTED
+                          : FOLIOT_STATUS_CORRUPT;
 }
 
 foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
@@ -335,7 +340,8 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     replay->hosted.host = replay->host;
     if (whole == FOLIOT_STATUS_MEMORY || whole == FOLIOT_STATUS_IO)
         return whole;
-    if (status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO || status == FOLIOT_STATUS_FLOATING_POINT)
+    if (status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO ||
+        status == FOLIOT_STATUS_FLOATING_POINT)
         return status;
     verdict->digest = foliot_simulation_get_digest(&replay->simulation);
     verdict->digest_known = true;
@@ -346,7 +352,8 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
         if (searched == FOLIOT_STATUS_MEMORY)
             return searched;
     }
-    if (verdict->status == FOLIOT_STATUS_OK && (whole != FOLIOT_STATUS_OK || status != FOLIOT_STATUS_NOT_FOUND))
+    if (verdict->status == FOLIOT_STATUS_OK &&
+        (whole != FOLIOT_STATUS_OK || status != FOLIOT_STATUS_NOT_FOUND))
         set_damage_verdict(replay, verdict, whole != FOLIOT_STATUS_OK ? whole : status);
     if (verdict->status == FOLIOT_STATUS_CORRUPT && replay->keyframe_false)
         explain_false_keyframe(&v);

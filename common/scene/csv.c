@@ -213,7 +213,8 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
     const char *at = text;
     uint32_t count = 0;
     cell c;
-    for (; reading->status == FOLIOT_STATUS_OK && count < csv->count && next_cell(text, &at, end, &c);
+    for (;
+         reading->status == FOLIOT_STATUS_OK && count < csv->count && next_cell(text, &at, end, &c);
          count++)
         read_cell(reading, csv, origin->csv_line, &c, csv->header[count], &body);
     for (; at <= end; count++) { // cells beyond the header are counted only
@@ -293,8 +294,8 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
     else
         text = foliot__file_text(reading, foliot__file_open_below(reading->folder, name), &length);
     if (!text) {
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "cannot read the file `%s`: %s",
-                      name, foliot__file_problem(errno));
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      "cannot read the file `%s`: %s", name, foliot__file_problem(errno));
         return;
     }
     foliot__csv *csv = foliot__reading_allocate(reading, sizeof *csv);
@@ -304,7 +305,8 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
     *csv = (foliot__csv){.name = name, .node = node, .text = text};
     csv->path = foliot__reading_copy_text(reading, path_text, strlen(path_text));
     if (memchr(text, 0, length))
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "`%s` is no text file", name);
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "`%s` is no text file",
+                      name);
     read_lines(assembly, csv, length, body, *origin);
 }
 

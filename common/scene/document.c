@@ -192,8 +192,9 @@ static void refuse_syntax(builder *b, const yaml_parser_t *parser, const char *t
     if (parser->error == YAML_READER_ERROR)
         place = place_at(text, length, character_start(text, length, parser->problem_offset));
     const char *context = parser->context ? parser->context : "";
-    foliot__fault(b->reading, FOLIOT_STATUS_INVALID, place, NULL, "this is not YAML: %s%s%s", context,
-                  *context ? ", " : "", parser->problem ? parser->problem : "unknown problem");
+    foliot__fault(b->reading, FOLIOT_STATUS_INVALID, place, NULL, "this is not YAML: %s%s%s",
+                  context, *context ? ", " : "",
+                  parser->problem ? parser->problem : "unknown problem");
 }
 
 static void build_tree(builder *b, yaml_parser_t *parser, const char *text, size_t length)

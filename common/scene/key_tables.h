@@ -40,8 +40,8 @@ static inline void foliot__fault_at_key(foliot__scene_source *source, const foli
 {
     foliot__path step = {path, key, 0};
     const foliot__node *value = node->kind == FOLIOT__MAPPING ? foliot__value_of(node, key) : NULL;
-    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value ? value->place : node->place, &step, "%s",
-                  sentence);
+    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value ? value->place : node->place,
+                  &step, "%s", sentence);
 }
 
 // False for the zero vector.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// keys.c: all keys of a scene as tables; docs/reference/scenes.md describes them in the same order. Rules
-// beyond a table (one of two keys, a default that depends on others) are in the functions between.
+// keys.c: all keys of a scene as tables; docs/reference/scenes.md describes them in the same order.
+// Rules beyond a table (one of two keys, a default that depends on others) are in the functions
+// between.
 #include "scene/key_tables.h"
 
 #include <stdio.h>
@@ -353,8 +354,8 @@ static void check_integrator_option(foliot__scene_source *source, const foliot__
     foliot__path step = {path, key, 0};
     const foliot__node *value = foliot__value_of(node, key);
     if (value && !fits)
-        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value->place, &step, "only %s this key",
-                      which);
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value->place, &step,
+                      "only %s this key", which);
 }
 
 static void read_integrator(foliot__scene_source *source, const foliot__node *node,
@@ -369,11 +370,13 @@ static void read_integrator(foliot__scene_source *source, const foliot__node *no
     if (!foliot__source_is_fine(source))
         return;
     foliot_integrator id = scene->integrator;
-    bool solves = id == FOLIOT_INTEGRATOR_IMPLICIT_EULER || id == FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT;
+    bool solves =
+        id == FOLIOT_INTEGRATOR_IMPLICIT_EULER || id == FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT;
     bool starts = id == FOLIOT_INTEGRATOR_VERLET || id == FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET;
     check_integrator_option(source, node, path, "start", starts,
                             "verlet and time-corrected-verlet have");
-    check_integrator_option(source, node, path, "form", id == FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET,
+    check_integrator_option(source, node, path, "form",
+                            id == FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET,
                             "time-corrected-verlet has");
     check_integrator_option(source, node, path, "tolerance", solves,
                             "implicit-euler and implicit-midpoint have");

@@ -93,8 +93,8 @@ static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
     foliot_status status = foliot_scene_encode(&assembly->scene, NULL, 0, &length);
     uint8_t *bytes = status == FOLIOT_STATUS_OK ? malloc(length) : NULL;
     if (status == FOLIOT_STATUS_OK)
-        status =
-            bytes ? foliot_scene_encode(&assembly->scene, bytes, length, &length) : FOLIOT_STATUS_MEMORY;
+        status = bytes ? foliot_scene_encode(&assembly->scene, bytes, length, &length)
+                       : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK)
         status = foliot_scene_decode(bytes, length, scene);
     free(bytes);

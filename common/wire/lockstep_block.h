@@ -25,7 +25,8 @@ typedef struct foliot__block {
 // The bytes of a block behind its head; 0 is a good length (nothing happened). SIZE_MAX if it does
 // not fit.
 size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity);
-// All of `length` are the block's. `ticks` comes from the head. FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_TRUNCATED.
+// All of `length` are the block's. `ticks` comes from the head. FOLIOT_STATUS_CORRUPT,
+// FOLIOT_STATUS_TRUNCATED.
 foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks,
                                    foliot__block *block);
 

@@ -430,7 +430,8 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     uint32_t fields = foliot__unpack_array(&r);
-    return fields > 0 && foliot__unpack_uint(&r) == FOLIOT__HELLO_MESSAGE && r.status == FOLIOT_STATUS_OK;
+    return fields > 0 && foliot__unpack_uint(&r) == FOLIOT__HELLO_MESSAGE &&
+           r.status == FOLIOT_STATUS_OK;
 }
 
 // -- packets of our own

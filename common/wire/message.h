@@ -99,7 +99,10 @@ typedef struct foliot__welcome {
     X(CLOSING, 6, true)                                                                            \
     X(MALFORMED, 7, false)                                                                         \
     X(SIMULATION, 8, false)                                                                        \
-    X(VIOLATION, 9, false) X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
+    X(VIOLATION, 9, false)                                                                         \
+    X(BUSY, 10, true)                                                                              \
+    X(SLOW, 11, true)                                                                              \
+    X(SILENT, 12, true)
 typedef enum foliot__refusal {
 #define FOLIOT__REFUSAL_ENUM(name, value, again) FOLIOT__REFUSE_##name = (value),
     FOLIOT__REFUSALS(FOLIOT__REFUSAL_ENUM)

@@ -123,8 +123,8 @@ foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t 
         c.keep = c.keep * format->damping >> 16;
         c.reach += c.keep;
         for (int k = 0; k < 3; k++) {
-            c.gained[k] =
-                over((c.gained[k] + (int64_t)format->acceleration[k] * 1024) * format->damping, 1 << 16);
+            c.gained[k] = over(
+                (c.gained[k] + (int64_t)format->acceleration[k] * 1024) * format->damping, 1 << 16);
             c.fallen[k] += c.gained[k];
         }
     }
@@ -163,8 +163,9 @@ void foliot__follow(const foliot__course *c, const foliot_snapshot_body *base,
         spin_between(base, (uint32_t)c->ticks, body);
 }
 
-void foliot_snapshot_derive_motion(const foliot_snapshot_format *format, const foliot_snapshot_body *base,
-                            uint32_t ticks, foliot_snapshot_body *body)
+void foliot_snapshot_derive_motion(const foliot_snapshot_format *format,
+                                   const foliot_snapshot_body *base, uint32_t ticks,
+                                   foliot_snapshot_body *body)
 {
     foliot__course course = foliot__course_of(format, ticks);
     foliot__follow(&course, base, body);

@@ -58,7 +58,8 @@ foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene)
     };
     for (int k = 0; k < 3; k++) {
         double fall = scene->gravity[k] * scene->dt * scene->dt / format.velocity_step * 64;
-        format.acceleration[k] = (int32_t)foliot_clamp(fall, -FOLIOT_SNAPSHOT_ACCELERATION_MAX, FOLIOT_SNAPSHOT_ACCELERATION_MAX);
+        format.acceleration[k] = (int32_t)foliot_clamp(fall, -FOLIOT_SNAPSHOT_ACCELERATION_MAX,
+                                                       FOLIOT_SNAPSHOT_ACCELERATION_MAX);
     }
     return format;
 }
@@ -105,7 +106,7 @@ static uint8_t flags_of(uint32_t flags)
 }
 
 foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
-                                      const foliot_world *world, foliot_snapshot *snapshot)
+                                       const foliot_world *world, foliot_snapshot *snapshot)
 {
     uint32_t count = foliot_world_get_body_count(world);
     double dt = foliot_world_get_dt(world);
@@ -132,7 +133,7 @@ foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
 }
 
 foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
-                                          const foliot_snapshot_body *body, double dt)
+                                             const foliot_snapshot_body *body, double dt)
 {
     foliot_body_state state = {.orientation = {1, 0, 0, 0}};
     if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE))

@@ -320,8 +320,8 @@ static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot
                       ? code_flags(w, body->flags, base->flags)
                       : base->flags;
     body->generation = code_bit(w, &m->incarnation_changed, body->generation != base->generation)
-                            ? (uint8_t)code_raw(w, body->generation, 8)
-                            : base->generation;
+                           ? (uint8_t)code_raw(w, body->generation, 8)
+                           : base->generation;
     if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE)) {
         *body = (foliot_snapshot_body){.generation = body->generation};
         return;
@@ -558,7 +558,8 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
     uint32_t at = 0;
     do {
         if (pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX || grow(pieces) != FOLIOT_STATUS_OK)
-            return pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_MEMORY;
+            return pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX ? FOLIOT_STATUS_FULL
+                                                               : FOLIOT_STATUS_MEMORY;
         head.piece = pieces->count;
         size_t length = encode_piece(coder, snapshot, baseline, &head, pieces->bytes + at);
         head.pieces = head.piece == 0 && head.count == snapshot->count ? 1 : 0;
@@ -580,7 +581,8 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length, foliot_snapshot_head *head)
+foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
+                                          foliot_snapshot_head *head)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     read_head(&r, head);

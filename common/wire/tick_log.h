@@ -36,8 +36,8 @@ void foliot__tick_log_free(foliot__tick_log *log);
 // Empty, and `first` is the first to come.
 void foliot__tick_log_clear(foliot__tick_log *log, uint64_t first);
 
-// FOLIOT_STATUS_AGAIN: here already, or older than the first. FOLIOT_STATUS_FULL: beyond the ticks or inputs that
-// fit.
+// FOLIOT_STATUS_AGAIN: here already, or older than the first. FOLIOT_STATUS_FULL: beyond the ticks
+// or inputs that fit.
 foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const foliot_input *inputs,
                                    uint32_t count);
 bool foliot__tick_log_has(const foliot__tick_log *log, uint64_t tick);

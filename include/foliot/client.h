@@ -33,9 +33,9 @@ typedef struct foliot_client_config {
     foliot_transport *transport; // lent; one connection of it is used
     const char *address;         // name or IP address of the server; copied
     uint16_t port;
-    const char *session;  // "": the server's first; copied
-    const char *name;     // the player's; copied
-    bool spectates;       // joins without a player
+    const char *session; // "": the server's first; copied
+    const char *name;    // the player's; copied
+    bool spectates;      // joins without a player
     // Without a welcome for so long the client is LOST; 30000. 0: the transport's own limit alone.
     double connect_timeout_ms;
     bool reconnects;      // after a lost connection, as the same player

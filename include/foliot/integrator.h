@@ -2,8 +2,8 @@
 // integrator.h: the integrators (time-stepping schemes), by number and by name, with what each can
 // do.
 //
-// Scenes, the lab and the library share this one table. docs/explanation/integrators.md gives the formulas and
-// their sources. All of it is constant data; any thread may read it.
+// Scenes, the lab and the library share this one table. docs/explanation/integrators.md gives the
+// formulas and their sources. All of it is constant data; any thread may read it.
 #ifndef FOLIOT_INTEGRATOR_H
 #define FOLIOT_INTEGRATOR_H
 
@@ -69,7 +69,8 @@ typedef struct foliot_integrator_info {
 const foliot_integrator_info *foliot_integrator_get_info(foliot_integrator id);
 // By name or alias; FOLIOT_INTEGRATOR_NONE if it is unknown.
 foliot_integrator foliot_integrator_find(const char *name);
-// The known name of which `name` is a likely misspelling, for error messages; NULL if none is close.
+// The known name of which `name` is a likely misspelling, for error messages; NULL if none is
+// close.
 const char *foliot_integrator_find_nearest(const char *name);
 
 #ifdef __cplusplus

@@ -25,7 +25,8 @@
 extern "C" {
 #endif
 
-// What is written: format 3; of a simulation that is not our world, format 4. Formats 1 to 4 are read.
+// What is written: format 3; of a simulation that is not our world, format 4. Formats 1 to 4 are
+// read.
 #define FOLIOT_RECORDING_FORMAT 3
 
 typedef struct foliot_recording foliot_recording;
@@ -50,7 +51,8 @@ typedef struct foliot_recording_config {
     // replaced by one with fewer blocks and the same content.
     uint32_t compact_ticks;
     uint32_t sync_blocks; // the disk is synced after this many blocks; 0: only at the close
-    // Keyframes are not compressed: the file is larger, and of format 1 or 2, which older builds read.
+    // Keyframes are not compressed: the file is larger, and of format 1 or 2, which older builds
+    // read.
     bool raw_keyframes;
     size_t queue_bytes;        // the most that waits to be written
     bool threaded;             // a thread writes; else the host calls foliot_recording_drain
@@ -91,9 +93,9 @@ foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene
                            const foliot_world_config *capacities, const foliot_world *world,
                            const foliot_recording_config *config, foliot_recording **recording);
 
-// The same for a simulation of any kind (docs/reference/recording.md, "Other simulations"). Its kind, version
-// and setup stand in the header; a program that knows the kind can replay it. A foliot.world is
-// recorded as above.
+// The same for a simulation of any kind (docs/reference/recording.md, "Other simulations"). Its
+// kind, version and setup stand in the header; a program that knows the kind can replay it. A
+// foliot.world is recorded as above.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation(
     const char *file, const foliot_simulation *simulation, const foliot_recording_config *config,
     foliot_recording **recording);

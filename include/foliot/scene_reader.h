@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // scene_reader.h: reads scenes from YAML or JSON text, under a strict schema.
 //
-// docs/reference/scenes.md lists every key. An unknown key, a value out of its range or a second value for
-// one key is an error with its line and column. The functions share no state: several threads may
-// read at the same time.
+// docs/reference/scenes.md lists every key. An unknown key, a value out of its range or a second
+// value for one key is an error with its line and column. The functions share no state: several
+// threads may read at the same time.
 #ifndef FOLIOT_SCENE_READER_H
 #define FOLIOT_SCENE_READER_H
 

@@ -97,9 +97,11 @@ foliot_session_config foliot_session_config_default(void);
 // The session's first tick is closed one period after `now_ns`. On an error the world stays the
 // caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace is not positive;
 // there is neither a simulation nor a world with its scene; or a simulation without lockstep.
-// FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step fails ends: FOLIOT_SERVER_STEP_FAILED.
-FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
-                                        uint64_t now_ns);
+// FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step fails ends:
+// FOLIOT_SERVER_STEP_FAILED.
+FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server,
+                                                          const foliot_session_config *config,
+                                                          uint64_t now_ns);
 
 // Receives, closes ticks that are due, starts steps, sends what is ready.
 void foliot_server_update(foliot_server *server, uint64_t now_ns);

@@ -2,8 +2,8 @@
 // simulation.h: any deterministic simulation, as lockstep, recordings and the harness see it: a
 // table of functions (the kind) and an instance.
 //
-// foliot_world_kind is the table for worlds of world.h. docs/how-to/own-simulation.md and examples/lockstep.c
-// show how to write another.
+// foliot_world_kind is the table for worlds of world.h. docs/how-to/own-simulation.md and
+// examples/lockstep.c show how to write another.
 //
 // Threads: an instance is used by one thread at a time; different instances may be used at the same
 // time. The table is constant and outlives all its instances.

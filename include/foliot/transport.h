@@ -110,9 +110,10 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
     X(datagrams_dropped_fragment)                                                                  \
     X(service_errors) /* the host's service failed and was survived */                             \
     X(connects_refused)                                                                            \
-    /* no slot */ X(connects) X(disconnects)                                                       \
-        X(connects_over_address) /* refused: the address held all that it may */                   \
-        X(connects_too_fast)     /* delayed: the address opened too many in too short a time */
+    /* no slot */ X(connects)                                                                      \
+    X(disconnects)                                                                                 \
+    X(connects_over_address) /* refused: the address held all that it may */                       \
+    X(connects_too_fast)     /* delayed: the address opened too many in too short a time */
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)

@@ -39,7 +39,13 @@ extern "C" {
 typedef struct foliot_world foliot_world;
 
 // The stages of a step, in order. `force` to `solve` are repeated in every substep.
-#define FOLIOT_STAGE_LIST(X) X(input) X(force) X(integrate) X(collide) X(solve) X(finish)
+#define FOLIOT_STAGE_LIST(X)                                                                       \
+    X(input)                                                                                       \
+    X(force)                                                                                       \
+    X(integrate)                                                                                   \
+    X(collide)                                                                                     \
+    X(solve)                                                                                       \
+    X(finish)
 typedef enum foliot_stage {
 #define FOLIOT_STAGE_ENUM(name) FOLIOT_STAGE_##name,
     FOLIOT_STAGE_LIST(FOLIOT_STAGE_ENUM)

@@ -161,10 +161,10 @@ static void keep_case(foliot__session *s, const foliot__peer *peer)
     bool known = r->status == FOLIOT_STATUS_OK && r->finished && r->tick == q->search.found.tick;
     memcpy(q->name, peer->name, sizeof q->name);
     q->found = (foliot_divergence_report){.session = s->name,
-                                        .player = peer->player,
-                                        .name = q->name,
-                                        .divergence = q->search.found,
-                                        .exchanged = q->search.exchanged};
+                                          .player = peer->player,
+                                          .name = q->name,
+                                          .divergence = q->search.found,
+                                          .exchanged = q->search.exchanged};
     if (known) {
         q->found.before = r->before;
         q->found.before_bytes = r->before_bytes;
@@ -264,7 +264,8 @@ void foliot__divergence_search_response(foliot__session *s, const foliot__peer *
         return;
     }
     s->server->counters.answers++;
-    if (foliot_search_handle_response(&q->search, answer->bytes, answer->length) != FOLIOT_STATUS_OK)
+    if (foliot_search_handle_response(&q->search, answer->bytes, answer->length) !=
+        FOLIOT_STATUS_OK)
         q->search.state = FOLIOT_SEARCH_FAILED; // what makes no sense answers nothing
     continue_search(s, peer);
 }
@@ -310,8 +311,9 @@ void foliot__divergence_search_update(foliot__session *s)
     else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS ||
                            s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
         q->active = false;
-        foliot__peer_violated(s, peer,
-                              FOLIOT__VIOLATION_violations_digests); // it reports, and does not answer
+        foliot__peer_violated(
+            s, peer,
+            FOLIOT__VIOLATION_violations_digests); // it reports, and does not answer
     } else if (!q->active)
         search_next_peer(s);
 }

@@ -98,8 +98,8 @@ static bool encode_complete(foliot__session *session, const foliot_snapshot *sna
 {
     if (session->has_complete && session->complete_tick == snapshot->tick)
         return true;
-    session->has_complete =
-        foliot_snapshot_encode(session->coder, snapshot, NULL, &session->complete) == FOLIOT_STATUS_OK;
+    session->has_complete = foliot_snapshot_encode(session->coder, snapshot, NULL,
+                                                   &session->complete) == FOLIOT_STATUS_OK;
     session->complete_tick = snapshot->tick;
     return session->has_complete;
 }
@@ -195,7 +195,8 @@ static void send_group(foliot__session *session, const foliot__peer *peer, uint3
     const foliot_snapshot *baseline = foliot__fanout_find(session, peer->baseline_tick);
     if (!newest || !baseline || baseline->tick >= newest->tick)
         return;
-    if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) != FOLIOT_STATUS_OK)
+    if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) !=
+        FOLIOT_STATUS_OK)
         return;
     server->counters.snapshot_encodes++;
     send_pieces(session, &session->pieces, server->group, count, FOLIOT_DELIVERY_UNRELIABLE);

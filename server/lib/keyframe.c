@@ -139,7 +139,8 @@ void foliot__keyframe_save(foliot__session *s)
     if (!k || foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
         length + head > UINT32_MAX || !reserve_bytes(k, head + length + 1))
         return;
-    k->valid = foliot_simulation_capture(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
+    k->valid =
+        foliot_simulation_capture(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
     k->length = head + length;
     k->tick = foliot_simulation_get_tick(simulation);
 }

@@ -31,7 +31,8 @@ void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,
 {
     foliot_status status =
         foliot_transport_send(server->config.transport, peer, delivery, bytes, length);
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND); // ours are never too large
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK ||
+                  status == FOLIOT_STATUS_NOT_FOUND); // ours are never too large
 }
 
 void foliot__server_send(foliot_server *server, foliot_peer_id peer, const foliot__message *message)

@@ -133,7 +133,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
                               uint32_t peer, bool *resumed)
 {
     uint64_t host = foliot_transport_get_peer_address_key(session->server->config.transport,
-                                               session->server->peers[peer].id);
+                                                          session->server->peers[peer].id);
     uint32_t found = find_player(session, &hello->token);
     *resumed = found != FOLIOT__NO_PLAYER;
     if (*resumed) {
@@ -206,7 +206,8 @@ void foliot__players_expire(foliot__session *session)
 // after a lost peer.
 void foliot__players_keep(foliot__session *s)
 {
-    const foliot_resumption *resumed = s->recording ? foliot_recording_get_resumption(s->recording) : NULL;
+    const foliot_resumption *resumed =
+        s->recording ? foliot_recording_get_resumption(s->recording) : NULL;
     for (uint32_t p = 0; p < s->player_limit; p++) {
         s->players[p].peer = -1;
         if (!s->world || foliot_world_get_player_body(s->world, p) == FOLIOT_NO_BODY)

@@ -14,11 +14,17 @@
     X(datagrams_dropped_unproven)                                                                  \
     X(datagrams_dropped_malformed)                                                                 \
     X(datagrams_dropped_fragment)                                                                  \
-    X(service_errors) X(connects_refused) X(connects_over_address) X(connects_too_fast)
+    X(service_errors)                                                                              \
+    X(connects_refused)                                                                            \
+    X(connects_over_address)                                                                       \
+    X(connects_too_fast)
 #define WATCHED_SERVER(X)                                                                          \
     X(messages_malformed)                                                                          \
     X(messages_unexpected)                                                                         \
-    X(inputs_refused) X(refusals_reserved) X(refusals_over_address) X(events_dropped)
+    X(inputs_refused)                                                                              \
+    X(refusals_reserved)                                                                           \
+    X(refusals_over_address)                                                                       \
+    X(events_dropped)
 
 static void watch_counter(foliot_server *server, uint32_t at, const char *name, uint64_t count)
 {
@@ -33,7 +39,8 @@ static void watch_counter(foliot_server *server, uint32_t at, const char *name, 
 
 void foliot__watch_update(foliot_server *server)
 {
-    const foliot_transport_counters *network = foliot_transport_get_counters(server->config.transport);
+    const foliot_transport_counters *network =
+        foliot_transport_get_counters(server->config.transport);
     const foliot_server_counters *counters = &server->counters;
     uint32_t at = 0;
     if (server->now_ns < server->watch_ns)

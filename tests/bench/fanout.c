@@ -142,7 +142,8 @@ static void join(crowd *c, listener *l)
 {
     foliot_transport_config config = foliot_transport_config_default();
     if (foliot_transport_create_enet(&config, now_ns(), &l->wire) != FOLIOT_STATUS_OK ||
-        foliot_transport_connect(l->wire, "127.0.0.1", c->port, now_ns(), &l->peer) != FOLIOT_STATUS_OK)
+        foliot_transport_connect(l->wire, "127.0.0.1", c->port, now_ns(), &l->peer) !=
+            FOLIOT_STATUS_OK)
         die("a client cannot connect");
 }
 
@@ -319,7 +320,8 @@ static uint64_t serve(bench_case *b, double seconds, bool until_joined)
         }
         if (until_joined && read(b->answers, &joined, 1) == 1)
             return updates;
-        uint64_t wake = foliot_server_get_wake_ns(b->server), after = now_ns(), received = b->received;
+        uint64_t wake = foliot_server_get_wake_ns(b->server), after = now_ns(),
+                 received = b->received;
         b->received = foliot_transport_get_counters(b->wire)->packets_received -
                       foliot_transport_get_counters(b->wire)->packets_batched;
         if (b->received != received) {

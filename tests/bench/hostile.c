@@ -289,7 +289,8 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
         foliot_server_update(hosting, now);
         if (now > begun + 1000000000u) // the honest have come
             took[count++] = thread_us() - before;
-        while (foliot_server_poll(hosting, &event) || foliot_server_poll_divergence(hosting, &found)) {
+        while (foliot_server_poll(hosting, &event) ||
+               foliot_server_poll_divergence(hosting, &found)) {
         }
         for (int i = 0; i < HONEST; i++)
             foliot_client_update(clients[i], now);

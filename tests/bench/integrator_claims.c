@@ -211,7 +211,8 @@ static stiff stiff_pendulum(foliot_integrator id, double k, double seconds)
 static void stiff_claims(void)
 {
     static const double stiffness[] = {1e3, 1e4, 1e5, 1e6, 1e7};
-    static const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_IMPLICIT_EULER, FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT};
+    static const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_IMPLICIT_EULER,
+                                            FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT};
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 5; k++) {
             char name[96];
@@ -229,19 +230,21 @@ static void stiff_claims(void)
 static void claims(void)
 {
     double theta = 0.01, theta2 = theta * theta;
-    figure("semi-implicit-euler order", order_of(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, false), "order");
+    figure("semi-implicit-euler order", order_of(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, false),
+           "order");
     figure("improved-euler order", order_of(FOLIOT_INTEGRATOR_IMPROVED_EULER, false), "order");
-    figure("improved-euler growth/theta^2", growth(FOLIOT_INTEGRATOR_IMPROVED_EULER, theta) / theta2,
-           "a step");
+    figure("improved-euler growth/theta^2",
+           growth(FOLIOT_INTEGRATOR_IMPROVED_EULER, theta) / theta2, "a step");
     figure("velocity-verlet order", order_of(FOLIOT_INTEGRATOR_VELOCITY_VERLET, false), "order");
-    figure("velocity-verlet growth/theta^2", growth(FOLIOT_INTEGRATOR_VELOCITY_VERLET, theta) / theta2,
-           "a step");
+    figure("velocity-verlet growth/theta^2",
+           growth(FOLIOT_INTEGRATOR_VELOCITY_VERLET, theta) / theta2, "a step");
     figure("heun order", order_of(FOLIOT_INTEGRATOR_HEUN, false), "order");
     figure("verlet order", order_of(FOLIOT_INTEGRATOR_VERLET, false), "order");
     figure("verlet order, careless start", order_of(FOLIOT_INTEGRATOR_VERLET, true), "order");
-    figure("verlet energy error, steps 0-1e4", energy_error(FOLIOT_INTEGRATOR_VERLET, 0, 10000), "relative");
-    figure("verlet energy error, steps 9.9e5-1e6", energy_error(FOLIOT_INTEGRATOR_VERLET, 990000, 1000000),
+    figure("verlet energy error, steps 0-1e4", energy_error(FOLIOT_INTEGRATOR_VERLET, 0, 10000),
            "relative");
+    figure("verlet energy error, steps 9.9e5-1e6",
+           energy_error(FOLIOT_INTEGRATOR_VERLET, 990000, 1000000), "relative");
     figure("verlet velocity, central, order",
            log2(difference_error(500, true) / difference_error(1000, true)), "order");
     figure("verlet velocity, backward, order",
@@ -250,8 +253,8 @@ static void claims(void)
            log2(uneven_error(500, 0) / uneven_error(1000, 0)), "order");
     figure("time-corrected dt^2, order", log2(uneven_error(500, 1) / uneven_error(1000, 1)),
            "order");
-    figure("velocity-verlet-corrected order", order_of(FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, false),
-           "order");
+    figure("velocity-verlet-corrected order",
+           order_of(FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, false), "order");
     figure("velocity-verlet-corrected growth/theta^2",
            growth(FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, theta) / theta2, "a step");
     figure("position averaged, order", corrected_order(AVERAGED), "order");
@@ -304,8 +307,9 @@ static void compare(const foliot_integrator *ids, int count, double k, double ra
     }
 }
 
-static const foliot_integrator compared[] = {FOLIOT_INTEGRATOR_KINEMATIC, FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE,
-                                             FOLIOT_INTEGRATOR_KINEMATIC_STRANG, FOLIOT_INTEGRATOR_RK4, FOLIOT_INTEGRATOR_YOSHIDA4};
+static const foliot_integrator compared[] = {
+    FOLIOT_INTEGRATOR_KINEMATIC, FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE,
+    FOLIOT_INTEGRATOR_KINEMATIC_STRANG, FOLIOT_INTEGRATOR_RK4, FOLIOT_INTEGRATOR_YOSHIDA4};
 
 static void kinematic_in_short(void)
 {

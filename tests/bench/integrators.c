@@ -117,9 +117,12 @@ int main(void)
     static const struct {
         foliot_integrator id;
         double low, middle, high; // evaluations elsewhere at e = 0.3, 0.5, 0.6; 0: not measured
-    } rows[] = {{FOLIOT_INTEGRATOR_LEAPFROG, 0, 510673, 0},       {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0, 1038113, 0},
-                {FOLIOT_INTEGRATOR_YOSHIDA4, 6193, 10604, 15154}, {FOLIOT_INTEGRATOR_PEFRL4, 3856, 7722, 11740},
-                {FOLIOT_INTEGRATOR_YOSHIDA6, 1537, 2600, 3800},   {FOLIOT_INTEGRATOR_BLANES_MOAN6, 745, 1258, 1876},
+    } rows[] = {{FOLIOT_INTEGRATOR_LEAPFROG, 0, 510673, 0},
+                {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0, 1038113, 0},
+                {FOLIOT_INTEGRATOR_YOSHIDA4, 6193, 10604, 15154},
+                {FOLIOT_INTEGRATOR_PEFRL4, 3856, 7722, 11740},
+                {FOLIOT_INTEGRATOR_YOSHIDA6, 1537, 2600, 3800},
+                {FOLIOT_INTEGRATOR_BLANES_MOAN6, 745, 1258, 1876},
                 {FOLIOT_INTEGRATOR_KAHAN_LI8, 727, 1270, 1688}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].low > 0)
@@ -128,9 +131,12 @@ int main(void)
         if (rows[i].high > 0)
             report_evaluations(rows[i].id, 0.6, rows[i].high);
     }
-    static const foliot_integrator shown[] = {
-        FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VELOCITY_VERLET, FOLIOT_INTEGRATOR_RK4, FOLIOT_INTEGRATOR_PEFRL4,
-        FOLIOT_INTEGRATOR_BLANES_MOAN6,        FOLIOT_INTEGRATOR_KAHAN_LI8};
+    static const foliot_integrator shown[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
+                                              FOLIOT_INTEGRATOR_VELOCITY_VERLET,
+                                              FOLIOT_INTEGRATOR_RK4,
+                                              FOLIOT_INTEGRATOR_PEFRL4,
+                                              FOLIOT_INTEGRATOR_BLANES_MOAN6,
+                                              FOLIOT_INTEGRATOR_KAHAN_LI8};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         report_energy(shown[i]);
     static const foliot_integrator timed[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,

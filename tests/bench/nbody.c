@@ -170,7 +170,8 @@ static double time_steps(uint32_t n, double *positions)
         demand(foliot_world_step(world, NULL, 0, NULL));
     double took = (bench_now() - begin) / STEPS;
     for (uint32_t i = 0; i < n; i++)
-        memcpy(positions + 3 * i, foliot_world_get_body_state(world, i).position, 3 * sizeof(double));
+        memcpy(positions + 3 * i, foliot_world_get_body_state(world, i).position,
+               3 * sizeof(double));
     foliot_world_destroy(world);
     return took;
 }

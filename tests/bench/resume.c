@@ -50,7 +50,8 @@ static bool make_hour(void)
     foliot_recording_config config = foliot_recording_config_default();
     foliot_recording *recording;
     config.block_ticks = 3; // as foliot-server has it
-    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
+    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) !=
+        FOLIOT_STATUS_OK)
         return false;
     yard.scene.players.limit = PLAYERS; // who send inputs
     bool fine = true;

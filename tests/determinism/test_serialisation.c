@@ -52,7 +52,8 @@ static void run_case(foliot_scene *scene, foliot_integrator integrator)
     foliot_world *restored = cases_world(scene, integrator);
     foliot_world *copy = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, foliot_world_get_bytes(world));
     assert_non_null(copy);
-    memset(copy, 0x5a, foliot_world_get_bytes(world)); // what is left out of a copy must not be read
+    memset(copy, 0x5a,
+           foliot_world_get_bytes(world)); // what is left out of a copy must not be read
     uint64_t ticks = cases_ticks(scene);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         restore_from(restored, world);

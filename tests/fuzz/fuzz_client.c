@@ -492,7 +492,8 @@ static void look(game *g)
         sum += foliot_divergence_report_print_text(&found, scene, text, sizeof text);
     }
     sum += foliot_client_get_statistics(g->client).newest_tick +
-           strlen(foliot_client_get_reason(g->client)) + strlen(foliot_client_get_scene_name(g->client));
+           strlen(foliot_client_get_reason(g->client)) +
+           strlen(foliot_client_get_scene_name(g->client));
 }
 
 static bool over(const game *g)

@@ -150,7 +150,8 @@ static void check_honest(game *g)
     FOLIOT_ASSERT(own);
     uint64_t tick = foliot_simulation_get_tick(own);
     FOLIOT_ASSERT(tick + 4 > g->ticks);
-    FOLIOT_ASSERT(foliot_digest_equal(foliot_simulation_get_digest(own), g->history[tick % HISTORY]));
+    FOLIOT_ASSERT(
+        foliot_digest_equal(foliot_simulation_get_digest(own), g->history[tick % HISTORY]));
     FOLIOT_ASSERT(foliot_client_get_statistics(g->clients[HONEST]).divergences == 0);
 }
 

@@ -77,14 +77,16 @@ static void mend(uint8_t *bytes, size_t size)
         return;
     foliot__recording_start_write(bytes, foliot__recording_version_known(bytes[8]) ? bytes[8] : 1);
     uint32_t number = 0;
-    for (size_t at = FOLIOT__RECORDING_START_BYTES; size - at >= FOLIOT__RECORDING_BLOCK_BYTES; number++) {
+    for (size_t at = FOLIOT__RECORDING_START_BYTES; size - at >= FOLIOT__RECORDING_BLOCK_BYTES;
+         number++) {
         uint32_t length = take_u32(bytes + at + 4);
         size_t left = size - at - FOLIOT__RECORDING_BLOCK_BYTES;
         if (length > left)
             put_u32(bytes + at + 4, length = (uint32_t)left);
         put_u32(bytes + at, FOLIOT__RECORDING_BLOCK_MAGIC);
         put_u32(bytes + at + 8, number);
-        put_u32(bytes + at + 20, foliot__crc32c(0, bytes + at + FOLIOT__RECORDING_BLOCK_BYTES, length));
+        put_u32(bytes + at + 20,
+                foliot__crc32c(0, bytes + at + FOLIOT__RECORDING_BLOCK_BYTES, length));
         put_u32(bytes + at + 24, foliot__crc32c(0, bytes + at, 24));
         at += FOLIOT__RECORDING_BLOCK_BYTES + length;
     }
@@ -124,8 +126,8 @@ static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t le
     size_t state = at + 20 + widths[payload[at + 19] - 0xc4];
     if (state <= length && payload[0] == 0x96)
         mend_packed(world, payload + state, length - state, payload + at + 2);
-    else if (state <= length &&
-             foliot__captured_digest(world, payload + state, length - state, &digest) == FOLIOT_STATUS_OK)
+    else if (state <= length && foliot__captured_digest(world, payload + state, length - state,
+                                                        &digest) == FOLIOT_STATUS_OK)
         foliot__recording_digest_bytes(digest, payload + at + 2);
 }
 
@@ -136,7 +138,8 @@ static void mend_keyframes(uint8_t *bytes, size_t size)
     if (foliot_replay_open_simulation_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
     const foliot_world *world = foliot_replay_get_world(replay);
-    for (size_t at = FOLIOT__RECORDING_START_BYTES; world && size - at >= FOLIOT__RECORDING_BLOCK_BYTES;) {
+    for (size_t at = FOLIOT__RECORDING_START_BYTES;
+         world && size - at >= FOLIOT__RECORDING_BLOCK_BYTES;) {
         uint32_t length = take_u32(bytes + at + 4);
         mend_keyframe(world, bytes + at, length);
         at += FOLIOT__RECORDING_BLOCK_BYTES + length;

@@ -71,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     base.tick = head.baseline_tick;
     const foliot_snapshot *baseline = head.has_baseline ? &base : NULL;
     foliot_status status = foliot_snapshot_decode(fuzz_coder, data, size, baseline, &into, &head);
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_INVALID);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT ||
+                  status == FOLIOT_STATUS_INVALID);
     if (status == FOLIOT_STATUS_OK) {
         into.tick = head.tick;
         into.count = head.bodies;

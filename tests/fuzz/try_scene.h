@@ -28,7 +28,8 @@ static inline void try_world(const foliot_scene *scene)
     foliot_input join = {.player = 0, .sequence = 1, .kind = FOLIOT_INPUT_JOIN};
     uint32_t joins = scene->players.limit > 0;
     for (int tick = 0; tick < 3; tick++)
-        FOLIOT_ASSERT(foliot_world_step(world, &join, tick == 0 ? joins : 0, NULL) == FOLIOT_STATUS_OK);
+        FOLIOT_ASSERT(foliot_world_step(world, &join, tick == 0 ? joins : 0, NULL) ==
+                      FOLIOT_STATUS_OK);
     foliot_world_get_digest(world);
     foliot_world_destroy(world);
 }

@@ -96,8 +96,8 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
     for (; made < CLIENTS; made++) {
         foliot_transport *client = clients[made] = open_client();
         assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
-                                                  foliot_transport_get_port(&host->head), clock_ns(),
-                                                  &ignored),
+                                                  foliot_transport_get_port(&host->head),
+                                                  clock_ns(), &ignored),
                          FOLIOT_STATUS_OK);
         for (uint64_t end = clock_ns() + 40000000u; clock_ns() < end;) {
             uint32_t used = 0;

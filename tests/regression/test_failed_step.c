@@ -78,7 +78,8 @@ static void open_server(host *h)
     wire.port = 7777;
     wire.peers_max = 4;
     assert_int_equal(foliot_hub_create(&h->hub), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_create_memory(h->hub, &wire, h->now_ns, &h->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(h->hub, &wire, h->now_ns, &h->wire),
+                     FOLIOT_STATUS_OK);
     config.transport = h->wire;
     assert_int_equal(foliot_server_create(&config, h->now_ns, &h->server), FOLIOT_STATUS_OK);
     make_scene(h);
@@ -106,7 +107,8 @@ static void join(host *h)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
-    assert_int_equal(foliot_transport_create_memory(h->hub, &wire, h->now_ns, &h->client_wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(h->hub, &wire, h->now_ns, &h->client_wire),
+                     FOLIOT_STATUS_OK);
     config.transport = h->client_wire;
     config.port = 7777;
     if (h->simulation.kind)
@@ -158,7 +160,8 @@ static void check_recording(host *h, uint64_t tick)
     foliot_recording_state state;
     foliot_replay *replay;
     assert_int_equal(foliot_recording_wait(h->recording, false), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_get_state(h->recording).written_tick, tick); // before the close
+    assert_int_equal(foliot_recording_get_state(h->recording).written_tick,
+                     tick); // before the close
     assert_int_equal(foliot_recording_close(h->recording, &state), FOLIOT_STATUS_OK);
     assert_int_equal(state.written_tick, tick);
     assert_int_equal(state.ticks_lost, 0);
@@ -240,7 +243,8 @@ static void a_session_without_a_scene_is_refused(void **state)
     open_server(&h);
     foliot_session_config session = {.name = "main", .pace_hz = 60};
     assert_int_equal(foliot_world_create(&h.scene, &session.world), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_add_session(h.server, &session, h.now_ns), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_server_add_session(h.server, &session, h.now_ns),
+                     FOLIOT_STATUS_INVALID);
     foliot_world_destroy(session.world);
     close_host(&h);
 }

@@ -162,8 +162,8 @@ static void verifying_finds_it_and_says_what_it_is(void **state)
 static void at_tick(foliot_replay *replay, uint64_t tick)
 {
     assert_int_equal(foliot_replay_get_tick(replay), tick);
-    assert_true(
-        foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(replay)), truths[tick]));
+    assert_true(foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(replay)),
+                                    truths[tick]));
 }
 
 static void seeking_and_stepping_refuse_it_and_stay(void **state)
@@ -217,7 +217,8 @@ static void a_later_beginning_is_not_opened(void **state)
                 FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
         if (tick >= 30)
-            assert_int_equal(foliot_recording_append(recording, world, inputs, count), FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_recording_append(recording, world, inputs, count),
+                             FOLIOT_STATUS_OK);
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
@@ -306,8 +307,9 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
         config.raw_keyframes = true; // so that their bytes lie open
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
-        assert_int_equal(foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
-                         FOLIOT_STATUS_OK);
+        assert_int_equal(
+            foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
+            FOLIOT_STATUS_OK);
         for (int tick = 0; tick < TICKS; tick++) {
             assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);
             assert_int_equal(foliot_recording_append_simulation(recording, &simulation, NULL, 0),
@@ -342,7 +344,8 @@ static void captured_bytes_have_the_worlds_digest(void **state)
     (void)state;
     recording_fixture yard;
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
-    const foliot_integrator integrators[] = {FOLIOT_INTEGRATOR_VELOCITY_VERLET, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
+    const foliot_integrator integrators[] = {FOLIOT_INTEGRATOR_VELOCITY_VERLET,
+                                             FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
         recording_fixture_init(&yard, 8, 3, integrators[i], 11 + i);
         foliot_world *world = recording_fixture_world(&yard);
@@ -352,7 +355,8 @@ static void captured_bytes_have_the_worlds_digest(void **state)
             demand(foliot_world_capture(world, NULL, 0, &length));
             uint8_t *bytes = malloc(length);
             assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
-            assert_int_equal(foliot__captured_digest(world, bytes, length, &digest), FOLIOT_STATUS_OK);
+            assert_int_equal(foliot__captured_digest(world, bytes, length, &digest),
+                             FOLIOT_STATUS_OK);
             assert_true(foliot_digest_equal(digest, foliot_world_get_digest(world)));
             assert_int_equal(foliot__captured_digest(world, bytes, length - 1, &digest),
                              FOLIOT_STATUS_TRUNCATED);

@@ -73,7 +73,8 @@ static void go_on_alike(const char *file, uint64_t seed)
             make_fresh(&p);
         assert_int_equal(foliot_world_step(p.first, inputs, count, NULL), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(p.fresh, inputs, count, NULL), FOLIOT_STATUS_OK);
-        if (!foliot_digest_equal(foliot_world_get_digest(p.first), foliot_world_get_digest(p.fresh)))
+        if (!foliot_digest_equal(foliot_world_get_digest(p.first),
+                                 foliot_world_get_digest(p.fresh)))
             fail_msg("%s, seed %llu: they differ at tick %d", file, (unsigned long long)seed, tick);
     }
     foliot_world_destroy(p.first);

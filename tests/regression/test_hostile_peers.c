@@ -37,7 +37,8 @@ static foliot_transport *wire(siege *s)
 {
     foliot_transport *t;
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(s->hub, &config, s->now_ns, &t), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(s->hub, &config, s->now_ns, &t),
+                     FOLIOT_STATUS_OK);
     return t;
 }
 
@@ -52,11 +53,13 @@ static siege *begin(void)
     config.peers_max = HOSTILE + HONEST + 8;
     config.joins_per_second = 1e6; // what the transport would put off is to hold without it, too
     assert_int_equal(foliot_hub_create(&s->hub), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_create_memory(s->hub, &config, s->now_ns, &s->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(s->hub, &config, s->now_ns, &s->host),
+                     FOLIOT_STATUS_OK);
     foliot_server_config server = foliot_server_config_default();
     server.transport = s->host;
     assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation),
+                     FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
                                      .pace_hz = PACE_HZ,
                                      .mode = FOLIOT_SESSION_LOCKSTEP,
@@ -125,8 +128,9 @@ static const foliot_server_counters *counted(const siege *s)
 static bool plays(const siege *s, unsigned client)
 {
     foliot_client_statistics seen = foliot_client_get_statistics(s->clients[client]);
-    return seen.newest_tick + 6 > foliot_simulation_get_tick(&s->simulation) && seen.divergences == 0 &&
-           seen.reconnects == 0 && seen.ticks_compared + 30 > seen.ticks_stepped;
+    return seen.newest_tick + 6 > foliot_simulation_get_tick(&s->simulation) &&
+           seen.divergences == 0 && seen.reconnects == 0 &&
+           seen.ticks_compared + 30 > seen.ticks_stepped;
 }
 
 static void a_liar_is_searched_three_times_however_often_it_comes(void **state)

@@ -84,8 +84,9 @@ static foliot_transport *open_wire(stage *s, bool listens)
         config.port = s->real ? 0 : PORT;
         config.peers_max = 4;
     }
-    foliot_status status = s->real ? foliot_transport_create_enet(&config, s->now_ns, &wire)
-                                   : foliot_transport_create_memory(s->hub, &config, s->now_ns, &wire);
+    foliot_status status = s->real
+                               ? foliot_transport_create_enet(&config, s->now_ns, &wire)
+                               : foliot_transport_create_memory(s->hub, &config, s->now_ns, &wire);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     return wire;
 }
@@ -133,8 +134,9 @@ static void say(stage *s, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(s->host, s->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(s->host, s->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
+        FOLIOT_STATUS_OK);
 }
 
 static foliot__message welcome(uint32_t scene_bytes, uint32_t bodies_max, bool lockstep)
@@ -543,7 +545,8 @@ static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
     const uint8_t true_one[] = {9, 0, 0, 0, 1, 0x85, 0x07, 0, 0, 0, 0};  // 901 slots
     foliot_snapshot_head head;
     assert_int_equal(foliot_snapshot_decode_head(lie, sizeof lie, &head), FOLIOT_STATUS_CORRUPT);
-    assert_int_equal(foliot_snapshot_decode_head(true_one, sizeof true_one, &head), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_decode_head(true_one, sizeof true_one, &head),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(head.count, 901);
 }
 

@@ -58,7 +58,8 @@ static foliot_world *new_world(const recording_fixture *yard)
 }
 
 // True where the state was taken; then what follows it must be.
-static bool follow(const recording_fixture *yard, foliot_world *world, const uint8_t *state, size_t length)
+static bool follow(const recording_fixture *yard, foliot_world *world, const uint8_t *state,
+                   size_t length)
 {
     if (foliot_world_restore(world, state, length) != FOLIOT_STATUS_OK)
         return false;
@@ -68,7 +69,8 @@ static bool follow(const recording_fixture *yard, foliot_world *world, const uin
         uint8_t *bytes = captured(world, &count);
         foliot_world *other = new_world(yard);
         assert_int_equal(foliot_world_restore(other, bytes, count), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_world_get_digest(other), foliot_world_get_digest(world)));
+        assert_true(
+            foliot_digest_equal(foliot_world_get_digest(other), foliot_world_get_digest(world)));
         foliot_world_destroy(other);
         free(bytes);
     }

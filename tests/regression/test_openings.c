@@ -121,11 +121,13 @@ static foliot_client *honest(inn *i)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
-    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &i->wires[i->count]), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &i->wires[i->count]),
+                     FOLIOT_STATUS_OK);
     config.transport = i->wires[i->count];
     config.port = i->port;
     config.fingerprint = fingerprint;
-    assert_int_equal(foliot_client_create(&config, clock_ns(), &i->clients[i->count]), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_client_create(&config, clock_ns(), &i->clients[i->count]),
+                     FOLIOT_STATUS_OK);
     return i->clients[i->count++];
 }
 
@@ -305,9 +307,9 @@ static void forged_datagrams_end_no_connection(void **state)
     let_pass(i, 200); // until ENet has connected too
     struct sockaddr_in own;
     socklen_t own_length = sizeof own;
-    assert_int_equal(
-        getsockname(foliot_transport_get_descriptor(i->wires[0]), (struct sockaddr *)&own, &own_length),
-        0);
+    assert_int_equal(getsockname(foliot_transport_get_descriptor(i->wires[0]),
+                                 (struct sockaddr *)&own, &own_length),
+                     0);
     uint16_t port = ntohs(own.sin_port);
     for (uint32_t k = 0; k < 112928; k++) {
         uint8_t bytes[32];

@@ -56,7 +56,8 @@ static siege *begin(void)
     server.transport = s->host;
     server.reconnect_ms = 500;
     assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation),
+                     FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
                                      .pace_hz = PACE_HZ,
                                      .mode = FOLIOT_SESSION_LOCKSTEP,

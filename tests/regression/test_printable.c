@@ -108,7 +108,8 @@ static void names_over_the_wire(void **state)
         foliot__message message = {.kind = FOLIOT__PLAYER}, got;
         size_t length = 0;
         around(bad[i].first, message.as.player.name);
-        assert_int_equal(foliot__message_encode(&message, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot__message_encode(&message, bytes, sizeof bytes, &length),
+                         FOLIOT_STATUS_OK);
         assert_int_equal(foliot__message_decode(bytes, length, &got), FOLIOT_STATUS_OK);
         assert_false(shows(got.as.player.name));
     }

@@ -35,7 +35,8 @@ static void hear(inn *i)
         while (foliot_transport_poll(it->wire, i->s->now_ns, &event)) {
             it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
             it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
-            if (event.kind != FOLIOT_TRANSPORT_RECEIVED || event.delivery != FOLIOT_DELIVERY_RELIABLE ||
+            if (event.kind != FOLIOT_TRANSPORT_RECEIVED ||
+                event.delivery != FOLIOT_DELIVERY_RELIABLE ||
                 foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_STATUS_OK ||
                 m.kind != FOLIOT__WELCOME)
                 continue;
@@ -78,8 +79,9 @@ static void send_message(guest *g, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
+        FOLIOT_STATUS_OK);
 }
 
 static void send_hello(guest *g, foliot__token token)
@@ -107,8 +109,9 @@ static void play(inn *i, guest *g)
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
                                    .tick = (uint32_t)g->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
+        FOLIOT_STATUS_OK);
     let_pass(i, 0.05);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Goal: a replay whose state is not the recorded one says so, and one that lacks its program's
 // forces names them. Stepping and seeking never compared a digest: a wrong state came with
-// FOLIOT_STATUS_OK. A scene with callbacks that nobody lent was called damaged. Method: a scene whose
-// force is a callback is replayed with that force, with another one and with none.
+// FOLIOT_STATUS_OK. A scene with callbacks that nobody lent was called damaged. Method: a scene
+// whose force is a callback is replayed with that force, with another one and with none.
 #include "../support/check.h"
 #include "../support/recording_fixture.h"
 
@@ -45,8 +45,9 @@ static recording_memory record(void)
     yard.scene.forces = &force;
     yard.scene.force_count = 1;
     foliot_world *world = recording_fixture_world(&yard);
-    assert_int_equal(foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
+        FOLIOT_STATUS_OK);
     for (int tick = 0; tick < TICKS; tick++) {
         assert_int_equal(foliot_world_step(world, NULL, 0, &right_host), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_OK);
@@ -107,9 +108,11 @@ static void a_seek_to_another_state_is_refused_and_stays(void **state)
     for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
         assert_int_equal(foliot_replay_seek(replay, ticks[i]), FOLIOT_STATUS_DIVERGED);
         assert_int_equal(foliot_replay_get_tick(replay), 30);
-        assert_true(foliot_digest_equal(before, foliot_world_get_digest(foliot_replay_get_world(replay))));
+        assert_true(
+            foliot_digest_equal(before, foliot_world_get_digest(foliot_replay_get_world(replay))));
     }
-    assert_int_equal(foliot_replay_seek(replay, 80), FOLIOT_STATUS_OK); // a keyframe is the state itself
+    assert_int_equal(foliot_replay_seek(replay, 80),
+                     FOLIOT_STATUS_OK); // a keyframe is the state itself
     foliot_replay_close(replay);
     recording_memory_free(&memory);
 }

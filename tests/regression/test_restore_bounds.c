@@ -27,7 +27,8 @@ typedef struct place {
 
 static void capture(place *p, const foliot_world *world)
 {
-    assert_int_equal(foliot_world_capture(world, p->bytes, sizeof p->bytes, &p->length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_capture(world, p->bytes, sizeof p->bytes, &p->length),
+                     FOLIOT_STATUS_OK);
 }
 
 static void open_place(place *p, foliot_integrator integrator)
@@ -77,8 +78,8 @@ static void go_on(place *p)
         assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(p->other, NULL, 0, NULL), FOLIOT_STATUS_OK);
-        assert_true(
-            foliot_digest_equal(foliot_world_get_digest(p->world), foliot_world_get_digest(p->other)));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(p->world),
+                                        foliot_world_get_digest(p->other)));
     }
     capture(p, p->world);
     assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_STATUS_OK);

@@ -25,7 +25,8 @@ static void check_given_up(bool host_listens, double timeout_ms, uint32_t transp
         foliot_transport_config listening = config;
         listening.bind = "127.0.0.1";
         listening.port = 7777;
-        assert_int_equal(foliot_transport_create_memory(hub, &listening, now_ns, &host), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_transport_create_memory(hub, &listening, now_ns, &host),
+                         FOLIOT_STATUS_OK);
     }
     assert_int_equal(foliot_transport_create_memory(hub, &config, now_ns, &wire), FOLIOT_STATUS_OK);
     foliot_client_config about = foliot_client_config_default();

@@ -67,7 +67,8 @@ static void open_server(inn *i, foliot_world *world, bool lockstep)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = GUESTS;
-    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host),
+                     FOLIOT_STATUS_OK);
     config.transport = i->host;
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
@@ -177,8 +178,9 @@ static void say_hello(guest *g, foliot__token token)
     strcpy(m.as.hello.simulation, foliot_world_kind.name);
     m.as.hello.rules = foliot_world_kind.version;
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
+        FOLIOT_STATUS_OK);
 }
 
 static guest *come(inn *i, foliot__token token)
@@ -186,7 +188,8 @@ static guest *come(inn *i, foliot__token token)
     check_lt(i->count, GUESTS);
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
@@ -204,8 +207,9 @@ static void play(inn *i, guest *g)
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
                                    .tick = (uint32_t)g->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
+        FOLIOT_STATUS_OK);
     let_pass(i, 0.05);
 }
 
@@ -250,7 +254,8 @@ static void one_token_gives_no_other(void **state)
     (void)state;
     inn *i = open_inn(false, false);
     foliot__token tokens[4];
-    check_eq(state_behind(output_of(0x1234567890abcdefu)), 0x1234567890abcdefu); // the attack works on what it is for
+    check_eq(state_behind(output_of(0x1234567890abcdefu)),
+             0x1234567890abcdefu); // the attack works on what it is for
     for (int k = 0; k < 4; k++)
         tokens[k] = come(i, none)->welcome.token;
     for (int a = 0; a < 4; a++)
@@ -264,7 +269,8 @@ static void one_token_gives_no_other(void **state)
                 for (int step = -8; step <= 8; step++)
                     if (step != 0)
                         check_ne(output_of(state_behind(from) +
-                                              (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u), to);
+                                           (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u),
+                                 to);
             }
     close_inn(i);
 }
@@ -411,7 +417,8 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     foliot__token t2 = second->welcome.token;
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
@@ -466,7 +473,8 @@ static void one_address_takes_not_all_places(void **state)
     guest *mallory = &i->guests[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     plain.peers_max = 8;
-    assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &mallory->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &mallory->wire),
+                     FOLIOT_STATUS_OK);
     for (int k = 0; k < 6; k++) {
         assert_int_equal(
             foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer),
@@ -500,7 +508,8 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = 3;
-    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host),
+                     FOLIOT_STATUS_OK);
     config.transport = i->host;
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);

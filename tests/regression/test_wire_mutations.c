@@ -344,7 +344,8 @@ static void step(rig *r, uint32_t injected, void (*attack)(rig *r))
     for (uint32_t i = 0; i < PATHS; i++)
         pump(r, i);
     foliot_server_update(r->server, r->now_ns);
-    while (foliot_server_poll(r->server, &event) || foliot_server_poll_divergence(r->server, &found)) {
+    while (foliot_server_poll(r->server, &event) ||
+           foliot_server_poll_divergence(r->server, &found)) {
     }
     for (uint32_t i = 0; i < PATHS; i++) {
         pump(r, i);

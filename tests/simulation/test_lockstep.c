@@ -140,7 +140,7 @@ static void who_sleeps_is_let_go_and_comes_back(void **state)
     arena_run(a, 5);
     a->asleep[sleeper] = true;
     a->step_ns = 4000000;
-    arena_run(a, 160);                                             // the log reaches back 137 s
+    arena_run(a, 160);                                         // the log reaches back 137 s
     check_gt(arena_seen(a, 0).newest_tick + 6, arena_tick(a)); // nobody waited
     a->asleep[sleeper] = false;
     arena_run(a, 5);

@@ -81,9 +81,9 @@ static void the_input_delay_is_kept_by_all_who_can(void **state)
         int8_t axes[FOLIOT_AXIS_COUNT] = {50};
         uint64_t pressed = arena_tick(a), player = foliot_client_get_player(a->clients[i]);
         foliot_client_set_input(a->clients[i], axes, 0);
-        while (
-            foliot_world_get_player_controls(foliot_server_get_world(a->server, "main"), (uint32_t)player)
-                .axes[0] != 50)
+        while (foliot_world_get_player_controls(foliot_server_get_world(a->server, "main"),
+                                                (uint32_t)player)
+                   .axes[0] != 50)
             arena_run(a, 0.001);
         assert_in_range(arena_tick(a) - pressed, 12, 14);
     }

@@ -168,7 +168,8 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
 {
     static foliot__message m;
     capture *c = user;
-    bool control = delivery == FOLIOT_DELIVERY_RELIABLE || foliot__message_is_control(bytes, length);
+    bool control =
+        delivery == FOLIOT_DELIVERY_RELIABLE || foliot__message_is_control(bytes, length);
     if (control)
         assert_int_equal(foliot__message_decode(bytes, length, &m), FOLIOT_STATUS_OK);
     if (control && !expect_control(c, &m))

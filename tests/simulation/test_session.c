@@ -206,7 +206,8 @@ static void stopping_tells_everyone(void **state)
     simulation_run(s, 1.5);
     assert_true(foliot_server_get_done(s->server));
     assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_CLOSED);
-    assert_string_equal(foliot_client_get_reason(s->clients[0]), "the host has stopped the session");
+    assert_string_equal(foliot_client_get_reason(s->clients[0]),
+                        "the host has stopped the session");
     simulation_destroy(s);
 }
 

@@ -70,7 +70,7 @@ static void open_session(arena *a, const arena_options *options)
         foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
         must(foliot_recording_open(options->record, &a->scene, NULL, session.world, &config,
-                                     &a->recording));
+                                   &a->recording));
         session.recording = a->recording;
     }
     must(foliot_server_add_session(a->server, &session, a->now_ns));
@@ -196,8 +196,9 @@ static void remember(arena *a)
     uint64_t tick = arena_tick(a);
     if (tick != a->seen_tick)
         a->history[tick % ARENA_HISTORY] =
-            a->simulation.self ? foliot_simulation_get_digest(&a->simulation)
-                               : foliot_world_get_digest(foliot_server_get_world(a->server, "main"));
+            a->simulation.self
+                ? foliot_simulation_get_digest(&a->simulation)
+                : foliot_world_get_digest(foliot_server_get_world(a->server, "main"));
     a->seen_tick = tick;
 }
 

@@ -57,7 +57,7 @@ typedef struct arena {
     uint64_t seen_tick;
     uint64_t now_ns, step_ns;
     uint64_t told[FOLIOT_SERVER_EVENT_KINDS]; // events of the server, by kind
-    foliot_divergence_report found;             // the last
+    foliot_divergence_report found;           // the last
     unsigned found_count;
     foliot_server_event last[FOLIOT_SERVER_EVENT_KINDS];
 } arena;

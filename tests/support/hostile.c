@@ -23,7 +23,8 @@ static void connect_again(hostile *h, uint64_t now_ns)
     h->connected = h->greeted = h->welcomed = h->gone = h->state_whole = false;
     h->state_tick = UINT64_MAX;
     h->state_have = h->state_bytes = h->state_said = 0;
-    if (foliot_transport_connect(h->wire, "127.0.0.1", h->port, now_ns, &h->peer) != FOLIOT_STATUS_OK)
+    if (foliot_transport_connect(h->wire, "127.0.0.1", h->port, now_ns, &h->peer) !=
+        FOLIOT_STATUS_OK)
         h->gone = true;
 }
 

@@ -70,7 +70,8 @@ static void compare_tick(seed_run *run, seed_host *h, uint32_t s, foliot_replay 
 {
     uint64_t tick = foliot_replay_get_tick(replay);
     const foliot_digest *truth = truth_at(h, tick);
-    if (!truth || !foliot_digest_equal(seed_truth_of(run, h, foliot_replay_get_world(replay)), *truth))
+    if (!truth ||
+        !foliot_digest_equal(seed_truth_of(run, h, foliot_replay_get_world(replay)), *truth))
         seed_fail(run, "session %u: its recording replays tick %llu to another state", s,
                   (count)tick);
 }
@@ -98,7 +99,8 @@ static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *re
                   foliot_status_get_text(verdict.status), verdict.damage.text);
         return;
     }
-    if (foliot_replay_seek(replay, foliot_replay_get_summary(replay)->first_tick) != FOLIOT_STATUS_OK)
+    if (foliot_replay_seek(replay, foliot_replay_get_summary(replay)->first_tick) !=
+        FOLIOT_STATUS_OK)
         seed_fail(run, "session %u: its recording cannot be rewound", s);
     compare_tick(run, h, s, replay);
     for (uint64_t ticks = 0; !run->failed && ticks < verdict.ticks; ticks++) {

@@ -50,7 +50,8 @@ static void say_message(foe *f, const seed_link *l, const foliot__message *m)
 static void open_link(foe *f, seed_link *l)
 {
     *l = (seed_link){.began_ns = f->run->now_ns, .player = FOLIOT__NO_PLAYER};
-    if (foliot_transport_connect(f->c->wire, "127.0.0.1", 7777, f->local_ns, &l->peer) != FOLIOT_STATUS_OK)
+    if (foliot_transport_connect(f->c->wire, "127.0.0.1", 7777, f->local_ns, &l->peer) !=
+        FOLIOT_STATUS_OK)
         l->peer = (foliot_peer_id){0};
     f->run->result.tally.foe_links++;
 }

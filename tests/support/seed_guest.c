@@ -53,7 +53,8 @@ static void open_wire(seed_run *run, seed_caller *c)
     config.timeout_ms = run->plan->timeout_ms;
     if (c->plan->kind == SEED_FOE)
         config.peers_max = SEED_LINKS;
-    FOLIOT_ASSERT(foliot_transport_create_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(foliot_transport_create_memory(run->hub, &config, run->now_ns, &inner) ==
+                  FOLIOT_STATUS_OK);
     c->serial = ++run->serial;
     seed_wire_config wire = {
         .clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
@@ -490,7 +491,8 @@ static void check_player(seed_run *run, seed_caller *c)
     c->player = player;
     if (!world || run->job_count || !run->server || seed_plan_has(run->plan, SEED_HOSTILE) ||
         seed_plan_has(run->plan, SEED_SICK) ||
-        foliot_world_get_tick(world) <= c->player_tick + (uint64_t)foliot_client_get_pace_hz(c->client))
+        foliot_world_get_tick(world) <=
+            c->player_tick + (uint64_t)foliot_client_get_pace_hz(c->client))
         return;
     uint32_t ghost = ghost_of(run, c);
     if (ghost != UINT32_MAX)
@@ -524,7 +526,8 @@ static size_t compose(seed_run *run, seed_caller *c, uint8_t bytes[1400], foliot
     double sum = c->plan->random + c->plan->mutated + c->plan->replayed + 1e-9;
     double draw = foliot__rng_unit(&c->rng) * sum;
     uint32_t kept = run->capture_count < SEED_CAPTURES ? run->capture_count : SEED_CAPTURES;
-    *delivery = foliot__rng_below(&c->rng, 2) ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
+    *delivery =
+        foliot__rng_below(&c->rng, 2) ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
     if (draw < c->plan->random || kept == 0) {
         size_t length = foliot__rng_below(&c->rng, foliot__rng_below(&c->rng, 4) ? 64 : 1400);
         for (size_t i = 0; i < length; i++)

@@ -36,11 +36,34 @@ void seed_kitchen_close(seed_kitchen *kitchen);
     X(guests)                                                                                      \
     X(joins)                                                                                       \
     X(refused)                                                                                     \
-    X(lost) X(left) X(crashed) X(reconnects) X(resumes) X(snapshots) X(undecodable) X(claims)      \
-        X(samples) X(starved) X(inputs) X(late) X(hostile_packets) X(damaged) X(malformed)         \
-            X(server_crashes) X(ticks_lost) X(recordings_stopped) X(packets) X(packets_lost)       \
-                X(events) X(foes) X(foe_links) X(foe_joins) X(foe_lies) X(swaps) X(storages)       \
-                    X(unresumable)
+    X(lost)                                                                                        \
+    X(left)                                                                                        \
+    X(crashed)                                                                                     \
+    X(reconnects)                                                                                  \
+    X(resumes)                                                                                     \
+    X(snapshots)                                                                                   \
+    X(undecodable)                                                                                 \
+    X(claims)                                                                                      \
+    X(samples)                                                                                     \
+    X(starved)                                                                                     \
+    X(inputs)                                                                                      \
+    X(late)                                                                                        \
+    X(hostile_packets)                                                                             \
+    X(damaged)                                                                                     \
+    X(malformed)                                                                                   \
+    X(server_crashes)                                                                              \
+    X(ticks_lost)                                                                                  \
+    X(recordings_stopped)                                                                          \
+    X(packets)                                                                                     \
+    X(packets_lost)                                                                                \
+    X(events)                                                                                      \
+    X(foes)                                                                                        \
+    X(foe_links)                                                                                   \
+    X(foe_joins)                                                                                   \
+    X(foe_lies)                                                                                    \
+    X(swaps)                                                                                       \
+    X(storages)                                                                                    \
+    X(unresumable)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
     SEED_TALLY(SEED_TALLY_FIELD)

@@ -262,7 +262,8 @@ static void open_transport(seed_run *run)
     wire.timeout_ms = run->plan->timeout_ms;
     run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns,
                               run->plan->server_drift};
-    FOLIOT_ASSERT(foliot_transport_create_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(foliot_transport_create_memory(run->hub, &wire, run->now_ns, &inner) ==
+                  FOLIOT_STATUS_OK);
     run->serial++;
     seed_wire_config config = {.clock = run->clock};
     run->host = seed_wire_create(inner, &config);
@@ -331,11 +332,12 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     h->snapshot.capacity = h->format.bodies_max + 1;
     free(h->snapshot.bodies);
     h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);
-    FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(h->snapshot.bodies &&
+                  foliot_world_create(&h->scene, &h->world) == FOLIOT_STATUS_OK);
     foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
     foliot_recording_config config = recording_config(run, plan);
     FOLIOT_ASSERT(foliot_recording_open_sink(&sink, &h->scene, NULL, h->world, &config,
-                                         &h->recording) == FOLIOT_STATUS_OK);
+                                             &h->recording) == FOLIOT_STATUS_OK);
 }
 
 void seed_server_open(seed_run *run)
@@ -447,7 +449,8 @@ void seed_server_crash(seed_run *run)
                  (unsigned long long)foliot_world_get_tick(h->world), s,
                  (unsigned long long)foliot_recording_get_state(h->recording).written_tick);
         h->recorded = foliot_recording_get_state(h->recording).stopped;
-        h->ticks_lost = foliot_recording_get_state(h->recording).written_tick; // kept until it is back
+        h->ticks_lost =
+            foliot_recording_get_state(h->recording).written_tick; // kept until it is back
         foliot_recording_abandon(h->recording);
         h->recording = NULL;
         h->world = NULL;
@@ -487,8 +490,8 @@ static void resume_session(seed_run *run, uint32_t index)
         return;
     }
     if (status != FOLIOT_STATUS_OK) {
-        seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_get_text(status),
-                  problem);
+        seed_fail(run, "session %u cannot be resumed: %s: %s", index,
+                  foliot_status_get_text(status), problem);
         return;
     }
     foliot_scene_destroy(h->resumed);

@@ -194,7 +194,8 @@ void simulation_run(simulation *s, double seconds)
             foliot_client_update(s->clients[i], s->now_ns);
             foliot_sample sample;
             if (s->now_ns / 1000000 % 16 == 0 &&
-                foliot_client_sample(s->clients[i], s->now_ns, &sample) == FOLIOT_STATUS_OK && i == 0)
+                foliot_client_sample(s->clients[i], s->now_ns, &sample) == FOLIOT_STATUS_OK &&
+                i == 0)
                 compare(s, &sample);
         }
     }

@@ -118,8 +118,10 @@ static void two_balls_of_unlike_mass_part_as_the_textbook_says(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
     double center = (2.5 * 4 - 0.7) / 3.2, relative = -0.6 * 5;
-    check_near(foliot_world_get_body_state(world, 0).velocity[0], center + relative * 0.7 / 3.2, 1e-14);
-    check_near(foliot_world_get_body_state(world, 1).velocity[0], center - relative * 2.5 / 3.2, 1e-14);
+    check_near(foliot_world_get_body_state(world, 0).velocity[0], center + relative * 0.7 / 3.2,
+               1e-14);
+    check_near(foliot_world_get_body_state(world, 1).velocity[0], center - relative * 2.5 / 3.2,
+               1e-14);
     // They met after 1.6 / 5 s and were 0.4 apart: where they are tells that the time was right.
     double met = -1 + 4 * 0.32, left = 1 - 0.32;
     check_near(foliot_world_get_body_state(world, 0).position[0],

@@ -214,7 +214,8 @@ static void a_full_table_drops_by_rule_and_counts(void **state)
     foliot_digest digest[2];
     for (int run = 0; run < 2; run++) {
         void *block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
-        assert_int_equal(foliot_world_init(block, bytes, &config, &y.scene, &world), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_init(block, bytes, &config, &y.scene, &world),
+                         FOLIOT_STATUS_OK);
         yard_run(world, 3);
         check_ge(foliot_world_get_counters(world)->contacts_dropped, 3 * (190 + 20 - 30) / 2);
         digest[run] = foliot_world_get_digest(world);

@@ -64,7 +64,8 @@ static void play(recording_fixture *yard, foliot_recording *recording, foliot_wo
                                                  (foliot_player_proof){{(uint8_t)tick}}),
                     FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
-        assert_int_equal(foliot_recording_append(recording, world, inputs, count), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_append(recording, world, inputs, count),
+                         FOLIOT_STATUS_OK);
     }
 }
 
@@ -131,7 +132,8 @@ static void a_closed_file_has_blocks_of_a_second(void **state)
         config = live_config(60, threaded);
         record(file, &config);
         foliot_replay *a = open_file(plain), *b = open_file(file);
-        const foliot_replay_summary *one = foliot_replay_get_summary(a), *other = foliot_replay_get_summary(b);
+        const foliot_replay_summary *one = foliot_replay_get_summary(a),
+                                    *other = foliot_replay_get_summary(b);
         check_gt(one->blocks, TICKS / 3);
         // A block a second, and a new one where a player's note stands.
         check_le(other->blocks, TICKS / 60 + 6 + other->notes);
@@ -167,7 +169,8 @@ static void a_compacted_file_resumes(void **state)
         foliot_recording_config config = live_config(compacted ? 60 : 0, true);
         record(file, &config);
         assert_int_equal(
-            foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0), FOLIOT_STATUS_OK);
+            foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0),
+            FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_get_tick(world), TICKS);
         const foliot_resumption *about = foliot_recording_get_resumption(recording);
         counts[compacted] = about->player_count;

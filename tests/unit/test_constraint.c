@@ -25,7 +25,8 @@ static void with_every_scheme(scheme_test *test)
 
 static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_get_body_state(world, a), q = foliot_world_get_body_state(world, b);
+    foliot_body_state p = foliot_world_get_body_state(world, a),
+                      q = foliot_world_get_body_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);
@@ -240,7 +241,8 @@ static void breaking_is_truth(void **state)
     assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_STATUS_OK);
     free(image);
     for (int t = 0; t < 120; t++) {
-        assert_true(foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
+        assert_true(
+            foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
         yard_run(world, 1);
         yard_run(other, 1);
     }

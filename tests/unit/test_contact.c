@@ -114,7 +114,8 @@ static void comes_to_rest(foliot_integrator id)
         yard_run(world, 1);
         for (uint32_t i = 0; i < 2; i++) {
             check_near(height(world, i), 0.1, 3e-4);
-            check_near(foliot_world_get_body_state(world, i).velocity[2], 0, 1e-8); // impulses are binary32
+            check_near(foliot_world_get_body_state(world, i).velocity[2], 0,
+                       1e-8); // impulses are binary32
         }
     }
     foliot_world_destroy(world);
@@ -295,7 +296,8 @@ static void friction_and_restitution_combine_as_documented(void **state)
     y.bodies[1].friction = 0.4;
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
-    check_near(foliot_world_get_body_state(world, 1).velocity[0], 30 - G * 0.6, 2e-5); // sqrt(0.9 * 0.4)
+    check_near(foliot_world_get_body_state(world, 1).velocity[0], 30 - G * 0.6,
+               2e-5); // sqrt(0.9 * 0.4)
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -403,8 +405,8 @@ static void a_column_stands(void **state)
 static void a_restored_pile_has_the_same_future(void **state)
 {
     (void)state;
-    const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VERLET,
-                                     FOLIOT_INTEGRATOR_VELOCITY_VERLET};
+    const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
+                                     FOLIOT_INTEGRATOR_VERLET, FOLIOT_INTEGRATOR_VELOCITY_VERLET};
     for (int k = 0; k < 3; k++) {
         yard y = yard_new(ids[k]);
         boxed_pile(&y, 4, 5);
@@ -421,8 +423,8 @@ static void a_restored_pile_has_the_same_future(void **state)
             for (int t = 0; t < 25; t++) {
                 yard_run(world, 1);
                 yard_run(other, 1);
-                assert_true(
-                    foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
+                assert_true(foliot_digest_equal(foliot_world_get_digest(world),
+                                                foliot_world_get_digest(other)));
             }
         }
         foliot_world_destroy(other);

@@ -29,11 +29,13 @@ static _Noreturn void record_for_ever(const char *file, int say)
     config.threaded = true;
     recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = recording_fixture_world(&yard);
-    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
+    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) !=
+        FOLIOT_STATUS_OK)
         _exit(1);
     for (uint64_t said = 0;;) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = recording_fixture_inputs(&yard, foliot_world_get_tick(world), true, inputs);
+        uint32_t count =
+            recording_fixture_inputs(&yard, foliot_world_get_tick(world), true, inputs);
         if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK ||
             foliot_recording_append(recording, world, inputs, count) != FOLIOT_STATUS_OK)
             _exit(1);
@@ -155,9 +157,8 @@ static void a_device_that_is_full_is_told_at_once(void **state)
     foliot_recording *recording;
     recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = recording_fixture_world(&yard);
-    assert_int_equal(
-        foliot_recording_open("/dev/full", &yard.scene, NULL, world, NULL, &recording),
-        FOLIOT_STATUS_IO);
+    assert_int_equal(foliot_recording_open("/dev/full", &yard.scene, NULL, world, NULL, &recording),
+                     FOLIOT_STATUS_IO);
     assert_int_equal(
         foliot_recording_open("/nowhere/at/all", &yard.scene, NULL, world, NULL, &recording),
         FOLIOT_STATUS_IO);

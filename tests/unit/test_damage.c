@@ -144,8 +144,8 @@ static void every_truncation_is_found(void **state)
         uint8_t *bytes = malloc(length ? length : 1);
         memcpy(bytes, s->memory.bytes, length);
         uint32_t block = length < FOLIOT__RECORDING_START_BYTES ? 0 : block_of(s, length);
-        salvaged(s, bytes, length, block, length < FOLIOT__RECORDING_START_BYTES ? 0 : s->offset[block],
-                 true);
+        salvaged(s, bytes, length, block,
+                 length < FOLIOT__RECORDING_START_BYTES ? 0 : s->offset[block], true);
         free(bytes);
     }
 }

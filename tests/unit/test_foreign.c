@@ -80,19 +80,21 @@ static void it_replays_and_seeks(void **state)
     assert_null(foliot_replay_get_world(replay));
     for (uint64_t tick = 0; tick <= TICKS; tick++) {
         assert_int_equal(foliot_replay_get_tick(replay), tick);
-        assert_true(foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
-                                        digests[tick]));
-        assert_int_equal(foliot_replay_step(replay), tick < TICKS ? FOLIOT_STATUS_OK : FOLIOT_STATUS_NOT_FOUND);
+        assert_true(foliot_digest_equal(
+            foliot_simulation_get_digest(foliot_replay_get_simulation(replay)), digests[tick]));
+        assert_int_equal(foliot_replay_step(replay),
+                         tick < TICKS ? FOLIOT_STATUS_OK : FOLIOT_STATUS_NOT_FOUND);
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         assert_int_equal(foliot_replay_seek(replay, places[i]), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
-                                        digests[places[i]]));
+        assert_true(
+            foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
+                                digests[places[i]]));
     }
     assert_int_equal(foliot_replay_seek(replay, 200), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_step_back(replay), FOLIOT_STATUS_OK);
-    assert_true(foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
-                                    digests[199]));
+    assert_true(foliot_digest_equal(
+        foliot_simulation_get_digest(foliot_replay_get_simulation(replay)), digests[199]));
     foliot_replay_close(replay);
     recording_memory_free(&memory);
 }

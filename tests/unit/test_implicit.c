@@ -9,7 +9,8 @@
 
 #include "small_scene.h"
 
-static const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_IMPLICIT_EULER, FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT};
+static const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_IMPLICIT_EULER,
+                                            FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define CLOTH 60 // particles a side
 
@@ -74,7 +75,8 @@ static void determinants_are_those_of_the_theory(void **state)
 {
     (void)state;
     for (double theta = 0.01; theta < 30; theta *= 3) {
-        check_near(determinant(FOLIOT_INTEGRATOR_IMPLICIT_EULER, theta), 1 / (1 + theta * theta), 1e-14);
+        check_near(determinant(FOLIOT_INTEGRATOR_IMPLICIT_EULER, theta), 1 / (1 + theta * theta),
+                   1e-14);
         check_near(determinant(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT, theta), 1, 1e-14);
     }
 }
@@ -299,8 +301,8 @@ static void midpoint_keeps_quadratic_invariants_and_bounds_energy(void **state)
     check_below(late, 1.02 * early);
     check_below(late, 1e-3);
     // Rounding and the tolerance, 100,000 steps of each.
-    check_near(foliot_world_get_invariants(world, NULL).angular_momentum[2], start.angular_momentum[2],
-               1e-10);
+    check_near(foliot_world_get_invariants(world, NULL).angular_momentum[2],
+               start.angular_momentum[2], 1e-10);
     foliot_world_destroy(world);
 }
 
@@ -403,9 +405,9 @@ static void what_newton_cannot_solve_is_counted(void **state)
         assert_int_equal(foliot_world_get_counters(world)->solver_failures, 50);
         assert_int_equal(foliot_world_get_counters(world)->solver_iterations, 50);
         // The best iterate is used: one Newton update is close.
-        check_near(
-            hypot(foliot_world_get_body_state(world, 0).position[0], foliot_world_get_body_state(world, 0).position[1]),
-            0.9, 0.25);
+        check_near(hypot(foliot_world_get_body_state(world, 0).position[0],
+                         foliot_world_get_body_state(world, 0).position[1]),
+                   0.9, 0.25);
         foliot_world_destroy(world);
     }
 }

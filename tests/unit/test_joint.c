@@ -220,7 +220,8 @@ static void momentum_is_kept_without_anchors(void **state)
         double kinetic = before.kinetic, worst = 0;
         for (int t = 0; t < 3600; t++) {
             step(&y);
-            worst = fmax(worst, fabs(foliot_world_get_invariants(y.world, NULL).kinetic / kinetic - 1));
+            worst =
+                fmax(worst, fabs(foliot_world_get_invariants(y.world, NULL).kinetic / kinetic - 1));
         }
         foliot_invariants after = foliot_world_get_invariants(y.world, NULL);
         double turned = 0;
@@ -295,7 +296,8 @@ static void a_restored_world_has_the_same_future(void **state)
             assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_STATUS_OK);
         step(&y);
         step(&other);
-        foliot_digest a = foliot_world_get_digest(y.world), b = foliot_world_get_digest(other.world);
+        foliot_digest a = foliot_world_get_digest(y.world),
+                      b = foliot_world_get_digest(other.world);
         assert_memory_equal(&a, &b, sizeof a);
     }
     end(&y);

@@ -181,7 +181,8 @@ static void ragdolls_have_one_future(void **state)
         }
         step(&y);
         assert_int_equal(foliot_world_step(other.world, NULL, 0, &host), FOLIOT_STATUS_OK);
-        foliot_digest a = foliot_world_get_digest(y.world), b = foliot_world_get_digest(other.world);
+        foliot_digest a = foliot_world_get_digest(y.world),
+                      b = foliot_world_get_digest(other.world);
         assert_memory_equal(&a, &b, sizeof a);
     }
     foliot_world_destroy(other.world);

@@ -13,8 +13,10 @@
 #include "sim/integrator/oscillator.h"
 #include "small_scene.h"
 
-static const foliot_integrator exact_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC, FOLIOT_INTEGRATOR_KINEMATIC_STRANG};
-static const foliot_integrator all_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC, FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE,
+static const foliot_integrator exact_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC,
+                                                  FOLIOT_INTEGRATOR_KINEMATIC_STRANG};
+static const foliot_integrator all_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC,
+                                                FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE,
                                                 FOLIOT_INTEGRATOR_KINEMATIC_STRANG};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -153,7 +155,8 @@ static void the_undamped_oscillator_is_exact_over_ninety_seconds(void **state)
                 small_steps(world, 1);
                 long double t = foliot_world_get_tick(world) * (long double)dts[d];
                 double exact = (double)(1000 * cosl(sqrtl(15) * t));
-                worst = fmax(worst, fabs(foliot_world_get_body_state(world, 0).position[0] - exact));
+                worst =
+                    fmax(worst, fabs(foliot_world_get_body_state(world, 0).position[0] - exact));
             }
             print_message("%s, dt %g: %.2g m\n", foliot_integrator_get_info(exact_schemes[k])->name,
                           dts[d], worst);
@@ -235,8 +238,10 @@ static void quadratic_drag_is_exact_in_kinematic(void **state)
             long double way = log1pl(z) / b, speed = 5 * expl(-a * t) / (1 + z);
             check_near(foliot_world_get_body_state(world, 0).position[0], (double)(1 + way * 0.6L),
                        1e-13 * 40);
-            check_near(foliot_world_get_body_state(world, 0).position[2], (double)(-way * 0.8L), 1e-13 * 40);
-            check_near(foliot_world_get_body_state(world, 0).velocity[0], (double)(speed * 0.6L), 1e-14 * 40);
+            check_near(foliot_world_get_body_state(world, 0).position[2], (double)(-way * 0.8L),
+                       1e-13 * 40);
+            check_near(foliot_world_get_body_state(world, 0).velocity[0], (double)(speed * 0.6L),
+                       1e-14 * 40);
             foliot_world_destroy(world);
         }
 }
@@ -366,7 +371,8 @@ static void determinants_are_those_of_the_theory(void **state)
     }
     // Leading terms; the next ones are smaller by a factor of theta^2, which is 0.03 here.
     double kinematic = (P2 * P2 - P4) / 12, average = -P4 / 24;
-    check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC, dt, stiffness, 3) - 1, kinematic, 0.03 * kinematic);
+    check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC, dt, stiffness, 3) - 1, kinematic,
+               0.03 * kinematic);
     check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, dt, stiffness, 3) - 1, average,
                0.03 * -average);
     check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, dt, stiffness, 3), 1, 4e-16);
@@ -574,7 +580,8 @@ static void strang_runs_back_when_velocities_are_turned(void **state)
     small_scene begin = mixed(1.0 / 30);
     for (uint32_t i = 0; i < 2; i++)
         for (int c = 0; c < 3; c++)
-            check_near(foliot_world_get_body_state(back, i).position[c], begin.body[i].position[c], 1e-11);
+            check_near(foliot_world_get_body_state(back, i).position[c], begin.body[i].position[c],
+                       1e-11);
     foliot_world_destroy(there);
     foliot_world_destroy(back);
 }
@@ -613,8 +620,8 @@ static void a_frozen_body_leaves_the_others_exact(void **state)
         assert_true(foliot_world_get_body_state(world, lost).flags & FOLIOT_BODY_FROZEN);
         assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 1);
         check_bits(foliot_world_get_body_state(world, lost).velocity[0], 0);
-        check_near(foliot_world_get_body_state(world, a).position[0], (double)(10 * cosl(sqrtl(15) * 10)),
-                   1e-11);
+        check_near(foliot_world_get_body_state(world, a).position[0],
+                   (double)(10 * cosl(sqrtl(15) * 10)), 1e-11);
         foliot_world_destroy(world);
     }
 }
@@ -690,7 +697,8 @@ static void one_evaluation_a_step(void **state)
         foliot_world *world = small_world(&s);
         small_steps(world, 100);
         uint64_t count = foliot_world_get_counters(world)->force_evaluations;
-        assert_true(count == 100 || (all_schemes[k] == FOLIOT_INTEGRATOR_KINEMATIC_STRANG && count == 101));
+        assert_true(count == 100 ||
+                    (all_schemes[k] == FOLIOT_INTEGRATOR_KINEMATIC_STRANG && count == 101));
         foliot_world_destroy(world);
     }
 }

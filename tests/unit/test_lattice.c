@@ -45,7 +45,8 @@ static void a_million_steps_forward_and_a_million_back(void **state)
     assert_int_equal(foliot_world_get_tick(world), 0);
     assert_true(same_truth(world, start));
     for (uint32_t i = 0; i < 3; i++) {
-        foliot_body_state a = foliot_world_get_body_state(world, i), b = foliot_world_get_body_state(start, i);
+        foliot_body_state a = foliot_world_get_body_state(world, i),
+                          b = foliot_world_get_body_state(start, i);
         for (int k = 0; k < 3; k++) {
             check_bits(a.position[k], b.position[k]);
             check_bits(a.velocity[k], b.velocity[k]);
@@ -145,7 +146,8 @@ static void what_leaves_the_lattice_is_frozen(void **state)
     p.bodies[1].velocity[1] = 1;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 10);
-    foliot_body_state fast = foliot_world_get_body_state(world, 0), slow = foliot_world_get_body_state(world, 1);
+    foliot_body_state fast = foliot_world_get_body_state(world, 0),
+                      slow = foliot_world_get_body_state(world, 1);
     assert_true(fast.flags & FOLIOT_BODY_FROZEN);
     check_bits(fast.position[0], 4e6); // 2^22 is 4.19e6
     check_bits(fast.velocity[0], 0.0);
@@ -169,7 +171,8 @@ static void mirrored_worlds_stay_mirrored(void **state)
         problem_step(&p, world, 1);
         problem_step(&p, mirror, 1);
     }
-    foliot_body_state a = foliot_world_get_body_state(world, 0), b = foliot_world_get_body_state(mirror, 0);
+    foliot_body_state a = foliot_world_get_body_state(world, 0),
+                      b = foliot_world_get_body_state(mirror, 0);
     for (int k = 0; k < 2; k++) {
         check_bits(a.position[k], -b.position[k]);
         check_bits(a.velocity[k], -b.velocity[k]);

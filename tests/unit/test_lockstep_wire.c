@@ -248,11 +248,13 @@ static void cut_packets_are_refused(void **state)
     foliot__lockstep_status status = {.tick = 1, .acks = in.acks, .late = 3}, status2;
     length = foliot__lockstep_status_encode(&status, bytes);
     for (size_t cut = 0; cut < length; cut++)
-        assert_int_not_equal(foliot__lockstep_status_decode(bytes, cut, &status2), FOLIOT_STATUS_OK);
+        assert_int_not_equal(foliot__lockstep_status_decode(bytes, cut, &status2),
+                             FOLIOT_STATUS_OK);
     assert_int_equal(foliot__lockstep_status_decode(bytes, length, &status2), FOLIOT_STATUS_OK);
     assert_int_equal(status2.late, 3);
     bytes[length] = 0;
-    assert_int_equal(foliot__lockstep_status_decode(bytes, length + 1, &status2), FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(foliot__lockstep_status_decode(bytes, length + 1, &status2),
+                     FOLIOT_STATUS_CORRUPT);
     foliot__relay relay = {.end = 77, .ticks = 40}, relay2;
     length = foliot__relay_encode(&relay, bytes);
     for (size_t cut = 0; cut < length; cut++)

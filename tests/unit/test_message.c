@@ -242,7 +242,8 @@ static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void *
     foliot__message m;
     assert_int_equal(foliot__message_decode(later, sizeof later, &m),
                      FOLIOT_STATUS_CORRUPT); // behind the array
-    assert_int_equal(foliot__message_decode(later, sizeof later - 1, &m), FOLIOT_STATUS_CORRUPT); // cut
+    assert_int_equal(foliot__message_decode(later, sizeof later - 1, &m),
+                     FOLIOT_STATUS_CORRUPT); // cut
     static const uint8_t earlier[] = {0x93, 1, 1, 0xc3};
     assert_int_equal(foliot__message_decode(earlier, sizeof earlier, &m), FOLIOT_STATUS_OK);
     assert_int_equal(m.as.hello.protocol, 1);
@@ -250,7 +251,8 @@ static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void *
     size_t length;
     foliot__message named = sample(FOLIOT__HELLO_MESSAGE);
     memset(named.as.hello.name, 'N', FOLIOT_NAME_BYTES - 1);
-    assert_int_equal(foliot__message_encode(&named, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__message_encode(&named, bytes, sizeof bytes, &length),
+                     FOLIOT_STATUS_OK);
     uint8_t *at = memchr(bytes, 'N', length); // behind 0xd9 and the length
     memmove(at + 1, at, length - (size_t)(at - bytes));
     at[-1]++;

@@ -358,7 +358,8 @@ static void symplectic_schemes_keep_the_symplectic_form(void **state)
         bool lattice = info->reversible == FOLIOT_REVERSIBILITY_EXACT; // rounds to 1e-12
         // The kinematic schemes know no closed form for a callback and are semi-implicit Euler
         // here; time-corrected Verlet is Verlet where dt is constant.
-        bool other = info->id == FOLIOT_INTEGRATOR_KINEMATIC || info->id == FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE ||
+        bool other = info->id == FOLIOT_INTEGRATOR_KINEMATIC ||
+                     info->id == FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE ||
                      info->id == FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET;
         if (info->symplectic)
             check_below(off, lattice ? 2e-9 : 2e-10);

@@ -209,7 +209,8 @@ static void bytes_carry_the_buttons(void **state)
     check_bits(back->players.jump, 4);
     foliot_scene_destroy(back);
     y.scene.players.reach = y.scene.players.pull = y.scene.players.push = y.scene.players.jump = 0;
-    assert_int_equal(foliot_scene_encode(&y.scene, plain, sizeof plain, &plain_length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_scene_encode(&y.scene, plain, sizeof plain, &plain_length),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(plain_length + 4 * 8, length);
     yard_free(&y);
 }

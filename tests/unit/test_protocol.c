@@ -91,8 +91,8 @@ static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t 
     foliot_snapshot_body a[BODIES] = {{{0}, {0}, {0}, {0}, 0, 0, 0}}, b[BODIES];
     foliot_snapshot_coder *coder;
     assert_int_equal(foliot_snapshot_coder_create(f, &coder), FOLIOT_STATUS_OK);
-    fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->acceleration[0], f->acceleration[1], f->acceleration[2],
-            f->damping, f->rotates, f->spins);
+    fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->acceleration[0], f->acceleration[1],
+            f->acceleration[2], f->damping, f->rotates, f->spins);
     foliot_snapshot base = {.tick = tick, .count = BODIES - 20, .capacity = BODIES, .bodies = a},
                     s = base;
     s.bodies = b;

@@ -126,7 +126,8 @@ static void rays_meet_what_a_walk_along_them_meets(void **state)
             check_near(outside_of(&s->body[body], above), 1e-3, 1e-6);
             check_below(outside_of(&s->body[body], hit.point), 1e-9);
         }
-        uint32_t found = foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, all, BODIES);
+        uint32_t found =
+            foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, all, BODIES);
         if (doubtful == 0) { // grazing rays are for rounding to judge
             check_le(found, count + 1);
             check_ge(found + 1, count);
@@ -137,10 +138,12 @@ static void rays_meet_what_a_walk_along_them_meets(void **state)
             assert_true(all[k - 1].distance < all[k].distance ||
                         (all[k - 1].distance == all[k].distance && all[k - 1].body < all[k].body));
         foliot_query_hit few[3];
-        assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, few, 3), found);
+        assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, few, 3),
+                         found);
         for (uint32_t k = 0; k < found && k < 3; k++)
             assert_int_equal(few[k].body, all[k].body);
-        assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, NULL, 0), found);
+        assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, NULL, 0),
+                         found);
     }
     printf("%u of 2000 rays meet something\n", met);
     check_gt(met, 800);
@@ -241,7 +244,8 @@ static void casts_stop_before_they_overlap(void **state)
         random_point(&s->rng, 1, n);
         shape_unit(n);
         foliot_query_hit hit = {.distance = 30};
-        bool is = foliot_world_cast_shape(s->world, &mover.shape, mover.x, mover.q, n, 30, NULL, &hit);
+        bool is =
+            foliot_world_cast_shape(s->world, &mover.shape, mover.x, mover.q, n, 30, NULL, &hit);
         met += is && hit.distance > 0;
         for (double way = 0; way < hit.distance && hit.distance > 0; way += 3) {
             shaped there = moved(&mover, n, fmin(way, hit.distance - 1e-3));
@@ -273,10 +277,11 @@ static void overlaps_are_those_of_every_body(void **state)
         shaped probe = shape_random(&s->rng, kind, 2);
         random_point(&s->rng, 10, probe.x);
         uint32_t slots[BODIES], few[2], at = 0;
-        uint32_t count =
-            foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL, slots, BODIES);
+        uint32_t count = foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL,
+                                                    slots, BODIES);
         assert_int_equal(
-            foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL, few, 2), count);
+            foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL, few, 2),
+            count);
         for (uint32_t k = 0; k < count && k < 2; k++)
             assert_int_equal(few[k], slots[k]);
         for (uint32_t b = 0; b < BODIES; b++) {

@@ -63,7 +63,8 @@ static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, 
                 .player = p, .sequence = tick + 1, .axes = {push, (int8_t)-push, 127, push}};
             inputs[p].kind = tick == 0 ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_CONTROL;
         }
-        assert_int_equal(foliot_world_step(world, inputs, acts ? players : 0, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_step(world, inputs, acts ? players : 0, NULL),
+                         FOLIOT_STATUS_OK);
         o.breaks += breaks_of(world);
         double error = fabs(energy_of(world) - o.energy_start) / fabs(o.energy_start);
         o.error_max = error > o.error_max ? error : o.error_max;
@@ -255,7 +256,8 @@ static void the_pile_lies_on_the_floor(void **state)
     double start = foliot_world_get_invariants(world, NULL).potential;
     step(world, PACE(600));
     for (uint32_t i = 1; i < scene->body_count; i++)
-        assert_true(scene->bodies[i].is_static || foliot_world_get_body_state(world, i).position[2] > 0.05);
+        assert_true(scene->bodies[i].is_static ||
+                    foliot_world_get_body_state(world, i).position[2] > 0.05);
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
     if (!PACE_SLOW) {
         check_below(end.potential, 0.5 * start);

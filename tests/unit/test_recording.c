@@ -259,7 +259,8 @@ static void resumed_recordings_verify(void **state)
         foliot_world *world;
         put_file(file, &memory, cuts[i]);
         assert_int_equal(
-            foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0), FOLIOT_STATUS_OK);
+            foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0),
+            FOLIOT_STATUS_OK);
         uint64_t from = foliot_world_get_tick(world);
         assert_true(i < 2 ? from == 200 : from % 10 == 0 && from < 200);
         for (int tick = 0; tick < 75; tick++) {
@@ -298,7 +299,7 @@ static void closed_ticks_never_change(void **state)
     assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__input_log_append(&log, &early), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_STATUS_INVALID); // twice
-    assert_false(foliot__input_log_at(&log, 100, &inputs, &count));          // still open
+    assert_false(foliot__input_log_at(&log, 100, &inputs, &count));                 // still open
     assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_STATUS_OK); // of tick 101
     assert_true(foliot__input_log_at(&log, 100, &inputs, &count));

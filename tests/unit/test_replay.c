@@ -49,8 +49,8 @@ static void drop(made *m)
 static void same_state(const made *m, uint64_t tick)
 {
     assert_int_equal(foliot_replay_get_tick(m->replay), tick);
-    assert_true(
-        foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(m->replay)), m->digests[tick]));
+    assert_true(foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(m->replay)),
+                                    m->digests[tick]));
 }
 
 static void inputs_come_back(bool streams)
@@ -64,7 +64,8 @@ static void inputs_come_back(bool streams)
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         const foliot_input *inputs;
         uint32_t count, wanted = recording_fixture_inputs(&again, tick, true, expected);
-        assert_int_equal(foliot_replay_get_inputs(m->replay, tick, &inputs, &count), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_get_inputs(m->replay, tick, &inputs, &count),
+                         FOLIOT_STATUS_OK);
         assert_int_equal(count, wanted);
         for (uint32_t i = 0; i < count; i++) {
             assert_int_equal(inputs[i].player, expected[i].player);
@@ -178,7 +179,8 @@ static void another_scene_diverges(void **state)
     foliot_recording_sink sink = recording_memory_sink(&other);
     foliot_recording_config config = recording_fixture_config(60, 150);
     assert_int_equal(
-        foliot_recording_open_sink(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_STATUS_OK);
+        foliot_recording_open_sink(&sink, &m->yard.scene, NULL, world, &config, &recording),
+        FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
             foliot_world_set_field(world, 3, FOLIOT_FIELD_position_y,
@@ -188,7 +190,8 @@ static void another_scene_diverges(void **state)
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open_bytes(other.bytes, other.length, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open_bytes(other.bytes, other.length, &replay, NULL),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_DIVERGED);
     assert_int_equal(verdict.divergence.tick, 71);

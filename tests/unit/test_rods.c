@@ -26,7 +26,8 @@ static void with_every_scheme(scheme_test *test)
 
 static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_get_body_state(world, a), q = foliot_world_get_body_state(world, b);
+    foliot_body_state p = foliot_world_get_body_state(world, a),
+                      q = foliot_world_get_body_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);
@@ -36,7 +37,8 @@ static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 // Lengthening speed of a rod.
 static double stretching(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_get_body_state(world, a), q = foliot_world_get_body_state(world, b);
+    foliot_body_state p = foliot_world_get_body_state(world, a),
+                      q = foliot_world_get_body_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.velocity[k] - q.velocity[k]);

@@ -265,7 +265,8 @@ static void a_torque_turns(void **state)
     assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_STATUS_OK);
     for (int n = 1; n < 128; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-    foliot_body_state b = foliot_world_get_body_state(world, foliot_world_get_player_body(world, 0));
+    foliot_body_state b =
+        foliot_world_get_body_state(world, foliot_world_get_player_body(world, 0));
     double rate = 0.02 / (0.4 * 0.25); // I = 2/5 m r^2
     check_near(b.angular_velocity[2], rate * 2, 1e-12);
     check_near(2 * atan2(b.orientation[3], b.orientation[0]), rate * 2, 1e-4);
@@ -293,7 +294,8 @@ static void neighbours_do_not_matter(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         foliot_world *world = problem_world(&alone[i]);
         problem_step(&alone[i], world, 500);
-        foliot_body_state a = foliot_world_get_body_state(world, 0), b = foliot_world_get_body_state(together, i);
+        foliot_body_state a = foliot_world_get_body_state(world, 0),
+                          b = foliot_world_get_body_state(together, i);
         for (int k = 0; k < 4; k++)
             check_bits(b.orientation[k], a.orientation[k]);
         for (int k = 0; k < 3; k++)

@@ -131,9 +131,10 @@ static void the_corrected_velocity_verlet_predicts_a_parabola(void **state)
 static void energy_follows_the_determinant(void **state)
 {
     (void)state;
-    static const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_EXPLICIT_EULER, FOLIOT_INTEGRATOR_IMPROVED_EULER,
-                                            FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, FOLIOT_INTEGRATOR_IMPLICIT_EULER,
-                                            FOLIOT_INTEGRATOR_RK4};
+    static const foliot_integrator ids[] = {
+        FOLIOT_INTEGRATOR_EXPLICIT_EULER, FOLIOT_INTEGRATOR_IMPROVED_EULER,
+        FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, FOLIOT_INTEGRATOR_IMPLICIT_EULER,
+        FOLIOT_INTEGRATOR_RK4};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         problem p;
         problem_oscillator(&p, ids[i], 0.1, 1, 1);

@@ -524,7 +524,8 @@ static void known_scenes_have_known_bytes(void **state)
         0, 0, 0, 0,                          // constraints
         0, 0, 0, 0,                          // players
     };
-    foliot_body_definition bodies[2] = {foliot_body_definition_default(), foliot_body_definition_default()};
+    foliot_body_definition bodies[2] = {foliot_body_definition_default(),
+                                        foliot_body_definition_default()};
     foliot_force_definition drag = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
     foliot_scene scene = foliot_scene_default();
     scene.name = "x";
@@ -552,7 +553,8 @@ static void a_buffer_that_is_too_small_is_told(void **state)
     size_t length, unchanged = 17;
     uint8_t *bytes = encoded(&f.scene, &length);
     for (size_t capacity = 0; capacity < length; capacity++)
-        assert_int_equal(foliot_scene_encode(&f.scene, bytes, capacity, &unchanged), FOLIOT_STATUS_FULL);
+        assert_int_equal(foliot_scene_encode(&f.scene, bytes, capacity, &unchanged),
+                         FOLIOT_STATUS_FULL);
     assert_int_equal(unchanged, 17);
     free(bytes);
 }
@@ -614,9 +616,10 @@ static void what_is_not_canonical_is_refused(void **state)
     foliot_scene_destroy(scene);
     assert_int_equal(foliot_scene_decode(bytes, least + 1, &scene),
                      FOLIOT_STATUS_CORRUPT); // a byte behind
-    bytes[top] = 4;                   // substeps, said to differ from 1 ...
+    bytes[top] = 4;                          // substeps, said to differ from 1 ...
     bytes[top + 8] = 1;
-    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_STATUS_CORRUPT); // ... but 1
+    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene),
+                     FOLIOT_STATUS_CORRUPT); // ... but 1
     bytes[top + 8] = 2;
     assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_STATUS_OK);
     assert_int_equal(scene->substeps, 2);

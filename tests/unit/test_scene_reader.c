@@ -31,7 +31,8 @@ static void expect_error(const char *text, const char *message)
 {
     foliot_scene *scene = NULL;
     foliot_scene_error error;
-    check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error), FOLIOT_STATUS_OK);
+    check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error),
+             FOLIOT_STATUS_OK);
     assert_null(scene);
     assert_string_equal(error.message, message);
 }
@@ -311,7 +312,8 @@ static void sleep_is_true_or_false(void **state)
         snprintf(text, sizeof text, HEAD "sleep: %s\n" BALL, bad[i]);
         foliot_scene *s = NULL;
         foliot_scene_error error;
-        check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error), FOLIOT_STATUS_OK);
+        check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error),
+                 FOLIOT_STATUS_OK);
         assert_non_null(strstr(error.message, "sleep: must be true or false"));
     }
     expect_error(HEAD "sleep:\n" BALL, "text:4:7: sleep: has no value");

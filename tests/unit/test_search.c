@@ -64,7 +64,8 @@ static foliot_step_trace *held(const grid *g, uint64_t tick)
 }
 
 // Asks until it is over. `spoil` changes answers; NULL: none.
-static void carry(foliot_search *search, const foliot_step_trace *ours, const foliot_search_responder *theirs,
+static void carry(foliot_search *search, const foliot_step_trace *ours,
+                  const foliot_search_responder *theirs,
                   void (*spoil)(uint8_t *answer, size_t *length, void *user), void *user)
 {
     uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
@@ -270,7 +271,7 @@ static void hostile_answers_end_it(void **state)
         check_le(search.exchanged, FOLIOT_SEARCH_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
         char text[1024];
         foliot_divergence_print_text(&search.found, NULL, text,
-                               sizeof text); // whatever it believes can be said
+                                     sizeof text); // whatever it believes can be said
     }
     foliot_step_trace_destroy(ours);
     foliot_step_trace_destroy(theirs);
@@ -323,8 +324,8 @@ static void hostile_questions_are_refused(void **state)
         }
         foliot_status status =
             foliot_search_respond(&answerer, question, length, answer, &answer_length, &tick);
-        assert_true(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_AGAIN ||
-                    status == FOLIOT_STATUS_NOT_FOUND);
+        assert_true(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT ||
+                    status == FOLIOT_STATUS_AGAIN || status == FOLIOT_STATUS_NOT_FOUND);
         answered += status == FOLIOT_STATUS_OK;
         check_le(answer_length, sizeof answer);
     }

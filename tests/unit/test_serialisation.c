@@ -29,7 +29,8 @@ static void capture(pair *p)
         assert_true(p->bytes);
         assert_true(p->other);
     }
-    assert_int_equal(foliot_world_capture(p->first, p->bytes, p->capacity, &p->length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_capture(p->first, p->bytes, p->capacity, &p->length),
+                     FOLIOT_STATUS_OK);
 }
 
 static void step_both(pair *p, const char *name, const foliot__input_script *script)
@@ -45,7 +46,8 @@ static void step_both(pair *p, const char *name, const foliot__input_script *scr
     if (!foliot_digest_equal(foliot_world_get_digest(p->first), foliot_world_get_digest(p->second)))
         fail_msg("%s: a world restored at tick %d has another future", name, (int)tick);
     capture(p);
-    assert_int_equal(foliot_world_capture(p->second, p->other, p->capacity, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_capture(p->second, p->other, p->capacity, &length),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(length, p->length);
     assert_memory_equal(p->bytes, p->other, length);
 }

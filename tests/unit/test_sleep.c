@@ -390,7 +390,8 @@ static uint32_t send_now(sent *s, const foliot_world *world)
 {
     foliot_snapshot_head head;
     assert_int_equal(foliot_snapshot_quantise(&s->format, world, &s->now), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_snapshot_encode(s->coder, &s->now, &s->base, &s->pieces), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_encode(s->coder, &s->now, &s->base, &s->pieces),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(s->pieces.count, 1);
     assert_int_equal(foliot_snapshot_decode(s->coder, s->pieces.bytes, s->pieces.offsets[1],
                                             &s->base, &s->got, &head),

@@ -70,7 +70,8 @@ static double slide(foliot_integrator id, double angle, double friction, int tic
 static void a_box_slides_at_the_angle_of_its_friction(void **state)
 {
     (void)state;
-    const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VELOCITY_VERLET};
+    const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
+                                         FOLIOT_INTEGRATOR_VELOCITY_VERLET};
     const double frictions[] = {0.3, 0.5, 0.8};
     for (int k = 0; k < 2; k++)
         for (int n = 0; n < 3; n++) {
@@ -254,8 +255,8 @@ static void a_player_pushes_a_row_of_cubes(void **state)
     double expected = (1000 - 0.3 * 150 * G) / 150;
     check_near(gained, expected, 0.02 * expected);
     for (uint32_t n = 1; n <= 5; n++)
-        check_near(foliot_world_get_body_state(world, n).velocity[0], foliot_world_get_body_state(world, 6).velocity[0],
-                   0.05);
+        check_near(foliot_world_get_body_state(world, n).velocity[0],
+                   foliot_world_get_body_state(world, 6).velocity[0], 0.05);
     foliot_world_destroy(world);
     yard_free(&y);
 }

@@ -129,7 +129,9 @@ static void kicks_are_those_of_the_tables(void **state)
         {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 1, {1}},
         {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 2, {0.5, 0.5}},
         {FOLIOT_INTEGRATOR_LEAPFROG, 1, {1}},
-        {FOLIOT_INTEGRATOR_YOSHIDA4, 3, {0x1.59e8b6eb96338p+0, -0x1.b3d16dd72c671p+0, 0x1.59e8b6eb96338p+0}},
+        {FOLIOT_INTEGRATOR_YOSHIDA4,
+         3,
+         {0x1.59e8b6eb96338p+0, -0x1.b3d16dd72c671p+0, 0x1.59e8b6eb96338p+0}},
         {FOLIOT_INTEGRATOR_PEFRL4,
          4,
          {0x1.6cb81187f929dp-1, -0x1.b2e0461fe4a74p-3, -0x1.b2e0461fe4a74p-3,
@@ -192,9 +194,12 @@ static void uniform_gravity_is_exact(void **state)
     const double h = 1.0 / 64, g = 8;
     for (int n = 1; n <= 4096; n *= 4) {
         double t = n * h, exact = 3 + 5 * t - g * t * t / 2;
-        static const foliot_integrator second_order[] = {
-            FOLIOT_INTEGRATOR_VELOCITY_VERLET, FOLIOT_INTEGRATOR_LEAPFROG, FOLIOT_INTEGRATOR_VERLET,
-            FOLIOT_INTEGRATOR_MIDPOINT,        FOLIOT_INTEGRATOR_HEUN,     FOLIOT_INTEGRATOR_IMPROVED_EULER};
+        static const foliot_integrator second_order[] = {FOLIOT_INTEGRATOR_VELOCITY_VERLET,
+                                                         FOLIOT_INTEGRATOR_LEAPFROG,
+                                                         FOLIOT_INTEGRATOR_VERLET,
+                                                         FOLIOT_INTEGRATOR_MIDPOINT,
+                                                         FOLIOT_INTEGRATOR_HEUN,
+                                                         FOLIOT_INTEGRATOR_IMPROVED_EULER};
         for (size_t i = 0; i < sizeof second_order / sizeof second_order[0]; i++) {
             check_bits(thrown(second_order[i], n).position[2], exact);
             check_bits(thrown(second_order[i], n).velocity[2], 5 - g * t);
@@ -282,10 +287,12 @@ static void driven_oscillators_keep_the_order(void **state)
         foliot_integrator id;
         int count;
     } rows[] = {
-        {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 512}, {FOLIOT_INTEGRATOR_LEAPFROG, 512}, {FOLIOT_INTEGRATOR_VERLET, 512},
-        {FOLIOT_INTEGRATOR_MIDPOINT, 2048},       {FOLIOT_INTEGRATOR_HEUN, 2048},    {FOLIOT_INTEGRATOR_RK4, 256},
-        {FOLIOT_INTEGRATOR_YOSHIDA4, 256},        {FOLIOT_INTEGRATOR_PEFRL4, 128},   {FOLIOT_INTEGRATOR_YOSHIDA6, 128},
-        {FOLIOT_INTEGRATOR_BLANES_MOAN6, 40},     {FOLIOT_INTEGRATOR_KAHAN_LI8, 24}, {FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 512}};
+        {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 512}, {FOLIOT_INTEGRATOR_LEAPFROG, 512},
+        {FOLIOT_INTEGRATOR_VERLET, 512},          {FOLIOT_INTEGRATOR_MIDPOINT, 2048},
+        {FOLIOT_INTEGRATOR_HEUN, 2048},           {FOLIOT_INTEGRATOR_RK4, 256},
+        {FOLIOT_INTEGRATOR_YOSHIDA4, 256},        {FOLIOT_INTEGRATOR_PEFRL4, 128},
+        {FOLIOT_INTEGRATOR_YOSHIDA6, 128},        {FOLIOT_INTEGRATOR_BLANES_MOAN6, 40},
+        {FOLIOT_INTEGRATOR_KAHAN_LI8, 24},        {FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 512}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info(rows[i].id);
         double coarse = driven_error(rows[i].id, rows[i].count);
@@ -304,9 +311,12 @@ static const double spawn[1][3] = {{0, 0, 0}};
 static void a_push_acts_in_its_ticks_alone(void **state)
 {
     (void)state;
-    static const foliot_integrator ids[] = {
-        FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VELOCITY_VERLET,    FOLIOT_INTEGRATOR_LEAPFROG, FOLIOT_INTEGRATOR_VERLET,
-        FOLIOT_INTEGRATOR_IMPROVED_EULER,      FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
+    static const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
+                                            FOLIOT_INTEGRATOR_VELOCITY_VERLET,
+                                            FOLIOT_INTEGRATOR_LEAPFROG,
+                                            FOLIOT_INTEGRATOR_VERLET,
+                                            FOLIOT_INTEGRATOR_IMPROVED_EULER,
+                                            FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         problem p;
         problem_body(&p, ids[i], 1.0 / 64);
@@ -358,7 +368,8 @@ static void substeps_are_smaller_steps(void **state)
         foliot_world *fine = problem_world(&p);
         problem_step(&p, coarse, 50);
         problem_step(&p, fine, 200);
-        foliot_body_state a = foliot_world_get_body_state(coarse, 0), b = foliot_world_get_body_state(fine, 0);
+        foliot_body_state a = foliot_world_get_body_state(coarse, 0),
+                          b = foliot_world_get_body_state(fine, 0);
         for (int k = 0; k < 3; k++) {
             check_bits(a.position[k], b.position[k]);
             check_bits(a.velocity[k], b.velocity[k]);

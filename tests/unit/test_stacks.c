@@ -40,7 +40,8 @@ static double drift_of(const foliot_world *world, const yard *y)
 {
     double farthest = 0;
     for (uint32_t i = 0; i < y->scene.body_count; i++) {
-        const double *now = foliot_world_get_body_state(world, i).position, *then = y->bodies[i].position;
+        const double *now = foliot_world_get_body_state(world, i).position,
+                     *then = y->bodies[i].position;
         farthest = fmax(farthest, hypot(now[0] - then[0], now[1] - then[1]));
     }
     return farthest;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: digests cover all state and nothing else, their bytes are those of docs/reference/state.md, and
-// a restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old; an
-// independent reader of the captured bytes; every field of the state changed by one bit; every prefix
-// and thousands of flipped bits as hostile captures. SEED=n repeats a run.
+// Goal: digests cover all state and nothing else, their bytes are those of docs/reference/state.md,
+// and a restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old;
+// an independent reader of the captured bytes; every field of the state changed by one bit; every
+// prefix and thousands of flipped bits as hostile captures. SEED=n repeats a run.
 #include "../support/check.h"
 
 #include <stdio.h>
@@ -85,7 +85,8 @@ static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
 static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
 {
     (void)state;
-    const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VERLET,
+    const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
+                                         FOLIOT_INTEGRATOR_VERLET,
                                          FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++)
         for (size_t i = 0; i < 3; i++) {
@@ -96,8 +97,8 @@ static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
             foliot_world *world = probe_world((foliot__probe_kind)kind, schemes[i], 15);
             size_t length = 0;
             uint8_t *bytes = captured(world, &length);
-            assert_true(
-                foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_get_digest(world)));
+            assert_true(foliot_digest_equal(digest_of_capture(bytes, length),
+                                            foliot_world_get_digest(world)));
             free(bytes);
             foliot_world_destroy(world);
         }
@@ -134,19 +135,20 @@ static void every_bit_of_truth_changes_the_digest(void **state)
 
 #define CHECK_CHANGES(lvalue, other)                                                               \
     do {                                                                                           \
-        foliot_digest before_ = foliot_world_get_digest(world);                                        \
+        foliot_digest before_ = foliot_world_get_digest(world);                                    \
         __typeof__(lvalue) kept_ = (lvalue);                                                       \
         (lvalue) = (other);                                                                        \
         world->definition_dirty = 1;                                                               \
-        assert_false(foliot_digest_equal(foliot_world_get_digest(world), before_));                    \
+        assert_false(foliot_digest_equal(foliot_world_get_digest(world), before_));                \
         (lvalue) = kept_;                                                                          \
-        assert_true(foliot_digest_equal(foliot_world_get_digest(world), before_));                     \
+        assert_true(foliot_digest_equal(foliot_world_get_digest(world), before_));                 \
     } while (0)
 
 static void the_rest_of_truth_changes_the_digest(void **state)
 {
     (void)state;
-    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
+    foliot_world *world =
+        probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
     check_gt(world->contact_count, 0);
     CHECK_CHANGES(world->tick, world->tick + 1);
     CHECK_CHANGES(world->rng.state[3], 1);
@@ -170,7 +172,8 @@ static void the_rest_of_truth_changes_the_digest(void **state)
 static void cache_does_not_change_the_digest(void **state)
 {
     (void)state;
-    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 12);
+    foliot_world *world =
+        probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 12);
     foliot_digest before = foliot_world_get_digest(world);
 #define SPOIL(type, name) foliot__##name(world)[2] = 4711;
     FOLIOT__BODY_CACHE(SPOIL)
@@ -192,7 +195,8 @@ static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
     assert_false(world->definition_dirty);
     size_t length = 0;
     uint8_t *bytes = captured(world, &length);
-    assert_true(foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_get_digest(world)));
+    assert_true(
+        foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_get_digest(world)));
     free(bytes);
     foliot_world_destroy(world);
 }
@@ -211,10 +215,12 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
 {
     (void)state;
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
-        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
+        foliot_world *world =
+            probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
         size_t length = 0;
         uint8_t *bytes = captured(world, &length);
-        foliot_world *other = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 2);
+        foliot_world *other =
+            probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 2);
         size_t size = foliot_world_get_bytes(other);
         foliot_world *before = aligned_alloc(64, size);
         assert_non_null(before);
@@ -233,7 +239,8 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
         assert_int_equal(foliot_world_restore(other, longer, length + 1), FOLIOT_STATUS_CORRUPT);
         assert_memory_equal(other, before, size);
         assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_world_get_digest(other), foliot_world_get_digest(world)));
+        assert_true(
+            foliot_digest_equal(foliot_world_get_digest(other), foliot_world_get_digest(world)));
         free(longer);
         free(bytes);
         free(before);
@@ -250,7 +257,8 @@ static void damaged_bytes_never_hurt(void **state)
     foliot__rng rng = seeded();
     uint32_t refused = 0, taken = 0;
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
-        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
+        foliot_world *world =
+            probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
         size_t length = 0, again = 0, size = foliot_world_get_bytes(world);
         uint8_t *bytes = captured(world, &length), *damaged = malloc(length);
         foliot_world *other = aligned_alloc(64, size);
@@ -292,7 +300,8 @@ static void a_state_of_another_scene_is_refused(void **state)
 {
     (void)state;
     foliot_world *crew = probe_world(FOLIOT__PROBE_crew, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
-    foliot_world *balls = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
+    foliot_world *balls =
+        probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
     size_t length = 0;
     uint8_t *bytes = captured(crew, &length);
     check_ne(foliot_world_restore(balls, bytes, length), FOLIOT_STATUS_OK);
@@ -322,7 +331,8 @@ static void fields_are_found_by_their_names(void **state)
         assert_int_equal(foliot_field_find(foliot_field_get_name((foliot_field)f)), f);
     assert_int_equal(foliot_field_find("position.w"), FOLIOT_FIELD_COUNT);
     assert_int_equal(foliot_field_find("none"), FOLIOT_FIELD_COUNT);
-    assert_string_equal(foliot_field_get_name(FOLIOT_FIELD_angular_velocity_z), "angular_velocity.z");
+    assert_string_equal(foliot_field_get_name(FOLIOT_FIELD_angular_velocity_z),
+                        "angular_velocity.z");
 }
 
 static void digests_have_one_spelling(void **state)
@@ -336,7 +346,8 @@ static void digests_have_one_spelling(void **state)
     assert_true(foliot_digest_equal(digest, back));
     assert_int_equal(foliot_digest_parse("00123456789ABCDEfedcba9876543210", &back),
                      FOLIOT_STATUS_INVALID);
-    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba987654321", &back), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba987654321", &back),
+                     FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_digest_parse("00123456789abcdefedcba98765432100", &back),
                      FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_digest_parse("", &back), FOLIOT_STATUS_INVALID);

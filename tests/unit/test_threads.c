@@ -103,7 +103,8 @@ static void agree(const foliot_host *host, const lot *l, uint32_t ticks)
     for (uint32_t t = 0; t < ticks; t++) {
         assert_int_equal(foliot_world_step(alone, NULL, 0, NULL), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(many, NULL, 0, host), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_world_get_digest(alone), foliot_world_get_digest(many)));
+        assert_true(
+            foliot_digest_equal(foliot_world_get_digest(alone), foliot_world_get_digest(many)));
     }
     check_eq((foliot_world_get_counters(many)->contacts_dropped > 0), (l->room > 0));
     assert_true(some_sleep(many) || !l->sleeps || ticks < TICKS);

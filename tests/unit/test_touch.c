@@ -334,7 +334,8 @@ static void grazing_corners_have_a_place(void **state)
         for (uint32_t n = 0; n < count; n++)
             for (int k = 0; k < 3 && t[n].change != FOLIOT_CONTACT_END; k++, seen++)
                 for (int side = 0; side < 2; side++) {
-                    foliot_body_state s = foliot_world_get_body_state(world, side ? t[n].b : t[n].a);
+                    foliot_body_state s =
+                        foliot_world_get_body_state(world, side ? t[n].b : t[n].a);
                     check_below(fabs(t[n].point[k] - s.position[k]), 0.2 * sqrt(3) + 0.02);
                 }
     }
@@ -376,7 +377,7 @@ static void same_lists(const foliot_world *one, const foliot_world *other)
     assert_memory_equal(t, u, count * sizeof *t);
     uint32_t here, there;
     const foliot_hit_event *p = foliot_world_get_hit_events(one, &here),
-                        *q = foliot_world_get_hit_events(other, &there);
+                           *q = foliot_world_get_hit_events(other, &there);
     assert_int_equal(here, there);
     assert_memory_equal(p, q, here * sizeof *p);
 }

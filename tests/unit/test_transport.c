@@ -91,8 +91,8 @@ static pair meet(bool memory, bool batches, const char *impairment)
     config.receive = config.send;
     make(&p, p.hub, &config, &p.client);
     foliot_peer_id peer;
-    assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_get_port(p.host),
-                                              p.now_ns, &peer),
+    assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1",
+                                              foliot_transport_get_port(p.host), p.now_ns, &peer),
                      FOLIOT_STATUS_OK);
     for (uint64_t end = p.now_ns + 8000000000u;
          p.now_ns < end && !(p.at_host.value && p.at_client.value);) {
@@ -129,14 +129,18 @@ static void packets_of_both_kinds_arrive(bool memory)
     pair p = connected(memory, "loss=0%");
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX + 1];
     memset(bytes, 7, sizeof bytes);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_UNRELIABLE, bytes, 1200),
-                     FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_RELIABLE, bytes, 1201),
-                     FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_UNRELIABLE, bytes, 1201),
-                     FOLIOT_STATUS_FULL);
-    assert_int_equal(foliot_transport_send(p.host, (foliot_peer_id){99}, FOLIOT_DELIVERY_RELIABLE, bytes, 1),
-                     FOLIOT_STATUS_NOT_FOUND);
+    assert_int_equal(
+        foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_UNRELIABLE, bytes, 1200),
+        FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_RELIABLE, bytes, 1201),
+        FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_UNRELIABLE, bytes, 1201),
+        FOLIOT_STATUS_FULL);
+    assert_int_equal(
+        foliot_transport_send(p.host, (foliot_peer_id){99}, FOLIOT_DELIVERY_RELIABLE, bytes, 1),
+        FOLIOT_STATUS_NOT_FOUND);
     run(&p, 100000000);
     assert_int_equal(p.client_received, 2);
     assert_int_equal(foliot_transport_get_counters(p.host)->packets_refused, 2);
@@ -152,8 +156,9 @@ static void a_large_reliable_packet_survives_a_bad_network(bool memory)
     size_t length = 100000;
     uint8_t *bytes = calloc(1, length);
     bytes[0] = 42;
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_RELIABLE, bytes, length),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_RELIABLE, bytes, length),
+        FOLIOT_STATUS_OK);
     for (int i = 0; i < 3000 && p.client_received == 0; i++)
         run(&p, 4000000);
     assert_int_equal(p.client_received, 1);
@@ -215,7 +220,8 @@ static void a_connection_comes_back(bool memory)
         p.at_client.value = p.at_host.value = 0;
         foliot_peer_id peer;
         assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1",
-                                                  foliot_transport_get_port(p.host), p.now_ns, &peer),
+                                                  foliot_transport_get_port(p.host), p.now_ns,
+                                                  &peer),
                          FOLIOT_STATUS_OK);
         for (int i = 0; i < 400 && p.at_client.value == 0; i++)
             run(&p, 10000000);
@@ -280,7 +286,8 @@ static bool one_that_waits(pair *p)
     foliot_transport_flush(p->client, sent);
     sleep_ms(20);
     bool woke = poll(&fd, 1, 0) > 0; // ENet's own, a ping, may have come
-    check_lt(foliot_transport_get_wake_ns(p->host), sent + 20000000); // it should have been polled in the meantime
+    check_lt(foliot_transport_get_wake_ns(p->host),
+             sent + 20000000); // it should have been polled in the meantime
     assert_true(next_received(p, &event));
     assert_int_equal(event.bytes[0], 9);
     check_le(event.arrived_ns, p->now_ns);

@@ -452,8 +452,9 @@ static void hostile_fragments_hold_no_memory(void **state)
     }
     drain(host, &seen);
     size_t held = mallinfo2().uordblks - before;
-    print_message("%zu bytes held, %llu fragments dropped\n", held,
-                  (unsigned long long)foliot_transport_get_counters(host)->datagrams_dropped_fragment);
+    print_message(
+        "%zu bytes held, %llu fragments dropped\n", held,
+        (unsigned long long)foliot_transport_get_counters(host)->datagrams_dropped_fragment);
     check_gt(foliot_transport_get_counters(host)->datagrams_dropped_fragment, 10000);
     check_lt(held, 1048576);
     close(fd);

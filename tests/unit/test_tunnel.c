@@ -76,7 +76,8 @@ static void nothing_passes_a_plate(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
     for (int shot = 0; shot < SHOTS; shot++) {
-        yard y = yard_new(shot % 5 ? FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER : FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+        yard y = yard_new(shot % 5 ? FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER
+                                   : FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         double n[3], axis[3] = {0, 0, 1}, angle = 0;
         const double none[3] = {0, 0, 0};
         direction(&rng, n); // from z to n about their cross product
@@ -142,7 +143,8 @@ static void plates_do_not_pass_each_other(void **state)
         double closing = 2 * speed;
         for (int tick = 0; tick < 20; tick++) {
             yard_run(world, 1);
-            foliot_body_state low = foliot_world_get_body_state(world, 0), high = foliot_world_get_body_state(world, 1);
+            foliot_body_state low = foliot_world_get_body_state(world, 0),
+                              high = foliot_world_get_body_state(world, 1);
             check_gt(high.position[2], low.position[2]);
             closing = low.velocity[2] - high.velocity[2];
         }
@@ -171,7 +173,8 @@ static void long_things_do_not_pass_a_plate(void **state)
     foliot__rng rng = foliot__rng_seeded(seed_of());
     const double speeds[3] = {100, 500, 900};
     for (int round = 0; round < 4; round++) {
-        yard y = yard_new(round % 2 ? FOLIOT_INTEGRATOR_VELOCITY_VERLET : FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        yard y = yard_new(round % 2 ? FOLIOT_INTEGRATOR_VELOCITY_VERLET
+                                    : FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         for (int n = 0; n < SHOTS; n++) {
             double axis[3], speed = speeds[n % 3], away = between(&rng, 1.2, 3.2);
             yard_box(&y, 0, 0.005, 4, 4, 0, 20 * n, 0);
@@ -195,8 +198,8 @@ static void long_things_do_not_pass_a_plate(void **state)
             restore_from(other, world);
             yard_run(world, 1);
             yard_run(other, 1);
-            assert_true(
-                foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
+            assert_true(foliot_digest_equal(foliot_world_get_digest(world),
+                                            foliot_world_get_digest(other)));
             for (uint32_t n = 0; n < SHOTS; n++) {
                 const double *x = foliot_world_get_body_state(world, 2 * n + 1).position;
                 bool beside = fabs(x[1] - 20.0 * n) > 3.4 ||

@@ -67,7 +67,8 @@ static void it_is_velocity_verlet_where_nothing_damps(void **state)
     for (int n = 0; n < 1000; n++) {
         problem_step(&p, verlet, 1);
         problem_step(&q, other, 1);
-        foliot_body_state a = foliot_world_get_body_state(verlet, 0), b = foliot_world_get_body_state(other, 0);
+        foliot_body_state a = foliot_world_get_body_state(verlet, 0),
+                          b = foliot_world_get_body_state(other, 0);
         for (int k = 0; k < 2; k++) {
             check_near(a.position[k], b.position[k], 1e-12);
             check_near(a.velocity[k], b.velocity[k], 1e-12);
@@ -164,7 +165,8 @@ static void a_spawned_body_starts_right(void **state)
     foliot_input join = {.sequence = 1, .kind = FOLIOT_INPUT_JOIN};
     assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
     problem_step(&p, world, 63);
-    foliot_body_state b = foliot_world_get_body_state(world, foliot_world_get_player_body(world, 0));
+    foliot_body_state b =
+        foliot_world_get_body_state(world, foliot_world_get_player_body(world, 0));
     check_bits(b.position[2], 5.0 - 4);
     check_bits(b.velocity[2], 5.0 - 8);
     foliot_world_destroy(world);

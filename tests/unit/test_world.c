@@ -77,7 +77,8 @@ static void a_world_holds_what_its_scene_says(void **state)
     foliot_world *world = world_of(&f);
     assert_int_equal(foliot_world_get_body_count(world), 3);
     assert_int_equal(foliot_world_get_tick(world), 0);
-    foliot_body_state a = foliot_world_get_body_state(world, 0), c = foliot_world_get_body_state(world, 2);
+    foliot_body_state a = foliot_world_get_body_state(world, 0),
+                      c = foliot_world_get_body_state(world, 2);
     check_bits(a.position[0], 0.1);
     check_bits(a.velocity[1], -0.7);
     assert_int_equal(a.flags, FOLIOT_BODY_ALIVE);
@@ -97,7 +98,8 @@ static void a_block_that_is_too_small_or_misaligned_is_refused(void **state)
     assert_int_equal(bytes, foliot_world_get_bytes(world));
     char *block = aligned_alloc(64, bytes + 64);
     foliot_world *other = NULL;
-    assert_int_equal(foliot_world_init(block, bytes - 1, &config, &f.scene, &other), FOLIOT_STATUS_FULL);
+    assert_int_equal(foliot_world_init(block, bytes - 1, &config, &f.scene, &other),
+                     FOLIOT_STATUS_FULL);
     assert_int_equal(foliot_world_init(block + 8, bytes, &config, &f.scene, &other),
                      FOLIOT_STATUS_INVALID);
     assert_null(other);
@@ -123,7 +125,8 @@ static void copies_agree_until_inputs_differ(void **state)
         foliot_input push = control(0, (uint32_t)t + 2, (int8_t)(t % 100));
         step(one, &push, 1);
         step(two, &push, 1);
-        assert_true(foliot_digest_equal(foliot_world_get_digest(one), foliot_world_get_digest(two)));
+        assert_true(
+            foliot_digest_equal(foliot_world_get_digest(one), foliot_world_get_digest(two)));
     }
     foliot_input left = control(0, 200, -1), right = control(0, 200, 1);
     step(one, &left, 1);
@@ -175,7 +178,8 @@ static void players_join_push_and_leave(void **state)
     assert_false(foliot_world_get_body_alive(world, slot));
     foliot_input again = joining(1, FOLIOT_INPUT_JOIN);
     step(world, &again, 1);
-    assert_int_equal(foliot_world_get_player_body(world, 1), 4); // the same slot, another generation
+    assert_int_equal(foliot_world_get_player_body(world, 1),
+                     4); // the same slot, another generation
     assert_int_not_equal(foliot_world_get_body_generation(world, slot), generation);
     foliot_world_destroy(world);
 }

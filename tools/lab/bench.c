@@ -103,7 +103,8 @@ static bool measure_scene(foliot_scene *scene, foliot_integrator id, cost *own, 
     }
     if (world) {
         uint64_t ticks = foliot_world_get_tick(world) * scene->substeps;
-        own->evaluations = (double)foliot_world_get_counters(world)->force_evaluations / (double)ticks;
+        own->evaluations =
+            (double)foliot_world_get_counters(world)->force_evaluations / (double)ticks;
         own->ns = median(rounds);
         standard->ns = median(opponent_rounds);
     }

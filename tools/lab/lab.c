@@ -166,7 +166,8 @@ static int open_script(const lab_context *context, const char *file, const folio
     foliot_status status =
         foliot__input_script_read(file, &inputs->script, message, sizeof message);
     if (status != FOLIOT_STATUS_OK)
-        return lab_fail(context, status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR,
+        return lab_fail(context,
+                        status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR,
                         "%s", message);
     for (uint32_t i = 0; i < inputs->script.count; i++)
         if (inputs->script.inputs[i].player >= scene->players.limit)
@@ -211,7 +212,8 @@ static bool recorded_at(lab_inputs *inputs, uint64_t tick, const foliot_input **
         return true;
     const foliot_damage *damage = foliot_replay_get_damage(replay);
     snprintf(inputs->message, sizeof inputs->message, "inputs of tick %llu: %s",
-             (unsigned long long)tick, damage->text[0] ? damage->text : foliot_status_get_text(status));
+             (unsigned long long)tick,
+             damage->text[0] ? damage->text : foliot_status_get_text(status));
     *message = inputs->message;
     return false;
 }

@@ -42,7 +42,8 @@ double reference_distance(const trial_reference *reference, const foliot_scene *
 // The scheme of the reference: the first of these that the scene admits.
 static foliot_integrator best_admitted(foliot_scene *scene)
 {
-    static const foliot_integrator order[] = {FOLIOT_INTEGRATOR_KAHAN_LI8, FOLIOT_INTEGRATOR_BLANES_MOAN6, FOLIOT_INTEGRATOR_RK4,
+    static const foliot_integrator order[] = {FOLIOT_INTEGRATOR_KAHAN_LI8,
+                                              FOLIOT_INTEGRATOR_BLANES_MOAN6, FOLIOT_INTEGRATOR_RK4,
                                               FOLIOT_INTEGRATOR_VELOCITY_VERLET};
     foliot_integrator own = scene->integrator, found = FOLIOT_INTEGRATOR_NONE;
     for (unsigned i = 0; i < sizeof order / sizeof order[0] && !found; i++) {

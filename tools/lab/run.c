@@ -178,7 +178,8 @@ static void csv_rows(const run *r)
         if (!foliot_world_get_body_alive(r->world, i))
             continue;
         foliot_body_state body = foliot_world_get_body_state(r->world, i);
-        fprintf(r->csv, "%" PRIu64 ",%.17g,%.17g,", tick, foliot_world_get_time(r->world), r->energy);
+        fprintf(r->csv, "%" PRIu64 ",%.17g,%.17g,", tick, foliot_world_get_time(r->world),
+                r->energy);
         csv_name(r->csv, lab_body_name(r->scene, r->world, i, name));
         csv_reals(r->csv, body.position, 3);
         csv_reals(r->csv, body.velocity, 3);
@@ -218,14 +219,15 @@ static int record_open(run *r)
         return 0;
     foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
-    foliot_status status = foliot_recording_open(r->options->record, r->scene, NULL, r->world,
-                                                   &config, &r->recording);
+    foliot_status status =
+        foliot_recording_open(r->options->record, r->scene, NULL, r->world, &config, &r->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;
     r->recording = NULL;
-    return status == FOLIOT_STATUS_IO ? cannot_write(r, r->options->record)
-                               : lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s",
-                                          r->options->record, foliot_status_get_text(status));
+    return status == FOLIOT_STATUS_IO
+               ? cannot_write(r, r->options->record)
+               : lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
+                          foliot_status_get_text(status));
 }
 
 static int record_tick(run *r, const foliot_input *inputs, uint32_t count)

@@ -34,8 +34,8 @@ typedef struct trial_view {
 } trial_view;
 
 // Runs `scene` with that integrator at that step for `ticks`. The scene is changed for the time of
-// the call. A scheme that the scene refuses leaves ran false. FOLIOT_STATUS_MEMORY, FOLIOT_STATUS_AGAIN
-// (interrupted), or FOLIOT_STATUS_OK.
+// the call. A scheme that the scene refuses leaves ran false. FOLIOT_STATUS_MEMORY,
+// FOLIOT_STATUS_AGAIN (interrupted), or FOLIOT_STATUS_OK.
 foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, double dt,
                         uint64_t ticks, const trial_view *view, trial *trial);
 void trial_free(trial *trial);

@@ -79,7 +79,8 @@ static bool same_digest(pair *p, uint64_t tick)
 static foliot_step_trace *trace_at(foliot_replay *replay, uint64_t tick)
 {
     foliot_step_trace *trace = NULL;
-    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_step_trace_create(&trace) != FOLIOT_STATUS_OK)
+    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK ||
+        foliot_step_trace_create(&trace) != FOLIOT_STATUS_OK)
         return NULL;
     foliot_step_trace_reset(trace, tick);
     if (foliot_step_trace_capture_held(trace, foliot_replay_get_simulation(replay)) ==
@@ -107,7 +108,8 @@ static void compare_ticks(pair *p)
     if (first != p->other->first_tick)
         return;
     p->length = last - first;
-    for (uint64_t tick = first; tick <= last && !p->digests && p->status == FOLIOT_STATUS_OK; tick++) {
+    for (uint64_t tick = first; tick <= last && !p->digests && p->status == FOLIOT_STATUS_OK;
+         tick++) {
         if (!same_digest(p, tick)) {
             p->digests = true;
             p->found = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};

@@ -39,8 +39,8 @@ static void put_bodies(const foliot_scene *scene, const foliot_world *world)
             continue;
         const char *name = tool_body_name(scene, i);
         foliot_body_state b = foliot_world_get_body_state(world, i);
-        printf("%" PRIu64 ",%.17g,%" PRIu32 ",", foliot_world_get_tick(world), foliot_world_get_time(world),
-               i);
+        printf("%" PRIu64 ",%.17g,%" PRIu32 ",", foliot_world_get_tick(world),
+               foliot_world_get_time(world), i);
         put_name(name ? name : "");
         const double *groups[] = {b.position, b.velocity, b.orientation, b.angular_velocity};
         static const int sizes[] = {3, 3, 4, 3};

@@ -175,8 +175,9 @@ static void set_notice(player *p, foliot_status status)
 {
     const foliot_damage *damage = foliot_replay_get_damage(p->replay);
     snprintf(p->notice, sizeof p->notice, "%s",
-             damage->status != FOLIOT_STATUS_OK && damage->text[0] ? damage->text
-                                                            : foliot_status_get_text(status));
+             damage->status != FOLIOT_STATUS_OK && damage->text[0]
+                 ? damage->text
+                 : foliot_status_get_text(status));
 }
 
 static void seek(player *p, double tick)

@@ -56,8 +56,8 @@ static foliot_status replay_all(run *r)
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint64_t tick = r->first_tick; status == FOLIOT_STATUS_OK; tick++) {
         uint64_t before = tick > r->first_tick ? r->chain[tick - r->first_tick - 1] : 0;
-        r->chain[tick - r->first_tick] =
-            foliot_digest_chain(before, foliot_world_get_digest(foliot_replay_get_world(r->replay)));
+        r->chain[tick - r->first_tick] = foliot_digest_chain(
+            before, foliot_world_get_digest(foliot_replay_get_world(r->replay)));
         r->last_tick = tick;
         status = keep_checkpoint(r);
         if (tick == last)
@@ -66,7 +66,9 @@ static foliot_status replay_all(run *r)
             status = foliot__replay_step(r->replay);
     }
     // What is whole has been replayed; the damage is told by whoever opened the file.
-    return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT ? status : FOLIOT_STATUS_OK;
+    return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT
+               ? status
+               : FOLIOT_STATUS_OK;
 }
 
 foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *request)
@@ -122,5 +124,6 @@ foliot_status run_trace(run *r, uint64_t tick)
         if (status == FOLIOT_STATUS_OK)
             status = foliot__replay_step_trace(r->replay, &simulation, r->trace);
     }
-    return status == FOLIOT_STATUS_OK ? foliot_step_trace_capture_held(r->trace, &simulation) : status;
+    return status == FOLIOT_STATUS_OK ? foliot_step_trace_capture_held(r->trace, &simulation)
+                                      : status;
 }

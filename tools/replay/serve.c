@@ -66,7 +66,8 @@ static bool respond(run *r, uint8_t length)
     foliot_status status = foliot_search_respond(&responder, request, length, bytes, &count, &tick);
     if (status == FOLIOT_STATUS_AGAIN && run_trace(r, tick) == FOLIOT_STATUS_OK)
         status = foliot_search_respond(&responder, request, length, bytes, &count, &tick);
-    return write_response(bytes, status == FOLIOT_STATUS_OK ? count : 0) && status == FOLIOT_STATUS_OK;
+    return write_response(bytes, status == FOLIOT_STATUS_OK ? count : 0) &&
+           status == FOLIOT_STATUS_OK;
 }
 
 static bool write_u32(uint32_t value)
@@ -99,7 +100,8 @@ static void write_hello(const run *r, foliot_status status)
 {
     uint8_t bytes[HELLO_BYTES];
     const foliot_scene *scene = r->replay ? foliot_replay_get_summary(r->replay)->scene : NULL;
-    foliot_digest fingerprint = scene ? foliot__fingerprint_of_scene(scene) : foliot_get_fingerprint();
+    foliot_digest fingerprint =
+        scene ? foliot__fingerprint_of_scene(scene) : foliot_get_fingerprint();
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     foliot__write_bytes(&w, HELLO, 8);
     foliot__write_u8(&w, (uint8_t)-status);

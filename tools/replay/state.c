@@ -93,7 +93,8 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
             fprintf(stderr, "%s: no tick %" PRIu64 ": it has %" PRIu64 " to %" PRIu64 "\n", file,
                     tick, about->first_tick, about->last_tick);
         // A tick beyond the damage is not there because of it.
-        if (status == FOLIOT_STATUS_NOT_FOUND && foliot_replay_get_damage(replay)->status != FOLIOT_STATUS_OK)
+        if (status == FOLIOT_STATUS_NOT_FOUND &&
+            foliot_replay_get_damage(replay)->status != FOLIOT_STATUS_OK)
             status = foliot_replay_get_damage(replay)->status;
     }
     foliot_replay_close(replay);

@@ -37,7 +37,8 @@ static foliot_replay *open_file(const char *file, bool any, int *exit_code)
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_STATUS_OK)
         return replay;
-    fprintf(stderr, "%s: %s\n", file, damage.text[0] ? damage.text : foliot_status_get_text(status));
+    fprintf(stderr, "%s: %s\n", file,
+            damage.text[0] ? damage.text : foliot_status_get_text(status));
     return NULL;
 }
 
@@ -92,7 +93,8 @@ uint32_t tool_find_body(const foliot_scene *scene, const char *text)
 }
 
 foliot_divergence_labels tool_names(const char *title, const foliot_replay_summary *about,
-                               const foliot_divergence *d, const char *expected, const char *actual)
+                                    const foliot_divergence *d, const char *expected,
+                                    const char *actual)
 {
     bool body = d && d->part_known && d->body != FOLIOT_NO_BODY && about->scene;
     return (foliot_divergence_labels){

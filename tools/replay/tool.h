@@ -48,9 +48,10 @@ typedef foliot__perturb_request perturb_request;
 
 // Who is who in a divergence of the recording `about`. `unknown` may be NULL.
 foliot_divergence_labels tool_names(const char *title, const foliot_replay_summary *about,
-                               const foliot_divergence *divergence, const char *expected,
-                               const char *actual);
-void tool_report(FILE *out, const foliot_divergence *divergence, const foliot_divergence_labels *names);
+                                    const foliot_divergence *divergence, const char *expected,
+                                    const char *actual);
+void tool_report(FILE *out, const foliot_divergence *divergence,
+                 const foliot_divergence_labels *names);
 
 double tool_now(void); // seconds, of a clock that only goes on
 void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33]);

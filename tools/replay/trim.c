@@ -44,9 +44,11 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
         if (status == FOLIOT_STATUS_OK)
             status = foliot_replay_get_inputs(replay, tick, &inputs, &count);
         if (status == FOLIOT_STATUS_OK)
-            status = foliot_recording_append(recording, foliot_replay_get_world(replay), inputs, count);
+            status =
+                foliot_recording_append(recording, foliot_replay_get_world(replay), inputs, count);
         // As fast as the disk, not faster: here waiting is right.
-        if (status == FOLIOT_STATUS_OK && foliot_recording_get_state(recording).queued_bytes > 4u << 20)
+        if (status == FOLIOT_STATUS_OK &&
+            foliot_recording_get_state(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
     }
     return status;
@@ -58,7 +60,8 @@ static int report_failure(const char *file, foliot_replay *replay, foliot_status
         tool_tell_divergence(file, foliot_replay_get_tick(replay));
     else
         fprintf(stderr, "%s: %s\n", status == FOLIOT_STATUS_IO ? out_file : file,
-                status == FOLIOT_STATUS_IO && errno ? strerror(errno) : foliot_status_get_text(status));
+                status == FOLIOT_STATUS_IO && errno ? strerror(errno)
+                                                    : foliot_status_get_text(status));
     if (status == FOLIOT_STATUS_IO && errno == ENOSPC)
         return FOLIOT__EXIT_AGAIN;
     return tool_exit_of(status);
@@ -88,7 +91,7 @@ static int trim(const char *file, foliot_replay *replay)
     errno = 0;
     if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_open(out_file, about->scene, &replay->capacities,
-                                         foliot_replay_get_world(replay), NULL, &recording);
+                                       foliot_replay_get_world(replay), NULL, &recording);
     if (status != FOLIOT_STATUS_OK)
         return report_failure(file, replay, status);
     status = copy_ticks(replay, recording, to);

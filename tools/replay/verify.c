@@ -111,10 +111,11 @@ static void verify_file(void *context, uint32_t index)
              damage.text[0] ? damage.text : foliot_status_get_text(status));
     r->exit_code = tool_exit_of(status);
     r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
-    r->verdict = (foliot_verdict){
-        .status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_STATUS_CORRUPT : FOLIOT_STATUS_UNSUPPORTED,
-        .damage = damage,
-        .cut_at = damage.offset};
+    r->verdict =
+        (foliot_verdict){.status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_STATUS_CORRUPT
+                                                                        : FOLIOT_STATUS_UNSUPPORTED,
+                         .damage = damage,
+                         .cut_at = damage.offset};
 }
 
 // -- what is said
@@ -126,7 +127,7 @@ static const char *verdict_name(const result *r)
     return r->verdict.status == FOLIOT_STATUS_OK         ? "match"
            : r->verdict.status == FOLIOT_STATUS_DIVERGED ? "diverged"
            : r->verdict.status == FOLIOT_STATUS_CORRUPT  ? "corrupt"
-                                                  : "unsupported";
+                                                         : "unsupported";
 }
 
 static foliot_divergence_labels names_of(const result *r)

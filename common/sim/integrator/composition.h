@@ -14,7 +14,10 @@
 // w1 = 1 / (2 - 2^(1/3)), centre = -2^(1/3) w1.
 #define FOLIOT__YOSHIDA4_W1 1.3512071919596576340476878089715
 #define FOLIOT__YOSHIDA4_W2 -1.7024143839193152680953756179429
-#define FOLIOT__YOSHIDA4(X) X(FOLIOT__YOSHIDA4_W1) X(FOLIOT__YOSHIDA4_W2) X(FOLIOT__YOSHIDA4_W1)
+#define FOLIOT__YOSHIDA4(X)                                                                        \
+    X(FOLIOT__YOSHIDA4_W1)                                                                         \
+    X(FOLIOT__YOSHIDA4_W2)                                                                         \
+    X(FOLIOT__YOSHIDA4_W1)
 
 // Yoshida 1990, solution A; 40 digits as in SUNDIALS' ARKODE_SPRK_YOSHIDA_6_8.
 #define FOLIOT__YOSHIDA6_W1 0.7845136104775572638194976338663498757768
