@@ -48,6 +48,11 @@ static bool computes_alike(foliot_server *server, const foliot__session *session
     if (foliot_digest_equal(hello->fingerprint, l->fingerprint) ||
         (hello->forces && !l->refuses_forced))
         return true;
+    // In a world a client that does not insist compares the rest itself, once it has the scene.
+    if (kind->create == foliot_world_kind.create &&
+        (foliot_digest_equal(hello->fingerprint, server->fingerprint) ||
+         (!hello->forces && foliot_digest_equal(hello->fingerprint, server->fingerprint_base))))
+        return true;
     char ours[FOLIOT_DIGEST_TEXT_BYTES], yours[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(l->fingerprint, ours);
     foliot_digest_print(hello->fingerprint, yours);

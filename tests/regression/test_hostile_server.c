@@ -154,6 +154,7 @@ static foliot__message welcome(uint32_t scene_bytes, uint32_t bodies_max, bool l
                                          .bodies_max = bodies_max};
     w->scene_bytes = scene_bytes;
     w->lockstep = lockstep;
+    w->fingerprint = foliot_get_fingerprint();
     return m;
 }
 
