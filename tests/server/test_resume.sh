@@ -112,7 +112,7 @@ ok "and verifies too" grep -q '"verdict":"match"' verify.out
 head -c 40 storm.foliot >scrap.foliot
 exits "a scrap without a keyframe is refused" 4 'scrap.foliot: ' "$server" --resume scrap.foliot --port 0
 exits "no file is refused" 1 'nothing.foliot: No such file' "$server" --resume nothing.foliot --port 0
-exits "a SCENE beside --resume is wrong usage" 2 'takes its scene from the recording' "$server" "$scenes/pendulum.yaml" --resume storm.foliot
+exits "a SCENE beside --resume is wrong usage" 2 'takes one recording and no SCENE' "$server" "$scenes/pendulum.yaml" --resume storm.foliot
 
 # Half of a match by each of two builds is nothing to verify.
 if can_fuse; then
