@@ -29,13 +29,13 @@ static char folder[] = P_tmpdir "/foliot-bench-XXXXXX";
 
 static void make(recording_memory *memory, uint64_t ticks, bool streams)
 {
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_recording_config config =
         recording_fixture_config(60, foliot_recording_config_default().keyframe_ticks);
-    recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
-    yard.streams = streams;
-    recording_fixture_record(&yard, &config, ticks, memory, NULL);
-    recording_fixture_free(&yard);
+    recording_fixture_init(&fixture, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    fixture.streams = streams;
+    recording_fixture_record(&fixture, &config, ticks, memory, NULL);
+    recording_fixture_free(&fixture);
 }
 
 static void put_file(const char *name, const recording_memory *memory, char path[256])
@@ -59,10 +59,10 @@ static double cpu_now(void)
 // -- speed
 
 // The same steps without a recording: a world, and inputs that lie ready.
-static double bare_seconds(const recording_fixture *yard, foliot_input *const *inputs,
+static double bare_seconds(const recording_fixture *fixture, foliot_input *const *inputs,
                            const uint32_t *counts, uint64_t ticks)
 {
-    foliot_world *world = recording_fixture_world(yard);
+    foliot_world *world = recording_fixture_world(fixture);
     double start = cpu_now();
     for (uint64_t tick = 0; tick < ticks; tick++)
         demand(foliot_world_step(world, inputs[tick], counts[tick], NULL));
@@ -104,11 +104,11 @@ static void bench_speed(void)
     static uint32_t counts[MINUTE];
     double bare[ROUNDS], replayed[ROUNDS], verified[ROUNDS], ratio[ROUNDS], share[ROUNDS];
     recording_memory memory = {0};
-    recording_fixture yard;
-    recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    recording_fixture fixture;
+    recording_fixture_init(&fixture, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     for (uint64_t tick = 0; tick < MINUTE; tick++) {
         foliot_input now[FOLIOT_PLAYERS_MAX];
-        counts[tick] = recording_fixture_inputs(&yard, tick, true, now);
+        counts[tick] = recording_fixture_inputs(&fixture, tick, true, now);
         inputs[tick] = malloc(sizeof *now * (counts[tick] + 1));
         FOLIOT_ASSERT(inputs[tick]);
         memcpy(inputs[tick], now, sizeof *now * counts[tick]);
@@ -118,7 +118,7 @@ static void bench_speed(void)
         // Each goes first in turn: caches and clocks favour neither.
         if (i % 2)
             replayed[i] = replay_seconds(&memory);
-        bare[i] = bare_seconds(&yard, inputs, counts, MINUTE);
+        bare[i] = bare_seconds(&fixture, inputs, counts, MINUTE);
         if (i % 2 == 0)
             replayed[i] = replay_seconds(&memory);
         verified[i] = verify_seconds(&memory);
@@ -137,7 +137,7 @@ static void bench_speed(void)
     for (uint64_t tick = 0; tick < MINUTE; tick++)
         free(inputs[tick]);
     recording_memory_free(&memory);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
 }
 
 // What a tick pays for being recorded, with a thread that writes to a file.
@@ -148,17 +148,17 @@ static void bench_append(void)
     recording_memory nothing = {0};
     put_file("append.foliot", &nothing, path);
     for (int i = 0; i < ROUNDS; i++) {
-        recording_fixture yard;
+        recording_fixture fixture;
         foliot_recording *recording;
         double spent = 0;
-        recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
-        foliot_world *world = recording_fixture_world(&yard);
+        recording_fixture_init(&fixture, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+        foliot_world *world = recording_fixture_world(&fixture);
         foliot_status status =
-            foliot_recording_open(path, &yard.scene, NULL, world, NULL, &recording);
+            foliot_recording_open(path, &fixture.scene, NULL, world, NULL, &recording);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         for (uint64_t tick = 0; tick < MINUTE; tick++) {
             foliot_input inputs[FOLIOT_PLAYERS_MAX];
-            uint32_t count = recording_fixture_inputs(&yard, tick, true, inputs);
+            uint32_t count = recording_fixture_inputs(&fixture, tick, true, inputs);
             demand(foliot_world_step(world, inputs, count, NULL));
             double start = bench_now();
             demand(foliot_recording_append(recording, world, inputs, count));
@@ -167,7 +167,7 @@ static void bench_append(void)
         demand(foliot_recording_close(recording, NULL));
         costs[i] = 1e6 * spent / MINUTE;
         foliot_world_destroy(world);
-        recording_fixture_free(&yard);
+        recording_fixture_free(&fixture);
     }
     unlink(path);
     bench_report("replay", "append-256-bodies-8-players", bench_median(costs, ROUNDS), "us a tick",

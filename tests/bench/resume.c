@@ -43,21 +43,21 @@ static int fail(const char *what)
 
 static bool make_hour(void)
 {
-    recording_fixture yard;
-    recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
-    yard.scene.players.limit = PLAYERS + 8; // room for the client
-    foliot_world *world = recording_fixture_world(&yard);
+    recording_fixture fixture;
+    recording_fixture_init(&fixture, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    fixture.scene.players.limit = PLAYERS + 8; // room for the client
+    foliot_world *world = recording_fixture_world(&fixture);
     foliot_recording_config config = foliot_recording_config_default();
     foliot_recording *recording;
     config.block_ticks = 3; // as foliot-server has it
-    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) !=
+    if (foliot_recording_open(file, &fixture.scene, NULL, world, &config, &recording) !=
         FOLIOT_STATUS_OK)
         return false;
-    yard.scene.players.limit = PLAYERS; // who send inputs
+    fixture.scene.players.limit = PLAYERS; // who send inputs
     bool fine = true;
     for (uint64_t tick = 0; fine && tick < HOUR; tick++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = recording_fixture_inputs(&yard, tick, false, inputs);
+        uint32_t count = recording_fixture_inputs(&fixture, tick, false, inputs);
         fine = foliot_world_step(world, inputs, count, NULL) == FOLIOT_STATUS_OK &&
                foliot_recording_append(recording, world, inputs, count) == FOLIOT_STATUS_OK;
         if (tick % 1000 == 999)
@@ -66,7 +66,7 @@ static bool make_hour(void)
     demand(foliot_recording_wait(recording, false));
     foliot_recording_abandon(recording);
     foliot_world_destroy(world);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
     return fine;
 }
 

@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "foliot/foliot.h"
 #include "opponents/spheres_problem.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 #define RUNS 3
 
@@ -32,24 +32,24 @@ static double cpu_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static foliot_world *problem(yard *y, uint32_t count)
+static foliot_world *problem(scene_builder *y, uint32_t count)
 {
-    *y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    *y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y->scene.dt = SPHERES_DT;
     y->scene.gravity[2] = -SPHERES_GRAVITY;
     double half = spheres_half_width(count);
-    yard_plane(y, 0, 0, 1, 0);
-    yard_plane(y, 1, 0, 0, -half);
-    yard_plane(y, -1, 0, 0, -half);
-    yard_plane(y, 0, 1, 0, -half);
-    yard_plane(y, 0, -1, 0, -half);
+    builder_add_plane(y, 0, 0, 1, 0);
+    builder_add_plane(y, 1, 0, 0, -half);
+    builder_add_plane(y, -1, 0, 0, -half);
+    builder_add_plane(y, 0, 1, 0, -half);
+    builder_add_plane(y, 0, -1, 0, -half);
     for (uint32_t i = 0; i < count; i++) {
         double at[3];
         spheres_position(count, i, at);
-        yard_ball(y, SPHERES_MASS, SPHERES_RADIUS, at[0], at[1], at[2]);
+        builder_add_ball(y, SPHERES_MASS, SPHERES_RADIUS, at[0], at[1], at[2]);
     }
-    yard_material(y, SPHERES_FRICTION, 0);
-    return yard_open(y);
+    builder_set_material(y, SPHERES_FRICTION, 0);
+    return builder_create_world(y);
 }
 
 // Overlaps of all pairs by sorting along x would be a broad phase of its own: each sphere looks at
@@ -91,13 +91,13 @@ static double deepest_overlap(const foliot_world *world, uint32_t count)
 
 static outcome ours(uint32_t count, uint32_t ticks)
 {
-    yard y;
+    scene_builder y;
     foliot_world *world = problem(&y, count);
     double *times = malloc(sizeof *times * ticks);
     uint32_t kept = 0;
     for (uint32_t t = 0; t < ticks; t++) {
         double begin = cpu_now();
-        yard_run(world, 1);
+        run_ticks(world, 1);
         if (t >= ticks / 2)
             times[kept++] = (cpu_now() - begin) * 1e3;
     }
@@ -113,7 +113,7 @@ static outcome ours(uint32_t count, uint32_t ticks)
                 (unsigned long long)counted->frozen_bodies);
     free(times);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
     return result;
 }
 

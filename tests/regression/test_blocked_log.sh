@@ -4,7 +4,7 @@
 # stopped the game for everybody, and the server's end as well.
 # Method: stderr is a pipe that is full from the start and read by nobody. The session must reach its last tick in time.
 set -u
-. "$(dirname "$0")/../server/yard.sh"
+. "$(dirname "$0")/../server/setup.sh"
 mkfifo full
 exec 9<>full
 dd if=/dev/zero of=full bs=4096 count=1024 oflag=nonblock 2>/dev/null

@@ -3,7 +3,7 @@
 # test_command_errors.sh: mistakes on the command line end in one sentence that names the program, says what is wrong and suggests a name only
 # where it is close; an unreachable server is reported at once and given up after a bounded time. Method: the programs, with mistakes.
 set -u
-. "$(dirname "$0")/../server/yard.sh"
+. "$(dirname "$0")/../server/setup.sh"
 lab=$build/foliot-lab scene=$scenes/spacewar.yaml
 
 exits "a bot that is neither a kind nor a file" 1 '^foliot-client: --bot x: .*idle, random, circle.*No such file' "$client" 127.0.0.1:1 --bot x

@@ -5,7 +5,7 @@
 # and a client gives up by itself where steps take more than --step-limit.
 # Method: a real server whose scene is pairwise gravity in 1024 substeps of a scheme of order 8, signals sent in the first step, and
 # the time until the program ends. The recording is of one step of some seconds.
-. "$(dirname "${BASH_SOURCE[0]}")/../server/yard.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../server/setup.sh"
 
 heavy() { # SUBSTEPS ROWS
     cat <<END

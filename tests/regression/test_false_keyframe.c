@@ -99,12 +99,12 @@ static foliot_digest truths[TICKS + 1];
 static tape record(void)
 {
     tape t = {0};
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
     config.raw_keyframes = true; // so that their bytes lie open
-    recording_fixture_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    recording_fixture_record(&yard, &config, TICKS, &t.memory, truths);
-    recording_fixture_free(&yard);
+    recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    recording_fixture_record(&fixture, &config, TICKS, &t.memory, truths);
+    recording_fixture_free(&fixture);
     find_keyframes(&t);
     assert_int_equal(t.keyframes, KEYFRAMES);
     return t;
@@ -198,7 +198,7 @@ static void seeking_and_stepping_refuse_it_and_stay(void **state)
 static void a_later_beginning_is_not_opened(void **state)
 {
     (void)state;
-    recording_fixture yard;
+    recording_fixture fixture;
     tape t = {0};
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;
@@ -206,14 +206,14 @@ static void a_later_beginning_is_not_opened(void **state)
     config.raw_keyframes = true; // so that their bytes lie open
     foliot_replay *replay = NULL;
     foliot_damage damage;
-    recording_fixture_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    foliot_world *world = recording_fixture_world(&yard);
+    recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    foliot_world *world = recording_fixture_world(&fixture);
     foliot_recording_sink sink = recording_memory_sink(&t.memory);
     for (uint64_t tick = 0; tick < 90; tick++) {
-        uint32_t count = recording_fixture_inputs(&yard, tick, true, inputs);
+        uint32_t count = recording_fixture_inputs(&fixture, tick, true, inputs);
         if (tick == 30)
             assert_int_equal(
-                foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
+                foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording),
                 FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
         if (tick >= 30)
@@ -222,7 +222,7 @@ static void a_later_beginning_is_not_opened(void **state)
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
     find_keyframes(&t);
     move_body(&t, 0, 10);
     assert_int_equal(foliot_replay_open_bytes(t.memory.bytes, t.memory.length, &replay, &damage),
@@ -342,13 +342,13 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
 static void captured_bytes_have_the_worlds_digest(void **state)
 {
     (void)state;
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     const foliot_integrator integrators[] = {FOLIOT_INTEGRATOR_VELOCITY_VERLET,
                                              FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
-        recording_fixture_init(&yard, 8, 3, integrators[i], 11 + i);
-        foliot_world *world = recording_fixture_world(&yard);
+        recording_fixture_init(&fixture, 8, 3, integrators[i], 11 + i);
+        foliot_world *world = recording_fixture_world(&fixture);
         for (uint64_t tick = 0; tick < 60; tick++) {
             size_t length;
             foliot_digest digest;
@@ -361,13 +361,13 @@ static void captured_bytes_have_the_worlds_digest(void **state)
             assert_int_equal(foliot__captured_digest(world, bytes, length - 1, &digest),
                              FOLIOT_STATUS_TRUNCATED);
             free(bytes);
-            assert_int_equal(foliot_world_step(world, inputs,
-                                               recording_fixture_inputs(&yard, tick, true, inputs),
-                                               NULL),
-                             FOLIOT_STATUS_OK);
+            assert_int_equal(
+                foliot_world_step(world, inputs,
+                                  recording_fixture_inputs(&fixture, tick, true, inputs), NULL),
+                FOLIOT_STATUS_OK);
         }
         foliot_world_destroy(world);
-        recording_fixture_free(&yard);
+        recording_fixture_free(&fixture);
     }
 }
 

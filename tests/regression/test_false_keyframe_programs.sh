@@ -3,7 +3,7 @@
 # Goal: programs do not go on from a keyframe whose bytes were changed and whose checksum was mended: each of them says
 # which keyframe it is, and exits with 4. Method: a body is moved by 10 m in the keyframe of tick 300 of a recording.
 set -u
-. "$(dirname "$0")/../server/yard.sh"
+. "$(dirname "$0")/../server/setup.sh"
 
 gives() { # NAME CODE PATTERN COMMAND...: that exit code, and PATTERN on stdout
     local name=$1 code=$2 pattern=$3 rc

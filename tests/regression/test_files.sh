@@ -5,7 +5,7 @@
 # link, and nothing of another's file is shown; and names from files steer no terminal.
 # Method: each kind of file in each place, with a few seconds' time; a scene that names links of every kind.
 set -u
-. "$(dirname "$0")/../server/yard.sh"
+. "$(dirname "$0")/../server/setup.sh"
 lab=$build/foliot-lab
 mkfifo pipe
 mkdir folder

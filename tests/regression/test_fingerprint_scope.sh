@@ -4,7 +4,7 @@
 # recordings; builds that differ in what it uses do not. Method: a server and a client are linked with
 # one file of the integrators changed, once one that the scene does not use, once its own.
 set -u
-. "$(dirname "$0")/../server/yard.sh"
+. "$(dirname "$0")/../server/setup.sh"
 if nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan|gcov)_'; then
     echo "skip: objects with and without sanitizers do not link"
     exit 0

@@ -50,15 +50,15 @@ static uint8_t *captured(const foliot_world *world, size_t *length)
     return bytes;
 }
 
-static foliot_world *new_world(const recording_fixture *yard)
+static foliot_world *new_world(const recording_fixture *fixture)
 {
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&yard->scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&fixture->scene, &world), FOLIOT_STATUS_OK);
     return world;
 }
 
 // True where the state was taken; then what follows it must be.
-static bool follow(const recording_fixture *yard, foliot_world *world, const uint8_t *state,
+static bool follow(const recording_fixture *fixture, foliot_world *world, const uint8_t *state,
                    size_t length)
 {
     if (foliot_world_restore(world, state, length) != FOLIOT_STATUS_OK)
@@ -67,7 +67,7 @@ static bool follow(const recording_fixture *yard, foliot_world *world, const uin
         size_t count;
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         uint8_t *bytes = captured(world, &count);
-        foliot_world *other = new_world(yard);
+        foliot_world *other = new_world(fixture);
         assert_int_equal(foliot_world_restore(other, bytes, count), FOLIOT_STATUS_OK);
         assert_true(
             foliot_digest_equal(foliot_world_get_digest(other), foliot_world_get_digest(world)));
@@ -77,37 +77,37 @@ static bool follow(const recording_fixture *yard, foliot_world *world, const uin
     return true;
 }
 
-static void yard_of(recording_fixture *yard, foliot_integrator integrator)
+static void fixture_of(recording_fixture *fixture, foliot_integrator integrator)
 {
-    recording_fixture_init(yard, 3, 0, integrator, 5);
+    recording_fixture_init(fixture, 3, 0, integrator, 5);
     if (integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         return;
-    yard->scene.force_count = 3; // no drag
+    fixture->scene.force_count = 3; // no drag
 }
 
 // A simulation of 2^41 s is an honest one, and can be gone on with.
 static void long_runs_can_be_gone_on_with(void **state)
 {
     (void)state;
-    recording_fixture yard;
-    yard_of(&yard, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
-    yard.scene.force_count = 0;
-    yard.scene.dt = 0x1p39;
-    for (uint32_t i = 0; i < yard.scene.body_count; i++)
-        memset(yard.bodies[i].velocity, 0, sizeof yard.bodies[i].velocity);
-    foliot_world *world = new_world(&yard);
+    recording_fixture fixture;
+    fixture_of(&fixture, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
+    fixture.scene.force_count = 0;
+    fixture.scene.dt = 0x1p39;
+    for (uint32_t i = 0; i < fixture.scene.body_count; i++)
+        memset(fixture.bodies[i].velocity, 0, sizeof fixture.bodies[i].velocity);
+    foliot_world *world = new_world(&fixture);
     for (int tick = 0; tick < 4; tick++)
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     check_bits(foliot_world_get_time(world), 0x1p41);
     size_t length;
     uint8_t *bytes = captured(world, &length);
-    assert_true(follow(&yard, world, bytes, length));
+    assert_true(follow(&fixture, world, bytes, length));
     free(bytes);
     foliot_world_destroy(world);
-    yard.scene.dt = 0x1p40;
+    fixture.scene.dt = 0x1p40;
     foliot_scene_problem problem;
-    assert_int_not_equal(foliot_scene_check(&yard.scene, &problem), FOLIOT_STATUS_OK);
-    recording_fixture_free(&yard);
+    assert_int_not_equal(foliot_scene_check(&fixture.scene, &problem), FOLIOT_STATUS_OK);
+    recording_fixture_free(&fixture);
 }
 
 static void extremes_anywhere(void **state)
@@ -119,16 +119,16 @@ static void extremes_anywhere(void **state)
     uint32_t taken = 0, tried = 0;
     print_message("SEED=%llu\n", (unsigned long long)seed);
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        recording_fixture yard;
+        recording_fixture fixture;
         foliot_scene_problem problem;
         if (!foliot_integrator_get_info((foliot_integrator)id))
             continue;
-        yard_of(&yard, (foliot_integrator)id);
-        if (foliot_scene_check(&yard.scene, &problem) != FOLIOT_STATUS_OK) {
-            recording_fixture_free(&yard);
+        fixture_of(&fixture, (foliot_integrator)id);
+        if (foliot_scene_check(&fixture.scene, &problem) != FOLIOT_STATUS_OK) {
+            recording_fixture_free(&fixture);
             continue;
         }
-        foliot_world *world = new_world(&yard);
+        foliot_world *world = new_world(&fixture);
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         size_t length;
         uint8_t *bytes = captured(world, &length), *changed = malloc(length);
@@ -141,12 +141,12 @@ static void extremes_anywhere(void **state)
                 put_f64(changed + 8 * word, value);
             }
             tried++;
-            taken += follow(&yard, world, changed, length);
+            taken += follow(&fixture, world, changed, length);
         }
         free(changed);
         free(bytes);
         foliot_world_destroy(world);
-        recording_fixture_free(&yard);
+        recording_fixture_free(&fixture);
     }
     print_message("%u of %u states were taken\n", taken, tried);
     check_gt(taken, 100);

@@ -4,7 +4,7 @@
 # never ends by a signal; and what it prints never goes into a file of its own where stdin, stdout or stderr is closed.
 # Method: each program with `ulimit -n` from 3 to 24, with `ulimit -v` from 20 to 200 MB, and with each of the three closed.
 set -u
-. "$(dirname "$0")/../server/yard.sh"
+. "$(dirname "$0")/../server/setup.sh"
 lab=$build/foliot-lab
 scene=$scenes/spacewar.yaml
 

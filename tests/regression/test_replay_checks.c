@@ -35,18 +35,18 @@ static const foliot_host wrong_host = {.callbacks = &wrong_callback, .callback_c
 
 static recording_memory record(void)
 {
-    recording_fixture yard;
+    recording_fixture fixture;
     recording_memory memory = {0};
     foliot_recording *recording;
     foliot_recording_sink sink = recording_memory_sink(&memory);
     foliot_recording_config config = recording_fixture_config(10, 40);
-    recording_fixture_init(&yard, 3, 0, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 7);
+    recording_fixture_init(&fixture, 3, 0, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 7);
     foliot_force_definition force = foliot_force_definition_default(FOLIOT_FORCE_CALLBACK);
-    yard.scene.forces = &force;
-    yard.scene.force_count = 1;
-    foliot_world *world = recording_fixture_world(&yard);
+    fixture.scene.forces = &force;
+    fixture.scene.force_count = 1;
+    foliot_world *world = recording_fixture_world(&fixture);
     assert_int_equal(
-        foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
+        foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording),
         FOLIOT_STATUS_OK);
     for (int tick = 0; tick < TICKS; tick++) {
         assert_int_equal(foliot_world_step(world, NULL, 0, &right_host), FOLIOT_STATUS_OK);
@@ -54,7 +54,7 @@ static recording_memory record(void)
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
     return memory;
 }
 

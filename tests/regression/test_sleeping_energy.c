@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "foliot/world.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 static uint32_t count_sleepers(const foliot_world *world)
 {
@@ -18,13 +18,13 @@ static uint32_t count_sleepers(const foliot_world *world)
 }
 
 // Steps until `count` bodies sleep, and compares the energy before and after.
-static void falls_asleep_without_a_jump(yard *y, uint32_t count)
+static void falls_asleep_without_a_jump(scene_builder *y, uint32_t count)
 {
-    foliot_world *world = yard_open(y);
+    foliot_world *world = builder_create_world(y);
     foliot_invariants before = foliot_world_get_invariants(world, NULL), now = before;
     for (int tick = 0; tick < 300 && count_sleepers(world) < count; tick++) {
         before = now;
-        yard_run(world, 1);
+        run_ticks(world, 1);
         now = foliot_world_get_invariants(world, NULL);
     }
     assert_int_equal(count_sleepers(world), count);
@@ -33,29 +33,29 @@ static void falls_asleep_without_a_jump(yard *y, uint32_t count)
     foliot_world_destroy(world);
 }
 
-static yard boxes_on_a_floor(void)
+static scene_builder boxes_on_a_floor(void)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.sleep = true;
     y.scene.gravity[2] = -9.81;
-    yard_plane(&y, 0, 0, 1, 0);
-    yard_box(&y, 8, 0.1, 0.1, 0.1, 3, 0, 0.1);
-    yard_box(&y, 5, 0.1, 0.1, 0.1, 6, 0, 0.1);
-    yard_material(&y, 0.9, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
+    builder_add_box(&y, 8, 0.1, 0.1, 0.1, 3, 0, 0.1);
+    builder_add_box(&y, 5, 0.1, 0.1, 0.1, 6, 0, 0.1);
+    builder_set_material(&y, 0.9, 0);
     return y;
 }
 
 static void sleepers_keep_their_weight(void **state)
 {
     (void)state;
-    yard y = boxes_on_a_floor();
+    scene_builder y = boxes_on_a_floor();
     falls_asleep_without_a_jump(&y, 2);
 }
 
 static void sleepers_keep_their_own_constant_force(void **state)
 {
     (void)state;
-    yard y = boxes_on_a_floor();
+    scene_builder y = boxes_on_a_floor();
     y.bodies[1].force[0] = 9;
     falls_asleep_without_a_jump(&y, 2);
 }
@@ -63,11 +63,11 @@ static void sleepers_keep_their_own_constant_force(void **state)
 static void the_frozen_and_the_static_have_none(void **state)
 {
     (void)state;
-    yard y = boxes_on_a_floor();
+    scene_builder y = boxes_on_a_floor();
     y.scene.sleep = false;
     for (int i = 1; i < 3; i++)
         y.bodies[i].is_static = true;
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     foliot_invariants now = foliot_world_get_invariants(world, NULL);
     check_eq(now.kinetic, 0);
     check_eq(now.potential, 0);

@@ -9,18 +9,18 @@
 
 int main(int argc, char **argv)
 {
-    recording_fixture yard;
+    recording_fixture fixture;
     recording_memory memory = {0};
     foliot_recording_config config = recording_fixture_config(25, 100);
     if (argc < 3)
         return 2;
-    recording_fixture_init(&yard, 6, 5, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 42);
-    yard.streams = argc > 3 && strcmp(argv[3], "streams") == 0;
-    recording_fixture_record(&yard, &config, strtoull(argv[2], NULL, 10), &memory, NULL);
+    recording_fixture_init(&fixture, 6, 5, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 42);
+    fixture.streams = argc > 3 && strcmp(argv[3], "streams") == 0;
+    recording_fixture_record(&fixture, &config, strtoull(argv[2], NULL, 10), &memory, NULL);
     FILE *out = fopen(argv[1], "wb");
     bool fine = out && fwrite(memory.bytes, 1, memory.length, out) == memory.length;
     fine = out && fclose(out) == 0 && fine;
     recording_memory_free(&memory);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
     return fine ? 0 : 1;
 }

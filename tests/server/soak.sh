@@ -4,7 +4,7 @@
 # and go. What a server holds after a fifth of the time, in memory and descriptors, is what it holds at the end, but for
 # the index of its recording; the recordings verify. Not part of `make test`: it takes its time. `make soak`.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 long=${SOAK_SECONDS:-300} modes="snapshot lockstep"
 declare -A pid at held files
 memory() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; } # KiB

@@ -3,7 +3,7 @@
 # Goal: what foliot-server and foliot-client cannot do they refuse with a sentence and the exit code that it means, and leave
 # nothing behind; what a crash left is not written over.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 scene=$scenes/spacewar.yaml
 refused() { exits "$@"; ok "and leaves no recording" sh -c '! ls ./*.foliot >/dev/null 2>&1'; }
 

@@ -3,7 +3,7 @@
 # Goal: lockstep with the real programs over ENet on the loopback. Bots and a spectator behind a bad network step to the
 # bits of the recording; a planted fault is found and named, and nobody is thrown out.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 
 # -- a session on a bad network -------------------------------------------------------------------------------
 host "$scenes/spacewar.yaml" --record match.foliot --spectator-delay 1

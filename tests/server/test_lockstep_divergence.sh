@@ -3,7 +3,7 @@
 # Goal: a build that rounds otherwise is refused at the door of a lockstep session, and found out at once if it comes in by
 # force, while the others play on. The client is linked with objects compiled with contraction.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 # FILE TRIPS: of a client's JSON; how many ticks after the first that differed, or its own arrival, the server's log tells of it: at
 # most one, so many round trips, and two in which the programs wake up.
 noticed() {

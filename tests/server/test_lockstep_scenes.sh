@@ -3,7 +3,7 @@
 # Goal: ready scenes of spheres, boxes and ragdolls in lockstep with the real programs: three bots on a network that loses and
 # reorders come to the bits of the recording.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 for scene in marbles cubes ragdolls pyramid; do
     host "$scenes/$scene.yaml" --record $scene.foliot
     "$client" 127.0.0.1:$port --clients 3 --bot random --seconds 2 --impair loss=5%,delay=20ms,jitter=0-40ms,seed=3 --json \

@@ -4,7 +4,7 @@
 # port a free one, the bot for a shorter time, the client that wants a terminal left out), its scene; and the
 # targets of make that the pages name.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 mkdir build
 for program in server client replay lab; do ln -s "$build/foliot-$program" build/; done
 ln -s "$scenes" scenes

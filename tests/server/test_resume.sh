@@ -4,7 +4,7 @@
 # still running find it by themselves and play on as the same players, and the recording verifies from end to end.
 # Damaged files are salvaged, files of others refused.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 killed() {
     kill -9 $server_pid
     wait $server_pid 2>/dev/null

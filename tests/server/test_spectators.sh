@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Goal: twenty spectators of a session in either mode are shown what was two seconds ago, and not the end, which players see.
 set -u
-. "$(dirname "$0")/yard.sh"
+. "$(dirname "$0")/setup.sh"
 for mode in lockstep snapshot; do
     start "$scenes/spacewar.yaml" --no-record --spectators 20 --spectator-delay 2 --ticks 300 --mode $mode --port 0
     "$client" 127.0.0.1:$port --clients 2 --bot random --seconds 30 --json >bots.out 2>bots.log &

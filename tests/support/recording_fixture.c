@@ -59,75 +59,75 @@ static double between(foliot__rng *rng, double low, double high)
     return low + (high - low) * foliot__rng_unit(rng);
 }
 
-static void add_body(recording_fixture *yard, uint32_t i)
+static void add_body(recording_fixture *fixture, uint32_t i)
 {
-    foliot_body_definition *body = &yard->bodies[i];
+    foliot_body_definition *body = &fixture->bodies[i];
     *body = foliot_body_definition_default();
-    body->mass = between(&yard->rng, 0.5, 2);
+    body->mass = between(&fixture->rng, 0.5, 2);
     for (int k = 0; k < 3; k++)
-        body->position[k] = between(&yard->rng, -10, 10);
+        body->position[k] = between(&fixture->rng, -10, 10);
     for (int k = 0; k < 3; k++)
-        body->velocity[k] = between(&yard->rng, -1, 1);
+        body->velocity[k] = between(&fixture->rng, -1, 1);
 }
 
-static void add_spring(recording_fixture *yard, uint32_t i, uint32_t bodies)
+static void add_spring(recording_fixture *fixture, uint32_t i, uint32_t bodies)
 {
-    foliot_force_definition *force = &yard->forces[i];
+    foliot_force_definition *force = &fixture->forces[i];
     *force = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     force->a = i;
     force->b = i + 1 < bodies ? i + 1 : FOLIOT_NO_BODY;
-    force->as.spring.stiffness = between(&yard->rng, 5, 20);
+    force->as.spring.stiffness = between(&fixture->rng, 5, 20);
     force->as.spring.length = 1;
 }
 
-void recording_fixture_init(recording_fixture *yard, uint32_t bodies, uint32_t players,
+void recording_fixture_init(recording_fixture *fixture, uint32_t bodies, uint32_t players,
                             foliot_integrator integrator, uint64_t seed)
 {
-    *yard = (recording_fixture){
+    *fixture = (recording_fixture){
         .scene = foliot_scene_default(), .rng = foliot__rng_seeded(seed), .changes_hz = 4};
     bool lattice = integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG;
-    yard->bodies = calloc(bodies, sizeof *yard->bodies);
-    yard->forces = calloc(bodies + 1, sizeof *yard->forces);
+    fixture->bodies = calloc(bodies, sizeof *fixture->bodies);
+    fixture->forces = calloc(bodies + 1, sizeof *fixture->forces);
     for (uint32_t i = 0; i < bodies; i++)
-        add_body(yard, i);
+        add_body(fixture, i);
     for (uint32_t i = 0; i < bodies; i++)
-        add_spring(yard, i, bodies);
-    yard->forces[bodies] = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
-    yard->forces[bodies].as.drag.linear = 0.05;
-    foliot_scene *scene = &yard->scene;
+        add_spring(fixture, i, bodies);
+    fixture->forces[bodies] = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
+    fixture->forces[bodies].as.drag.linear = 0.05;
+    foliot_scene *scene = &fixture->scene;
     scene->name = "yard";
     scene->dt = 1.0 / 60;
     scene->pace_hz = 60;
     scene->integrator = integrator;
     scene->seed = seed;
-    scene->bodies = yard->bodies;
+    scene->bodies = fixture->bodies;
     scene->body_count = bodies;
-    scene->forces = yard->forces;
+    scene->forces = fixture->forces;
     scene->force_count = bodies + !lattice; // which has no drag
     if (players == 0)
         return;
     for (int p = 0; p < 8; p++)
-        yard->spawns[p][0] = p;
+        fixture->spawns[p][0] = p;
     scene->players.limit = players;
     scene->players.body = foliot_body_definition_default();
-    scene->players.positions = (const double(*)[3])yard->spawns;
+    scene->players.positions = (const double(*)[3])fixture->spawns;
     scene->players.position_count = 8;
     scene->players.control = FOLIOT_CONTROL_THRUST;
     scene->players.force = 5;
 }
 
-void recording_fixture_free(recording_fixture *yard)
+void recording_fixture_free(recording_fixture *fixture)
 {
-    free(yard->bodies);
-    free(yard->forces);
-    yard->bodies = NULL;
-    yard->forces = NULL;
+    free(fixture->bodies);
+    free(fixture->forces);
+    fixture->bodies = NULL;
+    fixture->forces = NULL;
 }
 
-foliot_world *recording_fixture_world(const recording_fixture *yard)
+foliot_world *recording_fixture_world(const recording_fixture *fixture)
 {
     foliot_world *world = NULL;
-    foliot_status status = foliot_world_create(&yard->scene, &world);
+    foliot_status status = foliot_world_create(&fixture->scene, &world);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     return world;
 }
@@ -135,46 +135,46 @@ foliot_world *recording_fixture_world(const recording_fixture *yard)
 // -- the players
 
 // One key: an axis pushed one way, or let go of, or now and then a button.
-static void press(recording_fixture *yard, foliot_input *held)
+static void press(recording_fixture *fixture, foliot_input *held)
 {
     static const int8_t pushed[] = {-127, 0, 127};
-    uint32_t key = foliot__rng_below(&yard->rng, 10);
+    uint32_t key = foliot__rng_below(&fixture->rng, 10);
     if (key == 9)
-        held->buttons ^= (uint16_t)(1u << foliot__rng_below(&yard->rng, 4));
+        held->buttons ^= (uint16_t)(1u << foliot__rng_below(&fixture->rng, 4));
     else
-        held->axes[key % 3] = pushed[foliot__rng_below(&yard->rng, 3)];
+        held->axes[key % 3] = pushed[foliot__rng_below(&fixture->rng, 3)];
 }
 
-static bool joins_or_leaves(recording_fixture *yard, uint32_t p, uint64_t tick, bool leaves)
+static bool joins_or_leaves(recording_fixture *fixture, uint32_t p, uint64_t tick, bool leaves)
 {
-    if (!yard->joined[p])
-        return tick >= p && (tick == p || foliot__rng_below(&yard->rng, 60) == 0);
-    return leaves && foliot__rng_below(&yard->rng, 300) == 0;
+    if (!fixture->joined[p])
+        return tick >= p && (tick == p || foliot__rng_below(&fixture->rng, 60) == 0);
+    return leaves && foliot__rng_below(&fixture->rng, 300) == 0;
 }
 
-uint32_t recording_fixture_inputs(recording_fixture *yard, uint64_t tick, bool leaves,
+uint32_t recording_fixture_inputs(recording_fixture *fixture, uint64_t tick, bool leaves,
                                   foliot_input inputs[FOLIOT_PLAYERS_MAX])
 {
     uint32_t count = 0;
-    uint32_t every = (uint32_t)(60 / yard->changes_hz + 0.5);
-    for (uint32_t p = 0; p < yard->scene.players.limit; p++) {
-        foliot_input *held = &yard->held[p];
+    uint32_t every = (uint32_t)(60 / fixture->changes_hz + 0.5);
+    for (uint32_t p = 0; p < fixture->scene.players.limit; p++) {
+        foliot_input *held = &fixture->held[p];
         bool changed = false;
-        if (joins_or_leaves(yard, p, tick, leaves)) {
+        if (joins_or_leaves(fixture, p, tick, leaves)) {
             *held = (foliot_input){
-                .player = p, .kind = yard->joined[p] ? FOLIOT_INPUT_LEAVE : FOLIOT_INPUT_JOIN};
-            yard->joined[p] = !yard->joined[p];
+                .player = p, .kind = fixture->joined[p] ? FOLIOT_INPUT_LEAVE : FOLIOT_INPUT_JOIN};
+            fixture->joined[p] = !fixture->joined[p];
             changed = true;
-        } else if (yard->joined[p]) {
+        } else if (fixture->joined[p]) {
             held->kind = FOLIOT_INPUT_CONTROL;
-            changed = foliot__rng_below(&yard->rng, every) == 0;
+            changed = foliot__rng_below(&fixture->rng, every) == 0;
             if (changed)
-                press(yard, held);
-            changed |= yard->streams;
+                press(fixture, held);
+            changed |= fixture->streams;
         }
         if (!changed)
             continue;
-        held->sequence = yard->sequence[p]++;
+        held->sequence = fixture->sequence[p]++;
         inputs[count++] = *held;
     }
     return count;
@@ -191,20 +191,20 @@ foliot_recording_config recording_fixture_config(uint32_t block_ticks, uint32_t 
     return config;
 }
 
-void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config,
+void recording_fixture_record(recording_fixture *fixture, const foliot_recording_config *config,
                               uint64_t ticks, recording_memory *memory, foliot_digest *digests)
 {
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;
-    foliot_world *world = recording_fixture_world(yard);
+    foliot_world *world = recording_fixture_world(fixture);
     foliot_recording_sink sink = recording_memory_sink(memory);
     foliot_status status =
-        foliot_recording_open_sink(&sink, &yard->scene, NULL, world, config, &recording);
+        foliot_recording_open_sink(&sink, &fixture->scene, NULL, world, config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     if (digests)
         digests[0] = foliot_world_get_digest(world);
     for (uint64_t tick = 0; tick < ticks; tick++) {
-        uint32_t count = recording_fixture_inputs(yard, tick, true, inputs);
+        uint32_t count = recording_fixture_inputs(fixture, tick, true, inputs);
         status = foliot_world_step(world, inputs, count, NULL);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         status = foliot_recording_append(recording, world, inputs, count);

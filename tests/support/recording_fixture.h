@@ -16,7 +16,7 @@ typedef struct recording_memory {
 foliot_recording_sink recording_memory_sink(recording_memory *memory);
 void recording_memory_free(recording_memory *memory);
 
-// `bodies` on springs with drag, players on thrust. The scene points into the yard.
+// `bodies` on springs with drag, players on thrust. The scene points into the fixture.
 typedef struct recording_fixture {
     foliot_scene scene;
     foliot_body_definition *bodies;
@@ -29,17 +29,17 @@ typedef struct recording_fixture {
     bool streams;      // players send an input every tick, changed or not
     double changes_hz; // how often a player presses or lets go of a key, on average
 } recording_fixture;
-void recording_fixture_init(recording_fixture *yard, uint32_t bodies, uint32_t players,
+void recording_fixture_init(recording_fixture *fixture, uint32_t bodies, uint32_t players,
                             foliot_integrator integrator, uint64_t seed);
-void recording_fixture_free(recording_fixture *yard);
-foliot_world *recording_fixture_world(const recording_fixture *yard);
+void recording_fixture_free(recording_fixture *fixture);
+foliot_world *recording_fixture_world(const recording_fixture *fixture);
 // Inputs of one tick: players join in the first ticks, then press and let go. `leaves`: some come
 // and go.
-uint32_t recording_fixture_inputs(recording_fixture *yard, uint64_t tick, bool leaves,
+uint32_t recording_fixture_inputs(recording_fixture *fixture, uint64_t tick, bool leaves,
                                   foliot_input inputs[FOLIOT_PLAYERS_MAX]);
 
 // A whole recording of `ticks`, closed. `digests` NULL, or of each tick from 0 on.
-void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config,
+void recording_fixture_record(recording_fixture *fixture, const foliot_recording_config *config,
                               uint64_t ticks, recording_memory *memory, foliot_digest *digests);
 foliot_recording_config recording_fixture_config(uint32_t block_ticks, uint32_t keyframe_ticks);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/state/state.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 double shape_between(foliot__rng *rng, double low, double high)
 {
@@ -155,11 +155,11 @@ shaped shape_random(foliot__rng *rng, uint32_t kind, double size)
 
 foliot_world *shape_world(uint32_t slots)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (uint32_t i = 0; i < slots; i++)
-        yard_ball(&y, 1, 1, 4.0 * i, 0, 0);
-    foliot_world *world = yard_open(&y);
-    yard_free(&y);
+        builder_add_ball(&y, 1, 1, 4.0 * i, 0, 0);
+    foliot_world *world = builder_create_world(&y);
+    builder_free(&y);
     return world;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 static double kinetic(const foliot_world *world)
 {
@@ -27,29 +27,29 @@ static void with_every_scheme(scheme_test *test)
     }
 }
 
-static void rack(yard *y, double friction, double restitution)
+static void rack(scene_builder *y, double friction, double restitution)
 {
     const double r = 0.028575, m = 0.163;
-    yard_ball(y, m, r, -1, 0.003, 0);
-    yard_moves(y, 9, 0, 0);
+    builder_add_ball(y, m, r, -1, 0.003, 0);
+    builder_set_velocity(y, 9, 0, 0);
     for (int row = 0; row < 5; row++)
         for (int k = 0; k <= row; k++)
-            yard_ball(y, m, r, row * r * 1.7321, (2 * k - row) * r, 0);
-    yard_material(y, friction, restitution);
+            builder_add_ball(y, m, r, row * r * 1.7321, (2 * k - row) * r, 0);
+    builder_set_material(y, friction, restitution);
 }
 
 static void break_on(foliot_integrator id)
 {
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     rack(&y, 0.05, 0.95);
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     foliot_invariants start = foliot_world_get_invariants(world, NULL);
     double size = start.momentum[0], energy = start.kinetic;
     // Verlet tells velocities from differences of positions, whose rounding is dt times larger
     // there.
     double rounding = id == FOLIOT_INTEGRATOR_VERLET ? 1e-12 : 1e-14;
     for (int t = 0; t < 240; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         foliot_invariants now = foliot_world_get_invariants(world, NULL);
         for (int k = 0; k < 3; k++) {
             check_near(now.momentum[k], start.momentum[k], rounding * size);
@@ -67,7 +67,7 @@ static void break_on(foliot_integrator id)
     check_ge(moving, 15); // the rack did break
     assert_int_equal(foliot_world_get_counters(world)->hits_deferred, 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_break_keeps_momentum_and_never_gains_energy(void **state)
@@ -78,17 +78,17 @@ static void a_break_keeps_momentum_and_never_gains_energy(void **state)
 
 static void elastic_table(foliot_integrator id)
 {
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     rack(&y, 0, 1);
-    yard_plane(&y, 1, 0, 0, -1.27);
-    yard_plane(&y, -1, 0, 0, -1.27);
-    yard_plane(&y, 0, 1, 0, -0.635);
-    yard_plane(&y, 0, -1, 0, -0.635);
-    yard_material(&y, 0, 1);
-    foliot_world *world = yard_open(&y);
+    builder_add_plane(&y, 1, 0, 0, -1.27);
+    builder_add_plane(&y, -1, 0, 0, -1.27);
+    builder_add_plane(&y, 0, 1, 0, -0.635);
+    builder_add_plane(&y, 0, -1, 0, -0.635);
+    builder_set_material(&y, 0, 1);
+    foliot_world *world = builder_create_world(&y);
     double start = kinetic(world);
     for (int t = 0; t < 600; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         check_near(kinetic(world), start, 1e-12 * start);
     }
     for (uint32_t i = 0; i < 16; i++) {
@@ -97,7 +97,7 @@ static void elastic_table(foliot_integrator id)
         check_below(fabs(ball.position[1]), 0.635);
     }
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void an_elastic_table_keeps_its_energy(void **state)
@@ -109,14 +109,14 @@ static void an_elastic_table_keeps_its_energy(void **state)
 static void two_balls_of_unlike_mass_part_as_the_textbook_says(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
-    yard_ball(&y, 2.5, 0.1, -1, 0, 0);
-    yard_moves(&y, 4, 0, 0);
-    yard_ball(&y, 0.7, 0.3, 1, 0, 0);
-    yard_moves(&y, -1, 0, 0);
-    yard_material(&y, 0, 0.6);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 60);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+    builder_add_ball(&y, 2.5, 0.1, -1, 0, 0);
+    builder_set_velocity(&y, 4, 0, 0);
+    builder_add_ball(&y, 0.7, 0.3, 1, 0, 0);
+    builder_set_velocity(&y, -1, 0, 0);
+    builder_set_material(&y, 0, 0.6);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 60);
     double center = (2.5 * 4 - 0.7) / 3.2, relative = -0.6 * 5;
     check_near(foliot_world_get_body_state(world, 0).velocity[0], center + relative * 0.7 / 3.2,
                1e-14);
@@ -127,7 +127,7 @@ static void two_balls_of_unlike_mass_part_as_the_textbook_says(void **state)
     check_near(foliot_world_get_body_state(world, 0).position[0],
                met + left * (center + relative * 0.7 / 3.2), 1e-12);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // Five touching balls, one swung in: the last one leaves with all of the momentum, within one step.
@@ -135,20 +135,20 @@ static void newtons_cradle_passes_the_blow_on(void **state)
 {
     (void)state;
     for (int apart = 0; apart < 2; apart++) {
-        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         double gap = apart ? 1e-4 : 0;
-        yard_ball(&y, 1, 0.1, -0.3, 0, 0);
-        yard_moves(&y, 3, 0, 0);
+        builder_add_ball(&y, 1, 0.1, -0.3, 0, 0);
+        builder_set_velocity(&y, 3, 0, 0);
         for (int k = 0; k < 4; k++)
-            yard_ball(&y, 1, 0.1, k * (0.2 + gap), 0, 0);
-        yard_material(&y, 0.3, 1);
-        foliot_world *world = yard_open(&y);
-        yard_run(world, 4);
+            builder_add_ball(&y, 1, 0.1, k * (0.2 + gap), 0, 0);
+        builder_set_material(&y, 0.3, 1);
+        foliot_world *world = builder_create_world(&y);
+        run_ticks(world, 4);
         for (uint32_t i = 0; i < 4; i++)
             check_near(foliot_world_get_body_state(world, i).velocity[0], 0, 1e-13);
         check_near(foliot_world_get_body_state(world, 4).velocity[0], 3, 1e-13);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
@@ -161,19 +161,19 @@ static void a_gas_keeps_momentum(void **state)
     uint64_t seed = text ? strtoull(text, NULL, 0) : 7;
     printf("SEED=%llu\n", (unsigned long long)seed);
     foliot__rng rng = foliot__rng_seeded(seed);
-    yard y = yard_new(FOLIOT_INTEGRATOR_LEAPFROG);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_LEAPFROG);
     for (int i = 0; i < 300; i++) {
         double mass = 0.5 + foliot__rng_unit(&rng), radius = 0.05 + 0.1 * foliot__rng_unit(&rng);
-        yard_ball(&y, mass, radius, i % 7 * 0.35, i / 7 % 7 * 0.35, i / 49 * 0.35);
+        builder_add_ball(&y, mass, radius, i % 7 * 0.35, i / 7 % 7 * 0.35, i / 49 * 0.35);
         double vx = 8 * foliot__rng_unit(&rng) - 4, vy = 8 * foliot__rng_unit(&rng) - 4;
-        yard_moves(&y, vx, vy, 8 * foliot__rng_unit(&rng) - 4);
+        builder_set_velocity(&y, vx, vy, 8 * foliot__rng_unit(&rng) - 4);
     }
-    yard_material(&y, 0.4, 0.9);
-    foliot_world *world = yard_open(&y);
+    builder_set_material(&y, 0.4, 0.9);
+    foliot_world *world = builder_create_world(&y);
     foliot_invariants start = foliot_world_get_invariants(world, NULL);
     double energy = start.kinetic, size = sqrt(2 * energy * 300);
     for (int t = 0; t < 120; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         foliot_invariants now = foliot_world_get_invariants(world, NULL);
         for (int k = 0; k < 3; k++)
             check_near(now.momentum[k], start.momentum[k], 1e-14 * size);
@@ -182,7 +182,7 @@ static void a_gas_keeps_momentum(void **state)
     }
     check_below(energy, 0.98 * start.kinetic);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 int main(void)

@@ -13,7 +13,7 @@
 #include "sim/math/vec3.h"
 #include "sim/solver/contact_solver.h"
 #include "sim/solver/solver.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 static uint64_t seed_of(void)
 {
@@ -29,27 +29,27 @@ static double between(foliot__rng *rng, double low, double high)
 }
 
 // Spheres of sizes over three decades, some of them still, some fast, and a few planes.
-static foliot_world *random_world(yard *y, foliot__rng *rng, uint32_t count, double room,
+static foliot_world *random_world(scene_builder *y, foliot__rng *rng, uint32_t count, double room,
                                   double size_ratio)
 {
-    *y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    *y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (uint32_t i = 0; i < count; i++) {
         double px = between(rng, -room, room), py = between(rng, -room, room);
         double pz = between(rng, -room, room);
         double radius = 0.3 * pow(size_ratio, -foliot__rng_unit(rng));
         bool still = foliot__rng_below(rng, 10) == 0;
-        yard_ball(y, still ? 0 : 1, radius, px, py, pz);
+        builder_add_ball(y, still ? 0 : 1, radius, px, py, pz);
         double speed = foliot__rng_below(rng, 8) == 0 ? 200 : 3;
         double vx = between(rng, -speed, speed), vy = between(rng, -speed, speed);
         double vz = between(rng, -speed, speed);
         if (!still)
-            yard_moves(y, vx, vy, vz);
+            builder_set_velocity(y, vx, vy, vz);
         if (foliot__rng_below(rng, 100) == 0) {
             double nx = between(rng, -1, 1), ny = between(rng, -1, 1);
-            yard_plane(y, nx, ny, 1, between(rng, -room, room));
+            builder_add_plane(y, nx, ny, 1, between(rng, -room, room));
         }
     }
-    return yard_open(y);
+    return builder_create_world(y);
 }
 
 // Moves every body along its velocity, as a scheme would, and finds pairs.
@@ -146,7 +146,7 @@ static void try_worlds(uint32_t worlds, uint32_t count, double room, double size
     foliot__rng rng = foliot__rng_seeded(seed_of());
     uint32_t touching = 0;
     for (uint32_t n = 0; n < worlds; n++) {
-        yard y;
+        scene_builder y;
         foliot_world *world = random_world(&y, &rng, count, room, size_ratio);
         static const foliot_host no_host;
         foliot__step step = {.world = world,
@@ -156,7 +156,7 @@ static void try_worlds(uint32_t worlds, uint32_t count, double room, double size
         foliot__collider c = found(&step);
         compare(&c, &touching);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
     check_gt(touching, worlds); // the scenes are not empty of what is tested
 }
@@ -177,13 +177,13 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
 {
     (void)state;
     // More cells between them than the grid has: the far ones share its last cells.
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int k = 0; k < 6; k++) {
         double far = 1e9 * k;
-        yard_ball(&y, 1, 0.5, far, -far, 2 * far);
-        yard_ball(&y, 1, 0.5, far, -far, 2 * far + 0.9);
+        builder_add_ball(&y, 1, 0.5, far, -far, 2 * far);
+        builder_add_ball(&y, 1, 0.5, far, -far, 2 * far + 0.9);
     }
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     static const foliot_host no_host;
     foliot__step step = {.world = world,
                          .host = &no_host,
@@ -196,16 +196,16 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
         assert_int_equal(c.pairs[k].b, 2 * k + 1);
     }
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_full_table_drops_by_rule_and_counts(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
-    yard_plane(&y, 0, 0, 1, 0);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    builder_add_plane(&y, 0, 0, 1, 0);
     for (int k = 0; k < 20; k++)
-        yard_ball(&y, 1, 1, 0.01 * k, 0, 0.5);
+        builder_add_ball(&y, 1, 1, 0.01 * k, 0, 0.5);
     y.scene.bodies = y.bodies;
     foliot_world_config config = foliot_world_config_default(&y.scene);
     config.contacts_max = 30;
@@ -216,7 +216,7 @@ static void a_full_table_drops_by_rule_and_counts(void **state)
         void *block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
         assert_int_equal(foliot_world_init(block, bytes, &config, &y.scene, &world),
                          FOLIOT_STATUS_OK);
-        yard_run(world, 3);
+        run_ticks(world, 3);
         check_ge(foliot_world_get_counters(world)->contacts_dropped, 3 * (190 + 20 - 30) / 2);
         digest[run] = foliot_world_get_digest(world);
         // The floor is not what gives.
@@ -225,7 +225,7 @@ static void a_full_table_drops_by_rule_and_counts(void **state)
         free(block);
     }
     assert_true(foliot_digest_equal(digest[0], digest[1]));
-    yard_free(&y);
+    builder_free(&y);
 }
 
 int main(void)

@@ -13,20 +13,20 @@
 #define DT (1.0 / 60)
 #define LAST 40 // tick of the newest snapshot
 
-typedef struct yard {
+typedef struct fixture {
     small_scene small;
     foliot_world *world;
     foliot__snapshot_buffer buffer;
-} yard;
+} fixture;
 
 // Bodies at x = 0, 10, 20, ..., of speed 2, which turn about different axes.
 static const double spins[][3] = {{0, 0, 0},  {0, 0, 3}, {-5, 0, 0},
                                   {2, -2, 1}, {0, 9, 0}, {0, 0, 0.2}};
 #define BODIES (sizeof spins / sizeof spins[0])
 
-static void open_yard(yard *y)
+static void open_fixture(fixture *y)
 {
-    *y = (yard){.small = small(FOLIOT_INTEGRATOR_VELOCITY_VERLET, DT)};
+    *y = (fixture){.small = small(FOLIOT_INTEGRATOR_VELOCITY_VERLET, DT)};
     for (uint32_t i = 0; i < BODIES; i++) {
         small_body(&y->small, 1, 10.0 * i, 2);
         y->small.body[i].shape.kind = FOLIOT_SHAPE_SPHERE;
@@ -39,14 +39,14 @@ static void open_yard(yard *y)
     assert_int_equal(foliot__buffer_init(&y->buffer, &format, DT), FOLIOT_STATUS_OK);
 }
 
-static void close_yard(yard *y)
+static void close_fixture(fixture *y)
 {
     foliot__buffer_close(&y->buffer);
     foliot_world_destroy(y->world);
 }
 
 // Every `every` ticks, up to tick LAST.
-static void fill(yard *y, uint32_t every)
+static void fill(fixture *y, uint32_t every)
 {
     for (uint64_t tick = 1; tick <= LAST; tick++) {
         demand(foliot_world_step(y->world, NULL, 0, NULL));
@@ -65,7 +65,7 @@ static double off(const foliot_body_state *state, const double spin[3], double t
     return 2 * acos(fmin(fabs(dot), 1));
 }
 
-static void check_sample(yard *y, double tick, bool starved, double angle_max,
+static void check_sample(fixture *y, double tick, bool starved, double angle_max,
                          double spin_error_max)
 {
     foliot_sample sample;
@@ -83,33 +83,33 @@ static void check_sample(yard *y, double tick, bool starved, double angle_max,
 static void between_two_snapshots_bodies_fly_and_turn(void **state)
 {
     (void)state;
-    yard y;
-    open_yard(&y);
+    fixture y;
+    open_fixture(&y);
     fill(&y, 2);
     for (double tick = 20; tick < LAST;
          tick += 0.37) // half a degree is what a snapshot rounds away
         check_sample(&y, tick, false, 0.012, 0.3);
-    close_yard(&y);
+    close_fixture(&y);
 }
 
 static void beyond_the_newest_they_go_on_turning(void **state)
 {
     (void)state;
-    yard y;
-    open_yard(&y);
+    fixture y;
+    open_fixture(&y);
     fill(&y, 1);
     for (double tick = LAST; tick < LAST + 12; tick += 0.5)
         check_sample(&y, tick, true, 0.012 + 0.005 * (tick - LAST), 0.2);
-    close_yard(&y);
+    close_fixture(&y);
 }
 
 // One that is gone, and another in its place, has no past to turn from.
 static void a_new_body_in_a_slot_is_not_turned(void **state)
 {
     (void)state;
-    yard y;
+    fixture y;
     foliot_sample sample;
-    open_yard(&y);
+    open_fixture(&y);
     fill(&y, 1);
     foliot_snapshot *newest = (foliot_snapshot *)(uintptr_t)foliot__buffer_newest(&y.buffer);
     newest->bodies[1].generation++;
@@ -117,7 +117,7 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
     check_below(off(&sample.bodies[1], spins[1], LAST * DT), 0.012);
     check_eq(sample.bodies[1].angular_velocity[2], 0);
     check_below(off(&sample.bodies[2], spins[2], (LAST + 10) * DT), 0.06);
-    close_yard(&y);
+    close_fixture(&y);
 }
 
 // Half a snapshot after the other, as where every second piece is lost: what is complete is not
@@ -125,8 +125,8 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
 static void the_newest_that_is_complete_stays(void **state)
 {
     (void)state;
-    yard y;
-    open_yard(&y);
+    fixture y;
+    open_fixture(&y);
     fill(&y, 1);
     for (uint32_t tick = LAST + 1; tick < LAST + 1000; tick++) {
         // no baseline, one body; the first of two pieces, without any body
@@ -138,17 +138,17 @@ static void the_newest_that_is_complete_stays(void **state)
     }
     assert_non_null(foliot__buffer_newest(&y.buffer));
     assert_int_equal(foliot__buffer_newest(&y.buffer)->tick, LAST);
-    close_yard(&y);
+    close_fixture(&y);
 }
 
-static void step_and_put(yard *y, uint64_t ticks)
+static void step_and_put(fixture *y, uint64_t ticks)
 {
     for (uint64_t i = 0; i < ticks; i++)
         demand(foliot_world_step(y->world, NULL, 0, NULL));
     assert_true(foliot__buffer_put(&y->buffer, y->world));
 }
 
-static double off_y(yard *y, double tick, uint32_t body)
+static double off_y(fixture *y, double tick, uint32_t body)
 {
     foliot_sample sample;
     assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_STATUS_OK);
@@ -160,9 +160,9 @@ static double off_y(yard *y, double tick, uint32_t body)
 static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **state)
 {
     (void)state;
-    yard y;
+    fixture y;
     foliot_sample sample;
-    open_yard(&y);
+    open_fixture(&y);
     fill(&y, 1);
     check_sample(&y, LAST + 6, true, 0.05, 0.2);
     step_and_put(&y, 12);
@@ -194,7 +194,7 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
     step_and_put(&y, 2);
     check_sample(&y, LAST + 25, false, 0.02, 0.3);
     check_eq(y.buffer.smoothing.weight, 0);
-    close_yard(&y);
+    close_fixture(&y);
 }
 
 int main(void)

@@ -38,24 +38,24 @@ static foliot_recording_config live_config(uint32_t compact_ticks, bool threaded
     return config;
 }
 
-static foliot_recording *begin(recording_fixture *yard, const char *file, foliot_world **world,
+static foliot_recording *begin(recording_fixture *fixture, const char *file, foliot_world **world,
                                const foliot_recording_config *config)
 {
     foliot_recording *recording;
-    recording_fixture_init(yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    *world = recording_fixture_world(yard);
-    assert_int_equal(foliot_recording_open(file, &yard->scene, NULL, *world, config, &recording),
+    recording_fixture_init(fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    *world = recording_fixture_world(fixture);
+    assert_int_equal(foliot_recording_open(file, &fixture->scene, NULL, *world, config, &recording),
                      FOLIOT_STATUS_OK);
     return recording;
 }
 
-static void play(recording_fixture *yard, foliot_recording *recording, foliot_world *world,
+static void play(recording_fixture *fixture, foliot_recording *recording, foliot_world *world,
                  int ticks)
 {
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     for (int i = 0; i < ticks; i++) {
         uint64_t tick = foliot_world_get_tick(world);
-        uint32_t count = recording_fixture_inputs(yard, tick, true, inputs);
+        uint32_t count = recording_fixture_inputs(fixture, tick, true, inputs);
         // Who a player is stands before the JOIN, as a server writes it.
         for (uint32_t k = 0; k < count; k++)
             if (inputs[k].kind == FOLIOT_INPUT_JOIN)
@@ -71,13 +71,13 @@ static void play(recording_fixture *yard, foliot_recording *recording, foliot_wo
 
 static void record(const char *file, const foliot_recording_config *config)
 {
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_world *world;
-    foliot_recording *recording = begin(&yard, file, &world, config);
-    play(&yard, recording, world, TICKS);
+    foliot_recording *recording = begin(&fixture, file, &world, config);
+    play(&fixture, recording, world, TICKS);
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
 }
 
 static foliot_replay *open_file(const char *file)
@@ -233,26 +233,26 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     assert_int_not_equal(access(beside, F_OK), 0);
     // Another name of the file would keep the old one.
     unlink(file);
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_world *world;
-    foliot_recording *recording = begin(&yard, file, &world, &config);
-    play(&yard, recording, world, TICKS);
+    foliot_recording *recording = begin(&fixture, file, &world, &config);
+    play(&fixture, recording, world, TICKS);
     assert_int_equal(link(file, beside), 0);
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     check_gt(blocks_of(beside), TICKS / 3);
     check_gt(blocks_of(file), TICKS / 3);
     foliot_world_destroy(world);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
     remove_folder(folder);
 }
 
 static _Noreturn void close_in_child(const char *file, int say)
 {
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_world *world;
     foliot_recording_config config = live_config(60, true);
-    foliot_recording *recording = begin(&yard, file, &world, &config);
-    play(&yard, recording, world, TICKS);
+    foliot_recording *recording = begin(&fixture, file, &world, &config);
+    play(&fixture, recording, world, TICKS);
     if (foliot_recording_flush(recording) != FOLIOT_STATUS_OK ||
         foliot_recording_wait(recording, false) != FOLIOT_STATUS_OK || write(say, "r", 1) != 1)
         _exit(1);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "yard.h"
+#include "scene_builder.h"
 
 #define G 9.81
 
@@ -37,17 +37,17 @@ static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 static void swings(foliot_integrator id)
 {
     const double top[3] = {0, 0, 2}, angle = 0.5, length = 1.5;
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     y.scene.dt = 1.0 / 240;
     y.scene.gravity[2] = -G;
-    yard_point(&y, 1.3, length * sin(angle), 0, 2 - length * cos(angle));
-    uint32_t stick = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
+    builder_add_point(&y, 1.3, length * sin(angle), 0, 2 - length * cos(angle));
+    uint32_t stick = builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
     y.constraints[stick].length_min = y.constraints[stick].length;
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     double crossings[32], before = 1, farthest = 0;
     int count = 0;
     for (int t = 0; t < 240 * 20; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         foliot_body_state ball = foliot_world_get_body_state(world, 0);
         double x = ball.position[0], z = ball.position[2] - 2;
         check_near(sqrt(x * x + z * z), length, 1e-9);
@@ -66,7 +66,7 @@ static void swings(foliot_integrator id)
     check_below(farthest, length * sin(angle));
     check_below(0.6 * length * sin(angle), farthest);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_stick_makes_a_pendulum(void **state)
@@ -78,61 +78,61 @@ static void a_stick_makes_a_pendulum(void **state)
 static void a_rope_is_slack_until_it_is_tight(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     const double top[3] = {0, 0, 0};
-    yard_point(&y, 2, 1, 0, 0);
-    uint32_t rope = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
+    builder_add_point(&y, 2, 1, 0, 0);
+    uint32_t rope = builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
     y.bodies[0].position[0] = 0.2;
-    yard_moves(&y, 0.5, 0, 0);
+    builder_set_velocity(&y, 0.5, 0, 0);
     y.constraints[rope].length_min = 0;
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 60); // at 0.7
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 60); // at 0.7
     check_near(foliot_world_get_body_state(world, 0).velocity[0], 0.5, 1e-14);
-    yard_run(world, 60); // stopped at 1
+    run_ticks(world, 60); // stopped at 1
     check_near(foliot_world_get_body_state(world, 0).position[0], 1, 1e-12);
     check_near(foliot_world_get_body_state(world, 0).velocity[0], 0, 1e-12);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void momentum_is_kept_by_links(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     for (int k = 0; k < 10; k++) {
-        yard_point(&y, 1 + 0.3 * k, k * 0.5, 0.1 * (k % 3), 0);
-        yard_moves(&y, sin(k), cos(2 * k), 0.3 * k);
+        builder_add_point(&y, 1 + 0.3 * k, k * 0.5, 0.1 * (k % 3), 0);
+        builder_set_velocity(&y, sin(k), cos(2 * k), 0.3 * k);
     }
     for (uint32_t k = 0; k < 9; k++)
-        yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, k, k + 1, NULL);
-    foliot_world *world = yard_open(&y);
+        builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, k, k + 1, NULL);
+    foliot_world *world = builder_create_world(&y);
     foliot_invariants start = foliot_world_get_invariants(world, NULL);
-    yard_run(world, 600);
+    run_ticks(world, 600);
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
     for (int k = 0; k < 3; k++)
         check_near(end.momentum[k], start.momentum[k], 1e-10);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- cloth
 
 #define SIDE 20
 
-static uint32_t cloth(yard *y, bool whole_edge, double break_force)
+static uint32_t cloth(scene_builder *y, bool whole_edge, double break_force)
 {
     y->scene.gravity[2] = -G;
     for (int r = 0; r < SIDE; r++)
         for (int k = 0; k < SIDE; k++)
-            yard_point(y, r == 0 && (whole_edge || k == 0 || k == SIDE - 1) ? 0 : 0.02, 0.1 * k,
-                       0.1 * r, 2);
+            builder_add_point(y, r == 0 && (whole_edge || k == 0 || k == SIDE - 1) ? 0 : 0.02,
+                              0.1 * k, 0.1 * r, 2);
     for (uint32_t r = 0; r < SIDE; r++)
         for (uint32_t k = 0; k < SIDE; k++) {
             uint32_t i = r * SIDE + k;
             if (k + 1 < SIDE && !(whole_edge && r == 0))
-                yard_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + 1, NULL);
+                builder_add_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + 1, NULL);
             if (r + 1 < SIDE)
-                yard_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + SIDE, NULL);
+                builder_add_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + SIDE, NULL);
         }
     for (uint32_t c = 0; c < y->scene.constraint_count; c++) {
         y->constraints[c].length_min = 0;
@@ -151,7 +151,7 @@ static uint32_t broken_count(const foliot_world *world, uint32_t constraints)
 
 static void hangs(foliot_integrator id)
 {
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     uint32_t constraints = cloth(&y, false, INFINITY);
     y.scene.constraint_iterations = 30;
     // Air, so that it comes to rest.
@@ -159,8 +159,8 @@ static void hangs(foliot_integrator id)
     drag.as.drag.linear = 0.02;
     y.scene.forces = &drag;
     y.scene.force_count = 1;
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 900);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 900);
     assert_int_equal(broken_count(world, constraints), 0);
     assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     double longest = 0, lowest = 2;
@@ -174,11 +174,11 @@ static void hangs(foliot_integrator id)
     double before[SIDE * SIDE];
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         before[i] = foliot_world_get_body_state(world, i).position[2];
-    yard_run(world, 60);
+    run_ticks(world, 60);
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         check_near(foliot_world_get_body_state(world, i).position[2], before[i], 0.01);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_cloth_hangs(void **state)
@@ -190,18 +190,18 @@ static void a_cloth_hangs(void **state)
 static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_VERLET);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_VERLET);
     uint32_t constraints = cloth(&y, true, 60);
     // A heavy weight tied to the middle of the cloth and thrown down.
-    uint32_t weight = yard_point(&y, 10, 0.95, 0.95, 1.9);
-    yard_moves(&y, 0, 0, -20);
+    uint32_t weight = builder_add_point(&y, 10, 0.95, 0.95, 1.9);
+    builder_set_velocity(&y, 0, 0, -20);
     uint32_t rope =
-        yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, weight, SIDE * SIDE / 2 + SIDE / 2, NULL);
+        builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, weight, SIDE * SIDE / 2 + SIDE / 2, NULL);
     y.constraints[rope].break_force = INFINITY;
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     uint32_t events = 0;
     for (int t = 0; t < 600; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         uint32_t count;
         const foliot_event *event = foliot_world_get_events(world, &count);
         for (uint32_t k = 0; k < count; k++) {
@@ -222,17 +222,17 @@ static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
         hanging += foliot_world_get_body_state(world, i).position[2] > -2;
     check_gt(hanging, SIDE * SIDE / 2);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // What is broken stays so in a restored world, and the digest tells.
 static void breaking_is_truth(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     uint32_t constraints = cloth(&y, false, 3);
-    foliot_world *world = yard_open(&y), *other = yard_open(&y);
-    yard_run(world, 120);
+    foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
+    run_ticks(world, 120);
     check_gt(broken_count(world, constraints), 0);
     size_t bytes = 0;
     assert_int_equal(foliot_world_capture(world, NULL, 0, &bytes), FOLIOT_STATUS_OK);
@@ -243,13 +243,13 @@ static void breaking_is_truth(void **state)
     for (int t = 0; t < 120; t++) {
         assert_true(
             foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
-        yard_run(world, 1);
-        yard_run(other, 1);
+        run_ticks(world, 1);
+        run_ticks(other, 1);
     }
     assert_int_equal(broken_count(world, constraints), broken_count(other, constraints));
     foliot_world_destroy(other);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // The force told for a hanging weight is its weight, so a rope breaks where it says.
@@ -257,17 +257,17 @@ static void a_rope_breaks_at_its_force(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         const double top[3] = {0, 0, 1};
         y.scene.gravity[2] = -G;
-        yard_point(&y, 3, 0, 0, 0);
-        yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
+        builder_add_point(&y, 3, 0, 0, 0);
+        builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
         y.constraints[0].break_force = 3 * G * (k ? 0.99 : 1.01);
-        foliot_world *world = yard_open(&y);
-        yard_run(world, 300);
+        foliot_world *world = builder_create_world(&y);
+        run_ticks(world, 300);
         assert_int_equal(foliot_world_get_constraint_broken(world, 0), k);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
@@ -283,21 +283,22 @@ static void falls(foliot_integrator id)
     static const uint32_t bones[15][2] = {{0, 1}, {1, 2}, {2, 3}, {1, 4}, {4, 5},
                                           {1, 6}, {6, 7}, {7, 8}, {6, 9}, {9, 10},
                                           {2, 6}, {4, 6}, {2, 4}, {0, 2}, {0, 4}};
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     y.scene.gravity[2] = -G;
     for (int k = 0; k < 11; k++) {
-        yard_ball(&y, 1, 0.05, joints[k][0], joints[k][1], joints[k][2] + 2);
-        yard_moves(&y, 1.5, 0.3 * k, 0);
+        builder_add_ball(&y, 1, 0.05, joints[k][0], joints[k][1], joints[k][2] + 2);
+        builder_set_velocity(&y, 1.5, 0.3 * k, 0);
     }
     for (int k = 0; k < 15; k++) {
-        uint32_t c = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, bones[k][0], bones[k][1], NULL);
+        uint32_t c =
+            builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, bones[k][0], bones[k][1], NULL);
         y.constraints[c].length_min = y.constraints[c].length;
     }
-    yard_plane(&y, 0, 0, 1, 0);
-    yard_material(&y, 0.5, 0.2);
-    foliot_world *world = yard_open(&y);
+    builder_add_plane(&y, 0, 0, 1, 0);
+    builder_set_material(&y, 0.5, 0.2);
+    foliot_world *world = builder_create_world(&y);
     for (int t = 0; t < 900; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         for (int k = 0; k < 15; k++) {
             double length = y.constraints[k].length;
             check_near(distance(world, bones[k][0], bones[k][1]), length, 0.12 * length);
@@ -312,7 +313,7 @@ static void falls(foliot_integrator id)
         check_near(joint.velocity[2], 0, 0.25);
     }
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_ragdoll_falls_and_stays_together(void **state)

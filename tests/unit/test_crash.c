@@ -23,19 +23,19 @@ static void make_file(char *file)
 // Steps and records until it is killed; says each new durable tick.
 static _Noreturn void record_for_ever(const char *file, int say)
 {
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_recording *recording;
     foliot_recording_config config = recording_fixture_config(5, 40);
     config.threaded = true;
-    recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
-    foliot_world *world = recording_fixture_world(&yard);
-    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) !=
+    recording_fixture_init(&fixture, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
+    foliot_world *world = recording_fixture_world(&fixture);
+    if (foliot_recording_open(file, &fixture.scene, NULL, world, &config, &recording) !=
         FOLIOT_STATUS_OK)
         _exit(1);
     for (uint64_t said = 0;;) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count =
-            recording_fixture_inputs(&yard, foliot_world_get_tick(world), true, inputs);
+            recording_fixture_inputs(&fixture, foliot_world_get_tick(world), true, inputs);
         if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK ||
             foliot_recording_append(recording, world, inputs, count) != FOLIOT_STATUS_OK)
             _exit(1);
@@ -115,14 +115,14 @@ static void a_full_disk_leaves_whole_blocks(void **state)
     pid_t child = fork();
     if (child == 0) {
         struct rlimit limit = {20000, 20000};
-        recording_fixture yard;
+        recording_fixture fixture;
         foliot_recording *recording;
         foliot_recording_config config = recording_fixture_config(10, 50);
         config.threaded = true;
         setrlimit(RLIMIT_FSIZE, &limit);
-        recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
-        foliot_world *world = recording_fixture_world(&yard);
-        if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) !=
+        recording_fixture_init(&fixture, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
+        foliot_world *world = recording_fixture_world(&fixture);
+        if (foliot_recording_open(file, &fixture.scene, NULL, world, &config, &recording) !=
             FOLIOT_STATUS_OK)
             _exit(1);
         for (int tick = 0; tick < 3000; tick++) {
@@ -153,17 +153,18 @@ static void a_full_disk_leaves_whole_blocks(void **state)
 static void a_device_that_is_full_is_told_at_once(void **state)
 {
     (void)state;
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_recording *recording;
-    recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
-    foliot_world *world = recording_fixture_world(&yard);
-    assert_int_equal(foliot_recording_open("/dev/full", &yard.scene, NULL, world, NULL, &recording),
-                     FOLIOT_STATUS_IO);
+    recording_fixture_init(&fixture, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
+    foliot_world *world = recording_fixture_world(&fixture);
     assert_int_equal(
-        foliot_recording_open("/nowhere/at/all", &yard.scene, NULL, world, NULL, &recording),
+        foliot_recording_open("/dev/full", &fixture.scene, NULL, world, NULL, &recording),
+        FOLIOT_STATUS_IO);
+    assert_int_equal(
+        foliot_recording_open("/nowhere/at/all", &fixture.scene, NULL, world, NULL, &recording),
         FOLIOT_STATUS_IO);
     foliot_world_destroy(world);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
 }
 
 int main(void)

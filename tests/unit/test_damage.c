@@ -16,7 +16,7 @@
 #define BLOCKS_MAX 4096
 
 typedef struct subject {
-    recording_fixture yard;
+    recording_fixture fixture;
     recording_memory memory;
     foliot_digest *digests;
     uint64_t offset[BLOCKS_MAX], tick[BLOCKS_MAX]; // where each block starts; what it reaches
@@ -54,9 +54,9 @@ static int setup(void **state)
         recording_memory_free(&s->memory);
         free(s->digests);
         s->digests = calloc(ticks + 1, sizeof *s->digests);
-        recording_fixture_init(&s->yard, 2, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
-        recording_fixture_record(&s->yard, &config, ticks, &s->memory, s->digests);
-        recording_fixture_free(&s->yard);
+        recording_fixture_init(&s->fixture, 2, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
+        recording_fixture_record(&s->fixture, &config, ticks, &s->memory, s->digests);
+        recording_fixture_free(&s->fixture);
         if (s->memory.length >= wanted)
             break;
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 #define ROUNDS 60
 #define G 10.0
@@ -29,38 +29,38 @@ static uint64_t seed_of(void)
 }
 
 // One of the shapes, about `size` large.
-static void add_shape(yard *y, foliot__rng *rng, double size, const double at[3])
+static void add_shape(scene_builder *y, foliot__rng *rng, double size, const double at[3])
 {
     double thin = size / 1000;
     switch (foliot__rng_below(rng, 8)) {
     case 0:
-        yard_capsule(y, 1, 0.3 * size, 0, at[0], at[1], at[2]); // a sphere by another name
+        builder_add_capsule(y, 1, 0.3 * size, 0, at[0], at[1], at[2]); // a sphere by another name
         break;
     case 1:
-        yard_capsule(y, 1, thin, 0.5 * size, at[0], at[1], at[2]); // a needle
+        builder_add_capsule(y, 1, thin, 0.5 * size, at[0], at[1], at[2]); // a needle
         break;
     case 2:
-        yard_box(y, 1, 0.5 * size, 0.5 * size, thin, at[0], at[1], at[2]); // a sheet
+        builder_add_box(y, 1, 0.5 * size, 0.5 * size, thin, at[0], at[1], at[2]); // a sheet
         break;
     case 3:
-        yard_box(y, 1, thin, thin, 0.5 * size, at[0], at[1], at[2]); // a wire
+        builder_add_box(y, 1, thin, thin, 0.5 * size, at[0], at[1], at[2]); // a wire
         break;
     case 4:
-        yard_box(y, 1, 0.3 * size, 0.3 * size, 0.3 * size, at[0], at[1], at[2]);
+        builder_add_box(y, 1, 0.3 * size, 0.3 * size, 0.3 * size, at[0], at[1], at[2]);
         break;
     case 5:
-        yard_ball(y, 1, thin, at[0], at[1], at[2]); // a grain
+        builder_add_ball(y, 1, thin, at[0], at[1], at[2]); // a grain
         break;
     case 6:
-        yard_box(y, 1, thin, thin, thin, at[0], at[1], at[2]);
+        builder_add_box(y, 1, thin, thin, thin, at[0], at[1], at[2]);
         break;
     default:
-        yard_ball(y, 1, 0.4 * size, at[0], at[1], at[2]);
+        builder_add_ball(y, 1, 0.4 * size, at[0], at[1], at[2]);
     }
     if (foliot__rng_below(rng, 2)) {
         double a = between(rng, -1, 1), b = between(rng, -1, 1), c = between(rng, -1, 1);
         double n = sqrt(a * a + b * b + c * c);
-        yard_turn(y, a / n, b / n, c / n, between(rng, -3, 3));
+        builder_turn(y, a / n, b / n, c / n, between(rng, -3, 3));
     }
 }
 
@@ -85,7 +85,7 @@ static double fastest(const foliot_world *world, uint32_t bodies)
 // fall, and what pushes overlaps apart.
 static double heap(foliot__rng *rng, double size, double spread, double restitution, uint32_t ticks)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G * size;
     for (int i = 0; i < 12; i++) {
         double at[3];
@@ -94,17 +94,17 @@ static double heap(foliot__rng *rng, double size, double spread, double restitut
         at[2] += size;
         add_shape(&y, rng, size, at);
     }
-    yard_plane(&y, 0, 0, 1, 0);
-    yard_material(&y, 0.5, restitution);
-    foliot_world *world = yard_open(&y);
+    builder_add_plane(&y, 0, 0, 1, 0);
+    builder_set_material(&y, 0.5, restitution);
+    foliot_world *world = builder_create_world(&y);
     double most = 0;
     for (uint32_t t = 0; t < ticks; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         most = fmax(most, fastest(world, 12));
     }
     assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
     return most / size;
 }
 
@@ -127,31 +127,31 @@ static void heaps_of_anything_stay_finite_and_slow(void **state)
 // be taken for a spin about its length, and that for a faster tumbling: 10^11 rad/s within seconds.
 static double thrown(foliot__rng *rng, int shape, double speed, double restitution)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     if (shape == 0)
-        yard_box(&y, 1, 0.015, 0.3, 0.015, 0, 0, 0.6);
+        builder_add_box(&y, 1, 0.015, 0.3, 0.015, 0, 0, 0.6);
     else if (shape == 1)
-        yard_box(&y, 1, 0.002, 0.3, 0.004, 0, 0, 0.6);
+        builder_add_box(&y, 1, 0.002, 0.3, 0.004, 0, 0, 0.6);
     else
-        yard_capsule(&y, 1, 0.0003, 0.3, 0, 0, 0.6);
+        builder_add_capsule(&y, 1, 0.0003, 0.3, 0, 0, 0.6);
     double a = between(rng, -1, 1), b = between(rng, -1, 1), c = between(rng, -1, 1),
            n = sqrt(a * a + b * b + c * c);
-    yard_turn(&y, a / n, b / n, c / n, between(rng, -3, 3));
-    yard_moves(&y, between(rng, -1, 1), between(rng, -1, 1), -speed);
-    yard_spins(&y, between(rng, -3, 3), between(rng, -3, 3), between(rng, -3, 3));
-    yard_plane(&y, 0, 0, 1, 0);
-    yard_material(&y, 0, restitution);
-    foliot_world *world = yard_open(&y);
+    builder_turn(&y, a / n, b / n, c / n, between(rng, -3, 3));
+    builder_set_velocity(&y, between(rng, -1, 1), between(rng, -1, 1), -speed);
+    builder_set_spin(&y, between(rng, -3, 3), between(rng, -3, 3), between(rng, -3, 3));
+    builder_add_plane(&y, 0, 0, 1, 0);
+    builder_set_material(&y, 0, restitution);
+    foliot_world *world = builder_create_world(&y);
     double start = foliot_world_get_invariants(world, NULL).kinetic + G * 0.6, most = 0;
     for (uint32_t t = 0; t < 240; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         fastest(world, 1);
         most = fmax(most, foliot_world_get_invariants(world, NULL).kinetic);
     }
     assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
     return most / fmax(start, 1);
 }
 
@@ -225,19 +225,19 @@ static void questions_about_anything_have_finite_answers(void **state)
     const double sizes[3] = {1, 1e-6, 1e6};
     for (int i = 0; i < 30; i++) {
         double size = sizes[i % 3];
-        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         for (int k = 0; k < 12; k++) {
             double at[3];
             for (int x = 0; x < 3; x++)
                 at[x] = foliot__rng_below(&rng, 2) ? between(&rng, -size, size) : 0;
             add_shape(&y, &rng, size, at);
         }
-        yard_plane(&y, 0, 0, 1, 0);
-        foliot_world *world = yard_open(&y);
+        builder_add_plane(&y, 0, 0, 1, 0);
+        foliot_world *world = builder_create_world(&y);
         for (int n = 0; n < 200; n++)
             ask(world, &rng, &y.bodies[foliot__rng_below(&rng, 13)].shape, size);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 

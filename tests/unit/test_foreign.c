@@ -174,14 +174,14 @@ static void whoever_does_not_know_it_says_so(void **state)
 static void a_world_is_one_of_them(void **state)
 {
     (void)state;
-    recording_fixture yard;
+    recording_fixture fixture;
     recording_memory own = {0}, general = {0};
-    recording_fixture_init(&yard, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
+    recording_fixture_init(&fixture, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
     foliot_recording_config config = recording_fixture_config(20, 100);
     size_t length = 0;
-    demand(foliot_scene_encode(&yard.scene, NULL, 0, &length));
+    demand(foliot_scene_encode(&fixture.scene, NULL, 0, &length));
     uint8_t *setup = malloc(length);
-    demand(foliot_scene_encode(&yard.scene, setup, length, &length));
+    demand(foliot_scene_encode(&fixture.scene, setup, length, &length));
     for (int i = 0; i < 2; i++) {
         foliot_simulation simulation;
         foliot_recording *recording;
@@ -191,7 +191,7 @@ static void a_world_is_one_of_them(void **state)
         foliot_world *world = ((foliot_hosted_world *)simulation.self)->world;
         assert_int_equal(
             i ? foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording)
-              : foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
+              : foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording),
             FOLIOT_STATUS_OK);
         for (int tick = 0; tick < 50; tick++) {
             assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);
@@ -207,7 +207,7 @@ static void a_world_is_one_of_them(void **state)
     assert_int_equal(verify(&own, &foliot_world_kind).status, FOLIOT_STATUS_OK);
     recording_memory_free(&own);
     recording_memory_free(&general);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
     free(setup);
 }
 

@@ -10,7 +10,7 @@
 
 #include "../support/beads.h"
 #include "../support/recording_fixture.h"
-#include "../support/yard.h"
+#include "../support/scene_builder.h"
 #include "status.h"
 
 static foliot_harness_result run(const foliot_simulation_kind *kind, const void *setup,
@@ -148,12 +148,12 @@ static void worlds_pass(void **state)
 static void worlds_with_contacts_pass(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -9.81;
-    yard_plane(&y, 0, 0, 1, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
     for (int i = 0; i < 8; i++)
-        yard_ball(&y, 1, 0.5, 0.3 * i, 0.1 * i, 0.6 + 0.9 * i);
-    foliot_world *world = yard_open(&y);
+        builder_add_ball(&y, 1, 0.5, 0.3 * i, 0.1 * i, 0.6 + 0.9 * i);
+    foliot_world *world = builder_create_world(&y);
     size_t length = 0;
     demand(foliot_scene_encode(&y.scene, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
@@ -169,7 +169,7 @@ static void worlds_with_contacts_pass(void **state)
     expect(&result, "++++");
     free(bytes);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void what_cannot_run_is_said(void **state)

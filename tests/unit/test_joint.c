@@ -2,12 +2,12 @@
 // test_joint.c: joints in worlds without contacts, against what mechanics says: chains that do not
 // stretch, a double pendulum with the order of its scheme, loops; momentum and energy; the same
 // future from a copy and from captured bytes.
-#include "joint_yard.h"
+#include "joint_world.h"
 
 // -- chains
 
 // Fifty links of 0.2 m, level at the start, with a ball at the end.
-static yard chain(const char *integrator, const char *joint, double ratio)
+static joint_world chain(const char *integrator, const char *joint, double ratio)
 {
     begin(integrator, 1.0 / 60, 4, G);
     add("  - {name: link, mass: 1, position: [0.1, 0, 0], inertia: [0.0034, 0.0034, 0.0002],"
@@ -22,7 +22,7 @@ static yard chain(const char *integrator, const char *joint, double ratio)
 
 static void check_chain(const char *integrator, const char *joint, double ratio, double seconds)
 {
-    yard y = chain(integrator, joint, ratio);
+    joint_world y = chain(integrator, joint, ratio);
     double worst = 0, most = 0, drop = ratio * G * 10.3;
     for (int t = 0; t < 60 * seconds; t++) {
         step(&y);
@@ -51,7 +51,7 @@ static void a_chain_of_fifty_does_not_stretch(void **state)
 
 #define ROD 0.8
 
-static yard double_pendulum(const char *integrator, double dt)
+static joint_world double_pendulum(const char *integrator, double dt)
 {
     const double angle = 1.9, x = sin(angle) * ROD, z = -cos(angle) * ROD, i = ROD * ROD / 12;
     begin(integrator, dt, 1, G);
@@ -98,7 +98,7 @@ static void reference(double duration, double y[4])
 
 static double pendulum_error(const char *integrator, double dt, const double truth[4])
 {
-    yard y = double_pendulum(integrator, dt);
+    joint_world y = double_pendulum(integrator, dt);
     for (int t = 0; t < (int)(1.5 / dt + 0.5); t++)
         step(&y);
     foliot_body_state s = state_of(&y, "rod0");
@@ -129,7 +129,7 @@ static void a_double_pendulum_has_the_order_of_its_scheme(void **state)
 // -- loops
 
 // A bridge held at both ends; a net held at two corners.
-static yard net(const char *integrator, int rows, int columns)
+static joint_world net(const char *integrator, int rows, int columns)
 {
     begin(integrator, 1.0 / 60, 4, G);
     add("  - {name: knot, mass: 0.1, position: [0, 0, 5], inertia: [0.001, 0.001, 0.001],"
@@ -142,7 +142,7 @@ static yard net(const char *integrator, int rows, int columns)
 
 static void check_net(const char *integrator, int rows, int columns)
 {
-    yard y = net(integrator, rows, columns);
+    joint_world y = net(integrator, rows, columns);
     double start = energy(&y), most = start, worst = 0;
     for (int t = 0; t < 180; t++) {
         step(&y);
@@ -179,7 +179,7 @@ static void a_ring_of_hinges_moves_as_one(void **state)
         "  - {kind: hinge, axis: [0, 1, 0], a: top, b: right, anchor: [2, 0, 1]}\n"
         "  - {kind: hinge, axis: [0, 1, 0], a: right, anchor: [2, 0, 0], motor: {speed: 1, torque: "
         "4}}\n");
-    yard y = make();
+    joint_world y = make();
     double most = 0;
     for (int t = 0; t < 600; t++) {
         step(&y);
@@ -195,7 +195,7 @@ static void a_ring_of_hinges_moves_as_one(void **state)
 
 // -- what mechanics keeps
 
-static yard tumbling(const char *integrator)
+static joint_world tumbling(const char *integrator)
 {
     begin(integrator, 1.0 / 60, 4, 0);
     add("  - {name: a, mass: 1.3, position: [0, 0, 0], inertia: [0.2, 0.3, 0.4], angular_velocity: "
@@ -214,7 +214,7 @@ static void momentum_is_kept_without_anchors(void **state)
     (void)state;
     static const char *const names[] = {"semi-implicit-euler", "velocity-verlet", "leapfrog"};
     for (int i = 0; i < 3; i++) {
-        yard y = tumbling(names[i]);
+        joint_world y = tumbling(names[i]);
         step(&y); // what does not fit the joints at the start is gone
         foliot_invariants before = foliot_world_get_invariants(y.world, NULL);
         double kinetic = before.kinetic, worst = 0;
@@ -247,7 +247,7 @@ static void a_thrown_t_handle_turns_over(void **state)
         "  - {name: stem, mass: 0.5, position: [0.15, 0, 0], inertia: [0.001, 0.004, 0.004],"
         " angular_velocity: [8, 0.02, 0], velocity: [0, 0, -0.003]}\n"
         "constraints:\n  - {kind: weld, a: bar, b: stem}\n");
-    yard y = make();
+    joint_world y = make();
     step(&y);
     foliot_invariants before = foliot_world_get_invariants(y.world, NULL);
     double worst = 0, off = 0;
@@ -280,10 +280,12 @@ static void a_thrown_t_handle_turns_over(void **state)
 static void a_restored_world_has_the_same_future(void **state)
 {
     (void)state;
-    yard y = chain("semi-implicit-euler",
-                   "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
-    yard other = chain("semi-implicit-euler",
-                       "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
+    joint_world y =
+        chain("semi-implicit-euler",
+              "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
+    joint_world other =
+        chain("semi-implicit-euler",
+              "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
     size_t length = 0;
     static uint8_t bytes[1 << 20];
     for (int t = 0; t < 240; t++) {
@@ -311,7 +313,7 @@ static void every_scheme_that_admits_contacts_holds_joints(void **state)
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (!info || !info->contacts || info->reversible == FOLIOT_REVERSIBILITY_EXACT)
             continue;
-        yard y = double_pendulum(info->name, 1.0 / 240);
+        joint_world y = double_pendulum(info->name, 1.0 / 240);
         double start = energy(&y), worst = 0, off = 0;
         for (int t = 0; t < 1200; t++) {
             step(&y);

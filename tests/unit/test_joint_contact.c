@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // test_joint_contact.c: joints beside contacts: chains and dolls that come to rest, the wrecking
 // ball; copies, restores and tasks in another order give the same bits.
-#include "joint_yard.h"
+#include "joint_world.h"
 
 // -- beside contacts
 
-static double speed_of(const yard *y)
+static double speed_of(const joint_world *y)
 {
     double most = 0;
     for (uint32_t i = 0; i < foliot_world_get_body_count(y->world); i++) {
@@ -29,7 +29,7 @@ static void a_chain_on_the_floor_comes_to_rest(void **state)
             "[0.3, 0, 0.02]}}\n"
             "constraints:\n  - {%s, grid: link}\n",
             joints[i]);
-        yard y = make();
+        joint_world y = make();
         double worst = 0;
         for (int t = 0; t < 600; t++) {
             step(&y);
@@ -52,7 +52,7 @@ static void joined_bodies_touch_only_where_they_are_asked_to(void **state)
             "  - {name: b, position: [0.8, 0, 0], shape: {kind: box, half: [0.5, 0.5, 0.5]}}\n"
             "constraints:\n  - {kind: ball, a: a, b: b, anchor_a: [0, 0, 0.2], collide: %s}\n",
             collide ? "true" : "false");
-        yard y = make();
+        joint_world y = make();
         for (int t = 0; t < 60; t++)
             step(&y);
         double apart = fabs(state_of(&y, "b").position[0] - state_of(&y, "a").position[0]);
@@ -67,7 +67,7 @@ static void joined_bodies_touch_only_where_they_are_asked_to(void **state)
 static void the_wrecking_ball_hangs_on(void **state)
 {
     (void)state;
-    yard y = yard_of_file("scenes/wrecking-ball.yaml");
+    joint_world y = open_joint_world("scenes/wrecking-ball.yaml");
     double worst = 0, start = energy(&y);
     for (int t = 0; t < 600; t++) {
         step(&y);
@@ -81,7 +81,7 @@ static void the_wrecking_ball_hangs_on(void **state)
 
 // Five of a doll's joints: a trunk that lies on light limbs, which is what is hard: a touch moves a
 // limb of 2 kg, and the trunk takes most of it back.
-static yard dropped_doll(double turn)
+static joint_world dropped_doll(double turn)
 {
     begin("semi-implicit-euler", 1.0 / 60, 4, G);
     add("  - {name: floor, static: true, shape: {kind: plane}, friction: 0.7}\n"
@@ -112,7 +112,7 @@ static yard dropped_doll(double turn)
 }
 
 // Of what bears the weight: arms may dangle.
-static double trunk_energy(const yard *y)
+static double trunk_energy(const joint_world *y)
 {
     static const struct {
         const char *name;
@@ -131,7 +131,7 @@ static void a_doll_comes_to_rest(void **state)
 {
     (void)state;
     for (int way = 0; way < 3; way++) {
-        yard y = dropped_doll(2.0 * way - 2);
+        joint_world y = dropped_doll(2.0 * way - 2);
         for (int t = 0; t < 1200; t++)
             step(&y);
         foliot_body_state from = state_of(&y, "chest");
@@ -168,7 +168,7 @@ static void backwards(void *user, uint32_t count, void (*task)(void *context, ui
 static void ragdolls_have_one_future(void **state)
 {
     (void)state;
-    yard y = yard_of_file("scenes/ragdolls.yaml"), other = y;
+    joint_world y = open_joint_world("scenes/ragdolls.yaml"), other = y;
     static uint8_t bytes[1 << 20];
     size_t length = 0;
     foliot_host host = {.run = backwards};

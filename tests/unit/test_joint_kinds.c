@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // test_joint_kinds.c: what each kind of joint adds, without contacts: limits and motors of hinges,
 // welds, ropes off the centre, and at which force or torque they break.
-#include "joint_yard.h"
+#include "joint_world.h"
 
 // -- hinges
 
-static yard door(double gravity, const char *more)
+static joint_world door(double gravity, const char *more)
 {
     begin("semi-implicit-euler", 1.0 / 60, 4, gravity);
     add("  - {name: door, mass: 2, position: [1, 0, 0], inertia: [0.5, 0.5, 0.5]}\n"
@@ -15,7 +15,7 @@ static yard door(double gravity, const char *more)
 }
 
 // b is the world: it turns by minus what the door does.
-static double hinge_angle(const yard *y)
+static double hinge_angle(const joint_world *y)
 {
     return -angle_y(y, "door");
 }
@@ -23,7 +23,7 @@ static double hinge_angle(const yard *y)
 static void a_limit_holds(void **state)
 {
     (void)state;
-    yard y = door(G, ", limits: [-0.5, 0.3]");
+    joint_world y = door(G, ", limits: [-0.5, 0.3]");
     double least = 0, greatest = 0;
     for (int t = 0; t < 600; t++) {
         step(&y);
@@ -40,7 +40,7 @@ static void a_limit_holds(void **state)
 static void a_motor_reaches_its_speed_with_its_torque(void **state)
 {
     (void)state;
-    yard y = door(0, ", motor: {speed: 3, torque: 5}");
+    joint_world y = door(0, ", motor: {speed: 3, torque: 5}");
     double moment = 0.5 + 2 * 1; // about the hinge
     for (int t = 1; t <= 240; t++) {
         step(&y);
@@ -50,7 +50,7 @@ static void a_motor_reaches_its_speed_with_its_torque(void **state)
     end(&y);
     // Too weak to lift the door: it sinks, slower.
     y = door(G, ", motor: {speed: 1, torque: 10}");
-    yard free = door(G, "");
+    joint_world free = door(G, "");
     for (int t = 0; t < 30; t++) {
         step(&y);
         step(&free);
@@ -64,7 +64,7 @@ static void a_motor_reaches_its_speed_with_its_torque(void **state)
 static void a_motor_stops_at_a_limit(void **state)
 {
     (void)state;
-    yard y = door(0, ", motor: {speed: 2, torque: 50}, limits: [-1, 1.2]");
+    joint_world y = door(0, ", motor: {speed: 2, torque: 50}, limits: [-1, 1.2]");
     for (int t = 0; t < 300; t++)
         step(&y);
     check_near(hinge_angle(&y), 1.2, 1e-6);
@@ -76,7 +76,7 @@ static void a_motor_stops_at_a_limit(void **state)
 static void limits_reach_far(void **state)
 {
     (void)state;
-    yard y = door(0, ", motor: {speed: -4, torque: 50}, limits: [-3.1, 0.5]");
+    joint_world y = door(0, ", motor: {speed: -4, torque: 50}, limits: [-3.1, 0.5]");
     for (int t = 0; t < 300; t++)
         step(&y);
     double angle = hinge_angle(&y);
@@ -86,7 +86,7 @@ static void limits_reach_far(void **state)
 
 // -- welds and breaking
 
-static yard shelf(const char *integrator)
+static joint_world shelf(const char *integrator)
 {
     begin(integrator, 1.0 / 60, 4, G);
     add("  - {name: board, mass: 1, position: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1],"
@@ -101,7 +101,7 @@ static yard shelf(const char *integrator)
 static void welds_hold_a_load(void **state)
 {
     (void)state;
-    yard y = shelf("semi-implicit-euler");
+    joint_world y = shelf("semi-implicit-euler");
     for (int t = 0; t < 600; t++) {
         step(&y);
         check_near(state_of(&y, "load").position[2], 0, 1e-7);
@@ -115,7 +115,7 @@ static bool breaks(const char *constraint)
     add("  - {name: load, mass: 3, position: [2, 0, -1], inertia: [1, 1, 1]}\n"
         "constraints:\n  - {%s, a: load}\n",
         constraint);
-    yard y = make();
+    joint_world y = make();
     for (int t = 0; t < 120; t++)
         step(&y);
     bool broken = foliot_world_get_constraint_broken(y.world, 0);
@@ -146,7 +146,7 @@ static void a_break_is_an_event(void **state)
     begin("velocity-verlet", 1.0 / 60, 4, G);
     add("  - {name: load, mass: 3, inertia: [1, 1, 1]}\n"
         "constraints:\n  - {kind: ball, a: load, anchor: [0, 0, 0], break_force: 20}\n");
-    yard y = make();
+    joint_world y = make();
     step(&y);
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(y.world, &count);
@@ -172,7 +172,7 @@ static void a_break_tells_force_from_torque(void **state)
         "constraints:\n  - {kind: weld, a: load, anchor: [0, 0, 0], break_force: 1000, "
         "break_torque: 50}\n"
         "  - {kind: weld, a: still, anchor: [0, 5, 0], break_force: 1000, break_torque: 50}\n");
-    yard y = make();
+    joint_world y = make();
     step(&y);
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(y.world, &count);
@@ -194,7 +194,7 @@ static void a_rope_off_the_centre_is_slack_or_taut(void **state)
     add("  - {name: crate, mass: 3, position: [0, 0, 0], inertia: [1, 1, 1]}\n"
         "constraints:\n  - {kind: distance, a: crate, anchor_a: [0.4, 0, 0.5], anchor: [0.4, 0, "
         "1], length: 2}\n");
-    yard y = make();
+    joint_world y = make();
     const double arm[3] = {0.4, 0, 0.5};
     double longest = 0;
     for (int t = 0; t < 600; t++) {

@@ -141,16 +141,16 @@ static void no_state_is_larger_than_its_world(void **state)
 {
     (void)state;
     for (uint32_t bodies = 1; bodies <= 256; bodies *= 4) {
-        recording_fixture yard;
+        recording_fixture fixture;
         size_t length = 0;
-        recording_fixture_init(&yard, bodies, 8, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 7);
-        foliot_world *world = recording_fixture_world(&yard);
-        foliot_world_config config = foliot_world_config_default(&yard.scene);
+        recording_fixture_init(&fixture, bodies, 8, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 7);
+        foliot_world *world = recording_fixture_world(&fixture);
+        foliot_world_config config = foliot_world_config_default(&fixture.scene);
         foliot_status status = foliot_world_capture(world, NULL, 0, &length);
         assert_true(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_FULL);
         assert_in_range(length, 1, foliot_world_config_get_bytes(&config));
         foliot_world_destroy(world);
-        recording_fixture_free(&yard);
+        recording_fixture_free(&fixture);
     }
 }
 
@@ -173,16 +173,16 @@ static void both_encodings_replay_alike(void **state)
     foliot_digest digests[2][101];
     size_t lengths[2];
     for (int raw = 0; raw < 2; raw++) {
-        recording_fixture yard;
+        recording_fixture fixture;
         recording_memory memory = {0};
         foliot_recording_config config = recording_fixture_config(10, 20);
         config.raw_keyframes = raw;
-        recording_fixture_init(&yard, 64, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-        recording_fixture_record(&yard, &config, 100, &memory, digests[raw]);
+        recording_fixture_init(&fixture, 64, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+        recording_fixture_record(&fixture, &config, 100, &memory, digests[raw]);
         assert_int_equal(format_of(&memory), raw ? 1 : 3);
         lengths[raw] = memory.length;
         recording_memory_free(&memory);
-        recording_fixture_free(&yard);
+        recording_fixture_free(&fixture);
     }
     assert_memory_equal(digests[0], digests[1], sizeof digests[0]);
     check_lt(lengths[0], lengths[1] / 2);

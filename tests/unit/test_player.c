@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "foliot/foliot.h"
-#include "yard.h"
+#include "scene_builder.h"
 #include "status.h"
 
 #define G 9.81
@@ -20,9 +20,9 @@
 static const double middle[1][3] = {{0, 0, 0}};
 
 // A player of 10 kg in the middle of what the caller adds.
-static yard player_yard(void)
+static scene_builder player_scene(void)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     foliot_players_definition *p = &y.scene.players;
     p->limit = 2;
     p->body.mass = 10;
@@ -62,11 +62,11 @@ static void near_bodies_are_drawn_and_driven_off(void **state)
                  {FOLIOT_BUTTON_PULL | FOLIOT_BUTTON_PUSH, PULL - PUSH},
                  {0x8000, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        yard y = player_yard();
-        yard_ball(&y, 2, 0.1, 1.2, 0, 0);
-        yard_ball(&y, 3, 0.1, -2.4, 0, 0);
-        yard_ball(&y, 3, 0.1, 3.01, 0, 0); // beyond reach
-        foliot_world *world = yard_open(&y);
+        scene_builder y = player_scene();
+        builder_add_ball(&y, 2, 0.1, 1.2, 0, 0);
+        builder_add_ball(&y, 3, 0.1, -2.4, 0, 0);
+        builder_add_ball(&y, 3, 0.1, 3.01, 0, 0); // beyond reach
+        foliot_world *world = builder_create_world(&y);
         act(world, FOLIOT_INPUT_JOIN, 0);
         act(world, FOLIOT_INPUT_CONTROL, cases[k].buttons);
         double dt = 1.0 / 60, near = cases[k].strength * (1 - 1.2 / REACH) * dt;
@@ -80,42 +80,43 @@ static void near_bodies_are_drawn_and_driven_off(void **state)
         act(world, FOLIOT_INPUT_CONTROL, 0);
         check_bits(speed_x(world, 0), before);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
 static void gripping_keeps_momentum(void **state)
 {
     (void)state;
-    yard y = player_yard();
+    scene_builder y = player_scene();
     for (int i = 0; i < 12; i++)
-        yard_ball(&y, 1 + i % 3, 0.1, 0.9 * (i % 4) - 1.3, 0.8 * (i / 4) - 0.9, 0.3 * (i % 5));
-    foliot_world *world = yard_open(&y);
+        builder_add_ball(&y, 1 + i % 3, 0.1, 0.9 * (i % 4) - 1.3, 0.8 * (i / 4) - 0.9,
+                         0.3 * (i % 5));
+    foliot_world *world = builder_create_world(&y);
     act(world, FOLIOT_INPUT_JOIN, 0);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PULL);
-    yard_run(world, 30);
+    run_ticks(world, 30);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PUSH);
-    yard_run(world, 30);
+    run_ticks(world, 30);
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
     check_gt(end.kinetic, 1);
     for (int k = 0; k < 3; k++)
         check_near(end.momentum[k], 0,
                    1e-4); // of some 100: those that touch exchange binary32 impulses
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // One jump a press, from the ground alone, against gravity whichever way that is.
 static void a_jump_needs_ground_and_a_press(void **state)
 {
     (void)state;
-    yard y = player_yard();
+    scene_builder y = player_scene();
     y.scene.gravity[1] = -G;
-    yard_plane(&y, 0, 1, 0, -0.5);
-    foliot_world *world = yard_open(&y);
+    builder_add_plane(&y, 0, 1, 0, -0.5);
+    foliot_world *world = builder_create_world(&y);
     uint32_t me = 1;
     act(world, FOLIOT_INPUT_JOIN, 0);
-    yard_run(world, 30);
+    run_ticks(world, 30);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
     check_near(foliot_world_get_body_state(world, me).velocity[1], 4 - G / 60, 0.01);
     act(world, FOLIOT_INPUT_CONTROL, 0);
@@ -123,7 +124,7 @@ static void a_jump_needs_ground_and_a_press(void **state)
     check_near(foliot_world_get_body_state(world, me).velocity[1], 4 - 3 * G / 60, 0.01);
     double highest = 0;
     for (int t = 0; t < 120; t++) { // held: it lands and stays
-        yard_run(world, 1);
+        run_ticks(world, 1);
         highest = fmax(highest, foliot_world_get_body_state(world, me).position[1]);
     }
     check_near(highest, 16 / (2 * G), 0.05);
@@ -132,61 +133,61 @@ static void a_jump_needs_ground_and_a_press(void **state)
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
     check_gt(foliot_world_get_body_state(world, me).velocity[1], 3);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_restored_player_grips_on(void **state)
 {
     (void)state;
-    yard y = player_yard();
-    yard_ball(&y, 2, 0.1, 1.2, 0.3, 0);
-    foliot_world *world = yard_open(&y), *other = yard_open(&y);
+    scene_builder y = player_scene();
+    builder_add_ball(&y, 2, 0.1, 1.2, 0.3, 0);
+    foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
     act(world, FOLIOT_INPUT_JOIN, 0);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PUSH);
-    yard_run(world, 5);
+    run_ticks(world, 5);
     size_t length;
     demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
-    yard_run(world, 20);
-    yard_run(other, 20);
+    run_ticks(world, 20);
+    run_ticks(other, 20);
     foliot_digest a = foliot_world_get_digest(world), b = foliot_world_get_digest(other);
     assert_memory_equal(&a, &b, sizeof a);
     free(bytes);
     foliot_world_destroy(world);
     foliot_world_destroy(other);
-    yard_free(&y);
+    builder_free(&y);
 }
 
-static void refused(yard *y, const char *path, foliot_status status)
+static void refused(scene_builder *y, const char *path, foliot_status status)
 {
     foliot_scene_problem problem = {.path = ""};
     y->scene.bodies = y->bodies;
     assert_int_equal(foliot_scene_check(&y->scene, &problem), status);
     assert_string_equal(problem.path, path);
-    yard_free(y);
+    builder_free(y);
 }
 
 static void controls_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
-    yard y = player_yard();
+    scene_builder y = player_scene();
     y.scene.players.reach = 0;
     refused(&y, "players.controls.reach", FOLIOT_STATUS_INVALID);
-    y = player_yard();
+    y = player_scene();
     y.scene.players.pull = y.scene.players.push = 0;
     refused(&y, "players.controls.reach", FOLIOT_STATUS_INVALID);
-    y = player_yard();
+    y = player_scene();
     y.scene.players.pull = -1;
     refused(&y, "players.controls.pull", FOLIOT_STATUS_INVALID);
-    y = player_yard();
+    y = player_scene();
     y.scene.players.control = FOLIOT_CONTROL_NONE;
     refused(&y, "players.controls.kind", FOLIOT_STATUS_INVALID);
-    y = player_yard();
+    y = player_scene();
     y.scene.players.body.shape.kind = FOLIOT_SHAPE_POINT;
     refused(&y, "players.controls.jump", FOLIOT_STATUS_INVALID);
-    y = player_yard();
+    y = player_scene();
     y.scene.players.body.shape.kind = FOLIOT_SHAPE_POINT;
     y.scene.players.jump = 0;
     y.scene.integrator = FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG;
@@ -197,7 +198,7 @@ static void controls_that_make_no_sense_are_refused(void **state)
 static void bytes_carry_the_buttons(void **state)
 {
     (void)state;
-    yard y = player_yard();
+    scene_builder y = player_scene();
     uint8_t plain[512], bytes[512];
     size_t plain_length, length;
     assert_int_equal(foliot_scene_encode(&y.scene, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
@@ -212,7 +213,7 @@ static void bytes_carry_the_buttons(void **state)
     assert_int_equal(foliot_scene_encode(&y.scene, plain, sizeof plain, &plain_length),
                      FOLIOT_STATUS_OK);
     assert_int_equal(plain_length + 4 * 8, length);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 int main(void)

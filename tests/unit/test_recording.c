@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 typedef struct session {
-    recording_fixture yard;
+    recording_fixture fixture;
     foliot_world *world;
     foliot_recording *recording;
 } session;
@@ -22,10 +22,10 @@ typedef struct session {
 static void begin(session *s, const foliot_recording_sink *sink,
                   const foliot_recording_config *config)
 {
-    recording_fixture_init(&s->yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    s->world = recording_fixture_world(&s->yard);
+    recording_fixture_init(&s->fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    s->world = recording_fixture_world(&s->fixture);
     assert_int_equal(
-        foliot_recording_open_sink(sink, &s->yard.scene, NULL, s->world, config, &s->recording),
+        foliot_recording_open_sink(sink, &s->fixture.scene, NULL, s->world, config, &s->recording),
         FOLIOT_STATUS_OK);
 }
 
@@ -35,7 +35,7 @@ static foliot_status play(session *s, uint64_t ticks)
     for (uint64_t i = 0; i < ticks; i++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count =
-            recording_fixture_inputs(&s->yard, foliot_world_get_tick(s->world), true, inputs);
+            recording_fixture_inputs(&s->fixture, foliot_world_get_tick(s->world), true, inputs);
         assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_STATUS_OK);
         status = foliot_recording_append(s->recording, s->world, inputs, count);
     }
@@ -45,7 +45,7 @@ static foliot_status play(session *s, uint64_t ticks)
 static void end(session *s)
 {
     foliot_world_destroy(s->world);
-    recording_fixture_free(&s->yard);
+    recording_fixture_free(&s->fixture);
 }
 
 static foliot_verdict verdict_of(const recording_memory *memory)
@@ -74,12 +74,12 @@ static void bad_configs_are_refused(void **state)
     bad[2].digest_bytes = 17;
     bad[3].digest_ticks = 0;
     bad[4].queue_bytes = 1;
-    recording_fixture_init(&s.yard, 2, 0, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    s.world = recording_fixture_world(&s.yard);
+    recording_fixture_init(&s.fixture, 2, 0, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    s.world = recording_fixture_world(&s.fixture);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(
-            foliot_recording_open_sink(&sink, &s.yard.scene, NULL, s.world, &bad[i], &s.recording),
-            FOLIOT_STATUS_INVALID);
+        assert_int_equal(foliot_recording_open_sink(&sink, &s.fixture.scene, NULL, s.world, &bad[i],
+                                                    &s.recording),
+                         FOLIOT_STATUS_INVALID);
     assert_int_equal(memory.length, 0);
     end(&s);
 }
@@ -249,9 +249,9 @@ static void resumed_recordings_verify(void **state)
     close(descriptor);
     recording_memory memory = {0};
     foliot_recording_config config = recording_fixture_config(10, 40);
-    recording_fixture yard;
-    recording_fixture_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    recording_fixture_record(&yard, &config, 200, &memory, NULL);
+    recording_fixture fixture;
+    recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    recording_fixture_record(&fixture, &config, 200, &memory, NULL);
     const size_t cuts[] = {memory.length, memory.length - 1, memory.length / 2, memory.length / 3};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         foliot_recording *recording;
@@ -282,7 +282,7 @@ static void resumed_recordings_verify(void **state)
         foliot_scene_destroy(scene);
     }
     unlink(file);
-    recording_fixture_free(&yard);
+    recording_fixture_free(&fixture);
     recording_memory_free(&memory);
 }
 

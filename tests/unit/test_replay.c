@@ -19,7 +19,7 @@ static uint64_t seed(void)
 }
 
 typedef struct made {
-    recording_fixture yard;
+    recording_fixture fixture;
     recording_memory memory;
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
@@ -30,9 +30,9 @@ static made *make(foliot_integrator integrator, uint32_t players, bool streams,
 {
     made *m = calloc(1, sizeof *m);
     foliot_recording_config config = recording_fixture_config(block_ticks, keyframe_ticks);
-    recording_fixture_init(&m->yard, 12, players, integrator, seed());
-    m->yard.streams = streams;
-    recording_fixture_record(&m->yard, &config, TICKS, &m->memory, m->digests);
+    recording_fixture_init(&m->fixture, 12, players, integrator, seed());
+    m->fixture.streams = streams;
+    recording_fixture_record(&m->fixture, &config, TICKS, &m->memory, m->digests);
     assert_int_equal(foliot_replay_open_bytes(m->memory.bytes, m->memory.length, &m->replay, NULL),
                      FOLIOT_STATUS_OK);
     return m;
@@ -42,7 +42,7 @@ static void drop(made *m)
 {
     foliot_replay_close(m->replay);
     recording_memory_free(&m->memory);
-    recording_fixture_free(&m->yard);
+    recording_fixture_free(&m->fixture);
     free(m);
 }
 
@@ -58,7 +58,7 @@ static void inputs_come_back(bool streams)
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 6, streams, 37, 111);
     recording_fixture again;
     foliot_input expected[FOLIOT_PLAYERS_MAX];
-    recording_fixture_init(&again, 12, 6, FOLIOT_INTEGRATOR_VELOCITY_VERLET, m->yard.scene.seed);
+    recording_fixture_init(&again, 12, 6, FOLIOT_INTEGRATOR_VELOCITY_VERLET, m->fixture.scene.seed);
     again.streams = streams;
     uint64_t total = 0;
     for (uint64_t tick = 0; tick < TICKS; tick++) {
@@ -172,14 +172,14 @@ static void another_scene_diverges(void **state)
     (void)state;
     foliot_verdict verdict;
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0, false, 60, 150);
-    foliot_world *world = recording_fixture_world(&m->yard);
+    foliot_world *world = recording_fixture_world(&m->fixture);
     // A recording whose inputs are lost in the second half: rebuilt without them.
     foliot_recording *recording;
     recording_memory other = {0};
     foliot_recording_sink sink = recording_memory_sink(&other);
     foliot_recording_config config = recording_fixture_config(60, 150);
     assert_int_equal(
-        foliot_recording_open_sink(&sink, &m->yard.scene, NULL, world, &config, &recording),
+        foliot_recording_open_sink(&sink, &m->fixture.scene, NULL, world, &config, &recording),
         FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)

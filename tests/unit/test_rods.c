@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "yard.h"
+#include "scene_builder.h"
 
 #define G 9.81
 
@@ -51,28 +51,28 @@ static double energy(const foliot_world *world)
     return now.kinetic + now.potential;
 }
 
-static foliot_world *pendulum(yard *y, foliot_integrator id, double dt)
+static foliot_world *pendulum(scene_builder *y, foliot_integrator id, double dt)
 {
     const double top[3] = {0.3, 0.2, 0};
-    *y = yard_new(id);
+    *y = builder_new(id);
     y->scene.dt = dt;
     y->scene.gravity[2] = -G;
-    yard_point(y, 1.7, 1.3, 0.2, -0.1);
-    yard_moves(y, 0.1 * 0.3, 1.1, 1.0 * 0.3); // across the rod: a spherical pendulum
-    yard_link(y, FOLIOT_CONSTRAINT_ROD, 0, FOLIOT_NO_BODY, top);
-    return yard_open(y);
+    builder_add_point(y, 1.7, 1.3, 0.2, -0.1);
+    builder_set_velocity(y, 0.1 * 0.3, 1.1, 1.0 * 0.3); // across the rod: a spherical pendulum
+    builder_add_link(y, FOLIOT_CONSTRAINT_ROD, 0, FOLIOT_NO_BODY, top);
+    return builder_create_world(y);
 }
 
 static void position_after(foliot_integrator id, double dt, double time, double x[3])
 {
-    yard y;
+    scene_builder y;
     foliot_world *world = pendulum(&y, id, dt);
-    yard_run(world, (uint32_t)lround(time / dt));
+    run_ticks(world, (uint32_t)lround(time / dt));
     foliot_body_state ball = foliot_world_get_body_state(world, 0);
     for (int k = 0; k < 3; k++)
         x[k] = ball.position[k];
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static double apart(const double a[3], const double b[3])
@@ -104,12 +104,12 @@ static void a_rod_pendulum_has_the_order_of_the_scheme(void **state)
 
 static void holds(foliot_integrator id)
 {
-    yard y;
+    scene_builder y;
     foliot_world *world = pendulum(&y, id, 1.0 / 60);
     const foliot_integrator_info *info = foliot_integrator_get_info(id);
     double start = energy(world), worst = 0, length = y.constraints[0].length;
     for (int t = 0; t < 60 * 60; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         foliot_body_state ball = foliot_world_get_body_state(world, 0);
         const double top[3] = {0.3, 0.2, 0};
         check_near(apart(ball.position, top), length, 4e-15);
@@ -125,7 +125,7 @@ static void holds(foliot_integrator id)
                        : info->order == 4 ? 1e-3
                                           : 1e-5);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_rod_pendulum_keeps_length_and_energy(void **state)
@@ -139,19 +139,19 @@ static void a_rod_pendulum_keeps_length_and_energy(void **state)
 static void chains(foliot_integrator id)
 {
     const uint32_t links = 50;
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     const double top[3] = {0, 0, 0};
     y.scene.dt = 1.0 / 240;
     y.scene.gravity[2] = -G;
     for (uint32_t k = 0; k < links; k++)
-        yard_point(&y, k + 1 == links ? 5 : 0.1, 0.1 * (k + 1), 0, 0);
-    yard_link(&y, FOLIOT_CONSTRAINT_ROD, 0, FOLIOT_NO_BODY, top);
+        builder_add_point(&y, k + 1 == links ? 5 : 0.1, 0.1 * (k + 1), 0, 0);
+    builder_add_link(&y, FOLIOT_CONSTRAINT_ROD, 0, FOLIOT_NO_BODY, top);
     for (uint32_t k = 0; k + 1 < links; k++)
-        yard_link(&y, FOLIOT_CONSTRAINT_ROD, k, k + 1, NULL);
-    foliot_world *world = yard_open(&y);
+        builder_add_link(&y, FOLIOT_CONSTRAINT_ROD, k, k + 1, NULL);
+    foliot_world *world = builder_create_world(&y);
     double start = energy(world);
     for (int t = 0; t < 240; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         for (uint32_t k = 0; k + 1 < links; k++) {
             check_near(distance(world, k, k + 1), 0.1, 1e-13);
             check_near(stretching(world, k, k + 1), 0, 1e-11);
@@ -160,7 +160,7 @@ static void chains(foliot_integrator id)
     check_near(energy(world), start, id == FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER ? 10 : 1);
     check_lt(foliot_world_get_body_state(world, links - 1).position[2], -1);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_chain_of_fifty_rods_does_not_stretch(void **state)
@@ -172,23 +172,24 @@ static void a_chain_of_fifty_rods_does_not_stretch(void **state)
 // A net of rods in free flight: triangles share bodies, and one rod of them says nothing new.
 static void tumbles(foliot_integrator id)
 {
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     const double at[5][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1.1, 0}, {0.2, 0.3, 0.9}, {1, 1, 0}};
     const uint32_t rods[9][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3},
                                  {2, 3}, {4, 1}, {4, 2}, {4, 3}};
     const double spin[3] = {0.7, -1.9, 2.3};
     for (int k = 0; k < 5; k++) {
-        yard_point(&y, 1 + k, at[k][0], at[k][1], at[k][2]);
+        builder_add_point(&y, 1 + k, at[k][0], at[k][1], at[k][2]);
         const double *p = at[k];
-        yard_moves(&y, spin[1] * p[2] - spin[2] * p[1], spin[2] * p[0] - spin[0] * p[2],
-                   spin[0] * p[1] - spin[1] * p[0] + 3);
+        builder_set_velocity(&y, spin[1] * p[2] - spin[2] * p[1], spin[2] * p[0] - spin[0] * p[2],
+                             spin[0] * p[1] - spin[1] * p[0] + 3);
     }
     for (int k = 0; k < 9; k++)
-        yard_link(&y, FOLIOT_CONSTRAINT_ROD, rods[k][0], rods[k][1], NULL);
-    yard_link(&y, FOLIOT_CONSTRAINT_ROD, 0, 4, NULL); // the tenth of five bodies: one too many
-    foliot_world *world = yard_open(&y);
+        builder_add_link(&y, FOLIOT_CONSTRAINT_ROD, rods[k][0], rods[k][1], NULL);
+    builder_add_link(&y, FOLIOT_CONSTRAINT_ROD, 0, 4,
+                     NULL); // the tenth of five bodies: one too many
+    foliot_world *world = builder_create_world(&y);
     foliot_invariants start = foliot_world_get_invariants(world, NULL);
-    yard_run(world, 600);
+    run_ticks(world, 600);
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
     for (int k = 0; k < 9; k++) {
         double length = y.constraints[k].length;
@@ -199,7 +200,7 @@ static void tumbles(foliot_integrator id)
         check_near(end.angular_momentum[k], start.angular_momentum[k], 1e-9);
     }
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_net_of_rods_tumbles_and_keeps_angular_momentum(void **state)
@@ -212,17 +213,17 @@ static void a_rod_breaks_at_its_force(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        yard y = yard_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         const double top[3] = {0, 0, 1};
         y.scene.gravity[2] = -G;
-        yard_point(&y, 3, 0, 0, 0);
-        yard_link(&y, FOLIOT_CONSTRAINT_ROD, 0, FOLIOT_NO_BODY, top);
+        builder_add_point(&y, 3, 0, 0, 0);
+        builder_add_link(&y, FOLIOT_CONSTRAINT_ROD, 0, FOLIOT_NO_BODY, top);
         y.constraints[0].break_force = 3 * G * (k ? 0.99 : 1.01);
-        foliot_world *world = yard_open(&y);
-        yard_run(world, 300);
+        foliot_world *world = builder_create_world(&y);
+        run_ticks(world, 300);
         assert_int_equal(foliot_world_get_constraint_broken(world, 0), k);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 

@@ -14,7 +14,7 @@
 #include "foliot/snapshot.h"
 #include "sim/selftest/probe.h"
 #include "task_pool.h"
-#include "yard.h"
+#include "scene_builder.h"
 #include "status.h"
 
 #define G 9.81
@@ -38,83 +38,83 @@ static double energy_of(const foliot_world *world)
     return now.kinetic + now.potential;
 }
 
-static yard floor_yard(void)
+static scene_builder floor_scene(void)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.sleep = true;
     y.scene.gravity[2] = -G;
-    yard_plane(&y, 0, 0, 1, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
     return y;
 }
 
 // Two columns of three boxes, two islands.
-static yard two_columns(void)
+static scene_builder two_columns(void)
 {
-    yard y = floor_yard();
+    scene_builder y = floor_scene();
     for (int i = 0; i < 2; i++)
         for (int n = 0; n < 3; n++)
-            yard_box(&y, 8, 0.1, 0.1, 0.1, 2.0 * i, 0, 0.1 + 0.2 * n);
-    yard_material(&y, 0.6, 0);
+            builder_add_box(&y, 8, 0.1, 0.1, 0.1, 2.0 * i, 0, 0.1 + 0.2 * n);
+    builder_set_material(&y, 0.6, 0);
     return y;
 }
 
 static void until_asleep(foliot_world *world, uint32_t count)
 {
     for (int t = 0; t < 300 && sleepers(world) < count; t++)
-        yard_run(world, 1);
+        run_ticks(world, 1);
     assert_int_equal(sleepers(world), count);
 }
 
 static void what_rests_falls_asleep_and_costs_no_energy(void **state)
 {
     (void)state;
-    yard y = two_columns();
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 25);
+    scene_builder y = two_columns();
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 25);
     assert_int_equal(sleepers(world), 0); // not before half a second
     double least = energy_of(world), scale = 8 * G * 0.1;
     for (int t = 0; t < 120; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         check_below(energy_of(world), least + 1e-4 * scale);
         least = fmin(least, energy_of(world));
     }
     assert_int_equal(sleepers(world), 6);
     foliot_body_state before = foliot_world_get_body_state(world, 3);
-    yard_run(world, 600);
+    run_ticks(world, 600);
     foliot_body_state after = foliot_world_get_body_state(world, 3);
     assert_memory_equal(&before, &after, offsetof(foliot_body_state, flags));
     check_bits(after.velocity[2], 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void scenes_that_do_not_say_so_stay_awake(void **state)
 {
     (void)state;
-    yard y = two_columns();
+    scene_builder y = two_columns();
     y.scene.sleep = false;
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 120);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 120);
     assert_int_equal(sleepers(world), 0);
     assert_int_equal(foliot_world_get_body_state(world, 1).flags, FOLIOT_BODY_ALIVE);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // In free flight, however slow, nobody sleeps: only what rests on something.
 static void what_hangs_in_the_air_does_not_sleep(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.sleep = true;
-    yard_ball(&y, 1, 0.2, 0, 0, 0);
-    yard_moves(&y, 1e-6, 0, 0);
-    yard_ball(&y, 1, 0.2, 0, 0, 0.4);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 120);
+    builder_add_ball(&y, 1, 0.2, 0, 0, 0);
+    builder_set_velocity(&y, 1e-6, 0, 0);
+    builder_add_ball(&y, 1, 0.2, 0, 0, 0.4);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 120);
     assert_int_equal(sleepers(world), 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // A ball hits the lowest of one column: that whole column wakes, before the blow, and gives way;
@@ -122,46 +122,46 @@ static void what_hangs_in_the_air_does_not_sleep(void **state)
 static void a_blow_wakes_its_island_in_time(void **state)
 {
     (void)state;
-    yard y = two_columns(), same = two_columns();
+    scene_builder y = two_columns(), same = two_columns();
     same.scene.sleep = false;
-    yard *both[] = {&y, &same};
+    scene_builder *both[] = {&y, &same};
     foliot_world *worlds[2];
     for (int k = 0; k < 2; k++) {
-        yard_ball(both[k], 8, 0.1, -9, 0, 0.1);
-        yard_moves(both[k], 4, 0, 0);
+        builder_add_ball(both[k], 8, 0.1, -9, 0, 0.1);
+        builder_set_velocity(both[k], 4, 0, 0);
         both[k]->bodies[both[k]->scene.body_count - 1].friction = 0;
-        worlds[k] = yard_open(both[k]);
-        yard_run(worlds[k], 100);
+        worlds[k] = builder_create_world(both[k]);
+        run_ticks(worlds[k], 100);
     }
     assert_int_equal(sleepers(worlds[0]), 6);
     assert_int_equal(sleepers(worlds[1]), 0);
     int t = 0;
     while (sleepers(worlds[0]) == 6 && t++ < 100)
-        yard_run(worlds[0], 1);
-    yard_run(worlds[1], (uint32_t)t);
+        run_ticks(worlds[0], 1);
+    run_ticks(worlds[1], (uint32_t)t);
     assert_int_equal(sleepers(worlds[0]), 3); // at once, and not the other island
     for (uint32_t n = 1; n <= 3; n++)
         assert_false(asleep(worlds[0], n));
     check_lt(foliot_world_get_body_state(worlds[0], 7).position[0], 0); // it was not touched before
     // The blow is what it would be without sleep.
-    yard_run(worlds[0], 10);
-    yard_run(worlds[1], 10);
+    run_ticks(worlds[0], 10);
+    run_ticks(worlds[1], 10);
     double moved = foliot_world_get_body_state(worlds[0], 1).position[0];
     check_gt(moved, 0.05);
     check_near(moved, foliot_world_get_body_state(worlds[1], 1).position[0], 0.02 * moved);
     foliot_world_destroy(worlds[0]);
     foliot_world_destroy(worlds[1]);
-    yard_free(&y);
-    yard_free(&same);
+    builder_free(&y);
+    builder_free(&same);
 }
 
 // -- players
 
 static const double beside[1][3] = {{0, 0, 0.75}};
 
-static yard player_yard(void)
+static scene_builder player_scene(void)
 {
-    yard y = two_columns();
+    scene_builder y = two_columns();
     foliot_players_definition *p = &y.scene.players;
     p->limit = 1;
     p->body.mass = 5;
@@ -187,9 +187,9 @@ static void act(foliot_world *world, foliot_input_kind kind, int8_t push, uint16
 }
 
 // A player who stands on a column with hands off.
-static foliot_world *player_asleep(yard *y)
+static foliot_world *player_asleep(scene_builder *y)
 {
-    foliot_world *world = yard_open(y);
+    foliot_world *world = builder_create_world(y);
     act(world, FOLIOT_INPUT_JOIN, 0, 0);
     until_asleep(world, 7);
     act(world, FOLIOT_INPUT_CONTROL, 0, 0); // says nothing
@@ -206,27 +206,27 @@ static void a_players_input_wakes_its_island(void **state)
         uint32_t asleep;
     } cases[] = {{40, 0, 3}, {0, 8, 3}, {0, FOLIOT_BUTTON_JUMP, 3}, {0, FOLIOT_BUTTON_PULL, 3}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        yard y = player_yard();
+        scene_builder y = player_scene();
         foliot_world *world = player_asleep(&y);
         act(world, FOLIOT_INPUT_CONTROL, cases[k].push, cases[k].buttons);
         assert_int_equal(sleepers(world), cases[k].asleep);
         if (cases[k].buttons == FOLIOT_BUTTON_JUMP)
             check_gt(foliot_world_get_body_state(world, 7).velocity[2], 2.5);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
 static void who_is_pulled_wakes(void **state)
 {
     (void)state;
-    yard y = player_yard();
+    scene_builder y = player_scene();
     y.scene.players.reach = 5; // the other column too
     foliot_world *world = player_asleep(&y);
     act(world, FOLIOT_INPUT_CONTROL, 0, FOLIOT_BUTTON_PULL);
     assert_int_equal(sleepers(world), 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // The player lies under a plank; when he leaves, it must fall.
@@ -234,21 +234,21 @@ static void a_broken_support_wakes_what_it_bore(void **state)
 {
     (void)state;
     static const double under[1][3] = {{0, 0, 0.12}};
-    yard y = player_yard();
+    scene_builder y = player_scene();
     y.scene.body_count = 1; // the floor alone
     y.scene.players.positions = under;
-    yard_ball(&y, 5, 0.12, 0.8, 0, 0.12);
-    yard_box(&y, 10, 0.6, 0.3, 0.05, 0.4, 0, 0.29);
+    builder_add_ball(&y, 5, 0.12, 0.8, 0, 0.12);
+    builder_add_box(&y, 10, 0.6, 0.3, 0.05, 0.4, 0, 0.29);
     y.bodies[2].friction = 0.6;
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     act(world, FOLIOT_INPUT_JOIN, 0, 0);
     until_asleep(world, 3);
     act(world, FOLIOT_INPUT_LEAVE, 0, 0);
     assert_int_equal(sleepers(world), 0);
-    yard_run(world, 60);
+    run_ticks(world, 60);
     check_below(foliot_world_get_body_state(world, 2).position[2], 0.25);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- links and pushes
@@ -257,7 +257,7 @@ static void a_broken_support_wakes_what_it_bore(void **state)
 static void a_spring_ties_islands(void **state)
 {
     (void)state;
-    yard y = two_columns();
+    scene_builder y = two_columns();
     foliot_force_definition spring = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     spring.a = 1;
     spring.b = 4;
@@ -266,23 +266,23 @@ static void a_spring_ties_islands(void **state)
     spring.as.spring.length = 2;
     y.scene.forces = &spring;
     y.scene.force_count = 1;
-    yard_ball(&y, 8, 0.1, -9, 0, 0.1);
-    yard_moves(&y, 4, 0, 0);
+    builder_add_ball(&y, 8, 0.1, -9, 0, 0.1);
+    builder_set_velocity(&y, 4, 0, 0);
     y.bodies[7].friction = 0;
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 100);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 100);
     assert_int_equal(sleepers(world), 6);
     for (int t = 0; t < 100 && sleepers(world) == 6; t++)
-        yard_run(world, 1);
+        run_ticks(world, 1);
     assert_int_equal(sleepers(world), 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_push_wakes_when_it_begins_and_ends(void **state)
 {
     (void)state;
-    yard y = two_columns();
+    scene_builder y = two_columns();
     foliot_force_definition push = foliot_force_definition_default(FOLIOT_FORCE_CONSTANT);
     push.a = 4;
     push.as.constant.force[1] = 5; // friction holds it
@@ -290,19 +290,19 @@ static void a_push_wakes_when_it_begins_and_ends(void **state)
     push.as.constant.end = 6.01;
     y.scene.forces = &push;
     y.scene.force_count = 1;
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 180);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 180);
     assert_int_equal(sleepers(world), 6);
-    yard_run(world, 1);
+    run_ticks(world, 1);
     assert_int_equal(sleepers(world), 3);
-    yard_run(world, 100);
+    run_ticks(world, 100);
     assert_int_equal(sleepers(world), 6);
-    yard_run(world, 79);
+    run_ticks(world, 79);
     assert_int_equal(sleepers(world), 6);
-    yard_run(world, 1);
+    run_ticks(world, 1);
     assert_int_equal(sleepers(world), 3);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- the same future
@@ -317,11 +317,11 @@ static void same(const foliot_world *a, const foliot_world *b)
 static void restored_sleepers_have_the_same_future(void **state)
 {
     (void)state;
-    yard y = player_yard();
+    scene_builder y = player_scene();
     task_pool *pool = task_pool_create(3);
     foliot_host host = {
         .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 3};
-    foliot_world *world = yard_open(&y), *other = yard_open(&y);
+    foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
     act(world, FOLIOT_INPUT_JOIN, 0, 0);
     for (int round = 0; round < 12; round++) {
         size_t length;
@@ -342,15 +342,15 @@ static void restored_sleepers_have_the_same_future(void **state)
     foliot_world_destroy(world);
     foliot_world_destroy(other);
     task_pool_destroy(pool);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // Sleepers are found by questions, and sleep on.
 static void questions_wake_nobody(void **state)
 {
     (void)state;
-    yard y = two_columns();
-    foliot_world *world = yard_open(&y);
+    scene_builder y = two_columns();
+    foliot_world *world = builder_create_world(&y);
     foliot_query_hit hit;
     until_asleep(world, 6);
     foliot_digest before = foliot_world_get_digest(world);
@@ -359,10 +359,10 @@ static void questions_wake_nobody(void **state)
     check_near(hit.distance, 4.9, 1e-3);
     foliot_digest after = foliot_world_get_digest(world);
     assert_memory_equal(&before, &after, sizeof before);
-    yard_run(world, 1);
+    run_ticks(world, 1);
     assert_int_equal(sleepers(world), 6);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- the wire
@@ -374,7 +374,7 @@ typedef struct sent {
     foliot_snapshot base, now, got;
 } sent;
 
-static void begin_sending(sent *s, const yard *y)
+static void begin_sending(sent *s, const scene_builder *y)
 {
     *s = (sent){.format = foliot_snapshot_format_default(&y->scene)};
     assert_int_equal(foliot_snapshot_coder_create(&s->format, &s->coder), FOLIOT_STATUS_OK);
@@ -412,11 +412,11 @@ static void end_sending(sent *s)
 static void snapshots_tell_who_sleeps(void **state)
 {
     (void)state;
-    yard y = two_columns();
-    foliot_world *world = yard_open(&y);
+    scene_builder y = two_columns();
+    foliot_world *world = builder_create_world(&y);
     sent s;
     begin_sending(&s, &y);
-    yard_run(world, 20);
+    run_ticks(world, 20);
     assert_int_equal(foliot_snapshot_quantise(&s.format, world, &s.base), FOLIOT_STATUS_OK);
     until_asleep(world, 6);
     send_now(&s, world);
@@ -426,12 +426,12 @@ static void snapshots_tell_who_sleeps(void **state)
         check_bits(seen.velocity[2], 0);
     }
     assert_int_equal(foliot_snapshot_quantise(&s.format, world, &s.base), FOLIOT_STATUS_OK);
-    yard_run(world, 6);
+    run_ticks(world, 6);
     check_below(send_now(&s, world), 12);
     assert_memory_equal(s.got.bodies, s.base.bodies, 7 * sizeof *s.got.bodies);
     end_sending(&s);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- the scene
@@ -446,7 +446,7 @@ static void the_probe_naps_and_wakes(void **state)
     foliot__probe_make(&probe, FOLIOT__PROBE_nap);
     assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_STATUS_OK);
     for (int t = 0; t < 50; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         counts[t] = sleepers(world);
         most = counts[t] > most ? counts[t] : most;
     }
@@ -461,7 +461,7 @@ static void forces_from_afar_and_sleep_do_not_go_together(void **state)
     (void)state;
     const foliot_force_kind kinds[] = {FOLIOT_FORCE_NEWTON, FOLIOT_FORCE_CALLBACK};
     for (int k = 0; k < 2; k++) {
-        yard y = two_columns();
+        scene_builder y = two_columns();
         foliot_force_definition force = foliot_force_definition_default(kinds[k]);
         foliot_scene_problem problem = {.path = ""};
         y.scene.bodies = y.bodies;
@@ -469,14 +469,14 @@ static void forces_from_afar_and_sleep_do_not_go_together(void **state)
         y.scene.force_count = 1;
         assert_int_equal(foliot_scene_check(&y.scene, &problem), FOLIOT_STATUS_REFUSED);
         assert_string_equal(problem.path, "sleep");
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
 static void bytes_say_whether_bodies_sleep(void **state)
 {
     (void)state;
-    yard y = two_columns();
+    scene_builder y = two_columns();
     y.scene.bodies = y.bodies;
     uint8_t bytes[2][2048];
     size_t length[2];
@@ -490,7 +490,7 @@ static void bytes_say_whether_bodies_sleep(void **state)
         foliot_scene_destroy(back);
     }
     assert_int_equal(length[0], length[1]); // a bit of the mask
-    yard_free(&y);
+    builder_free(&y);
 }
 
 int main(void)

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 
 #include "pace.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 #define G 9.81
 
-static yard floor_yard(foliot_integrator id)
+static scene_builder floor_scene(foliot_integrator id)
 {
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     y.scene.gravity[2] = -G;
-    yard_plane(&y, 0, 0, 1, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
     return y;
 }
 
-static foliot_body_state last_of(const foliot_world *world, const yard *y)
+static foliot_body_state last_of(const foliot_world *world, const scene_builder *y)
 {
     return foliot_world_get_body_state(world, y->scene.body_count - 1);
 }
@@ -47,21 +47,21 @@ static double tilt_of(const foliot_body_state *s) // of the body's z, from uprig
 // How far a box slides down a slope of that angle from rest, in `ticks`.
 static double slide(foliot_integrator id, double angle, double friction, int ticks)
 {
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     y.scene.gravity[2] = -G;
-    yard_plane(&y, sin(angle), 0, cos(angle), 0);
-    yard_box(&y, 5, 0.3, 0.2, 0.1, 0.1 * sin(angle), 0, 0.1 * cos(angle));
-    yard_turn(&y, 0, 1, 0, angle);
-    yard_material(&y, friction, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, (uint32_t)ticks);
+    builder_add_plane(&y, sin(angle), 0, cos(angle), 0);
+    builder_add_box(&y, 5, 0.3, 0.2, 0.1, 0.1 * sin(angle), 0, 0.1 * cos(angle));
+    builder_turn(&y, 0, 1, 0, angle);
+    builder_set_material(&y, friction, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, (uint32_t)ticks);
     foliot_body_state s = last_of(world, &y);
     double way = (s.position[0] - 0.1 * sin(angle)) * cos(angle) -
                  (s.position[2] - 0.1 * cos(angle)) * sin(angle);
     check_near(tilt_of(&s), angle, 2e-3); // it lies flat
     check_below(fabs(s.position[1]), 1e-3);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
     return way;
 }
 
@@ -86,38 +86,38 @@ static void a_box_slides_at_the_angle_of_its_friction(void **state)
 static void a_pushed_box_stops_where_friction_stops_it(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
-    yard_box(&y, 7, 0.3, 0.3, 0.05, 0, 0, 0.05);
-    yard_moves(&y, 3, 1, 0);
-    yard_material(&y, 0.4, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 120);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+    builder_add_box(&y, 7, 0.3, 0.3, 0.05, 0, 0, 0.05);
+    builder_set_velocity(&y, 3, 1, 0);
+    builder_set_material(&y, 0.4, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 120);
     double way = 10 / (2 * 0.4 * G);
     foliot_body_state s = last_of(world, &y);
     check_near(s.position[0], way * 3 / sqrt(10), 0.02 * way);
     check_near(s.position[1], way * 1 / sqrt(10), 0.02 * way);
     check_below(hypot(s.velocity[0], s.velocity[1]), 1e-6);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // A disc-like box that spins flat on the floor is braked by the friction under its faces.
 static void a_spinning_box_comes_to_rest(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
-    yard_box(&y, 4, 0.3, 0.3, 0.05, 0, 0, 0.05);
-    yard_spins(&y, 0, 0, 6);
-    yard_material(&y, 0.5, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 6);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    builder_add_box(&y, 4, 0.3, 0.3, 0.05, 0, 0, 0.05);
+    builder_set_spin(&y, 0, 0, 6);
+    builder_set_material(&y, 0.5, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 6);
     double after = last_of(world, &y).angular_velocity[2];
     check_lt(after, 5.2);
     check_gt(after, 1);
-    yard_run(world, 114);
+    run_ticks(world, 114);
     check_below(fabs(last_of(world, &y).angular_velocity[2]), 1e-5);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- rolling
@@ -126,26 +126,26 @@ static void a_spinning_box_comes_to_rest(void **state)
 static void a_sliding_capsule_ends_up_rolling(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double r = 0.2, m = 3, inertia = 0.45 * m * r * r;
-    yard_capsule(&y, m, r, 0.5, 0, 0, r);
-    yard_turn(&y, 1, 0, 0, M_PI / 2); // its axis along y
-    yard_moves(&y, 2, 0, 0);
+    builder_add_capsule(&y, m, r, 0.5, 0, 0, r);
+    builder_turn(&y, 1, 0, 0, M_PI / 2); // its axis along y
+    builder_set_velocity(&y, 2, 0, 0);
     y.bodies[1].inertia[0] = y.bodies[1].inertia[1] = 0.4;
     y.bodies[1].inertia[2] = inertia;
-    yard_material(&y, 0.4, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 200);
+    builder_set_material(&y, 0.4, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 200);
     foliot_body_state s = last_of(world, &y);
     double expected = 2 / (1 + inertia / (m * r * r));
     check_near(s.velocity[0], expected, 0.01 * expected);
     check_near(s.angular_velocity[1] * r, s.velocity[0], 1e-3);
     check_below(fabs(s.velocity[1]), 1e-3);
     double before = s.position[0];
-    yard_run(world, 60); // and rolls on
+    run_ticks(world, 60); // and rolls on
     check_near(last_of(world, &y).position[0] - before, expected, 0.01 * expected);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- tipping
@@ -153,19 +153,19 @@ static void a_sliding_capsule_ends_up_rolling(void **state)
 // A box that stands on its lower edge, tilted by `angle`, after two seconds.
 static double tipped(double angle)
 {
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double a = 0.2, h = 0.5; // half its width and height
-    yard_box(&y, 20, a, 0.3, h, 0, 0, a * sin(angle) + h * cos(angle));
-    yard_turn(&y, 0, 1, 0, angle);
-    yard_material(&y, 0.9, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 240);
+    builder_add_box(&y, 20, a, 0.3, h, 0, 0, a * sin(angle) + h * cos(angle));
+    builder_turn(&y, 0, 1, 0, angle);
+    builder_set_material(&y, 0.9, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 240);
     foliot_body_state s = last_of(world, &y);
     check_near(s.position[2], tilt_of(&s) < 0.5 ? h : a, 3e-3); // flat, on one face or the other
     check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-3);
     double end = tilt_of(&s);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
     return end;
 }
 
@@ -180,33 +180,33 @@ static void a_box_tips_over_its_edge_at_the_right_angle(void **state)
 static void a_capsule_on_end_falls_on_its_side(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
-    yard_capsule(&y, 2, 0.1, 0.3, 0, 0, 0.1 + 0.3 * cos(0.05));
-    yard_turn(&y, 0, 1, 0, 0.05);
-    yard_material(&y, 0.7, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 300);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+    builder_add_capsule(&y, 2, 0.1, 0.3, 0, 0, 0.1 + 0.3 * cos(0.05));
+    builder_turn(&y, 0, 1, 0, 0.05);
+    builder_set_material(&y, 0.7, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 300);
     foliot_body_state s = last_of(world, &y);
     check_near(tilt_of(&s), M_PI / 2, 5e-3);
     check_near(s.position[2], 0.1, 1e-3);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // The nearest falls on the next, and so on to the last.
 static void dominoes_all_fall(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
-    yard_ball(&y, 8, 0.1, -0.5, 0, 0.3);
-    yard_moves(&y, 3, 0, 0);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+    builder_add_ball(&y, 8, 0.1, -0.5, 0, 0.3);
+    builder_set_velocity(&y, 3, 0, 0);
     for (int n = 0; n < 15; n++)
-        yard_box(&y, 2, 0.03, 0.12, 0.3, 0.24 * n, 0, 0.3);
-    yard_material(&y, 0.4, 0);
-    foliot_world *world = yard_open(&y);
+        builder_add_box(&y, 2, 0.03, 0.12, 0.3, 0.24 * n, 0, 0.3);
+    builder_set_material(&y, 0.4, 0);
+    foliot_world *world = builder_create_world(&y);
     int fallen_at[15] = {0};
     for (int t = 1; t < 480; t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         for (uint32_t n = 0; n < 15; n++) {
             foliot_body_state s = foliot_world_get_body_state(world, 2 + n);
             if (!fallen_at[n] && tilt_of(&s) > 0.15)
@@ -220,7 +220,7 @@ static void dominoes_all_fall(void **state)
     for (uint32_t n = 0; n < 15; n++) // the ball may roll on
         check_below(fabs(foliot_world_get_body_state(world, 2 + n).velocity[0]), 0.02);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- pushing
@@ -230,10 +230,10 @@ static void a_player_pushes_a_row_of_cubes(void **state)
 {
     (void)state;
     static const double start[1][3] = {{0, 0, 0.5}};
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int n = 0; n < 5; n++)
-        yard_box(&y, 10, 0.2, 0.2, 0.2, 0.7 + 0.4 * n, 0, 0.2);
-    yard_material(&y, 0.3, 0);
+        builder_add_box(&y, 10, 0.2, 0.2, 0.2, 0.7 + 0.4 * n, 0, 0.2);
+    builder_set_material(&y, 0.3, 0);
     foliot_players_definition *p = &y.scene.players;
     p->limit = 1;
     p->body.mass = 100;
@@ -243,14 +243,14 @@ static void a_player_pushes_a_row_of_cubes(void **state)
     p->positions = start;
     p->position_count = 1;
     p->force = 1000;
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     foliot_input input = {.kind = FOLIOT_INPUT_JOIN, .sequence = 1};
     assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
     input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2, .axes = {127, 0, 0, 0}};
     assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
-    yard_run(world, 30);
+    run_ticks(world, 30);
     double before = foliot_world_get_body_state(world, 6).velocity[0];
-    yard_run(world, 30);
+    run_ticks(world, 30);
     double gained = (foliot_world_get_body_state(world, 6).velocity[0] - before) / 0.5;
     double expected = (1000 - 0.3 * 150 * G) / 150;
     check_near(gained, expected, 0.02 * expected);
@@ -258,7 +258,7 @@ static void a_player_pushes_a_row_of_cubes(void **state)
         check_near(foliot_world_get_body_state(world, n).velocity[0],
                    foliot_world_get_body_state(world, 6).velocity[0], 0.05);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 int main(void)

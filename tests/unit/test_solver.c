@@ -12,12 +12,12 @@
 #include "base/rng.h"
 #include "sim/solver/contact_solver.h"
 #include "sim/solver/solver_kernel.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 static const foliot_host no_host;
 
 typedef struct heap {
-    yard y;
+    scene_builder y;
     foliot_world *world;
     foliot__step step;
     foliot__solver s;
@@ -32,13 +32,13 @@ static double between(foliot__rng *rng, double low, double high)
 static void make(heap *h, uint64_t seed)
 {
     foliot__rng rng = foliot__rng_seeded(seed);
-    h->y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    h->y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     h->y.scene.gravity[2] = -9.81;
-    yard_plane(&h->y, 0, 0, 1, 0);
+    builder_add_plane(&h->y, 0, 0, 1, 0);
     for (int k = 0; k < 60; k++) {
         double px = between(&rng, -0.8, 0.8), py = between(&rng, -0.8, 0.8);
         double pz = between(&rng, 0.3, 1.5);
-        uint32_t i = yard_ball(&h->y, between(&rng, 0.5, 3), 0.2, px, py, pz);
+        uint32_t i = builder_add_ball(&h->y, between(&rng, 0.5, 3), 0.2, px, py, pz);
         if (k % 2) {
             foliot_shape *shape = &h->y.bodies[i].shape;
             shape->kind = FOLIOT_SHAPE_BOX;
@@ -46,10 +46,10 @@ static void make(heap *h, uint64_t seed)
         }
     }
     // Last, so that it is the second body of its pairs.
-    h->y.bodies[yard_ball(&h->y, 1, 0.3, 0, 0, 0.1)].is_static = true;
-    yard_material(&h->y, 0.5, 0);
-    h->world = yard_open(&h->y);
-    yard_run(h->world, 30);
+    h->y.bodies[builder_add_ball(&h->y, 1, 0.3, 0, 0, 0.1)].is_static = true;
+    builder_set_material(&h->y, 0.5, 0);
+    h->world = builder_create_world(&h->y);
+    run_ticks(h->world, 30);
     h->step = (foliot__step){.world = h->world,
                              .host = &no_host,
                              .dt = 1.0 / 240,
@@ -70,7 +70,7 @@ static void make(heap *h, uint64_t seed)
 static void drop(heap *h)
 {
     foliot_world_destroy(h->world);
-    yard_free(&h->y);
+    builder_free(&h->y);
 }
 
 static const foliot__phase phases[2] = {

@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "pace.h"
-#include "yard.h"
+#include "scene_builder.h"
 #include "status.h"
 
 #define G 9.81
@@ -27,16 +27,16 @@ static void with_every_scheme(scheme_test *test)
     }
 }
 
-static yard floor_yard(foliot_integrator id)
+static scene_builder floor_scene(foliot_integrator id)
 {
-    yard y = yard_new(id);
+    scene_builder y = builder_new(id);
     y.scene.gravity[2] = -G;
-    yard_plane(&y, 0, 0, 1, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
     return y;
 }
 
 // The farthest that a body has moved across from where the scene puts it.
-static double drift_of(const foliot_world *world, const yard *y)
+static double drift_of(const foliot_world *world, const scene_builder *y)
 {
     double farthest = 0;
     for (uint32_t i = 0; i < y->scene.body_count; i++) {
@@ -53,24 +53,25 @@ static double energy_of(const foliot_world *world)
     return now.kinetic + now.potential;
 }
 
-static void tower(yard *y, int count, double half, double x)
+static void tower(scene_builder *y, int count, double half, double x)
 {
     for (int i = 0; i < count; i++)
-        yard_box(y, 1000 * 8 * half * half * half, half, half, half, x, 0, half + 2 * half * i);
+        builder_add_box(y, 1000 * 8 * half * half * half, half, half, half, x, 0,
+                        half + 2 * half * i);
 }
 
 // -- standing
 
 static void stands_for_ten_minutes(foliot_integrator id)
 {
-    yard y = floor_yard(id);
+    scene_builder y = floor_scene(id);
     tower(&y, 10, 0.5, 0);
-    yard_material(&y, 0.6, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 60);
+    builder_set_material(&y, 0.6, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 60);
     double top = foliot_world_get_body_state(world, 10).position[2], drift = 0, sunk = 0;
     for (int second = 1; second < PACE(600); second++) {
-        yard_run(world, 60);
+        run_ticks(world, 60);
         drift = fmax(drift, drift_of(world, &y));
         sunk = fmax(sunk, fabs(foliot_world_get_body_state(world, 10).position[2] - top));
     }
@@ -81,7 +82,7 @@ static void stands_for_ten_minutes(foliot_integrator id)
     check_near(top, 9.5, 0.012); // touches are springs: a thousandth of its height
     check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-5);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void ten_boxes_stand_for_ten_minutes(void **state)
@@ -93,15 +94,15 @@ static void ten_boxes_stand_for_ten_minutes(void **state)
 
 static void stands_a_while(foliot_integrator id)
 {
-    yard y = floor_yard(id);
+    scene_builder y = floor_scene(id);
     tower(&y, 5, 0.1, 0.37);
-    yard_material(&y, 0.6, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 300);
+    builder_set_material(&y, 0.6, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 300);
     check_below(drift_of(world, &y), 5e-4);
     check_near(foliot_world_get_body_state(world, 5).position[2], 0.9, 4e-3);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void boxes_stand_under_every_scheme(void **state)
@@ -114,74 +115,75 @@ static void boxes_stand_under_every_scheme(void **state)
 static void a_heavy_box_stands_on_light_ones(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
-    yard_box(&y, 1, 0.1, 0.1, 0.1, 0, 0, 0.1);
-    yard_box(&y, 1, 0.1, 0.1, 0.1, 0.6, 0, 0.1);
-    yard_box(&y, 1, 0.1, 0.1, 0.1, 0.3, 0.5, 0.1);
-    yard_box(&y, 100, 0.6, 0.6, 0.2, 0.3, 0.2, 0.4);
-    yard_material(&y, 0.6, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 240 + PACE(960));
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    builder_add_box(&y, 1, 0.1, 0.1, 0.1, 0, 0, 0.1);
+    builder_add_box(&y, 1, 0.1, 0.1, 0.1, 0.6, 0, 0.1);
+    builder_add_box(&y, 1, 0.1, 0.1, 0.1, 0.3, 0.5, 0.1);
+    builder_add_box(&y, 100, 0.6, 0.6, 0.2, 0.3, 0.2, 0.4);
+    builder_set_material(&y, 0.6, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 240 + PACE(960));
     check_below(drift_of(world, &y), 1e-3);
     check_near(foliot_world_get_body_state(world, 4).position[2], 0.4, 0.01);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // Two planks lean on each other; friction alone holds them.
 static void a_house_of_cards_stands(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double tilt = 0.35, half = 0.5, thick = 0.02;
     // Their lower edges on the floor, their upper ones touching at x = 0.
     double z = half * cos(tilt) + thick * sin(tilt), x = half * sin(tilt) + thick * cos(tilt);
-    yard_box(&y, 2, thick, 0.3, half, -x, 0, z);
-    yard_turn(&y, 0, 1, 0, tilt);
-    yard_box(&y, 2, thick, 0.3, half, x, 0, z);
-    yard_turn(&y, 0, 1, 0, -tilt);
-    yard_material(&y, 0.8, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, PACE(1200));
+    builder_add_box(&y, 2, thick, 0.3, half, -x, 0, z);
+    builder_turn(&y, 0, 1, 0, tilt);
+    builder_add_box(&y, 2, thick, 0.3, half, x, 0, z);
+    builder_turn(&y, 0, 1, 0, -tilt);
+    builder_set_material(&y, 0.8, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, PACE(1200));
     check_below(drift_of(world, &y), 5e-3);
     check_near(foliot_world_get_body_state(world, 1).position[2], z, 5e-3);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // Boxes side by side without a gap, five levels: nothing pushes them apart.
 static void a_pyramid_does_not_creep(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int level = 0; level < 5; level++)
         for (int i = 0; i < 5 - level; i++)
             for (int j = 0; j < 5 - level; j++)
-                yard_box(&y, 1000, 0.5, 0.5, 0.5, i + 0.5 * level, j + 0.5 * level, level + 0.5);
-    yard_material(&y, 0.6, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, PACE(600));
+                builder_add_box(&y, 1000, 0.5, 0.5, 0.5, i + 0.5 * level, j + 0.5 * level,
+                                level + 0.5);
+    builder_set_material(&y, 0.6, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, PACE(600));
     check_below(drift_of(world, &y), 1e-3);
     check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-3);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void capsules_lie_still(foliot_integrator id)
 {
-    yard y = floor_yard(id);
-    yard_capsule(&y, 3, 0.1, 0.4, 0, 0, 0.1);
-    yard_turn(&y, 0.6, 0.8, 0, M_PI / 2);
-    yard_capsule(&y, 3, 0.1, 0.4, 3, 0,
-                 0.5); // on end: the least push topples it, and there is none
-    yard_material(&y, 0.6, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 60);
+    scene_builder y = floor_scene(id);
+    builder_add_capsule(&y, 3, 0.1, 0.4, 0, 0, 0.1);
+    builder_turn(&y, 0.6, 0.8, 0, M_PI / 2);
+    builder_add_capsule(&y, 3, 0.1, 0.4, 3, 0,
+                        0.5); // on end: the least push topples it, and there is none
+    builder_set_material(&y, 0.6, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 60);
     check_below(drift_of(world, &y), 1e-5);
     check_near(foliot_world_get_body_state(world, 1).position[2], 0.1, 5e-4);
     check_near(foliot_world_get_body_state(world, 2).position[2], 0.5, 5e-4);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void capsules_lie_on_their_side_and_stand_on_end(void **state)
@@ -192,19 +194,19 @@ static void capsules_lie_on_their_side_and_stand_on_end(void **state)
 
 // -- piles
 
-static void tumble(yard *y, foliot__rng *rng, double x, double yy, double z)
+static void tumble(scene_builder *y, foliot__rng *rng, double x, double yy, double z)
 {
     double size = 0.1 + 0.1 * foliot__rng_unit(rng);
     uint32_t kind = foliot__rng_below(rng, 3);
     if (kind == 0)
-        yard_box(y, 900 * size * size * size, size, 0.8 * size, 0.7 * size, x, yy, z);
+        builder_add_box(y, 900 * size * size * size, size, 0.8 * size, 0.7 * size, x, yy, z);
     else if (kind == 1)
-        yard_capsule(y, 700 * size * size * size, 0.6 * size, 0.7 * size, x, yy, z);
+        builder_add_capsule(y, 700 * size * size * size, 0.6 * size, 0.7 * size, x, yy, z);
     else
-        yard_ball(y, 500 * size * size * size, size, x, yy, z);
+        builder_add_ball(y, 500 * size * size * size, size, x, yy, z);
     double ax = foliot__rng_unit(rng) - 0.5, ay = foliot__rng_unit(rng) - 0.5;
     double az = foliot__rng_unit(rng) - 0.5, norm = sqrt(ax * ax + ay * ay + az * az);
-    yard_turn(y, ax / norm, ay / norm, az / norm, 3 * foliot__rng_unit(rng));
+    builder_turn(y, ax / norm, ay / norm, az / norm, 3 * foliot__rng_unit(rng));
 }
 
 static foliot__rng seeded(void)
@@ -215,16 +217,16 @@ static foliot__rng seeded(void)
     return foliot__rng_seeded(seed);
 }
 
-static yard pile_yard(foliot__rng *rng, int layers)
+static scene_builder pile_scene(foliot__rng *rng, int layers)
 {
-    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
-    yard_plane(&y, 1, 0, 0, -0.95);
-    yard_plane(&y, -1, 0, 0, -0.95);
-    yard_plane(&y, 0, 1, 0, -0.95);
-    yard_plane(&y, 0, -1, 0, -0.95);
+    scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    builder_add_plane(&y, 1, 0, 0, -0.95);
+    builder_add_plane(&y, -1, 0, 0, -0.95);
+    builder_add_plane(&y, 0, 1, 0, -0.95);
+    builder_add_plane(&y, 0, -1, 0, -0.95);
     for (int n = 0; n < 9 * layers; n++)
         tumble(&y, rng, 0.6 * (n % 3) - 0.6, 0.6 * (n / 3 % 3) - 0.6, 0.35 + 0.6 * (n / 9));
-    yard_material(&y, 0.6, 0);
+    builder_set_material(&y, 0.6, 0);
     return y;
 }
 
@@ -234,11 +236,11 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
 {
     (void)state;
     foliot__rng rng = seeded();
-    yard y = pile_yard(&rng, 5);
-    foliot_world *world = yard_open(&y);
+    scene_builder y = pile_scene(&rng, 5);
+    foliot_world *world = builder_create_world(&y);
     double start = energy_of(world), least = start, gained = 0;
     for (int t = 0; t < PACE(900); t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         double now = energy_of(world);
         gained = fmax(gained, now - least);
         least = fmin(least, now);
@@ -250,7 +252,7 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
         check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-4 * start);
     gained = 0;
     for (int t = 0; t < PACE(300); t++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         gained = fmax(gained, energy_of(world) - least);
         least = fmin(least, energy_of(world));
     }
@@ -261,7 +263,7 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
     assert_int_equal(foliot_world_get_counters(world)->contacts_dropped, 0);
     assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // No floor and no gravity: bodies fly together, collide, and their total momentum is what it was.
@@ -269,17 +271,17 @@ static void an_isolated_pile_keeps_its_momentum(void **state)
 {
     (void)state;
     foliot__rng rng = seeded();
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int n = 0; n < 60; n++) {
         double x = 0.6 * (n % 4) - 0.9, yy = 0.6 * (n / 4 % 4) - 0.9, z = 0.6 * (n / 16) - 0.9;
         tumble(&y, &rng, x, yy, z);
-        yard_moves(&y, 0.3 - 2 * x, 0.1 - 2 * yy, -0.2 - 2 * z);
+        builder_set_velocity(&y, 0.3 - 2 * x, 0.1 - 2 * yy, -0.2 - 2 * z);
     }
-    yard_material(&y, 0.5, 0);
-    foliot_world *world = yard_open(&y);
+    builder_set_material(&y, 0.5, 0);
+    foliot_world *world = builder_create_world(&y);
     foliot_invariants start = foliot_world_get_invariants(world, NULL);
     double scale = sqrt(2 * start.kinetic * 60); // about the sum of all momenta
-    yard_run(world, 200);
+    run_ticks(world, 200);
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
     check_lt(end.kinetic, 0.7 * start.kinetic); // they did collide
     for (int k = 0; k < 3; k++) {
@@ -290,7 +292,7 @@ static void an_isolated_pile_keeps_its_momentum(void **state)
         check_near(end.angular_momentum[k], start.angular_momentum[k], 1e-3 * scale);
     }
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- the same future
@@ -299,24 +301,24 @@ static void a_restored_pile_has_the_same_future(void **state)
 {
     (void)state;
     foliot__rng rng = seeded();
-    yard y = pile_yard(&rng, 3);
-    foliot_world *world = yard_open(&y), *other = yard_open(&y);
-    yard_run(world, 150);
+    scene_builder y = pile_scene(&rng, 3);
+    foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
+    run_ticks(world, 150);
     size_t length;
     demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
     for (int t = 0; t < 60; t++) {
-        yard_run(world, 1);
-        yard_run(other, 1);
+        run_ticks(world, 1);
+        run_ticks(other, 1);
         foliot_digest a = foliot_world_get_digest(world), b = foliot_world_get_digest(other);
         assert_memory_equal(&a, &b, sizeof a);
     }
     free(bytes);
     foliot_world_destroy(world);
     foliot_world_destroy(other);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "sim/state/parallel_for.h"
 #include "task_pool.h"
-#include "yard.h"
+#include "scene_builder.h"
 
 #define TICKS 300
 #define BODIES 260
@@ -29,7 +29,7 @@ typedef struct lot {
     uint32_t room; // for contacts; 0: enough
 } lot;
 
-static foliot_world *open(yard *y, uint32_t room)
+static foliot_world *open(scene_builder *y, uint32_t room)
 {
     y->scene.bodies = y->bodies;
     y->scene.constraints = y->constraints;
@@ -58,26 +58,26 @@ static void shape_of(foliot_shape *shape, int k)
 static foliot_world *heap(const lot *l)
 {
     foliot__rng rng = foliot__rng_seeded(7);
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -9.81;
     y.scene.sleep = l->sleeps;
-    yard_plane(&y, 0, 0, 1, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
     for (int k = 0; k < BODIES; k++) {
         double px = between(&rng, -1.5, 1.5), py = between(&rng, -1.5, 1.5),
                pz = between(&rng, 0.3, 4);
-        uint32_t i = yard_ball(&y, between(&rng, 0.5, 3), 0.2, px, py, pz);
+        uint32_t i = builder_add_ball(&y, between(&rng, 0.5, 3), 0.2, px, py, pz);
         shape_of(&y.bodies[i].shape, l->sleeps ? 1 : k);
         if (!l->joined || k % 6 != 5)
             continue;
         const double *from = y.bodies[i - 1].position, at[3] = {from[0] + 0.5, from[1], from[2]};
         memcpy(y.bodies[i].position, at, sizeof at);
-        uint32_t joint = yard_link(&y, FOLIOT_CONSTRAINT_BALL, i - 1, i, NULL);
+        uint32_t joint = builder_add_link(&y, FOLIOT_CONSTRAINT_BALL, i - 1, i, NULL);
         y.constraints[joint].anchor_a[0] = 0.25;
         y.constraints[joint].anchor_b[0] = -0.25;
     }
-    yard_material(&y, 0.5, l->restitution);
+    builder_set_material(&y, 0.5, l->restitution);
     foliot_world *world = open(&y, l->room);
-    yard_free(&y);
+    builder_free(&y);
     return world;
 }
 

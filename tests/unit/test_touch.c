@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "yard.h"
+#include "scene_builder.h"
 #include "status.h"
 
 #define G 9.81
@@ -44,16 +44,16 @@ static uint32_t touches_of(const foliot_world *world, foliot_contact_event touch
 static void what_rests_presses_with_its_weight(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
-    yard_box(&y, 2.5, 0.4, 0.3, 0.2, 0.7, -0.1, 0.2);
-    yard_plane(&y, 0, 0, 1, 0);
-    yard_ball(&y, 1.5, 0.25, -2, 1, 0.25);
-    yard_capsule(&y, 0.7, 0.2, 0.5, 3, 0, 0.2);
-    yard_turn(&y, 0, 1, 0, M_PI / 2);
-    yard_material(&y, 0.5, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 120);
+    builder_add_box(&y, 2.5, 0.4, 0.3, 0.2, 0.7, -0.1, 0.2);
+    builder_add_plane(&y, 0, 0, 1, 0);
+    builder_add_ball(&y, 1.5, 0.25, -2, 1, 0.25);
+    builder_add_capsule(&y, 0.7, 0.2, 0.5, 3, 0, 0.2);
+    builder_turn(&y, 0, 1, 0, M_PI / 2);
+    builder_set_material(&y, 0.5, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 120);
     foliot_contact_event t[TOUCHES];
     assert_int_equal(touches_of(world, t), 3);
     const uint32_t a[3] = {0, 1, 1}, b[3] = {1, 2, 3}, points[3] = {4, 1, 2};
@@ -70,48 +70,48 @@ static void what_rests_presses_with_its_weight(void **state)
         check_bits(t[i].speed, 0);
     }
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void friction_holds_a_box_on_a_slope(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double angle = 0.3, s = sin(angle), c = cos(angle);
     y.scene.gravity[2] = -G;
-    yard_plane(&y, -s, 0, c, 0); // rises along x
-    yard_box(&y, 2, 0.3, 0.3, 0.2, -0.2 * s, 0, 0.2 * c);
-    yard_turn(&y, 0, 1, 0, -angle);
-    yard_material(&y, 0.8, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 120);
+    builder_add_plane(&y, -s, 0, c, 0); // rises along x
+    builder_add_box(&y, 2, 0.3, 0.3, 0.2, -0.2 * s, 0, 0.2 * c);
+    builder_turn(&y, 0, 1, 0, -angle);
+    builder_set_material(&y, 0.8, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 120);
     foliot_contact_event t[TOUCHES];
     assert_int_equal(touches_of(world, t), 1);
     check_near(t[0].force, 2 * G * c, 2e-2);
     check_near(t[0].friction[0], 2 * G * s * c, 2e-2);
     check_near(t[0].friction[2], 2 * G * s * s, 2e-2);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_touch_begins_lasts_and_ends(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
-    yard_box(&y, 0, 1, 1, 0.5, 0, 0, -0.5); // a table
-    yard_ball(&y, 1, 0.2, 0, 0, 0.2 + 0.1); // falls on it, and is lifted after a second
+    builder_add_box(&y, 0, 1, 1, 0.5, 0, 0, -0.5); // a table
+    builder_add_ball(&y, 1, 0.2, 0, 0, 0.2 + 0.1); // falls on it, and is lifted after a second
     foliot_force_definition lift = foliot_force_definition_default(FOLIOT_FORCE_CONSTANT);
     lift.a = 1;
     lift.as.constant.force[2] = 2 * G;
     lift.as.constant.start = 1;
     y.scene.forces = &lift;
     y.scene.force_count = 1;
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     foliot_contact_event t[TOUCHES];
     uint32_t begun = 0, lasted = 0, ended = 0;
     for (int tick = 0; tick < 150; tick++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         uint32_t count = touches_of(world, t);
         check_le(count, 1);
         if (count == 0)
@@ -129,21 +129,21 @@ static void a_touch_begins_lasts_and_ends(void **state)
     assert_int_equal(ended, 1);
     assert_in_range(lasted, 49, 51);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void sleepers_go_on_touching(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     y.scene.sleep = true;
-    yard_plane(&y, 0, 0, 1, 0);
-    yard_box(&y, 1, 0.3, 0.3, 0.3, 0, 0, 0.3);
-    yard_box(&y, 1, 0.3, 0.3, 0.3, 0, 0, 0.9);
-    yard_material(&y, 0.5, 0);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 200);
+    builder_add_plane(&y, 0, 0, 1, 0);
+    builder_add_box(&y, 1, 0.3, 0.3, 0.3, 0, 0, 0.3);
+    builder_add_box(&y, 1, 0.3, 0.3, 0.3, 0, 0, 0.9);
+    builder_set_material(&y, 0.5, 0);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 200);
     assert_true(foliot_world_get_body_state(world, 2).flags & FOLIOT_BODY_ASLEEP);
     foliot_contact_event t[TOUCHES];
     assert_int_equal(touches_of(world, t), 2);
@@ -151,19 +151,19 @@ static void sleepers_go_on_touching(void **state)
         assert_int_equal(t[i].change, FOLIOT_CONTACT_PERSIST);
     check_near(t[0].force, 2 * G, 1e-2);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void a_short_list_is_the_beginning_of_the_whole(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
-    yard_plane(&y, 0, 0, 1, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
     for (int i = 0; i < 9; i++)
-        yard_ball(&y, 1, 0.2, 0.5 * i, 0, 0.2);
-    foliot_world *world = yard_open(&y);
-    yard_run(world, 30);
+        builder_add_ball(&y, 1, 0.2, 0.5 * i, 0, 0.2);
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 30);
     foliot_contact_event all[TOUCHES], few[4];
     memset(few, 0xee, sizeof few);
     assert_int_equal(touches_of(world, all), 9);
@@ -172,7 +172,7 @@ static void a_short_list_is_the_beginning_of_the_whole(void **state)
     assert_int_equal(few[3].a, 0xeeeeeeee);
     assert_int_equal(foliot_world_get_contact_events(world, NULL, 0), 9);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- impacts
@@ -181,16 +181,16 @@ static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
 {
     (void)state;
     const double radius = 0.2, height = 1.3, e = 0.7, mass = 1.9;
-    yard y = yard_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     y.scene.gravity[2] = -G;
-    yard_ball(&y, mass, radius, 0.3, 0.4, radius + height);
-    yard_plane(&y, 0, 0, 1, 0);
-    yard_material(&y, 0, e);
-    foliot_world *world = yard_open(&y);
+    builder_add_ball(&y, mass, radius, 0.3, 0.4, radius + height);
+    builder_add_plane(&y, 0, 0, 1, 0);
+    builder_set_material(&y, 0, e);
+    foliot_world *world = builder_create_world(&y);
     double speed = sqrt(2 * G * height), when = speed / G;
     uint32_t struck = 0, count;
     for (int tick = 0; tick < 90; tick++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
         check_le(count, 1);
         if (count == 0)
@@ -209,33 +209,33 @@ static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
     }
     assert_int_equal(struck, 2);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
-static yard gas(uint32_t balls, double speed)
+static scene_builder gas(uint32_t balls, double speed)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (uint32_t i = 0; i < balls; i++) {
         double x = -1 + 0.5 * (i % 5), z = -1 + 0.5 * (i / 5 % 5), h = -1 + 0.5 * (i / 25);
         if (i % 3 == 2)
-            yard_box(&y, 1 + 0.1 * (i % 4), 0.1, 0.13, 0.09, x, h, z);
+            builder_add_box(&y, 1 + 0.1 * (i % 4), 0.1, 0.13, 0.09, x, h, z);
         else
-            yard_ball(&y, 1 + 0.1 * (i % 4), 0.15, x, h, z);
-        yard_moves(&y, speed * sin(i + 1), speed * sin(2.3 * i), speed * cos(3.1 * i));
+            builder_add_ball(&y, 1 + 0.1 * (i % 4), 0.15, x, h, z);
+        builder_set_velocity(&y, speed * sin(i + 1), speed * sin(2.3 * i), speed * cos(3.1 * i));
     }
     for (int k = 0; k < 6; k++)
-        yard_plane(&y,
-                   k == 0   ? 1
-                   : k == 1 ? -1
-                            : 0,
-                   k == 2   ? 1
-                   : k == 3 ? -1
-                            : 0,
-                   k == 4   ? 1
-                   : k == 5 ? -1
-                            : 0,
-                   -1.5);
-    yard_material(&y, 0, 1);
+        builder_add_plane(&y,
+                          k == 0   ? 1
+                          : k == 1 ? -1
+                                   : 0,
+                          k == 2   ? 1
+                          : k == 3 ? -1
+                                   : 0,
+                          k == 4   ? 1
+                          : k == 5 ? -1
+                                   : 0,
+                          -1.5);
+    builder_set_material(&y, 0, 1);
     return y;
 }
 
@@ -243,15 +243,15 @@ static void impulses_are_all_that_changes_momentum(void **state)
 {
     (void)state;
     enum { BODIES = 40 };
-    yard y = gas(BODIES, 20);
+    scene_builder y = gas(BODIES, 20);
     y.scene.substeps = 1; // so that no push of the solver goes untold
-    foliot_world *world = yard_open(&y);
+    foliot_world *world = builder_create_world(&y);
     uint32_t total = 0;
     for (int tick = 0; tick < 60; tick++) {
         double p[BODIES][3];
         for (uint32_t i = 0; i < BODIES; i++)
             memcpy(p[i], foliot_world_get_body_state(world, i).velocity, sizeof p[i]);
-        yard_run(world, 1);
+        run_ticks(world, 1);
         uint32_t count;
         const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
         for (uint32_t n = 0; n < count; n++) {
@@ -278,37 +278,37 @@ static void impulses_are_all_that_changes_momentum(void **state)
     check_gt(total, 500);
     assert_int_equal(foliot_world_get_counters(world)->events_dropped, 0);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 static void impacts_beyond_the_table_are_counted(void **state)
 {
     (void)state;
-    yard y = gas(3, 900);
-    foliot_world *world = yard_open(&y);
+    scene_builder y = gas(3, 900);
+    foliot_world *world = builder_create_world(&y);
     uint32_t count, most = 0;
     for (int tick = 0; tick < 20; tick++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         foliot_world_get_hit_events(world, &count);
         most = count > most ? count : most;
     }
     printf("%u in a step\n", most);
     check_gt(most, 30);
     foliot_world_destroy(world);
-    yard_free(&y);
-    y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER); // an elastic ball in a slit
-    yard_plane(&y, 0, 0, 1, -0.101);
-    yard_plane(&y, 0, 0, -1, -0.101);
-    yard_ball(&y, 1, 0.1, 0, 0, 0);
-    yard_moves(&y, 0, 0, 200);
-    yard_material(&y, 0, 1);
-    world = yard_open(&y);
-    yard_run(world, 1);
+    builder_free(&y);
+    y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER); // an elastic ball in a slit
+    builder_add_plane(&y, 0, 0, 1, -0.101);
+    builder_add_plane(&y, 0, 0, -1, -0.101);
+    builder_add_ball(&y, 1, 0.1, 0, 0, 0);
+    builder_set_velocity(&y, 0, 0, 200);
+    builder_set_material(&y, 0, 1);
+    world = builder_create_world(&y);
+    run_ticks(world, 1);
     foliot_world_get_hit_events(world, &count);
     assert_int_equal(count, 88); // contacts_max
     check_gt(foliot_world_get_counters(world)->events_dropped, 1000);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // Cubes that graze each other's corners press in a step's last substep and are past each other at
@@ -317,18 +317,18 @@ static void impacts_beyond_the_table_are_counted(void **state)
 static void grazing_corners_have_a_place(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int i = 0; i < 400; i++) { // pairs, each by itself
         double x = 4 * (i / 2 % 20), h = 4 * (i / 40), off = i % 2 ? 0.5 + 0.1 * sin(2.9 * i) : 0;
-        yard_box(&y, 1, 0.2, 0.2, 0.2, x - (i % 2 ? 0.9 : 0), h + off, off * sin(1.3 * i));
-        yard_turn(&y, sin(i), cos(i), 0, 7.7 * i);
-        yard_moves(&y, i % 2 ? 3 + sin(i) : 0, 0, 0);
+        builder_add_box(&y, 1, 0.2, 0.2, 0.2, x - (i % 2 ? 0.9 : 0), h + off, off * sin(1.3 * i));
+        builder_turn(&y, sin(i), cos(i), 0, 7.7 * i);
+        builder_set_velocity(&y, i % 2 ? 3 + sin(i) : 0, 0, 0);
     }
-    yard_material(&y, 0.3, 0);
-    foliot_world *world = yard_open(&y);
+    builder_set_material(&y, 0.3, 0);
+    foliot_world *world = builder_create_world(&y);
     uint32_t seen = 0;
     for (int tick = 0; tick < 60; tick++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         foliot_contact_event t[TOUCHES];
         uint32_t count = touches_of(world, t);
         for (uint32_t n = 0; n < count; n++)
@@ -342,28 +342,28 @@ static void grazing_corners_have_a_place(void **state)
     printf("%u places\n", seen / 3);
     check_gt(seen, 3 * 50);
     foliot_world_destroy(world);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // -- the same everywhere
 
-static yard heap(void)
+static scene_builder heap(void)
 {
-    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
-    yard_plane(&y, 0, 0, 1, 0);
+    builder_add_plane(&y, 0, 0, 1, 0);
     for (int i = 0; i < 60; i++) {
         double x = 0.4 * (i % 4), h = 0.4 * (i / 4 % 4), z = 0.4 + 0.5 * (i / 16);
         if (i % 3 == 0)
-            yard_box(&y, 1, 0.15, 0.12, 0.18, x, h, z);
+            builder_add_box(&y, 1, 0.15, 0.12, 0.18, x, h, z);
         else if (i % 3 == 1)
-            yard_capsule(&y, 1, 0.1, 0.1, x, h, z);
+            builder_add_capsule(&y, 1, 0.1, 0.1, x, h, z);
         else
-            yard_ball(&y, 1, 0.17, x, h, z);
-        yard_turn(&y, 0.6, 0, 0.8, 0.3 * i);
-        yard_moves(&y, sin(i), cos(i), -1);
+            builder_add_ball(&y, 1, 0.17, x, h, z);
+        builder_turn(&y, 0.6, 0, 0.8, 0.3 * i);
+        builder_set_velocity(&y, sin(i), cos(i), -1);
     }
-    yard_material(&y, 0.4, 0);
+    builder_set_material(&y, 0.4, 0);
     for (uint32_t i = 1; i < 60; i += 7)
         y.bodies[i].restitution = 0.6;
     return y;
@@ -385,10 +385,11 @@ static void same_lists(const foliot_world *one, const foliot_world *other)
 static void a_restored_and_a_copied_world_tell_the_same(void **state)
 {
     (void)state;
-    yard y = heap();
-    foliot_world *world = yard_open(&y), *restored = yard_open(&y), *copied = yard_open(&y);
-    yard_run(world, 40);
-    yard_run(restored, 90); // what it had told before does not matter
+    scene_builder y = heap();
+    foliot_world *world = builder_create_world(&y), *restored = builder_create_world(&y),
+                 *copied = builder_create_world(&y);
+    run_ticks(world, 40);
+    run_ticks(restored, 90); // what it had told before does not matter
     size_t length = 0;
     demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
@@ -404,9 +405,9 @@ static void a_restored_and_a_copied_world_tell_the_same(void **state)
     assert_int_equal(count, 0);
     uint32_t seen[3] = {0, 0, 0}, impacts = 0;
     for (int tick = 0; tick < 60; tick++) {
-        yard_run(world, 1);
-        yard_run(restored, 1);
-        yard_run(copied, 1);
+        run_ticks(world, 1);
+        run_ticks(restored, 1);
+        run_ticks(copied, 1);
         same_lists(world, restored);
         same_lists(world, copied);
         for (uint32_t n = touches_of(world, t); n > 0; n--)
@@ -423,7 +424,7 @@ static void a_restored_and_a_copied_world_tell_the_same(void **state)
     foliot_world_destroy(world);
     foliot_world_destroy(restored);
     foliot_world_destroy(copied);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 // Tasks in the reverse order, each as if on a thread of its own.
@@ -438,17 +439,17 @@ static void run_backwards(void *user, uint32_t count, void (*task)(void *context
 static void the_order_of_tasks_does_not_tell(void **state)
 {
     (void)state;
-    yard y = heap();
-    foliot_world *world = yard_open(&y), *shared = yard_open(&y);
+    scene_builder y = heap();
+    foliot_world *world = builder_create_world(&y), *shared = builder_create_world(&y);
     const foliot_host host = {.run = run_backwards, .threads = 4};
     for (int tick = 0; tick < 60; tick++) {
-        yard_run(world, 1);
+        run_ticks(world, 1);
         assert_int_equal(foliot_world_step(shared, NULL, 0, &host), FOLIOT_STATUS_OK);
         same_lists(world, shared);
     }
     foliot_world_destroy(world);
     foliot_world_destroy(shared);
-    yard_free(&y);
+    builder_free(&y);
 }
 
 int main(void)

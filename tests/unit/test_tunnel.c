@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "yard.h"
+#include "scene_builder.h"
 #include "status.h"
 
 #define SHOTS 80
@@ -42,8 +42,8 @@ static void direction(foliot__rng *rng, double n[3])
 }
 
 // A shape at `distance` before the origin, flying at it against n or nearly.
-static uint32_t shoot(yard *y, foliot__rng *rng, int kind, const double n[3], double distance,
-                      double speed)
+static uint32_t shoot(scene_builder *y, foliot__rng *rng, int kind, const double n[3],
+                      double distance, double speed)
 {
     double a = between(rng, 0.03, 0.15), b = between(rng, 0.03, 0.15), c = between(rng, 0.03, 0.15);
     double axis[3], x[3], v[3];
@@ -51,15 +51,15 @@ static uint32_t shoot(yard *y, foliot__rng *rng, int kind, const double n[3], do
         x[k] = n[k] * distance;
         v[k] = -n[k] * speed + between(rng, -0.05, 0.05) * speed;
     }
-    uint32_t i = kind == 0   ? yard_ball(y, 1, a, x[0], x[1], x[2])
-                 : kind == 1 ? yard_capsule(y, 1, a, b, x[0], x[1], x[2])
-                             : yard_box(y, 1, a, b, c, x[0], x[1], x[2]);
-    yard_moves(y, v[0], v[1], v[2]);
+    uint32_t i = kind == 0   ? builder_add_ball(y, 1, a, x[0], x[1], x[2])
+                 : kind == 1 ? builder_add_capsule(y, 1, a, b, x[0], x[1], x[2])
+                             : builder_add_box(y, 1, a, b, c, x[0], x[1], x[2]);
+    builder_set_velocity(y, v[0], v[1], v[2]);
     direction(rng, axis);
     double spin = between(rng, 0, 80);
-    yard_spins(y, spin * axis[1], spin * axis[2], spin * axis[0]);
+    builder_set_spin(y, spin * axis[1], spin * axis[2], spin * axis[0]);
     if (kind > 0)
-        yard_turn(y, axis[0], axis[1], axis[2], between(rng, -3, 3));
+        builder_turn(y, axis[0], axis[1], axis[2], between(rng, -3, 3));
     return i;
 }
 
@@ -76,8 +76,8 @@ static void nothing_passes_a_plate(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
     for (int shot = 0; shot < SHOTS; shot++) {
-        yard y = yard_new(shot % 5 ? FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER
-                                   : FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+        scene_builder y = builder_new(shot % 5 ? FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER
+                                               : FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         double n[3], axis[3] = {0, 0, 1}, angle = 0;
         const double none[3] = {0, 0, 0};
         direction(&rng, n); // from z to n about their cross product
@@ -86,18 +86,18 @@ static void nothing_passes_a_plate(void **state)
             axis[0] = -n[1] / across, axis[1] = n[0] / across, axis[2] = 0;
             angle = acos(n[2]);
         }
-        yard_box(&y, 0, 4, 4, 0.005, 0, 0, 0);
-        yard_turn(&y, axis[0], axis[1], axis[2], angle);
+        builder_add_box(&y, 0, 4, 4, 0.005, 0, 0, 0);
+        builder_turn(&y, axis[0], axis[1], axis[2], angle);
         uint32_t i = shoot(&y, &rng, shot % 3, n, between(&rng, 0.8, 3), between(&rng, 20, 400));
-        yard_material(&y, shot % 2 ? 0.4 : 0, shot % 4 < 2 ? 0 : 0.6);
-        foliot_world *world = yard_open(&y);
+        builder_set_material(&y, shot % 2 ? 0.4 : 0, shot % 4 < 2 ? 0 : 0.6);
+        foliot_world *world = builder_create_world(&y);
         for (int tick = 0; tick < 30; tick++) {
-            yard_run(world, 1);
+            run_ticks(world, 1);
             check_gt(before(world, i, none, n), 0);
         }
         assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
@@ -106,22 +106,22 @@ static void nothing_passes_a_plane(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
     for (int shot = 0; shot < SHOTS; shot++) {
-        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         double n[3];
         const double none[3] = {0, 0, 0};
         direction(&rng, n);
         for (int k = 0; k < 3; k++)
             y.scene.gravity[k] = -G * n[k];
-        yard_plane(&y, n[0], n[1], n[2], 0);
+        builder_add_plane(&y, n[0], n[1], n[2], 0);
         uint32_t i = shoot(&y, &rng, shot % 3, n, between(&rng, 0.8, 3), between(&rng, 20, 400));
-        yard_material(&y, shot % 2 ? 0.4 : 0, shot % 4 < 2 ? 0 : 0.6);
-        foliot_world *world = yard_open(&y);
+        builder_set_material(&y, shot % 2 ? 0.4 : 0, shot % 4 < 2 ? 0 : 0.6);
+        foliot_world *world = builder_create_world(&y);
         for (int tick = 0; tick < 60; tick++) {
-            yard_run(world, 1);
+            run_ticks(world, 1);
             check_gt(before(world, i, none, n), 0.02); // the least half extent is 0.03
         }
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
@@ -131,18 +131,18 @@ static void plates_do_not_pass_each_other(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
     for (int shot = 0; shot < SHOTS; shot++) {
-        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         double speed = between(&rng, 5, 200), e = shot % 2 ? 0.5 : 0;
         for (int k = 0; k < 2; k++) {
-            yard_box(&y, 1 + k, 0.5, 0.5, 0.005, 0, 0, k ? 0.7 : -0.7);
-            yard_turn(&y, 1, 0, 0, between(&rng, -0.2, 0.2));
-            yard_moves(&y, 0, 0, k ? -speed : speed);
+            builder_add_box(&y, 1 + k, 0.5, 0.5, 0.005, 0, 0, k ? 0.7 : -0.7);
+            builder_turn(&y, 1, 0, 0, between(&rng, -0.2, 0.2));
+            builder_set_velocity(&y, 0, 0, k ? -speed : speed);
         }
-        yard_material(&y, 0.3, e);
-        foliot_world *world = yard_open(&y);
+        builder_set_material(&y, 0.3, e);
+        foliot_world *world = builder_create_world(&y);
         double closing = 2 * speed;
         for (int tick = 0; tick < 20; tick++) {
-            yard_run(world, 1);
+            run_ticks(world, 1);
             foliot_body_state low = foliot_world_get_body_state(world, 0),
                               high = foliot_world_get_body_state(world, 1);
             check_gt(high.position[2], low.position[2]);
@@ -150,7 +150,7 @@ static void plates_do_not_pass_each_other(void **state)
         }
         check_lt(closing, 2 * speed); // they met
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
@@ -173,31 +173,31 @@ static void long_things_do_not_pass_a_plate(void **state)
     foliot__rng rng = foliot__rng_seeded(seed_of());
     const double speeds[3] = {100, 500, 900};
     for (int round = 0; round < 4; round++) {
-        yard y = yard_new(round % 2 ? FOLIOT_INTEGRATOR_VELOCITY_VERLET
-                                    : FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        scene_builder y = builder_new(round % 2 ? FOLIOT_INTEGRATOR_VELOCITY_VERLET
+                                                : FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         for (int n = 0; n < SHOTS; n++) {
             double axis[3], speed = speeds[n % 3], away = between(&rng, 1.2, 3.2);
-            yard_box(&y, 0, 0.005, 4, 4, 0, 20 * n, 0);
+            builder_add_box(&y, 0, 0.005, 4, 4, 0, 20 * n, 0);
             if (n % 4 == 3)
-                yard_capsule(&y, 0.1, 0.001, 0.3, -away, 20 * n, 0);
+                builder_add_capsule(&y, 0.1, 0.001, 0.3, -away, 20 * n, 0);
             else if (n % 4 == 2)
-                yard_box(&y, 0.1, 0.2, 0.2, 0.002, -away, 20 * n, 0);
+                builder_add_box(&y, 0.1, 0.2, 0.2, 0.002, -away, 20 * n, 0);
             else
-                yard_box(&y, 0.1, 0.01, 0.01, 0.5, -away, 20 * n, 0);
+                builder_add_box(&y, 0.1, 0.01, 0.01, 0.5, -away, 20 * n, 0);
             direction(&rng, axis);
-            yard_turn(&y, axis[0], axis[1], axis[2], between(&rng, -3, 3));
-            yard_moves(&y, speed, between(&rng, -0.03, 0.03) * speed,
-                       between(&rng, -0.03, 0.03) * speed);
+            builder_turn(&y, axis[0], axis[1], axis[2], between(&rng, -3, 3));
+            builder_set_velocity(&y, speed, between(&rng, -0.03, 0.03) * speed,
+                                 between(&rng, -0.03, 0.03) * speed);
             if (n % 2)
-                yard_spins(&y, between(&rng, -100, 100), between(&rng, -100, 100),
-                           between(&rng, -100, 100));
+                builder_set_spin(&y, between(&rng, -100, 100), between(&rng, -100, 100),
+                                 between(&rng, -100, 100));
         }
-        yard_material(&y, round < 2 ? 0.5 : 0, 0);
-        foliot_world *world = yard_open(&y), *other = yard_open(&y);
+        builder_set_material(&y, round < 2 ? 0.5 : 0, 0);
+        foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
         for (int tick = 0; tick < 8; tick++) {
             restore_from(other, world);
-            yard_run(world, 1);
-            yard_run(other, 1);
+            run_ticks(world, 1);
+            run_ticks(other, 1);
             assert_true(foliot_digest_equal(foliot_world_get_digest(world),
                                             foliot_world_get_digest(other)));
             for (uint32_t n = 0; n < SHOTS; n++) {
@@ -209,7 +209,7 @@ static void long_things_do_not_pass_a_plate(void **state)
         }
         foliot_world_destroy(world);
         foliot_world_destroy(other);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 
@@ -225,16 +225,16 @@ static void a_flat_box_rises_by_its_restitution(void **state)
     const double restitutions[3] = {0.3, 0.6, 0.9};
     for (int k = 0; k < 3; k++) {
         double e = restitutions[k], top = 0;
-        yard y = yard_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         y.scene.gravity[2] = -G;
-        yard_box(&y, 2, 0.4, 0.3, 0.1, 0, 0, 1.1);
-        yard_plane(&y, 0, 0, 1, 0);
-        yard_material(&y, 0.5, e);
-        foliot_world *world = yard_open(&y);
+        builder_add_box(&y, 2, 0.4, 0.3, 0.1, 0, 0, 1.1);
+        builder_add_plane(&y, 0, 0, 1, 0);
+        builder_set_material(&y, 0.5, e);
+        foliot_world *world = builder_create_world(&y);
         double energy = energy_of(world);
         bool rose = false;
         for (int tick = 0; tick < 300; tick++) {
-            yard_run(world, 1);
+            run_ticks(world, 1);
             foliot_body_state s = foliot_world_get_body_state(world, 0);
             double now = energy_of(world);
             check_le(now, energy + 1e-6 * 2 * G);
@@ -247,7 +247,7 @@ static void a_flat_box_rises_by_its_restitution(void **state)
         check_near(top, e * e, 0.01 * e * e);
         check_near(foliot_world_get_body_state(world, 0).position[2], 0.1, k == 2 ? 0.5 : 1e-3);
         foliot_world_destroy(world);
-        yard_free(&y);
+        builder_free(&y);
     }
 }
 

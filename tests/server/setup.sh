@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# yard.sh: sourced by the tests of this folder. Goes to a folder of its own, which goes with the test, and has the programs' paths.
+# setup.sh: sourced by the tests of this folder. Goes to a folder of its own, which goes with the test, and has the programs' paths.
 # shellcheck shell=bash disable=SC2034
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 root=$PWD

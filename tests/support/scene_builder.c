@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-#include "yard.h"
+#include "scene_builder.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-yard yard_new(foliot_integrator integrator)
+scene_builder builder_new(foliot_integrator integrator)
 {
-    yard y = {.scene = foliot_scene_default()};
+    scene_builder y = {.scene = foliot_scene_default()};
     y.scene.name = "yard";
     y.scene.dt = 1.0 / 60;
     y.scene.integrator = integrator;
     return y;
 }
 
-void yard_free(yard *y)
+void builder_free(scene_builder *y)
 {
     free(y->bodies);
     free(y->constraints);
 }
 
-static uint32_t add(yard *y)
+static uint32_t add(scene_builder *y)
 {
     if (y->scene.body_count == y->body_capacity) {
         y->body_capacity = 2 * y->body_capacity + 16;
@@ -32,7 +32,7 @@ static uint32_t add(yard *y)
     return y->scene.body_count++;
 }
 
-uint32_t yard_point(yard *y, double mass, double px, double py, double pz)
+uint32_t builder_add_point(scene_builder *y, double mass, double px, double py, double pz)
 {
     uint32_t i = add(y);
     foliot_body_definition *body = &y->bodies[i];
@@ -45,18 +45,19 @@ uint32_t yard_point(yard *y, double mass, double px, double py, double pz)
     return i;
 }
 
-uint32_t yard_ball(yard *y, double mass, double radius, double px, double py, double pz)
+uint32_t builder_add_ball(scene_builder *y, double mass, double radius, double px, double py,
+                          double pz)
 {
-    uint32_t i = yard_point(y, mass, px, py, pz);
+    uint32_t i = builder_add_point(y, mass, px, py, pz);
     y->bodies[i].shape.kind = FOLIOT_SHAPE_SPHERE;
     y->bodies[i].shape.radius = radius;
     return i;
 }
 
-uint32_t yard_box(yard *y, double mass, double hx, double hy, double hz, double px, double py,
-                  double pz)
+uint32_t builder_add_box(scene_builder *y, double mass, double hx, double hy, double hz, double px,
+                         double py, double pz)
 {
-    uint32_t i = yard_point(y, mass, px, py, pz);
+    uint32_t i = builder_add_point(y, mass, px, py, pz);
     y->bodies[i].shape.kind = FOLIOT_SHAPE_BOX;
     y->bodies[i].shape.half[0] = hx;
     y->bodies[i].shape.half[1] = hy;
@@ -64,17 +65,17 @@ uint32_t yard_box(yard *y, double mass, double hx, double hy, double hz, double 
     return i;
 }
 
-uint32_t yard_capsule(yard *y, double mass, double radius, double half_length, double px, double py,
-                      double pz)
+uint32_t builder_add_capsule(scene_builder *y, double mass, double radius, double half_length,
+                             double px, double py, double pz)
 {
-    uint32_t i = yard_point(y, mass, px, py, pz);
+    uint32_t i = builder_add_point(y, mass, px, py, pz);
     y->bodies[i].shape.kind = FOLIOT_SHAPE_CAPSULE;
     y->bodies[i].shape.radius = radius;
     y->bodies[i].shape.half[2] = half_length;
     return i;
 }
 
-uint32_t yard_plane(yard *y, double nx, double ny, double nz, double offset)
+uint32_t builder_add_plane(scene_builder *y, double nx, double ny, double nz, double offset)
 {
     uint32_t i = add(y);
     double length = sqrt(nx * nx + ny * ny + nz * nz);
@@ -88,7 +89,8 @@ uint32_t yard_plane(yard *y, double nx, double ny, double nz, double offset)
     return i;
 }
 
-uint32_t yard_link(yard *y, foliot_constraint_kind kind, uint32_t a, uint32_t b, const double at[3])
+uint32_t builder_add_link(scene_builder *y, foliot_constraint_kind kind, uint32_t a, uint32_t b,
+                          const double at[3])
 {
     if (y->scene.constraint_count == y->constraint_capacity) {
         y->constraint_capacity = 2 * y->constraint_capacity + 16;
@@ -112,7 +114,7 @@ uint32_t yard_link(yard *y, foliot_constraint_kind kind, uint32_t a, uint32_t b,
     return y->scene.constraint_count++;
 }
 
-void yard_moves(yard *y, double vx, double vy, double vz)
+void builder_set_velocity(scene_builder *y, double vx, double vy, double vz)
 {
     double *v = y->bodies[y->scene.body_count - 1].velocity;
     v[0] = vx;
@@ -120,7 +122,7 @@ void yard_moves(yard *y, double vx, double vy, double vz)
     v[2] = vz;
 }
 
-void yard_spins(yard *y, double wx, double wy, double wz)
+void builder_set_spin(scene_builder *y, double wx, double wy, double wz)
 {
     double *w = y->bodies[y->scene.body_count - 1].angular_velocity;
     w[0] = wx;
@@ -128,7 +130,7 @@ void yard_spins(yard *y, double wx, double wy, double wz)
     w[2] = wz;
 }
 
-void yard_turn(yard *y, double ax, double ay, double az, double angle)
+void builder_turn(scene_builder *y, double ax, double ay, double az, double angle)
 {
     double *q = y->bodies[y->scene.body_count - 1].orientation;
     const double turn[4] = {cos(angle / 2), ax * sin(angle / 2), ay * sin(angle / 2),
@@ -142,7 +144,7 @@ void yard_turn(yard *y, double ax, double ay, double az, double angle)
     }
 }
 
-void yard_material(yard *y, double friction, double restitution)
+void builder_set_material(scene_builder *y, double friction, double restitution)
 {
     for (uint32_t i = 0; i < y->scene.body_count; i++) {
         y->bodies[i].friction = friction;
@@ -150,14 +152,14 @@ void yard_material(yard *y, double friction, double restitution)
     }
 }
 
-foliot_world *yard_open(yard *y)
+foliot_world *builder_create_world(scene_builder *y)
 {
     y->scene.bodies = y->bodies;
     y->scene.constraints = y->constraints;
     foliot_scene_problem problem = {.path = ""};
     foliot_world *world = NULL;
     if (foliot_scene_check(&y->scene, &problem) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "yard: %s: %s\n", problem.path, problem.text);
+        fprintf(stderr, "scene_builder: %s: %s\n", problem.path, problem.text);
         abort();
     }
     if (foliot_world_create(&y->scene, &world) != FOLIOT_STATUS_OK)
@@ -165,7 +167,7 @@ foliot_world *yard_open(yard *y)
     return world;
 }
 
-void yard_run(foliot_world *world, uint32_t ticks)
+void run_ticks(foliot_world *world, uint32_t ticks)
 {
     for (uint32_t t = 0; t < ticks; t++)
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)

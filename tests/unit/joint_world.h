@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// joint_yard.h: worlds of joints from texts, a line at a time, and how far their joints are from
+// joint_world.h: worlds of joints from texts, a line at a time, and how far their joints are from
 // holding.
-#ifndef FOLIOT_TESTS_JOINT_YARD_H
-#define FOLIOT_TESTS_JOINT_YARD_H
+#ifndef FOLIOT_TESTS_JOINT_WORLD_H
+#define FOLIOT_TESTS_JOINT_WORLD_H
 
 #include "check.h"
 
@@ -18,10 +18,10 @@
 #define PI 3.14159265358979323846
 #define TEXT_MAX 16384
 
-typedef struct yard {
+typedef struct joint_world {
     foliot_scene *scene;
     foliot_world *world;
-} yard;
+} joint_world;
 
 static char text[TEXT_MAX];
 
@@ -43,9 +43,9 @@ static inline void begin(const char *integrator, double dt, int substeps, double
         dt, substeps, integrator, -gravity);
 }
 
-static inline yard make(void)
+static inline joint_world make(void)
 {
-    yard y;
+    joint_world y;
     foliot_scene_error error;
     foliot_status status = foliot_scene_parse(text, strlen(text), "joints", ".", &y.scene, &error);
     if (status != FOLIOT_STATUS_OK)
@@ -55,30 +55,30 @@ static inline yard make(void)
     return y;
 }
 
-static inline void end(yard *y)
+static inline void end(joint_world *y)
 {
     foliot_world_destroy(y->world);
     foliot_scene_destroy(y->scene);
 }
 
-static inline void step(yard *y)
+static inline void step(joint_world *y)
 {
     assert_int_equal(foliot_world_step(y->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
 }
 
-static inline uint32_t named(const yard *y, const char *name)
+static inline uint32_t named(const joint_world *y, const char *name)
 {
     uint32_t body = foliot_scene_find_body(y->scene, name);
     assert_int_not_equal(body, FOLIOT_NO_BODY);
     return body;
 }
 
-static inline foliot_body_state state_of(const yard *y, const char *name)
+static inline foliot_body_state state_of(const joint_world *y, const char *name)
 {
     return foliot_world_get_body_state(y->world, named(y, name));
 }
 
-static inline double energy(const yard *y)
+static inline double energy(const joint_world *y)
 {
     foliot_invariants now = foliot_world_get_invariants(y->world, NULL);
     return now.kinetic + now.potential;
@@ -96,7 +96,7 @@ static inline void point_of(const foliot_body_state *s, const double arm[3], dou
 }
 
 // How far a joint's anchors are apart.
-static inline double gap(const yard *y, uint32_t constraint)
+static inline double gap(const joint_world *y, uint32_t constraint)
 {
     const foliot_constraint_definition *d = &y->scene->constraints[constraint];
     double a[3], b[3], sum = 0;
@@ -112,7 +112,7 @@ static inline double gap(const yard *y, uint32_t constraint)
     return sqrt(sum);
 }
 
-static inline double worst_gap(const yard *y)
+static inline double worst_gap(const joint_world *y)
 {
     double worst = 0;
     for (uint32_t i = 0; i < y->scene->constraint_count; i++)
@@ -121,15 +121,15 @@ static inline double worst_gap(const yard *y)
 }
 
 // Turn about y since the start of a body that turns about y alone.
-static inline double angle_y(const yard *y, const char *name)
+static inline double angle_y(const joint_world *y, const char *name)
 {
     foliot_body_state s = state_of(y, name);
     return 2 * atan2(s.orientation[2], s.orientation[0]);
 }
 
-static inline yard yard_of_file(const char *path)
+static inline joint_world open_joint_world(const char *path)
 {
-    yard y;
+    joint_world y;
     foliot_scene_error error;
     assert_int_equal(foliot_scene_read(path, &y.scene, &error), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_STATUS_OK);
