@@ -4,7 +4,7 @@
 // it. Such files were a match to verify, and a body moved by 10 m in them was where seeking,
 // playing and resuming began. Method: in recordings of a world and of another simulation one
 // keyframe after the other is changed and its checksum mended.
-#include "../support/beads.h"
+#include "../support/chain.h"
 #include "../support/check.h"
 #include "../support/recording_fixture.h"
 
@@ -294,12 +294,13 @@ static void a_false_digest_is_as_bad_as_false_bytes(void **state)
     recording_memory_free(&t.memory);
 }
 
-// Beads with a digest of their own, and without.
+// A chain with a digest of its own, and without.
 static void another_simulations_keyframes_are_looked_at_too(void **state)
 {
     (void)state;
     for (int plain = 0; plain < 2; plain++) {
-        const foliot_simulation_kind *kind = plain ? beads_kind_plain() : beads_kind(BEADS_SOUND);
+        const foliot_simulation_kind *kind =
+            plain ? chain_kind_plain() : chain_kind(CHAIN_NO_FAULT);
         tape t = {0};
         foliot_simulation simulation;
         foliot_recording *recording;
@@ -318,7 +319,7 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_simulation_destroy(&simulation);
         find_keyframes(&t);
-        t.memory.bytes[t.state[2] + 16] ^= 1; // where the first bead is
+        t.memory.bytes[t.state[2] + 16] ^= 1; // where the first link is
         mend(&t, 2);
         foliot_replay *replay;
         foliot_verdict verdict;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Goal: recordings of a simulation that is not our world replay, verify, seek and name what went
-// wrong as a world's do; whoever does not know the kind can look and says so. Method: beads
-// (tests/support/beads.h) recorded into memory.
+// wrong as a world's do; whoever does not know the kind can look and says so. Method: the chain
+// (tests/support/chain.h) recorded into memory.
 #include "../support/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../support/beads.h"
+#include "../support/chain.h"
 #include "../support/recording_fixture.h"
 #include "status.h"
 
@@ -67,12 +67,12 @@ static void it_replays_and_seeks(void **state)
     recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
-    record(beads_kind(BEADS_SOUND), &memory, digests);
+    record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
     assert_int_equal(foliot_replay_open_simulation_bytes(memory.bytes, memory.length,
-                                                         beads_kind(BEADS_SOUND), &replay, NULL),
+                                                         chain_kind(CHAIN_NO_FAULT), &replay, NULL),
                      FOLIOT_STATUS_OK);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    assert_string_equal(about->kind, "tests.beads");
+    assert_string_equal(about->kind, "tests.chain");
     assert_int_equal(about->rules, 3);
     assert_int_equal(about->setup_bytes, 1);
     assert_memory_equal(about->setup, "s", 1);
@@ -105,7 +105,8 @@ static void it_verifies_with_and_without_parts(void **state)
     for (int plain = 0; plain < 2; plain++) {
         recording_memory memory = {0};
         foliot_digest digests[TICKS + 1];
-        const foliot_simulation_kind *kind = plain ? beads_kind_plain() : beads_kind(BEADS_SOUND);
+        const foliot_simulation_kind *kind =
+            plain ? chain_kind_plain() : chain_kind(CHAIN_NO_FAULT);
         record(kind, &memory, digests);
         foliot_verdict verdict = verify(&memory, kind);
         assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
@@ -121,14 +122,14 @@ static void other_rules_diverge(void **state)
     (void)state;
     recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
-    record(beads_kind(BEADS_SOUND), &memory, digests);
+    record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
     foliot_verdict verdict =
-        verify(&memory, beads_kind(BEADS_GLOBAL)); // one more at steps 97, 194 ...
+        verify(&memory, chain_kind(CHAIN_GLOBAL)); // one more at steps 97, 194 ...
     assert_int_equal(verdict.status, FOLIOT_STATUS_DIVERGED);
     assert_int_equal(verdict.divergence.tick, 97);
     assert_int_equal(verdict.ticks, 96);
-    beads_kind(BEADS_SOUND);
-    verdict = verify(&memory, beads_kind(BEADS_SOUND));
+    chain_kind(CHAIN_NO_FAULT);
+    verdict = verify(&memory, chain_kind(CHAIN_NO_FAULT));
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     recording_memory_free(&memory);
 }
@@ -140,17 +141,17 @@ static void whoever_does_not_know_it_says_so(void **state)
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
     foliot_damage damage = {0};
-    record(beads_kind(BEADS_SOUND), &memory, digests);
+    record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
     assert_int_equal(foliot_replay_open_bytes(memory.bytes, memory.length, &replay, &damage),
                      FOLIOT_STATUS_UNSUPPORTED);
-    assert_non_null(strstr(damage.text, "tests.beads version 3"));
-    foliot_simulation_kind newer = *beads_kind(BEADS_SOUND);
+    assert_non_null(strstr(damage.text, "tests.chain version 3"));
+    foliot_simulation_kind newer = *chain_kind(CHAIN_NO_FAULT);
     newer.version = 4;
     assert_int_equal(
         foliot_replay_open_simulation_bytes(memory.bytes, memory.length, &newer, &replay, &damage),
         FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(
-        strstr(damage.text, "version 3 of the rules of tests.beads, and these are version 4"));
+        strstr(damage.text, "version 3 of the rules of tests.chain, and these are version 4"));
     assert_int_equal(
         foliot_replay_open_simulation_bytes(memory.bytes, memory.length, NULL, &replay, &damage),
         FOLIOT_STATUS_OK);
@@ -216,7 +217,7 @@ static void damage_is_found_anywhere(void **state)
     (void)state;
     recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
-    const foliot_simulation_kind *kind = beads_kind(BEADS_SOUND);
+    const foliot_simulation_kind *kind = chain_kind(CHAIN_NO_FAULT);
     record(kind, &memory, digests);
     for (size_t at = 0; at < memory.length; at += 3) {
         foliot_replay *replay;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Goal: the harness finds every kind of fault that makes a simulation unfit, names tick, test, part
-// and field, and finds nothing in a sound one. Method: beads with faults planted
-// (tests/support/beads.h), and worlds of the ready kinds.
+// and field, and finds nothing in a sound one. Method: the chain with faults planted
+// (tests/support/chain.h), and worlds of the ready kinds.
 #include "../support/check.h"
 
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../support/beads.h"
+#include "../support/chain.h"
 #include "../support/recording_fixture.h"
 #include "../support/scene_builder.h"
 #include "status.h"
@@ -26,9 +26,9 @@ static foliot_harness_result run(const foliot_simulation_kind *kind, const void 
     return result;
 }
 
-static foliot_harness_result run_beads(beads_fault fault)
+static foliot_harness_result run_chain(chain_fault fault)
 {
-    return run(beads_kind(fault), "s", 1, 400);
+    return run(chain_kind(fault), "s", 1, 400);
 }
 
 static void expect(const foliot_harness_result *result, const char *passes)
@@ -46,54 +46,54 @@ static void expect(const foliot_harness_result *result, const char *passes)
 static void a_sound_simulation_passes(void **state)
 {
     (void)state;
-    foliot_harness_result result = run_beads(BEADS_SOUND);
+    foliot_harness_result result = run_chain(CHAIN_NO_FAULT);
     expect(&result, "++++");
     assert_int_equal(result.ticks, 400);
     check_gt(result.inputs, 100);
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         check_ge(result.row[i].checks, 400);
-    result = run(beads_kind_plain(), "s", 1, 400);
+    result = run(chain_kind_plain(), "s", 1, 400);
     expect(&result, "++++");
 }
 
 static void a_global_is_found(void **state)
 {
     (void)state;
-    foliot_harness_result result = run_beads(BEADS_GLOBAL);
+    foliot_harness_result result = run_chain(CHAIN_GLOBAL);
     assert_false(result.row[FOLIOT_HARNESS_replay].passed);
     const foliot_divergence *d = &result.row[FOLIOT_HARNESS_replay].divergence;
     assert_true(d->field_known);
-    assert_string_equal(d->group, "bead");
+    assert_string_equal(d->group, "link");
     assert_int_equal(d->index, 3);
 }
 
 static void a_forgotten_field_is_found(void **state)
 {
     (void)state;
-    foliot_harness_result result = run_beads(BEADS_FORGETS);
+    foliot_harness_result result = run_chain(CHAIN_FORGETS);
     expect(&result, "+---"); // the perturbation test's copy has no wind either
     const foliot_divergence *d = &result.row[FOLIOT_HARNESS_serialisation].divergence;
     check_le(d->tick, 2);
     assert_true(d->field_known);
     assert_string_equal(d->group, "ring");
     assert_string_equal(d->field_name, "wind");
-    result = run_beads(BEADS_HIDDEN);
+    result = run_chain(CHAIN_HIDDEN);
     assert_true(result.row[FOLIOT_HARNESS_replay].passed);
     assert_false(result.row[FOLIOT_HARNESS_sync].passed);
     d = &result.row[FOLIOT_HARNESS_sync].divergence;
     assert_true(d->field_known);
-    assert_string_equal(d->group, "bead");
+    assert_string_equal(d->group, "link");
     assert_int_equal(d->index, 4);
 }
 
 static void undigested_truth_is_found_and_named(void **state)
 {
     (void)state;
-    foliot_harness_result result = run_beads(BEADS_UNDIGESTED);
+    foliot_harness_result result = run_chain(CHAIN_UNDIGESTED);
     expect(&result, "+++-");
     const foliot_harness_row *row = &result.row[FOLIOT_HARNESS_perturbation];
     assert_true(row->divergence.field_known);
-    assert_string_equal(row->divergence.group, "bead");
+    assert_string_equal(row->divergence.group, "link");
     assert_int_equal(row->divergence.index, 5);
     assert_string_equal(row->divergence.field_name, "heat");
     assert_int_equal(row->divergence.tick, 20);
@@ -102,7 +102,7 @@ static void undigested_truth_is_found_and_named(void **state)
 static void bytes_that_tell_of_the_past_are_found(void **state)
 {
     (void)state;
-    foliot_harness_result result = run_beads(BEADS_PADDING);
+    foliot_harness_result result = run_chain(CHAIN_PADDING);
     assert_false(result.row[FOLIOT_HARNESS_serialisation].passed);
     assert_non_null(strstr(result.row[FOLIOT_HARNESS_serialisation].text, "saved byte"));
     assert_true(result.row[FOLIOT_HARNESS_replay].passed);
@@ -111,7 +111,7 @@ static void bytes_that_tell_of_the_past_are_found(void **state)
 static void a_digest_of_more_than_the_state_is_found(void **state)
 {
     (void)state;
-    foliot_harness_result result = run_beads(BEADS_POINTER);
+    foliot_harness_result result = run_chain(CHAIN_POINTER);
     assert_false(result.row[FOLIOT_HARNESS_replay].passed);
     assert_int_equal(result.row[FOLIOT_HARNESS_replay].divergence.tick, 1);
     assert_false(result.row[FOLIOT_HARNESS_replay].divergence.part_known); // no part is to blame
@@ -120,11 +120,11 @@ static void a_digest_of_more_than_the_state_is_found(void **state)
 static void a_restore_that_forgets_or_refuses_is_found(void **state)
 {
     (void)state;
-    foliot_harness_result result = run_beads(BEADS_STALE_TICK);
+    foliot_harness_result result = run_chain(CHAIN_STALE_TICK);
     assert_true(result.row[FOLIOT_HARNESS_replay].passed);
     assert_false(result.row[FOLIOT_HARNESS_sync].passed);
     assert_non_null(strstr(result.row[FOLIOT_HARNESS_sync].text, "restored to tick"));
-    result = run_beads(BEADS_REFUSES);
+    result = run_chain(CHAIN_REFUSES);
     assert_false(result.row[FOLIOT_HARNESS_serialisation].passed);
     assert_non_null(strstr(result.row[FOLIOT_HARNESS_serialisation].text, "CORRUPT"));
     assert_int_equal(result.row[FOLIOT_HARNESS_serialisation].divergence.tick, 49);
@@ -178,12 +178,12 @@ static void what_cannot_run_is_said(void **state)
     foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
     assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
-    config.kind = beads_kind(BEADS_SOUND);
+    config.kind = chain_kind(CHAIN_NO_FAULT);
     config.setup = "ss";
     config.setup_bytes = 2;
     assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
     config.setup_bytes = 1;
-    config.players = 9; // beads take eight
+    config.players = 9; // the chain takes eight
     assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
     assert_false(result.passed);
     check_gt(result.ticks, 0);
@@ -194,7 +194,7 @@ static void reports_say_what_failed(void **state)
 {
     (void)state;
     char text[4096], small[40];
-    foliot_harness_result result = run_beads(BEADS_UNDIGESTED);
+    foliot_harness_result result = run_chain(CHAIN_UNDIGESTED);
     size_t length = foliot_harness_print_text(&result, text, sizeof text);
     assert_int_equal(length, strlen(text));
     char title[40];
@@ -202,13 +202,13 @@ static void reports_say_what_failed(void **state)
              foliot_harness_test_get_name(FOLIOT_HARNESS_perturbation));
     assert_non_null(strstr(text, title));
     assert_string_equal(title, "perturbation   FAILED");
-    assert_non_null(strstr(text, "bead 5"));
+    assert_non_null(strstr(text, "link 5"));
     assert_non_null(strstr(text, "heat"));
     assert_int_equal(foliot_harness_print_text(&result, small, sizeof small), length);
     assert_int_equal(strlen(small), sizeof small - 1);
     foliot_harness_print_json(&result, text, sizeof text);
-    assert_non_null(strstr(text, "{\"kind\":\"tests.beads\",\"version\":3,\"passed\":false,"));
-    assert_non_null(strstr(text, "\"field\":\"bead 5 heat\",\"ulps\":1"));
+    assert_non_null(strstr(text, "{\"kind\":\"tests.chain\",\"version\":3,\"passed\":false,"));
+    assert_non_null(strstr(text, "\"field\":\"link 5 heat\",\"ulps\":1"));
 }
 
 int main(void)

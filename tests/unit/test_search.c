@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Goal: the search for a divergence names tick, stage, part and field of any fault in at most 2 kB,
-// whatever the size of the states, and believes nothing. Method: two copies of beads
-// (tests/support/beads.h) or of a synthetic simulation of up to 200,000 parts, one of them changed;
+// whatever the size of the states, and believes nothing. Method: two copies of the chain
+// (tests/support/chain.h) or of a synthetic simulation of up to 200,000 parts, one of them changed;
 // every byte goes through questions and answers. SEED= repeats a run.
 #include "../support/check.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../support/beads.h"
+#include "../support/chain.h"
 #include "base/rng.h"
 #include "status.h"
 
@@ -200,7 +200,7 @@ static void the_first_tick_is_found_by_halves(void **state)
 static void a_stage_is_named(void **state)
 {
     (void)state;
-    const foliot_simulation_kind *kind = beads_kind(BEADS_SOUND);
+    const foliot_simulation_kind *kind = chain_kind(CHAIN_NO_FAULT);
     foliot_step_trace *truth[2];
     foliot_divergence local = {0};
     for (int i = 0; i < 2; i++) {
