@@ -136,12 +136,12 @@ static void kill_server(child *c)
 
 // -- clients
 
-typedef struct guest {
+typedef struct client {
     foliot_transport *wire;
     foliot_client *client;
-} guest;
+} client;
 
-static bool come(guest *g, unsigned port, bool spectates)
+static bool come(client *g, unsigned port, bool spectates)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
@@ -153,13 +153,13 @@ static bool come(guest *g, unsigned port, bool spectates)
     return foliot_client_create(&config, now_ns(), &g->client) == FOLIOT_STATUS_OK;
 }
 
-static void go(guest *g)
+static void go(client *g)
 {
     foliot_client_destroy(g->client);
     foliot_transport_destroy(g->wire);
 }
 
-static void turn(guest *g)
+static void turn(client *g)
 {
     foliot_client_update(g->client, now_ns());
     struct timespec pause = {.tv_nsec = 300000};
@@ -167,7 +167,7 @@ static void turn(guest *g)
 }
 
 // Until so many snapshots have come, in all or since. The time, or a negative one.
-static double until(guest *g, uint64_t snapshots)
+static double until(client *g, uint64_t snapshots)
 {
     double begin = bench_now();
     while (foliot_client_get_statistics(g->client).snapshots_received < snapshots) {
@@ -184,9 +184,9 @@ typedef struct round_result {
 } round_result;
 
 // One death. The player is connected before, and stays so.
-static bool die(child *server, guest *player, round_result *r)
+static bool die(child *server, client *player, round_result *r)
 {
-    guest newcomer;
+    client newcomer;
     unsigned port = server->port;
     uint32_t was = foliot_client_get_player(player->client);
     foliot_client_statistics seen = foliot_client_get_statistics(player->client);
@@ -222,7 +222,7 @@ static double worst(const double *values)
 static int run(void)
 {
     child server;
-    guest player;
+    client player;
     double newcomer[ROUNDS], played[ROUNDS], lost[ROUNDS], listening[ROUNDS], cpu[ROUNDS];
     struct stat about;
     if (!make_hour() || stat(file, &about) != 0)

@@ -56,13 +56,13 @@ static foliot_scene pool(foliot_body_definition bodies[BALLS + 1], double spawns
     return scene;
 }
 
-static void plan_guest(seed_guest *g, uint32_t index, uint64_t run_ns)
+static void plan_client(seed_client *g, uint32_t index, uint64_t run_ns)
 {
-    *g = (seed_guest){.kind = SEED_PLAYER,
-                      .life_count = 1,
-                      .frame_ns = 16666667,
-                      .changes_hz = 4,
-                      .reconnects = true};
+    *g = (seed_client){.kind = SEED_PLAYER,
+                       .life_count = 1,
+                       .frame_ns = 16666667,
+                       .changes_hz = 4,
+                       .reconnects = true};
     g->lives[0] =
         (seed_life){.join_ns = SEED_BEGIN_NS + 1000000u * index, .end_ns = SEED_BEGIN_NS + run_ns};
     demand(foliot_impairment_parse("delay=20ms,jitter=0-20ms,loss=1%", &g->send, NULL, 0));
@@ -80,7 +80,7 @@ int main(void)
     seed_plan plan = {.seed = 1,
                       .run_ns = SECONDS * (uint64_t)SEED_SECOND,
                       .session_count = 1,
-                      .guest_count = 8,
+                      .client_count = 8,
                       .server_poll_ns = 2000000,
                       .timeout_ms = 10000,
                       .reconnect_ms = 10000,
@@ -88,8 +88,8 @@ int main(void)
                       .unchecked = true};
     plan.sessions[0] = (seed_session){
         .block_ticks = 3, .keyframe_ticks = 300, .queue_bytes = 16u << 20, .drain_hz = 1000};
-    for (uint32_t i = 0; i < plan.guest_count; i++)
-        plan_guest(&plan.guests[i], i, plan.run_ns);
+    for (uint32_t i = 0; i < plan.client_count; i++)
+        plan_client(&plan.clients[i], i, plan.run_ns);
     for (int round = 0; round < ROUNDS; round++) {
         double begin = cpu_now();
         seed_result result = seed_run_plan(&kitchen, &plan, NULL);

@@ -2,7 +2,7 @@
 // Goal: who comes back after his player was given up, and does not hear the welcome, asks again
 // with the token of the one that is gone. He was given another player each time, and the first
 // stood there as a ghost. The token that a player was asked for with now names it too, but only
-// until its owner has shown that he heard the new one. Method: guests of a real server who speak
+// until its owner has shown that he heard the new one. Method: clients of a real server who speak
 // the protocol's bytes, and hear or overhear what they like.
 #include "../support/check.h"
 
@@ -13,16 +13,16 @@
 
 #define WIRES 8
 
-typedef struct guest {
+typedef struct client {
     foliot_transport *wire;
     foliot_peer_id peer;
     bool connected, welcomed, lost;
     foliot__welcome welcome; // the last
-} guest;
+} client;
 
 typedef struct inn {
     simulation *s;
-    guest guests[WIRES];
+    client clients[WIRES];
     int count;
 } inn;
 
@@ -31,7 +31,7 @@ static void hear(inn *i)
     foliot_transport_event event;
     foliot__message m;
     for (int g = 0; g < i->count; g++) {
-        guest *it = &i->guests[g];
+        client *it = &i->clients[g];
         while (foliot_transport_poll(it->wire, i->s->now_ns, &event)) {
             it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
             it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
@@ -61,9 +61,9 @@ static bool same(foliot__token a, foliot__token b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static guest *connect_guest(inn *i)
+static client *connect_client(inn *i)
 {
-    guest *g = &i->guests[i->count++];
+    client *g = &i->clients[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_transport_create_memory(i->s->hub, &config, i->s->now_ns, &g->wire),
                      FOLIOT_STATUS_OK);
@@ -74,7 +74,7 @@ static guest *connect_guest(inn *i)
     return g;
 }
 
-static void send_message(guest *g, const foliot__message *m)
+static void send_message(client *g, const foliot__message *m)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
@@ -84,7 +84,7 @@ static void send_message(guest *g, const foliot__message *m)
         FOLIOT_STATUS_OK);
 }
 
-static void send_hello(guest *g, foliot__token token)
+static void send_hello(client *g, foliot__token token)
 {
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
@@ -93,9 +93,9 @@ static void send_hello(guest *g, foliot__token token)
     send_message(g, &m);
 }
 
-static guest *come(inn *i, foliot__token token)
+static client *come(inn *i, foliot__token token)
 {
-    guest *g = connect_guest(i);
+    client *g = connect_client(i);
     send_hello(g, token);
     let_pass(i, 0.1);
     assert_true(g->welcomed);
@@ -103,7 +103,7 @@ static guest *come(inn *i, foliot__token token)
 }
 
 // The first word of its inputs: it has heard the welcome.
-static void play(inn *i, guest *g)
+static void play(inn *i, client *g)
 {
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
@@ -115,7 +115,7 @@ static void play(inn *i, guest *g)
     let_pass(i, 0.05);
 }
 
-static void go(inn *i, guest *g)
+static void go(inn *i, client *g)
 {
     foliot_transport_disconnect(g->wire, g->peer, 0, true);
     let_pass(i, 0.05);
@@ -129,14 +129,14 @@ static inn open_inn(void)
 static void close_inn(inn *i)
 {
     for (int g = 0; g < i->count; g++)
-        foliot_transport_destroy(i->guests[g].wire);
+        foliot_transport_destroy(i->clients[g].wire);
     simulation_destroy(i->s);
 }
 
 // The token of a player that was here and is not any more.
 static foliot__token token_of_the_gone(inn *i)
 {
-    guest *g = come(i, none);
+    client *g = come(i, none);
     play(i, g);
     go(i, g);
     let_pass(i, 10.1);
@@ -149,9 +149,9 @@ static void the_welcome_was_lost_and_no_ghost_stays(void **state)
     (void)state;
     inn i = open_inn();
     foliot__token token = token_of_the_gone(&i);
-    guest *deaf = come(&i, token);
+    client *deaf = come(&i, token);
     go(&i, deaf);
-    guest *again = come(&i, token);
+    client *again = come(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
     assert_int_equal(foliot_server_get_counters(i.s->server)->resumes, 1);
@@ -168,8 +168,8 @@ static void a_connection_that_nobody_hears_makes_way(void **state)
     (void)state;
     inn i = open_inn();
     foliot__token token = token_of_the_gone(&i);
-    guest *deaf = come(&i, token);
-    guest *again = come(&i, token);
+    client *deaf = come(&i, token);
+    client *again = come(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_true(deaf->lost);
     assert_true(!again->lost);
@@ -185,18 +185,18 @@ static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **sta
     (void)state;
     inn i = open_inn();
     foliot__token token = token_of_the_gone(&i);
-    guest *owner = come(&i, token);
+    client *owner = come(&i, token);
     play(&i, owner);
-    guest *other = come(&i, token);
+    client *other = come(&i, token);
     check_ne(other->welcome.player, owner->welcome.player);
     assert_true(!same(other->welcome.token, owner->welcome.token));
     assert_false(owner->lost);
     play(&i, other);
     go(&i, owner);
-    guest *third = come(&i, token);
+    client *third = come(&i, token);
     check_ne(third->welcome.player, owner->welcome.player);
     check_ne(third->welcome.player, other->welcome.player);
-    guest *back = come(&i, owner->welcome.token);
+    client *back = come(&i, owner->welcome.token);
     assert_int_equal(back->welcome.player, owner->welcome.player);
     close_inn(&i);
 }
@@ -205,7 +205,7 @@ static void newcomers_without_a_token_are_never_one(void **state)
 {
     (void)state;
     inn i = open_inn();
-    guest *a = come(&i, none), *b = come(&i, none);
+    client *a = come(&i, none), *b = come(&i, none);
     check_ne(a->welcome.player, b->welcome.player);
     assert_false(a->lost);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 2);
@@ -217,9 +217,9 @@ static void a_player_who_said_goodbye_is_not_resumed_in_the_same_update(void **s
 {
     (void)state;
     inn i = open_inn();
-    guest *first = come(&i, none);
+    client *first = come(&i, none);
     play(&i, first);
-    guest *second = connect_guest(&i);
+    client *second = connect_client(&i);
     send_message(first, &(foliot__message){.kind = FOLIOT__BYE});
     send_hello(second, first->welcome.token);
     let_pass(&i, 0.1);

@@ -2,9 +2,9 @@
 // Goal: a token is the right to one player and tells nothing of any other. Tokens were consecutive
 // outputs of splitmix64, which can be inverted: one join gave every earlier and every later one,
 // and the secret of the cookies. They stayed the same for as long as a player lived, so that a
-// stolen one was never missed; and a server that died knew only the first. Method: guests of a real
-// server over the transport in memory, who speak the protocol's bytes; a recording of it, of which
-// a copy is taken at the moment that a welcome is heard, as a crash would leave it.
+// stolen one was never missed; and a server that died knew only the first. Method: clients of a
+// real server over the transport in memory, who speak the protocol's bytes; a recording of it, of
+// which a copy is taken at the moment that a welcome is heard, as a crash would leave it.
 #include "check.h"
 
 #include <stdio.h>
@@ -18,16 +18,16 @@
 #include "status.h"
 
 #define PORT 7777
-#define GUESTS 8
+#define CLIENTS 8
 
 static const foliot__token none;
 
-typedef struct guest {
+typedef struct client {
     foliot_transport *wire;
     foliot_peer_id peer;
     bool connected, welcomed, lost;
     foliot__welcome welcome; // the last
-} guest;
+} client;
 
 typedef struct inn {
     foliot_hub *hub;
@@ -38,7 +38,7 @@ typedef struct inn {
     foliot_recording *recording;
     char file[64], copy[64];
     uint64_t now_ns;
-    guest guests[GUESTS];
+    client clients[CLIENTS];
     int count, spent;
 } inn;
 
@@ -66,7 +66,7 @@ static void open_server(inn *i, foliot_world *world, bool lockstep)
     foliot_server_config config = foliot_server_config_default();
     wire.bind = "127.0.0.1";
     wire.port = PORT;
-    wire.peers_max = GUESTS;
+    wire.peers_max = CLIENTS;
     assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host),
                      FOLIOT_STATUS_OK);
     config.transport = i->host;
@@ -108,7 +108,7 @@ static inn *open_inn(bool records, bool lockstep)
 static void close_inn(inn *i)
 {
     for (int g = 0; g < i->count; g++)
-        foliot_transport_destroy(i->guests[g].wire);
+        foliot_transport_destroy(i->clients[g].wire);
     foliot_server_destroy(i->server);
     foliot_transport_destroy(i->host);
     foliot_hub_destroy(i->hub);
@@ -140,7 +140,7 @@ static void hear(inn *i)
     while (foliot_server_poll(i->server, &said))
         i->spent += said.kind == FOLIOT_SERVER_SPENT;
     for (int g = 0; g < i->count; g++) {
-        guest *it = &i->guests[g];
+        client *it = &i->clients[g];
         while (foliot_transport_poll(it->wire, i->now_ns, &event)) {
             it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
             it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
@@ -166,7 +166,7 @@ static void let_pass(inn *i, double seconds)
     }
 }
 
-static void say_hello(guest *g, foliot__token token)
+static void say_hello(client *g, foliot__token token)
 {
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
@@ -183,10 +183,10 @@ static void say_hello(guest *g, foliot__token token)
         FOLIOT_STATUS_OK);
 }
 
-static guest *come(inn *i, foliot__token token)
+static client *come(inn *i, foliot__token token)
 {
-    check_lt(i->count, GUESTS);
-    guest *g = &i->guests[i->count++];
+    check_lt(i->count, CLIENTS);
+    client *g = &i->clients[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire),
                      FOLIOT_STATUS_OK);
@@ -201,7 +201,7 @@ static guest *come(inn *i, foliot__token token)
 }
 
 // The first word of its inputs: it has heard the welcome.
-static void play(inn *i, guest *g)
+static void play(inn *i, client *g)
 {
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
@@ -213,7 +213,7 @@ static void play(inn *i, guest *g)
     let_pass(i, 0.05);
 }
 
-static void go(inn *i, guest *g)
+static void go(inn *i, client *g)
 {
     foliot_transport_disconnect(g->wire, g->peer, 0, true);
     let_pass(i, 0.05);
@@ -281,17 +281,17 @@ static void every_resume_gives_another_token_and_a_theft_shows(void **state)
 {
     (void)state;
     inn *i = open_inn(false, false);
-    guest *owner = come(i, none);
+    client *owner = come(i, none);
     foliot__token first = owner->welcome.token;
     play(i, owner);
-    guest *thief = come(i, first); // he has the player now, and the owner's token is spent
+    client *thief = come(i, first); // he has the player now, and the owner's token is spent
     assert_int_equal(thief->welcome.player, owner->welcome.player);
     assert_true(thief->welcome.resumed);
     assert_true(owner->lost);
     assert_false(same(thief->welcome.token, first));
     play(i, thief);
     assert_int_equal(i->spent, 0);
-    guest *back = come(i, first);
+    client *back = come(i, first);
     assert_int_not_equal(back->welcome.player, thief->welcome.player);
     assert_false(back->welcome.resumed);
     assert_int_equal(i->spent, 1);
@@ -303,13 +303,13 @@ static void the_old_token_holds_until_the_new_one_was_heard(void **state)
 {
     (void)state;
     inn *i = open_inn(false, false);
-    guest *owner = come(i, none);
+    client *owner = come(i, none);
     foliot__token first = owner->welcome.token;
     play(i, owner);
     go(i, owner);
-    guest *deaf = come(i, first); // does not hear his welcome, and is lost
+    client *deaf = come(i, first); // does not hear his welcome, and is lost
     go(i, deaf);
-    guest *again = come(i, first);
+    client *again = come(i, first);
     assert_int_equal(again->welcome.player, owner->welcome.player);
     assert_true(again->welcome.resumed); // his changes go on
     play(i, again);
@@ -351,12 +351,12 @@ static void resume_is_recorded_before_its_welcome(bool lockstep)
 {
     static const foliot_player_proof nothing;
     inn *i = open_inn(true, lockstep);
-    guest *owner = come(i, none);
+    client *owner = come(i, none);
     foliot__token first = owner->welcome.token;
     if (!lockstep)
         play(i, owner);
     go(i, owner);
-    guest *back = come(i, first);
+    client *back = come(i, first);
     assert_true(back->welcome.resumed);
     foliot_recorded_player player = recorded(i); // the file as it was when the welcome came
     foliot_player_proof now = proof_of(back->welcome.token), before = proof_of(first);
@@ -392,13 +392,13 @@ static void an_unheard_token_does_not_replace_the_one_before_it(void **state)
 {
     (void)state;
     inn *i = open_inn(true, false);
-    guest *owner = come(i, none);
+    client *owner = come(i, none);
     foliot__token first = owner->welcome.token;
     play(i, owner);
     go(i, owner);
-    guest *deaf = come(i, first);
+    client *deaf = come(i, first);
     go(i, deaf);
-    guest *again = come(i, first);
+    client *again = come(i, first);
     foliot_recorded_player player = recorded(i);
     foliot_player_proof now = proof_of(again->welcome.token), before = proof_of(first);
     assert_memory_equal(&player.proof, &now, sizeof now);
@@ -410,12 +410,12 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
 {
     (void)state;
     inn *i = open_inn(true, false);
-    guest *owner = come(i, none);
+    client *owner = come(i, none);
     play(i, owner);
     go(i, owner);
-    guest *second = come(i, owner->welcome.token);
+    client *second = come(i, owner->welcome.token);
     foliot__token t2 = second->welcome.token;
-    guest *g = &i->guests[i->count++];
+    client *g = &i->clients[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire),
                      FOLIOT_STATUS_OK);
@@ -448,10 +448,10 @@ static void tokens_themselves_are_not_recorded(void **state)
 {
     (void)state;
     inn *i = open_inn(true, false);
-    guest *owner = come(i, none);
+    client *owner = come(i, none);
     play(i, owner);
     go(i, owner);
-    guest *back = come(i, owner->welcome.token);
+    client *back = come(i, owner->welcome.token);
     static uint8_t bytes[1 << 20];
     FILE *file = fopen(i->copy, "rb");
     assert_non_null(file);
@@ -470,7 +470,7 @@ static void one_address_takes_not_all_places(void **state)
 {
     (void)state;
     inn *i = open_inn(false, false);
-    guest *mallory = &i->guests[i->count++];
+    client *mallory = &i->clients[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     plain.peers_max = 8;
     assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &mallory->wire),
@@ -514,12 +514,12 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
-    guest *away = come(i, none);
+    client *away = come(i, none);
     come(i, none);
     come(i, none);
     play(i, away);
     go(i, away);
-    guest *newcomer = &i->guests[i->count++];
+    client *newcomer = &i->clients[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &newcomer->wire),
                      FOLIOT_STATUS_OK);

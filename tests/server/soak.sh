@@ -22,12 +22,12 @@ settled=$((long / 5))
 for second in $(seq 1 "$long"); do
     if [ $((second % 5)) = 1 ]; then # the eighth, who comes for two seconds
         for mode in $modes; do
-            "$client" 127.0.0.1:"${at[$mode]}" --bot circle --seconds 2 >/dev/null 2>>guests.log &
+            "$client" 127.0.0.1:"${at[$mode]}" --bot circle --seconds 2 >/dev/null 2>>clients.log &
         done
     fi
     sleep 1
     for mode in $modes; do
-        [ $((second % 5)) = 4 ] || continue # between two guests
+        [ $((second % 5)) = 4 ] || continue # between two clients
         [ $((second / 5)) = $((settled / 5)) ] && held[$mode]=$(memory "${pid[$mode]}") files[$mode]=$(descriptors "${pid[$mode]}")
         [ $((second % 30)) = 29 ] && echo "# $second s, $mode: $(memory "${pid[$mode]}") KiB, $(descriptors "${pid[$mode]}") descriptors"
     done

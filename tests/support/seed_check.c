@@ -162,7 +162,7 @@ static void check_budgets(seed_run *run)
     const foliot_server_counters *c = &run->counted;
     uint64_t seconds = 1 + (run->now_ns - SEED_BEGIN_NS) / SEED_SECOND,
              foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
-    uint64_t others = run->plan->guest_count - foes, told = run->result.tally.events;
+    uint64_t others = run->plan->client_count - foes, told = run->result.tally.events;
     if (foes && told > EVENTS_A_SECOND * (1 + foes + others) * (1 + seconds))
         seed_fail(run, "%llu foes made the server tell %llu things in %llu s", (count)foes,
                   (count)told, (count)seconds);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // seed_foe.c: those who speak the protocol well, and mean harm. Each scheme is something that a
-// server must bear: what others are owed is checked where they are (seed_guest.c), here only that
+// server must bear: what others are owed is checked where they are (seed_client.c), here only that
 // no foe is given what is somebody else's.
 #include "seed_run.h"
 

@@ -107,13 +107,13 @@ static uint32_t draw_gaps(dice *d, double share, uint64_t run_ns, double longest
     return count;
 }
 
-static void draw_lives(dice *d, seed_guest *guest, uint64_t run_ns)
+static void draw_lives(dice *d, seed_client *client, uint64_t run_ns)
 {
     double at = between(d, 0, chance(d, 0.7) ? 0.5 : (double)run_ns * 0.7e-9),
            run = (double)run_ns * 1e-9;
-    guest->life_count = 0;
-    while (guest->life_count < SEED_LIVES && at < run - 0.5) {
-        seed_life *life = &guest->lives[guest->life_count++];
+    client->life_count = 0;
+    while (client->life_count < SEED_LIVES && at < run - 0.5) {
+        seed_life *life = &client->lives[client->life_count++];
         double end = chance(d, 0.5) ? run : between(d, at + 0.05, run + 1);
         *life = (seed_life){.join_ns = SEED_BEGIN_NS + (uint64_t)(at * 1e9), .exit = SEED_STAYS};
         if (end < run) {
@@ -124,16 +124,16 @@ static void draw_lives(dice *d, seed_guest *guest, uint64_t run_ns)
     }
 }
 
-static seed_guest_kind draw_kind(dice *d, bool trouble)
+static seed_client_kind draw_kind(dice *d, bool trouble)
 {
     if (trouble && chance(d, 0.3))
         return chance(d, 0.5) ? SEED_SICK : SEED_HOSTILE;
     return chance(d, 0.2) ? SEED_SPECTATOR : SEED_PLAYER;
 }
 
-static seed_guest draw_guest(const seed_plan *plan, dice *d, bool trouble)
+static seed_client draw_client(const seed_plan *plan, dice *d, bool trouble)
 {
-    seed_guest g = {.kind = draw_kind(d, trouble)};
+    seed_client g = {.kind = draw_kind(d, trouble)};
     g.session = below(d, plan->session_count);
     if (chance(d, 0.02))
         g.session = SEED_SESSIONS;
@@ -223,7 +223,7 @@ static void draw_crashes(seed_plan *plan)
 static void draw_late_return(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 4);
-    seed_guest *g = &plan->guests[0];
+    seed_client *g = &plan->clients[0];
     plan->timeout_ms = 1000 + below(&d, 1000);
     plan->reconnect_ms = 2000 + below(&d, 2000);
     g->kind = SEED_PLAYER;
@@ -274,10 +274,10 @@ static bool needs_lockstep(seed_scheme scheme)
 
 static void draw_foe(seed_plan *plan, seed_scheme scheme)
 {
-    dice d = dice_of(plan->seed, 16 + plan->guest_count);
-    seed_guest *g = &plan->guests[plan->guest_count];
-    *g =
-        (seed_guest){.kind = SEED_FOE, .scheme = scheme, .session = below(&d, plan->session_count)};
+    dice d = dice_of(plan->seed, 16 + plan->client_count);
+    seed_client *g = &plan->clients[plan->client_count];
+    *g = (seed_client){
+        .kind = SEED_FOE, .scheme = scheme, .session = below(&d, plan->session_count)};
     if (needs_lockstep(scheme) && !plan->sessions[g->session].lockstep) {
         for (g->session = 0;
              g->session < plan->session_count && !plan->sessions[g->session].lockstep;)
@@ -294,7 +294,7 @@ static void draw_foe(seed_plan *plan, seed_scheme scheme)
                     .exit = SEED_STAYS};
     g->life_count = 1;
     g->packets_hz = between(&d, 60, 250);
-    plan->guest_count++;
+    plan->client_count++;
 }
 
 static bool any_heavy(const seed_plan *plan)
@@ -305,15 +305,15 @@ static bool any_heavy(const seed_plan *plan)
     return false;
 }
 
-// Nothing but the foes is in the way of this guest: what it lacks has no excuse.
-static void make_plain(seed_plan *plan, seed_guest *g)
+// Nothing but the foes is in the way of this client: what it lacks has no excuse.
+static void make_plain(seed_plan *plan, seed_client *g)
 {
     static const foliot_impairment none;
     plan->server_pause_count = 0;
-    for (uint32_t i = 0; i < plan->guest_count; i++)
-        if (plan->guests[i].kind == SEED_SICK || plan->guests[i].kind == SEED_HOSTILE) {
-            plan->guests[i].kind = SEED_PLAYER;
-            plan->guests[i].damage = 0;
+    for (uint32_t i = 0; i < plan->client_count; i++)
+        if (plan->clients[i].kind == SEED_SICK || plan->clients[i].kind == SEED_HOSTILE) {
+            plan->clients[i].kind = SEED_PLAYER;
+            plan->clients[i].damage = 0;
         }
     g->send = g->receive = none;
     g->outage_count = g->pause_count = 0;
@@ -325,7 +325,7 @@ static void make_plain(seed_plan *plan, seed_guest *g)
 // before, comes again.
 static void draw_wrap(seed_plan *plan, dice *d)
 {
-    seed_guest *g = &plan->guests[0];
+    seed_client *g = &plan->clients[0];
     make_plain(plan, g);
     uint64_t comes_ns =
         SEED_BEGIN_NS + ns_between(d, 2 * TINY_LOG_SECONDS + 3, 2 * TINY_LOG_SECONDS + 5);
@@ -334,9 +334,9 @@ static void draw_wrap(seed_plan *plan, dice *d)
     g->lives[0].end_ns = g->lives[0].join_ns + ns_between(d, 1, 3);
     g->lives[1] = (seed_life){.join_ns = comes_ns, .exit = SEED_STAYS};
     g->life_count = 2;
-    for (uint32_t i = 0; i < plan->guest_count; i++) // where they are
-        if (plan->guests[i].kind == SEED_FOE && needs_lockstep(plan->guests[i].scheme))
-            g->session = plan->guests[i].session;
+    for (uint32_t i = 0; i < plan->client_count; i++) // where they are
+        if (plan->clients[i].kind == SEED_FOE && needs_lockstep(plan->clients[i].scheme))
+            g->session = plan->clients[i].session;
     if (plan->sessions[g->session].scene >= SCENES_PLAYED)
         plan->sessions[g->session].scene = below(d, SCENES_PLAYED);
 }
@@ -366,7 +366,7 @@ static void draw_foes(seed_plan *plan, bool late_return)
     }
     plan->peers_max = FOES_PEERS;
     if (chance(&d, 0.5) && !plan->crash_count)
-        make_plain(plan, &plan->guests[0]);
+        make_plain(plan, &plan->clients[0]);
     bool wraps = chance(&d, 0.6);
     if (seed_plan_foes(plan, SEED_pins) + seed_plan_foes(plan, SEED_crawls) +
             seed_plan_foes(plan, SEED_withholds) ==
@@ -380,7 +380,7 @@ static void draw_foes(seed_plan *plan, bool late_return)
 // Somebody has just been welcomed when the server dies, and some of what follows a welcome is lost.
 static void draw_cut_off(seed_plan *plan, dice *d, uint64_t crash_ns)
 {
-    seed_guest *g = &plan->guests[0];
+    seed_client *g = &plan->clients[0];
     uint64_t before_ns = ns_between(d, 0.02, 0.4);
     if (chance(d, 0.3) || crash_ns < SEED_BEGIN_NS + before_ns)
         return;
@@ -418,9 +418,9 @@ static void draw_storage(seed_plan *plan)
 uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < plan->guest_count; i++)
-        count += plan->guests[i].kind == SEED_FOE &&
-                 (scheme == SEED_SCHEME_COUNT || plan->guests[i].scheme == scheme);
+    for (uint32_t i = 0; i < plan->client_count; i++)
+        count += plan->clients[i].kind == SEED_FOE &&
+                 (scheme == SEED_SCHEME_COUNT || plan->clients[i].scheme == scheme);
     return count;
 }
 
@@ -439,12 +439,12 @@ seed_plan seed_plan_draw(uint64_t seed)
     draw_server(&plan, calm);
     if (crashes)
         draw_crashes(&plan);
-    plan.guest_count = 1 + below(&d, SEED_GUESTS);
-    for (uint32_t i = 0; i < plan.guest_count; i++) {
+    plan.client_count = 1 + below(&d, SEED_CLIENTS);
+    for (uint32_t i = 0; i < plan.client_count; i++) {
         dice own = dice_of(seed, 8 + i);
-        plan.guests[i] = draw_guest(&plan, &own, trouble);
+        plan.clients[i] = draw_client(&plan, &own, trouble);
         if (calm)
-            plan.guests[i].outage_count = plan.guests[i].pause_count = 0;
+            plan.clients[i].outage_count = plan.clients[i].pause_count = 0;
     }
     bool late_return = !calm && !trouble && !crashes &&
                        !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1);
@@ -460,20 +460,20 @@ static bool rough(const foliot_impairment *i)
     return i->loss > 0.1 || i->burst > 3 || i->rate_bits > 0;
 }
 
-bool seed_plan_fair(const seed_plan *plan, const seed_guest *guest)
+bool seed_plan_fair(const seed_plan *plan, const seed_client *client)
 {
-    return plan->server_pause_count == 0 && !rough(&guest->send) && !rough(&guest->receive) &&
-           !seed_plan_has(plan, SEED_HOSTILE) && guest->kind != SEED_SICK;
+    return plan->server_pause_count == 0 && !rough(&client->send) && !rough(&client->receive) &&
+           !seed_plan_has(plan, SEED_HOSTILE) && client->kind != SEED_SICK;
 }
 
-bool seed_plan_audible(const seed_plan *plan, const seed_guest *guest)
+bool seed_plan_audible(const seed_plan *plan, const seed_client *client)
 {
-    return guest->outage_count == 0 && guest->pause_count == 0 && seed_plan_fair(plan, guest);
+    return client->outage_count == 0 && client->pause_count == 0 && seed_plan_fair(plan, client);
 }
 
-bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest)
+bool seed_plan_calm(const seed_plan *plan, const seed_client *client)
 {
-    return plan->crash_count == 0 && seed_plan_audible(plan, guest);
+    return plan->crash_count == 0 && seed_plan_audible(plan, client);
 }
 
 bool seed_plan_in_lockstep(const seed_plan *plan)
@@ -488,10 +488,10 @@ bool seed_plan_in_lockstep(const seed_plan *plan)
     return false;
 }
 
-bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind)
+bool seed_plan_has(const seed_plan *plan, seed_client_kind kind)
 {
-    for (uint32_t i = 0; i < plan->guest_count; i++)
-        if (plan->guests[i].kind == kind)
+    for (uint32_t i = 0; i < plan->client_count; i++)
+        if (plan->clients[i].kind == kind)
             return true;
     return false;
 }
@@ -506,13 +506,13 @@ static void print_network(const char *way, const foliot_impairment *i, FILE *out
             i->queue_bytes);
 }
 
-static void print_guest(const seed_plan *plan, uint32_t index, FILE *out)
+static void print_client(const seed_plan *plan, uint32_t index, FILE *out)
 {
     static const char *const kinds[] = {"player", "spectator", "sick", "hostile", "foe"};
     static const char *const exits[] = {"stays", "leaves", "crashes"};
-    const seed_guest *g = &plan->guests[index];
+    const seed_client *g = &plan->clients[index];
     fprintf(out,
-            "  guest %u: %s, session %u, frame %.1f ms, skew %.3f s, drift %.0f ppm, changes %.1f "
+            "  client %u: %s, session %u, frame %.1f ms, skew %.3f s, drift %.0f ppm, changes %.1f "
             "Hz, damage %.3f%s\n",
             index, kinds[g->kind], g->session, (double)g->frame_ns * 1e-6,
             (double)g->skew_ns * 1e-9, g->drift * 1e6, g->changes_hz, g->damage,
@@ -563,6 +563,6 @@ void seed_plan_print(const seed_plan *plan, FILE *out)
                     plan->swapped[i][s].lockstep ? " in lockstep" : "");
     fprintf(out, "  log %.0f s, states every %.1f s in windows of %u\n", plan->limits.log_seconds,
             plan->limits.keyframe_seconds, plan->limits.window_bytes);
-    for (uint32_t i = 0; i < plan->guest_count; i++)
-        print_guest(plan, i, out);
+    for (uint32_t i = 0; i < plan->client_count; i++)
+        print_client(plan, i, out);
 }

@@ -13,9 +13,9 @@
 #include "foliot/transport.h"
 #include "wire/lockstep_limits.h"
 
-#define SEED_GUESTS 8 // that are honest, sick or make noise
-#define SEED_FOES 3   // beside them: three states pinned leave one to save the next in
-#define SEED_COMERS (SEED_GUESTS + SEED_FOES)
+#define SEED_CLIENTS 8 // that are honest, sick or make noise
+#define SEED_FOES 3    // beside them: three states pinned leave one to save the next in
+#define SEED_COMERS (SEED_CLIENTS + SEED_FOES)
 #define SEED_LIVES 3
 #define SEED_GAPS 2
 #define SEED_SESSIONS 2
@@ -23,13 +23,13 @@
 #define SEED_SECOND 1000000000u
 #define SEED_BEGIN_NS SEED_SECOND // true time when a run begins
 
-typedef enum seed_guest_kind {
+typedef enum seed_client_kind {
     SEED_PLAYER,
     SEED_SPECTATOR,
     SEED_SICK,    // a client whose packets are damaged, both ways
     SEED_HOSTILE, // no client at all
     SEED_FOE,     // speaks the protocol well, and means harm
-} seed_guest_kind;
+} seed_client_kind;
 
 // What a foe is after; each has an address of its own. seed_foe.c says how.
 #define SEED_SCHEMES(X)                                                                            \
@@ -69,8 +69,8 @@ typedef struct seed_life {
     seed_exit exit;
 } seed_life;
 
-typedef struct seed_guest {
-    seed_guest_kind kind;
+typedef struct seed_client {
+    seed_client_kind kind;
     uint32_t session; // SEED_SESSIONS: one that is not there
     seed_life lives[SEED_LIVES];
     uint32_t life_count;
@@ -85,7 +85,7 @@ typedef struct seed_guest {
     double random, mutated, replayed;
     double packets_hz;
     seed_scheme scheme; // of a foe
-} seed_guest;
+} seed_client;
 
 typedef struct seed_session {
     uint32_t scene; // index of seed_scenes
@@ -102,8 +102,8 @@ typedef struct seed_plan {
     uint64_t seed;
     uint64_t run_ns; // of play, before all leave
     seed_session sessions[SEED_SESSIONS];
-    uint32_t session_count, guest_count;
-    seed_guest guests[SEED_COMERS]; // foes last
+    uint32_t session_count, client_count;
+    seed_client clients[SEED_COMERS]; // foes last
     double snapshot_hz, server_drift;
     int64_t server_skew_ns;
     uint64_t server_poll_ns,
@@ -133,13 +133,13 @@ extern const uint32_t seed_scene_count;
 seed_plan seed_plan_draw(uint64_t seed);
 void seed_plan_print(const seed_plan *plan, FILE *out);
 
-// What may be expected of a guest: its network never too bad but in its gaps; no gaps either; nor a
-// crash of the server.
-bool seed_plan_fair(const seed_plan *plan, const seed_guest *guest);
-bool seed_plan_audible(const seed_plan *plan, const seed_guest *guest);
-bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest);
+// What may be expected of a client: its network never too bad but in its gaps; no gaps either; nor
+// a crash of the server.
+bool seed_plan_fair(const seed_plan *plan, const seed_client *client);
+bool seed_plan_audible(const seed_plan *plan, const seed_client *client);
+bool seed_plan_calm(const seed_plan *plan, const seed_client *client);
 uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme); // SEED_SCHEME_COUNT: of any
 bool seed_plan_in_lockstep(const seed_plan *plan);                  // any session
-bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind);
+bool seed_plan_has(const seed_plan *plan, seed_client_kind kind);
 
 #endif

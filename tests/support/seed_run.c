@@ -88,12 +88,12 @@ uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count, uint64_t at_ns)
 
 // -- time
 
-// The next to act: -1 the server, else a guest; ties go to the server, then by index.
+// The next to act: -1 the server, else a client; ties go to the server, then by index.
 static int next_to_act(const seed_run *run, uint64_t *at_ns)
 {
     int who = -1;
     *at_ns = run->server_next_ns;
-    for (uint32_t i = 0; i < run->plan->guest_count; i++)
+    for (uint32_t i = 0; i < run->plan->client_count; i++)
         if (!run->callers[i].done && run->callers[i].next_ns < *at_ns) {
             *at_ns = run->callers[i].next_ns;
             who = (int)i;
@@ -122,8 +122,8 @@ static void turn_server(seed_run *run)
 // to be asked about.
 static size_t bytes_max(const seed_plan *plan)
 {
-    size_t guest = seed_plan_in_lockstep(plan) ? 14 : 4;
-    return (16 + 24 * plan->session_count + guest * plan->guest_count) * (size_t)MIB;
+    size_t client = seed_plan_in_lockstep(plan) ? 14 : 4;
+    return (16 + 24 * plan->session_count + client * plan->client_count) * (size_t)MIB;
 }
 
 // Until the given time, or until nobody is left with `until_gone`.
@@ -139,7 +139,7 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
         if (who < 0)
             turn_server(run);
         else
-            seed_guest_act(run, &run->callers[who]);
+            seed_client_act(run, &run->callers[who]);
         if (run->now_ns - account_ns < SEED_SECOND)
             continue;
         account_ns = run->now_ns;
@@ -154,7 +154,7 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
             present = foliot_server_get_presence(run->server);
         bool all_done = run->server != NULL && present.peers == 0 && present.players == 0 &&
                         run->job_count == 0;
-        for (uint32_t i = 0; i < run->plan->guest_count; i++)
+        for (uint32_t i = 0; i < run->plan->client_count; i++)
             all_done = all_done && run->callers[i].done;
         if (until_gone && all_done)
             return;
@@ -167,7 +167,7 @@ static void finish(seed_run *run)
 {
     seed_tally *tally = &run->result.tally;
     tally->foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
-    tally->guests = run->plan->guest_count - tally->foes;
+    tally->clients = run->plan->client_count - tally->foes;
     tally->simulated_s = (double)(run->now_ns - SEED_BEGIN_NS) * 1e-9;
     seed_mix(run, run->now_ns);
     run->result.digest = (foliot_digest){run->mixed[0], run->mixed[1]};
@@ -185,15 +185,15 @@ seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FI
         seed_plan_print(plan, log);
     FOLIOT_ASSERT(foliot_hub_create(&run->hub) == FOLIOT_STATUS_OK);
     seed_server_open(run);
-    for (uint32_t i = 0; i < plan->guest_count; i++)
-        seed_guest_open(run, i);
+    for (uint32_t i = 0; i < plan->client_count; i++)
+        seed_client_open(run, i);
     play(run, run->end_ns, false);
     run->stopping = true;
     play(run, run->end_ns + REST_S * (uint64_t)SEED_SECOND, true);
     if (!run->failed)
         seed_check_gone(run);
-    for (uint32_t i = 0; i < plan->guest_count; i++)
-        seed_guest_close(run, &run->callers[i]);
+    for (uint32_t i = 0; i < plan->client_count; i++)
+        seed_client_close(run, &run->callers[i]);
     seed_server_close(run);
     if (!plan->unchecked)
         seed_check_tapes(run);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// seed_run.h: one run of the whole-system simulation: a server and its guests in one process on one
-// virtual clock, after the plan of a seed, and what must hold in it and after it. seed_run.c: time;
-// seed_server.c: the server, its death and its return; seed_guest.c: clients and the hostile;
-// seed_check.c: what is looked at afterwards.
+// seed_run.h: one run of the whole-system simulation: a server and its clients in one process on
+// one virtual clock, after the plan of a seed, and what must hold in it and after it. seed_run.c:
+// time; seed_server.c: the server, its death and its return; seed_client.c: clients and the
+// hostile; seed_check.c: what is looked at afterwards.
 #ifndef FOLIOT_TESTS_SEED_RUN_H
 #define FOLIOT_TESTS_SEED_RUN_H
 
@@ -33,7 +33,7 @@ void seed_kitchen_close(seed_kitchen *kitchen);
 // What a run was, to be summed.
 #define SEED_TALLY(X)                                                                              \
     X(ticks)                                                                                       \
-    X(guests)                                                                                      \
+    X(clients)                                                                                     \
     X(joins)                                                                                       \
     X(refused)                                                                                     \
     X(lost)                                                                                        \
@@ -98,7 +98,7 @@ typedef struct seed_tape { // where a recording goes
 
 typedef struct seed_owner { // to whom a player was given last
     bool known;
-    uint32_t guest, life;
+    uint32_t client, life;
 } seed_owner;
 
 typedef struct seed_link { // a foe's connection
@@ -134,8 +134,8 @@ typedef struct seed_touch { // controls, and when others took their place (0: no
     uint64_t over_ns;
 } seed_touch;
 
-typedef struct seed_caller { // a guest's runtime
-    const seed_guest *plan;
+typedef struct seed_caller { // a client's runtime
+    const seed_client *plan;
     uint32_t index;
     foliot__rng rng;
     foliot_transport *wire;
@@ -227,10 +227,10 @@ foliot_digest seed_truth_of(seed_run *run, seed_host *host,
                             const foliot_world *world); // as clients should have it
 bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest);
 
-// seed_guest.c
-void seed_guest_open(seed_run *run, uint32_t index);
-void seed_guest_act(seed_run *run, seed_caller *caller);
-void seed_guest_close(seed_run *run, seed_caller *caller);
+// seed_client.c
+void seed_client_open(seed_run *run, uint32_t index);
+void seed_client_act(seed_run *run, seed_caller *caller);
+void seed_client_close(seed_run *run, seed_caller *caller);
 
 // seed_foe.c
 void seed_foe_act(seed_run *run, seed_caller *caller);

@@ -354,12 +354,12 @@ void seed_server_open(seed_run *run)
 // Those who make noise overhear tokens.
 static void check_owner(seed_run *run, const foliot_server_event *event)
 {
-    unsigned guest, life, serial;
+    unsigned client, life, serial;
     if (event->kind == FOLIOT_SERVER_RESUMED &&
-        sscanf(event->text, "guest-%u-%u (memory:%u)", &guest, &life, &serial) == 3 &&
-        guest < run->plan->guest_count && run->callers[guest].life == life &&
-        run->callers[guest].serial != serial && !seed_plan_has(run->plan, SEED_HOSTILE))
-        seed_fail(run, "player %u of guest %u was given to another", event->player, guest);
+        sscanf(event->text, "guest-%u-%u (memory:%u)", &client, &life, &serial) == 3 &&
+        client < run->plan->client_count && run->callers[client].life == life &&
+        run->callers[client].serial != serial && !seed_plan_has(run->plan, SEED_HOSTILE))
+        seed_fail(run, "player %u of client %u was given to another", event->player, client);
 }
 
 static void note_owner(seed_run *run, const foliot_server_event *event)
@@ -369,7 +369,7 @@ static void note_owner(seed_run *run, const foliot_server_event *event)
         s >= SEED_SESSIONS)
         return;
     seed_owner *owner = &run->hosts[s].owners[event->player];
-    owner->known = sscanf(event->text, "guest-%u-%u", &owner->guest, &owner->life) == 2;
+    owner->known = sscanf(event->text, "guest-%u-%u", &owner->client, &owner->life) == 2;
 }
 
 static void take_events(seed_run *run)
@@ -459,7 +459,7 @@ void seed_server_crash(seed_run *run)
             seed_fail(run, "%s: %s", h->file, strerror(errno));
         run->result.tally.storages += run->plan->storage[run->incarnation] != SEED_STORAGE_SOUND;
     }
-    for (uint32_t i = 0; i < run->plan->guest_count; i++)
+    for (uint32_t i = 0; i < run->plan->client_count; i++)
         if (run->callers[i].client)
             run->callers[i].reconnects_before =
                 foliot_client_get_statistics(run->callers[i].client).reconnects;

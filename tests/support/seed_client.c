@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// seed_guest.c: those who come to the server of a run: players and spectators with random fingers,
+// seed_client.c: those who come to the server of a run: players and spectators with random fingers,
 // clients whose packets are damaged, and the hostile, who send noise, what others sent, and
 // mixtures of both.
 #include "seed_run.h"
@@ -66,13 +66,13 @@ static void open_wire(seed_run *run, seed_caller *c)
     c->cut_off = false;
 }
 
-void seed_guest_open(seed_run *run, uint32_t index)
+void seed_client_open(seed_run *run, uint32_t index)
 {
     seed_caller *c = &run->callers[index];
-    c->plan = &run->plan->guests[index];
+    c->plan = &run->plan->clients[index];
     c->index = index;
-    c->rng = foliot__rng_seeded(run->plan->seed * SEED_GUESTS + index +
-                                (index < SEED_GUESTS ? 0 : (uint64_t)1 << 60));
+    c->rng = foliot__rng_seeded(run->plan->seed * SEED_CLIENTS + index +
+                                (index < SEED_CLIENTS ? 0 : (uint64_t)1 << 60));
     c->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, c->plan->skew_ns, c->plan->drift};
     c->done = c->plan->life_count == 0;
     c->next_ns = c->done ? UINT64_MAX : life_of(c)->join_ns;
@@ -115,12 +115,12 @@ static void begin_life(seed_run *run, seed_caller *c)
     config.fingerprint = run->kitchen->fingerprint;
     FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) ==
                   FOLIOT_STATUS_OK);
-    seed_say(run, "guest %u: comes", c->index);
+    seed_say(run, "client %u: comes", c->index);
 }
 
 // The places of players that one address may take, however it comes and goes: who is dropped keeps
 // his for a while.
-static uint32_t foe_players(const seed_guest *foe)
+static uint32_t foe_players(const seed_client *foe)
 {
     return foe->scheme == SEED_holds ? 0 : FOE_PLAYERS;
 }
@@ -132,7 +132,7 @@ static uint32_t players_due(const seed_run *run, uint32_t session)
     uint64_t kept_ns =
         1000000u * (uint64_t)(run->plan->timeout_ms + run->plan->reconnect_ms) + SEED_SECOND;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < run->plan->guest_count; i++) {
+    for (uint32_t i = 0; i < run->plan->client_count; i++) {
         const seed_caller *c = &run->callers[i];
         if (c->plan->session != session || c->plan->kind == SEED_SPECTATOR)
             continue;
@@ -158,13 +158,13 @@ static void check_refusal(seed_run *run, const seed_caller *c)
              players = players_due(run, c->plan->session);
     if (seed_plan_foes(run->plan, SEED_SCHEME_COUNT) &&
         (players <= limit || c->plan->kind == SEED_SPECTATOR))
-        seed_fail(run, "guest %u: refused ('%s') though with it %u of %u players are due", c->index,
-                  foliot_client_get_reason(c->client), players, limit);
+        seed_fail(run, "client %u: refused ('%s') though with it %u of %u players are due",
+                  c->index, foliot_client_get_reason(c->client), players, limit);
 }
 
-static bool is_clear(const seed_guest *guest)
+static bool is_clear(const seed_client *client)
 {
-    const foliot_impairment *s = &guest->send, *r = &guest->receive;
+    const foliot_impairment *s = &client->send, *r = &client->receive;
     return s->delay_ms + r->delay_ms + s->jitter_ms_max + r->jitter_ms_max + s->loss + r->loss +
                s->reorder + r->reorder ==
            0;
@@ -178,24 +178,24 @@ static void check_join(seed_run *run, const seed_caller *c, const foliot_client_
     bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
                 state == FOLIOT_CLIENT_LOST;
     if (over && *reason == '\0')
-        seed_fail(run, "guest %u: it ended without a sentence", c->index);
+        seed_fail(run, "client %u: it ended without a sentence", c->index);
     if (c->unrest || c->leaving)
         return;
     if (state == FOLIOT_CLIENT_LOST)
-        seed_fail(run, "guest %u: lost in a calm network: %s", c->index, reason);
+        seed_fail(run, "client %u: lost in a calm network: %s", c->index, reason);
     if (state == FOLIOT_CLIENT_REFUSED)
         check_refusal(run, c);
     if (run->now_ns - c->joined_ns > (is_clear(c->plan) ? JOIN_CLEAR_NS : JOIN_NS) && !over &&
         seen->snapshots_received == 0)
-        seed_fail(run, "guest %u: has not joined after %.1f s", c->index,
+        seed_fail(run, "client %u: has not joined after %.1f s", c->index,
                   (double)(run->now_ns - c->joined_ns) * 1e-9);
     if (c->plan->session == SEED_SESSIONS && state == FOLIOT_CLIENT_PLAYING)
-        seed_fail(run, "guest %u: is in a session that is not there", c->index);
+        seed_fail(run, "client %u: is in a session that is not there", c->index);
     // Through a tiny window in a network that loses packets, a state is a while on its way, and
     // nothing else is said.
     bool slow = run->plan->limits.window_bytes < FOLIOT_PACKET_BYTES_MAX && !is_clear(c->plan);
     if (seen->reconnects && !slow)
-        seed_fail(run, "guest %u: had to reconnect in a calm network", c->index);
+        seed_fail(run, "client %u: had to reconnect in a calm network", c->index);
 }
 
 static void end_life(seed_run *run, seed_caller *c, bool dumb)
@@ -206,7 +206,7 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         foliot_client_state state = foliot_client_get_state(c->client);
         check_join(run, c, &seen);
         if (seen.pieces_malformed && c->plan->kind != SEED_SICK)
-            seed_fail(run, "guest %u: %llu malformed pieces", c->index,
+            seed_fail(run, "client %u: %llu malformed pieces", c->index,
                       (unsigned long long)seen.pieces_malformed);
         tally->refused += state == FOLIOT_CLIENT_REFUSED;
         tally->lost += state == FOLIOT_CLIENT_LOST;
@@ -219,7 +219,7 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         seed_mix(run, seen.snapshots_received);
         seed_mix(run, seen.samples_starved);
         seed_say(run,
-                 "guest %u: goes, state %d '%s', %llu snapshots, %llu that could not be decoded",
+                 "client %u: goes, state %d '%s', %llu snapshots, %llu that could not be decoded",
                  c->index, (int)state, foliot_client_get_reason(c->client),
                  (unsigned long long)seen.snapshots_received,
                  (unsigned long long)seen.snapshots_without_baseline);
@@ -240,7 +240,7 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         c->next_ns = run->now_ns;
 }
 
-void seed_guest_close(seed_run *run, seed_caller *c)
+void seed_client_close(seed_run *run, seed_caller *c)
 {
     if (c->alive)
         end_life(run, c, true);
@@ -292,7 +292,7 @@ static void mind_outages(seed_run *run, seed_caller *c)
     if (out)
         send.loss = receive.loss = 1;
     demand(foliot_transport_set_impairment(seed_wire_inner(c->wire), &send, &receive));
-    seed_say(run, "guest %u: %s", c->index, out ? "its network is gone" : "its network is back");
+    seed_say(run, "client %u: %s", c->index, out ? "its network is gone" : "its network is back");
 }
 
 // -- playing
@@ -334,7 +334,7 @@ static void check_decodes(seed_run *run, seed_caller *c, const foliot_client_sta
     bool settled =
         c->playing && run->now_ns > c->playing_ns + HEARD_NS && seed_plan_calm(run->plan, c->plan);
     if (settled && undecodable > c->undecodable)
-        seed_fail(run, "guest %u: a snapshot came against a baseline that it does not have",
+        seed_fail(run, "client %u: a snapshot came against a baseline that it does not have",
                   c->index);
     c->undecodable = undecodable;
 }
@@ -351,7 +351,7 @@ static bool any_within(const seed_gap *gaps, uint32_t count, uint64_t from_ns, u
 static void check_up_to_date(seed_run *run, const seed_caller *c,
                              const foliot_client_statistics *seen, const foliot_world *world)
 {
-    const seed_guest *g = c->plan;
+    const seed_client *g = c->plan;
     uint64_t from_ns = run->now_ns - RECOVERED_NS;
     if (run->now_ns < c->playing_ns + RECOVERED_NS || !seed_plan_fair(run->plan, g) ||
         any_within(g->outages, g->outage_count, from_ns, run->now_ns) ||
@@ -360,7 +360,7 @@ static void check_up_to_date(seed_run *run, const seed_caller *c,
     double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * HEARD_NS;
     uint64_t newest = seen->newest_tick, now = foliot_world_get_tick(world);
     if ((double)newest + late_s * foliot_client_get_pace_hz(c->client) < (double)now)
-        seed_fail(run, "guest %u: has tick %llu when the server is at %llu", c->index,
+        seed_fail(run, "client %u: has tick %llu when the server is at %llu", c->index,
                   (unsigned long long)newest, (unsigned long long)now);
 }
 
@@ -372,7 +372,7 @@ static void check_heard(seed_run *run, seed_caller *c)
         return;
     foliot_input has = foliot_world_get_player_controls(world, c->player);
     if (!is_heard(run, c, &has))
-        seed_fail(run, "guest %u: what it does is not heard: axes %d %d %d %d, buttons %u",
+        seed_fail(run, "client %u: what it does is not heard: axes %d %d %d %d, buttons %u",
                   c->index, has.axes[0], has.axes[1], has.axes[2], has.axes[3], has.buttons);
 }
 
@@ -385,7 +385,7 @@ static void check_scene(seed_run *run, const seed_caller *c)
     const foliot_scene *has = foliot_client_get_scene(c->client),
                        *is = &run->hosts[c->plan->session].scene;
     if (has && (strcmp(has->name, is->name) != 0 || has->body_count != is->body_count))
-        seed_fail(run, "guest %u: has the scene '%s' of %u bodies, and plays in '%s' of %u",
+        seed_fail(run, "client %u: has the scene '%s' of %u bodies, and plays in '%s' of %u",
                   c->index, has->name, has->body_count, is->name, is->body_count);
 }
 
@@ -426,7 +426,7 @@ static bool judge(seed_run *run, seed_caller *c)
     c->claims = false;
     run->result.tally.claims++;
     if (known && !seed_truth_holds(h, c->claim_tick, c->claim))
-        seed_fail(run, "guest %u: its state of tick %llu is not the server's", c->index,
+        seed_fail(run, "client %u: its state of tick %llu is not the server's", c->index,
                   (unsigned long long)c->claim_tick);
     return true; // what died with a server before it was stepped is nothing to compare with
 }
@@ -458,7 +458,7 @@ static void check_sample(seed_run *run, seed_caller *c)
         return;
     if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK && !run->anew &&
         !run->back)
-        seed_fail(run, "guest %u: render time ran backwards, from %.4f to %.4f", c->index,
+        seed_fail(run, "client %u: render time ran backwards, from %.4f to %.4f", c->index,
                   c->render_tick, sample.render_tick);
     c->render_tick = sample.render_tick;
     uint64_t bits;
@@ -471,7 +471,7 @@ static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];
     for (uint32_t p = 0; p < SEED_PLAYERS && p < foliot_world_get_players_max(h->world); p++)
-        if (p != c->player && h->owners[p].guest == c->index && h->owners[p].life == c->life &&
+        if (p != c->player && h->owners[p].client == c->index && h->owners[p].life == c->life &&
             h->owners[p].known && foliot_world_get_player_body(h->world, p) != FOLIOT_NO_BODY)
             return p;
     return UINT32_MAX;
@@ -498,7 +498,7 @@ static void check_player(seed_run *run, seed_caller *c)
     if (ghost != UINT32_MAX)
         seed_fail(
             run,
-            "guest %u: is player %u, and player %u, who was given to it too, stands there still",
+            "client %u: is player %u, and player %u, who was given to it too, stands there still",
             c->index, player, ghost);
 }
 
@@ -578,7 +578,7 @@ static void attack(seed_run *run, seed_caller *c)
 
 // -- one turn
 
-void seed_guest_act(seed_run *run, seed_caller *c)
+void seed_client_act(seed_run *run, seed_caller *c)
 {
     if (!c->alive) {
         if (run->stopping) {
