@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// app.h: what the files of foliot-server share: the running program, from its sessions to its loop.
+// start.c: opens sessions, transport and server. loop.c: serves them under libuv.
+#ifndef FOLIOT_SERVER_APP_H
+#define FOLIOT_SERVER_APP_H
+
+#include <uv.h>
+
+#include "base/options.h"
+#include "foliot/foliot.h"
+#include "foliot/transport.h"
+#include "host.h"
+#include "pool.h"
+
+typedef struct foliot__app {
+    uv_loop_t loop;
+    uv_poll_t network, timer;
+    uv_signal_t interrupt, terminate;
+    int timer_fd;
+    foliot_transport *transport;
+    foliot_server *server;
+    foliot__hosted hosted[FOLIOT_SESSIONS_MAX];
+    uint32_t hosted_count;
+    foliot__pool *pool;
+    foliot_host host;
+    unsigned interrupts;
+    uint64_t interrupted_ns;
+    uint64_t received; // packets that were not batched, before the last update
+    bool over, rests;  // rests: the socket is not watched until the timer
+    bool failed;       // a session, whose step did
+} foliot__app;
+
+// The functions that return int return an exit code, 0 on success, and print what is wrong.
+
+// start.c
+int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,
+                              const foliot__host_options *options);
+int foliot__app_open_transport(foliot__app *a);
+int foliot__app_start_server(foliot__app *a); // with all sessions
+bool foliot__app_lockstep(const foliot__hosted *h);
+
+// loop.c
+uint64_t foliot__app_now_ns(void); // CLOCK_MONOTONIC
+int foliot__app_lacks(const char *what);
+int foliot__app_open_loop(foliot__app *a); // everything that it needs; the handles stay stopped
+int foliot__app_start_loop(foliot__app *a);
+void foliot__app_run_loop(foliot__app *a); // until the last session has ended
+void foliot__app_start_step(void *app, void (*run)(void *job), void *job);
+
+#endif

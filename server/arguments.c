@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// arguments.c: see arguments.h.
+#include "arguments.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "foliot/foliot.h"
+#include "foliot/transport.h"
+#include "host.h"
+#include "log.h"
+
+#define SPECTATOR_DELAY_MAX 3600
+
+foliot__server_choices foliot__given = {.port = FOLIOT_PORT_DEFAULT,
+                                        .bind = "127.0.0.1",
+                                        .log_format = "text",
+                                        .threads = 1,
+                                        .input_delay = 3,
+                                        .spectators = 64};
+
+static const foliot__option host_options[] = {
+    {"port", "PORT", FOLIOT__OPTION_COUNT, &foliot__given.port, 0, 65535,
+     .help = "UDP port; 0 takes a free one"},
+    {"bind", "ADDR", FOLIOT__OPTION_TEXT, &foliot__given.bind,
+     .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
+    {"record", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.record,
+     .help = "recording; NAME-DATE.foliot unless said"},
+    {"no-record", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_record, .help = "records nothing"},
+    {"integrator", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.integrator,
+     .help = "instead of the scene's"},
+    {"tick-hz", "HZ", FOLIOT__OPTION_REAL, &foliot__given.tick_hz, FOLIOT__PACE_HZ_MIN,
+     FOLIOT__PACE_HZ_MAX,
+     .help = "ticks a second; dt is 1 / HZ where the scene's time is in seconds, else its own"},
+    {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &foliot__given.snapshot_hz,
+     .help = "at most; every tick unless said"},
+    {"mode", "MODE", FOLIOT__OPTION_TEXT, &foliot__given.mode, .help = "snapshot or lockstep"},
+    {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &foliot__given.input_delay, 0, 600,
+     &foliot__given.has_input_delay,
+     .help =
+         "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
+    {"spectators", "N", FOLIOT__OPTION_COUNT, &foliot__given.spectators, 0, FOLIOT_PEERS_MAX,
+     .help = "connections for spectators; 64 unless said"},
+    {"per-address", "N", FOLIOT__OPTION_COUNT, &foliot__given.per_address, 1, FOLIOT_PEERS_MAX,
+     .help = "connections that one address may hold; a quarter of all unless said; no limit on the "
+             "loopback"},
+    {"players-per-address", "N", FOLIOT__OPTION_COUNT, &foliot__given.players_per_address, 1,
+     FOLIOT_PLAYERS_MAX,
+     .help = "places of players that one address may have; a quarter of a session's unless said; "
+             "no limit on the loopback"},
+    {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &foliot__given.spectator_delay, 0,
+     SPECTATOR_DELAY_MAX, .help = "spectators are shown what was so long ago"},
+    {"no-force", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_force,
+     .help = "lockstep: refuses builds that compute otherwise though they ask with --force"},
+    {"resume", "FILE", FOLIOT__OPTION_TEXTS, &foliot__given.resumes,
+     .help = "goes on with a recording; no SCENE then"},
+    {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &foliot__given.sessions,
+     .help = "one more session"},
+    {"ticks", "N", FOLIOT__OPTION_COUNT, &foliot__given.ticks, 1, 0, .help = "ends after N ticks"},
+    {"impair", "SPEC", FOLIOT__OPTION_TEXT, &foliot__given.impair,
+     .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
+    {"threads", "N", FOLIOT__OPTION_COUNT, &foliot__given.threads, 1, 256,
+     .help = "inside a step; the bits are the same"},
+    {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &foliot__given.log_format,
+     .help = "text or json, on stderr"},
+    {0}};
+static const foliot__option no_options[] = {{0}};
+
+static const foliot__command commands[] = {
+    {"", "SCENE [options]", "hosts a session",
+     "  foliot-server scenes/spacewar.yaml\n"
+     "  foliot-server scenes/marbles.yaml --port 0 --record match.foliot\n"
+     "  foliot-server --resume match.foliot\n",
+     host_options, 0, 1},
+    {"check", "SCENE...", "only checks scenes", "  foliot-server check scenes/cloth.yaml\n",
+     no_options, 1, UINT32_MAX},
+    {0}};
+
+static void fingerprint_text(char text[33])
+{
+    foliot_digest_print(foliot_get_fingerprint(), text);
+}
+
+const foliot__program foliot__server_program = {
+    "foliot-server", "hosts multiplayer physics sessions, and records them",
+    "  foliot-server scenes/spacewar.yaml        then, elsewhere: foliot-client 127.0.0.1\n"
+    "  foliot-server scenes/marbles.yaml --ticks 600 --record marbles.foliot\n"
+    "  foliot-server check my-scene.yaml\n",
+    commands, fingerprint_text};
+
+const char *foliot__session_name(const foliot__arguments *arguments, const char *text,
+                                 char name[FOLIOT_NAME_BYTES])
+{
+    char clean[FOLIOT_NAME_BYTES];
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        foliot__options_wrong(&foliot__server_program, arguments,
+                              "--session wants NAME=SCENE, not '%s'", text);
+        return NULL;
+    }
+    if (equals - text >= FOLIOT_NAME_BYTES) {
+        foliot__options_wrong(&foliot__server_program, arguments,
+                              "--session: a name has at most %d bytes", FOLIOT_NAME_BYTES - 1);
+        return NULL;
+    }
+    snprintf(name, FOLIOT_NAME_BYTES, "%.*s", (int)(equals - text), text);
+    if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0) {
+        foliot__options_wrong(&foliot__server_program, arguments,
+                              "--session: a name has no control characters, and is UTF-8");
+        return NULL;
+    }
+    return equals + 1;
+}
+
+int foliot__check_choices(const foliot__arguments *arguments)
+{
+    if (foliot__given.mode && strcmp(foliot__given.mode, "lockstep") != 0 &&
+        strcmp(foliot__given.mode, "snapshot") != 0)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--mode is snapshot or lockstep, not '%s'",
+                                     foliot__given.mode);
+    if (!foliot__log_start(foliot__given.log_format))
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--log-format is text or json, not '%s'",
+                                     foliot__given.log_format);
+    uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;
+    if (foliot__given.resumes.count > 0 && arguments->operand_count > 0)
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "--resume takes one recording and no SCENE: several are --resume %s --resume %s, and "
+            "new sessions are named with --session",
+            foliot__given.resumes.items[0], arguments->operands[0]);
+    for (uint32_t i = 1; i < foliot__given.resumes.count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(foliot__given.resumes.items[i], foliot__given.resumes.items[k]) == 0)
+                return foliot__options_wrong(&foliot__server_program, arguments,
+                                             "--resume %s is given twice",
+                                             foliot__given.resumes.items[i]);
+    if (foliot__given.resumes.count == 0 && scenes == 0)
+        return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
+    if (foliot__given.record && foliot__given.no_record)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--record and --no-record exclude each other");
+    if (foliot__given.record && (scenes > 1 || foliot__given.resumes.count > 0))
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--record names one file for one new session");
+    if (scenes == 0 &&
+        (foliot__given.integrator || foliot__given.tick_hz > 0 || foliot__given.no_record))
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "--resume goes on as it was recorded, and records: --%s is for new sessions",
+            foliot__given.integrator  ? "integrator"
+            : foliot__given.no_record ? "no-record"
+                                      : "tick-hz");
+    return 0;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// arguments.h: the command line of foliot-server: options, defaults, and options that exclude each
+// other.
+#ifndef FOLIOT_SERVER_ARGUMENTS_H
+#define FOLIOT_SERVER_ARGUMENTS_H
+
+#include "base/options.h"
+#include "base/text.h"
+#include "foliot/foliot.h"
+
+typedef struct foliot__server_choices {
+    uint64_t port, ticks, threads;
+    const char *bind, *record, *integrator, *mode, *impair, *log_format;
+    bool no_record, no_force, has_input_delay;
+    double tick_hz, snapshot_hz, spectator_delay;
+    uint64_t input_delay, spectators, per_address, players_per_address;
+    foliot__texts sessions, resumes;
+} foliot__server_choices;
+
+extern foliot__server_choices foliot__given; // the parsed command line
+extern const foliot__program foliot__server_program;
+
+// Copies the NAME of NAME=SCENE and returns where SCENE begins. On an error it prints why and
+// returns NULL.
+const char *foliot__session_name(const foliot__arguments *arguments, const char *text,
+                                 char name[FOLIOT_NAME_BYTES]);
+// Refuses options that exclude each other, and starts the log. Returns an exit code; 0 is success.
+int foliot__check_choices(const foliot__arguments *arguments);
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// loop.c: the server under libuv. The only clock of the program is read here: ticks are due at
+// absolute times of CLOCK_MONOTONIC, and a timerfd is armed anew after every update. Steps run on
+// libuv's workers; everything else runs on the loop's thread.
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "arguments.h"
+#include "base/assert.h"
+#include "base/exit_code.h"
+#include "base/threads.h"
+#include "base/watchdog.h"
+#include "log.h"
+#include "priority.h"
+#include "report.h"
+
+#define WORKER_STACK_BYTES ((size_t)8 << 20) // of each of libuv's workers
+
+int foliot__app_lacks(const char *what)
+{
+    fprintf(stderr, "foliot-server: this process may not have %s (ulimit -a tells its limits)\n",
+            what);
+    return FOLIOT__EXIT_AGAIN;
+}
+
+uint64_t foliot__app_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events);
+
+// While packets come one by one, the socket is left alone until the timer, and they are received
+// together. Returns whether it is left alone.
+static bool batch_by_timer(foliot__app *a)
+{
+    const foliot_transport_counters *counted = foliot_transport_get_counters(a->transport);
+    uint64_t received = counted->packets_received - counted->packets_batched;
+    bool rests = received != a->received;
+    a->received = received;
+    if (rests && !a->rests)
+        uv_poll_stop(&a->network);
+    if (!rests && a->rests && uv_poll_start(&a->network, UV_READABLE, on_readable) != 0)
+        rests = true; // until the timer, when it is tried again
+    a->rests = rests;
+    return rests;
+}
+
+static void arm_timer(foliot__app *a)
+{
+    uint64_t wake = foliot_server_get_wake_ns(a->server),
+             rested = foliot__app_now_ns() + FOLIOT_SERVER_REST_NS;
+    if (batch_by_timer(a) && rested < wake)
+        wake = rested;
+    struct itimerspec at = {.it_value = {.tv_sec = (time_t)(wake / 1000000000u),
+                                         .tv_nsec = (long)(wake % 1000000000u)}};
+    if (at.it_value.tv_sec == 0 && at.it_value.tv_nsec == 0)
+        at.it_value.tv_nsec = 1; // zero would disarm
+    int armed = timerfd_settime(a->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    FOLIOT_ASSERT(armed == 0);
+}
+
+static const foliot_scene *scene_of(const foliot__app *a, const char *session)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (strcmp(a->hosted[i].name, session) == 0)
+            return a->hosted[i].scene;
+    return NULL;
+}
+
+static void log_events(foliot__app *a)
+{
+    foliot_server_event event;
+    while (foliot_server_poll(a->server, &event)) {
+        foliot__log_event(&event);
+        a->failed = a->failed || event.kind == FOLIOT_SERVER_STEP_FAILED;
+    }
+    foliot_divergence_report found;
+    while (foliot_server_poll_divergence(a->server, &found))
+        foliot__report_divergence(&found, scene_of(a, found.session),
+                                  strcmp(foliot__given.log_format, "json") == 0, &a->loop);
+}
+
+static void close_loop(foliot__app *a)
+{
+    if (a->over)
+        return;
+    a->over = true;
+    uv_poll_stop(&a->network);
+    uv_poll_stop(&a->timer);
+    uv_close((uv_handle_t *)&a->network, NULL);
+    uv_close((uv_handle_t *)&a->timer, NULL);
+    uv_close((uv_handle_t *)&a->interrupt, NULL);
+    uv_close((uv_handle_t *)&a->terminate, NULL);
+}
+
+static void update(foliot__app *a)
+{
+    if (a->over)
+        return;
+    foliot_server_update(a->server, foliot__app_now_ns());
+    log_events(a);
+    if (foliot_server_get_done(a->server)) {
+        if (a->interrupts == 0) { // all sessions ended by themselves: notify the peers first
+            a->interrupts = 1;
+            foliot_server_stop(a->server, "the session has reached its last tick",
+                               foliot__app_now_ns());
+        } else {
+            close_loop(a);
+            return;
+        }
+    }
+    arm_timer(a);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    foliot__app *a = poll->data;
+    uint64_t expirations;
+    (void)status;
+    (void)events;
+    if (poll == &a->timer && read(a->timer_fd, &expirations, sizeof expirations) < 0 &&
+        errno != EAGAIN)
+        return;
+    update(a);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    foliot__app *a = signal->data;
+    if (a->interrupts > 0 && foliot__app_now_ns() - a->interrupted_ns < FOLIOT__SIGNAL_TWICE_NS)
+        return;
+    a->interrupted_ns = foliot__app_now_ns();
+    if (a->interrupts++ > 0) {
+        foliot__log_note("stopping at once; the recordings end with their last whole block");
+        foliot__log_flush();
+        _exit(128 + number);
+    }
+    foliot__log_note("stopping; once more to stop at once");
+    foliot_server_stop(a->server, "the host has stopped the session", foliot__app_now_ns());
+    update(a);
+}
+
+// Steps run on libuv's workers, so that the network is served in the meantime.
+typedef struct step_job {
+    uv_work_t work;
+    foliot__app *app;
+    void (*run)(void *job);
+    void *job;
+} step_job;
+
+static void job_run(uv_work_t *work)
+{
+    step_job *job = work->data;
+    foliot__priority_step();
+    job->run(job->job);
+}
+
+static void job_done(uv_work_t *work, int status)
+{
+    step_job *job = work->data;
+    foliot__app *a = job->app;
+    (void)status;
+    free(job);
+    update(a);
+}
+
+void foliot__app_start_step(void *user, void (*run)(void *job), void *job_of_server)
+{
+    step_job *job = malloc(sizeof *job);
+    if (!job) { // no memory for a job: the step runs here
+        run(job_of_server);
+        return;
+    }
+    *job = (step_job){.app = user, .run = run, .job = job_of_server};
+    job->work.data = job;
+    if (uv_queue_work(&job->app->loop, &job->work, job_run, job_done) != 0) {
+        free(job);
+        run(job_of_server);
+    }
+}
+
+static void do_nothing(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void do_nothing_after(uv_work_t *work, int status)
+{
+    (void)work;
+    (void)status;
+}
+
+// The number of workers that libuv starts: UV_THREADPOOL_SIZE, else 4.
+static uint32_t worker_count(void)
+{
+    const char *text = getenv("UV_THREADPOOL_SIZE");
+    int count = text ? atoi(text) : 4;
+    return count < 1 ? 1 : count > 1024 ? 1024 : (uint32_t)count;
+}
+
+// libuv ends the process where it gets no thread for a worker. So the memory is checked first, and
+// all workers are started at once, with a job that does nothing.
+static int start_workers(foliot__app *a)
+{
+    static uv_work_t first;
+    if (!foliot__threads_left(worker_count(), WORKER_STACK_BYTES))
+        return foliot__app_lacks("the memory for its threads, or that many threads");
+    return uv_queue_work(&a->loop, &first, do_nothing, do_nothing_after) == 0
+               ? 0
+               : foliot__app_lacks("an event loop");
+}
+
+int foliot__app_open_loop(foliot__app *a)
+{
+    int wrong = uv_loop_init(&a->loop);
+    a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (wrong == 0 && a->timer_fd < 0)
+        wrong = uv_translate_sys_error(errno);
+    if (wrong == 0)
+        wrong = uv_poll_init(&a->loop, &a->network, foliot_transport_get_descriptor(a->transport));
+    if (wrong == 0)
+        wrong = uv_poll_init(&a->loop, &a->timer, a->timer_fd);
+    if (wrong == 0)
+        wrong = uv_signal_init(&a->loop, &a->interrupt);
+    if (wrong == 0)
+        wrong = uv_signal_init(&a->loop, &a->terminate);
+    if (wrong) {
+        fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
+        return FOLIOT__EXIT_AGAIN;
+    }
+    a->network.data = a->timer.data = a->interrupt.data = a->terminate.data = a;
+    return start_workers(a);
+}
+
+int foliot__app_start_loop(foliot__app *a)
+{
+    foliot__priority_loop();
+    int wrong = uv_poll_start(&a->network, UV_READABLE, on_readable);
+    if (wrong == 0)
+        wrong = uv_poll_start(&a->timer, UV_READABLE, on_readable);
+    if (wrong == 0)
+        wrong = uv_signal_start(&a->interrupt, on_signal, SIGINT);
+    if (wrong == 0)
+        wrong = uv_signal_start(&a->terminate, on_signal, SIGTERM);
+    if (wrong)
+        fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
+    return wrong ? FOLIOT__EXIT_AGAIN : 0;
+}
+
+void foliot__app_run_loop(foliot__app *a)
+{
+    arm_timer(a);
+    uv_run(&a->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&a->loop);
+    close(a->timer_fd);
+}
