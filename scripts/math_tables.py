@@ -42,7 +42,7 @@ def pieces(value, bits, count):
 
 print("// SPDX-License-Identifier: MIT")
 print("// math_tables.h: written by scripts/math_tables.py; not to be edited by hand.")
-print("#ifndef FOLIOT_SIM_MATH_TABLES_H\n#define FOLIOT_SIM_MATH_TABLES_H\n")
+print("#ifndef FOLIOT_SIM_MATH_MATH_TABLES_H\n#define FOLIOT_SIM_MATH_MATH_TABLES_H\n")
 print("#include <stdint.h>\n")
 
 

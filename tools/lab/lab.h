@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lab.h: what the commands of foliot-lab share: scenes with the command line's changes in them,
 // times in ticks, energies, inputs. Commands print and return exit codes; nothing here exits.
-#ifndef FOLIOT_LAB_LAB_H
-#define FOLIOT_LAB_LAB_H
+#ifndef FOLIOT_TOOLS_LAB_LAB_H
+#define FOLIOT_TOOLS_LAB_LAB_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 // plot.h: line plots as SVG: linear or logarithmic axes with labelled ticks, a legend, colours that
 // stay apart for the colour-blind (Okabe and Ito 2008). Draws into a stream; knows nothing of
 // physics.
-#ifndef FOLIOT_LAB_PLOT_H
-#define FOLIOT_LAB_PLOT_H
+#ifndef FOLIOT_TOOLS_LAB_PLOT_H
+#define FOLIOT_TOOLS_LAB_PLOT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report.h: a comparison as pictures: one SVG page, or a self-contained HTML report.
-#ifndef FOLIOT_LAB_REPORT_H
-#define FOLIOT_LAB_REPORT_H
+#ifndef FOLIOT_TOOLS_LAB_REPORT_H
+#define FOLIOT_TOOLS_LAB_REPORT_H
 
 #include "trial.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // trial.h: one integrator at one step on a scene, measured: cost, energy error over time, distance
 // from the reference, states for a phase portrait. And the reference itself.
-#ifndef FOLIOT_LAB_TRIAL_H
-#define FOLIOT_LAB_TRIAL_H
+#ifndef FOLIOT_TOOLS_LAB_TRIAL_H
+#define FOLIOT_TOOLS_LAB_TRIAL_H
 
 #include "lab.h"
 

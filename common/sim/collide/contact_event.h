@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // contact_event.h: how the step records what foliot/contact.h reports.
-#ifndef FOLIOT_SIM_COLLIDE_TOUCH_H
-#define FOLIOT_SIM_COLLIDE_TOUCH_H
+#ifndef FOLIOT_SIM_COLLIDE_CONTACT_EVENT_H
+#define FOLIOT_SIM_COLLIDE_CONTACT_EVENT_H
 
 #include "foliot/contact.h"
 

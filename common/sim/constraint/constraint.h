@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // constraint.h: distance constraints by position correction (Jakobsen 2001), rods by SHAKE/RATTLE.
-#ifndef FOLIOT_SIM_CONSTRAINT_H
-#define FOLIOT_SIM_CONSTRAINT_H
+#ifndef FOLIOT_SIM_CONSTRAINT_CONSTRAINT_H
+#define FOLIOT_SIM_CONSTRAINT_CONSTRAINT_H
 
 #include "sim/state/state.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // constraint_links.h: the table `constraint_workspace`: the unbroken constraints in a form for
 // speed. Cache: rebuilt from the definitions at init, at restore and whenever one breaks.
-#ifndef FOLIOT_SIM_CONSTRAINT_LINKS_H
-#define FOLIOT_SIM_CONSTRAINT_LINKS_H
+#ifndef FOLIOT_SIM_CONSTRAINT_CONSTRAINT_LINKS_H
+#define FOLIOT_SIM_CONSTRAINT_CONSTRAINT_LINKS_H
 
 #include "sim/constraint/constraint.h"
 

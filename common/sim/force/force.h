@@ -16,8 +16,8 @@
 // The kinematic schemes move some forces by their own exact motion: what force_exact.h names
 // (gravity and the applied part among it) is left out of every function below but
 // foliot__force_potential in their worlds.
-#ifndef FOLIOT_SIM_FORCE_H
-#define FOLIOT_SIM_FORCE_H
+#ifndef FOLIOT_SIM_FORCE_FORCE_H
+#define FOLIOT_SIM_FORCE_FORCE_H
 
 #include "sim/force/force_exact.h"
 #include "sim/state/state.h"

@@ -2,8 +2,8 @@
 // force_exact.h: which forces a kinematic scheme moves by their own exact motion (kinematic.c). The
 // functions of force.h leave these out in a world of such a scheme, so that nothing is counted
 // twice; only foliot__force_potential counts all forces in every world.
-#ifndef FOLIOT_SIM_FORCE_EXACT_H
-#define FOLIOT_SIM_FORCE_EXACT_H
+#ifndef FOLIOT_SIM_FORCE_FORCE_EXACT_H
+#define FOLIOT_SIM_FORCE_FORCE_EXACT_H
 
 #include "sim/state/state.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // force_newton.h: one problem of pairwise gravity, as the kernels of every vector width see it.
-#ifndef FOLIOT_SIM_FORCE_NEWTON_H
-#define FOLIOT_SIM_FORCE_NEWTON_H
+#ifndef FOLIOT_SIM_FORCE_FORCE_NEWTON_H
+#define FOLIOT_SIM_FORCE_FORCE_NEWTON_H
 
 #include "sim/state/state.h"
 

@@ -2,8 +2,8 @@
 // force_spring_lanes.h: the forces of a batch of springs, as wide as the machine's vectors.
 // Included once by each file that defines SPRING_KERNEL. Every spring is computed alone: no width
 // changes a bit.
-#ifndef FOLIOT_SIM_FORCE_SPRING_LANES_H
-#define FOLIOT_SIM_FORCE_SPRING_LANES_H
+#ifndef FOLIOT_SIM_FORCE_FORCE_SPRING_LANES_H
+#define FOLIOT_SIM_FORCE_FORCE_SPRING_LANES_H
 
 #include "sim/math/simd.h"
 #include "sim/state/state.h"

@@ -6,8 +6,8 @@
 // static one: its inverse mass is 0. What decides its waking is part of the state: the flag
 // FOLIOT_BODY_ASLEEP, the number of ticks for which it has been still (the upper bits of `flags`),
 // and the rows of the table `contact` between sleepers, which are kept.
-#ifndef FOLIOT_SIM_SLEEP_H
-#define FOLIOT_SIM_SLEEP_H
+#ifndef FOLIOT_SIM_ISLAND_SLEEP_H
+#define FOLIOT_SIM_ISLAND_SLEEP_H
 
 #include "sim/state/state.h"
 

@@ -4,8 +4,8 @@
 //
 // Without contacts, foliot__joints_alone does a whole substep. With contacts, the contact solver
 // calls foliot__joints_remember_smooth and foliot__joints_solve before its own iterations.
-#ifndef FOLIOT_SIM_JOINT_H
-#define FOLIOT_SIM_JOINT_H
+#ifndef FOLIOT_SIM_JOINT_JOINT_H
+#define FOLIOT_SIM_JOINT_JOINT_H
 
 #include "sim/state/solver_body.h"
 #include "sim/state/state.h"

@@ -12,8 +12,8 @@
 //   joint_tree.c       joints that form trees, solved exactly
 //   joint_solve.c      an island: its trees, the joints that close loops, bounds
 //   joint_fallback.c   substeps that turn too far
-#ifndef FOLIOT_SIM_JOINT_INTERNAL_H
-#define FOLIOT_SIM_JOINT_INTERNAL_H
+#ifndef FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
+#define FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 
 #include "sim/joint/joint.h"
 #include "sim/state/joint_table.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // floating_point.h: what every file of the simulation needs to be true of the compiler. Include
 // first.
-#ifndef FOLIOT_SIM_FLOATING_POINT_H
-#define FOLIOT_SIM_FLOATING_POINT_H
+#ifndef FOLIOT_SIM_MATH_FLOATING_POINT_H
+#define FOLIOT_SIM_MATH_FLOATING_POINT_H
 
 #include <float.h>
 #include <stdbool.h>

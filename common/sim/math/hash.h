@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hash.h: XXH3-128 over a list of arrays, as if their little-endian bytes lay behind one another.
-#ifndef FOLIOT_SIM_HASH_H
-#define FOLIOT_SIM_HASH_H
+#ifndef FOLIOT_SIM_MATH_HASH_H
+#define FOLIOT_SIM_MATH_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

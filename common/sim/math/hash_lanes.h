@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hash_lanes.h: the body of hash*.c, which compile it for different vector units.
-#ifndef FOLIOT_SIM_HASH_LANES_H
-#define FOLIOT_SIM_HASH_LANES_H
+#ifndef FOLIOT_SIM_MATH_HASH_LANES_H
+#define FOLIOT_SIM_MATH_HASH_LANES_H
 
 // Everything from the header, nothing from the library: builds for machines that have no libxxhash.
 #define XXH_INLINE_ALL

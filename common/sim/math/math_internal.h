@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // math_internal.h: what the simulation needs beside include/foliot/math.h: error-free sums and
 // products, range-checked conversions, and the entire functions that exact flows are made of.
-#ifndef FOLIOT_SIM_MATH_INTERNAL_H
-#define FOLIOT_SIM_MATH_INTERNAL_H
+#ifndef FOLIOT_SIM_MATH_MATH_INTERNAL_H
+#define FOLIOT_SIM_MATH_MATH_INTERNAL_H
 
 #include "sim/math/floating_point.h"
 

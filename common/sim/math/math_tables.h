@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // math_tables.h: written by scripts/math_tables.py; not to be edited by hand.
-#ifndef FOLIOT_SIM_MATH_TABLES_H
-#define FOLIOT_SIM_MATH_TABLES_H
+#ifndef FOLIOT_SIM_MATH_MATH_TABLES_H
+#define FOLIOT_SIM_MATH_MATH_TABLES_H
 
 #include <stdint.h>
 

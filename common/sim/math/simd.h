@@ -7,8 +7,8 @@
 // A mask is a vector of integers as wide as the values: -1 in a lane that is set, 0 in the others.
 // Comparisons of vectors give masks. Vectors are not passed by value between functions that are
 // not inlined: that ABI depends on the machine.
-#ifndef FOLIOT_SIM_SIMD_H
-#define FOLIOT_SIM_SIMD_H
+#ifndef FOLIOT_SIM_MATH_SIMD_H
+#define FOLIOT_SIM_MATH_SIMD_H
 
 #include <stddef.h>
 #include <stdint.h>

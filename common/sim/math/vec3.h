@@ -3,8 +3,8 @@
 // fixed order, written out by parentheses: the order decides bits, so changing it changes every
 // digest. Vectors are x, y, z. Quaternions are w, x, y, z and of unit length where nothing else is
 // said. Matrices are m[row][column]. An `out` may be one of the arguments.
-#ifndef FOLIOT_SIM_VEC3_H
-#define FOLIOT_SIM_VEC3_H
+#ifndef FOLIOT_SIM_MATH_VEC3_H
+#define FOLIOT_SIM_MATH_VEC3_H
 
 #include "sim/math/floating_point.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // scene.h: what the rest of common/sim and the scene reader ask about a scene beside the public
 // header.
-#ifndef FOLIOT_SIM_SCENE_H
-#define FOLIOT_SIM_SCENE_H
+#ifndef FOLIOT_SIM_SCENE_SCENE_H
+#define FOLIOT_SIM_SCENE_SCENE_H
 
 #include "foliot/scene.h"
 

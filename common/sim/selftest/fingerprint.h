@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // fingerprint.h: the known-answer run in parts: all of it (foliot_get_fingerprint), what every
 // scene rests on, and what one scene uses.
-#ifndef FOLIOT_SIM_FINGERPRINT_H
-#define FOLIOT_SIM_FINGERPRINT_H
+#ifndef FOLIOT_SIM_SELFTEST_FINGERPRINT_H
+#define FOLIOT_SIM_SELFTEST_FINGERPRINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

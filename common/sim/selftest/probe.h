@@ -2,8 +2,8 @@
 // probe.h: small scenes that reach every arithmetic path of a step, with numbers that are not
 // round: a body that falls from rest has the same bits with and without fused multiply-add, these
 // have not.
-#ifndef FOLIOT_SIM_PROBE_H
-#define FOLIOT_SIM_PROBE_H
+#ifndef FOLIOT_SIM_SELFTEST_PROBE_H
+#define FOLIOT_SIM_SELFTEST_PROBE_H
 
 #include "foliot/input.h"
 #include "foliot/scene.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // contact_solver.h: the stages `collide` and `solve` as the step sees them.
-#ifndef FOLIOT_SIM_CONTACT_SOLVER_H
-#define FOLIOT_SIM_CONTACT_SOLVER_H
+#ifndef FOLIOT_SIM_SOLVER_CONTACT_SOLVER_H
+#define FOLIOT_SIM_SOLVER_CONTACT_SOLVER_H
 
 #include "sim/state/state.h"
 

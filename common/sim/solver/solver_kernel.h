@@ -2,8 +2,8 @@
 // solver_kernel.h: contact pairs eight at a time. The eight pairs of a block share no body that can
 // move, so each gives the result that it would give alone, and the order of the blocks is the order
 // of the solver.
-#ifndef FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
-#define FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
+#ifndef FOLIOT_SIM_SOLVER_SOLVER_KERNEL_H
+#define FOLIOT_SIM_SOLVER_SOLVER_KERNEL_H
 
 #include "sim/solver/solver.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // body.h: slots of bodies: written, emptied, refreshed.
-#ifndef FOLIOT_SIM_BODY_H
-#define FOLIOT_SIM_BODY_H
+#ifndef FOLIOT_SIM_STATE_BODY_H
+#define FOLIOT_SIM_STATE_BODY_H
 
 #include "sim/state/state.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // carver.h: divides a workspace table into arrays. Each array is aligned to a cache line. Without a
 // base it only counts bytes, so one layout function gives both the size and the addresses.
-#ifndef FOLIOT_SIM_CARVER_H
-#define FOLIOT_SIM_CARVER_H
+#ifndef FOLIOT_SIM_STATE_CARVER_H
+#define FOLIOT_SIM_STATE_CARVER_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
 // with. It is part of the state: the next substep starts from it (warm starting).
 //
 // Invariant: rows ascend by (a, b), and each pair has one row at most.
-#ifndef FOLIOT_SIM_CONTACT_CACHE_H
-#define FOLIOT_SIM_CONTACT_CACHE_H
+#ifndef FOLIOT_SIM_STATE_CONTACT_CACHE_H
+#define FOLIOT_SIM_STATE_CONTACT_CACHE_H
 
 #include "sim/state/state.h"
 

@@ -2,8 +2,8 @@
 // joint_table.h: what other folders need to know of joints: whether there are any, and which pairs
 // of bodies a joint lets pass through each other. It is the first part of the table
 // `joint_workspace`; the rest belongs to joint/.
-#ifndef FOLIOT_SIM_JOINT_TABLE_H
-#define FOLIOT_SIM_JOINT_TABLE_H
+#ifndef FOLIOT_SIM_STATE_JOINT_TABLE_H
+#define FOLIOT_SIM_STATE_JOINT_TABLE_H
 
 #include "sim/state/carver.h"
 

@@ -3,8 +3,8 @@
 // through the step as if it were alone; where it runs a loop, the other workers take chunks of it.
 // What a chunk computes depends on its indices alone, so the bits depend neither on who runs it nor
 // on how many workers there are.
-#ifndef FOLIOT_SIM_PARALLEL_FOR_H
-#define FOLIOT_SIM_PARALLEL_FOR_H
+#ifndef FOLIOT_SIM_STATE_PARALLEL_FOR_H
+#define FOLIOT_SIM_STATE_PARALLEL_FOR_H
 
 #include <stdatomic.h>
 #include <stdint.h>

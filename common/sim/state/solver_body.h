@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // solver_body.h: a body as the contact solver and the joints see it within a substep, in binary32.
 // All of it is cache: the solver fills it from the state and writes back what changed.
-#ifndef FOLIOT_SIM_SOLVER_BODY_H
-#define FOLIOT_SIM_SOLVER_BODY_H
+#ifndef FOLIOT_SIM_STATE_SOLVER_BODY_H
+#define FOLIOT_SIM_STATE_SOLVER_BODY_H
 
 #include <stdint.h>
 

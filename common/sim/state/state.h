@@ -8,8 +8,8 @@
 //
 // State decides the future and is digested. Cache is rebuilt from state and has no influence on
 // results.
-#ifndef FOLIOT_SIM_STATE_H
-#define FOLIOT_SIM_STATE_H
+#ifndef FOLIOT_SIM_STATE_STATE_H
+#define FOLIOT_SIM_STATE_STATE_H
 
 #include "sim/math/floating_point.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // layout.h: an empty world's block.
-#ifndef FOLIOT_SIM_LAYOUT_H
-#define FOLIOT_SIM_LAYOUT_H
+#ifndef FOLIOT_SIM_WORLD_LAYOUT_H
+#define FOLIOT_SIM_WORLD_LAYOUT_H
 
 #include "foliot/world.h"
 

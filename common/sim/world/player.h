@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // player.h: the stage `input`: what players do becomes bodies and forces.
-#ifndef FOLIOT_SIM_PLAYER_H
-#define FOLIOT_SIM_PLAYER_H
+#ifndef FOLIOT_SIM_WORLD_PLAYER_H
+#define FOLIOT_SIM_WORLD_PLAYER_H
 
 #include "sim/state/state.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // state_io.h: which part of a world is state, as digests and keyframes see it.
-#ifndef FOLIOT_SIM_STATE_IO_H
-#define FOLIOT_SIM_STATE_IO_H
+#ifndef FOLIOT_SIM_WORLD_STATE_IO_H
+#define FOLIOT_SIM_WORLD_STATE_IO_H
 
 #include "sim/state/state.h"
 
