@@ -10,7 +10,7 @@
 static foliot_search_responder responder_of(foliot__lockstep_client *l)
 {
     uint64_t first = l->request_first, before = 0;
-    foliot_search_responder a = {.trace = l->rewind.finished ? l->rewind.truth : NULL};
+    foliot_search_responder a = {.trace = l->rewind.finished ? l->rewind.trace : NULL};
     if (!l->begun || first > l->tick || first < l->start || l->tick - first >= FOLIOT__CLIENT_TICKS)
         return a;
     for (uint64_t t = first; t <= l->tick; t++)

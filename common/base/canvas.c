@@ -90,10 +90,10 @@ void foliot__canvas_line(foliot__canvas *canvas, double x1, double y1, double x2
     double from_y = fmin(fmax(y1 + dy * t0, 0), bottom), to_y = fmin(fmax(y1 + dy * t1, 0), bottom);
     int32_t steps = (int32_t)ceil(fmax(fabs(to_x - from_x), fabs(to_y - from_y)));
     for (int32_t k = 0; k <= steps; k++) {
-        // A touch further, so that what rounding left just below a whole number is in its dot.
-        double t = steps ? (double)k / steps : 0, touch = 1e-5;
-        foliot__canvas_dot(canvas, from_x + (to_x - from_x) * t + touch,
-                           from_y + (to_y - from_y) * t + touch, colour);
+        // A little further, so that a value just below a whole number counts as that number.
+        double t = steps ? (double)k / steps : 0, nudge = 1e-5;
+        foliot__canvas_dot(canvas, from_x + (to_x - from_x) * t + nudge,
+                           from_y + (to_y - from_y) * t + nudge, colour);
     }
 }
 

@@ -83,6 +83,6 @@ void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
 foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation);
 // The same, with the state after every stage in `trace`.
 foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation *simulation,
-                                        foliot_step_trace *truth);
+                                        foliot_step_trace *trace);
 
 #endif

@@ -45,8 +45,8 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
     r->active = true;
     r->finished = false;
     r->status = FOLIOT_STATUS_OK;
-    if (!r->truth)
-        r->status = foliot_step_trace_create(&r->truth);
+    if (!r->trace)
+        r->status = foliot_step_trace_create(&r->trace);
     if (r->status == FOLIOT_STATUS_OK && !r->simulation.self)
         r->status = foliot_simulation_create(kind, setup, setup_bytes, &r->simulation);
     if (r->status == FOLIOT_STATUS_OK)
@@ -94,15 +94,15 @@ static void trace_held(foliot__rewind *r)
         foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_STATUS_OK)
         return;
     if (held || r->assumes_held)
-        r->status = foliot_step_trace_capture_held(r->truth, &r->simulation);
+        r->status = foliot_step_trace_capture_held(r->trace, &r->simulation);
 }
 
 static void trace_last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
 {
     save_state(r, &r->before, &r->before_capacity, &r->before_bytes);
-    foliot_step_trace_reset(r->truth, r->tick);
+    foliot_step_trace_reset(r->trace, r->tick);
     if (r->status == FOLIOT_STATUS_OK)
-        r->status = foliot_step_trace_step(r->truth, &r->simulation, inputs, count);
+        r->status = foliot_step_trace_step(r->trace, &r->simulation, inputs, count);
     if (r->status == FOLIOT_STATUS_OK)
         save_state(r, &r->after, &r->after_capacity, &r->after_bytes);
     r->digest = foliot_simulation_get_digest(&r->simulation);
@@ -144,7 +144,7 @@ const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count
 void foliot__rewind_free(foliot__rewind *r)
 {
     foliot_simulation_destroy(&r->simulation);
-    foliot_step_trace_destroy(r->truth);
+    foliot_step_trace_destroy(r->trace);
     free(r->inputs);
     free(r->counts);
     free(r->before);

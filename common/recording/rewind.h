@@ -8,7 +8,7 @@
 
 typedef struct foliot__rewind {
     foliot_simulation simulation;
-    foliot_step_trace *truth;
+    foliot_step_trace *trace;
     uint64_t tick;        // wanted: the state that this tick's step gave
     uint64_t from;        // of the saved state
     foliot_input *inputs; // of [from, tick)

@@ -45,11 +45,11 @@ uint64_t foliot__layer_digest(const foliot__trace_layer *layer);
 uint32_t foliot__tree_group(uint32_t count);
 
 // What the report says of a place. `layer` may lack it.
-void foliot__divergence_stage(foliot_divergence *divergence, const foliot_step_trace *truth,
+void foliot__divergence_stage(foliot_divergence *divergence, const foliot_step_trace *trace,
                               uint32_t layer);
-void foliot__divergence_part(foliot_divergence *divergence, const foliot_step_trace *truth,
+void foliot__divergence_part(foliot_divergence *divergence, const foliot_step_trace *trace,
                              uint32_t layer, uint32_t part);
-void foliot__divergence_field(foliot_divergence *divergence, const foliot_step_trace *truth,
+void foliot__divergence_field(foliot_divergence *divergence, const foliot_step_trace *trace,
                               uint32_t layer, uint32_t field, uint64_t expected, uint64_t actual);
 
 #endif

@@ -115,7 +115,7 @@ bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
     return true;
 }
 
-// -- the truth of the tick
+// -- the state trace of the tick
 
 static void run_rewind(void *job)
 {
@@ -278,7 +278,7 @@ static void take_rewound_state(foliot__session *s, foliot__peer *peer)
     if (!peer) {
         q->active = false;
     } else if (q->rewind.status == FOLIOT_STATUS_OK) {
-        foliot_search_set_trace(&q->search, q->rewind.truth);
+        foliot_search_set_trace(&q->search, q->rewind.trace);
         continue_search(s, peer);
     } else { // the tick is what is known
         q->search.state = FOLIOT_SEARCH_FOUND;

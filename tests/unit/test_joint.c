@@ -96,13 +96,13 @@ static void reference(double duration, double y[4])
     }
 }
 
-static double pendulum_error(const char *integrator, double dt, const double truth[4])
+static double pendulum_error(const char *integrator, double dt, const double exact[4])
 {
     joint_world y = double_pendulum(integrator, dt);
     for (int t = 0; t < (int)(1.5 / dt + 0.5); t++)
         step(&y);
     foliot_body_state s = state_of(&y, "rod0");
-    double x = s.position[0] - ROD / 2 * sin(truth[0]), z = s.position[2] + ROD / 2 * cos(truth[0]);
+    double x = s.position[0] - ROD / 2 * sin(exact[0]), z = s.position[2] + ROD / 2 * cos(exact[0]);
     check_below(worst_gap(&y), 1e-9);
     end(&y);
     return sqrt(x * x + z * z);
@@ -115,11 +115,11 @@ static void a_double_pendulum_has_the_order_of_its_scheme(void **state)
         const char *name;
         double order;
     } schemes[] = {{"semi-implicit-euler", 1}, {"velocity-verlet", 2}, {"leapfrog", 2}};
-    double truth[4] = {1.9, 1.9, 0, 0};
-    reference(1.5, truth);
+    double exact[4] = {1.9, 1.9, 0, 0};
+    reference(1.5, exact);
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        double coarse = pendulum_error(schemes[i].name, 1.0 / 480, truth);
-        double fine = pendulum_error(schemes[i].name, 1.0 / 960, truth);
+        double coarse = pendulum_error(schemes[i].name, 1.0 / 480, exact);
+        double fine = pendulum_error(schemes[i].name, 1.0 / 960, exact);
         printf("%s: error %.3g m, at half the step %.3g m\n", schemes[i].name, coarse, fine);
         check_below(fine, 0.05);
         check_near(log2(coarse / fine), schemes[i].order, 0.25);

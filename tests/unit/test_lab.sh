@@ -373,7 +373,7 @@ synctest_passes() {
     run synctest scenes/billiards.yaml --ticks 60
     [ "$code" = 0 ] && [ "$(grep -cE '^(replay|sync|serialisation|perturbation) +passed +[1-9]' "$work/out")" = 4 ]
 }
-# Rigid bodies, joints and sleepers among them: what a contact or a joint remembers is truth, or it is nothing.
+# Rigid bodies, joints and sleepers among them: what a contact or a joint stores is part of the state.
 synctest_passes_all() {
     for scene in scenes/*.yaml tests/simulation/scenes/*.yaml; do
         run synctest "$scene" --ticks 12

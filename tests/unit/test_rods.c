@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_rods.c: rods by SHAKE and RATTLE: as long after a step as before, to rounding; energy and
-// period with the order of the scheme. A pendulum's truth is a run of kahan-li8 at a tenth of the
-// step.
+// period with the order of the scheme. A pendulum's reference is a run of kahan-li8 at a tenth of
+// the step.
 #include "check.h"
 
 #include <math.h>
@@ -84,8 +84,8 @@ static double apart(const double a[3], const double b[3])
 static void a_rod_pendulum_has_the_order_of_the_scheme(void **state)
 {
     (void)state;
-    double truth[3];
-    position_after(FOLIOT_INTEGRATOR_KAHAN_LI8, 1.0 / 400, 2, truth);
+    double exact[3];
+    position_after(FOLIOT_INTEGRATOR_KAHAN_LI8, 1.0 / 400, 2, exact);
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (!info->rods)
@@ -95,9 +95,9 @@ static void a_rod_pendulum_has_the_order_of_the_scheme(void **state)
         double coarse[3], fine[3];
         position_after((foliot_integrator)id, dt, 2, coarse);
         position_after((foliot_integrator)id, dt / 2, 2, fine);
-        double order = log2(apart(coarse, truth) / apart(fine, truth));
-        printf("%s: order %.3f, errors %.3g %.3g\n", info->name, order, apart(coarse, truth),
-               apart(fine, truth));
+        double order = log2(apart(coarse, exact) / apart(fine, exact));
+        printf("%s: order %.3f, errors %.3g %.3g\n", info->name, order, apart(coarse, exact),
+               apart(fine, exact));
         check_near(order, info->order, info->order >= 6 ? 0.4 : 0.15);
     }
 }

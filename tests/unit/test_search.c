@@ -54,13 +54,13 @@ static const foliot_simulation_kind grid_kind = {
 
 static foliot_step_trace *held(const grid *g, uint64_t tick)
 {
-    foliot_step_trace *truth;
+    foliot_step_trace *trace;
     const foliot_simulation simulation = {.kind = &grid_kind, .self = (void *)g};
-    assert_int_equal(foliot_step_trace_create(&truth), FOLIOT_STATUS_OK);
-    foliot_step_trace_reset(truth, tick);
-    assert_int_equal(foliot_step_trace_get_tick(truth), tick);
-    assert_int_equal(foliot_step_trace_capture_held(truth, &simulation), FOLIOT_STATUS_OK);
-    return truth;
+    assert_int_equal(foliot_step_trace_create(&trace), FOLIOT_STATUS_OK);
+    foliot_step_trace_reset(trace, tick);
+    assert_int_equal(foliot_step_trace_get_tick(trace), tick);
+    assert_int_equal(foliot_step_trace_capture_held(trace, &simulation), FOLIOT_STATUS_OK);
+    return trace;
 }
 
 // Asks until it is over. `spoil` changes answers; NULL: none.
@@ -93,10 +93,10 @@ static void carry(foliot_search *search, const foliot_step_trace *ours,
 static foliot_search search_grids(const grid *a, const grid *b)
 {
     foliot_step_trace *ours = held(a, 5), *theirs = held(b, 5);
-    const foliot_search_responder answerer = {.trace = theirs};
+    const foliot_search_responder responder = {.trace = theirs};
     foliot_search search;
     foliot_search_begin(&search, 5);
-    carry(&search, ours, &answerer, NULL, NULL);
+    carry(&search, ours, &responder, NULL, NULL);
     check_le(search.exchanged, FOLIOT_SEARCH_BYTES_MAX);
     foliot_step_trace_destroy(ours);
     foliot_step_trace_destroy(theirs);
@@ -163,9 +163,9 @@ static void equal_sides_are_equal(void **state)
     uint64_t chain[100];
     for (int i = 0; i < 100; i++)
         chain[i] = foliot_digest_chain(i ? chain[i - 1] : 0, (foliot_digest){(uint64_t)i, 1});
-    const foliot_search_responder answerer = {.chain = chain, .first = 50, .last = 149};
+    const foliot_search_responder responder = {.chain = chain, .first = 50, .last = 149};
     foliot_search_begin_chain(&search, 50, 149, chain);
-    carry(&search, NULL, &answerer, NULL, NULL);
+    carry(&search, NULL, &responder, NULL, NULL);
     assert_int_equal(search.state, FOLIOT_SEARCH_EQUAL);
     assert_int_equal(search.request_count, 1);
 }
@@ -184,10 +184,10 @@ static void the_first_tick_is_found_by_halves(void **state)
                 foliot_digest_chain(i ? theirs[i - 1] : 0, (foliot_digest){i, i == bad ? 2 : 1});
         }
         foliot_step_trace *one = held(&a, bad + 7), *other = held(&b, bad + 7);
-        const foliot_search_responder answerer = {theirs, 7, 7 + TICKS - 1, other};
+        const foliot_search_responder responder = {theirs, 7, 7 + TICKS - 1, other};
         foliot_search search;
         foliot_search_begin_chain(&search, 7, 7 + TICKS - 1, ours);
-        carry(&search, one, &answerer, NULL, NULL);
+        carry(&search, one, &responder, NULL, NULL);
         assert_int_equal(search.state, FOLIOT_SEARCH_FOUND);
         assert_int_equal(search.found.tick, bad + 7);
         assert_int_equal(search.found.part, 1);
@@ -201,35 +201,35 @@ static void a_stage_is_named(void **state)
 {
     (void)state;
     const foliot_simulation_kind *kind = chain_kind(CHAIN_NO_FAULT);
-    foliot_step_trace *truth[2];
+    foliot_step_trace *trace[2];
     foliot_divergence local = {0};
     for (int i = 0; i < 2; i++) {
         foliot_simulation simulation;
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         if (i == 1) // a heat that is not the same: it shows after the first stage
             kind->set_field(simulation.self, 1 + 6, 2, 4);
-        assert_int_equal(foliot_step_trace_create(&truth[i]), FOLIOT_STATUS_OK);
-        foliot_step_trace_reset(truth[i], 1);
-        assert_int_equal(foliot_step_trace_step(truth[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
-        demand(foliot_step_trace_capture_held(truth[i], &simulation));
+        assert_int_equal(foliot_step_trace_create(&trace[i]), FOLIOT_STATUS_OK);
+        foliot_step_trace_reset(trace[i], 1);
+        assert_int_equal(foliot_step_trace_step(trace[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
+        demand(foliot_step_trace_capture_held(trace[i], &simulation));
         foliot_simulation_destroy(&simulation);
     }
-    const foliot_search_responder answerer = {.trace = truth[1]};
+    const foliot_search_responder responder = {.trace = trace[1]};
     foliot_search search;
     foliot_search_begin(&search, 1);
-    carry(&search, truth[0], &answerer, NULL, NULL);
+    carry(&search, trace[0], &responder, NULL, NULL);
     assert_true(search.found.stage_known);
     assert_true(search.found.field_known);
     assert_string_equal(search.found.stage_name, "push");
     assert_string_equal(search.found.field_name, "heat");
     assert_int_equal(search.found.index, 6);
     // Both at hand, it is the same.
-    assert_true(foliot_step_trace_compare(truth[0], truth[1], &local));
+    assert_true(foliot_step_trace_compare(trace[0], trace[1], &local));
     assert_string_equal(local.stage_name, "push");
     assert_int_equal(local.index, 6);
     assert_int_equal(local.fields, 1);
-    foliot_step_trace_destroy(truth[0]);
-    foliot_step_trace_destroy(truth[1]);
+    foliot_step_trace_destroy(trace[0]);
+    foliot_step_trace_destroy(trace[1]);
 }
 
 static void spoil(uint8_t *answer, size_t *length, void *user)
@@ -262,11 +262,11 @@ static void hostile_answers_end_it(void **state)
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 1234;
     foliot_step_trace *ours = held(&a, 5), *theirs = held(&b, 5);
-    const foliot_search_responder answerer = {.trace = theirs};
+    const foliot_search_responder responder = {.trace = theirs};
     for (int i = 0; i < 300; i++) {
         foliot_search search;
         foliot_search_begin(&search, 5);
-        carry(&search, ours, &answerer, spoil, &rng);
+        carry(&search, ours, &responder, spoil, &rng);
         assert_true(search.state == FOLIOT_SEARCH_FOUND || search.state == FOLIOT_SEARCH_FAILED);
         check_le(search.exchanged, FOLIOT_SEARCH_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
         char text[1024];
@@ -290,12 +290,12 @@ static void an_answer_that_goes_on_is_no_answer(void **state)
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 77;
     foliot_step_trace *ours = held(&a, 5), *theirs = held(&b, 5);
-    const foliot_search_responder answerer = {.trace = theirs};
+    const foliot_search_responder responder = {.trace = theirs};
     for (int i = 0; i < 5; i++) {
         int at = i;
         foliot_search search;
         foliot_search_begin(&search, 5);
-        carry(&search, ours, &answerer, lengthen, &at);
+        carry(&search, ours, &responder, lengthen, &at);
         assert_int_equal(search.state, FOLIOT_SEARCH_FAILED);
         assert_int_equal(search.request_count, (uint32_t)i + 1);
     }
@@ -308,8 +308,8 @@ static void hostile_questions_are_refused(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed() + 1);
     grid a = {.parts = 50, .fields = 20, .other_part = UINT32_MAX};
-    foliot_step_trace *truth = held(&a, 5);
-    const foliot_search_responder answerer = {.trace = truth};
+    foliot_step_trace *trace = held(&a, 5);
+    const foliot_search_responder responder = {.trace = trace};
     uint32_t answered = 0;
     for (int i = 0; i < 20000; i++) {
         uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
@@ -323,14 +323,14 @@ static void hostile_questions_are_refused(void **state)
             question[1] = 5;
         }
         foliot_status status =
-            foliot_search_respond(&answerer, question, length, answer, &answer_length, &tick);
+            foliot_search_respond(&responder, question, length, answer, &answer_length, &tick);
         assert_true(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT ||
                     status == FOLIOT_STATUS_AGAIN || status == FOLIOT_STATUS_NOT_FOUND);
         answered += status == FOLIOT_STATUS_OK;
         check_le(answer_length, sizeof answer);
     }
     check_gt(answered, 50);
-    foliot_step_trace_destroy(truth);
+    foliot_step_trace_destroy(trace);
 }
 
 static void distances_are_those_of_representable_values(void **state)

@@ -217,7 +217,7 @@ static int run_trials(comparison *c)
 {
     trial_view view = {c->reference.body, c->reference.axis};
     uint32_t ran = 0;
-    bool touched = false;
+    bool had_contacts = false;
     c->trials = calloc((size_t)c->integrator_count * c->step_count + 1, sizeof *c->trials);
     if (!c->trials)
         return report_failure(c, FOLIOT_STATUS_MEMORY);
@@ -233,9 +233,9 @@ static int run_trials(comparison *c)
             if (t->ran)
                 t->position_error = reference_distance(&c->reference, c->scene, t->final, t->slots);
             ran += t->ran;
-            touched = touched || t->touched;
+            had_contacts = had_contacts || t->had_contacts;
         }
-    c->sinks = lab_energy_sinks(c->scene, false, touched, c->sinks_text);
+    c->sinks = lab_energy_sinks(c->scene, false, had_contacts, c->sinks_text);
     if (ran == 0)
         return lab_fail(c->context, FOLIOT__EXIT_SCENE, "%s: %s", c->file, c->trials[0].refusal);
     return 0;

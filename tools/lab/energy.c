@@ -21,7 +21,7 @@ double lab_energy_error(double start, double now)
     return start != 0 ? error / fabs(start) : error;
 }
 
-bool lab_touched(const foliot_world *world)
+bool lab_has_contacts(const foliot_world *world)
 {
     uint32_t impacts;
     foliot_world_get_hit_events(world, &impacts);
@@ -65,7 +65,7 @@ static bool loses_in_contact(const foliot_body_definition *body)
     return body->shape.kind != FOLIOT_SHAPE_POINT && (body->friction > 0 || body->restitution < 1);
 }
 
-const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool touched,
+const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool had_contacts,
                              char text[LAB_SINKS_BYTES])
 {
     bool lossy = scene->players.limit > 0 && loses_in_contact(&scene->players.body);
@@ -82,7 +82,7 @@ const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool touche
     }
     for (uint32_t i = 0; i < scene->body_count; i++)
         lossy = lossy || loses_in_contact(&scene->bodies[i]);
-    if (touched && lossy)
+    if (had_contacts && lossy)
         add_sink(text, LAB_SINKS_BYTES, "contacts");
     if (inputs)
         add_sink(text, LAB_SINKS_BYTES, "players");

@@ -41,12 +41,13 @@ bool lab_ticks(double time, double dt, uint64_t *ticks);
 // |E - E0| / |E0|, or |E - E0| where E0 is 0.
 double lab_energy_error(double start, double now);
 double lab_energy(const foliot_world *world);
-// Did bodies touch in the last step?
-bool lab_touched(const foliot_world *world);
+// Whether bodies were in contact in the last step.
+bool lab_has_contacts(const foliot_world *world);
 // What takes energy out of the scene or puts it in: "drag, contacts"; NULL where energy is
-// conserved but for the integrator's error. `inputs`: players act. `touched`: bodies have touched.
+// conserved but for the integrator's error. `inputs`: players act. `had_contacts`: bodies have had
+// contacts.
 #define LAB_SINKS_BYTES 160
-const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool touched,
+const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool had_contacts,
                              char text[LAB_SINKS_BYTES]);
 
 // Name of the body in a slot: its own, "player 3" for a player's, "#7" for one without. In `text`.

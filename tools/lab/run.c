@@ -41,7 +41,7 @@ typedef struct run {
     uint64_t step_ns;
     frozen frozen[FROZEN_MAX];
     uint32_t frozen_count;
-    bool interrupted, touched;
+    bool interrupted, had_contacts;
 } run;
 
 // -- the options
@@ -260,7 +260,7 @@ static void observe_tick(run *r)
     // Written so that a NaN stays: an energy that is no number is not a small error.
     if (!(error <= r->energy_error_max))
         r->energy_error_max = error;
-    r->touched = r->touched || lab_touched(r->world);
+    r->had_contacts = r->had_contacts || lab_has_contacts(r->world);
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(r->world, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -413,7 +413,7 @@ static void print_speed(const run *r, const units *u)
 static void print_energy_change(const run *r, const units *u)
 {
     char text[LAB_SINKS_BYTES];
-    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->touched, text);
+    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->had_contacts, text);
     double lost = r->energy_start - r->energy;
     if (!sinks) {
         printf("  %-18s %14.3g at most, %.3g at the end%s\n", "energy error", r->energy_error_max,
@@ -514,7 +514,7 @@ static void json_counters(foliot__json *json, const run *r)
 static void json_account(const run *r)
 {
     char text[LAB_SINKS_BYTES];
-    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->touched, text);
+    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->had_contacts, text);
     foliot_invariants now = foliot_world_get_invariants(r->world, NULL);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(foliot_world_get_digest(r->world), digest);

@@ -77,7 +77,7 @@ static foliot_status run_and_measure(trial *t, foliot_world *world, const trial_
             break;
         take_energy(t, world, start, tick);
         take_point(t, world, view, tick);
-        t->touched = t->touched || lab_touched(world);
+        t->had_contacts = t->had_contacts || lab_has_contacts(world);
         foliot__progress_at(&progress, tick);
         if (lab_interrupted())
             status = FOLIOT_STATUS_AGAIN;

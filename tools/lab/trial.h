@@ -13,7 +13,7 @@ typedef struct trial {
     foliot_integrator integrator;
     double dt;
     uint64_t ticks;
-    bool ran, touched; // else `refusal` says why it did not run; bodies have touched
+    bool ran, had_contacts; // else `refusal` says why it did not run; bodies have had contacts
     char refusal[sizeof(foliot_scene_problem) + 4];
     uint64_t evaluations, solver_iterations, solver_failures, frozen_bodies;
     double seconds; // of stepping

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // impact.c: finds and applies impacts from the step's start to its end, in the order of time, then
-// of slots. So a bullet stops at the wall that it would jump over, and a ball bounces to the right
-// height.
+// of slots. A bullet therefore stops at a thin wall, and a ball bounces to the right height.
 //
-// The scheme has moved a body from x0 to x1 with velocity v1 at the end. Between, its path is the
+// The scheme has moved a body from x0 to x1 with velocity v1 at the end. The path between is the
 // parabola that ends there with the step's mean acceleration a = (v1 - v0) / dt:
 //
 //     x(t) = x1 - w1 s + a s^2 / 2,   s = dt - t,   w1 = v1 + (c - 1/2) a dt,
@@ -13,9 +12,9 @@
 // and a bounce computed from it would lose a tenth of its energy. An impulse P at time t adds P/m
 // to w1 and v1 and s P/m to x1: momentum is exact to rounding with every scheme.
 //
-// What counts as an impact: shapes come to touch while they approach faster than their acceleration
-// makes them in a step, and they bounce or would pass by half a radius. The solver does the rest.
-// Work is bounded: impacts beyond the bound stop their bodies, and nothing passes through anything.
+// An impact is a new contact whose speed of approach exceeds what acceleration gives in a step. The
+// bodies also bounce, or would pass each other by half a radius. The solver handles all other
+// contacts. Work is bounded: impacts beyond the bound stop their bodies, so nothing tunnels.
 #include "sim/ccd/impact.h"
 
 #include "sim/integrator/response.h"
@@ -88,8 +87,8 @@ static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_
     return true;
 }
 
-// The first time at which two spheres at distance d touch: found on the chord of their relative
-// path, then refined on the path itself. False if there is none.
+// The first time at which two spheres at distance d are in contact. It is found on the chord of
+// their relative path, then refined on the path itself. False if there is none.
 static bool sphere_impact_time(const double d[3], const double w[3], const double a[3],
                                double radius, double left, double *time)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// impact.h: continuous collision: impacts on the way through a substep. It takes its part of the
-// table `contact_workspace` after the collider's.
+// impact.h: continuous collision: impacts within a substep. Its arrays follow the collider's in
+// the table `contact_workspace`.
 //
 //   impact.c             finds and applies impacts in the order of time
-//   time_of_impact.c     when two that turn come to touch
+//   time_of_impact.c     when two rotating shapes come into contact
 //   collision_impulse.c  what an impact does to velocities and paths
 #ifndef FOLIOT_SIM_CCD_IMPACT_H
 #define FOLIOT_SIM_CCD_IMPACT_H
@@ -40,9 +40,9 @@ typedef struct foliot__ccd {
 typedef struct foliot__toi {
     double time;
     double normal[3];          // from a to b
-    double arm_a[3], arm_b[3]; // from the centres to the point that strikes
+    double arm_a[3], arm_b[3]; // from the centres to the point of impact
     double speed;              // of approach there
-    bool unresolved;           // they are so near for so long that nothing more is known: stop them
+    bool unresolved;           // the search ran out of steps: the bodies are stopped
 } foliot__toi;
 
 void foliot__ccd_carve(foliot__ccd *ccd, foliot__carver *from, size_t slots, size_t contacts);
@@ -54,15 +54,15 @@ void foliot__run_impacts(foliot__ccd *ccd);
 // there already.
 bool foliot__path_changed_now(const foliot__ccd *ccd, uint32_t body);
 
-// The next time from `since`, the later of their paths' begins, on at which the two, of whatever
-// shape, touch and approach each other faster than foliot__impact_speed_min, and so that they would
-// go by foliot__impact_displacement_min in what is left of the step. False if there is none in this
-// step.
+// The first time after `since` at which two bodies of any shape have an impact: they are in
+// contact, they approach faster than foliot__impact_speed_min, and at that speed they would move by
+// foliot__impact_displacement_min in the remainder of the step. `since` is the later of the two
+// times at which their paths begin. False if there is none in this step.
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             foliot__toi *toi);
 
-// Applies the impulses of an impact to both bodies, from its time on. The caller begins their
-// turning anew.
+// Applies the impulses of an impact to both bodies, from its time on. The caller restarts their
+// rotation.
 void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, const foliot__toi *toi);
 
 #endif

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// time_of_impact.c: when two moving and turning shapes come to touch, by conservative advancement
-// (Mirtich 1996). Along a direction that separates them, no point of either closes in faster than a
-// bound that follows from the velocities. So both may advance by gap / bound without a look. The
-// work is bounded and depends on the two paths alone.
+// time_of_impact.c: the time at which two moving and rotating shapes come into contact, by
+// conservative advancement (Mirtich 1996). Along a separating direction, a bound that follows from
+// the velocities limits how fast any point closes in. Both bodies can advance by gap / bound
+// without a check. The work is bounded and depends on the two paths alone.
 #include "sim/ccd/impact.h"
 
 #define STEPS_MAX 96 // of the search for one pair
 #define STEPS_EXACT                                                                                \
-    24               // that are as short as the bound asks; later ones may skip a part of a stride
-#define PAUSES 2     // a pair that touches without approach advances by this part of the step
-#define TOUCH 0x1p-9 // of the smaller inradius: a smaller gap is touching
-// In units of that gap: how far a pair that touches without approach may still move and be left
-// alone, and the least advance of a pair of which a point touches.
-#define TOUCHES_CALM 256
-#define TOUCHES_STRIDE 128
-#define SLOW 0x1p-16     // of the greatest closing speed: rounding, not approach
-#define REST_MIN 0x1p-20 // of the step: an impact in a shorter rest is left to the next step
-#define NOWHERE 0x1p100  // farther than anything
+    24 // that are as short as the bound demands; later ones may skip a part of a stride
+#define CALM_ADVANCES 2    // a pair in contact without approach advances by this part of the step
+#define CONTACT_GAP 0x1p-9 // of the smaller inradius: a smaller gap is contact
+// In units of that gap: a pair in contact without approach is ignored if it can move no further
+// than this, and the least advance of a pair with a point in contact.
+#define CALM_DISPLACEMENT 256
+#define STRIDE 128
+#define SLOW 0x1p-16 // of the greatest closing speed: rounding, not approach
+#define REMAINDER_MIN                                                                              \
+    0x1p-20             // of the step: an impact in a shorter remainder is left to the next step
+#define NOWHERE 0x1p100 // farther than anything
 
 // -- a pair of sweeps
 
@@ -24,13 +25,13 @@ typedef struct swept_pair {
     const foliot__collider *c;
     foliot__sweep a, b;
     double d[3];          // from a's centre to b's
-    double touch;         // as near as this is touching
+    double contact_gap;   // a smaller gap is contact
     double surface_speed; // of the two surfaces by turning, at most, as a speed
     double gain;          // of the relative velocity, as an acceleration
     double n[3];          // what separates them, from a to b
     foliot__near_point points[FOLIOT__POINTS]; // none yet if the count is 0
     uint32_t count;
-    double spin_a[3], spin_b[3]; // where they touch
+    double spin_a[3], spin_b[3]; // in contact
 } swept_pair;
 
 static void move_pair(swept_pair *p, double time)
@@ -47,7 +48,7 @@ static void begin_pair(swept_pair *p, const foliot__collider *c, const foliot__s
     p->c = c;
     p->a = *a;
     p->b = *b;
-    p->touch = TOUCH * foliot__smaller(a->inradius, b->inradius);
+    p->contact_gap = CONTACT_GAP * foliot__smaller(a->inradius, b->inradius);
     p->surface_speed = a->surface_speed + b->surface_speed;
     p->gain = gain;
     if (c->paths.since[a->body] != time)
@@ -75,21 +76,22 @@ static inline double support(const foliot__solid *s, const double n[3], double l
     return sum;
 }
 
-// The rest of the step, relative to two bodies that may touch in it.
+// The remainder of the step, relative to two bodies that may come into contact in it.
 typedef struct remaining_step {
     double d[3], v[3]; // from the first centre to the second; of the first as the second sees it
-    double left, touch;
+    double left, contact_gap;
     double more;  // how much faster than v the centres may close in
     double turns; // how far the two surfaces may come by turning
 } remaining_step;
 
-// Whether the gap along n outlasts the step. `length` is that of n; `reach` is the support of both.
-static bool gap_lasts(const remaining_step *o, const double n[3], double length, double reach)
+// Whether the gap along n outlasts the step. `length` is that of n; `support_sum` is the support of
+// both.
+static bool gap_lasts(const remaining_step *o, const double n[3], double length, double support_sum)
 {
     double along = foliot__vec3_dot(o->d, n), speed = foliot__vec3_dot(o->v, n);
-    double gap = foliot__absolute(along) - reach, closes = along < 0 ? -speed : speed;
+    double gap = foliot__absolute(along) - support_sum, closes = along < 0 ? -speed : speed;
     return (foliot__larger(closes, 0) + o->more * length) * o->left <=
-           gap - (o->touch + o->turns) * length;
+           gap - (o->contact_gap + o->turns) * length;
 }
 
 static bool face_gap_lasts(const remaining_step *o, const foliot__solid *box,
@@ -106,7 +108,7 @@ static bool plane_gap_lasts(const remaining_step *o, const double x[3], const do
 {
     double gap = foliot__vec3_dot(plane->half, x) - plane->offset - support(solid, plane->half, 1);
     double closes = -foliot__vec3_dot(plane->half, v);
-    return (foliot__larger(closes, 0) + o->more) * o->left <= gap - (o->touch + o->turns);
+    return (foliot__larger(closes, 0) + o->more) * o->left <= gap - (o->contact_gap + o->turns);
 }
 
 // Whether a gap along one of a few directions outlasts the step, however both turn. This rejects
@@ -118,7 +120,7 @@ static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const 
     double there[2][2][3], end = c->step->dt;
     const double *xa = a->solid.x, *va = a->v, *xb = b->solid.x, *vb = b->v;
     remaining_step o = {.left = end - since,
-                        .touch = TOUCH * foliot__smaller(a->inradius, b->inradius)};
+                        .contact_gap = CONTACT_GAP * foliot__smaller(a->inradius, b->inradius)};
     o.more = gain * o.left;
     o.turns = a->surface_speed * (end - c->paths.since[a->body]) +
               b->surface_speed * (end - c->paths.since[b->body]);
@@ -139,12 +141,12 @@ static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const 
         o.v[k] = va[k] - vb[k];
     }
     double length = foliot__vec3_length(o.d);
-    double reach = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
-    return gap_lasts(&o, o.d, length, reach) || face_gap_lasts(&o, &a->solid, &b->solid) ||
+    double support_sum = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
+    return gap_lasts(&o, o.d, length, support_sum) || face_gap_lasts(&o, &a->solid, &b->solid) ||
            face_gap_lasts(&o, &b->solid, &a->solid);
 }
 
-// -- the point that strikes
+// -- the point that is hit
 
 static double approach_at(const swept_pair *p, const double arm_a[3], const double arm_b[3],
                           const double n[3])
@@ -178,8 +180,8 @@ static double measure_gap(swept_pair *p)
     return gap;
 }
 
-// The highest speed along n that turning gives a point of the solid. Balls at its ends touch by
-// their foremost points, which turning does not move.
+// The highest speed along n that rotation gives a point of the solid. The contact of a ball at its
+// end is its foremost point, which rotation does not move.
 static double turned_along(const foliot__sweep *r, const double w[3], const double n[3])
 {
     double displacement_min[3];
@@ -198,85 +200,86 @@ static double approach_max(swept_pair *p)
     return closing_speed(p, p->n) + turned;
 }
 
-// Finds the middle of the points that touch and approach: a box that falls flat is struck in its
-// middle. If there is none, *next is the least gap of a point that does not touch yet.
-static bool find_struck_point(swept_pair *p, double speed_min, foliot__toi *m, double *next)
+// Finds the middle of the points that are in contact and approach: a box that lands flat is hit in
+// its middle. If there is none, *next is the least gap of a point that is not in contact yet.
+static bool find_hit_point(swept_pair *p, double speed_min, foliot__toi *m, double *next)
 {
     if (p->count == 0)
         find_points(p);
     const foliot__near_point *points = p->points;
-    uint32_t struck = 0, count = p->count;
+    uint32_t hit_count = 0, count = p->count;
     for (int k = 0; k < 3; k++)
         m->normal[k] = p->n[k];
     *next = count > 1 || p->surface_speed == 0 ? NOWHERE : 0;
     for (uint32_t i = 0; i < count; i++)
-        if (points[i].gap > p->touch)
+        if (points[i].gap > p->contact_gap)
             *next = foliot__smaller(*next, points[i].gap);
     double least = NOWHERE, sum_a[3] = {0, 0, 0}, sum_b[3] = {0, 0, 0};
     for (uint32_t i = 0; i < count; i++)
-        if (points[i].gap <= 2 * p->touch &&
+        if (points[i].gap <= 2 * p->contact_gap &&
             approach_at(p, points[i].arm_a, points[i].arm_b, m->normal) > speed_min)
             least = foliot__smaller(least, points[i].gap);
     for (uint32_t i = 0; i < count; i++) {
         const foliot__near_point *at = &points[i];
-        if (at->gap > least + p->touch || at->gap > 2 * p->touch ||
+        if (at->gap > least + p->contact_gap || at->gap > 2 * p->contact_gap ||
             !(approach_at(p, at->arm_a, at->arm_b, m->normal) > speed_min))
             continue;
-        struck++;
+        hit_count++;
         for (int k = 0; k < 3; k++) {
             sum_a[k] += at->arm_a[k];
             sum_b[k] += at->arm_b[k];
         }
     }
-    if (struck == 0)
+    if (hit_count == 0)
         return false;
     for (int k = 0; k < 3; k++) {
-        m->arm_a[k] = sum_a[k] / struck;
-        m->arm_b[k] = sum_b[k] / struck;
+        m->arm_a[k] = sum_a[k] / hit_count;
+        m->arm_b[k] = sum_b[k] / hit_count;
     }
     m->speed = approach_at(p, m->arm_a, m->arm_b, m->normal);
     return true;
 }
 
-// For how long two that touch without approach cannot get deeper by a part of the inradius. What
-// turns and travels has at most this acceleration along the separating direction.
+// For how long two bodies in contact without approach cannot get deeper by a part of the inradius.
+// Rotation and translation give at most this acceleration along the separating direction.
 static double safe_duration(const swept_pair *p, double most)
 {
     double turns = foliot__vec3_length(p->spin_a) + foliot__vec3_length(p->spin_b);
     double acceleration = p->gain + most * turns;
-    return acceleration > 0 ? foliot__sqrt(2 * TOUCHES_STRIDE * p->touch / acceleration) : NOWHERE;
+    return acceleration > 0 ? foliot__sqrt(2 * STRIDE * p->contact_gap / acceleration) : NOWHERE;
 }
 
 static bool search_impact(swept_pair *p, double since, double speed_min, double displacement_min,
                           double most, foliot__toi *m)
 {
-    double time = since, end = p->c->step->dt, pause = (end - since) / PAUSES;
+    double time = since, end = p->c->step->dt, pause = (end - since) / CALM_ADVANCES;
     for (int step = 0; step < STEPS_MAX; step++) {
         double gap = measure_gap(p), left = end - time, next = NOWHERE,
                slowest = foliot__larger(speed_min, displacement_min / left);
         double bound =
                    foliot__larger(closing_speed(p, p->n), 0) + p->gain * left + p->surface_speed,
                on = pause;
-        if (gap > p->touch) {
-            if (!(bound * left > gap - p->touch))
+        if (gap > p->contact_gap) {
+            if (!(bound * left > gap - p->contact_gap))
                 return false;
-            on = (gap - p->touch / 2) / bound;
-            if (step >= STEPS_EXACT) // something turns away as fast as it might come
-                on = foliot__larger(on, p->touch * (TOUCHES_STRIDE / 4) / most);
+            on = (gap - p->contact_gap / 2) / bound;
+            if (step >= STEPS_EXACT) // a surface rotates away as fast as it might come
+                on = foliot__larger(on, p->contact_gap * (STRIDE / 4) / most);
         } else {
             double speed = approach_max(p);
-            if (speed + p->gain * left <= slowest && most * left < TOUCHES_CALM * p->touch)
+            if (speed + p->gain * left <= slowest &&
+                most * left < CALM_DISPLACEMENT * p->contact_gap)
                 return false;
-            if (speed > slowest && find_struck_point(p, slowest, m, &next)) {
+            if (speed > slowest && find_hit_point(p, slowest, m, &next)) {
                 m->time = time;
                 m->unresolved = false;
                 return true;
             }
-            // No point that touches approaches yet; others may advance as far as their gaps allow.
+            // No point in contact approaches yet; others may advance as far as their gaps allow.
             on = foliot__smaller(pause, safe_duration(p, most));
             if (next < NOWHERE)
                 on = foliot__smaller(
-                    on, foliot__larger(next - p->touch / 2, p->touch * TOUCHES_STRIDE) / most);
+                    on, foliot__larger(next - p->contact_gap / 2, p->contact_gap * STRIDE) / most);
         }
         time += on;
         if (!(time < end))
@@ -295,14 +298,14 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
     foliot__v3 g = c->paths.acceleration;
     const double change[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
     double gain = foliot__vec3_length(change), end = c->step->dt;
-    if (!(end - since > end * REST_MIN) || stay_apart(c, ra, rb, since, gain))
+    if (!(end - since > end * REMAINDER_MIN) || stay_apart(c, ra, rb, since, gain))
         return false;
     swept_pair p;
     begin_pair(&p, c, ra, rb, since, gain);
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
     double most = foliot__vec3_length(v) + gain * (end - since) + p.surface_speed;
     double speed_min = foliot__larger(foliot__impact_speed_min(c, a, b),
-                                      foliot__smaller(p.touch / end, most * SLOW));
+                                      foliot__smaller(p.contact_gap / end, most * SLOW));
     return most > speed_min &&
            search_impact(&p, since, speed_min, foliot__impact_displacement_min(c, a, b), most, m);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // collide.h: the collider, which the files of collide/ share: the paths of bodies through a
-// substep, the broad phase's grid and the pairs that may touch. All of it is cache that lives for
-// one tick, in the first part of the table `contact_workspace`. ccd/ and solver/ have the other
-// parts.
+// substep, the broad phase's grid and the pairs that may be in contact. All of it is cache that
+// lives for one tick, in the first part of the table `contact_workspace`. ccd/ and solver/ have the
+// other parts.
 //
 //   collider.c        where its arrays lie
 //   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
 //   fat_bounds.c      how long the pairs stay valid
 //   sweep.c           where a body is on its path, and how it turns
-//   manifold.c        where the shapes of a pair touch
+//   manifold.c        contact points of a pair
 //   contact_event.c   what a step reports of contacts
 //   query.c           rays, casts, overlaps: independent of steps
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H

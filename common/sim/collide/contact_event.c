@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // contact_event.c: what a step reports of contacts. Contact events compare two lists of pairs: the
-// table `contact` when the step began, and as it is now. Where a pair touches is computed on
-// demand.
+// table `contact` when the step began, and as it is now. Contact points are computed on demand.
 #include "foliot/contact.h"
 
 #include "sim/collide/shape.h"
@@ -9,8 +8,7 @@
 
 #define PROJECTIONS 16
 #define DISTANCE_MAX                                                                               \
-    (2 * FOLIOT__SPECULATIVE_MARGIN) // of the smaller body's core: as far apart as points that
-                                     // press may be
+    (2 * FOLIOT__SPECULATIVE_MARGIN) // of the smaller inradius: points within it may push
 
 void foliot__contact_events_begin(foliot_world *world)
 {
@@ -82,7 +80,7 @@ static void find_corners(const foliot__solid *a, const foliot__solid *b, const d
         event->point[k] = (on_a[k] + on_b[k]) / 2;
 }
 
-// Where the two touch as they stand now: the middle of the points, and the normal.
+// The present contact of the two: the middle of the points, and the normal.
 static void find_contact_point(const foliot_world *world, foliot_contact_event *event)
 {
     foliot__solid a = foliot__solid_of(world, event->a), b = foliot__solid_of(world, event->b);

@@ -304,9 +304,9 @@ static inline void add_crossings(faces *f, int edge, const lanes *flush, const l
     TIMES(line, 4)
     {
         int k = line < 2 ? 1 : 2, other = 3 - k;
-        lanes at = line & 1 ? f->ref[k] : -f->ref[k], way = at - from[k];
-        lanes t = way / along[k], across = from[other] + t * along[other];
-        marks inside = (ABSOLUTE(along[k]) - ABSOLUTE(way) > margin) &
+        lanes at = line & 1 ? f->ref[k] : -f->ref[k], step = at - from[k];
+        lanes t = step / along[k], across = from[other] + t * along[other];
+        marks inside = (ABSOLUTE(along[k]) - ABSOLUTE(step) > margin) &
                        (ABSOLUTE(across) < f->ref[other] - margin);
         lanes gap = from[0] + t * along[0];
         lanes uvg[3] = {k == 1 ? at : across, k == 1 ? across : at, gap};

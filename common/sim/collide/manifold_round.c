@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// manifold_round.c: capsules (spheres among them, as capsules of no length) with each other, with
-// boxes and with planes; boxes with planes. Binary64, one pair at a time.
+// manifold_round.c: contacts of capsules with each other, with boxes and with planes, and of boxes
+// with planes. A sphere is a capsule of length 0. Binary64, one pair at a time.
 //
-// A capsule that lies along another, along a face or along an edge gets two points, at the ends of
+// A capsule parallel to another capsule, to a face or to an edge gets two points, at the ends of
 // the part that they share. Otherwise there is one point, where the two are nearest.
 #include "sim/collide/shape.h"
 #include "sim/math/simd.h"
 
-#define ALONG 0x1p-7      // squared sine below which two segments lie along each other (5 degrees)
-#define COMMON 0x1p-8     // of a radius: less in common than this is one point
-#define ASTRAY 0x1p-6     // of a radius: a point that the normal misses by more is left out
-#define NOTHING 0x1p-40   // of the size: a distance that gives no direction
-#define PREFERENCE 0x1p-8 // of a radius: by which an edge must be better than a face
+#define PARALLEL_SINE2 0x1p-7 // squared sine below which two segments are parallel (5 degrees)
+#define SHARED_MIN 0x1p-8     // of a radius: a shorter shared part gives one point
+#define MISS_MAX 0x1p-6       // of a radius: a point that the normal misses by more is dropped
+#define LENGTH_MIN 0x1p-40    // of the size: a shorter vector gives no direction
+#define PREFERENCE 0x1p-8     // of a radius: an edge must be better than a face by this
 
 static double half_length(const foliot__solid *s)
 {
@@ -20,57 +20,57 @@ static double half_length(const foliot__solid *s)
 
 // -- capsule and capsule
 
-typedef struct segments {
+typedef struct segment_pair {
     const double *u, *v, *d; // directions; from the middle of the first to that of the second
     double la, lb;           // half lengths
     double cosine, f, g;     // u.v, u.d, v.d
-} segments;
+} segment_pair;
 
-static double toward_b(const segments *p, double s)
+static double nearest_on_b(const segment_pair *p, double s)
 {
     return foliot__clamp(p->cosine * s - p->g, -p->lb, p->lb);
 }
 
-static double toward_a(const segments *p, double t)
+static double nearest_on_a(const segment_pair *p, double t)
 {
     return foliot__clamp(p->f + p->cosine * t, -p->la, p->la);
 }
 
 // From the first's point s to the second's point t.
-static void difference_of(const segments *p, double s, double t, double w[3])
+static void difference_of(const segment_pair *p, double s, double t, double w[3])
 {
     for (int k = 0; k < 3; k++)
         w[k] = (p->d[k] + t * p->v[k]) - s * p->u[k];
 }
 
-// The nearest_points points (Ericson, Real-Time Collision Detection, 5.1.9).
-static void nearest_points(const segments *p, double sine2, double *s, double *t)
+// The nearest points (Ericson, Real-Time Collision Detection, 5.1.9).
+static void nearest_points(const segment_pair *p, double sine2, double *s, double *t)
 {
     double at = 0;
-    if (sine2 > NOTHING)
+    if (sine2 > LENGTH_MIN)
         at = foliot__clamp((p->f - p->cosine * p->g) / sine2, -p->la, p->la);
-    *t = toward_b(p, at);
-    *s = toward_a(p, *t);
+    *t = nearest_on_b(p, at);
+    *s = nearest_on_a(p, *t);
 }
 
-static uint32_t end_of(double s, double half)
+static uint32_t end_feature(double s, double half)
 {
     return s <= -half ? 1 : s >= half ? 2 : 0;
 }
 
-static void direction_of(const segments *p, const double w[3], double size, double n[3])
+static void direction_of(const segment_pair *p, const double w[3], double size, double n[3])
 {
     double length = foliot__vec3_length(w);
-    if (length > size * NOTHING) {
+    if (length > size * LENGTH_MIN) {
         for (int k = 0; k < 3; k++)
             n[k] = w[k] / length;
         return;
     }
-    // They cross, or one lies in the other.
+    // The segments intersect.
     double across[3], sine2;
     foliot__vec3_cross(p->u, p->v, across);
     sine2 = foliot__vec3_dot(across, across);
-    if (p->la > 0 && p->lb > 0 && sine2 > NOTHING) {
+    if (p->la > 0 && p->lb > 0 && sine2 > LENGTH_MIN) {
         double scale = (foliot__vec3_dot(across, p->d) < 0 ? -1 : 1) / foliot__sqrt(sine2);
         for (int k = 0; k < 3; k++)
             n[k] = across[k] * scale;
@@ -82,7 +82,7 @@ static void direction_of(const segments *p, const double w[3], double size, doub
     }
 }
 
-static void add_capsule_point(const segments *p, double s, double radius_a, double gap,
+static void add_capsule_point(const segment_pair *p, double s, double radius_a, double gap,
                               uint32_t feature, foliot__shape_contact *t)
 {
     struct foliot__shape_contact_point *point = foliot__shape_contact_add(t, gap, feature);
@@ -90,26 +90,27 @@ static void add_capsule_point(const segments *p, double s, double radius_a, doub
         point->at[k] = s * p->u[k] + t->normal[k] * (radius_a + gap / 2);
 }
 
-// The two ends of what they have in common, along the first. False if that is next to nothing.
-static bool side_by_side(const segments *p, double radius_a, double radius_b, double distance_max,
-                         foliot__shape_contact *t)
+// Adds the two ends of the part that both segments share, measured along the first. False if that
+// part is too short for two points.
+static bool add_shared_ends(const segment_pair *p, double radius_a, double radius_b,
+                            double distance_max, foliot__shape_contact *t)
 {
-    double reach_b = p->lb * foliot__absolute(p->cosine), sum = radius_a + radius_b;
-    double low = foliot__larger(-p->la, p->f - reach_b);
-    double high = foliot__smaller(p->la, p->f + reach_b);
-    if (!(high - low > COMMON * foliot__smaller(radius_a, radius_b)))
+    double span_b = p->lb * foliot__absolute(p->cosine), sum = radius_a + radius_b;
+    double low = foliot__larger(-p->la, p->f - span_b);
+    double high = foliot__smaller(p->la, p->f + span_b);
+    if (!(high - low > SHARED_MIN * foliot__smaller(radius_a, radius_b)))
         return false;
     const double ends[2] = {low, high};
     for (int e = 0; e < 2; e++) {
         double s = ends[e], w[3];
-        difference_of(p, s, toward_b(p, s), w);
+        difference_of(p, s, nearest_on_b(p, s), w);
         double along = foliot__vec3_dot(w, t->normal), gap = along - sum;
-        if (along > 0 && foliot__vec3_length(w) - along > ASTRAY * sum) {
+        if (along > 0 && foliot__vec3_length(w) - along > MISS_MAX * sum) {
             t->count = 0;
             return false;
         }
         bool own = e == 0 ? s == -p->la : s == p->la;
-        bool forward = (e == 0) == (p->cosine > 0); // the second's first end is at the low end
+        bool forward = (e == 0) == (p->cosine > 0); // the low end is the first end of b
         uint32_t feature = own ? 1 + (uint32_t)e : forward ? 4 : 8;
         if (gap <= distance_max)
             add_capsule_point(p, s, radius_a, gap, feature, t);
@@ -120,7 +121,7 @@ static bool side_by_side(const segments *p, double radius_a, double radius_b, do
 void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
                               double distance_max, foliot__shape_contact *t)
 {
-    segments p = {.u = a->axis[2], .v = b->axis[2], .d = d};
+    segment_pair p = {.u = a->axis[2], .v = b->axis[2], .d = d};
     p.la = half_length(a);
     p.lb = half_length(b);
     p.cosine = foliot__vec3_dot(p.u, p.v);
@@ -133,17 +134,17 @@ void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, co
     if (!(distance2 <= (sum + distance_max) * (sum + distance_max)))
         return;
     direction_of(&p, w, sum + p.la + p.lb, t->normal);
-    double lean = foliot__vec3_dot(t->normal, p.u);
-    if (sine2 < ALONG && lean * lean < ALONG &&
-        side_by_side(&p, a->radius, b->radius, distance_max, t))
+    double along_normal = foliot__vec3_dot(t->normal, p.u);
+    if (sine2 < PARALLEL_SINE2 && along_normal * along_normal < PARALLEL_SINE2 &&
+        add_shared_ends(&p, a->radius, b->radius, distance_max, t))
         return;
-    uint32_t feature = end_of(s, p.la) | end_of(s_b, p.lb) << 2;
+    uint32_t feature = end_feature(s, p.la) | end_feature(s_b, p.lb) << 2;
     add_capsule_point(&p, s, a->radius, foliot__sqrt(distance2) - sum, feature, t);
 }
 
 // -- capsule and box
 
-// The segment in the box's axes: p + t e, |t| <= half.
+// The segment of the capsule in the axes of the box: p + t e, |t| <= half.
 typedef struct rod {
     double p[3], e[3], half;
     const double *box; // half extents
@@ -155,7 +156,7 @@ static void rod_point_at(const rod *r, double t, double x[3])
         x[k] = r->p[k] + t * r->e[k];
 }
 
-// From the nearest_points point of the box to the rod's point t.
+// From the nearest point of the box to the rod's point t.
 static void excess_at(const rod *r, double t, double excess[3])
 {
     rod_point_at(r, t, excess);
@@ -163,50 +164,50 @@ static void excess_at(const rod *r, double t, double excess[3])
         excess[k] -= foliot__clamp(excess[k], -r->box[k], r->box[k]);
 }
 
-// Half the derivative of the squared distance to the box: piecewise linear, never falling.
-static double slope(const rod *r, double t)
+// Half the derivative of the squared distance to the box: piecewise linear and increasing.
+static double distance_slope(const rod *r, double t)
 {
     double excess[3];
     excess_at(r, t, excess);
     return foliot__vec3_dot(excess, r->e);
 }
 
-// Two points of the rod at once, where it passes the planes of two opposite faces; an end where it
-// does not.
+// Two points of the rod at once: where it crosses the planes of two opposite faces, or its ends if
+// it does not cross them.
 typedef double two FOLIOT__SIMD(double, 2);
 typedef int64_t marks FOLIOT__SIMD(int64_t, 2);
 
-static inline two choose(marks which, two yes, two no)
+static inline two select_two(marks which, two yes, two no)
 {
     return FOLIOT__SELECT(two, which, yes, no);
 }
 
-static two crossings(const rod *r, int k)
+static two face_crossings(const rod *r, int k)
 {
     const two low = {-r->half, -r->half}, high = {r->half, r->half};
     if (r->e[k] == 0)
         return low;
     two t = ((two){-r->box[k], r->box[k]} - r->p[k]) / r->e[k];
-    t = choose(t > low, t, low);
-    return choose(t < high, t, high);
+    t = select_two(t > low, t, low);
+    return select_two(t < high, t, high);
 }
 
-static two slopes(const rod *r, two t)
+static two distance_slopes(const rod *r, two t)
 {
     two along[3];
     for (int k = 0; k < 3; k++) {
         const two low = {-r->box[k], -r->box[k]}, high = {r->box[k], r->box[k]};
         two x = r->p[k] + t * r->e[k];
-        along[k] = (x - choose(x < low, low, choose(x > high, high, x))) * r->e[k];
+        along[k] = (x - select_two(x < low, low, select_two(x > high, high, x))) * r->e[k];
     }
     return (along[0] + along[1]) + along[2];
 }
 
-// The rod's point nearest_points to the box: where the slope passes 0, difference_of the last
-// crossing at which it is below and the first at which it is not.
+// The rod's point nearest to the box. The slope passes 0 there, between the last crossing at which
+// it is negative and the first at which it is not.
 static double nearest_on_rod(const rod *r)
 {
-    double first = slope(r, -r->half), last = slope(r, r->half);
+    double first = distance_slope(r, -r->half), last = distance_slope(r, r->half);
     if (first >= 0)
         return -r->half;
     if (!(last >= 0))
@@ -214,18 +215,18 @@ static double nearest_on_rod(const rod *r)
     two low = {-r->half, -r->half}, high = {r->half, r->half};
     two before = {first, first}, after = {last, last};
     for (int k = 0; k < 3; k++) {
-        two t = crossings(r, k), here = slopes(r, t);
+        two t = face_crossings(r, k), here = distance_slopes(r, t);
         marks below = here < 0, later = below & (t > low), sooner = ~below & (t < high);
-        low = choose(later, t, low);
-        before = choose(later, here, before);
-        high = choose(sooner, t, high);
-        after = choose(sooner, here, after);
+        low = select_two(later, t, low);
+        before = select_two(later, here, before);
+        high = select_two(sooner, t, high);
+        after = select_two(sooner, here, after);
     }
     int l = low[1] > low[0], h = high[1] < high[0];
     return low[l] + (high[h] - low[l]) * (-before[l] / (after[h] - before[l]));
 }
 
-// A direction out of the box, in its axes, with the separation of the rod along it.
+// A direction out of the box, in the box's axes, and the separation of the rod along it.
 typedef struct exit_direction {
     double n[3], gap;
     int face; // axis, or 3 for the edge along `edge`
@@ -245,7 +246,7 @@ static exit_direction exit_by_face(const rod *r)
     return best;
 }
 
-// Least overlap among the faces and, where it is better by the preference, the crossed edges.
+// The direction of least overlap. An edge must be better than the faces by the preference.
 static exit_direction exit_from_box(const rod *r, double preference)
 {
     exit_direction best = exit_by_face(r);
@@ -298,7 +299,7 @@ static bool clip_rod(const rod *r, unsigned mask, double t[2], uint32_t feature[
     return t[1] > t[0];
 }
 
-// Where a rod that pierces the box near an edge is nearest_points to that edge's line.
+// Where a rod that pierces the box near an edge is nearest to that edge's line.
 static double nearest_to_edge(const rod *r, const exit_direction *exit)
 {
     double from[3];
@@ -330,28 +331,27 @@ static void add_rod_point(rod_contact *w, double s, double height, uint32_t feat
         p->at[k] = s * w->capsule->axis[2][k] + w->t->normal[k] * (w->capsule->radius + gap / 2);
 }
 
-static double height_of(const rod_contact *w, double s)
+static double height_above_box(const rod_contact *w, double s)
 {
     double x[3], height = 0;
     rod_point_at(&w->r, s, x);
-    for (int k = 0; k < 3;
-         k++) // over the vertex that the normal points to, or the face or edge of it
+    for (int k = 0; k < 3; k++) // above the vertex, edge or face that the normal points to
         if (w->n[k] != 0)
             height += w->n[k] * (x[k] - (w->n[k] < 0 ? -w->r.box[k] : w->r.box[k]));
     return height;
 }
 
-// Two points where the rod lies along a face, or along an edge.
+// Adds two points if the rod is parallel to a face or to an edge.
 static bool add_two_points(rod_contact *w, unsigned mask)
 {
     double s[2];
     uint32_t feature[2];
-    if (!clip_rod(&w->r, mask, s, feature) || !(s[1] - s[0] > COMMON * w->capsule->radius))
+    if (!clip_rod(&w->r, mask, s, feature) || !(s[1] - s[0] > SHARED_MIN * w->capsule->radius))
         return false;
     for (int e = 0; e < 2; e++) {
-        double height = height_of(w, s[e]), excess[3];
+        double height = height_above_box(w, s[e]), excess[3];
         excess_at(&w->r, s[e], excess);
-        if (height > 0 && foliot__vec3_length(excess) - height > ASTRAY * w->capsule->radius) {
+        if (height > 0 && foliot__vec3_length(excess) - height > MISS_MAX * w->capsule->radius) {
             w->t->count = 0;
             return false;
         }
@@ -365,19 +365,19 @@ static unsigned axes_across(const double n[3])
     return (n[0] == 0) | (unsigned)(n[1] == 0) << 1 | (unsigned)(n[2] == 0) << 2;
 }
 
-static bool lies_along(const rod_contact *w, unsigned mask)
+static bool is_parallel(const rod_contact *w, unsigned mask)
 {
     if (w->r.half == 0)
         return false;
-    double lean = foliot__vec3_dot(w->n, w->r.e);
+    double along_normal = foliot__vec3_dot(w->n, w->r.e);
     if (mask == 1 || mask == 2 || mask == 4) { // an edge along that axis
         double e = w->r.e[mask == 1 ? 0 : mask == 2 ? 1 : 2];
-        return 1 - e * e < ALONG;
+        return 1 - e * e < PARALLEL_SINE2;
     }
-    return lean * lean < 0.25 && (mask == 3 || mask == 5 || mask == 6);
+    return along_normal * along_normal < 0.25 && (mask == 3 || mask == 5 || mask == 6);
 }
 
-// Marks the rod's end, or what part of the box it is nearest_points to.
+// Numbers the rod's end, or the part of the box that it is nearest to.
 static uint32_t rod_feature(const rod_contact *w, double s)
 {
     if (s <= -w->r.half)
@@ -390,7 +390,7 @@ static uint32_t rod_feature(const rod_contact *w, double s)
     return 16 + mark;
 }
 
-static void place_rod(rod_contact *w, const double d[3])
+static void rod_in_box_axes(rod_contact *w, const double d[3])
 {
     const foliot__solid *capsule = w->capsule, *box = w->box;
     for (int k = 0; k < 3; k++) {
@@ -405,14 +405,14 @@ void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__sol
                                  const double d[3], double distance_max, foliot__shape_contact *t)
 {
     rod_contact w = {.capsule = capsule, .box = box, .distance_max = distance_max, .t = t};
-    place_rod(&w, d);
+    rod_in_box_axes(&w, d);
     double s = nearest_on_rod(&w.r), excess[3], radius = capsule->radius;
     excess_at(&w.r, s, excess);
     double distance2 = foliot__vec3_dot(excess, excess);
     if (!(distance2 <= (radius + distance_max) * (radius + distance_max)))
         return;
     double distance = foliot__sqrt(distance2);
-    if (distance > NOTHING * (radius + w.r.half)) {
+    if (distance > LENGTH_MIN * (radius + w.r.half)) {
         for (int k = 0; k < 3; k++)
             w.n[k] = excess[k] / distance;
     } else {
@@ -420,17 +420,17 @@ void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__sol
         for (int k = 0; k < 3; k++)
             w.n[k] = exit.n[k];
         distance = exit.gap;
-        double lean = foliot__vec3_dot(w.n, w.r.e);
-        s = exit.face < 3 ? (lean > 0   ? -w.r.half
-                             : lean < 0 ? w.r.half
-                                        : 0)
+        double along_normal = foliot__vec3_dot(w.n, w.r.e);
+        s = exit.face < 3 ? (along_normal > 0   ? -w.r.half
+                             : along_normal < 0 ? w.r.half
+                                                : 0)
                           : nearest_to_edge(&w.r, &exit);
     }
     for (int k = 0; k < 3; k++)
         t->normal[k] =
             -((w.n[0] * box->axis[0][k] + w.n[1] * box->axis[1][k]) + w.n[2] * box->axis[2][k]);
     unsigned mask = axes_across(w.n);
-    if (lies_along(&w, mask) && add_two_points(&w, mask))
+    if (is_parallel(&w, mask) && add_two_points(&w, mask))
         return;
     add_rod_point(&w, s, distance, rod_feature(&w, s));
 }
@@ -449,7 +449,7 @@ static void add_plane_point(const foliot__solid *plane, double centre, const dou
         p->at[k] = from[k] - plane->half[k] * (radius + gap / 2);
 }
 
-// The four corners of the face that lies lowest, the number of a corner being its signs.
+// Adds the four corners of the lowest face. Bit k of a corner's number is the sign of its axis k.
 static void collide_box_plane(const foliot__solid *box, const foliot__solid *plane, double centre,
                               double distance_max, foliot__shape_contact *t)
 {

@@ -10,7 +10,7 @@
 
 // Two boxes in terms of the fifteen axes that may separate them (Gottschalk, Lin and Manocha 1996).
 typedef struct box_view {
-    double da[3], db[3];            // the way between the centres along the axes of either
+    double da[3], db[3];            // from centre to centre along the axes of each
     double c[3][3], absolute[3][3]; // a's axes along b's
     const double *ha, *hb;
 } box_view;
@@ -91,14 +91,15 @@ bool foliot__collide_two(const foliot__solid *a, const foliot__solid *b, const d
     bool swapped = a->kind == FOLIOT_SHAPE_PLANE ||
                    (a->kind == FOLIOT_SHAPE_BOX && b->kind != FOLIOT_SHAPE_PLANE);
     const foliot__solid *first = swapped ? b : a, *second = swapped ? a : b;
-    const double way[3] = {swapped ? -d[0] : d[0], swapped ? -d[1] : d[1], swapped ? -d[2] : d[2]};
+    const double offset[3] = {swapped ? -d[0] : d[0], swapped ? -d[1] : d[1],
+                              swapped ? -d[2] : d[2]};
     t->count = 0;
     if (second->kind == FOLIOT_SHAPE_PLANE)
         foliot__collide_plane(first, second, distance_max, t);
     else if (second->kind == FOLIOT_SHAPE_BOX)
-        foliot__collide_capsule_box(first, second, way, distance_max, t);
+        foliot__collide_capsule_box(first, second, offset, distance_max, t);
     else
-        foliot__collide_capsules(first, second, way, distance_max, t);
+        foliot__collide_capsules(first, second, offset, distance_max, t);
     return swapped;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NOWHERE 0x1p100 // farther than anything
-#define SETTLE_TICKS 4
+#define CALM_TICKS 4
 #define BOUNCES 6 // of two bodies together
 
 double foliot__inradius(const foliot_world *world, uint32_t i)
@@ -48,7 +48,7 @@ void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double 
     w[2] = path.z[i] - a.z[i] * s;
 }
 
-// -- orientations on the way
+// -- orientations along the path
 
 void foliot__turn_on(double q[4], const double w[3], double duration)
 {
@@ -206,14 +206,14 @@ double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, ui
     return foliot__smaller(foliot__inradius(c->world, a), foliot__inradius(c->world, b)) / 2;
 }
 
-// Pairs that pressed in the last substep, and bodies that have bounced often in this one, count
-// several ticks of acceleration as rest. Otherwise bodies in a pile would bounce between their
-// neighbours without end.
+// For pairs that pushed each other in the last substep, and for bodies that have bounced often in
+// this one, the threshold is the speed that several ticks of acceleration give. Otherwise bodies in
+// a pile would bounce between their neighbours without end.
 double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b)
 {
-    double rest =
+    double threshold =
         foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
-    bool settles = c->paths.revision[a] + c->paths.revision[b] >= BOUNCES ||
-                   foliot__contact_was_active(c->world, a, b);
-    return settles ? rest * (SETTLE_TICKS * c->world->substeps) : rest;
+    bool calms = c->paths.revision[a] + c->paths.revision[b] >= BOUNCES ||
+                 foliot__contact_was_active(c->world, a, b);
+    return calms ? threshold * (CALM_TICKS * c->world->substeps) : threshold;
 }

@@ -323,7 +323,7 @@ static bool improve_middle(const kick *k, foliot__v3 w, double h)
     const double *inverse = foliot__inverse_mass(k->world);
     foliot__v3 f = foliot__callback_vector(k->world, FORCE), v = k->v;
     foliot__callbacks_sum(k->step, k->x, w, k->time, true, f);
-    bool settled = true;
+    bool converged = true;
     for (uint32_t i = 0; i < k->world->body_count; i++) {
         if (inverse[i] == 0)
             continue;
@@ -340,9 +340,9 @@ static bool improve_middle(const kick *k, foliot__v3 w, double h)
         double w2 = (w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i];
         double v2 = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
         double d2 = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
-        settled &= d2 <= (w2 + v2) * (CALLBACK_TOLERANCE * CALLBACK_TOLERANCE);
+        converged &= d2 <= (w2 + v2) * (CALLBACK_TOLERANCE * CALLBACK_TOLERANCE);
     }
-    return settled;
+    return converged;
 }
 
 static void kick_callbacks(const kick *k, double h)
@@ -355,10 +355,10 @@ static void kick_callbacks(const kick *k, double h)
         w.z[i] = v.z[i];
     }
     difference_blocks(k, w);
-    bool settled = false;
-    for (int n = 0; n < CALLBACK_ITERATIONS_MAX && !settled; n++)
-        settled = improve_middle(k, w, h);
-    if (!settled)
+    bool converged = false;
+    for (int n = 0; n < CALLBACK_ITERATIONS_MAX && !converged; n++)
+        converged = improve_middle(k, w, h);
+    if (!converged)
         k->step->world->counters.solver_failures++;
     for (uint32_t i = 0; i < count; i++) {
         v.x[i] = 2 * w.x[i] - v.x[i];

@@ -260,10 +260,10 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     write_text(&w, scene->unit_length);
     write_text(&w, scene->unit_time);
     write_text(&w, scene->unit_mass);
-    foliot_scene said = *scene; // as the number that it is
-    said.substeps = foliot__scene_substeps(scene);
+    foliot_scene counted = *scene; // FOLIOT_SUBSTEPS_AUTO is written as a number
+    counted.substeps = foliot__scene_substeps(scene);
     standard.substeps = 1;
-    write_record(&w, scene_fields, &said, &standard);
+    write_record(&w, scene_fields, &counted, &standard);
     write_bodies(&w, scene);
     write_forces(&w, scene);
     write_constraints(&w, scene);

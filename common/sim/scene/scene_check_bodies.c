@@ -70,9 +70,9 @@ static void check_inertia(foliot__checker *c, foliot__scene_place at,
     if (!(i[0] > 0 && i[1] > 0 && i[2] > 0))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "inertia",
                          "needs three moments greater than 0");
-    double slack = 1 + 1e-9;
-    if (i[0] > (i[1] + i[2]) * slack || i[1] > (i[2] + i[0]) * slack ||
-        i[2] > (i[0] + i[1]) * slack)
+    double tolerance = 1 + 1e-9;
+    if (i[0] > (i[1] + i[2]) * tolerance || i[1] > (i[2] + i[0]) * tolerance ||
+        i[2] > (i[0] + i[1]) * tolerance)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "inertia",
                          "no body has a principal moment greater than the sum of the other two");
 }

@@ -51,7 +51,7 @@
     X(rods, "rods")                                                                                \
     X(crates, "contacts of boxes and capsules")                                                    \
     X(linkage, "joints")                                                                           \
-    X(queries, "queries, touches")
+    X(queries, "queries, contact events")
 
 enum {
 #define COUNT(name, text) +1
@@ -388,23 +388,23 @@ static void mix_queries(mixer *m, const foliot_world *world, const foliot_shape 
         mix(m, slots[i]);
 }
 
-// What a step tells of contacts.
-static void mix_told(mixer *m, const foliot_world *world)
+// What a step reports of contacts.
+static void mix_contact_events(mixer *m, const foliot_world *world)
 {
-    uint32_t count, touching = foliot_world_get_contact_events(world, NULL, 0);
+    uint32_t count, contact_count = foliot_world_get_contact_events(world, NULL, 0);
     const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
     for (uint32_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             mix_f64(m, (impact[i].time + impact[i].speed) - impact[i].impulse);
             mix_f64(m, impact[i].point[k] + 7.0 * impact[i].normal[k]);
         }
-    foliot_contact_event touches[64];
-    foliot_world_get_contact_events(world, touches, 64);
-    for (uint32_t i = 0; i < touching && i < 64; i++)
+    foliot_contact_event contacts[64];
+    foliot_world_get_contact_events(world, contacts, 64);
+    for (uint32_t i = 0; i < contact_count && i < 64; i++)
         for (int k = 0; k < 3; k++) {
-            mix(m, touches[i].change + touches[i].points * 8);
-            mix_f64(m, (touches[i].force + touches[i].speed) - touches[i].friction[k]);
-            mix_f64(m, touches[i].point[k] + 7.0 * touches[i].normal[k]);
+            mix(m, contacts[i].change + contacts[i].points * 8);
+            mix_f64(m, (contacts[i].force + contacts[i].speed) - contacts[i].friction[k]);
+            mix_f64(m, contacts[i].point[k] + 7.0 * contacts[i].normal[k]);
         }
 }
 
@@ -419,10 +419,10 @@ static void run_queries(mixer *m)
     foliot__probe_make(&probe, FOLIOT__PROBE_crates);
     foliot_world *world = NULL;
     if (foliot_world_create(&probe.scene, &world) != FOLIOT_STATUS_OK)
-        return; // as the parts before have told
+        return; // the parts before have reported it
     for (int i = 0; i < 24; i++) {
         if (i % 3 == 0 && foliot_world_step(world, NULL, 0, NULL) == FOLIOT_STATUS_OK)
-            mix_told(m, world);
+            mix_contact_events(m, world);
         mix_queries(m, world, &shapes[i % 3]);
     }
     foliot_world_destroy(world);

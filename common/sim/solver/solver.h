@@ -49,7 +49,7 @@ typedef struct foliot__solver {
     foliot__workers *workers; // whose threads share the loops; NULL: there are none
     foliot__ccd ccd;
     foliot__solver_counts *counts;
-    // One entry a slot, unless said:
+    // One entry a slot, unless stated:
     foliot__v3 found;              // positions at which contacts were found
     foliot__solver_body *bodies;   // and one more that never moves
     foliot__solver_mass *masses;   // the same rows
@@ -61,7 +61,7 @@ typedef struct foliot__solver {
     float *speculative_distance; // how far it may still go in this tick towards others, and the
                                  // margin
     uint64_t *colours_taken;     // bit c: a manifold of colour c has the body
-    // `contacts` entries, unless said:
+    // `contacts` entries, unless stated:
     foliot__manifold *manifolds;         // of pairs
     foliot__warm *warm;                  // of manifolds
     uint8_t *kind;                       // of manifolds

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // solver_bodies.h: what a substep does to bodies apart from their contacts, eight slots at a time:
 // it finds paths, and loads and stores solver bodies around the iterations. Included by
-// solver_columns.h, whose gather_8 and scatter_8 it uses. Every slot is computed alone. A body that
-// nothing touches or pushes keeps its bits.
+// solver_columns.h, whose gather_8 and scatter_8 it uses. Every slot is computed alone. A body
+// without contacts and joints keeps its bits.
 #include "sim/ccd/impact.h"
 #include "sim/integrator/response.h"
 
@@ -50,12 +50,12 @@ IN gather_bodies(const foliot__solver *s, uint32_t first, lanes_8 speed[8])
     gather_8(row, speed);
 }
 
-IN gather_moved(const foliot__solver *s, uint32_t first, lanes_8 way[8])
+IN gather_moved(const foliot__solver *s, uint32_t first, lanes_8 displacement[8])
 {
     const float *row[8];
     EACH(l, 8)
     row[l] = s->bodies[first + (uint32_t)l].moved;
-    gather_8(row, way);
+    gather_8(row, displacement);
 }
 
 IN scatter_bodies(const foliot__solver *s, uint32_t entry, const lanes_8 speed[8])
@@ -67,13 +67,13 @@ IN scatter_bodies(const foliot__solver *s, uint32_t entry, const lanes_8 speed[8
     scatter_8(row, speed);
 }
 
-IN scatter_moved(const foliot__solver *s, uint32_t entry, const lanes_8 way[8])
+IN scatter_moved(const foliot__solver *s, uint32_t entry, const lanes_8 displacement[8])
 {
     float *row[8];
     uint32_t first = foliot__active_first(entry), bits = foliot__active_bits(entry);
     EACH(l, 8) // moved, turned, spare
     row[l] = bits >> l & 1 ? (float *)(void *)s->bodies[first + (uint32_t)l].moved : NULL;
-    scatter_8(row, way);
+    scatter_8(row, displacement);
 }
 
 // given := the velocities of the solver bodies.
@@ -97,12 +97,12 @@ static void begin_tick(const foliot__solver *s, uint32_t begin, uint32_t end)
     remember_given(s, begin, end);
     for (uint32_t k = begin; k < end; k++) {
         uint32_t first = foliot__active_first(s->active[k]);
-        lanes_8 way[8];
-        gather_moved(s, first, way);
+        lanes_8 displacement[8];
+        gather_moved(s, first, displacement);
         EACH_HALF(p, i, first)
         EACH(n, 3)
-        HALF(way[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
-        scatter_moved(s, s->active[k], way);
+        HALF(displacement[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
+        scatter_moved(s, s->active[k], displacement);
     }
 }
 
@@ -139,20 +139,20 @@ IN load_bodies(const foliot__solver *s, uint32_t begin, uint32_t end, const bool
     float share = (float)foliot__response(world);
     for (uint32_t k = begin; k < end; k++) {
         uint32_t first = foliot__active_first(s->active[k]);
-        lanes_8 speed[8] = {{0}}, way[8];
-        gather_moved(s, first, way);
+        lanes_8 speed[8] = {{0}}, displacement[8];
+        gather_moved(s, first, displacement);
         EACH_HALF(p, i, first)
         EACH(n, 3)
         {
             wide from = AT(start.axis[n], i);
             HALF(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
             HALF(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
-            HALF(way[n], p) = NARROW(from - AT(found.axis[n], i));
+            HALF(displacement[n], p) = NARROW(from - AT(found.axis[n], i));
         }
         if (begins)
             begin_phase(s, first / 8, share, speed);
         scatter_bodies(s, s->active[k], speed);
-        scatter_moved(s, s->active[k], way);
+        scatter_moved(s, s->active[k], displacement);
     }
 }
 
@@ -197,10 +197,11 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
         uint32_t entry = s->active[k], first;
         marks_8 mine;
         unpack_active(entry, &first, &mine);
-        lanes_8 *given = (lanes_8 *)(void *)s->given[first / 8].row, steps[6], speed[8], way[8];
+        lanes_8 *given = (lanes_8 *)(void *)s->given[first / 8].row, steps[6], speed[8],
+                displacement[8];
         lanes_8 *begun = (lanes_8 *)(void *)s->begun[first / 8].row;
         gather_bodies(s, first, speed);
-        gather_moved(s, first, way);
+        gather_moved(s, first, displacement);
         EACH(n, 6)
         {
             lanes_8 change = (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
@@ -208,7 +209,7 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
             given[n] += change;
         }
         EACH(n, 3)
-        way[3 + n] += h * speed[3 + n];
+        displacement[3 + n] += h * speed[3 + n];
         EACH_HALF(p, i, first)
         {
             wide turn[3];
@@ -218,7 +219,7 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
                 wide old = AT(x.axis[n], i), at = PICK(here, old + WIDEN(HALF(steps[n], p)), old);
                 AT(x.axis[n], i) = at;
                 turn[n] = WIDEN(HALF(steps[3 + n], p));
-                HALF(way[n], p) = NARROW(at - AT(found.axis[n], i));
+                HALF(displacement[n], p) = NARROW(at - AT(found.axis[n], i));
                 HALF(speed[n], p) = NARROW(AT(v.axis[n], i)) + HALF(given[n], p);
                 HALF(speed[3 + n], p) = NARROW(AT(w.axis[n], i)) + HALF(given[3 + n], p);
             }
@@ -227,7 +228,7 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
         EACH(n, 6)
         begun[n] = speed[n];
         scatter_bodies(s, entry, speed);
-        scatter_moved(s, entry, way);
+        scatter_moved(s, entry, displacement);
     }
 }
 
@@ -383,15 +384,16 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
             EACH(l, WIDE)
             if (fast[l] && clamp_spin(world, i + (uint32_t)l, most))
                 turn_anew(c, i + (uint32_t)l);
-            wide rest = steps * dt * gain, way = (speed + rest) * dt;
-            AT(c->paths.restitution_threshold, i) = rest;
+            wide threshold = steps * dt * gain, displacement = (speed + threshold) * dt;
+            AT(c->paths.restitution_threshold, i) = threshold;
             AT(c->paths.since, i) = (wide){0};
             // Turning moves a surface further than its centre, except that of a sphere.
-            wide further = way + spin * WIDEN(HALF(c->bounding_radius[i], 0)) * dt;
-            way = PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_SPHERE), way, further);
-            way = PICK(AT(foliot__restitution(world), i) > 0, infinite, way);
+            wide further = displacement + spin * WIDEN(HALF(c->bounding_radius[i], 0)) * dt;
+            displacement =
+                PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_SPHERE), displacement, further);
+            displacement = PICK(AT(foliot__restitution(world), i) > 0, infinite, displacement);
             AT(c->paths.displacement_max, i) =
-                PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_POINT), (wide){0}, way);
+                PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_POINT), (wide){0}, displacement);
         }
         *(marks_8 *)(void *)&c->paths.revision[first] = (marks_8){0};
     }

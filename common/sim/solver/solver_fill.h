@@ -12,13 +12,13 @@ IN LANE_NAME(load_inertia)(const LANES rows[6], INERTIA *e)
     LANE_NAME(get_inertia)(rows, 0, e);
 }
 
-IN LANE_NAME(load_side)(const foliot__solver_mass *eases, const uint32_t *slot, LANES *mass,
+IN LANE_NAME(load_side)(const foliot__solver_mass *masses, const uint32_t *slot, LANES *mass,
                         LANES inertia[6])
 {
     const float *row[COLUMNS];
     LANES out[8];
     EACH(l, COLUMNS)
-    row[l] = &eases[slot[l]].inverse_mass;
+    row[l] = &masses[slot[l]].inverse_mass;
     LANE_NAME(gather)(row, out);
     *mass = out[0];
     EACH(k, 6)

@@ -85,7 +85,7 @@ typedef void foliot__bodies_kernel(const foliot__solver *s, uint32_t begin, uint
 // On slots [begin, end) of the collider, rounded up to eight.
 typedef void foliot__paths_kernel(const foliot__collider *c, uint32_t begin, uint32_t end);
 
-// On blocks [begin, end) of the solver, unless said.
+// On blocks [begin, end) of the solver, unless stated.
 typedef struct foliot__solver_kernel {
     // Fills in the blocks whose manifolds are named, accumulated impulses from s->warm.
     void (*prepare)(const foliot__solver *s, uint32_t begin, uint32_t end);

@@ -441,12 +441,12 @@ IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const bool still, co
 IN LANE_NAME(load_displacements)(const PAIR *p, const foliot__solver_body *bodies, const bool still,
                                  const VEC *n, LANES *opened, VEC *turned_a, VEC *turned_b)
 {
-    VEC moved_a, moved_b, way;
+    VEC moved_a, moved_b, displacement;
     if (!still)
         LANE_NAME(gather_displacements)(bodies, p->a, &moved_a, turned_a);
     LANE_NAME(gather_displacements)(bodies, p->b, &moved_b, turned_b);
-    LANE_NAME(differ)(still, &moved_b, &moved_a, &way);
-    *opened = DOT(way, *n);
+    LANE_NAME(differ)(still, &moved_b, &moved_a, &displacement);
+    *opened = DOT(displacement, *n);
 }
 
 IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
@@ -469,13 +469,13 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
         VEC turn_a, turn_b, slip;
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
         LANE_NAME(differ)(still, &p.vb, &p.va, &slip);
-        LANES way = DOT(turned_b, turn_b), spin = DOT(p.wb, turn_b);
+        LANES turned = DOT(turned_b, turn_b), spin = DOT(p.wb, turn_b);
         if (!still) {
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
-            way -= DOT(turned_a, turn_a);
+            turned -= DOT(turned_a, turn_a);
             spin -= DOT(p.wa, turn_a);
         }
-        LANES gap = GET(point[k].gap[0]) + opened + way, apart = DOT(slip, n) + spin;
+        LANES gap = GET(point[k].gap[0]) + opened + turned, apart = DOT(slip, n) + spin;
         LANES before = GET(point[k].normal_impulse[0]), mass = GET(point[k].mass[0]), after;
         MARKS open = gap > 0;
         if (phase->soft) {

@@ -75,12 +75,12 @@ static void place_body(foliot__solver *s, uint32_t i)
     set_inverse_inertia(world, i, mass);
     double left = s->step->left;
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double way = foliot__vec3_length(speed) +
-                 foliot__vec3_length(spin) * s->ccd.collider.bounding_radius[i] +
-                 s->ccd.collider.paths.restitution_threshold[i];
-    float core = s->ccd.collider.inradius[i], most = (float)(way * left);
+    double speed_max = foliot__vec3_length(speed) +
+                       foliot__vec3_length(spin) * s->ccd.collider.bounding_radius[i] +
+                       s->ccd.collider.paths.restitution_threshold[i];
+    float inradius = s->ccd.collider.inradius[i], most = (float)(speed_max * left);
     s->speculative_distance[i] =
-        core * (float)FOLIOT__SPECULATIVE_MARGIN + (most < core ? most : core);
+        inradius * (float)FOLIOT__SPECULATIVE_MARGIN + (most < inradius ? most : inradius);
 }
 
 static void place_range(void *context, uint32_t begin, uint32_t end)
@@ -139,19 +139,19 @@ static bool may_push(const foliot__solver *s, const foliot__manifold *m)
         return false;
     const double *e = foliot__restitution(s->world);
     bool bounces = e[m->a] > 0 || e[m->b] > 0;
-    float core = foliot__inradius_min(s, m->a, m->b);
-    double far = (double)gap_of(m) - (double)core * 2 * FOLIOT__SPECULATIVE_MARGIN;
+    float inradius = foliot__inradius_min(s, m->a, m->b);
+    double far = (double)gap_of(m) - (double)inradius * 2 * FOLIOT__SPECULATIVE_MARGIN;
     if (!bounces && far <= 0)
         return true;
     double approach = approach_of(s, m),
-           rest = foliot__larger(s->ccd.collider.paths.restitution_threshold[m->a],
-                                 s->ccd.collider.paths.restitution_threshold[m->b]);
+           threshold = foliot__larger(s->ccd.collider.paths.restitution_threshold[m->a],
+                                      s->ccd.collider.paths.restitution_threshold[m->b]);
     // A pair that will bounce is left to the substep in which it does, or to the next if its impact
     // was deferred. A body at rest approaches at the threshold before it is pushed.
     bool later = gap_of(m) > 0 || s->ccd.counts->stopped > 0;
-    if (bounces && later && approach > 1.25 * rest)
+    if (bounces && later && approach > 1.25 * threshold)
         return false;
-    return far <= (approach + rest) * s->step->left;
+    return far <= (approach + threshold) * s->step->left;
 }
 
 typedef struct finding {

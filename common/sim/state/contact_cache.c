@@ -31,7 +31,7 @@ bool foliot__contact_was_active(const foliot_world *world, uint32_t a, uint32_t 
     return at < world->contact_count && row->a == a && row->b == b;
 }
 
-bool foliot__contact_touches(const foliot_world *world, uint32_t slot)
+bool foliot__contact_any_active(const foliot_world *world, uint32_t slot)
 {
     const foliot__contact_row *rows = foliot__contact(world);
     for (uint32_t i = 0; i < world->contact_count; i++)

@@ -13,7 +13,7 @@ uint32_t foliot__contact_lower_bound(const foliot_world *world, uint32_t a, uint
 // Whether the pair pushed each other in the last substep; a < b.
 bool foliot__contact_was_active(const foliot_world *world, uint32_t a, uint32_t b);
 // Whether the body pushed any other in the last substep.
-bool foliot__contact_touches(const foliot_world *world, uint32_t slot);
+bool foliot__contact_any_active(const foliot_world *world, uint32_t slot);
 // Drops the rows of a body whose slot is emptied: the next body in the slot must not inherit them.
 void foliot__contact_forget(foliot_world *world, uint32_t slot);
 

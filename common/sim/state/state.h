@@ -111,7 +111,7 @@ typedef struct foliot__contact_row {
 #define FOLIOT__IMPULSE_MAX 0x1p100f // beyond it a row cannot have come from a step
 _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all words have 4 bytes");
 
-// Two slots that touched when the step began.
+// Two slots in contact when the step began.
 typedef struct foliot__contact_before {
     uint32_t a, b; // a < b
 } foliot__contact_before;
@@ -180,7 +180,7 @@ struct foliot_world {
     foliot_body_definition spawn; // its name is NULL
     uint32_t state_fields; // bit f: field f is digested in this world (see foliot__state_fields)
     uint32_t rotates;      // some body has an inertia
-    uint32_t collides;     // some pair of shapes can touch
+    uint32_t collides;     // some pair of shapes can collide
     uint32_t joints;       // of the constraints: joint.h's
     uint32_t sleeps;       // bodies at rest are left out
     uint32_t scratch_vectors;
@@ -202,7 +202,7 @@ struct foliot_world {
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     uint32_t event_count, impact_count;
-    uint32_t contacts_before_count; // rows of `touched`
+    uint32_t contacts_before_count; // rows of `contacts_before`
     uint32_t contacts_aside;        // rows that sleep.c keeps away from the solver in this tick
     foliot_world_counters counters;
 };

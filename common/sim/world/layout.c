@@ -163,6 +163,6 @@ void foliot_world_copy(void *block, const foliot_world *from)
 #undef COPY_BODY
     ((foliot_world *)block)->joints_ready = 0;
 }
-// A table that is added must be copied above, or said to be made anew.
+// A table that is added must be copied above, or declared to be rebuilt.
 _Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 17,
                "foliot_world_copy knows every table");

@@ -64,7 +64,7 @@ static void jump_off(foliot_world *world, uint32_t slot)
     const double *g = world->gravity;
     double strength = foliot__vec3_length(g);
     bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // asleep it will wake
-    if (frozen || !foliot__contact_touches(world, slot))
+    if (frozen || !foliot__contact_any_active(world, slot))
         return;
     foliot__v3 v = foliot__velocity(world);
     v.x[slot] -= strength > 0 ? world->jump * (g[0] / strength) : 0;

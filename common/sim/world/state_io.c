@@ -46,8 +46,8 @@ enum {
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
     // State: constraint_broken, players, contact. Fixed by the scene: force, constraint,
-    // spawn_position, joint_start. Cache: scratch, constraint_force, events, impacts, touched and
-    // the five workspaces.
+    // spawn_position, joint_start. Cache: scratch, constraint_force, events, impacts,
+    // contacts_before and the five workspaces.
     OTHER_COUNT = 3 + 4 + 10,
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
 };
@@ -402,12 +402,12 @@ static bool head_valid(const foliot_world *world, const uint8_t *bytes)
 
 static bool motion_valid(const foliot_world *world, const parts *p)
 {
-#define SOUND(type, name, text)                                                                    \
+#define VALID(type, name, text)                                                                    \
     for (uint32_t i = 0; is_state(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
         if (!valid_##type(entry(p, p->state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type))))     \
             return false;
-    FOLIOT_BODY_STATE(SOUND)
-#undef SOUND
+    FOLIOT_BODY_STATE(VALID)
+#undef VALID
     return true;
 }
 
