@@ -45,7 +45,7 @@ BEGIN {
     # The heap belongs to whoever makes worlds and scenes for programs, never to a step.
     heap_file = file ~ /^common\/sim\/(world\/create|scene\/(scene|scene_bytes|scene_check_bodies))\.c$/;
     # Binary32 is for contacts and joints, the rows of theirs that are state, and the seed of an inverse root.
-    binary32_file = file ~ /^common\/sim\/((collide|ccd|solver|joint)\/|state\/(state|solver_body)\.h$|force\/force_newton_lanes\.h$|math\/simd\.h$|(world\/state_io|world\/state_io_parts|selftest\/fingerprint)\.c$)/;
+    binary32_file = file ~ /^common\/sim\/((collide|ccd|solver|joint)\/|state\/(state|solver_body)\.h$|force\/force_newton_lanes\.h$|math\/simd\.h$|(world\/state_(io|io_parts|restore)|selftest\/fingerprint)\.c$)/;
 }
 {
     line = $0;
@@ -65,6 +65,12 @@ BEGIN {
                 bad("sim/" (own_folder in rank ? below : own_folder) " is no folder of the simulation (" path ")");
             else if (own_folder != "" && below != "" && rank[below] > rank[own_folder])
                 bad("sim/" own_folder " does not include sim/" below " (" path ")");
+            # Base knows no world, no scene and no client: of the public headers only those of every library.
+            if (own == "base" && target == "foliot" && path !~ /^foliot\/(status|version)\.h$/)
+                bad("base does not include " path);
+            # Drawing is for programs: neither a library nor a public header needs a terminal.
+            if (path ~ /^view\// && file !~ /^((client|server)\/[^\/]+|tools\/.+)$/)
+                bad("only programs include " path);
             if ((own == "base" || own == "sim") && path ~ /^foliot\/(scene_reader|recording|replay|server|client|transport)\.h$/ )
                 bad(own " does not include what lies above it (" path ")");
         }
@@ -173,6 +179,9 @@ broken "a self-test that a world needs is named" common/sim/world/x.c '#include 
 broken "a new folder has to be given its place" common/sim/weather/x.c '#include "sim/math/hash.h"' "sim/weather is no folder of the simulation"
 broken "an include of a file beside the folders is named" common/sim/force/x.c '#include "sim/force.h"' "sim/ is no folder of the simulation"
 broken "base that knows the world is named" common/base/x.h '#include "sim/state/state.h"' "base does not include sim"
+broken "base that knows a public type of the simulation is named" common/base/x.h '#include "foliot/body.h"' "base does not include foliot/body.h"
+broken "a client library that draws is named" client/lib/x.c '#include "view/view.h"' "only programs include view/view.h"
+broken "a scene reader that draws is named" common/scene/x.c '#include "view/view.h"' "only programs include view/view.h"
 broken "a server that knows clients is named" server/x.c '#include "client/lib/clock.h"' "server does not include client"
 broken "a public header that shows the inside is named" include/foliot/x.h '#include "sim/state/state.h"' "include does not include sim"
 broken "libuv in common is named" common/net/x.c '#include <uv.h>' "uv.h is not included here"
@@ -200,6 +209,12 @@ double f(double x) { return foliot_sin(x); }
 C
 [ -z "$(check_sources "$tree")" ]
 report "comments and functions of ours are no calls of libm" $?
+mkdir -p "$tree/client" "$tree/tools/replay" "$tree/common/base"
+echo '#include "view/view.h"' | tee "$tree/client/screen.c" "$tree/tools/replay/play.c" >/dev/null
+printf '#include "foliot/status.h"\n#include "foliot/version.h"\n' >"$tree/common/base/status.c"
+[ -z "$(check_sources "$tree")" ]
+report "programs may draw, and base may know statuses and the version" $?
+rm -r "$tree/client" "$tree/tools" "$tree/common/base"
 mkdir -p "$tree/common/sim/collide" "$tree/common/sim/joint"
 echo 'static const float x = 1;' | tee "$tree/common/sim/collide/x.c" "$tree/common/sim/joint/x.h" >/dev/null
 [ -z "$(check_sources "$tree")" ]
