@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 // state_io.c: a world's state as a list of arrays, and from that list its digest and its bytes. The
 // order and the widths are a format (docs/reference/state.md): changing one changes every digest.
+// Reading the bytes is state_restore.c's.
 #include "sim/world/state_io.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "sim/state/body.h"
 #include "sim/math/hash.h"
-#include "sim/island/sleep.h"
-#include "sim/world/prepare.h"
+#include "sim/world/state_format.h"
 
 // -- what is state
 
@@ -24,9 +23,7 @@
     X(uint32_t, body_count)                                                                        \
     X(uint32_t, contact_count)
 
-#define HEAD_WORDS 7    // tick, four of the generator, lab_time, lab_dt
-#define HEAD_BYTES 64   // and body_count, and state_fields, which tells a reader what arrays follow
-#define PLAYER_BYTES 12 // body, axes, buttons, joined
+#define HEAD_WORDS 7 // tick, four of the generator, lab_time, lab_dt
 
 // A field that is added to the world, to a player or to the tables must be declared state or cache
 // here.
@@ -39,10 +36,10 @@ _Static_assert(sizeof(struct world_state) == 64, "a field of WORLD_STATE is not 
 _Static_assert(offsetof(foliot_world, definition_digest) - offsetof(foliot_world, tick) ==
                    sizeof(struct world_state),
                "a field of the world is state and not listed in WORLD_STATE");
-_Static_assert(sizeof(foliot__player) == PLAYER_BYTES, "a field of foliot__player is not written");
+_Static_assert(sizeof(foliot__player) == FOLIOT__STATE_PLAYER_BYTES,
+               "a field of foliot__player is not written");
 enum {
 #define COUNT_BODY(type, name) +1
-    DEFINITION_COUNT = 0 FOLIOT__BODY_DEFINITION(COUNT_BODY),
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
     // State: constraint_broken, players, contact. Fixed by the scene: force, constraint,
@@ -52,14 +49,9 @@ enum {
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
 };
 _Static_assert(FOLIOT__TABLE_COUNT ==
-                   FOLIOT_FIELD_COUNT + DEFINITION_COUNT + CACHE_COUNT + OTHER_COUNT,
+                   FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT + CACHE_COUNT + OTHER_COUNT,
                "a table is not listed as state or cache");
 _Static_assert(FOLIOT_FIELD_COUNT <= 32, "state_fields has a bit for every field");
-
-static bool is_state(const foliot_world *world, unsigned field)
-{
-    return world->state_fields >> field & 1;
-}
 
 uint32_t foliot__state_fields(const foliot_world *world)
 {
@@ -77,8 +69,6 @@ uint32_t foliot__state_fields(const foliot_world *world)
         fields &= ~rotation;
     return fields;
 }
-
-#define CONTACT_BYTES (4 * FOLIOT__CONTACT_WORDS)
 
 // -- fields by name and bit
 
@@ -100,40 +90,13 @@ foliot_field foliot_field_find(const char *name)
     return FOLIOT_FIELD_COUNT;
 }
 
-static uint64_t bits_f64(double value)
-{
-    return foliot__f64_bits(value);
-}
-static uint64_t bits_i64(int64_t value)
-{
-    return (uint64_t)value;
-}
-static uint64_t bits_u32(uint32_t value)
-{
-    return value;
-}
-static double value_f64(uint64_t bits)
-{
-    return foliot__f64_of(bits);
-}
-static int64_t value_i64(uint64_t bits)
-{
-    int64_t value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-static uint32_t value_u32(uint64_t bits)
-{
-    return (uint32_t)bits;
-}
-
 uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field)
 {
     FOLIOT_ASSERT(slot < world->body_count);
     switch (field) {
 #define BITS(type, name, text)                                                                     \
     case FOLIOT_FIELD_##name:                                                                      \
-        return bits_##type(foliot__##name(world)[slot]);
+        return foliot__bits_##type(foliot__##name(world)[slot]);
         FOLIOT_BODY_STATE(BITS)
 #undef BITS
     default:
@@ -147,7 +110,7 @@ void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field fie
     switch (field) {
 #define PUT(type, name, text)                                                                      \
     case FOLIOT_FIELD_##name:                                                                      \
-        foliot__##name(world)[slot] = value_##type(bits);                                          \
+        foliot__##name(world)[slot] = foliot__value_##type(bits);                                  \
         break;
         FOLIOT_BODY_STATE(PUT)
 #undef PUT
@@ -164,7 +127,7 @@ void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field fie
 typedef struct section {
     uint64_t words[HEAD_WORDS];
     uint32_t counts[2];
-    uint8_t players[4 + PLAYER_BYTES * FOLIOT_PLAYERS_MAX];
+    uint8_t players[4 + FOLIOT__STATE_PLAYER_BYTES * FOLIOT_PLAYERS_MAX];
     uint32_t contact_count, constraint_count;
     foliot__span spans[SPANS_MAX];
     uint32_t span_count;
@@ -205,7 +168,7 @@ static void motion_section(const foliot_world *world, section *s)
     add_span(s, s->words, HEAD_WORDS, 8);
     add_span(s, s->counts, 2, 4);
 #define SPAN(type, name, text)                                                                     \
-    if (is_state(world, FOLIOT_FIELD_##name))                                                      \
+    if (foliot__is_state_field(world, FOLIOT_FIELD_##name))                                        \
         add_span(s, foliot__##name(world), world->body_count, sizeof(foliot__##type));
     FOLIOT_BODY_STATE(SPAN)
 #undef SPAN
@@ -296,370 +259,4 @@ foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, si
     write_section(&w, &motion);
     write_section(&w, &definition);
     return w.status;
-}
-
-// -- restore
-// ------------------------------------------------------------------------------------------- First
-// everything is read and checked, then the world is written: an error leaves it as it was.
-
-// Where the parts of captured bytes begin, for a world of the same scene.
-typedef struct parts {
-    const uint8_t *bytes;
-    uint32_t count, contacts; // bodies, contacts
-    size_t state[FOLIOT_FIELD_COUNT];
-    size_t definition[DEFINITION_COUNT];
-    size_t players, contact, broken;
-    size_t length; // 0: the bytes end before it can be told
-} parts;
-
-static uint64_t little(const uint8_t *bytes, uint32_t width)
-{
-    uint64_t value = 0;
-    for (uint32_t k = 0; k < width; k++)
-        value |= (uint64_t)bytes[k] << (8 * k);
-    return value;
-}
-
-// Bits of entry `slot` of the array at `at`.
-static uint64_t entry(const parts *p, size_t at, uint32_t slot, uint32_t width)
-{
-    return little(p->bytes + at + (size_t)slot * width, width);
-}
-
-static uint32_t entry_flags(const parts *p, uint32_t slot)
-{
-    return (uint32_t)entry(p, p->state[FOLIOT_FIELD_flags], slot, 4);
-}
-
-static parts parts_of(const foliot_world *world, const uint8_t *bytes, size_t length)
-{
-    uint32_t count = (uint32_t)little(bytes + 56, 4);
-    parts p = {.bytes = bytes, .count = count};
-    size_t at = HEAD_BYTES;
-#define PLACE(type, name, text)                                                                    \
-    p.state[FOLIOT_FIELD_##name] = at;                                                             \
-    at += is_state(world, FOLIOT_FIELD_##name) ? sizeof(foliot__##type) * (size_t)count : 0;
-    FOLIOT_BODY_STATE(PLACE)
-#undef PLACE
-    p.players = at + 4;
-    at = p.players + PLAYER_BYTES * (size_t)world->player_limit;
-    if (length < at + 4)
-        return p;
-    p.contacts = (uint32_t)little(bytes + at, 4);
-    p.contact = at + 4;
-    if (p.contacts > world->capacity.contacts)
-        return p;
-    at = p.contact + CONTACT_BYTES * (size_t)p.contacts;
-    unsigned table = 0;
-#define PLACE(type, name)                                                                          \
-    p.definition[table++] = at;                                                                    \
-    at += sizeof(foliot__##type) * (size_t)count;
-    FOLIOT__BODY_DEFINITION(PLACE)
-#undef PLACE
-    p.broken = at + 4;
-    p.length = p.broken + world->constraint_count;
-    return p;
-}
-
-static bool valid_f64(uint64_t bits)
-{
-    double value = foliot__f64_of(bits);
-    return value >= -FOLIOT_POSITION_MAX && value <= FOLIOT_POSITION_MAX;
-}
-static bool valid_i64(uint64_t bits)
-{
-    return value_i64(bits) > -(INT64_C(1) << 62) && value_i64(bits) < INT64_C(1) << 62;
-}
-static bool valid_u32(uint64_t bits)
-{
-    const uint32_t known = FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN |
-                           FOLIOT_BODY_ASLEEP | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STARTED |
-                           FOLIOT__STILL_BITS;
-    return (bits & ~(uint64_t)known) == 0;
-}
-
-// The clock of a world with steps of any dt; 0 in other worlds. The sum of steps has no bound of
-// its own but stays finite: a step is at most FOLIOT_POSITION_MAX, less than half an ulp of
-// DBL_MAX.
-static bool lab_valid(const foliot_world *world, uint64_t time_bits, uint64_t dt_bits)
-{
-    double time = foliot__f64_of(time_bits), dt = foliot__f64_of(dt_bits);
-    if (!world->sums_time)
-        return time_bits == 0 && dt_bits == 0;
-    return time >= 0 && time <= DBL_MAX && dt >= 0 && dt <= FOLIOT_POSITION_MAX;
-}
-
-static bool head_valid(const foliot_world *world, const uint8_t *bytes)
-{
-    uint64_t generator = 0;
-    for (int i = 0; i < 4; i++)
-        generator |= little(bytes + 8 + 8 * i, 8);
-    uint64_t count = little(bytes + 56, 4), fields = little(bytes + 60, 4);
-    return generator != 0 && lab_valid(world, little(bytes + 40, 8), little(bytes + 48, 8)) &&
-           count >= world->scene_bodies && count <= world->bodies_max &&
-           fields == world->state_fields;
-}
-
-static bool motion_valid(const foliot_world *world, const parts *p)
-{
-#define VALID(type, name, text)                                                                    \
-    for (uint32_t i = 0; is_state(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
-        if (!valid_##type(entry(p, p->state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type))))     \
-            return false;
-    FOLIOT_BODY_STATE(VALID)
-#undef VALID
-    return true;
-}
-
-// An empty row is zero throughout, so that a digest does not depend on who was there before.
-static bool empty_row(const foliot_world *world, const parts *p, uint32_t slot)
-{
-    uint64_t any = 0;
-#define ANY(type, name, text)                                                                      \
-    if (is_state(world, FOLIOT_FIELD_##name))                                                      \
-        any |= entry(p, p->state[FOLIOT_FIELD_##name], slot, sizeof(foliot__##type));
-    FOLIOT_BODY_STATE(ANY)
-#undef ANY
-    return any == 0;
-}
-
-// Whether the definition of `slot` is `row`, the generation apart.
-static bool row_equal(const parts *p, uint32_t slot, const foliot__body_row *row)
-{
-    unsigned table = 0;
-#define EQUAL(type, name)                                                                          \
-    {                                                                                              \
-        uint64_t bits = entry(p, p->definition[table], slot, sizeof(foliot__##type));              \
-        if (bits != bits_##type(row->name) && table != DEFINITION_COUNT - 1)                       \
-            return false;                                                                          \
-        table++;                                                                                   \
-    }
-    FOLIOT__BODY_DEFINITION(EQUAL)
-#undef EQUAL
-    return true;
-}
-
-static foliot__body_row present_row(const foliot_world *world, uint32_t slot)
-{
-    return (foliot__body_row){
-#define ENTRY(type, name) .name = foliot__##name(world)[slot],
-        FOLIOT__BODY_DEFINITION(ENTRY)
-#undef ENTRY
-    };
-}
-
-// Bodies of the scene are always there and never change their definition; other slots are empty or
-// a player's, who is what the scene says of players.
-static bool slots_valid(const foliot_world *world, const parts *p)
-{
-    static const foliot__body_row nothing;
-    const foliot__body_row player = foliot__body_row_of(&world->spawn);
-    for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t flags = entry_flags(p, i);
-        bool scene = i < world->scene_bodies, alive = flags & FOLIOT_BODY_ALIVE;
-        foliot__body_row row = scene ? present_row(world, i) : alive ? player : nothing;
-        bool still = scene ? foliot__flags(world)[i] & FOLIOT_BODY_STATIC : world->spawn.is_static;
-        if (!row_equal(p, i, &row) || (scene && !alive) || (!alive && !empty_row(world, p, i)))
-            return false;
-        if (alive &&
-            (!(flags & FOLIOT_BODY_PLAYER) != scene || !(flags & FOLIOT_BODY_STATIC) == still))
-            return false;
-        if (scene && entry(p, p->definition[DEFINITION_COUNT - 1], i, 4) != row.generation)
-            return false;
-    }
-    return true;
-}
-
-static foliot__player read_player(const parts *p, uint32_t index)
-{
-    const uint8_t *at = p->bytes + p->players + PLAYER_BYTES * (size_t)index;
-    foliot__player player = {.body = (uint32_t)little(at, 4),
-                             .buttons = (uint16_t)little(at + 8, 2),
-                             .joined = (uint16_t)little(at + 10, 2)};
-    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
-        player.axes[i] = (int8_t)(at[4 + i] < 128 ? at[4 + i] : at[4 + i] - 256);
-    return player;
-}
-
-static bool player_valid(const foliot_world *world, const parts *p, uint32_t index)
-{
-    foliot__player player = read_player(p, index);
-    if (player.joined == 0)
-        return player.body == FOLIOT_NO_BODY && player.buttons == 0 &&
-               little(p->bytes + p->players + PLAYER_BYTES * (size_t)index + 4,
-                      FOLIOT_AXIS_COUNT) == 0;
-    if (player.joined != 1 || player.body < world->scene_bodies || player.body >= p->count ||
-        !(entry_flags(p, player.body) & FOLIOT_BODY_PLAYER))
-        return false;
-    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
-        if (player.axes[i] == -128)
-            return false;
-    return true;
-}
-
-// Every player's body has one player.
-static bool players_valid(const foliot_world *world, const parts *p)
-{
-    uint32_t joined = 0, bodies = 0;
-    for (uint32_t i = 0; i < world->player_limit; i++) {
-        if (!player_valid(world, p, i))
-            return false;
-        foliot__player player = read_player(p, i);
-        joined += player.joined;
-        for (uint32_t k = 0; k < i; k++)
-            if (player.joined && read_player(p, k).body == player.body)
-                return false;
-    }
-    for (uint32_t i = world->scene_bodies; i < p->count; i++)
-        bodies += (entry_flags(p, i) & FOLIOT_BODY_PLAYER) != 0;
-    return joined == bodies;
-}
-
-static foliot__contact_row read_contact(const parts *p, uint32_t index)
-{
-    const uint8_t *at = p->bytes + p->contact + CONTACT_BYTES * (size_t)index;
-    uint32_t words[FOLIOT__CONTACT_WORDS];
-    for (unsigned k = 0; k < FOLIOT__CONTACT_WORDS; k++)
-        words[k] = (uint32_t)little(at + 4 * k, 4);
-    foliot__contact_row row;
-    memcpy(&row, words, sizeof row);
-    return row;
-}
-
-static bool contact_valid(const foliot__contact_row *row)
-{
-    const uint32_t *feature = &row->feature_0;
-    const float *impulse = &row->normal_impulse_0;
-    for (unsigned k = 0; k < 8; k++)
-        if (!(impulse[k] >= (k < 4 ? 0 : -FOLIOT__IMPULSE_MAX) &&
-              impulse[k] <= FOLIOT__IMPULSE_MAX))
-            return false;
-    for (unsigned k = 0; k < 4; k++) {
-        bool there = feature[k] != FOLIOT__NO_FEATURE;
-        if (k && there && feature[k] <= feature[k - 1])
-            return false;
-        if (!there && impulse[k] != 0)
-            return false;
-    }
-    return true;
-}
-
-// Ascending (a, b), between two bodies that are there.
-static bool contacts_valid(const foliot_world *world, const parts *p)
-{
-    uint64_t before = 0;
-    for (uint32_t i = 0; i < p->contacts; i++) {
-        foliot__contact_row row = read_contact(p, i);
-        uint64_t key = (uint64_t)row.a << 32 | row.b;
-        if (!world->collides || row.a >= row.b || row.b >= p->count ||
-            !(entry_flags(p, row.a) & FOLIOT_BODY_ALIVE) ||
-            !(entry_flags(p, row.b) & FOLIOT_BODY_ALIVE) || (i && before >= key) ||
-            !contact_valid(&row))
-            return false;
-        before = key;
-    }
-    return true;
-}
-
-static bool broken_valid(const foliot_world *world, const parts *p)
-{
-    for (uint32_t i = 0; i < world->constraint_count; i++)
-        if (p->bytes[p->broken + i] > 1)
-            return false;
-    return true;
-}
-
-// Rows that the scene does not fix: written anew or emptied, beyond the last one in use too.
-static void restore_slots(foliot_world *world, const parts *p)
-{
-    static const double nowhere[3];
-    uint32_t end = p->count > world->body_count ? p->count : world->body_count;
-    for (uint32_t i = world->scene_bodies; i < end; i++) {
-        foliot__body_erase(world, i);
-        if (i < p->count && entry_flags(p, i) & FOLIOT_BODY_ALIVE)
-            foliot__body_write(world, i, &world->spawn, nowhere, FOLIOT_BODY_PLAYER);
-        foliot__generation(world)[i] =
-            i < p->count ? (uint32_t)entry(p, p->definition[DEFINITION_COUNT - 1], i, 4) : 0;
-    }
-}
-
-static void restore_motion(foliot_world *world, const parts *p)
-{
-#define RESTORE(type, name, text)                                                                  \
-    for (uint32_t i = 0; is_state(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
-        foliot__##name(world)[i] =                                                                 \
-            value_##type(entry(p, p->state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
-    FOLIOT_BODY_STATE(RESTORE)
-#undef RESTORE
-    for (uint32_t i = 0; i < world->player_limit; i++)
-        foliot__players(world)[i] = read_player(p, i);
-    world->contact_count = p->contacts;
-    for (uint32_t i = 0; i < p->contacts; i++)
-        foliot__contact(world)[i] = read_contact(p, i);
-    if (world->constraint_count)
-        memcpy(foliot__constraint_broken(world), p->bytes + p->broken, world->constraint_count);
-}
-
-static void restore_head(foliot_world *world, const uint8_t *bytes)
-{
-    world->tick = little(bytes, 8);
-    for (int i = 0; i < 4; i++)
-        world->rng.state[i] = little(bytes + 8 + 8 * i, 8);
-    world->lab_time = foliot__f64_of(little(bytes + 40, 8));
-    world->lab_dt = foliot__f64_of(little(bytes + 48, 8));
-    world->body_count = (uint32_t)little(bytes + 56, 4);
-}
-
-// The parts, if the bytes are as many as they must be.
-static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes, size_t length,
-                                parts *p)
-{
-    if (length < HEAD_BYTES)
-        return FOLIOT_STATUS_TRUNCATED;
-    if (!head_valid(world, bytes))
-        return FOLIOT_STATUS_CORRUPT;
-    *p = parts_of(world, bytes, length);
-    if (p->contacts > world->capacity.contacts)
-        return FOLIOT_STATUS_CORRUPT;
-    if (p->length == 0 || length != p->length)
-        return p->length == 0 || length < p->length ? FOLIOT_STATUS_TRUNCATED
-                                                    : FOLIOT_STATUS_CORRUPT;
-    return FOLIOT_STATUS_OK;
-}
-
-// Captured bytes are the two sections in their order, so that nothing has to be restored for it.
-foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
-                                      size_t length, foliot_digest *digest)
-{
-    parts p;
-    foliot_status status = take_parts(world, bytes, length, &p);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    size_t motion = p.definition[0];
-    const foliot__span rest = {bytes + motion, length - motion, 1};
-    foliot_digest definition = foliot__hash(&rest, 1);
-    const uint64_t halves[2] = {definition.low, definition.high};
-    const foliot__span spans[] = {{bytes, motion, 1}, {halves, 2, 8}};
-    *digest = foliot__hash(spans, 2);
-    return FOLIOT_STATUS_OK;
-}
-
-foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, size_t length)
-{
-    parts p;
-    foliot_status status = take_parts(world, bytes, length, &p);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    if (little(bytes + p.players - 4, 4) != world->player_limit ||
-        little(bytes + p.broken - 4, 4) != world->constraint_count || !motion_valid(world, &p) ||
-        !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
-        !broken_valid(world, &p))
-        return FOLIOT_STATUS_CORRUPT;
-    restore_slots(world, &p);
-    restore_motion(world, &p);
-    restore_head(world, bytes);
-    foliot__world_prepare(world);
-    world->definition_dirty = 1;
-    foliot__definition_refresh(world);
-    return FOLIOT_STATUS_OK;
 }

@@ -20,11 +20,11 @@ foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *
                                       size_t length, foliot_digest *digest);
 
 // -- the state in parts, for reports
-// ----------------------------------------------------------------- How many slots there are, the
-// bodies by slot, then the world itself, its players, constraints and contacts: what differs in
-// number comes after what tells the number. A body's fields are those of FOLIOT_BODY_STATE in their
-// order (so that a field's number is its foliot_field) and then its definition. Parts may be asked
-// for between the stages of a step.
+//
+// A part is one slot's body, the world itself, one player, one constraint or one contact; the count
+// of slots comes first. A part whose number varies comes after the part that holds its count. A
+// body's fields are those of FOLIOT_BODY_STATE in order, so that a field's number is its
+// foliot_field, and then its definition. Parts can be read between the stages of a step.
 typedef enum foliot__state_group {
     FOLIOT__STATE_SLOTS,
     FOLIOT__STATE_BODY,

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "sim/state/body.h"
+#include "sim/world/state_format.h"
 
 #define ITEM(text, kind, value)                                                                    \
     (foliot__state_entry)                                                                          \
@@ -16,25 +16,17 @@
         .name = (text), .type = FOLIOT__STATE_##kind, .digested = true, .bits = (value)            \
     }
 
-static uint64_t bits_f64(double value)
-{
-    return foliot__f64_bits(value);
-}
-static uint64_t bits_f32(float value)
+static uint64_t foliot__bits_f32(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
-static float value_f32(uint64_t bits)
+static float foliot__value_f32(uint64_t bits)
 {
     uint32_t low = (uint32_t)bits;
     float value;
     memcpy(&value, &low, sizeof value);
-    return value;
-}
-static uint64_t bits_u32(uint32_t value)
-{
     return value;
 }
 
@@ -79,40 +71,29 @@ foliot__state_group foliot__state_part(const foliot_world *world, uint32_t part,
 
 // -- bodies
 
-static uint64_t bits_i64(int64_t value)
-{
-    return (uint64_t)value;
-}
-
 enum {
-#define COUNT(type, name) +1
-    DEFINITION_COUNT = 0 FOLIOT__BODY_DEFINITION(COUNT),
-#undef COUNT
 #define NUMBER(type, name) DEFINITION_##name,
     DEFINITION_FIRST = FOLIOT_FIELD_COUNT - 1,
     FOLIOT__BODY_DEFINITION(NUMBER)
 #undef NUMBER
 };
-_Static_assert(FOLIOT_FIELD_COUNT + DEFINITION_COUNT <= FOLIOT__STATE_FIELDS_MAX,
-               "a body has more fields than are asked for");
+_Static_assert(FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT <= FOLIOT__STATE_FIELDS_MAX,
+               "a body has more fields than a report holds");
 
 static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__state_entry *fields)
 {
     uint32_t count = 0;
 #define FIELD(type, name, text)                                                                    \
-    fields[count] = ITEM(text, type, bits_##type(foliot__##name(world)[slot]));                    \
+    fields[count] = ITEM(text, type, foliot__bits_##type(foliot__##name(world)[slot]));            \
     fields[count++].digested = world->state_fields >> FOLIOT_FIELD_##name & 1;
     FOLIOT_BODY_STATE(FIELD)
 #undef FIELD
 #define FIELD(type, name)                                                                          \
-    fields[count++] = ITEM(#name, type, bits_##type(foliot__##name(world)[slot]));
+    fields[count++] = ITEM(#name, type, foliot__bits_##type(foliot__##name(world)[slot]));
     FOLIOT__BODY_DEFINITION(FIELD)
 #undef FIELD
     return count;
 }
-
-#define value_f64(bits) foliot__f64_of(bits)
-#define value_u32(bits) ((uint32_t)(bits))
 
 static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_t bits)
 {
@@ -123,7 +104,7 @@ static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_
     switch (field) {
 #define CASE(type, name)                                                                           \
     case DEFINITION_##name:                                                                        \
-        foliot__##name(world)[slot] = value_##type(bits);                                          \
+        foliot__##name(world)[slot] = foliot__value_##type(bits);                                  \
         break;
         FOLIOT__BODY_DEFINITION(CASE)
 #undef CASE
@@ -213,7 +194,8 @@ static uint32_t contact_fields(const foliot_world *world, uint32_t index,
 {
     uint32_t count = 0;
 #define FIELD(type, name)                                                                          \
-    fields[count++] = ITEM("contact_" #name, type, bits_##type(foliot__contact(world)[index].name));
+    fields[count++] =                                                                              \
+        ITEM("contact_" #name, type, foliot__bits_##type(foliot__contact(world)[index].name));
     FOLIOT__CONTACT_ROW(FIELD)
 #undef FIELD
     return count;
@@ -224,7 +206,7 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
     switch (field) {
 #define CASE(type, name)                                                                           \
     case NUMBER_##name:                                                                            \
-        foliot__contact(world)[index].name = value_##type(bits);                                   \
+        foliot__contact(world)[index].name = foliot__value_##type(bits);                           \
         break;
         FOLIOT__CONTACT_ROW(CASE)
 #undef CASE
@@ -239,7 +221,7 @@ uint32_t foliot__state_field_count(const foliot_world *world, uint32_t part)
 {
     static const uint32_t counts[FOLIOT__STATE_GROUP_COUNT] = {
         [FOLIOT__STATE_SLOTS] = 1,
-        [FOLIOT__STATE_BODY] = FOLIOT_FIELD_COUNT + DEFINITION_COUNT,
+        [FOLIOT__STATE_BODY] = FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT,
         [FOLIOT__STATE_WORLD] = WORLD_FIELDS,
         [FOLIOT__STATE_PLAYER] = PLAYER_FIELDS,
         [FOLIOT__STATE_CONSTRAINT] = 1,

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// state_format.h: sizes and bit patterns of captured state, for the files that write, read and name
+// it: state_io.c, state_restore.c and state_io_parts.c. docs/reference/state.md describes the
+// format.
+#ifndef FOLIOT_SIM_WORLD_STATE_FORMAT_H
+#define FOLIOT_SIM_WORLD_STATE_FORMAT_H
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "sim/state/state.h"
+
+// State words, body_count, and state_fields, which defines what arrays follow.
+#define FOLIOT__STATE_HEAD_BYTES 64
+#define FOLIOT__STATE_PLAYER_BYTES 12 // body, axes, buttons, joined
+#define FOLIOT__STATE_CONTACT_BYTES (4 * FOLIOT__CONTACT_WORDS)
+
+enum {
+#define COUNT(type, name) +1
+    FOLIOT__STATE_DEFINITION_COUNT = 0 FOLIOT__BODY_DEFINITION(COUNT),
+#undef COUNT
+};
+
+// Whether this world's state has the field of FOLIOT_BODY_STATE.
+static inline bool foliot__is_state_field(const foliot_world *world, unsigned field)
+{
+    return world->state_fields >> field & 1;
+}
+
+// -- values as bit patterns
+
+static inline uint64_t foliot__bits_f64(double value)
+{
+    return foliot__f64_bits(value);
+}
+static inline uint64_t foliot__bits_i64(int64_t value)
+{
+    return (uint64_t)value;
+}
+static inline uint64_t foliot__bits_u32(uint32_t value)
+{
+    return value;
+}
+static inline double foliot__value_f64(uint64_t bits)
+{
+    return foliot__f64_of(bits);
+}
+static inline int64_t foliot__value_i64(uint64_t bits)
+{
+    int64_t value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static inline uint32_t foliot__value_u32(uint64_t bits)
+{
+    return (uint32_t)bits;
+}
+
+#endif
