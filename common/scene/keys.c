@@ -327,13 +327,14 @@ static void read_integrator_name(foliot__scene_source *source, const foliot__nod
     if (!foliot__read_text(source, node, path, &name))
         return;
     foliot_integrator found = foliot_integrator_find(name);
-    const char *meant = foliot_integrator_find_nearest(name);
     *(foliot_integrator *)target = found;
-    if (found == FOLIOT_INTEGRATOR_NONE)
-        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      meant ? "no integrator is called `%.64s`; did you mean `%s`?"
-                            : "no integrator is called `%.64s`",
-                      name, meant);
+    if (found != FOLIOT_INTEGRATOR_NONE)
+        return;
+    const char *meant = foliot_integrator_find_nearest(name);
+    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                  meant ? "no integrator is called `%.64s`; did you mean `%s`?"
+                        : "no integrator is called `%.64s`",
+                  name, meant);
 }
 
 static const foliot__key integrator_keys[] = {
