@@ -6,6 +6,7 @@
 //
 //   collider.c        where its arrays lie
 //   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
+//   pair_table.c      the pairs, in order, as many as there is room for
 //   fat_bounds.c      how long the pairs stay valid
 //   sweep.c           where a body is on its path, and how it turns
 //   manifold.c        contact points of a pair
@@ -117,9 +118,13 @@ foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t body, doubl
 // on.
 void foliot__query(const foliot__collider *c, const foliot__bounds *box,
                    void (*meet)(void *context, uint32_t body), void *context);
-// Appends a pair; counted if there is no room. The pairs must be put in order afterwards.
+
+// pair_table.c: appends a pair; counted if there is no room. The pairs must be put in order
+// afterwards.
 void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b);
-// Ascending (a, b), each once.
+// Sorts the pairs: ascending (a, b).
+void foliot__sort_pairs(foliot__collider *c);
+// Sorts the pairs and drops repeats.
 void foliot__order_pairs(foliot__collider *c);
 
 // fat_bounds.c: body i may go on as it does now, for its pairs are those of this path.
