@@ -11,15 +11,15 @@
 
 #define SEGMENTS_MAX 64 // of a circle
 
-static uint32_t within(uint32_t value, uint32_t high)
+static uint32_t clamp_size(uint32_t value, uint32_t high)
 {
     return value < 1 ? 1 : value > high ? high : value;
 }
 
 bool foliot__canvas_init(foliot__canvas *canvas, uint32_t columns, uint32_t rows)
 {
-    columns = within(columns, FOLIOT__CANVAS_COLUMNS_MAX);
-    rows = within(rows, FOLIOT__CANVAS_ROWS_MAX);
+    columns = clamp_size(columns, FOLIOT__CANVAS_COLUMNS_MAX);
+    rows = clamp_size(rows, FOLIOT__CANVAS_ROWS_MAX);
     foliot__cell *cells = realloc(canvas->cells, (size_t)columns * rows * sizeof *cells);
     if (!cells)
         return false;
@@ -61,7 +61,7 @@ void foliot__canvas_dot(foliot__canvas *canvas, double x, double y, foliot__colo
 }
 
 // Liang and Barsky 1984: moves the ends of a line onto one edge; false if nothing of it is inside.
-static bool clip(double from, double step, double low, double high, double *t0, double *t1)
+static bool clip_line(double from, double step, double low, double high, double *t0, double *t1)
 {
     if (step == 0)
         return from >= low && from <= high;
@@ -81,8 +81,8 @@ void foliot__canvas_line(foliot__canvas *canvas, double x1, double y1, double x2
 {
     double dx = x2 - x1, dy = y2 - y1, t0 = 0, t1 = 1;
     if (!isfinite(x1) || !isfinite(y1) || !isfinite(dx) || !isfinite(dy) ||
-        !clip(x1, dx, 0, 2 * canvas->columns - 1, &t0, &t1) ||
-        !clip(y1, dy, 0, 4 * canvas->rows - 1, &t0, &t1))
+        !clip_line(x1, dx, 0, 2 * canvas->columns - 1, &t0, &t1) ||
+        !clip_line(y1, dy, 0, 4 * canvas->rows - 1, &t0, &t1))
         return;
     // The ends inside, once more within: x1 + dx t is not, to rounding, where the line is long.
     double right = 2 * canvas->columns - 1, bottom = 4 * canvas->rows - 1;
@@ -98,7 +98,8 @@ void foliot__canvas_line(foliot__canvas *canvas, double x1, double y1, double x2
 }
 
 // Where the row at height y enters and leaves the polygon.
-static bool span(const double (*corners)[2], uint32_t count, double y, double *left, double *right)
+static bool row_span(const double (*corners)[2], uint32_t count, double y, double *left,
+                     double *right)
 {
     bool any = false;
     for (uint32_t k = 0; k < count; k++) {
@@ -125,7 +126,7 @@ void foliot__canvas_erase(foliot__canvas *canvas, const double (*corners)[2], ui
     int32_t first = (int32_t)fmin(fmax(floor(low), 0), 4 * canvas->rows);
     int32_t last = (int32_t)fmin(ceil(high), 4 * canvas->rows - 1);
     for (int32_t y = first; y <= last; y++) {
-        if (!span(corners, count, y + 0.5, &left, &right))
+        if (!row_span(corners, count, y + 0.5, &left, &right))
             continue;
         int32_t from = (int32_t)fmin(fmax(ceil(left - 0.5), 0), 2 * canvas->columns);
         int32_t to = (int32_t)fmin(floor(right - 0.5), 2 * canvas->columns - 1);

@@ -51,12 +51,12 @@ const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value)
     return text;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t smaller_of(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
-static char folded(char c)
+static char fold_case(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return (char)(c - 'A' + 'a');
@@ -74,11 +74,11 @@ uint32_t foliot__word_distance(const char *a, const char *b)
         uint32_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         now[0] = i;
         for (uint32_t j = 1; j <= n; j++) {
-            char here = folded(a[i - 1]), there = folded(b[j - 1]);
+            char here = fold_case(a[i - 1]), there = fold_case(b[j - 1]);
             uint32_t best = last[j - 1] + (here != there);
-            best = least(best, least(now[j - 1], last[j]) + 1);
-            if (i > 1 && j > 1 && here == folded(b[j - 2]) && folded(a[i - 2]) == there)
-                best = least(best, before[j - 2] + 1);
+            best = smaller_of(best, smaller_of(now[j - 1], last[j]) + 1);
+            if (i > 1 && j > 1 && here == fold_case(b[j - 2]) && fold_case(a[i - 2]) == there)
+                best = smaller_of(best, before[j - 2] + 1);
             now[j] = best;
         }
     }

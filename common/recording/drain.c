@@ -155,7 +155,7 @@ void foliot__drain_run(foliot__drain *drain)
 }
 
 // A closed file is whole: where it cannot be made smaller it stays as it is.
-static void compact(foliot__drain *drain)
+static void compact_file(foliot__drain *drain)
 {
     if (drain->compact_ticks && drain->file && foliot__file_sink_is(&drain->sink, drain->file))
         (void)!foliot__recording_compact(drain->file, drain->compact_ticks);
@@ -172,7 +172,7 @@ static void *drain_thread(void *user)
         pthread_cond_broadcast(&drain->progress);
         pthread_mutex_unlock(&drain->mutex);
     }
-    compact(drain);
+    compact_file(drain);
     return NULL;
 }
 
@@ -214,7 +214,7 @@ void foliot__drain_wake(foliot__drain *drain)
         sem_post(&drain->work);
 }
 
-static bool waiting(foliot__drain *drain)
+static bool has_work(foliot__drain *drain)
 {
     return !atomic_load(&drain->stopped_errno) &&
            (foliot__ring_used(&drain->ring) > 0 || atomic_load(&drain->sync_asked));
@@ -230,7 +230,7 @@ void foliot__drain_wait(foliot__drain *drain, bool synced)
     }
     sem_post(&drain->work);
     pthread_mutex_lock(&drain->mutex);
-    while (waiting(drain))
+    while (has_work(drain))
         pthread_cond_wait(&drain->progress, &drain->mutex);
     pthread_mutex_unlock(&drain->mutex);
 }
@@ -245,7 +245,7 @@ void foliot__drain_finish(foliot__drain *drain)
         pthread_mutex_destroy(&drain->mutex);
         pthread_cond_destroy(&drain->progress);
     } else {
-        compact(drain);
+        compact_file(drain);
     }
     foliot__ring_free(&drain->ring);
     if (drain->sink.close)

@@ -70,7 +70,7 @@ static foliot_status save_state(const foliot_simulation *simulation, saved *to)
     return status;
 }
 
-static saved *at(harness *h, uint64_t tick)
+static saved *state_at(harness *h, uint64_t tick)
 {
     return &h->ring[tick % h->ring_size];
 }
@@ -116,12 +116,12 @@ static void explain_difference(harness *h, foliot_harness_row *row, const foliot
 }
 
 // `actual` must be what the undisturbed run is now.
-static void compare(harness *h, foliot_harness_test test, const foliot_simulation *actual,
-                    const char *text)
+static void compare_to_run(harness *h, foliot_harness_test test, const foliot_simulation *actual,
+                           const char *text)
 {
     foliot_harness_row *row = row_of(h, test);
     uint64_t tick = foliot_simulation_get_tick(&h->run);
-    const saved *expected = at(h, tick);
+    const saved *expected = state_at(h, tick);
     row->checks++;
     foliot_status status = save_state(actual, &h->other);
     if (status != FOLIOT_STATUS_OK) {
@@ -143,7 +143,7 @@ static void compare(harness *h, foliot_harness_test test, const foliot_simulatio
 
 // -- one tick of each
 
-static foliot_status step(harness *h, foliot_simulation *simulation)
+static foliot_status step_instance(harness *h, foliot_simulation *simulation)
 {
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
@@ -154,9 +154,9 @@ static foliot_status step(harness *h, foliot_simulation *simulation)
 }
 
 // A step that the undisturbed run took must be taken by everyone.
-static bool steps(harness *h, foliot_harness_test test, foliot_simulation *simulation)
+static bool step_or_fail(harness *h, foliot_harness_test test, foliot_simulation *simulation)
 {
-    foliot_status status = step(h, simulation);
+    foliot_status status = step_instance(h, simulation);
     if (status == FOLIOT_STATUS_OK)
         return true;
     char text[128];
@@ -167,10 +167,10 @@ static bool steps(harness *h, foliot_harness_test test, foliot_simulation *simul
 }
 
 // Back to the undisturbed run's `tick`; tick and digest must be those of then.
-static bool restores(harness *h, foliot_harness_test test, foliot_simulation *simulation,
-                     uint64_t tick)
+static bool restore_run_state(harness *h, foliot_harness_test test, foliot_simulation *simulation,
+                              uint64_t tick)
 {
-    const saved *from = at(h, tick);
+    const saved *from = state_at(h, tick);
     foliot_status status = foliot_simulation_restore(simulation, from->bytes, from->length);
     char text[128] = "";
     if (status != FOLIOT_STATUS_OK)
@@ -192,8 +192,8 @@ static bool restores(harness *h, foliot_harness_test test, foliot_simulation *si
 
 static void test_replay(harness *h)
 {
-    if (steps(h, FOLIOT_HARNESS_replay, &h->again))
-        compare(h, FOLIOT_HARNESS_replay, &h->again, "a second run from the start differs");
+    if (step_or_fail(h, FOLIOT_HARNESS_replay, &h->again))
+        compare_to_run(h, FOLIOT_HARNESS_replay, &h->again, "a second run from the start differs");
 }
 
 // Steps on, and at every multiple of its distance goes back as far and steps again.
@@ -203,32 +203,33 @@ static void test_sync(harness *h, uint32_t i)
     uint64_t tick = foliot_simulation_get_tick(&h->run);
     uint32_t distance = h->config->distances[i];
     char text[96];
-    if (!steps(h, FOLIOT_HARNESS_sync, rolled))
+    if (!step_or_fail(h, FOLIOT_HARNESS_sync, rolled))
         return;
     if (tick % distance == 0) {
-        if (!restores(h, FOLIOT_HARNESS_sync, rolled, tick - distance))
+        if (!restore_run_state(h, FOLIOT_HARNESS_sync, rolled, tick - distance))
             return;
         for (uint32_t k = 0; k < distance; k++)
-            if (!steps(h, FOLIOT_HARNESS_sync, rolled))
+            if (!step_or_fail(h, FOLIOT_HARNESS_sync, rolled))
                 return;
     }
     snprintf(text, sizeof text, "rolled back by %" PRIu32 " tick%s, it does not come again",
              distance, distance == 1 ? "" : "s");
-    compare(h, FOLIOT_HARNESS_sync, rolled, text);
+    compare_to_run(h, FOLIOT_HARNESS_sync, rolled, text);
 }
 
 // Before the undisturbed run steps on: into an instance that comes from elsewhere.
 static void restore_copy(harness *h)
 {
-    restores(h, FOLIOT_HARNESS_serialisation, &h->restored, foliot_simulation_get_tick(&h->run));
+    restore_run_state(h, FOLIOT_HARNESS_serialisation, &h->restored,
+                      foliot_simulation_get_tick(&h->run));
 }
 
 static void test_serialisation(harness *h)
 {
-    if (!steps(h, FOLIOT_HARNESS_serialisation, &h->restored))
+    if (!step_or_fail(h, FOLIOT_HARNESS_serialisation, &h->restored))
         return;
-    compare(h, FOLIOT_HARNESS_serialisation, &h->restored,
-            "a copy restored one tick before has another future");
+    compare_to_run(h, FOLIOT_HARNESS_serialisation, &h->restored,
+                   "a copy restored one tick before has another future");
     // One more without inputs, so that what the next restore leaves standing is not what it should
     // be.
     foliot_status status = foliot_simulation_step(&h->restored, NULL, 0);
@@ -246,8 +247,8 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
     void *self = h->disturbed.self;
     uint64_t moved = foliot_value_advance(value->type, value->bits, 1);
     h->config->kind->set_field(self, part, field, moved);
-    bool noticed =
-        !foliot_digest_equal(foliot_simulation_get_digest(&h->disturbed), at(h, tick)->digest);
+    bool noticed = !foliot_digest_equal(foliot_simulation_get_digest(&h->disturbed),
+                                        state_at(h, tick)->digest);
     row->checks++;
     if (!noticed) {
         record_failure(h, FOLIOT_HARNESS_perturbation, tick,
@@ -309,7 +310,7 @@ static bool notices_bit(harness *h, size_t bit)
                  h->other.length == flipped->length &&
                  memcmp(h->other.bytes, flipped->bytes, flipped->length) == 0;
     flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    if (!taken || !foliot_digest_equal(h->other.digest, at(h, tick)->digest))
+    if (!taken || !foliot_digest_equal(h->other.digest, state_at(h, tick)->digest))
         return true;
     snprintf(text, sizeof text, "the digest does not notice bit %zu of saved byte %zu", bit % 8,
              bit / 8);
@@ -332,7 +333,7 @@ static bool disturb_bits(harness *h)
     for (uint32_t i = 0; i < h->config->perturbations && bits > 0; i++)
         if (!notices_bit(h, (size_t)(foliot__rng_u64(&h->rng) % bits)))
             return false;
-    return restores(h, FOLIOT_HARNESS_perturbation, &h->disturbed, tick);
+    return restore_run_state(h, FOLIOT_HARNESS_perturbation, &h->disturbed, tick);
 }
 
 static void test_perturbation(harness *h)
@@ -340,7 +341,7 @@ static void test_perturbation(harness *h)
     uint64_t tick = foliot_simulation_get_tick(&h->run);
     if (tick % h->config->perturb_every != 0 && tick != h->config->ticks)
         return;
-    if (!restores(h, FOLIOT_HARNESS_perturbation, &h->disturbed, tick))
+    if (!restore_run_state(h, FOLIOT_HARNESS_perturbation, &h->disturbed, tick))
         return;
     if (h->config->kind->set_field && h->config->kind->part_count && !disturb_numbers(h))
         return;
@@ -373,14 +374,14 @@ static foliot_status run_tick(harness *h)
     if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
         restore_copy(h);
     if (status == FOLIOT_STATUS_OK)
-        status = step(h, &h->run);
+        status = step_instance(h, &h->run);
     if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(&h->run) != tick + 1)
         status = FOLIOT_STATUS_INVALID; // a step is one tick
     if (status == FOLIOT_STATUS_OK)
-        status = save_state(&h->run, at(h, tick + 1));
+        status = save_state(&h->run, state_at(h, tick + 1));
     if (status != FOLIOT_STATUS_OK)
         return status;
-    const saved *now = at(h, tick + 1);
+    const saved *now = state_at(h, tick + 1);
     h->result->ticks++;
     if (now->length > h->result->saved_bytes)
         h->result->saved_bytes = now->length;
@@ -396,7 +397,7 @@ static foliot_status run_tick(harness *h)
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status make(harness *h, foliot_simulation *simulation)
+static foliot_status create_instance(harness *h, foliot_simulation *simulation)
 {
     const foliot_harness_config *config = h->config;
     return foliot_simulation_create(config->kind, config->setup, config->setup_bytes, simulation);
@@ -406,18 +407,18 @@ static foliot_status create_instances(harness *h)
 {
     const foliot_harness_config *config = h->config;
     uint32_t farthest = 1;
-    foliot_status status = make(h, &h->run);
+    foliot_status status = create_instance(h, &h->run);
     for (int i = 0; i < FOLIOT_HARNESS_DISTANCES && status == FOLIOT_STATUS_OK; i++) {
         if (config->distances[i])
-            status = make(h, &h->rolled[i]);
+            status = create_instance(h, &h->rolled[i]);
         farthest = config->distances[i] > farthest ? config->distances[i] : farthest;
     }
     if (status == FOLIOT_STATUS_OK)
-        status = make(h, &h->again);
+        status = create_instance(h, &h->again);
     if (status == FOLIOT_STATUS_OK)
-        status = make(h, &h->restored);
+        status = create_instance(h, &h->restored);
     if (status == FOLIOT_STATUS_OK)
-        status = make(h, &h->disturbed);
+        status = create_instance(h, &h->disturbed);
     h->ring_size = farthest + 1;
     h->ring = calloc(h->ring_size, sizeof *h->ring);
     h->players = foliot__harness_players_create(config->players, config->seed);
@@ -430,10 +431,10 @@ static foliot_status create_instances(harness *h)
         return status;
     uint64_t first = foliot_simulation_get_tick(&h->run);
     foliot__input_log_init(&h->log, first);
-    return save_state(&h->run, at(h, first));
+    return save_state(&h->run, state_at(h, first));
 }
 
-static void end(harness *h)
+static void end_harness(harness *h)
 {
     foliot_simulation *all[] = {&h->run, &h->again, &h->restored, &h->disturbed};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -472,7 +473,7 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
     result->passed = status == FOLIOT_STATUS_OK;
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         result->passed = result->passed && result->row[i].passed;
-    end(h);
+    end_harness(h);
     free(h);
     return status;
 }

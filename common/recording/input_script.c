@@ -45,7 +45,7 @@ __attribute__((format(printf, 3, 4))) static bool complain(reader *r, unsigned c
 }
 
 // Words of a line up to its comment. False with a message if one is too long or there are too many.
-static bool split(reader *r, const char *line, size_t length, word *words, uint32_t *count)
+static bool split_words(reader *r, const char *line, size_t length, word *words, uint32_t *count)
 {
     *count = 0;
     for (size_t at = 0; at < length && line[at] != '#';) {
@@ -127,7 +127,7 @@ static bool kind_of(reader *r, const word *words, uint32_t count, foliot_input *
            buttons_of(r, &words[3 + FOLIOT_AXIS_COUNT], &input->buttons);
 }
 
-static bool append(reader *r, uint64_t tick, foliot_input input)
+static bool append_input(reader *r, uint64_t tick, foliot_input input)
 {
     foliot__input_script *s = &r->script;
     if (s->count == r->capacity) {
@@ -168,7 +168,7 @@ static bool read_line(reader *r, const char *line, size_t length)
     word words[WORDS_MAX];
     uint32_t count;
     uint64_t tick, player;
-    if (!split(r, line, length, words, &count))
+    if (!split_words(r, line, length, words, &count))
         return false;
     if (count == 0)
         return true;
@@ -182,7 +182,7 @@ static bool read_line(reader *r, const char *line, size_t length)
     if (!foliot__parse_count(words[1].text, &player) || player >= FOLIOT_PLAYERS_MAX)
         return bad_word(r, &words[1], "a player is a number from 0 to 1023");
     foliot_input input = {.player = (uint32_t)player, .sequence = ++r->sequences[player]};
-    return kind_of(r, words, count, &input) && append(r, tick, input);
+    return kind_of(r, words, count, &input) && append_input(r, tick, input);
 }
 
 foliot_status foliot__input_script_parse(const char *text, size_t length, const char *name,

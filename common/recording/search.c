@@ -111,7 +111,7 @@ static const foliot__trace_layer *layer_of(const foliot_search *search)
     return &search->trace->layer[search->layer];
 }
 
-static void descend(foliot_search *search, enum phase phase)
+static void begin_phase(foliot_search *search, enum phase phase)
 {
     search->phase = (uint8_t)phase;
     search->entry = 0;
@@ -137,7 +137,7 @@ static void handle_layers(foliot_search *search, foliot__reader *r)
     }
     search->layer = (uint8_t)other;
     foliot__divergence_stage(&search->found, search->trace, other);
-    descend(search, PHASE_PARTS);
+    begin_phase(search, PHASE_PARTS);
 }
 
 static uint32_t group_count(uint32_t total, uint32_t first, uint32_t group)
@@ -181,7 +181,7 @@ static bool first_other(foliot_search *search, foliot__reader *r, uint32_t group
 static void name_part(foliot_search *search)
 {
     foliot__divergence_part(&search->found, search->trace, search->layer, search->entry);
-    descend(search, PHASE_FIELDS);
+    begin_phase(search, PHASE_FIELDS);
     if (search->total == 0) // ours has no such part: theirs tells how many fields it has
         search->group = 1;
 }

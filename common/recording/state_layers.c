@@ -212,7 +212,7 @@ foliot_status foliot_step_trace_step(foliot_step_trace *trace, foliot_simulation
 
 // -- hashes
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t mix_word(uint64_t hash, uint64_t value)
 {
     uint64_t seed = hash ^ value;
     return foliot__splitmix64(&seed);
@@ -220,16 +220,16 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 uint64_t foliot_digest_chain(uint64_t before, foliot_digest digest)
 {
-    return mix(mix(before, digest.high), digest.low);
+    return mix_word(mix_word(before, digest.high), digest.low);
 }
 
 static uint64_t part_hash(uint64_t hash, const foliot__trace_layer *layer,
                           const foliot__state_part *part)
 {
     const foliot_simulation_field *field = layer->fields + part->field;
-    hash = mix(hash, part->field_count);
+    hash = mix_word(hash, part->field_count);
     for (uint32_t i = 0; i < part->field_count; i++)
-        hash = mix(hash, field[i].bits);
+        hash = mix_word(hash, field[i].bits);
     return hash;
 }
 
@@ -255,14 +255,14 @@ uint64_t foliot__layer_hash(const foliot__trace_layer *layer, uint32_t part, uin
     if (count == 1)
         return first < entries ? fields[first].bits : 0;
     for (uint32_t i = first; i - first < count && i < entries; i++)
-        hash = mix(hash, fields[i].bits);
+        hash = mix_word(hash, fields[i].bits);
     return hash;
 }
 
 uint64_t foliot__layer_digest(const foliot__trace_layer *layer)
 {
-    return mix(foliot__layer_hash(layer, FOLIOT__ALL_PARTS, 0, UINT32_MAX),
-               layer->taken ? layer->part_count : UINT64_MAX);
+    return mix_word(foliot__layer_hash(layer, FOLIOT__ALL_PARTS, 0, UINT32_MAX),
+                    layer->taken ? layer->part_count : UINT64_MAX);
 }
 
 uint32_t foliot__tree_group(uint32_t count)
@@ -324,8 +324,8 @@ static bool bits_at(const foliot__trace_layer *layer, uint32_t part, uint32_t fi
 }
 
 // How many fields of a part differ; the first of them into *first.
-static uint32_t differing(const foliot__trace_layer *a, const foliot__trace_layer *b, uint32_t part,
-                          uint32_t *first)
+static uint32_t count_differing_fields(const foliot__trace_layer *a, const foliot__trace_layer *b,
+                                       uint32_t part, uint32_t *first)
 {
     uint32_t of_a = foliot__layer_entries(a, part), of_b = foliot__layer_entries(b, part);
     uint32_t count = 0;
@@ -347,7 +347,7 @@ static bool compare_layer(const foliot_step_trace *expected, const foliot_step_t
     uint32_t parts = a->part_count > b->part_count ? a->part_count : b->part_count;
     bool found = false;
     for (uint32_t part = 0; part < parts; part++) {
-        uint32_t field = 0, fields = differing(a, b, part, &field);
+        uint32_t field = 0, fields = count_differing_fields(a, b, part, &field);
         if (fields == 0)
             continue;
         if (!found) {

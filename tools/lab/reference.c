@@ -94,7 +94,7 @@ typedef struct motion {
     uint32_t turns[3];
 } motion;
 
-static void widen(double range[2], double value)
+static void widen_range(double range[2], double value)
 {
     range[0] = fmin(range[0], value);
     range[1] = fmax(range[1], value);
@@ -114,8 +114,8 @@ static void motion_add(motion *m, const foliot_body_state *at)
 {
     for (int k = 0; k < 3; k++) {
         double v = at->velocity[k];
-        widen(m->x[k], at->position[k]);
-        widen(m->v[k], v);
+        widen_range(m->x[k], at->position[k]);
+        widen_range(m->v[k], v);
         m->turns[k] += v * m->direction[k] < 0;
         if (v != 0)
             m->direction[k] = v > 0 ? 1 : -1;

@@ -271,7 +271,7 @@ static int report_failed(const other *o)
     return FOLIOT__EXIT_ERROR;
 }
 
-static int compare(const char *file, foliot_replay *replay, other *o)
+static int compare_builds(const char *file, foliot_replay *replay, other *o)
 {
     run r;
     foliot_search search;
@@ -312,7 +312,7 @@ int compare_command(const foliot__program *program, const foliot__arguments *arg
     if (!replay)
         return code;
     if (start_other(&o, file)) {
-        code = compare(file, replay, &o);
+        code = compare_builds(file, replay, &o);
         end_other(&o);
     } else {
         fprintf(stderr, "--with '%s': %s\n", with, strerror(errno));

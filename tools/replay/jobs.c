@@ -32,7 +32,7 @@ typedef struct queue {
     void *context;
 } queue;
 
-static void *work(void *user)
+static void *run_jobs(void *user)
 {
     queue *q = user;
     for (uint32_t i; (i = atomic_fetch_add(&q->next, 1)) < q->count;)
@@ -47,9 +47,9 @@ void tool_run_jobs(uint32_t jobs, uint32_t count, void (*task)(void *context, ui
     uint32_t started = 0, helpers = (jobs < count ? jobs : count);
     pthread_t *threads = helpers > 1 ? calloc(helpers - 1, sizeof *threads) : NULL;
     while (threads && started + 1 < helpers &&
-           pthread_create(&threads[started], NULL, work, &q) == 0)
+           pthread_create(&threads[started], NULL, run_jobs, &q) == 0)
         started++;
-    work(&q); // this thread is one of them
+    run_jobs(&q); // this thread is one of them
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     free(threads);

@@ -71,7 +71,7 @@ static foliot__colour colour_of(const foliot_body_state *body)
 }
 
 // All that is there, into p->figures.
-static bool collect(player *p, const foliot_world *world)
+static bool collect_figures(player *p, const foliot_world *world)
 {
     uint32_t bodies = foliot_world_get_body_count(world);
     foliot__figure *figures = realloc(p->figures, (bodies + 1) * sizeof *figures);
@@ -149,12 +149,12 @@ static void draw_status(player *p, const foliot_world *world)
         foliot__canvas_text(&p->canvas, 0, 1, FOLIOT__COLOUR_RED, p->notice);
 }
 
-static void draw(player *p)
+static void draw_frame(player *p)
 {
     const foliot_world *world = foliot_replay_get_world(p->replay);
     double low[3], high[3];
     foliot__canvas_clear(&p->canvas);
-    if (!collect(p, world))
+    if (!collect_figures(p, world))
         return;
     if (foliot__figures_bounds(p->figures, p->figure_count, low, high))
         foliot__view_fit(&p->view, &p->canvas, low, high);
@@ -180,7 +180,7 @@ static void set_notice(player *p, foliot_status status)
                  : foliot_status_get_text(status));
 }
 
-static void seek(player *p, double tick)
+static void seek_to_tick(player *p, double tick)
 {
     double low = (double)p->about->first_tick, high = (double)p->about->last_tick;
     foliot_status status =
@@ -192,7 +192,7 @@ static void seek(player *p, double tick)
         set_notice(p, status);
 }
 
-static void step(player *p, int ticks)
+static void step_replay(player *p, int ticks)
 {
     p->paused = true;
     p->notice[0] = 0;
@@ -210,7 +210,7 @@ static void notice_slowness(player *p, double seconds, uint32_t ticks)
                  seconds / ticks);
 }
 
-static void advance(player *p, double seconds)
+static void advance_frame(player *p, double seconds)
 {
     if (p->paused || p->at_end)
         return;
@@ -270,23 +270,23 @@ static void handle_key(player *p, int key)
     double now = (double)foliot_replay_get_tick(p->replay), skip = SKIP_SECONDS * p->pace_hz;
     double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
     if (key >= '0' && key <= '9')
-        seek(p, first + (last - first) * (key - '0') / 10);
+        seek_to_tick(p, first + (last - first) * (key - '0') / 10);
     else if (key == 'q' || key == 3)
         p->quit = true;
     else if (key == ' ')
         p->paused = !p->paused;
     else if (key == '.' || key == KEY_RIGHT)
-        step(p, 1);
+        step_replay(p, 1);
     else if (key == ',' || key == KEY_LEFT)
-        step(p, -1);
+        step_replay(p, -1);
     else if (key == ']' || key == KEY_PAGE_UP)
-        seek(p, now + skip);
+        seek_to_tick(p, now + skip);
     else if (key == '[' || key == KEY_PAGE_DOWN)
-        seek(p, now - skip);
+        seek_to_tick(p, now - skip);
     else if (key == KEY_HOME)
-        seek(p, first);
+        seek_to_tick(p, first);
     else if (key == KEY_END)
-        seek(p, last);
+        seek_to_tick(p, last);
     else if (key == '+' || key == KEY_UP)
         p->speed = fmin(p->speed * 2, 1024);
     else if (key == '-' || key == KEY_DOWN)
@@ -304,7 +304,7 @@ static void handle_key(player *p, int key)
 static struct termios before;
 
 // The process ends in the middle of a step.
-static void abandon(void)
+static void restore_terminal(void)
 {
     ssize_t written = write(STDOUT_FILENO, GIVE_BACK, sizeof GIVE_BACK - 1);
     (void)written;
@@ -317,7 +317,7 @@ static bool enter_terminal(void)
                                               .work = "replaying the scene",
                                               .lost = "",
                                               .grace_seconds = GRACE_SECONDS,
-                                              .abandon = abandon};
+                                              .abandon = restore_terminal};
     struct termios raw;
     if (tcgetattr(STDIN_FILENO, &before) != 0)
         return false;
@@ -351,9 +351,9 @@ static bool fit_canvas(player *p, uint32_t rows_kept)
     return foliot__canvas_init(&p->canvas, columns, rows);
 }
 
-static void show(player *p)
+static void show_frame(player *p)
 {
-    draw(p);
+    draw_frame(p);
     fputs("\033[H", stdout);
     foliot__canvas_print(&p->canvas, foliot__may_colour(stdout), stdout);
     fputs("\n\033[Kspace pause  , . step  [ ] 10 s  0-9 seek  + - speed  v view  n names  q quit",
@@ -378,7 +378,7 @@ static void read_keys(player *p)
     foliot__watchdog_end_work();
 }
 
-static int play(player *p)
+static int play_recording(player *p)
 {
     if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin) || !enter_terminal()) {
         fprintf(stderr, "foliot-replay play: this is no terminal; --frame prints one picture\n");
@@ -387,12 +387,12 @@ static int play(player *p)
     double last = tool_now();
     while (!p->quit && !foliot__watchdog_stop_requested() && fit_canvas(p, 1)) {
         foliot__watchdog_begin_work(); // a terminal may take nothing for as long as it likes
-        show(p);
+        show_frame(p);
         foliot__watchdog_end_work();
         read_keys(p);
         double now = tool_now();
         foliot__watchdog_begin_work();
-        advance(p, fmin(now - last, 0.5));
+        advance_frame(p, fmin(now - last, 0.5));
         foliot__watchdog_end_work();
         last = now;
     }
@@ -404,7 +404,7 @@ static int print_frame(player *p)
 {
     if (!fit_canvas(p, 1))
         return FOLIOT__EXIT_ERROR;
-    draw(p);
+    draw_frame(p);
     foliot__canvas_print(&p->canvas, foliot__may_colour(stdout), stdout);
     putchar('\n');
     return FOLIOT__EXIT_FINE;
@@ -449,7 +449,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
         bool damaged = status == FOLIOT_STATUS_NOT_FOUND && first_tick > p.about->last_tick;
         shown = damaged && code ? code : tool_exit_of(status);
     } else {
-        shown = frame_only ? print_frame(&p) : play(&p);
+        shown = frame_only ? print_frame(&p) : play_recording(&p);
     }
     foliot__canvas_free(&p.canvas);
     free(p.figures);

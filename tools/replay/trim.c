@@ -68,14 +68,14 @@ static int report_failure(const char *file, foliot_replay *replay, foliot_status
 }
 
 // What was begun and came to nothing is no recording.
-static void discard(void)
+static void discard_output(void)
 {
     struct stat about;
     if (stat(out_file, &about) == 0 && S_ISREG(about.st_mode))
         unlink(out_file);
 }
 
-static int trim(const char *file, foliot_replay *replay)
+static int trim_recording(const char *file, foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     uint64_t from = from_given ? from_tick : about->first_tick;
@@ -102,7 +102,7 @@ static int trim(const char *file, foliot_replay *replay)
         status = foliot_recording_close(recording, &state);
     }
     if (status != FOLIOT_STATUS_OK)
-        discard();
+        discard_output();
     errno = state.stopped_errno;
     return status == FOLIOT_STATUS_OK ? FOLIOT__EXIT_FINE : report_failure(file, replay, status);
 }
@@ -120,7 +120,7 @@ int trim_command(const foliot__program *program, const foliot__arguments *argume
         return code;
     if (foliot_replay_scan(replay) != FOLIOT_STATUS_OK)
         tool_tell_damage(file, replay); // it is trimmed away
-    code = trim(file, replay);
+    code = trim_recording(file, replay);
     foliot_replay_close(replay);
     return code;
 }

@@ -21,7 +21,8 @@ typedef struct box_verdict {
     int axis;
 } box_verdict;
 
-static inline void weigh(box_verdict *best, double gap, double length, double along, int axis)
+static inline void keep_largest_gap(box_verdict *best, double gap, double length, double along,
+                                    int axis)
 {
     if (gap > best->gap)
         *best = (box_verdict){gap, length, along, axis};
@@ -32,11 +33,11 @@ static void judge_faces(const box_view *x, box_verdict *best)
     const double(*r)[3] = x->absolute;
     for (int k = 0; k < 3; k++) {
         double extent = (r[k][0] * x->hb[0] + r[k][1] * x->hb[1]) + r[k][2] * x->hb[2];
-        weigh(best, foliot__absolute(x->da[k]) - x->ha[k] - extent, 1, x->da[k], k);
+        keep_largest_gap(best, foliot__absolute(x->da[k]) - x->ha[k] - extent, 1, x->da[k], k);
     }
     for (int k = 0; k < 3; k++) {
         double extent = (r[0][k] * x->ha[0] + r[1][k] * x->ha[1]) + r[2][k] * x->ha[2];
-        weigh(best, foliot__absolute(x->db[k]) - x->hb[k] - extent, 1, x->db[k], 3 + k);
+        keep_largest_gap(best, foliot__absolute(x->db[k]) - x->hb[k] - extent, 1, x->db[k], 3 + k);
     }
 }
 
@@ -53,7 +54,8 @@ static void judge_edges(const box_view *x, int i, box_verdict *best)
         if (sine2 < 0x1p-20) // parallel edges: the faces say it all
             continue;
         double sine = foliot__sqrt(sine2);
-        weigh(best, (foliot__absolute(along) - extent) / sine, sine, along, 6 + 3 * i + j);
+        keep_largest_gap(best, (foliot__absolute(along) - extent) / sine, sine, along,
+                         6 + 3 * i + j);
     }
 }
 

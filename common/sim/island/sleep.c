@@ -105,7 +105,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static void unite(uint32_t *parent, uint32_t a, uint32_t b)
+static void unite_islands(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = root_of(parent, a);
     b = root_of(parent, b);
@@ -137,14 +137,14 @@ static void unite_sleepers(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
     if (b != FOLIOT_NO_BODY && is_asleep(s->world, a) && is_asleep(s->world, b))
-        unite(s->parent, a, b);
+        unite_islands(s->parent, a, b);
 }
 
 static void unite_awake(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
     if (b != FOLIOT_NO_BODY && is_awake(s->world, a) && is_awake(s->world, b))
-        unite(s->parent, a, b);
+        unite_islands(s->parent, a, b);
 }
 
 static void find_islands(sleepers *s, link_visitor *linked)

@@ -6,7 +6,8 @@
 #include "sim/joint/joint_internal.h"
 
 // The turn about axis a of the body over twice `half`, with momentum m in the body's axes.
-static void turn(double q[4], double m[3], double inverse, double half, int a, int b, int c)
+static void rotate_about_axis(double q[4], double m[3], double inverse, double half, int a, int b,
+                              int c)
 {
     double s = m[a] * inverse * half, sine = 2 * s / (1 + s * s), mb = m[b], mc = m[c];
     m[b] = mb + sine * (mc - s * mb);
@@ -57,11 +58,11 @@ void foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_bo
     if (e[0] == e[1] && e[1] == e[2]) {
         turn_even(q, m, e[0], h / 2);
     } else {
-        turn(q, m, e[0], h / 4, 0, 1, 2);
-        turn(q, m, e[1], h / 4, 1, 2, 0);
-        turn(q, m, e[2], h / 2, 2, 0, 1);
-        turn(q, m, e[1], h / 4, 1, 2, 0);
-        turn(q, m, e[0], h / 4, 0, 1, 2);
+        rotate_about_axis(q, m, e[0], h / 4, 0, 1, 2);
+        rotate_about_axis(q, m, e[1], h / 4, 1, 2, 0);
+        rotate_about_axis(q, m, e[2], h / 2, 2, 0, 1);
+        rotate_about_axis(q, m, e[1], h / 4, 1, 2, 0);
+        rotate_about_axis(q, m, e[0], h / 4, 0, 1, 2);
     }
     double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
     for (int k = 0; k < 4; k++)

@@ -20,7 +20,7 @@
 
 // a := its Cholesky factor, below the diagonal; on it the reciprocals, 0 where a row depends on
 // others.
-static void factor(double a[6][6], uint32_t n)
+static void factor_block(double a[6][6], uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         double diagonal = a[i][i], rest = diagonal;
@@ -81,7 +81,7 @@ static void factor_joint(foliot__joints *j, foliot__joint *joint)
             joint->k[r][s] = foliot__dot6(joint->g[r], joint->g[s]);
     for (uint32_t r = 0; r < n; r++)
         joint->k[r][r] += joint->soft[r];
-    factor(joint->k, n);
+    factor_block(joint->k, n);
     if (joint->parent == FOLIOT__NONE)
         return;
     const double(*jp)[6] = (const double(*)[6])(joint->child == joint->a ? joint->jb : joint->ja);
@@ -109,7 +109,7 @@ void foliot__tree_factor(foliot__joints *j, const foliot__island *island)
         start_mass(&j->bodies[island->body + i]);
     for (uint32_t i = island->bodies; i-- > 0;) {
         foliot__joint_body *body = &j->bodies[island->body + i];
-        factor(body->factor, 6);
+        factor_block(body->factor, 6);
         if (body->joint != FOLIOT__NONE)
             factor_joint(j, &j->joints[body->joint]);
     }
