@@ -34,7 +34,7 @@ typedef struct skirmish {
     int32_t pull_x[PLAYERS], pull_y[PLAYERS];
     uint32_t attacks[PLAYERS];
     unit units[UNITS];
-    // Not truth: what lockstep's search listens with, and the faults that --plant-fault asks for.
+    // Not state: what lockstep's search listens with, and the faults that --plant-fault asks for.
     void (*after_stage)(void *user, uint32_t stage);
     void *stage_user;
     const char *fault;
