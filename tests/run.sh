@@ -3,7 +3,8 @@
 # run.sh TEST...: runs test programs and scripts in the given order, JOBS at a time (2). Those of tests/server run beside
 # them, one at a time: they wait for clocks more than they compute. A program is a cmocka one, whose closing lines are
 # on stderr; a script prints "ok - NAME" and "not ok - NAME" lines. A test that ends badly without naming a failed test
-# counts as one failure, and so does one that names no test at all, unless it says "skip".
+# counts as one failure. So does one that names no test at all unless it says "skip", a program that ends before its
+# last group of tests, and a script that calls what does not exist. To be given no test is a failure.
 # RESULTS=FILE: the counts are appended there. TIMES=FILE: the seconds are written there. Last line: "N passed, N failed".
 set -u
 logs=${BUILD:-build}/test-logs
@@ -11,7 +12,7 @@ mkdir -p "$logs"
 export logs
 
 run_one() {
-    local test=$1 log passed failed rc begin=$SECONDS
+    local test=$1 log passed failed rc word=ok begin=$SECONDS
     log=$logs/$(echo "$test" | tr '/' '-').log
     local run=(timeout "${TEST_TIMEOUT:-900}")
     case $test in
@@ -23,20 +24,27 @@ run_one() {
     rc=$?
     case $test in
     *.sh)
-        passed=$(grep -c '^ok - ' "$log")
-        failed=$(grep -c '^not ok - ' "$log")
+        passed=$(grep -ac '^ok - ' "$log")
+        failed=$(grep -ac 'not ok - ' "$log") # anywhere: what was printed before may lack its end of line
+        if [ "$failed" = 0 ]; then
+            failed=$(grep -acE '\.sh: line [0-9]+: .*(command not found|unbound variable|syntax error)' "$log")
+        fi
         ;;
     *)
-        passed=$(grep -c '^\[       OK \]' "$log")
+        passed=$(grep -ac '^\[       OK \]' "$log")
         # cmocka lists each failed test twice: where it ran, and at the end.
-        failed=$(grep -E '^\[  (FAILED|ERROR) *\] [A-Za-z_0-9]+$' "$log" | sort -u | wc -l)
+        failed=$(grep -aE '^\[  (FAILED|ERROR) *\] [A-Za-z_0-9]+$' "$log" | sort -u | wc -l)
+        if [ "$failed" = 0 ] && [ "$(grep -ac '^\[=*\] Running' "$log")" != "$(grep -ac '^\[=*\] .*) run\.$' "$log")" ]; then
+            failed=1
+        fi
         ;;
     esac
     if [ "$rc" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
-    if [ "$rc" = 0 ] && [ "$passed" = 0 ] && [ "$failed" = 0 ] && ! grep -q '^skip' "$log"; then failed=1; fi
+    if [ "$rc" = 0 ] && [ "$passed" = 0 ] && [ "$failed" = 0 ] && ! grep -aq '^skip' "$log"; then failed=1; fi
+    if [ "$passed" = 0 ]; then word=skipped; fi
     echo "$passed $failed" >"$log.count"
     if [ "$failed" = 0 ]; then
-        printf 'ok      %-60s %4d passed  %3d s\n' "$test" "$passed" $((SECONDS - begin))
+        printf '%-7s %-60s %4d passed  %3d s\n' "$word" "$test" "$passed" $((SECONDS - begin))
     else
         printf 'FAILED  %-60s %4d passed, %d failed (exit %d)\n' "$test" "$passed" "$failed" "$rc"
         tail -n 40 "$log" | sed 's/^/    | /'
@@ -60,6 +68,7 @@ if [ -n "${TIMES:-}" ]; then # one after the other, so that each is measured alo
 fi
 
 passed=0 failed=0
+[ $# != 0 ] || failed=1
 for test in "$@"; do
     # A test that left no count was ended from outside.
     p=0 f=1

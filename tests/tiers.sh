@@ -9,7 +9,7 @@
 # that wait for clocks, and C is in check; a test whose processor seconds in tests/times.txt are beyond a tier's limit
 # (CHECK_SECONDS, TEST_SECONDS) is in the next one. A test without a recorded time counts as quick.
 # `make times` writes tests/times.txt anew: processor seconds, seconds, path; of one test at a time.
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/.."
 awk -v check_seconds="${CHECK_SECONDS:-2}" -v test_seconds="${TEST_SECONDS:-10}" '
     FILENAME == "tests/times.txt" { if (!/^#/) { cpu[$3] = $1; wall[$3] = $2 } next }
