@@ -338,6 +338,19 @@ static foliot_status compare_files(const char *file, const char *compacted)
 
 // -- the files
 
+// `.NAME.compact` beside NAME: a name that nobody gives to a file, since what is there is deleted.
+// NULL without memory.
+static char *path_beside(const char *file)
+{
+    static const char end[] = ".compact";
+    const char *slash = strrchr(file, '/');
+    size_t folder = slash ? (size_t)(slash - file) + 1 : 0, bytes = strlen(file) + 1 + sizeof end;
+    char *path = malloc(bytes);
+    if (path)
+        snprintf(path, bytes, "%.*s.%s%s", (int)folder, file, file + folder, end);
+    return path;
+}
+
 // A file of this name was left by a compaction that was killed: the caller holds the lock of
 // `file`.
 static int create_beside(const char *path, const char *file)
@@ -394,12 +407,11 @@ static foliot_status replace_file(compaction *c, const char *file, const char *p
 
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
 {
-    char *path = malloc(strlen(file) + sizeof ".compact");
+    char *path = path_beside(file);
     compaction *c = calloc(1, sizeof *c);
     foliot_status status =
         path && c ? foliot__byte_source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK) {
-        sprintf(path, "%s.compact", file);
         c->block_ticks = block_ticks;
         c->out = create_beside(path, file);
         status = c->out < 0 ? FOLIOT_STATUS_IO : replace_file(c, file, path);

@@ -8,7 +8,7 @@
 #include "foliot/status.h"
 
 // Replaces `file` by one with the same content in blocks of `block_ticks`. The new file is written
-// beside the old one as FILE.compact, synced, compared with it and then renamed over it: whatever
+// beside the old one as .FILE.compact, synced, compared with it and then renamed over it: whatever
 // happens, `file` is one of the two, and whole. On an error it is the old one. The caller holds the
 // lock of its only writer. FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours, or is as
 // compact already.

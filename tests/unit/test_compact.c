@@ -218,7 +218,7 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     foliot_recording_config config = live_config(60, true);
     new_folder(folder);
     snprintf(file, sizeof file, "%s/a.foliot", folder);
-    snprintf(beside, sizeof beside, "%s.compact", file);
+    snprintf(beside, sizeof beside, "%s/.a.foliot.compact", folder);
     assert_int_equal(mkdir(beside, 0700), 0); // where the new file would be
     record(file, &config);
     check_gt(blocks_of(file), TICKS / 3);
@@ -243,6 +243,23 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     check_gt(blocks_of(file), TICKS / 3);
     foliot_world_destroy(world);
     recording_fixture_free(&fixture);
+    remove_folder(folder);
+}
+
+// Another recording, or anything else that somebody named so.
+static void a_file_that_is_called_alike_stays(void **state)
+{
+    (void)state;
+    char folder[PATH_BYTES], file[2 * PATH_BYTES], alike[2 * PATH_BYTES];
+    foliot_recording_config config = live_config(60, true), plain = live_config(0, true);
+    new_folder(folder);
+    snprintf(file, sizeof file, "%s/a.foliot", folder);
+    snprintf(alike, sizeof alike, "%s/a.foliot.compact", folder);
+    record(alike, &plain);
+    record(file, &config);
+    check_lt(blocks_of(file), 60);
+    check_gt(blocks_of(alike), TICKS / 3);
+    verifies(alike);
     remove_folder(folder);
 }
 
@@ -310,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_closed_file_has_blocks_of_a_second),
         cmocka_unit_test(a_compacted_file_resumes),
         cmocka_unit_test(a_file_that_cannot_be_replaced_stays_as_it_is),
+        cmocka_unit_test(a_file_that_is_called_alike_stays),
         cmocka_unit_test(a_kill_during_the_close_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
