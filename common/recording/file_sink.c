@@ -59,23 +59,38 @@ static int open_writing(const char *file, bool create)
     return -1;
 }
 
+// A compaction may have replaced the file after it was opened and before it was locked.
+static bool has_no_name(int opened)
+{
+    struct stat about;
+    return fstat(opened, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0;
+}
+
+// One writer a file. The lock ends with the process, however that ends; where there are no locks
+// there is none.
+static foliot_status open_locked(const char *file, bool create, int *opened)
+{
+    *opened = open_writing(file, create);
+    if (*opened < 0)
+        return FOLIOT_STATUS_IO;
+    bool locked_elsewhere = flock(*opened, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!locked_elsewhere && !has_no_name(*opened))
+        return FOLIOT_STATUS_OK;
+    close(*opened);
+    return FOLIOT_STATUS_AGAIN;
+}
+
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink)
 {
     int *user = malloc(sizeof *user);
     if (!user)
         return FOLIOT_STATUS_MEMORY;
-    *user = open_writing(file, create);
-    if (*user < 0) {
+    foliot_status status = open_locked(file, create, user);
+    if (status != FOLIOT_STATUS_OK) {
         int error = errno;
         free(user);
         errno = error;
-        return FOLIOT_STATUS_IO;
-    }
-    // One writer a file. The lock ends with the process, however that ends; where there are no
-    // locks there is none.
-    if (flock(*user, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        file_close(user);
-        return FOLIOT_STATUS_AGAIN;
+        return status;
     }
     if (create)
         (void)!ftruncate(*user, 0); // a device has nothing to be emptied
