@@ -238,7 +238,7 @@ const foliot_server_counters *foliot_server_get_counters(const foliot_server *se
 typedef struct foliot_server_presence {
     uint32_t peers;   // connections that have not been dropped
     uint32_t players; // of all sessions, kept places included
-    uint32_t absent;  // of these: their peer is gone
+    uint32_t absent;  // of these: their peer is gone, and their session goes on
     uint32_t inputs;  // that wait for their tick
 } foliot_server_presence;
 foliot_server_presence foliot_server_get_presence(const foliot_server *server);

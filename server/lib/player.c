@@ -245,8 +245,8 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server)
         for (uint32_t p = 0; p < server->sessions[i]->player_limit; p++) {
             const foliot__player_slot *player = &server->sessions[i]->players[p];
             present.players += player->state != FOLIOT__PLAYER_NONE;
-            present.absent +=
-                player->state != FOLIOT__PLAYER_NONE && has_ended(server->sessions[i], player);
+            present.absent += player->state != FOLIOT__PLAYER_NONE && !server->sessions[i]->ended &&
+                              has_ended(server->sessions[i], player);
             present.inputs += player->change_count;
         }
     return present;
