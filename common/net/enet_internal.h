@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections.
-// enet_filter.c: what is done with a datagram before ENet sees it. enet_transport.c: the transport.
+// enet_filter.c: what is done with a datagram before ENet sees it. enet_connect.c, enet_send.c,
+// enet_transport.c: the transport.
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
@@ -90,5 +91,22 @@ void foliot__expect_round_trip(ENetPeer *peer);
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);
 foliot__batch_receiver foliot__take_batched;
 int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event);
+
+// enet_connect.c
+bool foliot__enet_impaired(const enet_transport *t);
+foliot_status foliot__enet_watch_proxy(enet_transport *t); // together with ENet's socket
+foliot_status foliot__enet_connect(foliot_transport *transport, const char *host, uint16_t port,
+                                   uint64_t now_ns, foliot_peer_id *peer);
+// Both end one connection at most, with that event, and are called until they return false.
+bool foliot__enet_advance_connects(enet_transport *t, foliot_transport_event *event);
+bool foliot__enet_expire_early(enet_transport *t, foliot_transport_event *event);
+
+// enet_send.c
+void foliot__enet_flush_datagrams(enet_transport *t);
+uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
+                           foliot_delivery delivery, const uint8_t *bytes, size_t length);
+
+// enet_transport.c
+void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns);
 
 #endif

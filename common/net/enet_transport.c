@@ -10,38 +10,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/assert.h"
-
 #define SOCKET_BYTES (4 << 20)
-#define HELLO_EVERY_NS 20000000u // small, and a lost one costs a whole wait
-#define EARLY_NS 5000000000u     // so long a host waits for ENet to connect
-#define SHARED_PER_SECOND 32     // connections of all clients together, where they have one address
-#define TIMER_NS 10000000u       // time-outs and resends do not wake the descriptor
+#define SHARED_PER_SECOND 32 // connections of all clients together, where they have one address
+#define TIMER_NS 10000000u   // time-outs and resends do not wake the descriptor
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
 #define SERVICE_ERRORS_A_POLL 64
-// ENet pings whom it has not heard, and what goes past it, it does not hear. A ping costs four
-// datagrams' work.
+// ENet pings peers from which it has received nothing, and it does not see raw datagrams. A ping
+// costs the work of four datagrams.
 #define PING_MS_MAX 2000u
 #define PINGS_A_TIMEOUT 5u
 #define SERVICES_AT_A_TIME 16 // of ENet, for one time of the host's clock
 #define FAREWELL_MS 3000u
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 
-static void set_clock(enet_transport *t, uint64_t now_ns)
+void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns)
 {
-    // ENet counts milliseconds from the wall clock; put it back onto the monotonic one each time.
+    // ENet takes milliseconds from the wall clock; this sets it to the monotonic clock each time.
     if (now_ns == t->now_ns)
         return;
     t->now_ns = now_ns;
     enet_time_set((enet_uint32)(now_ns / 1000000u));
 }
 
-static void settle(enet_transport *t, ENetPeer *peer)
+static void configure_peer(enet_transport *t, ENetPeer *peer)
 {
     // Throttle off: it would drop unreliable packets by a guess at congestion (measured: half of
     // them).
@@ -51,179 +46,7 @@ static void settle(enet_transport *t, ENetPeer *peer)
     enet_peer_ping_interval(peer, ping_ms < PING_MS_MAX ? ping_ms : PING_MS_MAX);
 }
 
-// -- connecting
-
-static bool resolve(const char *name, uint16_t port, struct sockaddr_in *address)
-{
-    ENetAddress found = {.port = port};
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
-    if (inet_pton(AF_INET, name, &address->sin_addr) == 1)
-        return true; // no name to be looked up
-    if (enet_address_set_host(&found, name) != 0)
-        return false;
-    address->sin_addr.s_addr = found.host;
-    return true;
-}
-
-static foliot_status watch_relay(enet_transport *t)
-{
-    struct epoll_event event = {.events = EPOLLIN};
-    t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (t->epoll_fd < 0 ||
-        epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, (int)t->host->socket, &event) != 0 ||
-        epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, foliot__impairment_proxy_descriptor(t->proxy),
-                  &event) != 0)
-        return FOLIOT_STATUS_IO;
-    return FOLIOT_STATUS_OK;
-}
-
-static bool impaired(const enet_transport *t)
-{
-    return !foliot__impairment_none(&t->head.config.send) ||
-           !foliot__impairment_none(&t->head.config.receive);
-}
-
-// The proxy is made with the first connection, and stays for those that come back to the same
-// address.
-static foliot_status through_relay(enet_transport *t, struct sockaddr_in *address)
-{
-    foliot_status status = FOLIOT_STATUS_OK;
-    if (t->proxy && !foliot__impairment_proxy_leads_to(t->proxy, address))
-        return FOLIOT_STATUS_UNSUPPORTED;
-    if (!t->proxy) {
-        status = foliot__impairment_proxy_connect(
-            address, &t->head.config.send, &t->head.config.receive, &t->head.counters, &t->proxy);
-        if (status == FOLIOT_STATUS_OK)
-            status = watch_relay(t);
-    }
-    if (status == FOLIOT_STATUS_OK)
-        *address = foliot__impairment_proxy_address(t->proxy);
-    return status;
-}
-
-// The connect id that ENet will make of the slot's seed: versions make it in different ways, so
-// ENet is asked.
-static bool learn_connect_id(enet_transport *t, slot *s)
-{
-    const ENetAddress nobody = {.host = htonl(INADDR_LOOPBACK), .port = 1};
-    t->host->randomSeed = s->seed;
-    ENetPeer *peer = enet_host_connect(t->host, &nobody, FOLIOT__CHANNELS, 0);
-    if (!peer)
-        return false;
-    s->connect_id = peer->connectID;
-    enet_peer_reset(peer); // before anything was sent
-    return true;
-}
-
-static foliot_status enet_connect(foliot_transport *transport, const char *host, uint16_t port,
-                                  uint64_t now_ns, foliot_peer_id *peer)
-{
-    enet_transport *t = (enet_transport *)transport;
-    struct sockaddr_in address;
-    set_clock(t, now_ns);
-    if (!resolve(host, port, &address))
-        return FOLIOT_STATUS_NOT_FOUND;
-    foliot_status status = impaired(t) ? through_relay(t, &address) : FOLIOT_STATUS_OK;
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    slot *s = foliot__slot_take(t);
-    if (!s)
-        return FOLIOT_STATUS_FULL;
-    foliot__system_random(NULL, &s->seed, sizeof s->seed);
-    if (!learn_connect_id(t, s))
-        return FOLIOT_STATUS_FULL;
-    s->state = SLOT_ASKING;
-    s->address = (ENetAddress){.host = address.sin_addr.s_addr, .port = ntohs(address.sin_port)};
-    *peer = foliot__slot_id(t, s);
-    return FOLIOT_STATUS_OK;
-}
-
-static void ask_for_cookie(enet_transport *t, slot *s)
-{
-    uint8_t question[FOLIOT__QUESTION_BYTES] = FOLIOT__QUESTION_MARK;
-    memcpy(question + 8, &s->connect_id, 4);
-    foliot__send_raw(t, &s->address, question, sizeof question);
-    s->hello_ns = t->now_ns;
-}
-
-// With the cookie, which opens the connection at the host just ahead of ENet's connect.
-static void begin_to_connect(enet_transport *t, slot *s)
-{
-    t->host->randomSeed = s->seed;
-    s->peer = enet_host_connect(t->host, &s->address, FOLIOT__CHANNELS, 0);
-    t->unsent = true;
-    if (!s->peer)
-        return;
-    FOLIOT_ASSERT(s->peer->connectID == s->connect_id);
-    s->peer->data = s;
-    foliot__slot_set(t, s, SLOT_CONNECTING);
-    foliot__expect_round_trip(s->peer);
-    enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
-    foliot__send_opening(t, s);
-    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
-}
-
-// The question, or what opens the connection, goes out again and again: either may be lost.
-static void advance_asking(enet_transport *t, slot *s)
-{
-    bool due = s->hello_ns == 0 || t->now_ns - s->hello_ns >= HELLO_EVERY_NS;
-    if (s->state == SLOT_CONNECTING && due)
-        foliot__send_opening(t, s);
-    else if (s->state == SLOT_ASKING && s->has_cookie)
-        begin_to_connect(t, s);
-    else if (s->state == SLOT_ASKING && due)
-        ask_for_cookie(t, s);
-}
-
-static void give_up(enet_transport *t, slot *s, uint32_t reason, foliot_transport_event *event)
-{
-    *event = (foliot_transport_event){
-        .kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s), .reason = reason};
-    if (s->peer) {
-        s->peer->data = NULL;
-        enet_peer_reset(s->peer);
-    }
-    foliot__slot_set(t, s, SLOT_FREE);
-}
-
-// A slot that asked in vain, or was refused, becomes an event.
-static bool advance_askers(enet_transport *t, foliot_transport_event *event)
-{
-    uint64_t timeout_ns = (uint64_t)t->head.config.timeout_ms * 1000000u;
-    for (uint32_t i = 0; !t->head.config.bind && i < t->head.config.peers_max; i++) {
-        slot *s = &t->slots[i];
-        if (s->state != SLOT_ASKING && s->state != SLOT_CONNECTING)
-            continue;
-        if (s->refused || (s->state == SLOT_ASKING && t->now_ns - s->began_ns >= timeout_ns)) {
-            give_up(t, s, s->refused ? s->reason : FOLIOT_DISCONNECT_TIMEOUT, event);
-            return true;
-        }
-        advance_asking(t, s);
-    }
-    return false;
-}
-
-// Whom ENet never connected to.
-static bool expire_early(enet_transport *t, foliot_transport_event *event)
-{
-    for (uint32_t i = 0; t->early_slots > 0 && i < t->head.config.peers_max; i++) {
-        slot *s = &t->slots[i];
-        bool early = s->state == SLOT_EARLY;
-        if ((!early && s->state != SLOT_CLOSING) || t->now_ns - s->began_ns < EARLY_NS)
-            continue;
-        foliot__slot_set(t, s, SLOT_FREE);
-        *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
-                                          .peer = foliot__slot_id(t, s),
-                                          .reason = FOLIOT_DISCONNECT_TIMEOUT};
-        if (early)
-            return true;
-    }
-    return false;
-}
-
-// -- events
-
-// What was sent arrives first, but is not waited for as long as a connection: the peer holds a
+// Disconnects after delivering what was sent. The time-out is short, since the peer occupies a
 // place of ENet's meanwhile.
 static void farewell(ENetPeer *peer, uint32_t reason)
 {
@@ -231,17 +54,17 @@ static void farewell(ENetPeer *peer, uint32_t reason)
     enet_peer_disconnect_later(peer, reason);
 }
 
-// ENet has connected. That is no news: the cookie, or its answer, was the event.
+// ENet has connected. The cookie, or its answer, already was the event.
 static void connected(enet_transport *t, ENetPeer *peer)
 {
     slot *s = peer->data;
     if (!s)
         s = foliot__slot_by_connection(t, &peer->address, peer->connectID);
-    if (!s || s->state == SLOT_FREE) { // ENet took longer than it was waited for
+    if (!s || s->state == SLOT_FREE) { // the slot timed out before
         enet_peer_reset(peer);
         return;
     }
-    settle(t, peer);
+    configure_peer(t, peer);
     t->unsent = t->unsent || s->waiting_count > 0;
     foliot__slot_release(s, peer);
     if (s->state == SLOT_CLOSING) {
@@ -347,7 +170,8 @@ static int next_event(enet_transport *t, ENetEvent *from)
         return 0;
     t->datagrams = 0;
     got = enet_host_service(t->host, from, 0);
-    // A packet is handed out after all has been received and answered, a connection while it is.
+    // ENet reports a packet after it has received and answered everything, a connection before
+    // that.
     if (got == 0)
         t->unsent = false;
     else if (got > 0 && from->type == ENET_EVENT_TYPE_RECEIVE)
@@ -361,14 +185,14 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
 {
     enet_transport *t = (enet_transport *)transport;
     ENetEvent from;
-    set_clock(t, now_ns);
+    foliot__enet_set_clock(t, now_ns);
     foliot__servicing = t;
     drop_delivered(t);
     if (t->proxy)
         foliot__impairment_proxy_pump(t->proxy, now_ns);
     if (t->batched)
         foliot__batched_socket_read(t->batched, now_ns, foliot__take_batched, t);
-    if (advance_askers(t, event) || expire_early(t, event))
+    if (foliot__enet_advance_connects(t, event) || foliot__enet_expire_early(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
         if (next_datagram(t, event))
@@ -376,7 +200,7 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
         int got = next_event(t, &from);
         if (got == 0)
             return next_datagram(t, event);
-        if (got < 0) { // a datagram that is too large, from anybody, does this
+        if (got < 0) { // a datagram that is too large, from any sender, causes this
             t->head.counters.service_errors++;
             errors++;
             continue;
@@ -411,106 +235,12 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
     foliot__slot_set(t, s, SLOT_FREE);
 }
 
-static void flush_datagrams(enet_transport *t)
-{
-    if (t->outbox.count > 0)
-        t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, (int)t->host->socket);
-}
-
-// A packet that is kept in the outbox, to one receiver.
-static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
-{
-    foliot__outbox *o = &t->outbox;
-    if (s->state == SLOT_ASKING)
-        return false;
-    if (o->count > 0 && s->flush == o->flushes && s->datagram < o->count &&
-        foliot__outbox_append(o, s->datagram, kept, length))
-        return true;
-    bool is_short = s->state == SLOT_CONNECTED;
-    uint32_t index = foliot__outbox_add(
-        o, s->address.host, s->address.port,
-        is_short ? FOLIOT__SHORT_HEAD_BYTES : FOLIOT__EARLY_HEAD_BYTES, kept, length);
-    if (index == UINT32_MAX)
-        return false;
-    if (is_short)
-        foliot__raw_datagram_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
-    else
-        foliot__raw_datagram_early_head(s->cookie, s->connect_id, o->heads[index]);
-    if (!is_short)
-        s->hello_ns = t->now_ns;
-    s->datagram = index;
-    s->flush = o->flushes;
-    return true;
-}
-
-static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
-                                const uint8_t *bytes, size_t length)
-{
-    const uint8_t *kept = NULL;
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        slot *s = foliot__slot_of(t, peers[i]);
-        if (!s)
-            continue;
-        if (t->outbox.count == t->outbox.capacity) {
-            flush_datagrams(t);
-            kept = NULL;
-        }
-        if (!kept && !(kept = foliot__outbox_keep(&t->outbox, bytes, length))) {
-            flush_datagrams(t);
-            kept = foliot__outbox_keep(&t->outbox, bytes, length);
-        }
-        taken += send_datagram(t, s, kept, length);
-    }
-    return taken;
-}
-
-// Until ENet has connected, reliable packets wait.
-static bool hold(slot *s, ENetPacket *packet)
-{
-    if (s->state == SLOT_ASKING)
-        return false;
-    ENetPacket **waiting = realloc(s->waiting, (s->waiting_count + 1) * sizeof(ENetPacket *));
-    if (!waiting)
-        return false;
-    s->waiting = waiting;
-    s->waiting[s->waiting_count++] = packet;
-    packet->referenceCount++;
-    return true;
-}
-
-static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
-                              const uint8_t *bytes, size_t length)
-{
-    ENetPacket *packet = enet_packet_create(bytes, length, ENET_PACKET_FLAG_RELIABLE);
-    uint32_t taken = 0;
-    for (uint32_t i = 0; packet && i < count; i++) {
-        slot *s = foliot__slot_of(t, peers[i]);
-        if (s && s->state == SLOT_CONNECTED)
-            taken += enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
-        else if (s)
-            taken += hold(s, packet);
-    }
-    if (packet && packet->referenceCount == 0)
-        enet_packet_destroy(packet);
-    t->unsent = t->unsent || taken > 0;
-    return taken;
-}
-
-static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
-                          foliot_delivery delivery, const uint8_t *bytes, size_t length)
-{
-    enet_transport *t = (enet_transport *)transport;
-    return delivery == FOLIOT_DELIVERY_RELIABLE ? send_reliable(t, peers, count, bytes, length)
-                                                : send_unreliable(t, peers, count, bytes, length);
-}
-
 static void enet_flush(foliot_transport *transport, uint64_t now_ns)
 {
     enet_transport *t = (enet_transport *)transport;
-    set_clock(t, now_ns);
+    foliot__enet_set_clock(t, now_ns);
     foliot__servicing = t;
-    flush_datagrams(t);
+    foliot__enet_flush_datagrams(t);
     if (t->unsent)
         enet_host_flush(t->host);
     t->unsent = false;
@@ -571,7 +301,7 @@ static void enet_destroy(foliot_transport *transport)
     enet_transport *t = (enet_transport *)transport;
     foliot__servicing = t;
     drop_delivered(t);
-    if (t->host && t->proxy) { // what was said last must not end in our own queue
+    if (t->host && t->proxy) { // the last packets must not be lost in our own queue
         enet_flush(transport, t->now_ns);
         foliot__impairment_proxy_drain(t->proxy, t->now_ns);
     }
@@ -593,9 +323,18 @@ static void enet_destroy(foliot_transport *transport)
 }
 
 static const foliot__transport_maker enet_maker = {
-    enet_destroy, enet_connect,      enet_disconnect, enet_poll,
-    enet_send,    enet_flush,        enet_wake_ns,    enet_descriptor,
-    enet_port,    enet_peer_address, enet_peer_host,  enet_round_trip_ns,
+    enet_destroy,
+    foliot__enet_connect,
+    enet_disconnect,
+    enet_poll,
+    foliot__enet_send,
+    enet_flush,
+    enet_wake_ns,
+    enet_descriptor,
+    enet_port,
+    enet_peer_address,
+    enet_peer_host,
+    enet_round_trip_ns,
     NULL,
 };
 
@@ -618,7 +357,7 @@ static foliot_status open_host(enet_transport *t)
     const foliot_transport_config *config = &t->head.config;
     struct sockaddr_in address = {.sin_family = AF_INET};
     ENetAddress at = {0};
-    bool relayed = config->bind && impaired(t);
+    bool relayed = config->bind && foliot__enet_impaired(t);
     if (config->bind && inet_pton(AF_INET, config->bind, &address.sin_addr) != 1)
         return FOLIOT_STATUS_INVALID;
     address.sin_port = htons(config->port);
@@ -640,7 +379,7 @@ static foliot_status open_host(enet_transport *t)
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     status = foliot__impairment_proxy_listen(&address, &near, &config->send, &config->receive,
                                              &t->head.counters, &t->proxy);
-    return status == FOLIOT_STATUS_OK ? watch_relay(t) : status;
+    return status == FOLIOT_STATUS_OK ? foliot__enet_watch_proxy(t) : status;
 }
 
 // On the loopback, and behind the impairment's proxy, all clients have one address.
@@ -648,7 +387,7 @@ static bool shares_address(const enet_transport *t)
 {
     struct in_addr address = {0};
     bool known = t->head.config.bind && inet_pton(AF_INET, t->head.config.bind, &address) == 1;
-    return known && (ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET || impaired(t));
+    return known && (ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET || foliot__enet_impaired(t));
 }
 
 static void set_limits(enet_transport *t)
@@ -658,7 +397,7 @@ static void set_limits(enet_transport *t)
     t->host->maximumPacketSize = FOLIOT_RELIABLE_BYTES_MAX;
     t->host->maximumWaitingData =
         listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
-    if (listens) // ENet counts its own peers, those included that it still says farewell to
+    if (listens) // ENet also counts peers that are still disconnecting
         t->host->duplicatePeers = t->admission.per_address_max;
     t->host->intercept = foliot__enet_intercept;
     t->host->checksum = foliot__enet_checksum;
@@ -699,7 +438,7 @@ foliot_status foliot_transport_create_enet(const foliot_transport_config *config
         return status;
     }
     set_limits(t);
-    set_clock(t, now_ns);
+    foliot__enet_set_clock(t, now_ns);
     foliot__cookie_keys_draw(&t->keys, now_ns);
     *transport = &t->head;
     return FOLIOT_STATUS_OK;

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// enet_connect.c: how a connection begins. A client asks for a cookie, opens the connection with it
+// and connects ENet; a host gives up connections that ENet never completed.
+#include "net/enet_internal.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/assert.h"
+
+#define HELLO_EVERY_NS 20000000u // hellos are small, and a lost one costs a whole interval
+#define EARLY_NS 5000000000u     // how long a host waits for ENet to connect
+
+static bool resolve(const char *name, uint16_t port, struct sockaddr_in *address)
+{
+    ENetAddress found = {.port = port};
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
+    if (inet_pton(AF_INET, name, &address->sin_addr) == 1)
+        return true; // an address needs no lookup
+    if (enet_address_set_host(&found, name) != 0)
+        return false;
+    address->sin_addr.s_addr = found.host;
+    return true;
+}
+
+foliot_status foliot__enet_watch_proxy(enet_transport *t)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (t->epoll_fd < 0 ||
+        epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, (int)t->host->socket, &event) != 0 ||
+        epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, foliot__impairment_proxy_descriptor(t->proxy),
+                  &event) != 0)
+        return FOLIOT_STATUS_IO;
+    return FOLIOT_STATUS_OK;
+}
+
+bool foliot__enet_impaired(const enet_transport *t)
+{
+    return !foliot__impairment_none(&t->head.config.send) ||
+           !foliot__impairment_none(&t->head.config.receive);
+}
+
+// The first connection creates the proxy. Later ones to the same address use it again.
+static foliot_status connect_through_proxy(enet_transport *t, struct sockaddr_in *address)
+{
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (t->proxy && !foliot__impairment_proxy_leads_to(t->proxy, address))
+        return FOLIOT_STATUS_UNSUPPORTED;
+    if (!t->proxy) {
+        status = foliot__impairment_proxy_connect(
+            address, &t->head.config.send, &t->head.config.receive, &t->head.counters, &t->proxy);
+        if (status == FOLIOT_STATUS_OK)
+            status = foliot__enet_watch_proxy(t);
+    }
+    if (status == FOLIOT_STATUS_OK)
+        *address = foliot__impairment_proxy_address(t->proxy);
+    return status;
+}
+
+// Finds the connect id that ENet derives from the slot's seed. Versions of ENet derive it
+// differently, so a connection is begun and reset before anything is sent.
+static bool learn_connect_id(enet_transport *t, slot *s)
+{
+    const ENetAddress nobody = {.host = htonl(INADDR_LOOPBACK), .port = 1};
+    t->host->randomSeed = s->seed;
+    ENetPeer *peer = enet_host_connect(t->host, &nobody, FOLIOT__CHANNELS, 0);
+    if (!peer)
+        return false;
+    s->connect_id = peer->connectID;
+    enet_peer_reset(peer); // before anything was sent
+    return true;
+}
+
+foliot_status foliot__enet_connect(foliot_transport *transport, const char *host, uint16_t port,
+                                   uint64_t now_ns, foliot_peer_id *peer)
+{
+    enet_transport *t = (enet_transport *)transport;
+    struct sockaddr_in address;
+    foliot__enet_set_clock(t, now_ns);
+    if (!resolve(host, port, &address))
+        return FOLIOT_STATUS_NOT_FOUND;
+    foliot_status status =
+        foliot__enet_impaired(t) ? connect_through_proxy(t, &address) : FOLIOT_STATUS_OK;
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    slot *s = foliot__slot_take(t);
+    if (!s)
+        return FOLIOT_STATUS_FULL;
+    foliot__system_random(NULL, &s->seed, sizeof s->seed);
+    if (!learn_connect_id(t, s))
+        return FOLIOT_STATUS_FULL;
+    s->state = SLOT_ASKING;
+    s->address = (ENetAddress){.host = address.sin_addr.s_addr, .port = ntohs(address.sin_port)};
+    *peer = foliot__slot_id(t, s);
+    return FOLIOT_STATUS_OK;
+}
+
+static void ask_for_cookie(enet_transport *t, slot *s)
+{
+    uint8_t question[FOLIOT__QUESTION_BYTES] = FOLIOT__QUESTION_MARK;
+    memcpy(question + 8, &s->connect_id, 4);
+    foliot__send_raw(t, &s->address, question, sizeof question);
+    s->hello_ns = t->now_ns;
+}
+
+// The cookie opens the connection at the host just before ENet's connect arrives.
+static void begin_to_connect(enet_transport *t, slot *s)
+{
+    t->host->randomSeed = s->seed;
+    s->peer = enet_host_connect(t->host, &s->address, FOLIOT__CHANNELS, 0);
+    t->unsent = true;
+    if (!s->peer)
+        return;
+    FOLIOT_ASSERT(s->peer->connectID == s->connect_id);
+    s->peer->data = s;
+    foliot__slot_set(t, s, SLOT_CONNECTING);
+    foliot__expect_round_trip(s->peer);
+    enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
+    foliot__send_opening(t, s);
+    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
+}
+
+// Repeats the request for a cookie, or the opening: either may be lost.
+static void advance_connect(enet_transport *t, slot *s)
+{
+    bool due = s->hello_ns == 0 || t->now_ns - s->hello_ns >= HELLO_EVERY_NS;
+    if (s->state == SLOT_CONNECTING && due)
+        foliot__send_opening(t, s);
+    else if (s->state == SLOT_ASKING && s->has_cookie)
+        begin_to_connect(t, s);
+    else if (s->state == SLOT_ASKING && due)
+        ask_for_cookie(t, s);
+}
+
+static void end_connecting(enet_transport *t, slot *s, uint32_t reason,
+                           foliot_transport_event *event)
+{
+    *event = (foliot_transport_event){
+        .kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s), .reason = reason};
+    if (s->peer) {
+        s->peer->data = NULL;
+        enet_peer_reset(s->peer);
+    }
+    foliot__slot_set(t, s, SLOT_FREE);
+}
+
+// A slot that timed out, or was refused, becomes an event.
+bool foliot__enet_advance_connects(enet_transport *t, foliot_transport_event *event)
+{
+    uint64_t timeout_ns = (uint64_t)t->head.config.timeout_ms * 1000000u;
+    for (uint32_t i = 0; !t->head.config.bind && i < t->head.config.peers_max; i++) {
+        slot *s = &t->slots[i];
+        if (s->state != SLOT_ASKING && s->state != SLOT_CONNECTING)
+            continue;
+        if (s->refused || (s->state == SLOT_ASKING && t->now_ns - s->began_ns >= timeout_ns)) {
+            end_connecting(t, s, s->refused ? s->reason : FOLIOT_DISCONNECT_TIMEOUT, event);
+            return true;
+        }
+        advance_connect(t, s);
+    }
+    return false;
+}
+
+// Frees host slots that ENet never connected.
+bool foliot__enet_expire_early(enet_transport *t, foliot_transport_event *event)
+{
+    for (uint32_t i = 0; t->early_slots > 0 && i < t->head.config.peers_max; i++) {
+        slot *s = &t->slots[i];
+        bool early = s->state == SLOT_EARLY;
+        if ((!early && s->state != SLOT_CLOSING) || t->now_ns - s->began_ns < EARLY_NS)
+            continue;
+        foliot__slot_set(t, s, SLOT_FREE);
+        *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
+                                          .peer = foliot__slot_id(t, s),
+                                          .reason = FOLIOT_DISCONNECT_TIMEOUT};
+        if (early)
+            return true;
+    }
+    return false;
+}

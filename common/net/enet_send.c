@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// enet_send.c: unreliable packets go into the outbox of raw datagrams, reliable ones to ENet.
+// Reliable packets wait in their slot until ENet has connected.
+#include "net/enet_internal.h"
+
+#include <stdlib.h>
+
+void foliot__enet_flush_datagrams(enet_transport *t)
+{
+    if (t->outbox.count > 0)
+        t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, (int)t->host->socket);
+}
+
+// Queues a packet that the outbox keeps for one receiver.
+static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
+{
+    foliot__outbox *o = &t->outbox;
+    if (s->state == SLOT_ASKING)
+        return false;
+    if (o->count > 0 && s->flush == o->flushes && s->datagram < o->count &&
+        foliot__outbox_append(o, s->datagram, kept, length))
+        return true;
+    bool is_short = s->state == SLOT_CONNECTED;
+    uint32_t index = foliot__outbox_add(
+        o, s->address.host, s->address.port,
+        is_short ? FOLIOT__SHORT_HEAD_BYTES : FOLIOT__EARLY_HEAD_BYTES, kept, length);
+    if (index == UINT32_MAX)
+        return false;
+    if (is_short)
+        foliot__raw_datagram_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
+    else
+        foliot__raw_datagram_early_head(s->cookie, s->connect_id, o->heads[index]);
+    if (!is_short)
+        s->hello_ns = t->now_ns;
+    s->datagram = index;
+    s->flush = o->flushes;
+    return true;
+}
+
+static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
+                                const uint8_t *bytes, size_t length)
+{
+    const uint8_t *kept = NULL;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        slot *s = foliot__slot_of(t, peers[i]);
+        if (!s)
+            continue;
+        if (t->outbox.count == t->outbox.capacity) {
+            foliot__enet_flush_datagrams(t);
+            kept = NULL;
+        }
+        if (!kept && !(kept = foliot__outbox_keep(&t->outbox, bytes, length))) {
+            foliot__enet_flush_datagrams(t);
+            kept = foliot__outbox_keep(&t->outbox, bytes, length);
+        }
+        taken += send_datagram(t, s, kept, length);
+    }
+    return taken;
+}
+
+// Keeps a reliable packet until ENet has connected.
+static bool keep_reliable(slot *s, ENetPacket *packet)
+{
+    if (s->state == SLOT_ASKING)
+        return false;
+    ENetPacket **waiting = realloc(s->waiting, (s->waiting_count + 1) * sizeof(ENetPacket *));
+    if (!waiting)
+        return false;
+    s->waiting = waiting;
+    s->waiting[s->waiting_count++] = packet;
+    packet->referenceCount++;
+    return true;
+}
+
+static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
+                              const uint8_t *bytes, size_t length)
+{
+    ENetPacket *packet = enet_packet_create(bytes, length, ENET_PACKET_FLAG_RELIABLE);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; packet && i < count; i++) {
+        slot *s = foliot__slot_of(t, peers[i]);
+        if (s && s->state == SLOT_CONNECTED)
+            taken += enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
+        else if (s)
+            taken += keep_reliable(s, packet);
+    }
+    if (packet && packet->referenceCount == 0)
+        enet_packet_destroy(packet);
+    t->unsent = t->unsent || taken > 0;
+    return taken;
+}
+
+uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
+                           foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    enet_transport *t = (enet_transport *)transport;
+    return delivery == FOLIOT_DELIVERY_RELIABLE ? send_reliable(t, peers, count, bytes, length)
+                                                : send_unreliable(t, peers, count, bytes, length);
+}
