@@ -76,7 +76,7 @@ int main(void)
     foliot_body_definition bodies[BALLS + 1];
     double spawns[8][3] = {{0}}, multiples[ROUNDS], ticks[ROUNDS];
     foliot_scene scene = pool(bodies, spawns);
-    seed_kitchen kitchen = {.scenes = {&scene}, .fingerprint = foliot_get_fingerprint()};
+    seed_resources resources = {.scenes = {&scene}, .fingerprint = foliot_get_fingerprint()};
     seed_plan plan = {.seed = 1,
                       .run_ns = SECONDS * (uint64_t)SEED_SECOND,
                       .session_count = 1,
@@ -92,7 +92,7 @@ int main(void)
         plan_client(&plan.clients[i], i, plan.run_ns);
     for (int round = 0; round < ROUNDS; round++) {
         double begin = cpu_now();
-        seed_result result = seed_run_plan(&kitchen, &plan, NULL);
+        seed_result result = seed_run_plan(&resources, &plan, NULL);
         double spent = cpu_now() - begin;
         if (!result.passed) {
             fprintf(stderr, "simulation: %s\n", result.why);

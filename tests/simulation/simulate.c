@@ -99,11 +99,11 @@ static size_t held(void)
 }
 
 // What a run leaves in memory is a leak, but for the first one's buffers of the C library.
-static seed_result run_one(const seed_kitchen *kitchen, uint64_t seed, FILE *log, bool first)
+static seed_result run_one(const seed_resources *resources, uint64_t seed, FILE *log, bool first)
 {
     seed_plan plan = seed_plan_draw(seed);
     size_t before = held();
-    seed_result result = seed_run_plan(kitchen, &plan, log);
+    seed_result result = seed_run_plan(resources, &plan, log);
     size_t after = held();
     if (!first && !log && result.passed && after > before) {
         result.passed = false;
@@ -120,8 +120,8 @@ static bool goes_on(shared *s)
 
 static _Noreturn void work(shared *s, int job)
 {
-    seed_kitchen kitchen;
-    if (!seed_kitchen_open(&kitchen, root))
+    seed_resources resources;
+    if (!seed_resources_open(&resources, root))
         _exit(1);
     bool first = true;
     for (uint64_t seed; goes_on(s) && (seed = atomic_fetch_add(&s->next, 1)) <= to; first = false) {
@@ -133,7 +133,7 @@ static _Noreturn void work(shared *s, int job)
                                RLIM_INFINITY};
         setrlimit(RLIMIT_CPU, &limit);
         double begin = cpu_s();
-        seed_result result = run_one(&kitchen, seed, NULL, first);
+        seed_result result = run_one(&resources, seed, NULL, first);
         if (each)
             print_each(seed, &result, cpu_s() - begin);
         if (!result.passed)
@@ -143,7 +143,7 @@ static _Noreturn void work(shared *s, int job)
         s->digests[job] += result.digest.low ^ result.digest.high; // in any order
         atomic_store(&s->running[job], 0);
     }
-    seed_kitchen_close(&kitchen);
+    seed_resources_close(&resources);
     fflush(stdout);
     exit(0);
 }
@@ -228,11 +228,11 @@ static int many(int jobs)
 
 static int one(uint64_t seed)
 {
-    seed_kitchen kitchen;
-    if (!seed_kitchen_open(&kitchen, root))
+    seed_resources resources;
+    if (!seed_resources_open(&resources, root))
         return 1;
-    seed_result result = run_one(&kitchen, seed, stdout, true);
-    seed_kitchen_close(&kitchen);
+    seed_result result = run_one(&resources, seed, stdout, true);
+    seed_resources_close(&resources);
     if (!result.passed)
         print_failure(seed, result.why);
     printf("digest %016llx%016llx\n%d passed, %d failed\n", (unsigned long long)result.digest.high,

@@ -56,10 +56,10 @@ typedef struct taped { // what a recording says
 } taped;
 
 // What the server stepped at that tick, in the life that the recording went on with.
-static const foliot_digest *truth_at(const seed_host *h, uint64_t tick)
+static const foliot_digest *digest_at(const seed_host *h, uint64_t tick)
 {
     for (int i = SEED_CRASHES; i >= 0; i--) {
-        const seed_truth *t = &h->truth[i];
+        const seed_digests *t = &h->trace[i];
         if (t->count && tick >= t->base)
             return tick < t->base + t->count ? &t->digests[tick - t->base] : NULL;
     }
@@ -69,9 +69,9 @@ static const foliot_digest *truth_at(const seed_host *h, uint64_t tick)
 static void compare_tick(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay)
 {
     uint64_t tick = foliot_replay_get_tick(replay);
-    const foliot_digest *truth = truth_at(h, tick);
-    if (!truth ||
-        !foliot_digest_equal(seed_truth_of(run, h, foliot_replay_get_world(replay)), *truth))
+    const foliot_digest *expected = digest_at(h, tick);
+    if (!expected ||
+        !foliot_digest_equal(seed_state_digest(run, h, foliot_replay_get_world(replay)), *expected))
         seed_fail(run, "session %u: its recording replays tick %llu to another state", s,
                   (count)tick);
 }
@@ -109,7 +109,7 @@ static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *re
             seed_fail(run, "session %u: its recording ends before it was verified to", s);
         compare_tick(run, h, s, replay);
     }
-    const seed_truth *last = &h->truth[run->incarnation];
+    const seed_digests *last = &h->trace[run->generation];
     uint64_t reached = last->count ? last->base + last->count - 1 : 0;
     if (!run->failed)
         equal(run, "ticks stepped, and recorded or counted as lost", reached,
@@ -154,25 +154,26 @@ void seed_check_tapes(seed_run *run)
 // -- what foes may cost
 
 #define JOINS_AT_ONCE 20   // of one address, and so many a second
-#define SEARCHES_AT_ONCE 5 // of one liar, and one a second
-#define EVENTS_A_SECOND 10 // for each who is there: what a log has to hold
+#define SEARCHES_AT_ONCE 5 // of one protocol violator, and one a second
+#define EVENTS_A_SECOND 10 // per peer: what a log must hold
 
 static void check_budgets(seed_run *run)
 {
     const foliot_server_counters *c = &run->counted;
     uint64_t seconds = 1 + (run->now_ns - SEED_BEGIN_NS) / SEED_SECOND,
              foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
-    uint64_t others = run->plan->client_count - foes, told = run->result.tally.events;
-    if (foes && told > EVENTS_A_SECOND * (1 + foes + others) * (1 + seconds))
-        seed_fail(run, "%llu foes made the server tell %llu things in %llu s", (count)foes,
-                  (count)told, (count)seconds);
-    uint64_t liars = seed_plan_foes(run->plan, SEED_lies), joins = run->result.tally.foe_joins;
+    uint64_t others = run->plan->client_count - foes, events = run->result.tally.events;
+    if (foes && events > EVENTS_A_SECOND * (1 + foes + others) * (1 + seconds))
+        seed_fail(run, "%llu foes made the server report %llu events in %llu s", (count)foes,
+                  (count)events, (count)seconds);
+    uint64_t violators = seed_plan_foes(run->plan, SEED_lies), joins = run->result.tally.foe_joins;
     if (joins > foes * (JOINS_AT_ONCE * (1 + seconds)))
         seed_fail(run, "%llu foes joined %llu times in %llu s", (count)foes, (count)joins,
                   (count)seconds);
-    if (liars == foes && !seed_plan_has(run->plan, SEED_HOSTILE) &&
-        !seed_plan_has(run->plan, SEED_SICK) && c->searches > liars * (SEARCHES_AT_ONCE + seconds))
-        seed_fail(run, "%llu liars were searched %llu times in %llu s", (count)liars,
+    if (violators == foes && !seed_plan_has(run->plan, SEED_HOSTILE) &&
+        !seed_plan_has(run->plan, SEED_SICK) &&
+        c->searches > violators * (SEARCHES_AT_ONCE + seconds))
+        seed_fail(run, "%llu violators were searched %llu times in %llu s", (count)violators,
                   (count)c->searches, (count)seconds);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// seed_client.c: those who come to the server of a run: players and spectators with random fingers,
-// clients whose packets are damaged, and the hostile, who send noise, what others sent, and
+// seed_client.c: the simulated clients of a run: players and spectators with random controls,
+// clients whose packets are damaged, and hostile ones that send noise, packets of others, and
 // mixtures of both.
 #include "seed_run.h"
 
@@ -10,13 +10,13 @@
 #include "base/assert.h"
 #include "status.h"
 
-#define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // for a goodbye to be heard
+#define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // time for a goodbye to arrive
 #define JOIN_NS                                                                                    \
     (6 * (uint64_t)SEED_SECOND) // in a calm network a join has ended by then, one way or the other
 #define JOIN_CLEAR_NS (3 * (uint64_t)SEED_SECOND) // and in one that does nothing to packets
-#define FOE_PLAYERS 2                        // places that one address may take by coming and going
-#define BURST_MAX 20                         // packets of the hostile at once
-#define HEARD_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
+#define FOE_PLAYERS 2 // places that one address may take by coming and going
+#define BURST_MAX 20  // packets of the hostile at once
+#define APPLIED_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
 #define LOOK_NS (SEED_SECOND / 4)
 #define RECOVERED_NS (6 * (uint64_t)SEED_SECOND) // after a gap all is as it should be
 
@@ -25,7 +25,7 @@ static const seed_life *life_of(const seed_caller *c)
     return &c->plan->lives[c->life];
 }
 
-// What the hostile may send again.
+// Keeps packets that hostile clients may send again.
 static void tap(void *user, foliot_delivery delivery, const uint8_t *bytes, size_t length)
 {
     seed_run *run = user;
@@ -92,8 +92,8 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->player = UINT32_MAX;
     c->playing = false;
     c->undecodable = 0;
-    memset(c->touches, 0, sizeof c->touches);
-    c->touch_count = 1; // nothing, at first
+    memset(c->controls, 0, sizeof c->controls);
+    c->control_count = 1; // nothing, at first
     c->unrest = !seed_plan_calm(run->plan, c->plan);
     c->reconnects_before = 0;
     seed_foe_begin(c);
@@ -112,10 +112,10 @@ static void begin_life(seed_run *run, seed_caller *c)
     config.spectates = c->plan->kind == SEED_SPECTATOR || (no_players && c->index != 7);
     config.reconnects = c->plan->reconnects;
     config.input_hz = c->plan->input_hz;
-    config.fingerprint = run->kitchen->fingerprint;
+    config.fingerprint = run->resources->fingerprint;
     FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) ==
                   FOLIOT_STATUS_OK);
-    seed_say(run, "client %u: comes", c->index);
+    seed_log(run, "client %u: comes", c->index);
 }
 
 // The places of players that one address may take, however it comes and goes: who is dropped keeps
@@ -218,7 +218,7 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         tally->starved += seen.samples_starved;
         seed_mix(run, seen.snapshots_received);
         seed_mix(run, seen.samples_starved);
-        seed_say(run,
+        seed_log(run,
                  "client %u: goes, state %d '%s', %llu snapshots, %llu that could not be decoded",
                  c->index, (int)state, foliot_client_get_reason(c->client),
                  (unsigned long long)seen.snapshots_received,
@@ -292,7 +292,7 @@ static void mind_outages(seed_run *run, seed_caller *c)
     if (out)
         send.loss = receive.loss = 1;
     demand(foliot_transport_set_impairment(seed_wire_inner(c->wire), &send, &receive));
-    seed_say(run, "client %u: %s", c->index, out ? "its network is gone" : "its network is back");
+    seed_log(run, "client %u: %s", c->index, out ? "its network is gone" : "its network is back");
 }
 
 // -- playing
@@ -303,36 +303,36 @@ static void think(seed_run *run, seed_caller *c)
         return;
     double wait = 2 * foliot__rng_unit(&c->rng) / c->plan->changes_hz;
     c->think_ns = run->now_ns + (uint64_t)(wait * 1e9);
-    c->touches[(c->touch_count - 1) % SEED_TOUCHES].over_ns = run->now_ns;
-    seed_touch *touch = &c->touches[c->touch_count++ % SEED_TOUCHES];
-    *touch = (seed_touch){.over_ns = 0};
+    c->controls[(c->control_count - 1) % SEED_CONTROLS].over_ns = run->now_ns;
+    seed_control *control = &c->controls[c->control_count++ % SEED_CONTROLS];
+    *control = (seed_control){.over_ns = 0};
     for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
-        touch->axes[k] = (int8_t)(foliot__rng_below(&c->rng, 255) - 127);
-    touch->buttons = (uint16_t)foliot__rng_below(&c->rng, 8);
-    foliot_client_set_input(c->client, touch->axes, touch->buttons);
+        control->axes[k] = (int8_t)(foliot__rng_below(&c->rng, 255) - 127);
+    control->buttons = (uint16_t)foliot__rng_below(&c->rng, 8);
+    foliot_client_set_input(c->client, control->axes, control->buttons);
 }
 
 // What the world has of it now is something that it held a short while ago.
 static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_input *has)
 {
-    uint32_t kept = c->touch_count < SEED_TOUCHES ? c->touch_count : SEED_TOUCHES;
+    uint32_t kept = c->control_count < SEED_CONTROLS ? c->control_count : SEED_CONTROLS;
     for (uint32_t i = 1; i <= kept; i++) {
-        const seed_touch *touch = &c->touches[(c->touch_count - i) % SEED_TOUCHES];
-        if (touch->over_ns && touch->over_ns + HEARD_NS < run->now_ns)
+        const seed_control *control = &c->controls[(c->control_count - i) % SEED_CONTROLS];
+        if (control->over_ns && control->over_ns + APPLIED_NS < run->now_ns)
             return false;
-        if (touch->buttons == has->buttons &&
-            memcmp(touch->axes, has->axes, sizeof touch->axes) == 0)
+        if (control->buttons == has->buttons &&
+            memcmp(control->axes, has->axes, sizeof control->axes) == 0)
             return true;
     }
-    return kept == SEED_TOUCHES; // the ring does not reach back so far
+    return kept == SEED_CONTROLS; // the ring does not reach back so far
 }
 
 // Once a baseline was acknowledged, only acknowledged ones are used: whatever comes can be decoded.
 static void check_decodes(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
     uint64_t undecodable = seen->snapshots_without_baseline;
-    bool settled =
-        c->playing && run->now_ns > c->playing_ns + HEARD_NS && seed_plan_calm(run->plan, c->plan);
+    bool settled = c->playing && run->now_ns > c->playing_ns + APPLIED_NS &&
+                   seed_plan_calm(run->plan, c->plan);
     if (settled && undecodable > c->undecodable)
         seed_fail(run, "client %u: a snapshot came against a baseline that it does not have",
                   c->index);
@@ -357,7 +357,7 @@ static void check_up_to_date(seed_run *run, const seed_caller *c,
         any_within(g->outages, g->outage_count, from_ns, run->now_ns) ||
         any_within(g->pauses, g->pause_count, from_ns, run->now_ns))
         return;
-    double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * HEARD_NS;
+    double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * APPLIED_NS;
     uint64_t newest = seen->newest_tick, now = foliot_world_get_tick(world);
     if ((double)newest + late_s * foliot_client_get_pace_hz(c->client) < (double)now)
         seed_fail(run, "client %u: has tick %llu when the server is at %llu", c->index,
@@ -379,7 +379,7 @@ static void check_heard(seed_run *run, seed_caller *c)
 // Its scene is that of the session, though another server came.
 static void check_scene(seed_run *run, const seed_caller *c)
 {
-    if (!c->playing || run->now_ns < c->playing_ns + HEARD_NS || c->playing_ns <= run->up_ns ||
+    if (!c->playing || run->now_ns < c->playing_ns + APPLIED_NS || c->playing_ns <= run->up_ns ||
         !run->server)
         return;
     const foliot_scene *has = foliot_client_get_scene(c->client),
@@ -405,50 +405,50 @@ static void check_service(seed_run *run, seed_caller *c, const foliot_client_sta
     if (!playing || run->now_ns < c->look_ns || !run->server || run->job_count || c->leaving)
         return;
     c->look_ns = run->now_ns + LOOK_NS;
-    if (c->playing_ns <= run->up_ns || run->now_ns <= c->playing_ns + HEARD_NS)
+    if (c->playing_ns <= run->up_ns || run->now_ns <= c->playing_ns + APPLIED_NS)
         return;
     check_heard(run, c);
     check_up_to_date(run, c, seen, run->hosts[c->plan->session].world);
 }
 
 // False while the server has not stepped that tick: in lockstep clients may be first.
-static bool judge(seed_run *run, seed_caller *c)
+static bool compare_claim(seed_run *run, seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];
-    if (c->claim_incarnation < run->anew) {
-        c->claims = false; // of another world, which is no more
+    if (c->claim_generation < run->anew) {
+        c->claims = false; // the claim is of a world that no longer exists
         return true;
     }
-    const seed_truth *now = &h->truth[run->incarnation];
+    const seed_digests *now = &h->trace[run->generation];
     bool known = now->count > 0 && c->claim_tick < now->base + now->count;
-    if (!known && c->claim_incarnation == run->incarnation)
+    if (!known && c->claim_generation == run->generation)
         return false;
     c->claims = false;
     run->result.tally.claims++;
-    if (known && !seed_truth_holds(h, c->claim_tick, c->claim))
+    if (known && !seed_state_matches(h, c->claim_tick, c->claim))
         seed_fail(run, "client %u: its state of tick %llu is not the server's", c->index,
                   (unsigned long long)c->claim_tick);
-    return true; // what died with a server before it was stepped is nothing to compare with
+    return true; // a tick that was never stepped before a crash has no digest to compare with
 }
 
-// What it has is what the server had, or in lockstep will have.
+// The client's state must equal the one that the server had at that tick, or in lockstep will have.
 static void check_claim(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
-    if (c->claims && !judge(run, c))
+    if (c->claims && !compare_claim(run, c))
         return;
     if (run->anew && c->joined_ns < run->up_ns &&
         (seen->reconnects == c->reconnects_before ||
          foliot_client_get_state(c->client) != FOLIOT_CLIENT_PLAYING))
-        return; // it has not met the other server yet
+        return; // it has not connected to the new server yet
     if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) ||
         (seen->digest.high | seen->digest.low) == 0 || seen->newest_tick == c->claimed_tick ||
         c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
         return;
     c->claimed_tick = c->claim_tick = seen->newest_tick;
     c->claim = seen->digest;
-    c->claim_incarnation = run->incarnation;
+    c->claim_generation = run->generation;
     c->claims = true;
-    judge(run, c);
+    compare_claim(run, c);
 }
 
 static void check_sample(seed_run *run, seed_caller *c)

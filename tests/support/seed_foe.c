@@ -77,7 +77,7 @@ static foliot__message hello_of(const foe *f, const seed_link *l, bool spectates
     snprintf(h->session, sizeof h->session, "session-%u", f->c->plan->session);
     snprintf(h->name, sizeof h->name, "foe-%u-%u", f->c->index, (unsigned)(l - f->c->links));
     h->spectates = spectates;
-    h->fingerprint = f->run->kitchen->fingerprint;
+    h->fingerprint = f->run->resources->fingerprint;
     snprintf(h->simulation, sizeof h->simulation, "%s", foliot_world_kind.name);
     h->rules = foliot_world_kind.version;
     return m;

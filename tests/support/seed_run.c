@@ -16,34 +16,34 @@ foliot__lockstep_limits seed_limits = FOLIOT__LOCKSTEP_LIMITS;
 #define REST_S 60 // of true time at most until all have left
 #define MIB (1u << 20)
 
-bool seed_kitchen_open(seed_kitchen *kitchen, const char *root)
+bool seed_resources_open(seed_resources *resources, const char *root)
 {
     foliot_scene_error error;
-    memset(kitchen, 0, sizeof *kitchen);
-    FOLIOT_ASSERT(seed_scene_count <= sizeof kitchen->scenes / sizeof kitchen->scenes[0]);
+    memset(resources, 0, sizeof *resources);
+    FOLIOT_ASSERT(seed_scene_count <= sizeof resources->scenes / sizeof resources->scenes[0]);
     for (uint32_t i = 0; i < seed_scene_count; i++) {
         char file[512];
         snprintf(file, sizeof file, "%s/%s.yaml", root, seed_scenes[i].file);
-        if (foliot_scene_read(file, &kitchen->scenes[i], &error) != FOLIOT_STATUS_OK) {
+        if (foliot_scene_read(file, &resources->scenes[i], &error) != FOLIOT_STATUS_OK) {
             fprintf(stderr, "%s\n", error.message);
-            seed_kitchen_close(kitchen);
+            seed_resources_close(resources);
             return false;
         }
     }
-    kitchen->fingerprint = foliot_get_fingerprint();
+    resources->fingerprint = foliot_get_fingerprint();
     return true;
 }
 
-void seed_kitchen_close(seed_kitchen *kitchen)
+void seed_resources_close(seed_resources *resources)
 {
     for (uint32_t i = 0; i < seed_scene_count; i++)
-        foliot_scene_destroy(kitchen->scenes[i]);
-    memset(kitchen, 0, sizeof *kitchen);
+        foliot_scene_destroy(resources->scenes[i]);
+    memset(resources, 0, sizeof *resources);
 }
 
 // -- what is said, and what is remembered of it
 
-void seed_say(seed_run *run, const char *format, ...)
+void seed_log(seed_run *run, const char *format, ...)
 {
     if (!run->log)
         return;
@@ -62,7 +62,7 @@ void seed_fail(seed_run *run, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    seed_say(run, "FAILED: %s", text);
+    seed_log(run, "FAILED: %s", text);
     if (!run->failed)
         snprintf(run->result.why, sizeof run->result.why, "at %.4f s: %s",
                  (double)run->now_ns * 1e-9, text);
@@ -104,7 +104,7 @@ static int next_to_act(const seed_run *run, uint64_t *at_ns)
 static void turn_server(seed_run *run)
 {
     const seed_plan *plan = run->plan;
-    uint32_t i = run->incarnation;
+    uint32_t i = run->generation;
     if (run->server && i < plan->crash_count && run->now_ns >= plan->crash_ns[i]) {
         seed_server_crash(run);
         run->server_next_ns = run->now_ns + plan->down_ns[i];
@@ -174,11 +174,11 @@ static void finish(seed_run *run)
     run->result.passed = !run->failed;
 }
 
-seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FILE *log)
+seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan, FILE *log)
 {
     seed_run *run = calloc(1, sizeof *run);
     FOLIOT_ASSERT(run);
-    *run = (seed_run){.kitchen = kitchen, .plan = plan, .log = log, .now_ns = SEED_BEGIN_NS};
+    *run = (seed_run){.resources = resources, .plan = plan, .log = log, .now_ns = SEED_BEGIN_NS};
     run->end_ns = SEED_BEGIN_NS + plan->run_ns;
     seed_limits = plan->limits;
     if (log)
@@ -205,7 +205,7 @@ seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FI
     for (uint32_t s = 0; s < plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
         for (uint32_t i = 0; i <= SEED_CRASHES; i++)
-            free(h->truth[i].digests);
+            free(h->trace[i].digests);
         free(h->snapshot.bodies);
         free(h->tape.bytes);
         foliot_scene_destroy(h->resumed);

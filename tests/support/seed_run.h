@@ -16,19 +16,19 @@
 
 #define SEED_CAPTURES 64 // packets kept for the hostile
 #define SEED_WHY_BYTES 400
-#define SEED_PLAYERS 8   // of a session, at most
-#define SEED_LINKS 40    // of a foe, at most
-#define SEED_TOKENS 16   // that a foe remembers
-#define SEED_TOUCHES 256 // controls that a player remembers to have set
+#define SEED_PLAYERS 8    // of a session, at most
+#define SEED_LINKS 40     // of a foe, at most
+#define SEED_TOKENS 16    // that a foe remembers
+#define SEED_CONTROLS 256 // controls that a player remembers to have set
 
 // Read and computed once a process.
-typedef struct seed_kitchen {
+typedef struct seed_resources {
     foliot_scene *scenes[16];
     foliot_digest fingerprint;
-} seed_kitchen;
-bool seed_kitchen_open(seed_kitchen *kitchen,
-                       const char *root); // of the sources; false: told on stderr
-void seed_kitchen_close(seed_kitchen *kitchen);
+} seed_resources;
+bool seed_resources_open(seed_resources *resources,
+                         const char *root); // of the sources; false: told on stderr
+void seed_resources_close(seed_resources *resources);
 
 // What a run was, to be summed.
 #define SEED_TALLY(X)                                                                              \
@@ -79,17 +79,17 @@ typedef struct seed_result {
     seed_tally tally;
 } seed_result;
 // `log` NULL: none. The same plan gives the same result to the bit.
-seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FILE *log);
+seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan, FILE *log);
 
 // -- shared by the files of a run
 
-// What the world was at each tick, quantised but in lockstep, between one start of the server and
-// the next.
-typedef struct seed_truth {
+// Digests of the state at each tick between one start of the server and
+// the next. Outside of lockstep the state is quantised first.
+typedef struct seed_digests {
     uint64_t base;
     size_t count, capacity;
     foliot_digest *digests;
-} seed_truth;
+} seed_digests;
 
 typedef struct seed_tape { // where a recording goes
     uint8_t *bytes;
@@ -121,18 +121,18 @@ typedef struct seed_host { // a session's runtime
     char file[64]; // where such a file is found: under /proc, or by a name where storage does harm
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
-    seed_truth truth[SEED_CRASHES + 1];
+    seed_digests trace[SEED_CRASHES + 1];
     seed_owner owners[SEED_PLAYERS]; // by player
     uint64_t drain_ns, last_tick;
     foliot_status recorded;
     uint64_t ticks_lost; // told by the recording
 } seed_host;
 
-typedef struct seed_touch { // controls, and when others took their place (0: not yet)
+typedef struct seed_control { // controls, and when others took their place (0: not yet)
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
     uint64_t over_ns;
-} seed_touch;
+} seed_control;
 
 typedef struct seed_caller { // a client's runtime
     const seed_client *plan;
@@ -147,16 +147,16 @@ typedef struct seed_caller { // a client's runtime
     double render_tick;
     uint64_t claimed_tick, claim_tick; // the last, and one that waits for the server's own step
     foliot_digest claim;
-    uint32_t claim_incarnation;
+    uint32_t claim_generation;
     bool claims;
     uint32_t player; // it plays; UINT32_MAX: none
     uint64_t player_tick, playing_ns,
         look_ns;          // plays that one since, plays since; the next look at how it is served
     uint64_t undecodable; // snapshots so far
     bool playing;
-    seed_touch touches[SEED_TOUCHES];
-    uint32_t touch_count; // ever
-    foliot_peer_id peer;  // of the hostile
+    seed_control controls[SEED_CONTROLS];
+    uint32_t control_count; // ever
+    foliot_peer_id peer;    // of the hostile
     bool connected;
     uint32_t serial;             // of its transport in the hub
     uint64_t reconnects_before;  // of its client, when the server died last
@@ -178,7 +178,7 @@ typedef struct seed_job { // away on a worker
 } seed_job;
 
 typedef struct seed_run {
-    const seed_kitchen *kitchen;
+    const seed_resources *resources;
     const seed_plan *plan;
     FILE *log;
     uint64_t now_ns, end_ns;
@@ -186,11 +186,11 @@ typedef struct seed_run {
     foliot_transport *host;
     foliot_server *server;
     seed_clock clock;
-    uint32_t incarnation; // how often the server has crashed
-    foliot__rng tokens;   // what its server draws
-    uint64_t up_ns;       // since when it is there
-    uint32_t anew;        // the last incarnation that knew nothing of the one before it; 0: none
-    bool back;            // it may have forgotten more than what was not written yet
+    uint32_t generation; // how often the server has crashed
+    foliot__rng tokens;  // what its server draws
+    uint64_t up_ns;      // since when it is there
+    uint32_t anew;       // the last generation that knew nothing of the one before it; 0: none
+    bool back;           // it may have forgotten more than what was not written yet
     bool stopping, failed;
     uint64_t server_next_ns, step_done_ns;
     seed_job jobs[2 * SEED_SESSIONS]; // a step, and one that is taken again to see where a client
@@ -212,7 +212,7 @@ typedef struct seed_run {
 extern foliot__lockstep_limits seed_limits;
 
 void seed_fail(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void seed_say(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void seed_log(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_mix(seed_run *run, uint64_t value);
 uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count,
                          uint64_t at_ns); // the next time outside of all
@@ -223,9 +223,9 @@ void seed_server_act(seed_run *run);
 void seed_server_crash(seed_run *run);
 void seed_server_resume(seed_run *run);
 void seed_server_close(seed_run *run); // in order; the recordings too
-foliot_digest seed_truth_of(seed_run *run, seed_host *host,
-                            const foliot_world *world); // as clients should have it
-bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest);
+foliot_digest seed_state_digest(seed_run *run, seed_host *host,
+                                const foliot_world *world); // as clients should have it
+bool seed_state_matches(const seed_host *host, uint64_t tick, foliot_digest digest);
 
 // seed_client.c
 void seed_client_open(seed_run *run, uint32_t index);

@@ -19,9 +19,9 @@
 #define UNSYNCED_MAX 16384 // bytes that storage never wrote
 #define SECTOR 512
 
-// -- truth
+// -- digests of states
 
-foliot_digest seed_truth_of(seed_run *run, seed_host *h, const foliot_world *world)
+foliot_digest seed_state_digest(seed_run *run, seed_host *h, const foliot_world *world)
 {
     if (h->plan->lockstep)
         return foliot_world_get_digest(world);
@@ -32,7 +32,7 @@ foliot_digest seed_truth_of(seed_run *run, seed_host *h, const foliot_world *wor
 
 static void remember(seed_run *run, seed_host *h)
 {
-    seed_truth *t = &h->truth[run->incarnation];
+    seed_digests *t = &h->trace[run->generation];
     uint64_t tick = foliot_world_get_tick(h->world);
     if (run->plan->unchecked) {
         run->result.tally.ticks += tick > h->last_tick;
@@ -53,15 +53,15 @@ static void remember(seed_run *run, seed_host *h)
         t->digests = realloc(t->digests, t->capacity * sizeof *t->digests);
         FOLIOT_ASSERT(t->digests);
     }
-    t->digests[t->count] = seed_truth_of(run, h, h->world);
+    t->digests[t->count] = seed_state_digest(run, h, h->world);
     seed_mix(run, t->digests[t->count++].low);
     run->result.tally.ticks++;
 }
 
-bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest)
+bool seed_state_matches(const seed_host *host, uint64_t tick, foliot_digest digest)
 {
     for (uint32_t i = 0; i <= SEED_CRASHES; i++) {
-        const seed_truth *t = &host->truth[i];
+        const seed_digests *t = &host->trace[i];
         if (tick >= t->base && tick < t->base + t->count &&
             foliot_digest_equal(t->digests[tick - t->base], digest))
             return true;
@@ -132,7 +132,7 @@ static foliot_recording_config recording_config(const seed_run *run, const seed_
     config.keyframe_ticks = plan->keyframe_ticks;
     config.queue_bytes = plan->queue_bytes;
     config.threaded = false;
-    config.fingerprint = run->kitchen->fingerprint;
+    config.fingerprint = run->resources->fingerprint;
     return config;
 }
 
@@ -195,8 +195,8 @@ static size_t spoil(foliot__rng *rng, seed_storage how, uint8_t *bytes, size_t l
 // What storage makes of the file while its server is down.
 static bool spoil_file(const seed_run *run, const seed_host *h, uint32_t index)
 {
-    seed_storage how = run->plan->storage[run->incarnation];
-    foliot__rng rng = foliot__rng_seeded(run->plan->seed * 11 + index + 100 * run->incarnation);
+    seed_storage how = run->plan->storage[run->generation];
+    foliot__rng rng = foliot__rng_seeded(run->plan->seed * 11 + index + 100 * run->generation);
     off_t length = lseek(h->held, 0, SEEK_END);
     uint8_t *bytes = length > 0 ? malloc((size_t)length) : NULL;
     if (how == SEED_STORAGE_SOUND || !bytes) {
@@ -214,7 +214,7 @@ static bool spoil_file(const seed_run *run, const seed_host *h, uint32_t index)
 // The tape as a file, with what a dying process had begun to write behind it.
 static bool put_down(seed_run *run, seed_host *h, uint32_t index)
 {
-    foliot__rng rng = foliot__rng_seeded(run->plan->seed * 7 + index + 100 * run->incarnation);
+    foliot__rng rng = foliot__rng_seeded(run->plan->seed * 7 + index + 100 * run->generation);
     uint8_t garbage[GARBAGE_MAX];
     size_t count = foliot__rng_below(&rng, GARBAGE_MAX);
     bool again = h->held > 0;
@@ -285,8 +285,8 @@ static void open_server(seed_run *run)
     config.start_user = run;
     config.snapshot_hz = run->plan->snapshot_hz;
     config.reconnect_ms = run->plan->reconnect_ms;
-    config.fingerprint = run->kitchen->fingerprint;
-    run->tokens = foliot__rng_seeded(run->plan->seed * 3 + 1 + run->incarnation);
+    config.fingerprint = run->resources->fingerprint;
+    run->tokens = foliot__rng_seeded(run->plan->seed * 3 + 1 + run->generation);
     config.random = draw;
     config.random_user = &run->tokens;
     FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) ==
@@ -317,7 +317,7 @@ static void open_server(seed_run *run)
 static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
 {
     h->plan = plan;
-    h->scene = *run->kitchen->scenes[plan->scene];
+    h->scene = *run->resources->scenes[plan->scene];
     if (plan->tick_hz > 0 || !(h->scene.pace_hz > 0)) {
         h->scene.pace_hz = plan->tick_hz > 0 ? plan->tick_hz : 60;
         h->scene.dt *= plan->tick_hz > 0 ? 60 / plan->tick_hz : 1;
@@ -381,7 +381,7 @@ static void take_events(seed_run *run)
             "frozen", "recording stopped", "ended", "lied", "diverged", "found",   "behind"};
         const char *name =
             (size_t)event.kind < sizeof names / sizeof names[0] ? names[event.kind] : "something";
-        seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, name,
+        seed_log(run, "server: %s %s player %u tick %llu value %llu %s", event.session, name,
                  event.player, (unsigned long long)event.tick, (unsigned long long)event.value,
                  event.text);
         seed_mix(run, (uint64_t)event.kind << 32 | event.player);
@@ -421,9 +421,9 @@ void seed_server_act(seed_run *run)
         if (run->jobs[i].done_ns < next)
             next = run->jobs[i].done_ns;
     next = seed_after_gaps(plan->server_pauses, plan->server_pause_count, next);
-    if (run->incarnation < plan->crash_count && plan->crash_ns[run->incarnation] < next &&
-        plan->crash_ns[run->incarnation] > run->now_ns)
-        next = plan->crash_ns[run->incarnation];
+    if (run->generation < plan->crash_count && plan->crash_ns[run->generation] < next &&
+        plan->crash_ns[run->generation] > run->now_ns)
+        next = plan->crash_ns[run->generation];
     run->server_next_ns = next;
 }
 
@@ -445,7 +445,7 @@ void seed_server_crash(seed_run *run)
     seed_wire_mute(run->host);
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
-        seed_say(run, "server: dies at tick %llu of session %u, %llu of them durable",
+        seed_log(run, "server: dies at tick %llu of session %u, %llu of them durable",
                  (unsigned long long)foliot_world_get_tick(h->world), s,
                  (unsigned long long)foliot_recording_get_state(h->recording).written_tick);
         h->recorded = foliot_recording_get_state(h->recording).stopped;
@@ -457,7 +457,7 @@ void seed_server_crash(seed_run *run)
         memset(h->owners, 0, sizeof h->owners); // it may go on from before they came
         if (!put_down(run, h, s) || !spoil_file(run, h, s))
             seed_fail(run, "%s: %s", h->file, strerror(errno));
-        run->result.tally.storages += run->plan->storage[run->incarnation] != SEED_STORAGE_SOUND;
+        run->result.tally.storages += run->plan->storage[run->generation] != SEED_STORAGE_SOUND;
     }
     for (uint32_t i = 0; i < run->plan->client_count; i++)
         if (run->callers[i].client)
@@ -467,24 +467,24 @@ void seed_server_crash(seed_run *run)
     foliot_transport_destroy(run->host);
     run->server = NULL;
     run->host = NULL;
-    run->incarnation++;
+    run->generation++;
     run->result.tally.server_crashes++;
 }
 
 static void resume_session(seed_run *run, uint32_t index)
 {
     seed_host *h = &run->hosts[index];
-    const seed_truth *before = &h->truth[run->incarnation - 1];
+    const seed_digests *before = &h->trace[run->generation - 1];
     foliot_recording_config config = recording_config(run, h->plan);
     foliot_scene *scene = NULL;
     char problem[300] = "";
     foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene,
                                                    &h->world, problem, sizeof problem);
-    bool spoilt = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
+    bool spoilt = run->plan->storage[run->generation - 1] != SEED_STORAGE_SOUND;
     if (status != FOLIOT_STATUS_OK && spoilt && problem[0]) {
-        seed_say(run, "server: session %u cannot be resumed: %s: %s", index,
+        seed_log(run, "server: session %u cannot be resumed: %s: %s", index,
                  foliot_status_get_text(status), problem);
-        run->anew = run->incarnation;
+        run->anew = run->generation;
         run->result.tally.unresumable++;
         begin_session(run, h, h->plan);
         return;
@@ -497,8 +497,8 @@ static void resume_session(seed_run *run, uint32_t index)
     foliot_scene_destroy(h->resumed);
     h->resumed = scene;
     uint64_t tick = foliot_world_get_tick(h->world), last = before->base + before->count - 1;
-    seed_say(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
-    if (spoilt && !seed_truth_holds(h, tick, seed_truth_of(run, h, h->world)))
+    seed_log(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
+    if (spoilt && !seed_state_matches(h, tick, seed_state_digest(run, h, h->world)))
         seed_fail(run, "session %u goes on from a state of tick %llu that never was", index,
                   (unsigned long long)tick);
     if (tick < h->ticks_lost && !spoilt)
@@ -512,13 +512,13 @@ static void resume_session(seed_run *run, uint32_t index)
 
 void seed_server_resume(seed_run *run)
 {
-    bool swaps = run->plan->swaps[run->incarnation - 1];
-    run->anew = swaps ? run->incarnation : run->anew;
-    run->back = run->back || run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
+    bool swaps = run->plan->swaps[run->generation - 1];
+    run->anew = swaps ? run->generation : run->anew;
+    run->back = run->back || run->plan->storage[run->generation - 1] != SEED_STORAGE_SOUND;
     run->result.tally.swaps += swaps;
     for (uint32_t s = 0; s < run->plan->session_count && !run->failed; s++) {
         if (swaps)
-            begin_session(run, &run->hosts[s], &run->plan->swapped[run->incarnation - 1][s]);
+            begin_session(run, &run->hosts[s], &run->plan->swapped[run->generation - 1][s]);
         else
             resume_session(run, s);
     }
