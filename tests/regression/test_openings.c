@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Goal: who has not shown that he receives what is sent to his address gets nothing from a server;
-// who does not know a connection cannot end it; and no address locks the others out. A forged
-// cookie made the server send 2,168 times what it got; 112,928 forged datagrams of 13 bytes, sent
-// in 1.6 s, evicted a player; one cookie opened any number of connections, so that 6 kB a second
-// kept everybody else away. Method: a real server on the loopback, clients of ours at 127.0.0.1,
-// and attackers at 127.0.0.2 and .3 with plain and raw sockets, who write the datagrams of
+// Goal: a server sends nothing to an address that has not proven that it receives; a connection can
+// be ended only with its connect id; and no address locks the others out. A forged cookie made the
+// server send 2,168 times what it received. 112,928 forged datagrams of 13 bytes, sent in 1.6 s,
+// evicted a player. One cookie opened any number of connections, so that 6 kB a second kept
+// everybody else away. Method: a real server on the loopback, honest clients at 127.0.0.1, and
+// attackers at 127.0.0.2 and .3 with plain and raw sockets. The attackers write the datagrams of
 // docs/reference/protocol.md, section 1, by hand.
 #include "check.h"
 
@@ -28,7 +28,7 @@
 
 static foliot_digest fingerprint;
 
-typedef struct inn {
+typedef struct fixture {
     foliot_scene scene;
     foliot_body_definition bodies[200];
     foliot_transport *host;
@@ -37,7 +37,7 @@ typedef struct inn {
     foliot_transport *wires[HONEST];
     foliot_client *clients[HONEST];
     int count;
-} inn;
+} fixture;
 
 static uint64_t clock_ns(void)
 {
@@ -52,10 +52,10 @@ static void rest(void)
     nanosleep(&t, NULL);
 }
 
-static inn *open_inn(void)
+static fixture *open_fixture(void)
 {
     static const double spawn[1][3] = {{0, 5, 0}};
-    inn *i = calloc(1, sizeof *i);
+    fixture *i = calloc(1, sizeof *i);
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
     foliot_session_config session = {.name = "main", .scene = &i->scene, .pace_hz = 60};
@@ -90,7 +90,7 @@ static inn *open_inn(void)
     return i;
 }
 
-static void close_inn(inn *i)
+static void close_fixture(fixture *i)
 {
     for (int c = 0; c < i->count; c++) {
         foliot_client_destroy(i->clients[c]);
@@ -101,7 +101,7 @@ static void close_inn(inn *i)
     free(i);
 }
 
-static void update(inn *i)
+static void update(fixture *i)
 {
     foliot_server_event said;
     foliot_server_update(i->server, clock_ns());
@@ -111,13 +111,13 @@ static void update(inn *i)
         foliot_client_update(i->clients[c], clock_ns());
 }
 
-static void let_pass(inn *i, int ms)
+static void run_for(fixture *i, int ms)
 {
     for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end; rest())
         update(i);
 }
 
-static foliot_client *honest(inn *i)
+static foliot_client *honest(fixture *i)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
@@ -136,7 +136,7 @@ static bool playing(const foliot_client *client)
     return foliot_client_get_state(client) == FOLIOT_CLIENT_PLAYING;
 }
 
-static bool joins_within(inn *i, foliot_client *client, int ms)
+static bool joins_within(fixture *i, foliot_client *client, int ms)
 {
     for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end && !playing(client);
          rest())
@@ -146,7 +146,7 @@ static bool joins_within(inn *i, foliot_client *client, int ms)
 
 // -- attackers
 
-static int attacker(const inn *i, const char *address)
+static int attacker(const fixture *i, const char *address)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), bytes = 4 << 20;
     struct sockaddr_in from = {.sin_family = AF_INET},
@@ -177,7 +177,7 @@ static size_t write_question(uint8_t *bytes, uint32_t connect_id)
 }
 
 // The cookie of a connection of this socket's address.
-static uint64_t ask(inn *i, int fd, uint32_t connect_id)
+static uint64_t request_cookie(fixture *i, int fd, uint32_t connect_id)
 {
     uint8_t bytes[256];
     uint64_t cookie = 0;
@@ -217,14 +217,14 @@ static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
 static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **state)
 {
     (void)state;
-    inn *i = open_inn();
+    fixture *i = open_fixture();
     int own = attacker(i, "127.0.0.2"), victim = attacker(i, "127.0.0.3");
     foliot__rng rng = foliot__rng_seeded(1);
     size_t sent = 0;
     for (uint32_t k = 0; k < 400; k++) {
         uint8_t bytes[1400];
         size_t length;
-        uint64_t cookie = ask(i, own, k); // good at his own address
+        uint64_t cookie = request_cookie(i, own, k); // valid at the attacker's own address
         if (k % 4 == 0)
             length = write_question(bytes, k);
         else if (k % 4 == 1)
@@ -240,7 +240,7 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
             bytes[7] = '9'; // of a version that is none of ours
         sent += send(victim, bytes, length, 0) > 0 ? length : 0;
     }
-    let_pass(i, 300);
+    run_for(i, 300);
     size_t back = received_bytes(victim);
     print_message("%zu bytes sent in the victim's name, %zu came to it\n", sent, back);
     check_gt(back, 0);
@@ -249,14 +249,14 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
     check_ge(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 200);
     // The same hello where its cookie is good: the server has much to say.
     uint8_t bytes[1400];
-    size_t length = write_hello(bytes, ask(i, own, 1), 1);
+    size_t length = write_hello(bytes, request_cookie(i, own, 1), 1);
     received_bytes(own);
     (void)!send(own, bytes, length, 0);
-    let_pass(i, 300);
+    run_for(i, 300);
     check_gt(received_bytes(own), 3 * length);
     close(own);
     close(victim);
-    close_inn(i);
+    close_fixture(i);
 }
 
 // -- eviction
@@ -300,11 +300,11 @@ static void forged_datagrams_end_no_connection(void **state)
         print_message("skipped: raw sockets need root\n");
         return;
     }
-    inn *i = open_inn();
+    fixture *i = open_fixture();
     foliot_client *client = honest(i);
     foliot__rng rng = foliot__rng_seeded(2);
     assert_true(joins_within(i, client, 5000));
-    let_pass(i, 200); // until ENet has connected too
+    run_for(i, 200); // until ENet has connected too
     struct sockaddr_in own;
     socklen_t own_length = sizeof own;
     assert_int_equal(getsockname(foliot_transport_get_descriptor(i->wires[0]),
@@ -321,7 +321,7 @@ static void forged_datagrams_end_no_connection(void **state)
         if (k % 64 == 0)
             update(i);
     }
-    let_pass(i, 500);
+    run_for(i, 500);
     assert_true(playing(client));
     assert_int_equal(foliot_client_get_statistics(client).reconnects, 0);
     assert_int_equal(foliot_server_get_presence(i->server).players, 1);
@@ -336,7 +336,7 @@ static void forged_datagrams_end_no_connection(void **state)
     check_gt(at_host->datagrams_dropped_unproven, 10000);
     check_gt(at_client->datagrams_dropped_unproven, 1000);
     close(raw);
-    close_inn(i);
+    close_fixture(i);
 }
 
 // -- locking out
@@ -346,11 +346,11 @@ static void forged_datagrams_end_no_connection(void **state)
 static void one_address_locks_nobody_out(void **state)
 {
     (void)state;
-    inn *i = open_inn();
+    fixture *i = open_fixture();
     int fd = attacker(i, "127.0.0.2");
     uint64_t cookies[4 * PEERS];
     for (uint32_t k = 0; k < 4 * PEERS; k++)
-        cookies[k] = ask(i, fd, k);
+        cookies[k] = request_cookie(i, fd, k);
     for (int round = 0; round < 20; round++) {
         for (uint32_t k = 0; k < 4 * PEERS; k++) {
             uint8_t bytes[1400];
@@ -358,7 +358,7 @@ static void one_address_locks_nobody_out(void **state)
             size_t length = write_hello(bytes, cookies[round % 2 ? k : 0], k);
             (void)!send(fd, bytes, hello ? length : FOLIOT__EARLY_HEAD_BYTES, 0);
         }
-        let_pass(i, 5);
+        run_for(i, 5);
     }
     uint32_t held = foliot_server_get_presence(i->server).peers;
     print_message("%u of %u connections held by one address\n", held, PEERS);
@@ -369,14 +369,14 @@ static void one_address_locks_nobody_out(void **state)
     check_gt(foliot_transport_get_counters(i->host)->connects_over_address, 0);
     check_gt(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 0);
     close(fd);
-    close_inn(i);
+    close_fixture(i);
 }
 
 // Comes and goes as fast as it can: what it may open is soon used up, and comes back slowly.
 static void an_address_that_storms_is_put_off(void **state)
 {
     (void)state;
-    inn *i = open_inn();
+    fixture *i = open_fixture();
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_transport *storm;
     assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &storm), FOLIOT_STATUS_OK);
@@ -410,7 +410,7 @@ static void an_address_that_storms_is_put_off(void **state)
     check_le(opened, 24);
     check_gt(foliot_transport_get_counters(i->host)->connects_too_fast, 0);
     foliot_transport_destroy(storm);
-    close_inn(i);
+    close_fixture(i);
 }
 
 int main(void)

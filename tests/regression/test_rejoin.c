@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: who comes back after his player was given up, and does not hear the welcome, asks again
-// with the token of the one that is gone. He was given another player each time, and the first
-// stood there as a ghost. The token that a player was asked for with now names it too, but only
-// until its owner has shown that he heard the new one. Method: clients of a real server who speak
-// the protocol's bytes, and hear or overhear what they like.
+// Goal: a client that returns after its player was given up, and misses the welcome, asks again
+// with the token of the old player. It used to get a new player each time, and the first one stayed
+// as a ghost. Now the requested token names the player too, until its owner acknowledges the new
+// one. Method: clients of a real server that send the protocol's bytes and choose what they
+// receive.
 #include "../support/check.h"
 
 #include <string.h>
@@ -20,13 +20,13 @@ typedef struct client {
     foliot__welcome welcome; // the last
 } client;
 
-typedef struct inn {
+typedef struct fixture {
     simulation *s;
     client clients[WIRES];
     int count;
-} inn;
+} fixture;
 
-static void hear(inn *i)
+static void receive_all(fixture *i)
 {
     foliot_transport_event event;
     foliot__message m;
@@ -46,11 +46,11 @@ static void hear(inn *i)
     }
 }
 
-static void let_pass(inn *i, double seconds)
+static void run_for(fixture *i, double seconds)
 {
     for (double end = 1e-9 * (double)i->s->now_ns + seconds; 1e-9 * (double)i->s->now_ns < end;) {
         simulation_run(i->s, 0.01);
-        hear(i);
+        receive_all(i);
     }
 }
 
@@ -61,7 +61,7 @@ static bool same(foliot__token a, foliot__token b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static client *connect_client(inn *i)
+static client *connect_client(fixture *i)
 {
     client *g = &i->clients[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
@@ -69,7 +69,7 @@ static client *connect_client(inn *i)
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", 7777, i->s->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);
-    let_pass(i, 0.05);
+    run_for(i, 0.05);
     assert_true(g->connected);
     return g;
 }
@@ -93,17 +93,17 @@ static void send_hello(client *g, foliot__token token)
     send_message(g, &m);
 }
 
-static client *come(inn *i, foliot__token token)
+static client *join(fixture *i, foliot__token token)
 {
     client *g = connect_client(i);
     send_hello(g, token);
-    let_pass(i, 0.1);
+    run_for(i, 0.1);
     assert_true(g->welcomed);
     return g;
 }
 
-// The first word of its inputs: it has heard the welcome.
-static void play(inn *i, client *g)
+// Sends an empty input packet, which acknowledges the welcome.
+static void acknowledge_welcome(fixture *i, client *g)
 {
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
@@ -112,21 +112,21 @@ static void play(inn *i, client *g)
     assert_int_equal(
         foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
         FOLIOT_STATUS_OK);
-    let_pass(i, 0.05);
+    run_for(i, 0.05);
 }
 
-static void go(inn *i, client *g)
+static void leave(fixture *i, client *g)
 {
     foliot_transport_disconnect(g->wire, g->peer, 0, true);
-    let_pass(i, 0.05);
+    run_for(i, 0.05);
 }
 
-static inn open_inn(void)
+static fixture open_fixture(void)
 {
-    return (inn){.s = simulation_create()};
+    return (fixture){.s = simulation_create()};
 }
 
-static void close_inn(inn *i)
+static void close_fixture(fixture *i)
 {
     for (int g = 0; g < i->count; g++)
         foliot_transport_destroy(i->clients[g].wire);
@@ -134,12 +134,12 @@ static void close_inn(inn *i)
 }
 
 // The token of a player that was here and is not any more.
-static foliot__token token_of_the_gone(inn *i)
+static foliot__token token_of_the_gone(fixture *i)
 {
-    client *g = come(i, none);
-    play(i, g);
-    go(i, g);
-    let_pass(i, 10.1);
+    client *g = join(i, none);
+    acknowledge_welcome(i, g);
+    leave(i, g);
+    run_for(i, 10.1);
     assert_int_equal(foliot_server_get_presence(i->s->server).players, 0);
     return g->welcome.token;
 }
@@ -147,35 +147,35 @@ static foliot__token token_of_the_gone(inn *i)
 static void the_welcome_was_lost_and_no_ghost_stays(void **state)
 {
     (void)state;
-    inn i = open_inn();
+    fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
-    client *deaf = come(&i, token);
-    go(&i, deaf);
-    client *again = come(&i, token);
+    client *deaf = join(&i, token);
+    leave(&i, deaf);
+    client *again = join(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
     assert_int_equal(foliot_server_get_counters(i.s->server)->resumes, 1);
-    // A new token each time, and his changes count from the first on: the player is not the one
+    // A new token each time, and the changes count from the first: the player is not the one
     // that was gone.
     assert_false(same(again->welcome.token, deaf->welcome.token) ||
                  same(again->welcome.token, token));
     assert_false(again->welcome.resumed);
-    close_inn(&i);
+    close_fixture(&i);
 }
 
 static void a_connection_that_nobody_hears_makes_way(void **state)
 {
     (void)state;
-    inn i = open_inn();
+    fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
-    client *deaf = come(&i, token);
-    client *again = come(&i, token);
+    client *deaf = join(&i, token);
+    client *again = join(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_true(deaf->lost);
     assert_true(!again->lost);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
     assert_int_equal(foliot_server_get_presence(i.s->server).peers, 1);
-    close_inn(&i);
+    close_fixture(&i);
 }
 
 // Who holds the new token is not to be had for the old one, be it while he plays or while he is
@@ -183,52 +183,52 @@ static void a_connection_that_nobody_hears_makes_way(void **state)
 static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **state)
 {
     (void)state;
-    inn i = open_inn();
+    fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
-    client *owner = come(&i, token);
-    play(&i, owner);
-    client *other = come(&i, token);
+    client *owner = join(&i, token);
+    acknowledge_welcome(&i, owner);
+    client *other = join(&i, token);
     check_ne(other->welcome.player, owner->welcome.player);
     assert_true(!same(other->welcome.token, owner->welcome.token));
     assert_false(owner->lost);
-    play(&i, other);
-    go(&i, owner);
-    client *third = come(&i, token);
+    acknowledge_welcome(&i, other);
+    leave(&i, owner);
+    client *third = join(&i, token);
     check_ne(third->welcome.player, owner->welcome.player);
     check_ne(third->welcome.player, other->welcome.player);
-    client *back = come(&i, owner->welcome.token);
+    client *back = join(&i, owner->welcome.token);
     assert_int_equal(back->welcome.player, owner->welcome.player);
-    close_inn(&i);
+    close_fixture(&i);
 }
 
 static void newcomers_without_a_token_are_never_one(void **state)
 {
     (void)state;
-    inn i = open_inn();
-    client *a = come(&i, none), *b = come(&i, none);
+    fixture i = open_fixture();
+    client *a = join(&i, none), *b = join(&i, none);
     check_ne(a->welcome.player, b->welcome.player);
     assert_false(a->lost);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 2);
-    close_inn(&i);
+    close_fixture(&i);
 }
 
 // A peer that ended is reaped when the update ends: until then its player is not to be had.
 static void a_player_who_said_goodbye_is_not_resumed_in_the_same_update(void **state)
 {
     (void)state;
-    inn i = open_inn();
-    client *first = come(&i, none);
-    play(&i, first);
+    fixture i = open_fixture();
+    client *first = join(&i, none);
+    acknowledge_welcome(&i, first);
     client *second = connect_client(&i);
     send_message(first, &(foliot__message){.kind = FOLIOT__BYE});
     send_hello(second, first->welcome.token);
-    let_pass(&i, 0.1);
+    run_for(&i, 0.1);
     assert_true(second->welcomed);
     assert_false(second->welcome.resumed);
     assert_int_equal(foliot_server_get_counters(i.s->server)->byes, 1);
     assert_int_equal(foliot_server_get_counters(i.s->server)->resumes, 0);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
-    close_inn(&i);
+    close_fixture(&i);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Goal: a token is the right to one player and tells nothing of any other. Tokens were consecutive
-// outputs of splitmix64, which can be inverted: one join gave every earlier and every later one,
-// and the secret of the cookies. They stayed the same for as long as a player lived, so that a
-// stolen one was never missed; and a server that died knew only the first. Method: clients of a
-// real server over the transport in memory, who speak the protocol's bytes; a recording of it, of
-// which a copy is taken at the moment that a welcome is heard, as a crash would leave it.
+// Goal: a token is the right to one player and reveals nothing about any other. Tokens used to be
+// consecutive outputs of splitmix64, which can be inverted: one join revealed every earlier and
+// later token, and the secret of the cookies. A token stayed the same for a player's whole life, so
+// a theft went unnoticed, and a server that crashed knew only the first token. Method: clients of a
+// real server over the transport in memory, which send the protocol's bytes. The recording is
+// copied when a welcome is received, as a crash would leave it.
 #include "check.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ typedef struct client {
     foliot__welcome welcome; // the last
 } client;
 
-typedef struct inn {
+typedef struct fixture {
     foliot_hub *hub;
     foliot_transport *host;
     foliot_server *server;
@@ -40,9 +40,9 @@ typedef struct inn {
     uint64_t now_ns;
     client clients[CLIENTS];
     int count, spent;
-} inn;
+} fixture;
 
-static void make_scene(inn *i)
+static void make_scene(fixture *i)
 {
     static const double spawn[1][3] = {{0, 5, 0}};
     i->body = foliot_body_definition_default();
@@ -60,7 +60,7 @@ static void make_scene(inn *i)
     i->scene.players.position_count = 1;
 }
 
-static void open_server(inn *i, foliot_world *world, bool lockstep)
+static void open_server(fixture *i, foliot_world *world, bool lockstep)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
@@ -81,9 +81,9 @@ static void open_server(inn *i, foliot_world *world, bool lockstep)
     assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
 }
 
-static inn *open_inn(bool records, bool lockstep)
+static fixture *open_fixture(bool records, bool lockstep)
 {
-    inn *i = calloc(1, sizeof *i);
+    fixture *i = calloc(1, sizeof *i);
     assert_non_null(i);
     foliot_world *world;
     i->now_ns = 1000000000;
@@ -105,7 +105,7 @@ static inn *open_inn(bool records, bool lockstep)
     return i;
 }
 
-static void close_inn(inn *i)
+static void close_fixture(fixture *i)
 {
     for (int g = 0; g < i->count; g++)
         foliot_transport_destroy(i->clients[g].wire);
@@ -120,7 +120,7 @@ static void close_inn(inn *i)
 }
 
 // As the disk is at this moment.
-static void copy_file(const inn *i)
+static void copy_file(const fixture *i)
 {
     static char bytes[1 << 20];
     FILE *from = fopen(i->file, "rb"), *to = fopen(i->copy, "wb");
@@ -132,7 +132,7 @@ static void copy_file(const inn *i)
     fclose(to);
 }
 
-static void hear(inn *i)
+static void receive_all(fixture *i)
 {
     foliot_transport_event event;
     foliot_server_event said;
@@ -157,16 +157,16 @@ static void hear(inn *i)
     }
 }
 
-static void let_pass(inn *i, double seconds)
+static void run_for(fixture *i, double seconds)
 {
     for (uint64_t end = i->now_ns + (uint64_t)(seconds * 1e9); i->now_ns < end;
          i->now_ns += 1000000) {
         foliot_server_update(i->server, i->now_ns);
-        hear(i);
+        receive_all(i);
     }
 }
 
-static void say_hello(client *g, foliot__token token)
+static void send_hello(client *g, foliot__token token)
 {
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
@@ -183,7 +183,7 @@ static void say_hello(client *g, foliot__token token)
         FOLIOT_STATUS_OK);
 }
 
-static client *come(inn *i, foliot__token token)
+static client *join(fixture *i, foliot__token token)
 {
     check_lt(i->count, CLIENTS);
     client *g = &i->clients[i->count++];
@@ -192,16 +192,16 @@ static client *come(inn *i, foliot__token token)
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);
-    let_pass(i, 0.01);
+    run_for(i, 0.01);
     assert_true(g->connected);
-    say_hello(g, token);
-    let_pass(i, 0.1);
+    send_hello(g, token);
+    run_for(i, 0.1);
     assert_true(g->welcomed);
     return g;
 }
 
-// The first word of its inputs: it has heard the welcome.
-static void play(inn *i, client *g)
+// Sends an empty input packet, which acknowledges the welcome.
+static void acknowledge_welcome(fixture *i, client *g)
 {
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
@@ -210,13 +210,13 @@ static void play(inn *i, client *g)
     assert_int_equal(
         foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
         FOLIOT_STATUS_OK);
-    let_pass(i, 0.05);
+    run_for(i, 0.05);
 }
 
-static void go(inn *i, client *g)
+static void leave(fixture *i, client *g)
 {
     foliot_transport_disconnect(g->wire, g->peer, 0, true);
-    let_pass(i, 0.05);
+    run_for(i, 0.05);
 }
 
 static bool same(foliot__token a, foliot__token b)
@@ -252,12 +252,12 @@ static uint64_t output_of(uint64_t z)
 static void one_token_gives_no_other(void **state)
 {
     (void)state;
-    inn *i = open_inn(false, false);
+    fixture *i = open_fixture(false, false);
     foliot__token tokens[4];
     check_eq(state_behind(output_of(0x1234567890abcdefu)),
              0x1234567890abcdefu); // the attack works on what it is for
     for (int k = 0; k < 4; k++)
-        tokens[k] = come(i, none)->welcome.token;
+        tokens[k] = join(i, none)->welcome.token;
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
             for (int half = 0; half < 4; half++) {
@@ -272,7 +272,7 @@ static void one_token_gives_no_other(void **state)
                                            (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u),
                                  to);
             }
-    close_inn(i);
+    close_fixture(i);
 }
 
 // -- rotation
@@ -280,43 +280,43 @@ static void one_token_gives_no_other(void **state)
 static void every_resume_gives_another_token_and_a_theft_shows(void **state)
 {
     (void)state;
-    inn *i = open_inn(false, false);
-    client *owner = come(i, none);
+    fixture *i = open_fixture(false, false);
+    client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
-    play(i, owner);
-    client *thief = come(i, first); // he has the player now, and the owner's token is spent
+    acknowledge_welcome(i, owner);
+    client *thief = join(i, first); // it has the player now, and the owner's token is spent
     assert_int_equal(thief->welcome.player, owner->welcome.player);
     assert_true(thief->welcome.resumed);
     assert_true(owner->lost);
     assert_false(same(thief->welcome.token, first));
-    play(i, thief);
+    acknowledge_welcome(i, thief);
     assert_int_equal(i->spent, 0);
-    client *back = come(i, first);
+    client *back = join(i, first);
     assert_int_not_equal(back->welcome.player, thief->welcome.player);
     assert_false(back->welcome.resumed);
     assert_int_equal(i->spent, 1);
     assert_int_equal(foliot_server_get_counters(i->server)->tokens_spent, 1);
-    close_inn(i);
+    close_fixture(i);
 }
 
 static void the_old_token_holds_until_the_new_one_was_heard(void **state)
 {
     (void)state;
-    inn *i = open_inn(false, false);
-    client *owner = come(i, none);
+    fixture *i = open_fixture(false, false);
+    client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
-    play(i, owner);
-    go(i, owner);
-    client *deaf = come(i, first); // does not hear his welcome, and is lost
-    go(i, deaf);
-    client *again = come(i, first);
+    acknowledge_welcome(i, owner);
+    leave(i, owner);
+    client *deaf = join(i, first); // misses its welcome, and is lost
+    leave(i, deaf);
+    client *again = join(i, first);
     assert_int_equal(again->welcome.player, owner->welcome.player);
-    assert_true(again->welcome.resumed); // his changes go on
-    play(i, again);
-    go(i, again);
-    assert_int_not_equal(come(i, first)->welcome.player, owner->welcome.player);
-    assert_int_equal(come(i, again->welcome.token)->welcome.player, owner->welcome.player);
-    close_inn(i);
+    assert_true(again->welcome.resumed); // its changes continue
+    acknowledge_welcome(i, again);
+    leave(i, again);
+    assert_int_not_equal(join(i, first)->welcome.player, owner->welcome.player);
+    assert_int_equal(join(i, again->welcome.token)->welcome.player, owner->welcome.player);
+    close_fixture(i);
 }
 
 // -- the recording
@@ -329,7 +329,7 @@ static foliot_player_proof proof_of(foliot__token token)
 }
 
 // The player 0 of the copy of the file.
-static foliot_recorded_player recorded(const inn *i)
+static foliot_recorded_player recorded(const fixture *i)
 {
     foliot_recording *recording;
     foliot_scene *scene;
@@ -350,29 +350,30 @@ static foliot_recorded_player recorded(const inn *i)
 static void resume_is_recorded_before_its_welcome(bool lockstep)
 {
     static const foliot_player_proof nothing;
-    inn *i = open_inn(true, lockstep);
-    client *owner = come(i, none);
+    fixture *i = open_fixture(true, lockstep);
+    client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
     if (!lockstep)
-        play(i, owner);
-    go(i, owner);
-    client *back = come(i, first);
+        acknowledge_welcome(i, owner);
+    leave(i, owner);
+    client *back = join(i, first);
     assert_true(back->welcome.resumed);
     foliot_recorded_player player = recorded(i); // the file as it was when the welcome came
     foliot_player_proof now = proof_of(back->welcome.token), before = proof_of(first);
     assert_memory_equal(&player.proof, &now, sizeof now);
     assert_memory_equal(&player.before, &before, sizeof before);
     if (!lockstep) {
-        play(i, back);
-        let_pass(i, 0.1);
+        acknowledge_welcome(i, back);
+        run_for(i, 0.1);
         assert_int_equal(foliot_recording_flush(i->recording), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_STATUS_OK);
         copy_file(i);
         player = recorded(i);
         assert_memory_equal(&player.proof, &now, sizeof now);
-        assert_memory_equal(&player.before, &nothing, sizeof nothing); // it was heard
+        assert_memory_equal(&player.before, &nothing,
+                            sizeof nothing); // the new token was acknowledged
     }
-    close_inn(i);
+    close_fixture(i);
 }
 
 static void a_token_is_recorded_before_its_welcome(void **state)
@@ -387,33 +388,34 @@ static void in_lockstep_too(void **state)
     resume_is_recorded_before_its_welcome(true);
 }
 
-// The welcome is lost twice, then the server: what he has holds, and what nobody heard need not.
+// The welcome is lost twice, then the server crashes: the acknowledged token holds, others need
+// not.
 static void an_unheard_token_does_not_replace_the_one_before_it(void **state)
 {
     (void)state;
-    inn *i = open_inn(true, false);
-    client *owner = come(i, none);
+    fixture *i = open_fixture(true, false);
+    client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
-    play(i, owner);
-    go(i, owner);
-    client *deaf = come(i, first);
-    go(i, deaf);
-    client *again = come(i, first);
+    acknowledge_welcome(i, owner);
+    leave(i, owner);
+    client *deaf = join(i, first);
+    leave(i, deaf);
+    client *again = join(i, first);
     foliot_recorded_player player = recorded(i);
     foliot_player_proof now = proof_of(again->welcome.token), before = proof_of(first);
     assert_memory_equal(&player.proof, &now, sizeof now);
     assert_memory_equal(&player.before, &before, sizeof before);
-    close_inn(i);
+    close_fixture(i);
 }
 
 static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
 {
     (void)state;
-    inn *i = open_inn(true, false);
-    client *owner = come(i, none);
-    play(i, owner);
-    go(i, owner);
-    client *second = come(i, owner->welcome.token);
+    fixture *i = open_fixture(true, false);
+    client *owner = join(i, none);
+    acknowledge_welcome(i, owner);
+    leave(i, owner);
+    client *second = join(i, owner->welcome.token);
     foliot__token t2 = second->welcome.token;
     client *g = &i->clients[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
@@ -421,11 +423,11 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);
-    let_pass(i, 0.01);
+    run_for(i, 0.01);
     assert_true(g->connected);
     uint64_t ticks = foliot_server_get_counters(i->server)->ticks;
     while (foliot_server_get_counters(i->server)->ticks == ticks)
-        let_pass(i, 0.001);
+        run_for(i, 0.001);
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
                                    .tick = (uint32_t)second->welcome.tick};
@@ -433,25 +435,25 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     allow_failure(foliot_transport_send(second->wire, second->peer, FOLIOT_DELIVERY_UNRELIABLE,
                                         bytes, length));
     foliot_transport_flush(second->wire, i->now_ns);
-    let_pass(i, 0.003);
-    say_hello(g, t2);
+    run_for(i, 0.003);
+    send_hello(g, t2);
     foliot_transport_flush(g->wire, i->now_ns);
-    let_pass(i, 0.1);
+    run_for(i, 0.1);
     assert_true(g->welcomed);
     foliot_recorded_player player = recorded(i);
     foliot_player_proof now = proof_of(g->welcome.token), before = proof_of(t2);
     assert_memory_equal(&player.proof, &now, sizeof now);
     assert_memory_equal(&player.before, &before, sizeof before);
-    close_inn(i);
+    close_fixture(i);
 }
 static void tokens_themselves_are_not_recorded(void **state)
 {
     (void)state;
-    inn *i = open_inn(true, false);
-    client *owner = come(i, none);
-    play(i, owner);
-    go(i, owner);
-    client *back = come(i, owner->welcome.token);
+    fixture *i = open_fixture(true, false);
+    client *owner = join(i, none);
+    acknowledge_welcome(i, owner);
+    leave(i, owner);
+    client *back = join(i, owner->welcome.token);
     static uint8_t bytes[1 << 20];
     FILE *file = fopen(i->copy, "rb");
     assert_non_null(file);
@@ -462,14 +464,14 @@ static void tokens_themselves_are_not_recorded(void **state)
         snprintf(hex + 2 * k, 3, "%02x", back->welcome.token.bytes[k]);
     assert_null(memmem(bytes, length, back->welcome.token.bytes, 8));
     assert_null(memmem(bytes, length, hex, 16));
-    close_inn(i);
+    close_fixture(i);
 }
 
 // One address joins, is lost and joins again: the places that are kept for it count as its own.
 static void one_address_takes_not_all_places(void **state)
 {
     (void)state;
-    inn *i = open_inn(false, false);
+    fixture *i = open_fixture(false, false);
     client *mallory = &i->clients[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     plain.peers_max = 8;
@@ -479,17 +481,17 @@ static void one_address_takes_not_all_places(void **state)
         assert_int_equal(
             foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer),
             FOLIOT_STATUS_OK);
-        let_pass(i, 0.01);
-        say_hello(mallory, none);
-        let_pass(i, 0.05);
+        run_for(i, 0.01);
+        send_hello(mallory, none);
+        run_for(i, 0.05);
         if (k % 2)
-            go(i, mallory);
+            leave(i, mallory);
     }
     assert_int_equal(foliot_server_get_presence(i->server).players, 2);
     assert_int_equal(foliot_server_get_counters(i->server)->refusals_over_address, 4);
-    come(i, none);
-    come(i, none);
-    close_inn(i);
+    join(i, none);
+    join(i, none);
+    close_fixture(i);
 }
 
 // -- connections
@@ -499,7 +501,7 @@ static void one_address_takes_not_all_places(void **state)
 static void connections_are_kept_for_who_may_come_back(void **state)
 {
     (void)state;
-    inn *i = open_inn(false, false);
+    fixture *i = open_fixture(false, false);
     foliot_server_destroy(i->server);
     foliot_transport_destroy(i->host);
     foliot_transport_config wire = foliot_transport_config_default();
@@ -514,11 +516,11 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
-    client *away = come(i, none);
-    come(i, none);
-    come(i, none);
-    play(i, away);
-    go(i, away);
+    client *away = join(i, none);
+    join(i, none);
+    join(i, none);
+    acknowledge_welcome(i, away);
+    leave(i, away);
     client *newcomer = &i->clients[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &newcomer->wire),
@@ -526,14 +528,14 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     assert_int_equal(
         foliot_transport_connect(newcomer->wire, "127.0.0.1", PORT, i->now_ns, &newcomer->peer),
         FOLIOT_STATUS_OK);
-    let_pass(i, 0.01);
-    say_hello(newcomer, none);
-    let_pass(i, 0.1);
+    run_for(i, 0.01);
+    send_hello(newcomer, none);
+    run_for(i, 0.1);
     assert_true(newcomer->lost);
     assert_true(!newcomer->welcomed);
     assert_int_equal(foliot_server_get_counters(i->server)->refusals_reserved, 1);
-    assert_int_equal(come(i, away->welcome.token)->welcome.player, away->welcome.player);
-    close_inn(i);
+    assert_int_equal(join(i, away->welcome.token)->welcome.player, away->welcome.player);
+    close_fixture(i);
 }
 
 int main(void)
