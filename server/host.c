@@ -112,7 +112,7 @@ static foliot_recording_config recording_config(double pace_hz)
     return config;
 }
 
-// A recording that did not end, and that nobody is writing to.
+// A recording that did not end, and that no process is writing to.
 static bool unfinished(const char *file)
 {
     foliot_replay *replay;

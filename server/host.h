@@ -30,14 +30,14 @@ typedef struct foliot__host_options {
     double tick_hz;         // 0: the scene's
 } foliot__host_options;
 
-// Each returns an exit code: 0, or with the reason told on stderr.
+// Each returns an exit code; if it is not 0, the reason is printed to stderr.
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options);
 // Begins the recording, unless it is resumed or none is wanted. A recording that had not ended is
 // kept under another name.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file);
-// Closes the recording; says on stdout what it holds. The exit code if that failed.
+// Closes the recording and prints its tick range to stdout. Returns an exit code.
 int foliot__hosted_close(foliot__hosted *hosted);
 
 #endif

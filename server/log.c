@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away. A
-// thread of its own hands lines to stderr, so that no tick waits for whoever reads it: what does
-// not fit into its ring is left out, and counted.
+// thread of its own writes lines to stderr, so that no tick waits for a slow reader. Lines that do
+// not fit into its ring are left out and counted.
 #include "log.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static void write_all(const char *bytes, size_t length)
         if (written < 0 && errno == EAGAIN)
             poll(&ready, 1, -1);
         else if (written < 0 && errno != EINTR)
-            return; // nobody is there
+            return; // stderr has no reader
         if (written > 0) {
             bytes += written;
             length -= (size_t)written;
@@ -122,7 +122,7 @@ void foliot__log_flush(void)
     uv_mutex_unlock(&ring.mutex);
 }
 
-// The thread is left behind where nobody reads.
+// The thread is abandoned if stderr is blocked.
 static void close_ring(void)
 {
     foliot__log_flush();

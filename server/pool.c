@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pool.c: workers take indices from a shared counter; whoever calls works too, and returns when all
+// pool.c: workers take indices from a shared counter; the caller works too, and returns when all
 // are done.
 #include "pool.h"
 #include "priority.h"

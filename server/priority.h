@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// priority.h: who goes first where a processor has both the loop and a step to run. Nothing here
-// needs a privilege.
+// priority.h: scheduling priorities of the loop and of steps that share a processor. Needs no
+// privilege.
 #ifndef FOLIOT_SERVER_PRIORITY_H
 #define FOLIOT_SERVER_PRIORITY_H
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Where secrets come from. Fills `bytes` with `count` bytes that nobody can guess.
+// The source of secrets. Fills `bytes` with `count` unpredictable bytes.
 typedef void foliot__random_source(void *user, void *bytes, size_t count);
 // The system's (getrandom). Ends the process where the system has none: there is no safe way to go
 // on.

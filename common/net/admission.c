@@ -37,8 +37,8 @@ static double burst(const foliot__admission *a)
     return a->per_address_max < BURST_MIN ? BURST_MIN : a->per_address_max;
 }
 
-// Its entry; else a free one, or that of whoever was away the longest. There is one: more are here
-// than connections.
+// The address's entry, else a free one, else the one unused for the longest time. One always
+// exists, since there are more entries than connections.
 static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
     foliot__admission_entry *oldest = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // admission.h: how many connections an address may hold, and how fast it may open new ones, so that
-// nobody locks everybody else out. Addresses are proven before they are counted here, ports do not
-// matter. Knows nothing of sockets.
+// no address can lock the others out. Addresses are proven before they are counted here; ports are
+// ignored. Knows nothing of sockets.
 #ifndef FOLIOT_NET_ADMISSION_H
 #define FOLIOT_NET_ADMISSION_H
 

@@ -54,8 +54,8 @@ static bool sort_by(int fd, uint8_t mark)
     return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0;
 }
 
-// The host's socket was bound alone: nobody else has this port, and who asks for it from now on is
-// refused as before unless he shares it on purpose.
+// The host's socket was bound exclusively, so no other process has this port. Later binds are
+// refused as before, unless they share the port on purpose.
 static int open_beside(int host_fd, uint8_t mark)
 {
     struct sockaddr_in address;

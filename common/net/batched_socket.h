@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// batched_socket.h: datagrams that can wait, read many at a time. A second socket on a host's port,
-// into which the kernel sorts the datagrams that begin with a mark; it wakes nobody. Inputs act
-// when their tick is closed, so that reading them sooner gains nothing, and waking up for each
-// costs more than all else that is done with it.
+// batched_socket.h: datagrams that can wait, read many at a time. This is a second socket on a
+// host's port, into which the kernel sorts the datagrams that begin with a mark. It never causes a
+// wake-up. Inputs take effect when their tick is closed: reading them sooner gains nothing, and a
+// wake-up for each costs more than processing it.
 #ifndef FOLIOT_NET_BATCHED_SOCKET_H
 #define FOLIOT_NET_BATCHED_SOCKET_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cookie.h: how a connection is opened (docs/reference/protocol.md, section 1). A cookie shows that
-// whoever asks receives what is sent to his address; the host remembers nothing of him until he has
-// brought it. It is a MAC over address, port and connect id under keys that are drawn anew every
-// while, and good for that one connection alone.
+// cookie.h: how a connection is opened (docs/reference/protocol.md, section 1). A cookie proves
+// that a client receives what is sent to its address. The host keeps no state of a client that has
+// not returned its cookie. A cookie is a MAC over address, port and connect id, under keys that are
+// replaced from time to time, and is valid for that one connection.
 #ifndef FOLIOT_NET_COOKIE_H
 #define FOLIOT_NET_COOKIE_H
 

@@ -30,7 +30,7 @@ void foliot__send_opening(enet_transport *t, slot *s)
     s->hello_ns = t->now_ns;
 }
 
-// Smaller than what it answers, whoever that came from.
+// A refusal is smaller than the datagram that it answers, so it amplifies nothing.
 static void send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id,
                          uint32_t reason)
 {

@@ -29,7 +29,7 @@ typedef struct slot {
     uint32_t generation, state;
     ENetPeer *peer;
     ENetAddress address; // of its peer; with connect_id it names the connection, also after the end
-    uint32_t connect_id; // drawn by the client: whoever knows it may speak for the connection
+    uint32_t connect_id; // drawn by the client; proves that a packet belongs to the connection
     uint32_t seed;       // from which its ENet makes the connect id
     uint64_t began_ns, hello_ns,
         round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it

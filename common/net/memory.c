@@ -51,7 +51,7 @@ struct foliot_hub {
         ledger; // without what lies in inboxes and what living transports have counted
 };
 
-// What lies before the bytes of every packet.
+// The header before the bytes of every packet.
 typedef struct envelope {
     uint32_t kind, from; // serial
     foliot_peer_id from_peer, to_peer;
@@ -300,7 +300,7 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
     return true;
 }
 
-// Who found nobody, or was not heard, asks again.
+// Repeats connection requests that found no host, or were lost.
 static void ask_again(memory *m)
 {
     for (uint32_t i = 0; i < m->head.config.peers_max; i++) {

@@ -37,13 +37,13 @@ foliot__verdict foliot__packet_filter(const uint8_t *datagram, size_t length,
 int32_t foliot__packet_filter_peer(const uint8_t *datagram, size_t length);
 
 // Every datagram of ENet's has a checksum behind its header (docs/reference/protocol.md, section
-// 1), which is computed with the connect id in its place: who does not know the id cannot say a
-// word for the connection.
+// 1), which is computed with the connect id in its place. Without the id no datagram can be forged
+// for the connection.
 #define FOLIOT__CHECKSUM_BYTES 4
 #define FOLIOT__PACKET_FILTER_BYTES_MAX 4096 // of a datagram, ENet's largest
 size_t foliot__packet_filter_checksum_at(const uint8_t *datagram,
                                          size_t length); // its offset; 0: there is none
-// Of a datagram with the connect id in its place, as it lies in memory: little-endian.
+// Of a datagram with the connect id in its place, as it is stored in memory: little-endian.
 uint32_t foliot__packet_filter_checksum(const uint8_t *datagram, size_t length);
 bool foliot__packet_filter_proven(const uint8_t *datagram, size_t length, uint32_t connect_id);
 

@@ -38,7 +38,7 @@ struct foliot_transport {
 // time posted - unposted packets made attempts; attempts + duplicated = lost + scheduled; and
 // scheduled = delivered + gone + waiting.
 typedef struct foliot__hub_ledger {
-    uint64_t posted, unposted; // unposted: nobody was there to be sent to
+    uint64_t posted, unposted; // unposted: the receiver did not exist
     uint64_t attempts;         // a reliable packet makes more than one
     uint64_t duplicated, lost; // by impairments
     uint64_t given_up;         // reliable packets that never got through: their connections end

@@ -311,7 +311,7 @@ static void unpack_text(foliot__reader *r, char *text, size_t capacity)
     }
 }
 
-// A name beyond its room is left out, but reported: whoever sent it is refused with a sentence.
+// A name that is too long is left out and reported, so that its sender is refused with a reason.
 static void unpack_name(foliot__reader *r, char *name, size_t capacity, bool *too_long)
 {
     foliot__reader before = *r;

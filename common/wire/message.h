@@ -25,8 +25,8 @@
 #define FOLIOT__NO_PLAYER UINT32_MAX
 #define FOLIOT__NO_TICK UINT32_MAX
 
-// The right to be a player: who has it resumes that player after a lost connection. Drawn by the
-// server, told to nobody else, logged never. All zero: none.
+// The right to be a player: its owner resumes that player after a lost connection. The server draws
+// it, sends it to the owner only, and never logs it. All zero: none.
 typedef struct foliot__token {
     uint8_t bytes[16];
 } foliot__token;
@@ -88,7 +88,7 @@ typedef struct foliot__welcome {
                   // sequences
 } foliot__welcome;
 
-// Why somebody is not let in. Those marked may be tried again.
+// Why a client is refused. Those marked may be tried again.
 #define FOLIOT__DISCONNECT_REFUSED 256 // data of a disconnect: this and the reason
 #define FOLIOT__REFUSALS(X)                                                                        \
     X(PROTOCOL, 1, false)                                                                          \

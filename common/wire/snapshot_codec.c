@@ -296,7 +296,7 @@ static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapsho
     return differ == 0;
 }
 
-// What hangs on springs or lies on others does not fall as what is free does.
+// Bodies on springs, or resting on others, do not fall as free bodies do.
 static void note_fall(walk *w, const foliot_snapshot_body *body, const foliot_snapshot_body *base)
 {
     uint32_t hung = 0, fell = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tick_log.h: inputs by tick, as they come: in any order, each tick once. The server keeps in one
-// what it closed, a client what it was told, and the server what a player meant for ticks to come.
-// All memory is taken when made.
+// tick_log.h: inputs by tick, in any order, each tick once. The server keeps closed ticks in one
+// and players' inputs for future ticks in another; a client keeps the ticks that it received. All
+// memory is allocated on creation.
 #ifndef FOLIOT_WIRE_TICK_LOG_H
 #define FOLIOT_WIRE_TICK_LOG_H
 
