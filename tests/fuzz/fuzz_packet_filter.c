@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_packet_filter.c: any bytes as a datagram at the gate, from nobody and from a peer. A connect
-// that passes is one connect and nothing else.
+// fuzz_packet_filter.c: any bytes as a datagram at the packet filter, from an unknown address and
+// from a peer. A connect that passes is one connect and nothing else.
 #include <stdint.h>
 
 #include "base/assert.h"
@@ -11,12 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    foliot__raw_datagram direct;
-    if (foliot__raw_datagram_parse(data, size, &direct)) {
-        uint32_t last = direct.count - 1;
-        FOLIOT_ASSERT(direct.count == 0
-                          ? direct.early && size == FOLIOT__EARLY_HEAD_BYTES
-                          : direct.packets[last] + direct.lengths[last] == data + size);
+    foliot__raw_datagram datagram;
+    if (foliot__raw_datagram_parse(data, size, &datagram)) {
+        uint32_t last = datagram.count - 1;
+        FOLIOT_ASSERT(datagram.count == 0
+                          ? datagram.early && size == FOLIOT__EARLY_HEAD_BYTES
+                          : datagram.packets[last] + datagram.lengths[last] == data + size);
     }
     for (int32_t expected = -1; expected < 70000; expected += 35000) {
         foliot__claims claims = {0};

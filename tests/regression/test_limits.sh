@@ -41,7 +41,7 @@ rest() { # for all that were begun; the server goes on
         [ "$job" = "$server_pid" ] || wait "$job"
     done
 }
-judge() { # NAME WORKED-AT-LEAST TOLD-AT-LEAST
+check_runs() { # NAME WORKED-AT-LEAST TOLD-AT-LEAST
     rest
     cat limits/*/verdict >verdicts
     bad=$(grep -v '^[wt]' verdicts)
@@ -53,7 +53,7 @@ for n in $(seq 3 14) 18 24; do
     under_limit -n "$n"
     [ $((n % 5)) != 0 ] || rest
 done
-judge "with 3 to 24 descriptors each program works or says why not" 40 20
+check_runs "with 3 to 24 descriptors each program works or says why not" 40 20
 sizes="20 30 36 40 46 52 60 80 200"
 # A sanitizer's own memory has no place under such a limit.
 nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan)_' && sizes=
@@ -61,7 +61,7 @@ for v in $sizes; do
     under_limit -v $((v * 1000))
     [ $((v % 4)) != 0 ] || rest
 done
-[ -z "$sizes" ] || judge "with 20 to 200 MB of memory as well" 30 5
+[ -z "$sizes" ] || check_runs "with 20 to 200 MB of memory as well" 30 5
 exits "a server says that it lacks descriptors" 75 'may not have as many open files' \
     bash -c "ulimit -n 9; exec '$server' '$scene' --port 0 --no-record"
 ok "and leaves no recording" test ! -e out.foliot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_lockstep.c: everybody steps the same inputs to the same bits, whatever the network does. A
-// server and its clients in one process on a virtual clock; truth is compared bit by bit, and the
+// server and its clients in one process on a virtual clock; states are compared bit by bit, and the
 // server compares digests too.
 #include "check.h"
 
@@ -269,8 +269,8 @@ static void a_flood_is_a_lie(void **state)
     check_lie(a, arena_counted(a)->violations_flood, "more packets");
 }
 
-// Ten lies of ten different seconds: the peer is dropped by name, and told why; its player leaves,
-// and the others play on.
+// Ten protocol violations in ten different seconds: the peer is dropped by name, with the reason;
+// its player leaves, and the others play on.
 static void who_goes_on_lying_is_dropped(void **state)
 {
     (void)state;

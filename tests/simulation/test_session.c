@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_session.c: a server and its clients in one process, over the transport in memory and a
 // virtual clock: hours in seconds, and every run the same. What clients show is compared with the
-// server's truth.
+// server's state.
 #include "check.h"
 
 #include <string.h>

@@ -70,13 +70,13 @@ unsigned arena_bot(arena *a, const char *network);
 unsigned arena_spectator(arena *a, const char *network);
 void arena_run(arena *a, double seconds);
 foliot_client_statistics arena_seen(const arena *a, unsigned client);
-// Bytes of a liar's choice, from that client's connection: it has had one so far.
+// Arbitrary bytes from that client's connection: it has had one so far.
 void arena_inject(arena *a, unsigned client, const uint8_t *bytes, size_t length);
 uint64_t arena_tick(const arena *a); // the server's
 const foliot_server_counters *arena_counted(const arena *a);
 // The server has heard no lie, no nonsense, and of no divergence.
 bool arena_is_honest(const arena *a);
-// Whether the client's truth is what the server's was at that tick.
+// Whether the client's state equals the server's at that tick.
 bool arena_agrees(const arena *a, unsigned client);
 
 #endif

@@ -16,7 +16,7 @@ typedef enum chain_fault {
     CHAIN_HIDDEN,     // a count of steps since the last restore decides
     CHAIN_UNDIGESTED, // the digest leaves out the heat of link 5
     CHAIN_PADDING,    // saved bytes hold what was there before
-    CHAIN_POINTER,    // the digest depends on where the instance lies
+    CHAIN_POINTER,    // the digest depends on where the instance is in memory
     CHAIN_STALE_TICK, // restore forgets the tick
     CHAIN_REFUSES,    // restore refuses every 50th tick
 } chain_fault;
@@ -27,7 +27,7 @@ typedef struct chain_state {
     uint32_t heat[CHAIN_COUNT];
     uint32_t wind;
     uint16_t buttons[8];
-    uint32_t lived; // not truth
+    uint32_t lived; // not part of the state
     void (*after_stage)(void *user, uint32_t stage);
     void *stage_user;
 } chain_state;
