@@ -266,8 +266,8 @@ static int report_failed(const other *o)
     if (o->status != FOLIOT_STATUS_OK)
         fprintf(stderr, "--with '%s': %s\n", with, foliot_status_get_text(o->status));
     else
-        fprintf(stderr,
-                "--with '%s': it does not response as a foliot-replay of this format does\n", with);
+        fprintf(stderr, "--with '%s': it does not answer as a foliot-replay of this format does\n",
+                with);
     return FOLIOT__EXIT_ERROR;
 }
 
