@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// harness.c: one run that nobody disturbs, and beside it instances that are remade, rolled back,
-// restored and disturbed. At every tick each of them must be the same.
+// harness.c: runs one undisturbed simulation beside instances that are recreated, rolled back,
+// restored and perturbed. Invariant checked: at every tick all instances have the same state.
 #include "foliot/harness.h"
 
 #include "base/rng.h"
@@ -153,7 +153,7 @@ static foliot_status step_instance(harness *h, foliot_simulation *simulation)
     return foliot_simulation_step(simulation, inputs, count);
 }
 
-// A step that the undisturbed run took must be taken by everyone.
+// Every instance must take a step that the undisturbed run took.
 static bool step_or_fail(harness *h, foliot_harness_test test, foliot_simulation *simulation)
 {
     foliot_status status = step_instance(h, simulation);
@@ -166,7 +166,7 @@ static bool step_or_fail(harness *h, foliot_harness_test test, foliot_simulation
     return false;
 }
 
-// Back to the undisturbed run's `tick`; tick and digest must be those of then.
+// Restores the undisturbed run's state at `tick`. Tick and digest must match it.
 static bool restore_run_state(harness *h, foliot_harness_test test, foliot_simulation *simulation,
                               uint64_t tick)
 {
@@ -196,7 +196,7 @@ static void test_replay(harness *h)
         compare_to_run(h, FOLIOT_HARNESS_replay, &h->again, "a second run from the start differs");
 }
 
-// Steps on, and at every multiple of its distance goes back as far and steps again.
+// Takes a step. At every multiple of its distance it rolls back by that distance and steps again.
 static void test_sync(harness *h, uint32_t i)
 {
     foliot_simulation *rolled = &h->rolled[i];
@@ -217,7 +217,7 @@ static void test_sync(harness *h, uint32_t i)
     compare_to_run(h, FOLIOT_HARNESS_sync, rolled, text);
 }
 
-// Before the undisturbed run steps on: into an instance that comes from elsewhere.
+// Before the undisturbed run takes its step: restores its state into another instance.
 static void restore_copy(harness *h)
 {
     restore_run_state(h, FOLIOT_HARNESS_serialisation, &h->restored,
@@ -230,15 +230,14 @@ static void test_serialisation(harness *h)
         return;
     compare_to_run(h, FOLIOT_HARNESS_serialisation, &h->restored,
                    "a copy restored one tick before has another future");
-    // One more without inputs, so that what the next restore leaves standing is not what it should
-    // be.
+    // One more step without inputs: anything that the next restore does not replace is then wrong.
     foliot_status status = foliot_simulation_step(&h->restored, NULL, 0);
     (void)status; // if it fails, the copy is as it was, and the next restore has less to replace
 }
 
 // -- disturbing
 
-// One unit more in one number. `parts` is the trace before, as numbers.
+// Whether the digest notices that one number is greater by one unit.
 static bool notices_number(harness *h, uint32_t part, uint32_t field,
                            const foliot_simulation_field *value)
 {
@@ -258,7 +257,7 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
         if (foliot_step_trace_capture_held(h->expected, &h->run) == FOLIOT_STATUS_OK &&
             foliot_step_trace_capture_held(h->actual, &h->disturbed) == FOLIOT_STATUS_OK &&
             !foliot_step_trace_compare(h->expected, h->actual, &row->divergence))
-            noticed = true; // it cannot be put: a count, a constant
+            noticed = true; // it cannot be set: a count or a constant
         row->passed = noticed;
         if (noticed)
             row->text[0] = 0;
@@ -267,7 +266,7 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
     return noticed;
 }
 
-// All numbers of all parts, or as many as were asked for, drawn by chance.
+// As many random numbers of random parts as the configuration demands.
 static bool disturb_numbers(harness *h)
 {
     const foliot_simulation_kind *kind = h->config->kind;
@@ -295,8 +294,7 @@ static bool disturb_numbers(harness *h)
     return fine;
 }
 
-// One bit of the saved bytes. What `restore` refuses was noticed; what it takes and saves again
-// must have another digest.
+// Whether a flipped bit of the saved bytes is noticed: restore refuses it, or the digest differs.
 static bool notices_bit(harness *h, size_t bit)
 {
     uint64_t tick = foliot_simulation_get_tick(&h->run);

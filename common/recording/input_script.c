@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// input_script.c: reads lines of inputs, strictly: what it does not know is an error with its
-// place.
+// input_script.c: reads lines of inputs. It refuses everything that the format does not define, and
+// reports the place.
 #include "recording/input_script.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static bool split_words(reader *r, const char *line, size_t length, word *words,
     return true;
 }
 
-// Names what was written, without what a terminal would obey.
+// Quotes the word in the message, without control characters.
 static bool bad_word(reader *r, const word *w, const char *wanted)
 {
     char clean[sizeof w->text];
@@ -145,7 +145,7 @@ static bool append_input(reader *r, uint64_t tick, foliot_input input)
     return true;
 }
 
-// Within a tick by player, and of one player as they were written: their sequences grow.
+// Sorts within a tick by player, then by sequence, which keeps the written order of one player.
 static int by_player(const void *a, const void *b)
 {
     const foliot_input *x = a, *y = b;

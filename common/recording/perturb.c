@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// perturb.c: see perturb.h.
+// perturb.c: applies a planted fault to a world after a chosen stage of a step.
 #include "recording/perturb.h"
 
 #include "foliot/divergence.h"
@@ -20,7 +20,7 @@ void foliot__perturb(foliot_world *world, const foliot_perturbation *fault)
                            foliot_value_advance(types[fault->field], bits, fault->ulps));
 }
 
-// While a stage runs the world's tick is the one before; `finish` has counted it.
+// During a stage the world still has the tick before the step; `finish` has already counted it.
 static uint64_t produced_tick(const foliot_world *world, foliot_stage stage)
 {
     return foliot_world_get_tick(world) + (stage == FOLIOT_STAGE_finish ? 0 : 1);

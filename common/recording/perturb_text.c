@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perturb_text.c: TICK[/STAGE]:BODY:FIELD:ULPS, the fault of the user's choice.
+// perturb_text.c: parses a planted fault, TICK[/STAGE]:BODY:FIELD:ULPS. Refuses all else with a
+// reason.
 #include "recording/perturb.h"
 
 #include <errno.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // manifold_box_lanes.h: eight pairs of boxes in vectors of FINE ? binary64 : binary32. Included
-// once by each file that defines BOX_KERNEL and FINE. Compilers split the vectors where the machine
-// has narrower ones; where it has none, the pairs are taken one by one. The bits are the same.
+// once by each file that defines BOX_KERNEL and FINE. Compilers split the vectors on machines with
+// narrower ones; without vectors the pairs are computed one by one. The bits are the same.
 //
-// 1. The fifteen separating axes (Gottschalk, Lin and Manocha 1996). The greatest separation wins;
-//    a's faces against b's, and faces against edges, by a tolerance, so that the choice lasts while
-//    the boxes rest.
-// 2. For a face: the face of the other box that looks at it most (the incident one) is laid on the
-//    winning (reference) one. Their common polygon has its corners among the incident face's four,
-//    the reference face's four and the sixteen crossings of edges: all 24 are computed, and those
-//    that are not corners are marked off. Where a corner lies on an edge within a tolerance, it
-//    counts and the crossing does not, so that flush faces keep their points.
+// 1. The fifteen separating axes (Gottschalk, Lin and Manocha 1996). The axis of greatest
+// separation wins. A face of b must beat the faces of a by a tolerance, and an edge must beat the
+// faces, so that the choice is stable while the boxes rest.
+// 2. For a face: the incident face is the face of the other box most opposed to the winning
+// (reference) face. It is projected on the reference face. The corners of their common polygon are
+// among the four incident corners, the four reference corners and the sixteen edge crossings. All
+// 24 are computed, and those that are not corners are masked out. If a corner is on an edge within
+// a tolerance, the corner counts and the crossing does not, so that flush faces keep their points.
 // 3. For an edge: the nearest points of the two edges.
 #include "sim/collide/manifold_box.h"
 
@@ -50,7 +50,7 @@ typedef double doubles FOLIOT__SIMD_ALIGNED(double, LANES, 8);
 #endif
 
 #define PREFERENCE                                                                                 \
-    ((real)0x1p-7)               // of the smallest half extent: what another axis must be better by
+    ((real)0x1p-7)               // of the smallest half extent: another axis must be better by this
 #define PARALLEL ((real)0x1p-12) // squared sine under which two edges have no axis of their own
 #define FLUSH ((real)0x1p-8) // of the smallest half extent: a corner this near to an edge is on it
 #define CANDIDATES 24
@@ -70,7 +70,7 @@ typedef struct boxes {
     lanes distance_max, smallest;
 } boxes;
 
-// The axis that separates most.
+// The axis of greatest separation.
 typedef struct axis_choice {
     lanes gap;
     marks by_b;         // a face of b; else of a
@@ -270,8 +270,8 @@ static inline void add_incident_corners(faces *f, const lanes *flush, const lane
     }
 }
 
-// The reference's corners, in units of the incident face's sides. Its determinant is at least 0.57:
-// the incident axis is the one that looks most at the reference face.
+// The reference's corners, in units of the incident face's sides. The determinant is at least 0.57,
+// because the incident axis is the one most opposed to the reference face.
 static inline void add_reference_corners(faces *f, const lanes *flush, const lanes *distance_max)
 {
     lanes scale = ones / (f->e1[1] * f->e2[2] - f->e1[2] * f->e2[1]);
@@ -285,7 +285,8 @@ static inline void add_reference_corners(faces *f, const lanes *flush, const lan
         lanes beta = (dv * f->e1[1] - du * f->e1[2]) * scale;
         lanes a = ABSOLUTE(alpha), b = ABSOLUTE(beta);
         marks inside = (a <= a_high) & (b <= b_high);
-        marks corner = (a > a_low) & (b > b_low); // on a corner of the other, which counts
+        marks corner =
+            (a > a_low) & (b > b_low); // at a corner of the other face: that corner counts
         lanes gap = (f->centre[0] + alpha * f->e1[0]) + beta * f->e2[0];
         lanes uvg[3] = {u, v, gap};
         inside &= ~corner;
@@ -376,7 +377,8 @@ static void collide_edges(const boxes *s, int l, mark edge, foliot__manifold *m)
         from[k] = pb[k] - pa[k];
     }
     real apart = (real)__builtin_sqrt((double)DOT(from, from));
-    if (gap > 0 && apart > gap * (real)(1 + 0x1p-10)) { // past an end: corners pass each other
+    if (gap > 0 &&
+        apart > gap * (real)(1 + 0x1p-10)) { // beyond an end: the corners miss each other
         gap = apart;
         for (int k = 0; k < 3; k++)
             n[k] = from[k] / apart;
@@ -500,7 +502,7 @@ static inline __attribute__((always_inline)) void collide_columns(const foliot__
                 choose_points(&s, &best, &f, (int)l, &p, out[l]);
         place_points(&s, &best, &f, &p, count, &by_face, out);
     }
-    // Edges. Also boxes that overlap by a corner which lies over no part of the face.
+    // Edges, and boxes that overlap at a corner that is not above the face.
     for (uint32_t l = 0; l < count; l++) {
         bool hidden = by_face[l] && out[l]->count == 0 && best.gap[l] <= 0 &&
                       best.edge_gap[l] > -(real)0x1p99;

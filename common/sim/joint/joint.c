@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// joint.c: joints in the course of a tick. Every substep solves two systems, as SHAKE and RATTLE do
-// (rattle.c). Impulses along the rows of the substep's start bring positions to where the joints
-// hold at its end. Then, with the rows of its end, velocities that violate them are removed.
+// joint.c: the joints' part of a tick. Every substep solves two systems, as SHAKE and RATTLE do
+// (rattle.c). Impulses along the rows of the substep's start move positions to where the joints
+// hold at its end. Then, with the rows of its end, velocities that violate the joints are removed.
 //
-// So a world of joints alone keeps the properties of its scheme: energy does not drift, and
-// momentum is exact to rounding.
+// A world with joints and no contacts keeps the properties of its scheme: energy does not drift,
+// and momentum is exact to rounding.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/math/vec3.h"
@@ -15,10 +15,10 @@
 
 #include <string.h>
 
-#define CORRECTIONS 2     // of positions in a substep: the second removes what rotation left over
+#define CORRECTIONS 2     // of positions in a substep: the second removes rotation's error
 #define CORRECTIONS_MAX 8 // while errors are not below SHARP
 #define SHARP 1e-9        // error, as a share of the arms
-#define ROUGH 1e-3        // beyond this error positions are left to the fallback
+#define ROUGH 1e-3        // beyond this error the fallback solves positions
 #define GAIN_MAX 0.01 // of kinetic energy in a substep, before velocities are solved differently
 
 // -- each substep
@@ -104,7 +104,7 @@ static void clear_friction(foliot__joints *j, foliot__island *island)
     }
 }
 
-// The first solve of a substep. It shows how great the forces are, from which the damping follows.
+// The first solve of a substep. It gives the forces, which determine the damping.
 static void solve_first(foliot__joints *j, const foliot_world *world, foliot__island *island,
                         double h)
 {
@@ -184,8 +184,8 @@ static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
     foliot__velocity_changed(world, slot);
 }
 
-// Moves a body by the solution. Rotation adds to its angular momentum, because its moments turn
-// with it. Returns twice the kinetic energy that the scheme left it with.
+// Moves a body by the solution. Rotation changes its angular momentum, because its moments of
+// inertia rotate with it. Returns twice the kinetic energy that the scheme left it with.
 static double move_body(foliot_world *world, foliot__joint_body *body, double h, bool rough)
 {
     double velocity[6], spin[3], gained[3];
@@ -213,9 +213,9 @@ static double move_body(foliot_world *world, foliot__joint_body *body, double h,
     return energy2;
 }
 
-// Positions: along the rows of the substep's start, as SHAKE does, which neither adds nor removes
-// energy. A substep that turns too far for that is left to the fallback: velocities then get
-// nothing of the correction, which removes energy and never adds any.
+// Positions move along the rows of the substep's start, as in SHAKE, which neither adds nor removes
+// energy. The fallback handles a substep that turns too far for that. Velocities then receive no
+// correction, so energy can be removed and never added.
 static void find_positions(foliot__joints *j, const foliot_world *world, foliot__island *island,
                            double h)
 {
@@ -314,8 +314,7 @@ static void step_island(foliot__joints *j, foliot_world *world, foliot__island *
     find_velocities(j, world, island, h);
     if (has_motor(j, island) || twice_kinetic_energy(j, world, island) <= before * (1 + GAIN_MAX))
         return;
-    // Joints do no work. The scheme's velocities less what violates the joints never have more
-    // energy.
+    // Joints do no work. Removing the velocities that violate the joints never adds energy.
     for (uint32_t i = 0; i < island->bodies; i++)
         put_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].taken);
     find_velocities(j, world, island, h);
@@ -332,7 +331,7 @@ void foliot__joints_alone(const foliot__step *step)
     world->acceleration_valid = 0;
 }
 
-// -- beside contacts
+// -- with contacts
 
 static void read_body(const foliot__solver_body *bodies, uint32_t slot, double out[6])
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // joint.h: ball, hinge, weld and anchored distance joints. Solved directly (joint/joint_tree.c), so
-// they carry nothing from one tick to the next. The only state is whether they are broken.
+// they carry nothing from one tick to the next. The only state is whether a joint is broken.
 //
 // Without contacts, foliot__joints_alone does a whole substep. With contacts, the contact solver
 // calls foliot__joints_remember_smooth and foliot__joints_solve before its own iterations.
@@ -18,11 +18,11 @@ void foliot__joints_begin(const foliot__step *step, bool first);
 // step.c: after the scheme, where no contact solver runs: the whole substep.
 void foliot__joints_alone(const foliot__step *step);
 // step.c: at a substep's end. At the tick's end a joint breaks if its mean force or torque over the
-// tick was beyond what it can take.
+// tick exceeds its limit.
 void foliot__joints_finish(const foliot__step *step);
 
-// The contact solver, in every substep: remembers the scheme's mean velocities, which the solver
-// bodies hold at that time. Positions move by what is added to them later.
+// Called by the contact solver in every substep. Stores the scheme's mean velocities, which the
+// solver bodies hold at that time. Positions move by what is added to these later.
 void foliot__joints_remember_smooth(const foliot_world *world, const foliot__solver_body *bodies);
 // One iteration over all joints in a substep of length h. `soft`: corrects positions before they
 // move. Otherwise (relaxing, after the poses have moved): velocities alone.

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// joint_damping.c: light bodies under great forces. A link of moment I between two forces F at arms
-// r swings back with the stiffness K = F . r about the axes across the arm (the part along it of
-// the geometric stiffness of Tournier et al., "Stable constrained dynamics", SIGGRAPH 2015). With
-// the weight of a thousand links at a chain's end, its swing is faster than any substep, and an
-// explicit step blows up where h^2 K > 4 I. Swings that a substep h cannot resolve are damped: two
-// such neighbours get a friction in their joint, implicit in their relative rotation, that makes
-// the step stable (with semi-implicit Euler and a moment W of friction where 2 W > h^2 K - 4 I). It
-// acts neither on the whole chain's swing nor on momentum. Slower swings have none.
+// joint_damping.c: damping of light bodies under large forces. A link of moment I between two
+// forces F at arms r swings back with the stiffness K = F . r about the axes across the arm (the
+// part along it of the geometric stiffness of Tournier et al., "Stable constrained dynamics",
+// SIGGRAPH 2015). With the weight of a thousand links at a chain's end, its swing is faster than
+// any substep, and an explicit step blows up where h^2 K > 4 I. Swings that a substep h cannot
+// resolve are damped: two such neighbours get a friction in their joint, implicit in their relative
+// rotation, that makes the step stable (with semi-implicit Euler and a moment W of friction where 2
+// W > h^2 K - 4 I). It acts neither on the whole chain's swing nor on momentum. Slower swings have
+// none.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/math/vec3.h"
 
 #include <string.h>
 
-// The arm from the rows: those of a point in the world's axes are unit vectors and arm x unit
+// The arm, read from the rows: the rows of a point in world axes are unit vectors and arm x unit
 // vector.
 static void arm_of(const double rows[FOLIOT__ROWS][6], double sign, double arm[3])
 {
@@ -25,7 +26,7 @@ static void arm_of(const double rows[FOLIOT__ROWS][6], double sign, double arm[3
 static void add_stiffness(foliot__joint_body *body, const double force[3], const double arm[3])
 {
     double along = foliot__vec3_dot(force, arm), length2 = foliot__vec3_dot(arm, arm);
-    if (!(along > 0 && length2 > 0)) // a push topples: that is no swing
+    if (!(along > 0 && length2 > 0)) // a force that pushes is unstable: there is no swing
         return;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// joint_fallback.c: a substep in which a body turns so far (the end of a whip, a chain that jerks
-// taut) that the rows of its start no longer lead to where the joints hold at its end. Velocities
-// are first made to fit the joints at the start, and limited to what a substep can follow. Bodies
-// then move by these velocities, and from there along their present rows (Gauss and Newton). Each
-// of these steps removes energy and none adds any. If that does not converge, the island moves as
-// one rigid body for this substep: what held at its start then holds at its end.
+// joint_fallback.c: solves a substep in which a body rotates too far for SHAKE, such as the end of
+// a whip or a chain that becomes taut. The rows of the substep's start then do not lead to
+// positions where the joints hold. Velocities are first projected onto the joints at the start and
+// limited to what a substep can follow. Bodies move by these velocities, and then along their
+// present rows (Gauss-Newton). Each step removes energy and none adds any. If that does not
+// converge, the island moves as one rigid body for this substep, which keeps every joint as it is.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// joint_internal.h: the table `joint_workspace`. All of it is cache that lives for one tick: joints
-// carry nothing from one tick to the next but whether they are broken.
+// joint_internal.h: the table `joint_workspace`. All of it is cache that lives for one tick: the
+// only thing that joints keep between ticks is whether they are broken.
 //
-//   joint.c            the tick: phases, what breaks
+//   joint.c            the phases of a tick, and breaking
 //   joint_workspace.c  where the arrays lie
 //   joint_islands.c    which bodies are joined: islands, trees and loops
-//   joint_jacobian.c   what a joint holds: rows, errors, the bound of its free row
+//   joint_jacobian.c   rows, errors, the bound of the free row
 //   joint_targets.c    the speeds that the rows of an island must gain
 //   joint_rotation.c   free rotation from the substep's start
-//   joint_damping.c    light bodies under great forces
+//   joint_damping.c    light bodies under large forces
 //   joint_tree.c       joints that form trees, solved exactly
 //   joint_solve.c      an island: its trees, the joints that close loops, bounds
 //   joint_fallback.c   substeps that turn too far
@@ -21,10 +21,10 @@
 #define FOLIOT__ROWS 6 // of one joint, its free row included
 #define FOLIOT__NONE UINT32_MAX
 
-// Where the bounded row of a joint stands: the angle of a hinge, the length of a rope. The impulse
-// of the row is a falling staircase of its speed: any impulse that keeps it at `low`, the motor's
-// torque, any impulse that keeps it at `drive`, the motor's torque the other way, any impulse that
-// keeps it at `high`.
+// The state of a joint's bounded row: the angle of a hinge or the length of a rope. The row's
+// impulse is a decreasing step function of its speed. From low to high speed, it is any impulse
+// that keeps the row at `low`, the motor's torque, any impulse that keeps it at `drive`, the
+// motor's torque in the other direction, and any impulse that keeps it at `high`.
 typedef enum foliot__bound_state {
     FOLIOT__BOUND_FREE,   // slower than the motor's speed: all its torque; without a motor: nothing
     FOLIOT__BOUND_BRAKED, // faster: all its torque against
@@ -57,9 +57,9 @@ typedef struct foliot__joint {
     double ja[FOLIOT__ROWS][6], jb[FOLIOT__ROWS][6]; // speed of a row per velocity of a body
     double impulse_sum[FOLIOT__ROWS];                // of the substep so far
     double force[3], torque[3];                      // and of the tick, on b, in the world's axes
-    // What is to be solved, and the factors (joint_tree.c).
+    // The right-hand side, and the factors (joint_tree.c).
     double goal[FOLIOT__ROWS], impulse[FOLIOT__ROWS], half[FOLIOT__ROWS];
-    // Friction: the speed that ends the turning, and impulses so far.
+    // Friction: the speed that ends the rotation, and the impulses so far.
     double friction_goal[FOLIOT__ROWS], friction_sum[FOLIOT__ROWS];
     double friction;           // in it against turning, as a moment; 0: none
     double soft[FOLIOT__ROWS]; // speed that a row gives way by for a unit of impulse
@@ -150,9 +150,9 @@ void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool he
 // joint_targets.c: rows and masses of an island after `moved` has moved its bodies for a time h.
 void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foliot__island *island,
                               double h);
-// Goals that bring positions at the substep's end to where the joints hold, and velocities (in
-// `change`) to where they keep holding. The first returns the present largest error, as a share of
-// the arms.
+// The first sets goals that move positions at the substep's end to where the joints hold, and
+// returns the largest present error as a share of the arms. The second sets goals for velocities
+// (in `change`) that keep the joints.
 double foliot__island_target_positions(foliot__joints *j, const foliot_world *world,
                                        const foliot__island *island, double h);
 void foliot__island_target_velocities(foliot__joints *j, const foliot__island *island, double h);

@@ -67,8 +67,8 @@ static void add_body(foliot__joints *j, uint32_t slot, uint32_t joint)
     j->bodies[row].joint = joint;
 }
 
-// Visits the joints of one body. A joint that leads to a new body belongs to the tree; the others
-// wait.
+// Adds the joints of one body. A joint that leads to a new body belongs to the tree; the others are
+// added as loops later.
 static void add_neighbours(const foliot_world *world, foliot__joints *j, uint32_t row,
                            uint32_t *waiting)
 {
@@ -109,7 +109,7 @@ static void find_islands(const foliot_world *world, foliot__joints *j, uint32_t 
 {
     memset(j->taken, 0, count * sizeof *j->taken);
     memset(j->body_of, 0xff, world->capacity.slots * sizeof *j->body_of);
-    // First the islands that are held to something fixed, so that the most of a hanging thing is
+    // Islands that hang on a fixed body come first, so that most of their joints belong to the
     // tree.
     for (uint32_t i = 0; i < count; i++) {
         const foliot_constraint_definition *d = definition_of(world, j, i);

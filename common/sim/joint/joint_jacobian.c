@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// joint_jacobian.c: what a joint holds, as rows of a Jacobian. The speed at which an error grows is
-// ja . velocity of a + jb . velocity of b (linear, then angular, world axes).
+// joint_jacobian.c: the constraints of a joint as rows of a Jacobian. The speed at which an error
+// grows is ja . velocity of a + jb . velocity of b (linear, then angular, world axes).
 //
 // Ball: three rows, which keep the anchors together. Hinge: two more, which keep its axis as seen
 // from b; its angle is the bounded row. Weld: three more, no rotation at all. Distance: one row
@@ -199,7 +199,7 @@ static void turn_since_start(const foliot__joint *joint, const foliot__pose *a,
     foliot__quat_multiply(apart, back, turn);
 }
 
-// About the middle of the limits, so that neither of them is near the jump from pi to -pi.
+// Measured from the middle of the limits, so that neither limit is near the jump from pi to -pi.
 static double angle_of(const foliot__joint *joint, const double turn[4])
 {
     bool limited = joint->least > -INFINITE;
@@ -268,7 +268,7 @@ double foliot__joint_error_max(const foliot__joint *joint)
 
 // -- masses
 
-// A body that does not rotate gets moments of 1: no row asks for its rotation.
+// A body that does not rotate gets moments of 1: no row uses its rotation.
 void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
                                  const foliot__pose *pose)
 {

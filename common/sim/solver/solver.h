@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // solver.h: the contact solver, which the files of solver/ share. All of it is cache that lives for
-// one tick, in the last part of the table `contact_workspace`; what the next step starts from is
-// the table `contact`.
+// one tick, in the last part of the table `contact_workspace`. The impulses that the next step
+// starts from are in the table `contact`.
 //
 //   contact_solver.c  the stages `collide` and `solve`, and where the arrays lie
 //   solver_prepare.c  manifolds in colours and blocks
@@ -15,9 +15,10 @@
 #include "sim/collide/manifold.h"
 #include "sim/state/solver_body.h"
 
-#define FOLIOT__COLOURS 64 // of contacts that share no body; one more for those that find none
-#define FOLIOT__KINDS 9    // of blocks
-#define FOLIOT__REGIONS 2  // of a colour
+#define FOLIOT__COLOURS                                                                            \
+    64                  // of contacts that share no body; one more for those without a free colour
+#define FOLIOT__KINDS 9 // of blocks
+#define FOLIOT__REGIONS 2 // of a colour
 
 // What an impulse does to a body, at the pose at which the contacts were found.
 typedef struct foliot__solver_mass {
@@ -26,7 +27,7 @@ typedef struct foliot__solver_mass {
     float friction;
 } __attribute__((aligned(32))) foliot__solver_mass;
 
-// Changes of velocity of eight bodies, or velocities: v, then w.
+// Delta velocities of eight bodies, or velocities: v, then w.
 typedef struct foliot__delta_velocity {
     float row[6][8];
 } __attribute__((aligned(64))) foliot__delta_velocity;
@@ -58,8 +59,7 @@ typedef struct foliot__solver {
     foliot__delta_velocity *begun; // velocities of the solver bodies where a phase began; by eight
     uint32_t *active; // bodies that contacts or joints may push, by eight: foliot__active_first,
                       // ascending
-    float *speculative_distance; // how far it may still go in this tick towards others, and the
-                                 // margin
+    float *speculative_distance; // how far it may still move in this tick, and the margin
     uint64_t *colours_taken;     // bit c: a manifold of colour c has the body
     // `contacts` entries, unless stated:
     foliot__manifold *manifolds;         // of pairs
@@ -79,7 +79,7 @@ foliot__solver foliot__solver_of(const foliot__step *step);
 // Fills the collider's sizes and paths from the motion that the scheme has made.
 void foliot__find_paths(foliot__collider *c);
 
-// warm_start.c: what the manifolds pushed, to the world's table; and from there to s->warm.
+// warm_start.c: the manifolds' impulses go to the world's table, and from there to s->warm.
 void foliot__store_contacts(foliot__solver *s);
 void foliot__match_contacts(foliot__solver *s, uint32_t begin, uint32_t end); // of the live
 
@@ -117,8 +117,8 @@ static inline float foliot__inradius_min(const foliot__solver *s, uint32_t a, ui
     return of_a < of_b ? of_a : of_b;
 }
 
-// Speed at which an overlap of two bodies is pushed out at most: an eighth of the smaller one in a
-// tick.
+// The greatest speed at which an overlap of two bodies is resolved: an eighth of the smaller
+// inradius in a tick.
 static inline float foliot__push_max(const foliot__solver *s, uint32_t a, uint32_t b)
 {
     return foliot__inradius_min(s, a, b) * 0.125f / (float)s->world->dt;

@@ -233,9 +233,9 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
 }
 
 // In worlds with contacts, a body with unequal moments spins no faster than a substep can follow.
-// Beyond that, the tumbling of a needle is mistaken for a spin about its length, up to 256 times as
-// fast, which the next contact turns into a faster tumbling, without end. Clamping removes energy
-// and never adds any.
+// Beyond that, an integrator mistakes the tumbling of a needle for a spin about its length, up to
+// 256 times as fast. The next contact turns that spin into faster tumbling, without end. Clamping
+// removes energy and never adds any.
 static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
 {
     foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
@@ -319,8 +319,8 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
-// A body whose spin was clamped turns again from where the substep began, with its new spin about
-// its own axes: the orientation that the scheme found is as wrong as the spin was.
+// Repeats the rotation of a body whose spin was clamped from the start of the substep, with the new
+// spin about its own axes. The scheme's orientation came from the wrong spin.
 static void turn_anew(const foliot__collider *c, uint32_t slot)
 {
     const foliot_world *world = c->world;
@@ -356,7 +356,7 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
     double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world),
            lag = (response - 0.5) * dt;
     // Positions that do not respond to the force of their own step fall for one more step before
-    // they rest.
+    // they come to rest.
     double steps = response > 0 ? 1 : 2;
     const wide infinite = (wide){0} + (double)__builtin_inf();
     const double most = FOLIOT__FAR_TURN * per_dt;

@@ -11,9 +11,9 @@
 #define FOLIOT__NOTHING                                                                            \
     UINT32_MAX // in a column out of use, which has zero masses and names the spare solver body
 
-// Softness of a contact (Catto, "Soft Constraints", GDC 2011): the share of an overlap's speed that
-// is asked for, the share of the impulse for it that is applied, and the share of the accumulated
-// impulse that leaks away.
+// Softness of a contact (Catto, "Soft Constraints", GDC 2011): the share of the overlap that is
+// corrected per unit of time, the share of the impulse that is applied, and the share of the
+// accumulated impulse that is removed.
 typedef struct foliot__softness {
     float rate, mass, leak;
 } foliot__softness;
@@ -21,7 +21,7 @@ typedef struct foliot__softness {
 // One iteration over all blocks in one of the phases of a substep.
 typedef struct foliot__phase {
     float h, per_h;
-    bool soft;                      // overlaps are pushed out; else only velocities are set right
+    bool soft;                      // overlaps are resolved; else only velocities are corrected
     foliot__softness moving, still; // two that move; one of the two cannot
 } foliot__phase;
 
@@ -59,13 +59,13 @@ enum {
 };
 #undef FOLIOT__ROWS
 
-// Where a block lies in the arena, in units of 4 bytes, and what it is.
+// The place of a block in the arena, in units of 4 bytes, and its kind.
 typedef struct foliot__solver_block {
     uint32_t at;
     uint8_t points, columns;
     bool still;    // the first body of every pair cannot move
     bool swapped;  // which is the manifold's second
-    bool followed; // by a block of the same kind and colour, so that both may be visited at once
+    bool followed; // by a block of the same kind and colour, so that both are solved at once
 } foliot__solver_block;
 
 static inline uint32_t foliot__block_words(uint32_t points, uint32_t columns)

@@ -4,8 +4,8 @@
 //
 // The order is total: by colour, then by kind (points of a manifold), then by (a, b). Colours are
 // given in ascending (a, b): each manifold gets the lowest colour that no earlier manifold of its
-// moving bodies has. Manifolds of one colour share no body that can move. A manifold that finds
-// none of the 64 colours free comes last, alone.
+// moving bodies has. Manifolds of one colour share no body that can move. A manifold for which none
+// of the 64 colours is free comes last, in a block of its own.
 #include "sim/solver/solver_kernel.h"
 #include "sim/state/joint_table.h"
 
@@ -146,8 +146,8 @@ static bool may_push(const foliot__solver *s, const foliot__manifold *m)
     double approach = approach_of(s, m),
            threshold = foliot__larger(s->ccd.collider.paths.restitution_threshold[m->a],
                                       s->ccd.collider.paths.restitution_threshold[m->b]);
-    // A pair that will bounce is left to the substep in which it does, or to the next if its impact
-    // was deferred. A body at rest approaches at the threshold before it is pushed.
+    // A pair that will bounce takes no part until the substep in which it does, or the next one if
+    // its impact was deferred. A body at rest approaches at the threshold before it is pushed.
     bool later = gap_of(m) > 0 || s->ccd.counts->stopped > 0;
     if (bounces && later && approach > 1.25 * threshold)
         return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// warm_start.c: what the manifolds pushed goes to the table `contact` at a tick's end, and from
-// there to the manifolds that are found next. Points are matched by feature.
+// warm_start.c: the manifolds' impulses go to the table `contact` at a tick's end, and from there
+// to the next manifolds. Points are matched by feature.
 #include "sim/solver/solver.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@ static bool pushes(const foliot__warm *warm)
     return p[0] > 0 || p[1] > 0 || p[2] > 0 || p[3] > 0;
 }
 
-// Whether an impact stopped the body in this substep or the one before. What a contact pushed then
-// took away the speed with which it had been stopped, at one stroke: no guess of what comes next.
+// Whether an impact stopped the body in this substep or the one before. The contact's impulse then
+// removed the whole speed at once, so it does not predict the next impulse.
 static bool was_stopped(const foliot__solver *s, uint32_t i)
 {
     const uint32_t *stopped_in = s->ccd.stopped_in;
@@ -80,7 +80,7 @@ void foliot__store_contacts(foliot__solver *s)
     s->world->contact_count = stored;
 }
 
-// Points of the same feature take over what they pushed; friction is the pair's.
+// Points of the same feature inherit their impulses; friction belongs to the pair.
 static void match_points(const foliot__manifold *m, const foliot__contact_row *row,
                          foliot__warm *warm)
 {
