@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// block_content.h: what one block of a recording says, as values: inputs, digests, a keyframe,
+// block_content.h: one block of a recording as values: inputs, digests, a keyframe,
 // notes, the closing record. The block reader fills it.
 #ifndef FOLIOT_RECORDING_BLOCK_CONTENT_H
 #define FOLIOT_RECORDING_BLOCK_CONTENT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// block_reader.h: block after block through a recording, each checked, decoded and given as values.
-// Hostile bytes end the reading with a damage; nothing of the damaged block is given.
+// block_reader.h: reads a recording block by block: checks each one, decodes it and returns values.
+// Hostile bytes end the reading with a damage; no part of a damaged block is returned.
 #ifndef FOLIOT_RECORDING_BLOCK_READER_H
 #define FOLIOT_RECORDING_BLOCK_READER_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // compact.c: rewrites a closed recording in longer blocks. Keyframes, notes and the header are
-// copied byte for byte; inputs and digests are encoded anew. Refuses what it would lose anything
-// of, and replaces nothing that it has not read back.
+// copied byte for byte; inputs and digests are encoded anew. Refuses a recording of which anything
+// would be lost. Replaces the file only after it has read back the new one and found the same
+// content.
 #define _FILE_OFFSET_BITS 64
 #include "recording/compact.h"
 

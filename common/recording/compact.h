@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// compact.h: a closed recording with fewer blocks. See docs/reference/recording.md, "Compaction".
+// compact.h: rewrites a closed recording with fewer blocks. See docs/reference/recording.md,
+// "Compaction".
 #ifndef FOLIOT_RECORDING_COMPACT_H
 #define FOLIOT_RECORDING_COMPACT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// damage.h: the sentence about what is wrong with a recording, in one form everywhere.
+// damage.h: the text of a recording's damage, in one form everywhere.
 #ifndef FOLIOT_RECORDING_DAMAGE_H
 #define FOLIOT_RECORDING_DAMAGE_H
 

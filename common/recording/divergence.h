@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// divergence.h: what a divergence is called in JSON, for callers that write a JSON object of their
-// own.
+// divergence.h: writes a divergence into the JSON object of a caller.
 #ifndef FOLIOT_RECORDING_DIVERGENCE_H
 #define FOLIOT_RECORDING_DIVERGENCE_H
 

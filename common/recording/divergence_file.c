@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// divergence_file.c: the step in which two runs parted, as one of them took it, as a recording of
-// one tick.
+// divergence_file.c: writes a recording of one tick: the step in which two runs diverged, as one of
+// them computed it.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>

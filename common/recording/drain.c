@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // drain.c: the writing side of a recording: whole blocks from the ring into the sink, in a thread
-// of its own or when the host says. What it has written it says only after the system took all of a
-// block.
+// of its own or when the host says. Reports a block as written only after the system has accepted
+// all of it.
 #include "recording/recording.h"
 
 #include "recording/compact.h"
@@ -154,7 +154,7 @@ void foliot__drain_run(foliot__drain *drain)
     }
 }
 
-// A closed file is whole: where it cannot be made smaller it stays as it is.
+// A closed file is complete: if compaction fails, it stays as it is.
 static void compact_file(foliot__drain *drain)
 {
     if (drain->compact_ticks && drain->file && foliot__file_sink_is(&drain->sink, drain->file))

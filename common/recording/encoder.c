@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// encoder.c: ticks as records. An input costs bytes only where it is not what the last ones
-// predict.
+// encoder.c: encodes ticks as records. An input costs bytes only where it differs from the
+// prediction by the last inputs.
 #include "recording/encoder.h"
 
 #include "base/assert.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// expand.c: the mirror image of encoder.c's entries. Refuses what no writer writes: players out of
-// order, ticks outside the block, values out of range, more inputs than a block may hold.
+// expand.c: the inverse of encoder.c's entries. Refuses bytes that no writer produces: players out
+// of order, ticks outside the block, values out of range, more inputs than a block may hold.
 #include "recording/expand.h"
 
 #include "base/unpack.h"

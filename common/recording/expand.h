@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// expand.h: entries of INPUTS become the inputs of every tick.
+// expand.h: expands the entries of INPUTS into the inputs of every tick.
 #ifndef FOLIOT_RECORDING_EXPAND_H
 #define FOLIOT_RECORDING_EXPAND_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// harness_inputs.c: players drawn from a seed: they join one after the other, press and let go,
-// sometimes twice in a tick, leave and come again.
+// harness_inputs.c: random players from a seed. They join one after the other, press and release
+// buttons, sometimes twice in a tick, leave and join again.
 #include "recording/harness_inputs.h"
 
 #include "base/rng.h"

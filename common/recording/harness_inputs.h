@@ -9,7 +9,7 @@ typedef struct foliot__harness_players foliot__harness_players;
 
 // NULL without memory; free with free.
 foliot__harness_players *foliot__harness_players_create(uint32_t count, uint64_t seed);
-// Of one tick; ticks are asked for in turn.
+// The inputs of one tick; ticks must be drawn in order.
 uint32_t foliot__harness_players_draw(foliot__harness_players *players, uint64_t tick,
                                       foliot_input *inputs, uint32_t capacity);
 

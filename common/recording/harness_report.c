@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// harness_report.c: what the harness found, as a table for people and as JSON for programs.
+// harness_report.c: the harness's result as a text table and as JSON.
 #include "foliot/harness.h"
 
 #include "recording/divergence.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// journal.c: see journal.h. Notes come from a file and may say anything; what cannot be right is
-// passed over.
+// journal.c: see journal.h. Notes come from a file and are not trusted; invalid ones are ignored.
 #include "recording/journal.h"
 
 #include "base/text.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// journal.h: what a recording holds of its session beside the world: its name and its players.
-// Kept as notes, which a replay passes over; a server that resumes the recording needs them to know
-// its players again.
+// journal.h: what a recording stores about its session: its name and its players. They are notes,
+// which a replay ignores. A server that resumes the recording recognises its players by them.
 #ifndef FOLIOT_RECORDING_JOURNAL_H
 #define FOLIOT_RECORDING_JOURNAL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // keyframe_check.c: whether the bytes of a keyframe give the digest beside them. It never restores
-// into what is replayed, so that a false state is nowhere.
+// into the replayed world, so that a false state never reaches it.
 #include "recording/damage.h"
 #include "recording/replay.h"
 

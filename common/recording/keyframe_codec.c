@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// keyframe_codec.c: the only file that knows zstd. It never allocates by what hostile bytes say:
-// the caller has checked the size of the state and owns the memory that it goes to.
+// keyframe_codec.c: the only file that knows zstd. It never allocates by a size from hostile bytes:
+// the caller has checked the size of the state and owns the output.
 #include "recording/keyframe_codec.h"
 
 #ifdef FOLIOT_NO_ZSTD

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // keyframe_codec.h: the bytes of a keyframe, compressed with zstd. A build with -DFOLIOT_NO_ZSTD
-// has neither direction: it writes keyframes as they are and says FOLIOT_STATUS_UNSUPPORTED of
-// others.
+// has neither direction: it writes raw keyframes and returns FOLIOT_STATUS_UNSUPPORTED for
+// compressed ones.
 #ifndef FOLIOT_RECORDING_KEYFRAME_CODEC_H
 #define FOLIOT_RECORDING_KEYFRAME_CODEC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// perturb.h: a fault of one's choice put into a world while it steps, to see that it is found.
+// perturb.h: plants a chosen fault in a world during a step, to test that it is found.
 #ifndef FOLIOT_RECORDING_PERTURB_H
 #define FOLIOT_RECORDING_PERTURB_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // record_decoder.c: the records of one block, read straight through a bounds-checked cursor with a
-// sticky status. Nothing is believed: every length is held against the bytes that are there.
+// sticky status. Nothing is trusted: every length is checked against the bytes present.
 // Players' entries are only found here; expand.c turns them into inputs.
 #include "recording/record_decoder.h"
 
@@ -216,7 +216,7 @@ static void decode_keyframe(decoding *d)
     content->has_keyframe = d->r->status == FOLIOT_STATUS_OK;
 }
 
-// Only finds the entries: they are expanded when the whole block is known to be sound.
+// Only finds the entries: they are expanded once the whole block is known to be valid.
 static void decode_inputs(decoding *d)
 {
     corrupt_if(d, d->values < 1 || d->has_inputs || d->header);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record_decoder.h: the payload of a block becomes its content.
+// record_decoder.h: decodes the payload of a block into its content.
 #ifndef FOLIOT_RECORDING_RECORD_DECODER_H
 #define FOLIOT_RECORDING_RECORD_DECODER_H
 

@@ -78,9 +78,9 @@ foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_s
 void foliot__drain_wake(foliot__drain *drain);
 // Writes what waits, in the caller's thread.
 void foliot__drain_run(foliot__drain *drain);
-// Until the ring is empty, and synced if asked, or it stopped.
+// Waits until the ring is empty (and synced, if requested), or the drain has stopped.
 void foliot__drain_wait(foliot__drain *drain, bool synced);
-// Compacts the file if that was asked for, ends the thread and frees; the sink is closed.
+// Compacts the file if configured, ends the thread and frees; the sink is closed.
 void foliot__drain_finish(foliot__drain *drain);
 // What is left of it then; of a drain that was never started too.
 void foliot__drain_free(foliot__drain *drain);
@@ -100,7 +100,7 @@ void foliot__recording_free(foliot_recording *recording); // what foliot__record
 foliot_status foliot__recording_start(foliot_recording *recording,
                                       const foliot_recording_sink *sink,
                                       const foliot_simulation *simulation, const char *note);
-// A world as a simulation, to be asked and not stepped.
+// A world as a simulation that is read and never stepped.
 foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// replay.c: an open recording run through the one step. The world goes from tick to tick;
-// `content` is the block whose inputs it needs next. Everything before a damage replays, nothing
-// after it.
+// replay.c: replays an open recording with the same step as a live world. `content` is the block
+// that holds the next inputs. Everything before a damage replays, nothing after it.
 #include "recording/replay.h"
 
 #include "recording/damage.h"

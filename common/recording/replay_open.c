@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// replay_open.c: a recording opened: its header, scene and world, or the simulation of another
-// kind, and the index of its keyframes. Nothing of it is believed before it was checked.
+// replay_open.c: opens a recording: its header, scene and world, or the simulation of another
+// kind, and the index of its keyframes. Nothing is used before it is checked.
 #include "recording/replay.h"
 
 #include "base/bytes.h"

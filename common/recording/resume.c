@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// resume.c: continues a recording that ended early. The whole blocks stay byte for byte; the rest
-// is cut off, and a keyframe of the state there begins what is appended.
+// resume.c: continues a recording that ended early. Complete blocks stay byte for byte. The rest is
+// cut off, and the appended part begins with a keyframe of the state there.
 #include "recording/recording.h"
 #include "sim/selftest/fingerprint.h"
 #include "recording/replay.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// rewind.c: see rewind.h. What it allocates it keeps for the next time.
+// rewind.c: see rewind.h. Allocated memory is reused by the next rewind.
 #include "recording/rewind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// For `wanted` elements; the status says if there is no memory.
+// Grows a table to `wanted` elements. Without memory it sets the status.
 static void *grow_table(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wanted,
                         size_t size)
 {

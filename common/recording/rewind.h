@@ -9,7 +9,7 @@
 typedef struct foliot__rewind {
     foliot_simulation simulation;
     foliot_step_trace *trace;
-    uint64_t tick;        // wanted: the state that this tick's step gave
+    uint64_t tick;        // to recompute: the state that this tick's step gave
     uint64_t from;        // of the saved state
     foliot_input *inputs; // of [from, tick)
     uint32_t *counts;
@@ -34,7 +34,7 @@ void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t
 // repeated step gives another one. foliot__rewind_assume_held: the step is known to give the same.
 void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes);
 void foliot__rewind_assume_held(foliot__rewind *r);
-// At most so many steps; true when all is done, well or not (`status`).
+// Takes at most `steps` steps. True when finished, with success or not (`status`).
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps);
 // The inputs of the last step.
 const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count);

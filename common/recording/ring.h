@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ring.h: bytes from one thread to one other, bounded, without locks: the putting side never waits.
+// ring.h: a bounded lock-free ring of bytes from one thread to another. The writing side never
+// waits.
 #ifndef FOLIOT_RECORDING_RING_H
 #define FOLIOT_RECORDING_RING_H
 

@@ -44,7 +44,7 @@ uint64_t foliot__layer_digest(const foliot__trace_layer *layer);
 // The smallest power of the fan-out by which `count` entries make at most that many groups.
 uint32_t foliot__tree_group(uint32_t count);
 
-// What the report says of a place. `layer` may lack it.
+// The report's description of a place. `layer` may lack it.
 void foliot__divergence_stage(foliot_divergence *divergence, const foliot_step_trace *trace,
                               uint32_t layer);
 void foliot__divergence_part(foliot_divergence *divergence, const foliot_step_trace *trace,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// verify.c: a recording replayed from its first tick, every digest compared. A digest gives the
-// tick; the body and field come from a keyframe of that tick, and the stage too where an
-// unperturbed reference runs beside.
+// verify.c: replays a recording from its first tick and compares every digest. A digest gives the
+// tick of a divergence. Body and field come from a keyframe of that tick; the stage comes from an
+// unperturbed reference run, if there is one.
 #include "recording/divergence.h"
 #include "recording/perturb.h"
 #include "recording/replay.h"

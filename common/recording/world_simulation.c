@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// world_simulation.c: our own world as a simulation of any kind. Parts and fields come from the
+// world_simulation.c: the built-in world as a foliot_simulation. Parts and fields come from the
 // lists that the digest is made of (common/sim/world/state_io.h).
 #include "base/assert.h"
 #include "foliot/simulation.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// force_energy.c: what forces and motion conserve: potentials in force order, the world's
-// invariants in body order. For people and tests; no step asks for it.
+// force_energy.c: conserved quantities: potentials in force order, the world's invariants in body
+// order. For reports and tests; no step uses them.
 #include "sim/force/force.h"
 
 #include "sim/force/force_workspace.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// sleep.h: bodies that have been at rest for long are left out of a step until something wakes
-// them. Only in scenes with `sleep: true`.
+// sleep.h: bodies at rest for long take no part in a step until something wakes them. Only in
+// scenes with `sleep: true`.
 //
 // Bodies that touch or are linked sleep and wake together, as an island. A sleeping body is like a
-// static one: its inverse mass is 0. What decides its waking is part of the state: the flag
+// static one: its inverse mass is 0. The state holds all that decides when it wakes: the flag
 // FOLIOT_BODY_ASLEEP, the number of ticks for which it has been still (the upper bits of `flags`),
 // and the rows of the table `contact` between sleepers, which are kept.
 #ifndef FOLIOT_SIM_ISLAND_SLEEP_H

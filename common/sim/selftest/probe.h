@@ -15,7 +15,7 @@
 // Name, and what it reaches.
 #define FOLIOT__PROBE_LIST(X)                                                                      \
     X(tangle)  /* every force that depends on velocity, rotation, pulses */                        \
-    X(crew)    /* the same with players who steer, come and go */                                  \
+    X(crew)    /* the same with players that steer, join and leave */                              \
     X(orbits)  /* pairwise gravity, attractor, springs at rest length 0: conservative */           \
     X(tops)    /* free rotation of unequal moments */                                              \
     X(balls)   /* spheres and planes in contact, friction, players */                              \
