@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // log.h: structured lines, as sentences for people or as JSON for machines. Lines that
-// repeat too fast are dropped and counted, so that nobody outside can fill a disk. Time is an
+// repeat too fast are dropped and counted, so that no peer can fill a disk. Time is an
 // argument. For one thread.
 //
 //     foliot__log_at(&log, now_ns, unix_ns);

@@ -33,7 +33,7 @@ typedef struct foliot__recording_digests {
     size_t at; // in content.digest_bytes
 } foliot__recording_digests;
 
-// What one block says. The buffers are reused from block to block.
+// The content of one block. The buffers are reused from block to block.
 typedef struct foliot__recording_content {
     uint64_t number, offset;
     uint64_t first_tick, tick; // before and after
@@ -49,7 +49,7 @@ typedef struct foliot__recording_content {
     bool keyframe_packed; // it is in `packed` still, and keyframe_length is 0
     uint8_t *packed;
     size_t packed_length, packed_capacity;
-    uint64_t unpacked_size; // as the file says
+    uint64_t unpacked_size; // as the file claims
     uint32_t notes, unknown;
     foliot__recording_note *noted; // `notes` of them
     uint32_t noted_capacity;

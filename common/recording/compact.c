@@ -127,8 +127,8 @@ static foliot_status copy_block(compaction *c)
     return payload ? put_block(c, c->content.tick, payload, length) : FOLIOT_STATUS_IO;
 }
 
-// The block's notes, byte for byte. They begin a block of their own: what a note says holds for the
-// inputs behind it.
+// The block's notes, byte for byte. They begin a block of their own: what a note states holds for
+// the inputs behind it.
 static foliot_status copy_notes(compaction *c)
 {
     size_t length;
@@ -251,7 +251,8 @@ static foliot_status copy_all(compaction *c)
 
 // -- reading back
 
-// What a recording says, whatever its blocks: a hash of ticks, keyframes and notes in order.
+// The content of a recording, independent of its blocks: a hash of ticks, keyframes and notes in
+// order.
 typedef struct content_hash {
     foliot__block_reader reader;
     foliot__recording_content content;

@@ -211,7 +211,7 @@ static void put_bits(foliot__json *json, const char *key, bool known, uint64_t b
     foliot__json_text(json, key, known ? digits : NULL);
 }
 
-// `body` is a body's name, else its number; what is in no body says in `field` where it is.
+// `body` is a body's name or number. For a value outside of bodies, `field` names its place.
 static void put_place(foliot__json *json, const foliot_divergence *d, const char *name)
 {
     char words[160];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // drain.c: the writing side of a recording: whole blocks from the ring into the sink, in a thread
-// of its own or when the host says. Reports a block as written only after the system has accepted
+// of its own or when the host calls. Reports a block as written only after the system has accepted
 // all of it.
 #include "recording/recording.h"
 
@@ -176,7 +176,8 @@ static void *drain_thread(void *user)
     return NULL;
 }
 
-// No signal is for this thread; and SIGXFSZ would end the process where EFBIG says it as well.
+// This thread takes no signals. SIGXFSZ would end the process; with it blocked, write returns
+// EFBIG.
 static int thread_start(foliot__drain *drain)
 {
     sigset_t all, before;

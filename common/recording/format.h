@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// format.h: the numbers of the recording format, once. docs/reference/recording.md says what they
-// mean; a number that was ever released is never reused.
+// format.h: the constants of the recording format. docs/reference/recording.md gives their meaning;
+// a number that was ever released is never reused.
 #ifndef FOLIOT_RECORDING_FORMAT_H
 #define FOLIOT_RECORDING_FORMAT_H
 

@@ -65,10 +65,10 @@ void foliot__replay_drop(foliot_simulation *simulation);
 void foliot__replay_take_world(foliot_replay *replay);
 // As it was at the recording's first tick; the reader stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
-// Whether a keyframe's bytes give the digest beside them. A checksum only says that the file is as
-// it was written, and whoever writes a file writes its checksums; FOLIOT_STATUS_CORRUPT is reported
-// as the replay's damage. Every keyframe goes through here before anything starts from it. A
-// compressed one is decompressed by it, where its kind is known and this build has zstd.
+// Whether a keyframe's bytes give the digest beside them. A checksum only shows that the file is as
+// it was written, and the writer of a hostile file writes its checksums too; FOLIOT_STATUS_CORRUPT
+// is reported as the replay's damage. Every keyframe goes through here before anything starts from
+// it. A compressed one is decompressed by it, where its kind is known and this build has zstd.
 foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
                                             foliot__recording_content *content,
                                             foliot_damage *damage);

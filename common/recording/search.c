@@ -182,7 +182,7 @@ static void name_part(foliot_search *search)
 {
     foliot__divergence_part(&search->found, search->trace, search->layer, search->entry);
     begin_phase(search, PHASE_FIELDS);
-    if (search->total == 0) // ours has no such part: theirs tells how many fields it has
+    if (search->total == 0) // ours has no such part: their response gives its number of fields
         search->group = 1;
 }
 

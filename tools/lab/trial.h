@@ -57,7 +57,7 @@ typedef struct trial_reference {
 // Runs the best scheme that the scene admits at a fraction of the finest step.
 foliot_status reference_make(foliot_scene *scene, double finest, double time,
                              trial_reference *reference);
-// Runs the same scheme at the finest step and looks at one body on the way. FOLIOT_NO_BODY: at the
+// Runs the same scheme at the finest step and samples one body during it. FOLIOT_NO_BODY: at the
 // one that goes to and fro the furthest (an orbit, say); if none does, at the one that goes
 // furthest.
 foliot_status reference_watch(foliot_scene *scene, double finest, double time, uint32_t body,

@@ -115,7 +115,7 @@ static bool start_other(other *o, const char *file)
     if (o->process == 0)
         become_other(file, to, from);
     if (other_group)
-        setpgid(o->process, o->process); // whoever comes first
+        setpgid(o->process, o->process); // both processes do so; the first wins
     other_process = o->process;
     take_signals();
     close(to[0]);

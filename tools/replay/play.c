@@ -20,10 +20,10 @@
 #include "view/view.h"
 
 #define GRACE_SECONDS 0.6 // that a step may go on for when a signal has come
-#define SLOW_SECONDS 1.0  // a step that takes longer is told of
+#define SLOW_SECONDS 1.0  // a step that takes longer is reported
 #define FRAME_MS 33
 #define STEPS_PER_FRAME_MAX                                                                        \
-    4096 // replayed between two pictures; then the picture lags, and says so
+    4096 // replayed between two pictures; beyond that the picture lags and shows it
 #define SKIP_SECONDS 10
 #define NAMES_MAX 24
 #define NAMES_UNASKED                                                                              \

@@ -65,7 +65,8 @@ static foliot_status replay_all(run *r)
         if (status == FOLIOT_STATUS_OK)
             status = foliot__replay_step(r->replay);
     }
-    // What is whole has been replayed; the damage is told by whoever opened the file.
+    // Everything before the damage has been replayed; the caller that opened the file reports the
+    // damage.
     return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT
                ? status
                : FOLIOT_STATUS_OK;

@@ -32,7 +32,7 @@ void run_close(run *r);
 foliot_status run_trace(run *r, uint64_t tick);
 
 // -- the other side of a comparison
-// `serve` says HELLO, then responds to requests: u8 length and the request (foliot/divergence.h);
+// `serve` writes HELLO, then responds to requests: u8 length and the request (foliot/divergence.h);
 // the response is u8 length and its bytes, of length 0 where there is none. After the length 0 it
 // dumps the trace that was requested last: u8 layer follows, and u32 fields, u64 for each.
 

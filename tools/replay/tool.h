@@ -26,12 +26,12 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
 int compare_command(const foliot__program *program, const foliot__arguments *arguments);
 int trim_command(const foliot__program *program, const foliot__arguments *arguments);
 
-// Opens or says why not, on stderr: then *exit_code.
+// Opens a recording. On failure it prints the reason on stderr and sets *exit_code.
 foliot_replay *tool_open(const char *file, int *exit_code);
 // Recordings of simulations that this program does not know too: to be looked at.
 foliot_replay *tool_open_any(const char *file, int *exit_code);
 int tool_exit_of(foliot_status status);
-// Says on stderr what a recording's damage is, if it has one.
+// Prints a recording's damage on stderr, if it has one.
 void tool_tell_damage(const char *file, const foliot_replay *replay);
 // This build does not replay the recording to the same bits.
 void tool_tell_divergence(const char *file, uint64_t tick);
@@ -46,7 +46,7 @@ uint32_t tool_find_body(const foliot_scene *scene, const char *text);
 // A fault of the user's choice; the body is looked for in each scene.
 typedef foliot__perturb_request perturb_request;
 
-// Who is who in a divergence of the recording `about`. `unknown` may be NULL.
+// The names of players and bodies in a divergence of the recording `about`. `unknown` may be NULL.
 foliot_divergence_labels tool_names(const char *title, const foliot_replay_summary *about,
                                     const foliot_divergence *divergence, const char *expected,
                                     const char *actual);

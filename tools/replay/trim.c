@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // trim.c: foliot-replay trim: a part of a recording as one of its own, or what is whole of a
-// damaged one. Replayed on the way, so that what comes out is what this build says; a recording
-// that diverges is not trimmed.
+// damaged one. The recording is replayed meanwhile, so that the output is what this build computes;
+// a recording that diverges is not trimmed.
 #include "tool.h"
 
 #include "foliot/recording.h"

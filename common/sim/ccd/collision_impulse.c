@@ -135,7 +135,7 @@ static void report_hit(const foliot__collider *c, const struck_body *a, const st
 {
     foliot_hit_event impact = {.a = a->body, .b = b->body, .speed = m->speed, .impulse = impulse};
     bool plane =
-        foliot__shape_kind(c->world)[a->body] == FOLIOT_SHAPE_PLANE; // its arm tells nothing
+        foliot__shape_kind(c->world)[a->body] == FOLIOT_SHAPE_PLANE; // its arm has no meaning
     const struck_body *where = plane ? b : a;
     impact.time = c->step->index * c->step->dt + m->time;
     for (int k = 0; k < 3; k++) {

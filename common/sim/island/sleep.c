@@ -214,7 +214,7 @@ static bool player_acts(const foliot__player *player)
     return player->joined && (axes || player->buttons);
 }
 
-// Bodies of players who steer, and the bodies that they draw or drive off.
+// Bodies of players that steer, and the bodies that they pull or push.
 static void wake_for_players(sleepers *s)
 {
     foliot_world *world = s->world;

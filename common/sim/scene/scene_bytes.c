@@ -156,7 +156,7 @@ static void write_record(foliot__writer *w, const field *fields, const void *rec
                 foliot__write_u64(w, value);
             else if (f->type == U32)
                 foliot__write_u32(w, (uint32_t)value);
-            // A flag that differs is the other one: its bit says all.
+            // A flag that differs has the other value, so its bit is enough.
         }
 }
 

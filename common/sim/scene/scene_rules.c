@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene_rules.c: how the check of a scene says what is wrong and where. The first problem stays.
+// scene_rules.c: how the check of a scene reports a problem and its place. Only the first problem
+// is kept.
 #include "sim/math/floating_point.h"
 
 #include "sim/scene/scene_rules.h"

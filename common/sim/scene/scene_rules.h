@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene_rules.h: how the check of a scene says what is wrong and where: places, ranges as tables,
-// names. For the files of scene_check alone.
+// scene_rules.h: how the check of a scene reports a problem and its place: places, ranges as
+// tables, names. For the files of scene_check alone.
 #ifndef FOLIOT_SIM_SCENE_SCENE_RULES_H
 #define FOLIOT_SIM_SCENE_SCENE_RULES_H
 

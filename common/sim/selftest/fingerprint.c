@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fingerprint.c: a known-answer run of every arithmetic path. Each part mixes the bits of its
-// results into one word; the golden words are compiled in, so that a build which breaks a rule says
-// which.
+// results into one word; the golden words are compiled in, so that a build that breaks a rule
+// reports which.
 #include "sim/math/math_internal.h"
 
 #include "base/bytes.h"

@@ -48,7 +48,8 @@ typedef struct foliot__probe {
 // foliot_scene_check.
 void foliot__probe_make(foliot__probe *probe, foliot__probe_kind kind);
 
-// The script of a scene with players: who joins, steers and leaves in the step from `tick`.
+// The script of a scene with players: the players that join, steer and leave in the step from
+// `tick`.
 uint32_t foliot__probe_inputs(const foliot_scene *scene, uint64_t tick,
                               foliot_input inputs[FOLIOT__PROBE_INPUTS]);
 

@@ -4,7 +4,7 @@
 // solver_columns.h. Sums have a fixed order and nothing is fused, so the bits are the same with
 // vectors of any width.
 //
-// `still` says that the first body of every pair cannot move: it takes no part then.
+// `still`: the first body of every pair cannot move and is left out.
 
 #if COLUMNS == 1
 typedef float LANE_NAME(lanes);

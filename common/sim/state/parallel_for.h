@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // parallel_for.h: loops of a step that several of the host's threads run together. Worker 0 goes
 // through the step as if it were alone; where it runs a loop, the other workers take chunks of it.
-// What a chunk computes depends on its indices alone, so the bits depend neither on who runs it nor
-// on how many workers there are.
+// What a chunk computes depends on its indices alone, so the bits depend neither on the worker that
+// runs it nor on how many workers there are.
 #ifndef FOLIOT_SIM_STATE_PARALLEL_FOR_H
 #define FOLIOT_SIM_STATE_PARALLEL_FOR_H
 

@@ -126,7 +126,7 @@ static bool motion_valid(const foliot_world *world, const layout *p)
     return true;
 }
 
-// An empty row is zero throughout, so that a digest does not depend on who was there before.
+// An empty row is zero throughout, so that a digest does not depend on the row's earlier content.
 static bool empty_row(const foliot_world *world, const layout *p, uint32_t slot)
 {
     uint64_t any = 0;
