@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# fuzz.sh FOLDER SECONDS FUZZER...: runs each over its seed corpus (tests/fuzz/corpus/NAME) and SECONDS more.
+# fuzz.sh FOLDER SECONDS FUZZER...: runs each over its seed corpus (tests/fuzz/corpus/NAME, where there is one) and
+# SECONDS more. A corpus without a fuzzer counts as a failure, and so does a list of no fuzzers.
 set -u
 folder=$1 seconds=$2
 shift 2
@@ -10,9 +11,10 @@ one() {
     local fuzzer=$1 name seeds
     name=$(basename "$fuzzer")
     seeds=tests/fuzz/corpus/${name#fuzz_}
-    mkdir -p "$folder/corpus/$name" "$seeds"
+    mkdir -p "$folder/corpus/$name"
+    [ -d "$seeds" ] || seeds=
     "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        -artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" "$seeds" \
+        -artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" ${seeds:+"$seeds"} \
         >"$folder/$name.log" 2>&1
 }
 # Two at a time. A `wait` for all would forget how each of them ended.
@@ -27,6 +29,18 @@ finish() {
         tail -n 30 "$folder/$name.log"
     fi
 }
+if [ $# = 0 ]; then
+    failed=1
+    echo "not ok - there is no fuzzer"
+fi
+for seed in tests/fuzz/corpus/*/*; do
+    corpus=$(basename "$(dirname "$seed")")
+    if [ ! -f "tests/fuzz/fuzz_$corpus.c" ]; then echo "$corpus"; fi
+done | sort -u >"$folder/orphans"
+while read -r corpus; do
+    failed=$((failed + 1))
+    echo "not ok - no fuzzer reads tests/fuzz/corpus/$corpus"
+done <"$folder/orphans"
 while [ $# -gt 0 ]; do
     one "$1" &
     first=$!
