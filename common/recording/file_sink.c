@@ -60,10 +60,12 @@ static int open_writing(const char *file, bool create)
 }
 
 // A compaction may have replaced the file after it was opened and before it was locked.
-static bool has_no_name(int opened)
+static bool was_replaced(int opened, const char *file)
 {
-    struct stat about;
-    return fstat(opened, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0;
+    struct stat ours, named;
+    if (fstat(opened, &ours) != 0 || !S_ISREG(ours.st_mode))
+        return false;
+    return stat(file, &named) != 0 || named.st_dev != ours.st_dev || named.st_ino != ours.st_ino;
 }
 
 // One writer a file. The lock ends with the process, however that ends; where there are no locks
@@ -74,7 +76,7 @@ static foliot_status open_locked(const char *file, bool create, int *opened)
     if (*opened < 0)
         return FOLIOT_STATUS_IO;
     bool locked_elsewhere = flock(*opened, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!locked_elsewhere && !has_no_name(*opened))
+    if (!locked_elsewhere && !was_replaced(*opened, file))
         return FOLIOT_STATUS_OK;
     close(*opened);
     return FOLIOT_STATUS_AGAIN;

@@ -24,12 +24,12 @@
 #define KEYFRAMES (TICKS / KEYFRAME_TICKS + 1)
 
 // A file and where its keyframes are.
-typedef struct tape {
+typedef struct recorded {
     recording_memory memory;
     size_t block[16], state[16]; // offsets of the block, of the bytes of its keyframe
     uint64_t tick[16], number[16];
     uint32_t keyframes;
-} tape;
+} recorded;
 
 // The keyframe's bytes behind `[2, tick, digest, 0, bytes]`; 0 if the block has none.
 static size_t state_at(const uint8_t *payload, size_t at)
@@ -47,7 +47,7 @@ static size_t state_at(const uint8_t *payload, size_t at)
     return at + (size_t)(p - payload) + 1 + widths[*p - 0xc4];
 }
 
-static void find_keyframes(tape *t)
+static void find_keyframes(recorded *t)
 {
     foliot__recording_block block;
     t->keyframes = 0;
@@ -65,7 +65,7 @@ static void find_keyframes(tape *t)
     }
 }
 
-static void mend(tape *t, uint32_t k)
+static void mend(recorded *t, uint32_t k)
 {
     uint8_t *at = t->memory.bytes + t->block[k];
     foliot__recording_block block;
@@ -87,30 +87,30 @@ static double take_f64(const uint8_t *bytes)
 }
 
 // position.x of body 3 in keyframe k.
-static void move_body(tape *t, uint32_t k, double by)
+static void move_body(recorded *t, uint32_t k, double by)
 {
     uint8_t *at = t->memory.bytes + t->state[k] + 64 + 3 * 8;
     put_f64(at, take_f64(at) + by);
     mend(t, k);
 }
 
-static foliot_digest truths[TICKS + 1];
+static foliot_digest digests[TICKS + 1];
 
-static tape record(void)
+static recorded record(void)
 {
-    tape t = {0};
+    recorded t = {0};
     recording_fixture fixture;
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
     config.raw_keyframes = true; // so that their bytes lie open
     recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    recording_fixture_record(&fixture, &config, TICKS, &t.memory, truths);
+    recording_fixture_record(&fixture, &config, TICKS, &t.memory, digests);
     recording_fixture_free(&fixture);
     find_keyframes(&t);
     assert_int_equal(t.keyframes, KEYFRAMES);
     return t;
 }
 
-static foliot_replay *open_tape(const tape *t)
+static foliot_replay *open_recording(const recorded *t)
 {
     foliot_replay *replay;
     assert_int_equal(foliot_replay_open_bytes(t->memory.bytes, t->memory.length, &replay, NULL),
@@ -118,7 +118,7 @@ static foliot_replay *open_tape(const tape *t)
     return replay;
 }
 
-static void names_it(const foliot_damage *damage, const tape *t, uint32_t k)
+static void names_it(const foliot_damage *damage, const recorded *t, uint32_t k)
 {
     char text[64];
     snprintf(text, sizeof text, "keyframe of tick %u ", (unsigned)t->tick[k]);
@@ -131,11 +131,11 @@ static void names_it(const foliot_damage *damage, const tape *t, uint32_t k)
 static void verifying_finds_it_and_says_what_it_is(void **state)
 {
     (void)state;
-    tape t = record();
+    recorded t = record();
     for (uint32_t k = 0; k < t.keyframes; k++) {
         double was = take_f64(t.memory.bytes + t.state[k] + 64 + 3 * 8);
         move_body(&t, k, 10);
-        foliot_replay *replay = open_tape(&t);
+        foliot_replay *replay = open_recording(&t);
         foliot_verdict verdict;
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
         assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
@@ -151,7 +151,7 @@ static void verifying_finds_it_and_says_what_it_is(void **state)
         put_f64(t.memory.bytes + t.state[k] + 64 + 3 * 8, was);
         mend(&t, k);
     }
-    foliot_replay *replay = open_tape(&t); // and as it was it is a match
+    foliot_replay *replay = open_recording(&t); // and as it was it is a match
     foliot_verdict verdict;
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
@@ -163,15 +163,15 @@ static void at_tick(foliot_replay *replay, uint64_t tick)
 {
     assert_int_equal(foliot_replay_get_tick(replay), tick);
     assert_true(foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(replay)),
-                                    truths[tick]));
+                                    digests[tick]));
 }
 
 static void seeking_and_stepping_refuse_it_and_stay(void **state)
 {
     (void)state;
-    tape t = record();
+    recorded t = record();
     move_body(&t, 2, 10); // of tick 80
-    foliot_replay *replay = open_tape(&t);
+    foliot_replay *replay = open_recording(&t);
     assert_int_equal(foliot_replay_seek(replay, 75), FOLIOT_STATUS_OK);
     for (uint64_t tick = 81; tick < 120; tick += 13) {
         assert_int_equal(foliot_replay_seek(replay, tick), FOLIOT_STATUS_CORRUPT);
@@ -199,7 +199,7 @@ static void a_later_beginning_is_not_opened(void **state)
 {
     (void)state;
     recording_fixture fixture;
-    tape t = {0};
+    recorded t = {0};
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
@@ -249,7 +249,7 @@ static void a_match_does_not_go_on_from_it(void **state)
     int descriptor = mkstemp(file);
     check_ge(descriptor, 0);
     close(descriptor);
-    tape t = record();
+    recorded t = record();
     move_body(&t, 3, 10);
     foliot__recording_block block;
     assert_true(foliot__recording_block_read(t.memory.bytes + t.block[3], &block));
@@ -281,11 +281,11 @@ static void a_match_does_not_go_on_from_it(void **state)
 static void a_false_digest_is_as_bad_as_false_bytes(void **state)
 {
     (void)state;
-    tape t = record();
+    recorded t = record();
     t.memory.bytes[t.state[2] - 8] ^=
         1; // before the encoding and the length of the bytes: in the digest
     mend(&t, 2);
-    foliot_replay *replay = open_tape(&t);
+    foliot_replay *replay = open_recording(&t);
     foliot_verdict verdict;
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
@@ -301,7 +301,7 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
     for (int plain = 0; plain < 2; plain++) {
         const foliot_simulation_kind *kind =
             plain ? chain_kind_plain() : chain_kind(CHAIN_NO_FAULT);
-        tape t = {0};
+        recorded t = {0};
         foliot_simulation simulation;
         foliot_recording *recording;
         foliot_recording_sink sink = recording_memory_sink(&t.memory);

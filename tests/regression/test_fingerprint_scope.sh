@@ -31,12 +31,15 @@ whole() { # PROGRAM: the fingerprint of everything that it computes
 # spacewar uses a splitting integrator, and no scheme of runge_kutta.c.
 ok "a build with another Runge-Kutta is made" changed unused common/sim/integrator/runge_kutta.c 's|foliot__add_scaled(v, a, step->dt, rows);|foliot__add_scaled(v, a, step->dt * (1 + 0x1p-50), rows);|'
 ok "a build with another splitting is made" changed used common/sim/integrator/splitting.c 's|foliot__add_scaled(x, v, \(.*\), rows);|foliot__add_scaled(x, v, \1 * (1 + 0x1p-50), rows);|'
+# One sum in another order rounds differently only now and then.
+ok "a build with another order of a sum is made" changed sum common/sim/force/force.c 's|(dx \* dx + dy \* dy) + dz \* dz, r3|dx * dx + (dy * dy + dz * dz), r3|'
 ok "the first has another fingerprint" test "$(whole "$server")" != "$(whole ./server-unused)"
 ok "the second has another fingerprint" test "$(whole "$server")" != "$(whole ./server-used)"
 
 host "$scenes/spacewar.yaml" --record match.foliot --ticks 600
 ok "a client that differs in what the scene does not use joins" quietly ./client-unused 127.0.0.1:$port --bot idle --seconds 1
 exits "a client that differs in what it uses is refused" 5 'fingerprint' ./client-used 127.0.0.1:$port --bot idle --seconds 1
+exits "and one that sums in another order" 5 'fingerprint' ./client-sum 127.0.0.1:$port --bot idle --seconds 1
 stop
 cp match.foliot before.foliot
 exits "a server that differs in what it uses refuses to go on with the recording" 5 'fingerprint [0-9a-f]{32}, and this one has' \

@@ -53,7 +53,7 @@ typedef struct arena {
     uint64_t next_ns[ARENA_CLIENTS];    // when the bot changes its mind
     foliot__rng rng;
     unsigned client_count;
-    foliot_digest history[ARENA_HISTORY]; // of the server's truth, by tick
+    foliot_digest history[ARENA_HISTORY]; // of the server's state, by tick
     uint64_t seen_tick;
     uint64_t now_ns, step_ns;
     uint64_t told[FOLIOT_SERVER_EVENT_KINDS]; // events of the server, by kind

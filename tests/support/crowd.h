@@ -10,7 +10,7 @@
 foliot_world *crowd_spheres(uint32_t count);
 // `count` bodies that attract one another, velocity-verlet.
 foliot_world *crowd_cluster(uint32_t count);
-// `count` solids of unequal moments that tumble freely: 13 doubles of truth each.
+// `count` solids of unequal moments that tumble freely: 13 doubles of state each.
 foliot_world *crowd_tumbling(uint32_t count);
 
 #endif

@@ -51,9 +51,9 @@ void seed_check_gone(seed_run *run)
 
 // -- recordings
 
-typedef struct taped { // what a recording says
+typedef struct recorded { // what a recording says
     uint64_t controls, joins, leaves;
-} taped;
+} recorded;
 
 // What the server stepped at that tick, in the life that the recording went on with.
 static const foliot_digest *digest_at(const seed_host *h, uint64_t tick)
@@ -76,7 +76,7 @@ static void compare_tick(seed_run *run, seed_host *h, uint32_t s, foliot_replay 
                   (count)tick);
 }
 
-static void count_inputs(foliot_replay *replay, uint64_t tick, taped *t)
+static void count_inputs(foliot_replay *replay, uint64_t tick, recorded *t)
 {
     const foliot_input *inputs;
     uint32_t n;
@@ -89,7 +89,8 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, taped *t)
     }
 }
 
-static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay, taped *t)
+static void read_recording(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay,
+                           recorded *t)
 {
     foliot_verdict verdict;
     bool stopped = h->recorded != FOLIOT_STATUS_OK;
@@ -116,13 +117,13 @@ static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *re
               foliot_replay_get_tick(replay) + h->ticks_lost);
 }
 
-void seed_check_tapes(seed_run *run)
+void seed_check_recordings(seed_run *run)
 {
-    taped all = {0};
+    recorded all = {0};
     bool stopped = false;
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
-        foliot__span span = {h->tape.bytes, h->tape.length, 1};
+        foliot__span span = {h->written.bytes, h->written.length, 1};
         seed_mix(run, foliot__hash(&span, 1).low);
         stopped = stopped || h->recorded != FOLIOT_STATUS_OK;
         run->result.tally.recordings_stopped += h->recorded != FOLIOT_STATUS_OK;
@@ -130,12 +131,12 @@ void seed_check_tapes(seed_run *run)
         foliot_damage damage;
         if (run->failed)
             continue;
-        if (foliot_replay_open_bytes(h->tape.bytes, h->tape.length, &replay, &damage) !=
+        if (foliot_replay_open_bytes(h->written.bytes, h->written.length, &replay, &damage) !=
             FOLIOT_STATUS_OK) {
             seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
             continue;
         }
-        walk_tape(run, h, s, replay, &all);
+        read_recording(run, h, s, replay, &all);
         foliot_replay_close(replay);
     }
     if (stopped && !run->plan->small_queue)

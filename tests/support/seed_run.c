@@ -196,7 +196,7 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
         seed_client_close(run, &run->callers[i]);
     seed_server_close(run);
     if (!plan->unchecked)
-        seed_check_tapes(run);
+        seed_check_recordings(run);
     if (!run->failed)
         seed_check_counters(run);
     foliot_hub_destroy(run->hub);
@@ -207,7 +207,7 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
         for (uint32_t i = 0; i <= SEED_CRASHES; i++)
             free(h->trace[i].digests);
         free(h->snapshot.bodies);
-        free(h->tape.bytes);
+        free(h->written.bytes);
         foliot_scene_destroy(h->resumed);
     }
     free(run);

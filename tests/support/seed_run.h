@@ -91,10 +91,10 @@ typedef struct seed_digests {
     foliot_digest *digests;
 } seed_digests;
 
-typedef struct seed_tape { // where a recording goes
+typedef struct seed_recording_bytes { // where a recording goes
     uint8_t *bytes;
     size_t length, capacity;
-} seed_tape;
+} seed_recording_bytes;
 
 typedef struct seed_owner { // to whom a player was given last
     bool known;
@@ -116,8 +116,9 @@ typedef struct seed_host { // a session's runtime
     foliot_scene *resumed; // owned, after a crash
     foliot_world *world;   // the server's
     foliot_recording *recording;
-    seed_tape tape;
-    int held; // the tape as a file that only this process has, however it ends; 0: it is in memory
+    seed_recording_bytes written;
+    int held; // the recording as a file that only this process has, however it ends; 0: it is in
+              // memory
     char file[64]; // where such a file is found: under /proc, or by a name where storage does harm
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
@@ -239,7 +240,7 @@ void seed_foe_begin(seed_caller *caller);
 // seed_check.c
 void seed_check_hub(seed_run *run);
 void seed_check_gone(seed_run *run); // all have left
-void seed_check_tapes(seed_run *run);
+void seed_check_recordings(seed_run *run);
 void seed_check_counters(seed_run *run);
 
 #endif

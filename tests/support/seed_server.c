@@ -103,25 +103,25 @@ static void finish_jobs(seed_run *run, uint64_t until_ns)
     run->job_count = kept;
 }
 
-// -- tapes
+// -- recordings
 
-static int64_t tape_write(void *user, const void *bytes, size_t count)
+static int64_t recorded_write(void *user, const void *bytes, size_t count)
 {
-    seed_tape *tape = user;
-    if (tape->length + count > tape->capacity) {
-        tape->capacity = 2 * (tape->length + count);
-        tape->bytes = realloc(tape->bytes, tape->capacity);
-        if (!tape->bytes)
+    seed_recording_bytes *recorded = user;
+    if (recorded->length + count > recorded->capacity) {
+        recorded->capacity = 2 * (recorded->length + count);
+        recorded->bytes = realloc(recorded->bytes, recorded->capacity);
+        if (!recorded->bytes)
             return -ENOMEM;
     }
-    memcpy(tape->bytes + tape->length, bytes, count);
-    tape->length += count;
+    memcpy(recorded->bytes + recorded->length, bytes, count);
+    recorded->length += count;
     return (int64_t)count;
 }
 
-static int tape_truncate(void *user, uint64_t length)
+static int recorded_truncate(void *user, uint64_t length)
 {
-    ((seed_tape *)user)->length = (size_t)length;
+    ((seed_recording_bytes *)user)->length = (size_t)length;
     return 0;
 }
 
@@ -211,7 +211,7 @@ static bool spoil_file(const seed_run *run, const seed_host *h, uint32_t index)
     return fine;
 }
 
-// The tape as a file, with what a dying process had begun to write behind it.
+// The recording as a file, with what a dying process had begun to write behind it.
 static bool put_down(seed_run *run, seed_host *h, uint32_t index)
 {
     foliot__rng rng = foliot__rng_seeded(run->plan->seed * 7 + index + 100 * run->generation);
@@ -223,12 +223,12 @@ static bool put_down(seed_run *run, seed_host *h, uint32_t index)
     FILE *file = fopen(h->file, "ab");
     if (!file)
         return false;
-    // What looks like a block: the end of the tape again; else noise.
+    // What looks like a block: the end of the recording again; else noise.
     for (size_t i = 0; i < count; i++)
         garbage[i] = (uint8_t)foliot__rng_u64(&rng);
-    if (h->tape.length > count && foliot__rng_below(&rng, 2))
-        memcpy(garbage, h->tape.bytes + h->tape.length - count, count);
-    bool fine = again || fwrite(h->tape.bytes, 1, h->tape.length, file) == h->tape.length;
+    if (h->written.length > count && foliot__rng_below(&rng, 2))
+        memcpy(garbage, h->written.bytes + h->written.length - count, count);
+    bool fine = again || fwrite(h->written.bytes, 1, h->written.length, file) == h->written.length;
     fine = fwrite(garbage, 1, count, file) == count && fine;
     return fclose(file) == 0 && fine;
 }
@@ -238,11 +238,11 @@ static void take_up(seed_run *run, seed_host *h)
     if (h->held <= 0)
         return;
     FILE *file = fopen(h->file, "rb");
-    h->tape.length = 0;
+    h->written.length = 0;
     uint8_t bytes[65536];
     size_t count = 0;
     while (file && (count = fread(bytes, 1, sizeof bytes, file)) > 0)
-        tape_write(&h->tape, bytes, count);
+        recorded_write(&h->written, bytes, count);
     if (!file)
         seed_fail(run, "%s: %s", h->file, strerror(errno));
     else
@@ -325,7 +325,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     close_file(h);
     foliot_scene_destroy(h->resumed);
     h->resumed = NULL;
-    h->tape.length = 0;
+    h->written.length = 0;
     h->recorded = FOLIOT_STATUS_OK;
     h->ticks_lost = h->last_tick = 0;
     h->format = foliot_snapshot_format_default(&h->scene);
@@ -334,7 +334,8 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);
     FOLIOT_ASSERT(h->snapshot.bodies &&
                   foliot_world_create(&h->scene, &h->world) == FOLIOT_STATUS_OK);
-    foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
+    foliot_recording_sink sink = {
+        .write = recorded_write, .truncate = recorded_truncate, .user = &h->written};
     foliot_recording_config config = recording_config(run, plan);
     FOLIOT_ASSERT(foliot_recording_open_sink(&sink, &h->scene, NULL, h->world, &config,
                                              &h->recording) == FOLIOT_STATUS_OK);

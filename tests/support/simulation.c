@@ -110,7 +110,7 @@ void simulation_impair(simulation *s, unsigned client, const char *impairment)
     demand(foliot_transport_set_impairment(s->wires[client], &i, &i));
 }
 
-static void remember_truth(simulation *s)
+static void remember_state(simulation *s)
 {
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     uint64_t tick = foliot_world_get_tick(world);
@@ -124,7 +124,7 @@ static void remember_truth(simulation *s)
 
 // Where a body was between two ticks: Catmull and Rom's cubic through four ticks, good to 0.01 mm
 // here.
-static double truth(const simulation *s, uint64_t tick, double u, uint32_t b, int k)
+static double position_of(const simulation *s, uint64_t tick, double u, uint32_t b, int k)
 {
     double p[4];
     for (int i = 0; i < 4; i++)
@@ -166,7 +166,7 @@ static void compare(simulation *s, const foliot_sample *sample)
     for (uint32_t b = 0; b < SIMULATION_BODIES; b++) {
         double square = 0, jump = 0;
         for (int k = 0; k < 3; k++) {
-            double error = sample->bodies[b].position[k] - truth(s, tick, u, b, k);
+            double error = sample->bodies[b].position[k] - position_of(s, tick, u, b, k);
             double change = error - s->last_error[b][k];
             s->last_error[b][k] = error;
             square += error * error;
@@ -189,7 +189,7 @@ void simulation_run(simulation *s, double seconds)
     uint64_t end = s->now_ns + (uint64_t)(seconds * 1e9);
     for (; s->now_ns < end; s->now_ns += 1000000) {
         foliot_server_update(s->server, s->now_ns);
-        remember_truth(s);
+        remember_state(s);
         for (unsigned i = 0; i < s->client_count; i++) {
             foliot_client_update(s->clients[i], s->now_ns);
             foliot_sample sample;

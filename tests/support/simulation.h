@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // simulation.h: a server and clients in one process, over the transport in memory and a virtual
-// clock. What clients show is compared with the server's truth at the times that they show.
+// clock. What clients show is compared with the server's state at the times that they show.
 #ifndef FOLIOT_TESTS_SIMULATION_H
 #define FOLIOT_TESTS_SIMULATION_H
 
@@ -22,7 +22,7 @@ typedef struct simulation {
     foliot_client *clients[SIMULATION_CLIENTS];
     unsigned client_count;
     uint64_t now_ns;
-    double history[SIMULATION_HISTORY][SIMULATION_BODIES][3]; // truth by tick
+    double history[SIMULATION_HISTORY][SIMULATION_BODIES][3]; // position by tick
     double turns[SIMULATION_HISTORY][SIMULATION_BODIES][4];   // orientations
     uint64_t seen_tick;
     // Of the first client: distance of what is shown from what was, metres.

@@ -226,7 +226,7 @@ static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
 }
 
 // What is broken stays so in a restored world, and the digest tells.
-static void breaking_is_truth(void **state)
+static void breaking_is_state(void **state)
 {
     (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
@@ -330,7 +330,7 @@ int main(void)
         cmocka_unit_test(momentum_is_kept_by_links),
         cmocka_unit_test(a_cloth_hangs),
         cmocka_unit_test(a_cloth_tears_where_a_ball_is_thrown_at_it),
-        cmocka_unit_test(breaking_is_truth),
+        cmocka_unit_test(breaking_is_state),
         cmocka_unit_test(a_rope_breaks_at_its_force),
         cmocka_unit_test(a_ragdoll_falls_and_stays_together),
     };

@@ -86,7 +86,7 @@ static void a_forgotten_field_is_found(void **state)
     assert_int_equal(d->index, 4);
 }
 
-static void undigested_truth_is_found_and_named(void **state)
+static void undigested_state_is_found_and_named(void **state)
 {
     (void)state;
     foliot_harness_result result = run_chain(CHAIN_UNDIGESTED);
@@ -217,7 +217,7 @@ int main(void)
         cmocka_unit_test(a_sound_simulation_passes),
         cmocka_unit_test(a_global_is_found),
         cmocka_unit_test(a_forgotten_field_is_found),
-        cmocka_unit_test(undigested_truth_is_found_and_named),
+        cmocka_unit_test(undigested_state_is_found_and_named),
         cmocka_unit_test(bytes_that_tell_of_the_past_are_found),
         cmocka_unit_test(a_digest_of_more_than_the_state_is_found),
         cmocka_unit_test(a_restore_that_forgets_or_refuses_is_found),

@@ -11,7 +11,7 @@
 
 #define MILLION 1000000
 
-static bool same_truth(const foliot_world *a, const foliot_world *b)
+static bool same_state(const foliot_world *a, const foliot_world *b)
 {
     foliot_digest da = foliot_world_get_digest(a), db = foliot_world_get_digest(b);
     return foliot_digest_equal(da, db);
@@ -40,10 +40,10 @@ static void a_million_steps_forward_and_a_million_back(void **state)
     foliot_world *world = problem_world(&p), *start = problem_world(&p);
     problem_step(&p, world, MILLION);
     assert_int_equal(foliot_world_get_tick(world), MILLION);
-    assert_false(same_truth(world, start));
+    assert_false(same_state(world, start));
     back(&p, world, MILLION);
     assert_int_equal(foliot_world_get_tick(world), 0);
-    assert_true(same_truth(world, start));
+    assert_true(same_state(world, start));
     for (uint32_t i = 0; i < 3; i++) {
         foliot_body_state a = foliot_world_get_body_state(world, i),
                           b = foliot_world_get_body_state(start, i);
@@ -77,7 +77,7 @@ static void substeps_run_backwards_too(void **state)
     foliot_world *world = problem_world(&p), *start = problem_world(&p);
     problem_step(&p, world, 1000);
     back(&p, world, 1000);
-    assert_true(same_truth(world, start));
+    assert_true(same_state(world, start));
     foliot_world_destroy(world);
     foliot_world_destroy(start);
 }
@@ -97,7 +97,7 @@ static void a_pulse_is_undone(void **state)
     problem_step(&p, world, 500);
     check_gt(fabs(foliot_world_get_body_state(world, 0).position[1]), 0.01);
     back(&p, world, 500);
-    assert_true(same_truth(world, start));
+    assert_true(same_state(world, start));
     foliot_world_destroy(world);
     foliot_world_destroy(start);
 }
