@@ -12,6 +12,15 @@
 #define HELLO_EVERY_NS 20000000u // hellos are small, and a lost one costs a whole interval
 #define EARLY_NS 5000000000u     // how long a host waits for ENet to connect
 
+void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns)
+{
+    // ENet takes milliseconds from the wall clock; this sets it to the monotonic clock each time.
+    if (now_ns == t->now_ns)
+        return;
+    t->now_ns = now_ns;
+    enet_time_set((enet_uint32)(now_ns / 1000000u));
+}
+
 static bool resolve(const char *name, uint16_t port, struct sockaddr_in *address)
 {
     ENetAddress found = {.port = port};

@@ -27,15 +27,6 @@
 #define FAREWELL_MS 3000u
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 
-void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns)
-{
-    // ENet takes milliseconds from the wall clock; this sets it to the monotonic clock each time.
-    if (now_ns == t->now_ns)
-        return;
-    t->now_ns = now_ns;
-    enet_time_set((enet_uint32)(now_ns / 1000000u));
-}
-
 static void configure_peer(enet_transport *t, ENetPeer *peer)
 {
     // Throttle off: it would drop unreliable packets by a guess at congestion (measured: half of
