@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tier: check
 // Goal: this build gives the golden digests of every probe and every ready scene with every
 // integrator that the check admits, and passes its self-test. The file is written by `make golden`;
 // that a build which breaks a rule fails here is shown by test_alarms.sh.

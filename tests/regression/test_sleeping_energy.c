@@ -50,6 +50,7 @@ static void sleepers_keep_their_weight(void **state)
     (void)state;
     scene_builder y = boxes_on_a_floor();
     falls_asleep_without_a_jump(&y, 2);
+    builder_free(&y);
 }
 
 static void sleepers_keep_their_own_constant_force(void **state)
@@ -58,6 +59,7 @@ static void sleepers_keep_their_own_constant_force(void **state)
     scene_builder y = boxes_on_a_floor();
     y.bodies[1].force[0] = 9;
     falls_asleep_without_a_jump(&y, 2);
+    builder_free(&y);
 }
 
 static void the_frozen_and_the_static_have_none(void **state)
@@ -72,6 +74,7 @@ static void the_frozen_and_the_static_have_none(void **state)
     check_eq(now.kinetic, 0);
     check_eq(now.potential, 0);
     foliot_world_destroy(world);
+    builder_free(&y);
 }
 
 int main(void)

@@ -157,4 +157,5 @@ says '"first_bad_tick":411,"stage":"solve","body":4,"field":"velocity.x","ulps":
 exchanged=$(sed 's/.*"bytes_exchanged":\([0-9]*\).*/\1/' out)
 check "for at most 2 kB ($exchanged)" test "$exchanged" -le 2000
 exits "whoever does not answer is an error" 1 "$replay" compare a.foliot --with true
-check "and is said to be" grep -q "^--with 'true': it does not answer as a foliot-replay" err
+cp err reason
+check "and is said to be" grep -q "^--with 'true': it does not answer as a foliot-replay" reason
