@@ -7,33 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/canvas.h"
-
-static foliot__canvas canvas;
-
-static int small_canvas(void **state)
-{
-    (void)state;
-    return foliot__canvas_init(&canvas, 4, 2) ? 0 : -1;
-}
-
-static int free_canvas(void **state)
-{
-    (void)state;
-    foliot__canvas_free(&canvas);
-    return 0;
-}
-
-static void check_shows(bool colours, const char *expected)
-{
-    char *text;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    foliot__canvas_print(&canvas, colours, out);
-    fclose(out);
-    assert_string_equal(text, expected);
-    free(text);
-}
+#include "small_canvas.h"
 
 static void dots_are_braille(void **state)
 {

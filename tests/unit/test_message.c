@@ -10,6 +10,47 @@
 
 static uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
 
+static const foliot__hello_message sample_hello = {.protocol = FOLIOT_PROTOCOL,
+                                                   .session = "arena",
+                                                   .name = "Ada",
+                                                   .spectates = true,
+                                                   .token = {"0123456789abcde"},
+                                                   .fingerprint = {7, UINT64_MAX},
+                                                   .build = "gcc",
+                                                   .forces = true,
+                                                   .simulation = "foliot.world",
+                                                   .rules = 2};
+static const foliot__welcome sample_welcome = {
+    .protocol = FOLIOT_PROTOCOL,
+    .session = "arena",
+    .scene = "cubes",
+    .integrator = "verlet",
+    .player = 3,
+    .token = {{255, 0, 1, [15] = 128}},
+    .tick = 1u << 30,
+    .dt = 1.0 / 60,
+    .pace_hz = 60,
+    .snapshot_hz = 20,
+    .format = {0x1p-9, 0x1p-11, {0, 5, -357}, 64881, true, false, 1000},
+    .scene_bytes = 12345,
+    .fingerprint = {1, 2},
+    .lockstep = true,
+    .input_delay = 3,
+    .resumed = true};
+static const foliot__diverged sample_diverged = {.tick = 900,
+                                                 .index = 3,
+                                                 .expected = UINT64_MAX,
+                                                 .actual = 1,
+                                                 .ulps = 2,
+                                                 .part = 3,
+                                                 .field = 4,
+                                                 .type = FOLIOT_VALUE_F64,
+                                                 .body = 3,
+                                                 .stage = "solve",
+                                                 .group = "body",
+                                                 .field_name = "velocity.x",
+                                                 .part_known = true};
+
 static foliot__message sample(foliot__message_kind kind)
 {
     static const uint8_t part[] = {1, 2, 3, 0, 255};
@@ -18,35 +59,10 @@ static foliot__message sample(foliot__message_kind kind)
     m.kind = kind;
     switch (kind) {
     case FOLIOT__HELLO_MESSAGE:
-        m.as.hello = (foliot__hello_message){.protocol = FOLIOT_PROTOCOL,
-                                             .session = "arena",
-                                             .name = "Ada",
-                                             .spectates = true,
-                                             .token = {"0123456789abcde"},
-                                             .fingerprint = {7, UINT64_MAX},
-                                             .build = "gcc",
-                                             .forces = true,
-                                             .simulation = "foliot.world",
-                                             .rules = 2};
+        m.as.hello = sample_hello;
         break;
     case FOLIOT__WELCOME:
-        m.as.welcome =
-            (foliot__welcome){.protocol = FOLIOT_PROTOCOL,
-                              .session = "arena",
-                              .scene = "cubes",
-                              .integrator = "verlet",
-                              .player = 3,
-                              .token = {{255, 0, 1, [15] = 128}},
-                              .tick = 1u << 30,
-                              .dt = 1.0 / 60,
-                              .pace_hz = 60,
-                              .snapshot_hz = 20,
-                              .format = {0x1p-9, 0x1p-11, {0, 5, -357}, 64881, true, false, 1000},
-                              .scene_bytes = 12345,
-                              .fingerprint = {1, 2},
-                              .lockstep = true,
-                              .input_delay = 3,
-                              .resumed = true};
+        m.as.welcome = sample_welcome;
         break;
     case FOLIOT__REFUSE:
         m.as.refuse = (foliot__refuse){FOLIOT__REFUSE_FULL, true, "the session is full"};
@@ -76,19 +92,7 @@ static foliot__message sample(foliot__message_kind kind)
         m.as.search.length = sizeof part;
         break;
     case FOLIOT__DIVERGED:
-        m.as.diverged = (foliot__diverged){.tick = 900,
-                                           .index = 3,
-                                           .expected = UINT64_MAX,
-                                           .actual = 1,
-                                           .ulps = 2,
-                                           .part = 3,
-                                           .field = 4,
-                                           .type = FOLIOT_VALUE_F64,
-                                           .body = 3,
-                                           .stage = "solve",
-                                           .group = "body",
-                                           .field_name = "velocity.x",
-                                           .part_known = true};
+        m.as.diverged = sample_diverged;
         break;
     default:
         m.as.bye = (foliot__bye){"until later"};

@@ -7,33 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "small_canvas.h"
 #include "view/view.h"
-
-static foliot__canvas canvas;
-
-static int small_canvas(void **state)
-{
-    (void)state;
-    return foliot__canvas_init(&canvas, 4, 2) ? 0 : -1;
-}
-
-static int free_canvas(void **state)
-{
-    (void)state;
-    foliot__canvas_free(&canvas);
-    return 0;
-}
-
-static void check_shows(bool colours, const char *expected)
-{
-    char *text;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    foliot__canvas_print(&canvas, colours, out);
-    fclose(out);
-    assert_string_equal(text, expected);
-    free(text);
-}
 
 static uint32_t cells_drawn(uint32_t column, uint32_t row, uint32_t columns, uint32_t rows)
 {
