@@ -4,6 +4,7 @@
 #define FOLIOT_FOLIOT_H
 
 #include "foliot/client.h"
+#include "foliot/command.h"
 #include "foliot/contact.h"
 #include "foliot/digest.h"
 #include "foliot/divergence.h"
@@ -15,6 +16,7 @@
 #include "foliot/query.h"
 #include "foliot/recording.h"
 #include "foliot/replay.h"
+#include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"

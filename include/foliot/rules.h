@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// rules.h: what a game decides beside the step: scores, rounds, spawns, damage, messages.
+//
+// Rules run after every step, on the world as the step left it. The commands that they give act in
+// the next step. They see the world read-only, so that everything they decide is a command, a
+// message or a kick; commands are recorded, and a recording replays without its rules.
+//
+// Rules are written in C as a table of functions (foliot_rules_kind), or in Lua
+// (foliot_rules_create_lua). Both save their state as bytes: it stands in keyframes beside the
+// world's, so that a resumed session goes on with its scores, clocks and cooldowns, and a recorded
+// session's rules can be run again and compared (`foliot-replay verify --rules`).
+//
+// Rules must give the same commands for the same views and saved state: they read no clock, draw
+// random numbers from foliot_rules_draw alone and keep nothing that save leaves out.
+//
+// Threads: one instance is used by one thread at a time, the one that steps the world.
+#ifndef FOLIOT_RULES_H
+#define FOLIOT_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/command.h"
+#include "foliot/digest.h"
+#include "foliot/input.h"
+#include "foliot/scene.h"
+#include "foliot/status.h"
+#include "foliot/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FOLIOT_ORDER_BYTES_MAX 240
+#define FOLIOT_ORDERS_PER_SECOND_MAX 32 // of a player
+#define FOLIOT_MESSAGE_BYTES_MAX 1000
+#define FOLIOT_RULES_STATE_BYTES_MAX 262144 // that rules may save
+#define FOLIOT_RULES_SCRIPT_BYTES_MAX (1u << 20)
+#define FOLIOT_TO_ALL UINT32_MAX // a message to every peer of the session
+
+// What comes to the rules from outside the world. The value stands in recordings: never reuse one.
+typedef enum foliot_order_kind {
+    FOLIOT_ORDER_GAME = 0,   // bytes that the game gives a meaning
+    FOLIOT_ORDER_CHAT = 1,   // UTF-8 text. Rules that define no chat handler let it pass to all
+    FOLIOT_ORDER_JOINED = 2, // from the server: the player joined; bytes: its name
+    FOLIOT_ORDER_LEFT = 3,   // from the server: the player left; bytes: the reason, may be empty
+} foliot_order_kind;
+
+// Closed with a tick: reliable, in order, never given to the step.
+typedef struct foliot_order {
+    uint32_t player;
+    uint32_t sequence; // of the player, growing by one from order to order
+    uint8_t kind;      // foliot_order_kind
+    uint8_t length;    // of `bytes`, at most FOLIOT_ORDER_BYTES_MAX
+    uint8_t bytes[FOLIOT_ORDER_BYTES_MAX];
+} foliot_order;
+
+// What rules see. Everything is lent for one call.
+typedef struct foliot_rules_view {
+    const foliot_scene *scene;
+    const foliot_world *world;  // after the step: state, events, contacts, queries
+    uint64_t tick;              // of the world
+    const foliot_input *inputs; // of the step, joins and leaves among them
+    uint32_t input_count;
+    const foliot_order *orders; // closed with the step, ordered by (player, sequence)
+    uint32_t order_count;
+} foliot_rules_view;
+
+typedef struct foliot_rules foliot_rules; // an instance
+
+// -- what rules do, from within `init` or `tick`
+
+// Copied. FOLIOT_STATUS_INVALID: not foliot_command_valid; FOLIOT_STATUS_FULL: beyond the scene's
+// commands_max or FOLIOT_COMMAND_TICK_BYTES_MAX; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_command(foliot_rules *rules,
+                                                     const foliot_command *command);
+// To one player or FOLIOT_TO_ALL; copied. FOLIOT_STATUS_INVALID: longer than
+// FOLIOT_MESSAGE_BYTES_MAX; FOLIOT_STATUS_FULL: more than 64 in a tick.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_message(foliot_rules *rules, uint32_t player,
+                                                     const void *bytes, size_t length,
+                                                     bool reliable);
+// The server dismisses the player after this tick. The reason is a sentence for the player.
+void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason);
+// The next number of the rules' own random stream, 64 bits; it is part of the saved state.
+uint64_t foliot_rules_draw(foliot_rules *rules);
+
+// -- rules in C
+
+typedef struct foliot_rules_kind {
+    const char *name; // "siege"; part of recordings
+    uint32_t version; // another one where the same views may give other commands
+    // Makes an instance for a session of `scene`. May be given commands to issue already: they act
+    // in the first step. `problem` takes a sentence for people.
+    foliot_status (*create)(void *user, const foliot_scene *scene, foliot_rules *rules, void **self,
+                            char *problem, size_t problem_bytes);
+    void (*destroy)(void *self);
+    // Called after every step. An error stops the rules: the session goes on without them.
+    foliot_status (*tick)(void *self, const foliot_rules_view *view, foliot_rules *rules,
+                          char *problem, size_t problem_bytes);
+    // All that decides the future, as bytes that are the same on every machine. As snprintf;
+    // SIZE_MAX: it cannot be saved, and `problem` says why, which stops the rules.
+    size_t (*save)(const void *self, void *bytes, size_t capacity, char *problem,
+                   size_t problem_bytes);
+    // Hostile bytes give a status and leave the instance as it was.
+    foliot_status (*restore)(void *self, const void *bytes, size_t length);
+    void *user; // given to `create`
+} foliot_rules_kind;
+
+// -- instances, for who hosts a session or replays one
+
+// `problem` takes a sentence if the rules refuse the scene. The kind and the scene outlive the
+// instance.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_create(const foliot_rules_kind *kind,
+                                                    const foliot_scene *scene, foliot_rules **rules,
+                                                    char *problem, size_t problem_bytes);
+
+// What a script may use. The all-zero limits are invalid.
+typedef struct foliot_lua_limits {
+    uint64_t instructions;      // of a tick, library functions included
+    uint64_t init_instructions; // while the script is loaded and on_init runs
+    size_t memory_bytes;
+} foliot_lua_limits;
+foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB
+// Rules in Lua 5.4. `script` is text, not bytecode; `name` stands in messages ("game.lua:12: ...").
+// FOLIOT_STATUS_INVALID: it does not compile, or on_init failed; `problem` has file, line and why.
+// FOLIOT_STATUS_UNSUPPORTED: this build has no Lua.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_create_lua(
+    const char *script, size_t length, const char *name, const foliot_lua_limits *limits,
+    const foliot_scene *scene, foliot_rules **rules, char *problem, size_t problem_bytes);
+void foliot_rules_destroy(foliot_rules *rules); // NULL is allowed
+
+// Runs the rules on what the last step left. The results below are of this call until the next one.
+// A failure stops the rules for good: later calls do nothing and give no commands.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_tick(foliot_rules *rules,
+                                                  const foliot_rules_view *view);
+// For the next step; their sequences are 0 and their source is RULES.
+const foliot_command_list *foliot_rules_get_commands(const foliot_rules *rules);
+
+typedef struct foliot_rules_message_out {
+    uint32_t player; // or FOLIOT_TO_ALL
+    bool reliable;
+    const uint8_t *bytes;
+    size_t length;
+} foliot_rules_message_out;
+// False beyond the last one.
+bool foliot_rules_get_message(const foliot_rules *rules, uint32_t index,
+                              foliot_rules_message_out *message);
+// The player to dismiss, and why (lent); false beyond the last one.
+bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *player,
+                           const char **reason);
+// Why the rules were stopped; "" while they run.
+const char *foliot_rules_get_problem(const foliot_rules *rules);
+// Name, version and, for scripts, text and the digest of the text.
+const char *foliot_rules_get_name(const foliot_rules *rules);
+
+// Everything that decides the rules' future: their own state, the random stream, the commands that
+// wait for the next step, and whether they were stopped. `bytes` NULL asks for the length alone.
+// FOLIOT_STATUS_FULL if `capacity` is too small; FOLIOT_STATUS_INVALID if the state cannot be
+// saved, which stops the rules.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_save(foliot_rules *rules, void *bytes, size_t capacity,
+                                                  size_t *length);
+// Hostile bytes give FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_restore(foliot_rules *rules, const void *bytes,
+                                                     size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
