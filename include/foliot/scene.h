@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foliot/digest.h"
 #include "foliot/integrator.h"
 #include "foliot/status.h"
 
@@ -27,7 +28,8 @@
 extern "C" {
 #endif
 
-#define FOLIOT_SCENE_FORMAT 1
+#define FOLIOT_SCENE_FORMAT 1        // of the text form: `foliot: 1`
+#define FOLIOT_SCENE_BYTES_FORMAT 2  // of canonical bytes; 1 where no part needs 2
 #define FOLIOT_NAME_BYTES 64         // of any name, with its closing zero
 #define FOLIOT_BODIES_MAX (1u << 20) // slots of one world
 #define FOLIOT_FORCES_MAX (1u << 23)
@@ -35,7 +37,8 @@ extern "C" {
 #define FOLIOT_SUBSTEPS_MAX 1024
 #define FOLIOT_SUBSTEPS_AUTO UINT32_MAX // 4 where shapes can touch or joints hold, else 1
 #define FOLIOT_POSITION_MAX 0x1p40      // a body with a coordinate beyond it is frozen
-#define FOLIOT_NO_BODY UINT32_MAX       // no body, or the world itself as a constraint's partner
+#define FOLIOT_PROTOTYPES_MAX 4096
+#define FOLIOT_NO_BODY UINT32_MAX // no body, or the world itself as a constraint's partner
 
 typedef enum foliot_shape_kind {
     FOLIOT_SHAPE_POINT = 0,   // collides with nothing
@@ -53,7 +56,14 @@ typedef struct foliot_shape {
     double offset;    // plane
 } foliot_shape;
 
-// A body as a scene starts it.
+// How a body moves.
+typedef enum foliot_body_motion {
+    FOLIOT_MOTION_DYNAMIC = 0,   // by forces and impulses
+    FOLIOT_MOTION_STATIC = 1,    // never
+    FOLIOT_MOTION_KINEMATIC = 2, // as its velocity says, whatever it meets; it carries and pushes
+} foliot_body_motion;
+
+// A body as a scene starts it. The all-zero definition is invalid.
 typedef struct foliot_body_definition {
     const char *name;  // unique in the scene; NULL or "" for a body without one
     double mass;       // > 0; ignored for static bodies
@@ -67,7 +77,18 @@ typedef struct foliot_body_definition {
     double friction;            // Coulomb coefficient, >= 0
     double restitution;         // 0..1
     foliot_shape shape;
-    bool is_static; // never moves
+    bool is_static;       // never moves
+    bool is_kinematic;    // moves as its velocity or a command says; `mass` and `force` are ignored
+    bool is_sensor;       // meets nothing; reports who enters and leaves it (contact.h)
+    double gravity_scale; // of the scene's gravity
+    // Velocity is divided by 1 + damping x dt in every substep; >= 0, 1 / unit of time.
+    double linear_damping, angular_damping;
+    // Two bodies collide if each one's category shares a bit with the other's mask, and if one of
+    // them is a dynamic body. Bodies of one group other than 0 always do if it is positive, and
+    // never if it is negative. The category has at least one bit.
+    uint32_t category, mask;
+    int32_t group;
+    uint32_t tag; // a number for the game: owner, colour, hit points
 } foliot_body_definition;
 
 typedef enum foliot_force_kind {
@@ -163,6 +184,7 @@ enum foliot_button {
 
 // What players are in this scene. A player has one body, spawned by its JOIN input.
 typedef struct foliot_players_definition {
+    bool bodiless;                // a JOIN spawns no body: the session's rules do, by commands
     uint32_t limit;               // 0: a scene without players; at most FOLIOT_PLAYERS_MAX
     foliot_body_definition body;  // its name and position are not used
     const double (*positions)[3]; // player p spawns at positions[p % position_count]
@@ -215,6 +237,11 @@ typedef struct foliot_scene {
     const foliot_constraint_definition *constraints; // in the order of solving
     uint32_t constraint_count;
     foliot_players_definition players;
+    uint32_t commands_max; // in a tick, 0..FOLIOT_COMMANDS_MAX; 0: the world takes no commands
+    uint32_t joints_max;   // that commands may add to the scene's constraints
+    const foliot_body_definition *prototypes; // that commands spawn bodies from; with names
+    uint32_t prototype_count;
+    foliot_digest script; // of the text of the session's rules; zero: none
 } foliot_scene;
 
 // What is wrong with a scene, and where: a path such as "forces[3].stiffness" and a sentence.
@@ -248,8 +275,9 @@ FOLIOT_MUST_CHECK foliot_status foliot_scene_decode(const uint8_t *bytes, size_t
                                                     foliot_scene **scene);
 void foliot_scene_destroy(foliot_scene *scene); // NULL is allowed
 
-// The index of the body of that name, FOLIOT_NO_BODY if there is none.
+// The index of the body or prototype of that name, FOLIOT_NO_BODY if there is none.
 uint32_t foliot_scene_find_body(const foliot_scene *scene, const char *name);
+uint32_t foliot_scene_find_prototype(const foliot_scene *scene, const char *name);
 
 #ifdef __cplusplus
 }

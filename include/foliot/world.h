@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foliot/command.h"
 #include "foliot/digest.h"
 #include "foliot/input.h"
 #include "foliot/scene.h"
@@ -96,9 +97,12 @@ enum foliot_body_flags {
     FOLIOT_BODY_STATIC = 1u << 1, // never moves
     FOLIOT_BODY_FROZEN =
         1u << 2, // stopped: its state was not finite, or beyond FOLIOT_POSITION_MAX
-    FOLIOT_BODY_ASLEEP = 1u << 3,  // skipped until something wakes it
-    FOLIOT_BODY_PLAYER = 1u << 4,  // spawned by a JOIN input
-    FOLIOT_BODY_STARTED = 1u << 5, // verlet: `previous` is valid
+    FOLIOT_BODY_ASLEEP = 1u << 3,    // skipped until something wakes it
+    FOLIOT_BODY_PLAYER = 1u << 4,    // spawned by a JOIN input
+    FOLIOT_BODY_STARTED = 1u << 5,   // verlet: `previous` is valid
+    FOLIOT_BODY_KINEMATIC = 1u << 6, // moves as its velocity says, whatever it meets
+    FOLIOT_BODY_SENSOR = 1u << 7,    // meets nothing
+    FOLIOT_BODY_TARGETED = 1u << 8,  // kinematic: was sent to a pose; stops unless sent again
 };
 
 // The state of one body as a value.
@@ -112,11 +116,15 @@ typedef struct foliot_body_state {
 
 // What happened in a step. The list has a total order and is kept until the next step.
 typedef enum foliot_event_kind {
-    FOLIOT_EVENT_SPAWN,   // a: body slot
-    FOLIOT_EVENT_DESPAWN, // a: body slot
-    FOLIOT_EVENT_FROZEN,  // a: body slot
-    FOLIOT_EVENT_BREAK,   // a: constraint index, b: foliot_break
-    FOLIOT_EVENT_REFUSED, // a: player whose input was not applied
+    FOLIOT_EVENT_SPAWN,           // a: body slot
+    FOLIOT_EVENT_DESPAWN,         // a: body slot
+    FOLIOT_EVENT_FROZEN,          // a: body slot
+    FOLIOT_EVENT_BREAK,           // a: constraint index, b: foliot_break
+    FOLIOT_EVENT_REFUSED,         // a: player whose input was not applied
+    FOLIOT_EVENT_COMMAND_SPAWN,   // a: body slot, b: the command's ticket
+    FOLIOT_EVENT_COMMAND_REFUSED, // a: sequence of the command, b: foliot_command_reason
+    FOLIOT_EVENT_JOINT,           // a: constraint index, b: the command's ticket
+    FOLIOT_EVENT_END,             // the session ends: foliot_world_get_end
 } foliot_event_kind;
 // What a constraint broke from: its break_force, or its break_torque alone.
 typedef enum foliot_break {
@@ -127,7 +135,9 @@ typedef struct foliot_event {
     uint32_t kind; // foliot_event_kind
     uint32_t a, b;
 } foliot_event;
-#define FOLIOT_EVENTS_MAX 256 // of one step; further ones are counted in counters.events_dropped
+// Of one step, and twice the scene's commands_max and joints_max more; further ones are counted in
+// counters.events_dropped.
+#define FOLIOT_EVENTS_MAX 256
 
 // Counts since tick 0. They are no part of the state.
 typedef struct foliot_world_counters {
@@ -139,6 +149,7 @@ typedef struct foliot_world_counters {
     uint64_t hits_deferred;     // too many hits in one step: resolved at its end, not at their time
     uint64_t events_dropped;    // beyond FOLIOT_EVENTS_MAX or FOLIOT_HIT_EVENTS_MAX
     uint64_t inputs_refused;    // as the REFUSED event
+    uint64_t commands_refused;  // as the COMMAND_REFUSED event
     uint64_t first_frozen_tick; // valid if frozen_bodies > 0
     uint32_t first_frozen_body; // slot
 } foliot_world_counters;
@@ -198,6 +209,12 @@ typedef struct foliot_world_config {
     bool gravitates;      // some force is pairwise gravity
     bool calls_back;      // some force is a callback of the host
     bool sleeps;          // bodies may fall asleep
+    // The scene sets commands_max, or something of a body that came with commands: gravity scale,
+    // damping, filter, kinematic, sensor, tag.
+    bool extended;
+    uint32_t commands_max;
+    uint32_t joints_added_max; // of the joints: that commands may make
+    uint32_t prototypes_max;
     foliot_integrator integrator;
 } foliot_world_config;
 
@@ -228,6 +245,11 @@ void foliot_world_copy(void *block, const foliot_world *from);
 // flush-to-zero was changed.
 FOLIOT_MUST_CHECK foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs,
                                                   uint32_t count, const foliot_host *host);
+// The same with commands, which act after the inputs. FOLIOT_STATUS_INVALID besides: more commands
+// than the scene's commands_max, or sequences that do not grow.
+FOLIOT_MUST_CHECK foliot_status foliot_world_step_tick(foliot_world *world,
+                                                       const foliot_tick_inputs *tick,
+                                                       const foliot_host *host);
 // Goes back by one tick, to the same bits; reversible-leapfrog alone. `before` are the controls
 // that players held before the inputs of the tick that is undone: one for each player whose
 // controls it changed, ordered by player. A tick with joins or leaves cannot be undone; restore an
@@ -255,7 +277,13 @@ double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot); // 
 foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot);
 // How many bodies have been removed from this slot so far.
 uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot);
-// The slot of the player's body, FOLIOT_NO_BODY if there is none.
+// Names the body in a slot for good; zero for a free slot. And back: FOLIOT_NO_BODY if it is gone.
+foliot_body_id foliot_world_get_body_id(const foliot_world *world, uint32_t slot);
+uint32_t foliot_world_find_body(const foliot_world *world, foliot_body_id id);
+// The index of its prototype; FOLIOT_NO_BODY: it is the scene's, or was spawned by a JOIN.
+uint32_t foliot_world_get_body_prototype(const foliot_world *world, uint32_t slot);
+uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot);
+// The slot of the body that the player drives, FOLIOT_NO_BODY if there is none.
 uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player);
 uint32_t foliot_world_get_players_max(const foliot_world *world);
 // What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
@@ -266,7 +294,34 @@ bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t cons
 // of a broken one the force or torque that broke it. No part of the state: 0 before the first step,
 // and not restored with a world.
 double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint);
+// The scene's constraints and those that commands made.
+uint32_t foliot_world_get_constraint_count(const foliot_world *world);
+foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t constraint);
+void foliot_world_get_gravity(const foliot_world *world, double gravity[3]);
 foliot_integrator foliot_world_get_integrator(const foliot_world *world);
+
+// -- session variables: a small store that commands write, and clients are given
+
+typedef enum foliot_var_type {
+    FOLIOT_VAR_INTEGER = 1,
+    FOLIOT_VAR_NUMBER = 2,
+    FOLIOT_VAR_TEXT = 3,
+} foliot_var_type;
+typedef struct foliot_var {
+    char key[FOLIOT_VAR_KEY_BYTES];
+    foliot_var_type type;
+    uint32_t changed; // low half of the tick that the last change began
+    int64_t integer;  // of its type; else 0
+    double number;
+    char text[FOLIOT_VAR_TEXT_BYTES]; // "" if it has another type
+} foliot_var;
+// They are ordered by key, bytewise.
+uint32_t foliot_world_get_var_count(const foliot_world *world);
+foliot_var foliot_world_get_var_at(const foliot_world *world, uint32_t index);
+// False if there is none of that key; then *var is unchanged.
+bool foliot_world_get_var(const foliot_world *world, const char *key, foliot_var *var);
+// What an `end` command said; lent. NULL while the session goes on. `next` may be "".
+const char *foliot_world_get_end(const foliot_world *world, const char **next);
 // Both belong to the world: counters stay current, events are valid until the next step.
 const foliot_world_counters *foliot_world_get_counters(const foliot_world *world);
 const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count);

@@ -39,6 +39,9 @@ foliot_body_definition foliot_body_definition_default(void)
         .mass = 1,
         .orientation = {1, 0, 0, 0},
         .friction = 0.5,
+        .gravity_scale = 1,
+        .category = 1,
+        .mask = UINT32_MAX,
         .shape = {.kind = FOLIOT_SHAPE_POINT, .normal = {0, 0, 1}},
     };
 }
@@ -141,12 +144,22 @@ uint32_t foliot__names_find(const foliot__name_entry *entries, uint32_t count, c
     return found ? entries[low].index : FOLIOT_NO_BODY;
 }
 
-uint32_t foliot_scene_find_body(const foliot_scene *scene, const char *name)
+static uint32_t find_name(const foliot_body_definition *bodies, uint32_t count, const char *name)
 {
-    for (uint32_t i = 0; name && *name && i < scene->body_count; i++)
-        if (scene->bodies[i].name && strcmp(scene->bodies[i].name, name) == 0)
+    for (uint32_t i = 0; name && *name && i < count; i++)
+        if (bodies[i].name && strcmp(bodies[i].name, name) == 0)
             return i;
     return FOLIOT_NO_BODY;
+}
+
+uint32_t foliot_scene_find_body(const foliot_scene *scene, const char *name)
+{
+    return find_name(scene->bodies, scene->body_count, name);
+}
+
+uint32_t foliot_scene_find_prototype(const foliot_scene *scene, const char *name)
+{
+    return find_name(scene->prototypes, scene->prototype_count, name);
 }
 
 // -- what bodies can do
@@ -173,6 +186,23 @@ bool foliot__constraint_is_joint(const foliot_constraint_definition *constraint)
     return off_centre;
 }
 
+static bool body_extended(const foliot_body_definition *body)
+{
+    return body->is_kinematic || body->is_sensor || body->gravity_scale != 1 ||
+           body->linear_damping != 0 || body->angular_damping != 0 || body->category != 1 ||
+           body->mask != UINT32_MAX || body->group != 0 || body->tag != 0;
+}
+
+bool foliot__scene_extended(const foliot_scene *scene)
+{
+    bool extended = scene->commands_max > 0 || scene->prototype_count > 0 ||
+                    scene->players.bodiless ||
+                    (scene->players.limit && body_extended(&scene->players.body));
+    for (uint32_t i = 0; i < scene->body_count && !extended; i++)
+        extended = body_extended(&scene->bodies[i]);
+    return extended;
+}
+
 bool foliot__scene_joins(const foliot_scene *scene)
 {
     for (uint32_t i = 0; i < scene->constraint_count; i++)
@@ -188,6 +218,11 @@ bool foliot__scene_collides(const foliot_scene *scene)
         if (collidable(&scene->bodies[i])) {
             shapes++;
             moving += !scene->bodies[i].is_static;
+        }
+    for (uint32_t i = 0; i < scene->prototype_count; i++)
+        if (collidable(&scene->prototypes[i])) {
+            shapes += 2; // of one prototype there may be several
+            moving += !scene->prototypes[i].is_static;
         }
     if (scene->players.limit && collidable(&scene->players.body)) {
         shapes += scene->players.limit;

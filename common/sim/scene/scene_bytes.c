@@ -16,6 +16,7 @@
 #define MAGIC 0x4e435346u // "FSCN"
 #define ALIGNMENT 16u
 #define MASK_BYTES 8u
+#define FORMAT_BEFORE 1 // prototypes came with format 2
 
 // -- records: lists of fields
 
@@ -40,7 +41,8 @@ static const field scene_fields[] = {
     SCENE(start, 1, U32), SCENE(form, 1, U32), SCENE(tolerance, 1, F64),
     SCENE(iterations_max, 1, U32), SCENE(constraint_iterations, 1, U32), SCENE(seed, 1, U64),
     SCENE(gravity, 3, F64), SCENE(speed_max, 1, F64), SCENE(bodies_max, 1, U32),
-    SCENE(sleep, 1, FLAG), FIELD_END,
+    SCENE(sleep, 1, FLAG), SCENE(commands_max, 1, U32), SCENE(joints_max, 1, U32),
+    SCENE(script.low, 1, U64), SCENE(script.high, 1, U64), FIELD_END,
 };
 
 #define BODY(member, count, type) FIELD(foliot_body_definition, member, count, type)
@@ -49,7 +51,10 @@ static const field body_fields[] = {
     BODY(orientation, 4, F64), BODY(angular_velocity, 3, F64), BODY(force, 3, F64),
     BODY(friction, 1, F64), BODY(restitution, 1, F64), BODY(is_static, 1, FLAG),
     BODY(shape.kind, 1, U32), BODY(shape.radius, 1, F64), BODY(shape.half, 3, F64),
-    BODY(shape.normal, 3, F64), BODY(shape.offset, 1, F64), FIELD_END,
+    BODY(shape.normal, 3, F64), BODY(shape.offset, 1, F64), BODY(is_kinematic, 1, FLAG),
+    BODY(is_sensor, 1, FLAG), BODY(gravity_scale, 1, F64), BODY(linear_damping, 1, F64),
+    BODY(angular_damping, 1, F64), BODY(category, 1, U32), BODY(mask, 1, U32),
+    BODY(group, 1, U32), BODY(tag, 1, U32), FIELD_END,
 };
 
 #define FORCE(member, count, type) FIELD(foliot_force_definition, member, count, type)
@@ -93,7 +98,7 @@ static const field constraint_fields[] = {
 static const field players_fields[] = {
     PLAYERS(control, 1, U32), PLAYERS(force, 1, F64), PLAYERS(torque, 1, F64),
     PLAYERS(reach, 1, F64), PLAYERS(pull, 1, F64), PLAYERS(push, 1, F64), PLAYERS(jump, 1, F64),
-    FIELD_END,
+    PLAYERS(bodiless, 1, FLAG), FIELD_END,
 };
 // clang-format on
 
@@ -198,13 +203,13 @@ static void write_text(foliot__writer *w, const char *text)
     foliot__write_bytes(w, text, length);
 }
 
-static void write_bodies(foliot__writer *w, const foliot_scene *scene)
+static void write_bodies(foliot__writer *w, const foliot_body_definition *bodies, uint32_t count)
 {
     foliot_body_definition standard = foliot_body_definition_default();
-    foliot__write_u32(w, scene->body_count);
-    for (uint32_t i = 0; i < scene->body_count; i++) {
-        write_text(w, scene->bodies[i].name);
-        write_record(w, body_fields, &scene->bodies[i], i ? &scene->bodies[i - 1] : &standard);
+    foliot__write_u32(w, count);
+    for (uint32_t i = 0; i < count; i++) {
+        write_text(w, bodies[i].name);
+        write_record(w, body_fields, &bodies[i], i ? &bodies[i - 1] : &standard);
     }
 }
 
@@ -255,7 +260,7 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
             return FOLIOT_STATUS_INVALID;
     foliot__writer w = foliot__writer_of(bytes, capacity);
     foliot__write_u32(&w, MAGIC);
-    foliot__write_u16(&w, FOLIOT_SCENE_FORMAT);
+    foliot__write_u16(&w, scene->prototype_count ? FOLIOT_SCENE_BYTES_FORMAT : FORMAT_BEFORE);
     write_text(&w, scene->name);
     write_text(&w, scene->unit_length);
     write_text(&w, scene->unit_time);
@@ -264,10 +269,12 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     counted.substeps = foliot__scene_substeps(scene);
     standard.substeps = 1;
     write_record(&w, scene_fields, &counted, &standard);
-    write_bodies(&w, scene);
+    write_bodies(&w, scene->bodies, scene->body_count);
     write_forces(&w, scene);
     write_constraints(&w, scene);
     write_players(&w, &scene->players);
+    if (scene->prototype_count)
+        write_bodies(&w, scene->prototypes, scene->prototype_count);
     if (w.status == FOLIOT_STATUS_OK)
         *length = w.at;
     return w.status;
@@ -317,18 +324,19 @@ static uint32_t read_count(foliot__reader *r, uint32_t count_max, size_t least)
     return r->status == FOLIOT_STATUS_OK ? count : 0;
 }
 
-static void read_bodies(foliot__reader *r, arena *a, arena *names, foliot_scene *scene)
+static const foliot_body_definition *read_bodies(foliot__reader *r, arena *a, arena *names,
+                                                 uint32_t count_max, uint32_t *count)
 {
-    scene->body_count = read_count(r, FOLIOT_BODIES_MAX, 1 + MASK_BYTES);
+    *count = read_count(r, count_max, 1 + MASK_BYTES);
     foliot_body_definition body = foliot_body_definition_default(), *kept;
-    kept = arena_take(a, scene->body_count * sizeof body);
-    for (uint32_t i = 0; i < scene->body_count && r->status == FOLIOT_STATUS_OK; i++) {
+    kept = arena_take(a, *count * sizeof body);
+    for (uint32_t i = 0; i < *count && r->status == FOLIOT_STATUS_OK; i++) {
         body.name = read_text(r, names);
         read_record(r, body_fields, &body);
         if (kept)
             kept[i] = body;
     }
-    scene->bodies = kept;
+    return kept;
 }
 
 static void read_forces(foliot__reader *r, arena *a, foliot_scene *scene)
@@ -395,7 +403,7 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
     uint16_t version = foliot__read_u16(r);
     if (version == 0)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    if (version > FOLIOT_SCENE_FORMAT)
+    if (version > FOLIOT_SCENE_BYTES_FORMAT)
         foliot__reader_fail(r, FOLIOT_STATUS_NEWER);
     scene->name = read_text(r, names);
     scene->unit_length = read_text(r, names);
@@ -404,10 +412,16 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
     read_record(r, scene_fields, scene);
     if (scene->substeps == FOLIOT_SUBSTEPS_AUTO) // a wish, not a number
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    read_bodies(r, a, names, scene);
+    scene->bodies = read_bodies(r, a, names, FOLIOT_BODIES_MAX, &scene->body_count);
     read_forces(r, a, scene);
     read_constraints(r, a, scene);
     read_players(r, a, &scene->players);
+    if (version > FORMAT_BEFORE) {
+        scene->prototypes =
+            read_bodies(r, a, names, FOLIOT_PROTOTYPES_MAX, &scene->prototype_count);
+        if (scene->prototype_count == 0)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    }
     if (r->status == FOLIOT_STATUS_OK && foliot__reader_left(r) > 0)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }

@@ -94,6 +94,12 @@ foliot__body_row foliot__body_row_of(const foliot_body_definition *body)
         .half_z = extent[2],
         .plane_offset = body->shape.offset,
         .shape_kind = body->shape.kind,
+        .gravity_scale = body->gravity_scale,
+        .linear_damping = body->linear_damping,
+        .angular_damping = body->angular_damping,
+        .category = body->category,
+        .mask = body->mask,
+        .group = (uint32_t)body->group,
     };
 }
 
@@ -102,16 +108,24 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
 {
     static const double zero[3];
     bool still = body->is_static;
+    uint32_t kind = (still ? FOLIOT_BODY_STATIC : 0u) |
+                    (body->is_kinematic ? FOLIOT_BODY_KINEMATIC : 0u) |
+                    (body->is_sensor ? FOLIOT_BODY_SENSOR : 0u);
     foliot__body_row row = foliot__body_row_of(body);
     row.generation = foliot__generation(world)[slot];
 #define WRITE(type, name) foliot__##name(world)[slot] = row.name;
     FOLIOT__BODY_DEFINITION(WRITE)
+    if (world->extended) {
+        FOLIOT__BODY_EXTENSION(WRITE)
+        foliot__tag(world)[slot] = body->tag;
+        world->session_dirty = 1;
+    }
 #undef WRITE
     write_vector(foliot__position(world), slot, position);
     write_vector(foliot__velocity(world), slot, still ? zero : body->velocity);
     write_orientation(world, slot, body->orientation);
     write_vector(foliot__angular_velocity(world), slot, still ? zero : body->angular_velocity);
-    foliot__flags(world)[slot] = FOLIOT_BODY_ALIVE | (still ? FOLIOT_BODY_STATIC : 0) | flags;
+    foliot__flags(world)[slot] = FOLIOT_BODY_ALIVE | kind | flags;
     foliot__body_refresh(world, slot);
     foliot__lattice_enter(world, slot);
 }
@@ -124,6 +138,11 @@ void foliot__body_erase(foliot_world *world, uint32_t slot)
     FOLIOT_BODY_STATE(ERASE_STATE)
     FOLIOT__BODY_DEFINITION(ERASE_BODY)
     FOLIOT__BODY_CACHE(ERASE_BODY)
+    if (world->extended) {
+        FOLIOT__BODY_EXTENSION(ERASE_BODY)
+        foliot__tag(world)[slot] = 0;
+        world->session_dirty = 1;
+    }
 #undef ERASE_STATE
 #undef ERASE_BODY
     foliot__generation(world)[slot] = generation;
@@ -160,8 +179,9 @@ void foliot__body_refresh(foliot_world *world, uint32_t slot)
 {
     static const double zero[3];
     uint32_t flags = foliot__flags(world)[slot];
-    bool moves = (flags & FOLIOT_BODY_ALIVE) &&
-                 !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN | FOLIOT_BODY_ASLEEP));
+    bool moves =
+        (flags & FOLIOT_BODY_ALIVE) && !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC |
+                                                  FOLIOT_BODY_FROZEN | FOLIOT_BODY_ASLEEP));
     foliot__v3 i = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
     bool turns = moves && world->rotates;
     foliot__inverse_mass(world)[slot] = moves ? 1 / foliot__mass(world)[slot] : 0;

@@ -9,6 +9,7 @@
 typedef struct foliot__body_row {
 #define FOLIOT__ROW(type, name) foliot__##type name;
     FOLIOT__BODY_DEFINITION(FOLIOT__ROW)
+    FOLIOT__BODY_EXTENSION(FOLIOT__ROW)
 #undef FOLIOT__ROW
 } foliot__body_row;
 

@@ -52,6 +52,16 @@ typedef uint32_t foliot__u32;
     X(u32, shape_kind)                                                                             \
     X(u32, generation)
 
+// Of an extended world alone (foliot_world.extended). Digested like the definition.
+#define FOLIOT__BODY_EXTENSION(X)                                                                  \
+    X(f64, gravity_scale)                                                                          \
+    X(f64, linear_damping)                                                                         \
+    X(f64, angular_damping)                                                                        \
+    X(u32, category)                                                                               \
+    X(u32, mask)                                                                                   \
+    X(u32, group)                                                                                  \
+    X(u32, prototype) /* index + 1; 0: the scene's body, or a player's */
+
 // Rebuilt from state, or meaningless between steps.
 #define FOLIOT__BODY_CACHE(X)                                                                      \
     X(f64, before_position_x) /* at the tick's start: for faults */                                \
@@ -116,6 +126,21 @@ typedef struct foliot__contact_before {
     uint32_t a, b; // a < b
 } foliot__contact_before;
 
+// What commands drive: state of an extended world, in the session's section of the digest.
+typedef struct foliot__session_state {
+    double gravity[3];
+    uint32_t var_count;   // this and the three that follow are digested as one array
+    uint32_t ended;       // 1: an `end` command came
+    uint32_t joint_count; // rows of `constraint` beyond the scene's that were ever in use
+    uint32_t reserved;    // 0
+    char end_reason[FOLIOT_VAR_TEXT_BYTES];
+    char end_next[FOLIOT_VAR_TEXT_BYTES];
+} foliot__session_state;
+
+// The definition of a joint that a command made, as bytes: joint_record.h
+#define FOLIOT__JOINT_RECORD_BYTES 200
+#define FOLIOT__TARGET_DOUBLES 7 // position, orientation
+
 // All tables of the block: X(C type, name, entries). Entry counts are fields of foliot__capacity.
 #define FOLIOT__OTHER_TABLES(X)                                                                    \
     X(double, scratch, scratch) /* `scratch_vectors` vector fields for the integrator */           \
@@ -129,6 +154,16 @@ typedef struct foliot__contact_before {
     X(foliot__contact_row, contact,                                                                \
       contacts)                       /* state: what pushed in the last step, ascending (a, b) */  \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
+    X(uint32_t, tag, extended_slots)  /* state of the session: of each body */                     \
+    X(uint32_t, driven, extended_players) /* ... of each player: slot, FOLIOT_NO_BODY */           \
+    X(char, var_key, var_key_bytes)       /* ... ascending by key */                               \
+    X(char, var_text, var_text_bytes)                                                              \
+    X(uint32_t, var_type, vars)                                                                    \
+    X(uint32_t, var_changed, vars)                                                                 \
+    X(uint64_t, var_value, vars)                 /* an integer, or the bits of a number */         \
+    X(uint8_t, joint_record, joint_record_bytes) /* ... of added joints: joint_record.h */         \
+    X(double, target, targets)                   /* cache: of a kinematic body, in one tick */     \
+    X(foliot_body_definition, prototypes, prototypes) /* fixed by the scene; names NULL */         \
     X(foliot_event, events, events)                                                                \
     X(foliot_hit_event, impacts, impacts)                                                          \
     X(foliot__contact_before, contacts_before, contacts)                                           \
@@ -141,6 +176,9 @@ typedef struct foliot__contact_before {
 typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
     uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts;
+    // Of an extended world; 0 in others.
+    uint32_t extended_slots, extended_players, vars, targets, prototypes;
+    uint32_t joints_added, joint_record_bytes, var_key_bytes, var_text_bytes;
     size_t scratch; // doubles
     size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
     size_t joint_workspace_bytes, sleep_workspace_bytes;
@@ -151,7 +189,7 @@ enum {
 #define ENUM_BODY(type, name) FOLIOT__TABLE_##name,
 #define ENUM_OTHER(type, name, entries) FOLIOT__TABLE_##name,
     FOLIOT_BODY_STATE(ENUM_STATE) FOLIOT__BODY_DEFINITION(ENUM_BODY) FOLIOT__BODY_CACHE(ENUM_BODY)
-        FOLIOT__OTHER_TABLES(ENUM_OTHER) FOLIOT__TABLE_COUNT
+        FOLIOT__BODY_EXTENSION(ENUM_BODY) FOLIOT__OTHER_TABLES(ENUM_OTHER) FOLIOT__TABLE_COUNT
 #undef ENUM_STATE
 #undef ENUM_BODY
 #undef ENUM_OTHER
@@ -183,6 +221,11 @@ struct foliot_world {
     uint32_t collides;     // some pair of shapes can collide
     uint32_t joints;       // of the constraints: joint.h's
     uint32_t sleeps;       // bodies at rest are left out
+    uint32_t extended;     // the tables of FOLIOT__BODY_EXTENSION are there
+    uint32_t commands_max; // 0: the world takes no commands
+    uint32_t prototype_count;
+    uint32_t scene_constraints; // the first rows; never used again
+    uint32_t bodiless;          // a JOIN spawns no body
     uint32_t scratch_vectors;
     uint32_t sums_time; // the integrator takes steps of any dt: time is lab_time
 
@@ -194,9 +237,11 @@ struct foliot_world {
     uint32_t body_count;             // slots up to the last one ever in use
     uint32_t contact_count;          // rows of the table `contact`
     foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
+    foliot__session_state session;   // of an extended world; zeros in others
+    foliot_digest session_digest;    // of it, tags, variables and bindings; kept up to date
 
     // Cache.
-    uint32_t definition_dirty;
+    uint32_t definition_dirty, session_dirty;
     uint32_t joints_ready;       // joint_workspace is sorted: what moves and what is broken has not
                                  // changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
@@ -219,6 +264,7 @@ struct foliot_world {
 FOLIOT_BODY_STATE(ACCESS_STATE)
 FOLIOT__BODY_DEFINITION(ACCESS_BODY)
 FOLIOT__BODY_CACHE(ACCESS_BODY)
+FOLIOT__BODY_EXTENSION(ACCESS_BODY)
 FOLIOT__OTHER_TABLES(ACCESS_OTHER)
 #undef ACCESS
 #undef ACCESS_STATE

@@ -29,8 +29,14 @@ foliot_world_config foliot_world_config_default(const foliot_scene *scene)
         .players_max = scene->players.limit,
         .spawns_max = scene->players.limit ? scene->players.position_count : 0,
         .sleeps = scene->sleep,
+        .extended = foliot__scene_extended(scene),
+        .commands_max = scene->commands_max,
+        .joints_added_max = scene->joints_max,
+        .prototypes_max = scene->prototype_count,
         .integrator = scene->integrator,
     };
+    config.constraints_max += config.joints_added_max;
+    config.joints_max += config.joints_added_max;
     for (uint32_t k = 0; k < scene->force_count; k++) {
         config.springs_max += scene->forces[k].kind == FOLIOT_FORCE_SPRING;
         config.gravitates |= scene->forces[k].kind == FOLIOT_FORCE_NEWTON;
@@ -48,7 +54,9 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         config->forces_max > FOLIOT_FORCES_MAX + 1 ||
         config->constraints_max > FOLIOT_CONSTRAINTS_MAX ||
         config->joints_max > config->constraints_max || config->players_max > FOLIOT_PLAYERS_MAX ||
-        config->spawns_max > FOLIOT_BODIES_MAX)
+        config->spawns_max > FOLIOT_BODIES_MAX || config->commands_max > FOLIOT_COMMANDS_MAX ||
+        config->joints_added_max > config->joints_max ||
+        config->prototypes_max > FOLIOT_PROTOTYPES_MAX)
         return false;
     uint32_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
     *capacity = (foliot__capacity){
@@ -60,7 +68,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .spawns = 3 * config->spawns_max,
         .joints = config->joints_max,
         .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
-        .events = FOLIOT_EVENTS_MAX,
+        .events = FOLIOT_EVENTS_MAX + 2 * (config->commands_max + config->joints_added_max),
         .impacts = config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max
                                                                 : FOLIOT_HIT_EVENTS_MAX,
         .scratch = (size_t)3 * slots * scheme->scratch_vectors,
@@ -70,6 +78,18 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .joint_workspace_bytes = foliot__joint_workspace_bytes(config),
         .sleep_workspace_bytes = foliot__sleep_workspace_bytes(config),
     };
+    if (!config->extended)
+        return true;
+    uint32_t vars = config->commands_max ? FOLIOT_VARS_MAX : 0;
+    capacity->extended_slots = slots;
+    capacity->extended_players = config->players_max;
+    capacity->vars = vars;
+    capacity->var_key_bytes = vars * FOLIOT_VAR_KEY_BYTES;
+    capacity->var_text_bytes = vars * FOLIOT_VAR_TEXT_BYTES;
+    capacity->joints_added = config->joints_added_max;
+    capacity->joint_record_bytes = config->joints_added_max * FOLIOT__JOINT_RECORD_BYTES;
+    capacity->targets = config->commands_max ? FOLIOT__TARGET_DOUBLES * slots : 0;
+    capacity->prototypes = config->prototypes_max;
     return true;
 }
 
@@ -82,14 +102,17 @@ static size_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__
     at += align64(sizeof(type) * (size_t)(entries));
 #define PLACE_STATE(type, name, text) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_BODY(type, name) PLACE(foliot__##type, name, capacity->slots)
+#define PLACE_EXTENSION(type, name) PLACE(foliot__##type, name, capacity->extended_slots)
 #define PLACE_OTHER(type, name, entries) PLACE(type, name, capacity->entries)
     FOLIOT_BODY_STATE(PLACE_STATE)
     FOLIOT__BODY_DEFINITION(PLACE_BODY)
     FOLIOT__BODY_CACHE(PLACE_BODY)
+    FOLIOT__BODY_EXTENSION(PLACE_EXTENSION)
     FOLIOT__OTHER_TABLES(PLACE_OTHER)
 #undef PLACE
 #undef PLACE_STATE
 #undef PLACE_BODY
+#undef PLACE_EXTENSION
 #undef PLACE_OTHER
     return at;
 }
@@ -141,10 +164,22 @@ void foliot_world_copy(void *block, const foliot_world *from)
            sizeof(type) * (size_t)(entries));
 #define COPY_STATE(type, name, text) COPY(foliot__##type, name, capacity->slots)
 #define COPY_BODY(type, name) COPY(foliot__##type, name, capacity->slots)
+#define COPY_EXTENSION(type, name) COPY(foliot__##type, name, capacity->extended_slots)
     FOLIOT_BODY_STATE(COPY_STATE)
     FOLIOT__BODY_DEFINITION(COPY_BODY)
     FOLIOT__BODY_CACHE(COPY_BODY)
-    // Not `scratch` and the workspaces of contacts, joints and sleep.
+    FOLIOT__BODY_EXTENSION(COPY_EXTENSION)
+    COPY(uint32_t, tag, capacity->extended_slots)
+    COPY(uint32_t, driven, capacity->extended_players)
+    COPY(char, var_key, FOLIOT_VAR_KEY_BYTES * from->session.var_count)
+    COPY(char, var_text, FOLIOT_VAR_TEXT_BYTES * from->session.var_count)
+    COPY(uint32_t, var_type, from->session.var_count)
+    COPY(uint32_t, var_changed, from->session.var_count)
+    COPY(uint64_t, var_value, from->session.var_count)
+    COPY(uint8_t, joint_record, FOLIOT__JOINT_RECORD_BYTES * from->session.joint_count)
+    COPY(foliot_body_definition, prototypes, capacity->prototypes)
+    // Not `target`, which a tick sets before it reads it, nor `scratch` and the workspaces of
+    // contacts, joints and sleep.
     COPY(foliot_force_definition, force, from->force_count)
     COPY(foliot_constraint_definition, constraint, from->constraint_count)
     COPY(uint8_t, constraint_broken, from->constraint_count)
@@ -161,8 +196,9 @@ void foliot_world_copy(void *block, const foliot_world *from)
 #undef COPY
 #undef COPY_STATE
 #undef COPY_BODY
+#undef COPY_EXTENSION
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or declared to be rebuilt.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 17,
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 27,
                "foliot_world_copy knows every table");

@@ -43,13 +43,15 @@ enum {
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
     // State: constraint_broken, players, contact. Fixed by the scene: force, constraint,
-    // spawn_position, joint_start. Cache: scratch, constraint_force, events, impacts,
-    // contacts_before and the five workspaces.
-    OTHER_COUNT = 3 + 4 + 10,
-    SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
+    // spawn_position, joint_start, prototypes. Cache: scratch, constraint_force, target, events,
+    // impacts, contacts_before and the five workspaces.
+    OTHER_COUNT = 3 + 5 + 11,
+    SESSION_COUNT = 8, // tag, driven, five of variables, joint_record
+    SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1 + 2 * 8,
 };
-_Static_assert(FOLIOT__TABLE_COUNT ==
-                   FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT + CACHE_COUNT + OTHER_COUNT,
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT +
+                                          FOLIOT__STATE_EXTENSION_COUNT + CACHE_COUNT +
+                                          OTHER_COUNT + SESSION_COUNT,
                "a table is not listed as state or cache");
 _Static_assert(FOLIOT_FIELD_COUNT <= 32, "state_fields has a bit for every field");
 
@@ -184,10 +186,34 @@ static void definition_section(const foliot_world *world, section *s)
 #define SPAN(type, name)                                                                           \
     add_span(s, foliot__##name(world), world->body_count, sizeof(foliot__##type));
     FOLIOT__BODY_DEFINITION(SPAN)
+    if (world->extended) {
+        FOLIOT__BODY_EXTENSION(SPAN)
+    }
 #undef SPAN
     s->constraint_count = world->constraint_count;
     add_span(s, &s->constraint_count, 1, 4);
     add_span(s, foliot__constraint_broken(world), world->constraint_count, 1);
+}
+
+// Of an extended world alone: what commands drive and physics does not look at every tick. Its
+// sizes come first.
+static void session_section(const foliot_world *world, section *s)
+{
+    const foliot__session_state *session = &world->session;
+    uint32_t count = session->var_count;
+    s->span_count = 0;
+    add_span(s, &session->var_count, 4, 4); // and ended, joint_count, reserved
+    add_span(s, session->gravity, 3, 8);
+    add_span(s, session->end_reason, sizeof session->end_reason + sizeof session->end_next, 1);
+    add_span(s, foliot__tag(world), world->body_count, 4);
+    add_span(s, foliot__driven(world), world->player_limit, 4);
+    add_span(s, foliot__var_type(world), count, 4);
+    add_span(s, foliot__var_changed(world), count, 4);
+    add_span(s, foliot__var_value(world), count, 8);
+    add_span(s, foliot__var_key(world), (size_t)count * FOLIOT_VAR_KEY_BYTES, 1);
+    add_span(s, foliot__var_text(world), (size_t)count * FOLIOT_VAR_TEXT_BYTES, 1);
+    add_span(s, foliot__joint_record(world),
+             (size_t)session->joint_count * FOLIOT__JOINT_RECORD_BYTES, 1);
 }
 
 static size_t section_bytes(const section *s)
@@ -207,12 +233,20 @@ static foliot_digest definition_digest(const foliot_world *world)
     return foliot__hash(s.spans, s.span_count);
 }
 
+static foliot_digest session_digest(const foliot_world *world)
+{
+    section s;
+    session_section(world, &s);
+    return foliot__hash(s.spans, s.span_count);
+}
+
 void foliot__definition_refresh(foliot_world *world)
 {
-    if (!world->definition_dirty)
-        return;
-    world->definition_digest = definition_digest(world);
-    world->definition_dirty = 0;
+    if (world->definition_dirty)
+        world->definition_digest = definition_digest(world);
+    if (world->session_dirty && world->extended)
+        world->session_digest = session_digest(world);
+    world->definition_dirty = world->session_dirty = 0;
 }
 
 foliot_digest foliot_world_get_digest(const foliot_world *world)
@@ -220,10 +254,13 @@ foliot_digest foliot_world_get_digest(const foliot_world *world)
     // Between a step's stages the kept one may be out of date.
     foliot_digest definition =
         world->definition_dirty ? definition_digest(world) : world->definition_digest;
+    foliot_digest session = {0, 0};
+    if (world->extended)
+        session = world->session_dirty ? session_digest(world) : world->session_digest;
     section s;
     motion_section(world, &s);
-    const uint64_t halves[2] = {definition.low, definition.high};
-    add_span(&s, halves, 2, 8);
+    const uint64_t halves[4] = {definition.low, definition.high, session.low, session.high};
+    add_span(&s, halves, world->extended ? 4 : 2, 8);
     return foliot__hash(s.spans, s.span_count);
 }
 
@@ -247,10 +284,12 @@ static void write_section(foliot__writer *w, const section *s)
 foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, size_t capacity,
                                    size_t *length)
 {
-    section motion, definition;
+    section motion, definition, session = {.span_count = 0};
     motion_section(world, &motion);
     definition_section(world, &definition);
-    *length = section_bytes(&motion) + section_bytes(&definition);
+    if (world->extended)
+        session_section(world, &session);
+    *length = section_bytes(&motion) + section_bytes(&definition) + section_bytes(&session);
     if (!bytes)
         return FOLIOT_STATUS_OK;
     if (capacity < *length)
@@ -258,5 +297,6 @@ foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, si
     foliot__writer w = foliot__writer_of(bytes, capacity);
     write_section(&w, &motion);
     write_section(&w, &definition);
+    write_section(&w, &session);
     return w.status;
 }

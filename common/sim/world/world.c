@@ -40,11 +40,19 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     world->spawn.name = NULL;
     world->sleeps = scene->sleep;
     world->collides = foliot__scene_collides(scene);
+    world->commands_max = scene->commands_max;
+    world->extended = foliot__scene_extended(scene);
+    world->prototype_count = scene->prototype_count;
+    world->bodiless = scene->players.bodiless;
+    if (world->extended)
+        memcpy(world->session.gravity, scene->gravity, sizeof scene->gravity);
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
     world->rotates = scene->players.limit && foliot__body_rotates(&scene->players.body);
     for (uint32_t i = 0; i < scene->body_count; i++)
         world->rotates |= foliot__body_rotates(&scene->bodies[i]);
+    for (uint32_t i = 0; i < scene->prototype_count; i++)
+        world->rotates |= foliot__body_rotates(&scene->prototypes[i]);
     // Its steps back return to the same bits; rotation has no such scheme, so nothing rotates
     // there.
     if (scene->integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
@@ -60,7 +68,7 @@ static void take_tables(foliot_world *world, const foliot_scene *scene)
     world->force_count = 1 + scene->force_count;
     if (scene->force_count)
         memcpy(foliot__force(world) + 1, scene->forces, sizeof *scene->forces * scene->force_count);
-    world->constraint_count = scene->constraint_count;
+    world->scene_constraints = world->constraint_count = scene->constraint_count;
     if (scene->constraint_count)
         memcpy(foliot__constraint(world), scene->constraints,
                sizeof *scene->constraints * scene->constraint_count);
@@ -70,6 +78,12 @@ static void take_tables(foliot_world *world, const foliot_scene *scene)
                sizeof *scene->players.positions * world->spawn_count);
     for (uint32_t p = 0; p < world->player_limit; p++)
         foliot__players(world)[p].body = FOLIOT_NO_BODY;
+    for (uint32_t p = 0; world->extended && p < world->player_limit; p++)
+        foliot__driven(world)[p] = FOLIOT_NO_BODY;
+    for (uint32_t i = 0; i < scene->prototype_count; i++) {
+        foliot__prototypes(world)[i] = scene->prototypes[i];
+        foliot__prototypes(world)[i].name = NULL; // a block holds no pointers
+    }
 }
 
 foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
@@ -85,7 +99,10 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
         config->players_max < needed.players_max || config->spawns_max < needed.spawns_max ||
         config->springs_max < needed.springs_max || config->joints_max < needed.joints_max ||
         config->gravitates < needed.gravitates || config->calls_back < needed.calls_back ||
-        config->sleeps < needed.sleeps)
+        config->sleeps < needed.sleeps || config->extended < needed.extended ||
+        config->commands_max < needed.commands_max ||
+        config->joints_added_max < needed.joints_added_max ||
+        config->prototypes_max < needed.prototypes_max)
         return FOLIOT_STATUS_INVALID;
     status = foliot__block_init(block, bytes, config);
     if (status != FOLIOT_STATUS_OK)
