@@ -18,6 +18,7 @@
 #include "sim/world/bounds.h"
 #include "sim/world/player.h"
 #include "sim/world/state_io.h"
+#include "sim/world/target.h"
 
 #define BODIES_SHARED 128 // with fewer bodies a call of other threads costs more than it saves
 
@@ -143,6 +144,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_input
     world->event_count = 0;
     foliot__contact_events_begin(world);
     foliot__players_apply(world, inputs, count);
+    foliot__targets_begin(world);
     foliot__sleep_begin(world);
     foliot__players_push(world);
     foliot__keep_start(world);
@@ -153,6 +155,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_input
     else
         advance(world, dt, host);
 
+    foliot__targets_end(world);
     foliot__sleep_end(world);
     foliot__freeze_out_of_range(world);
     foliot__clamp_speeds(world);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// target.c: kinematic bodies on their way to a pose. What decides the future is the flag
+// FOLIOT_BODY_TARGETED and the velocity; the table `target` is read in the tick that writes it.
+#include "sim/world/target.h"
+
+#include <string.h>
+
+#include "foliot/math.h"
+#include "sim/math/vec3.h"
+#include "sim/state/body.h"
+
+static double *target_of(const foliot_world *world, uint32_t slot)
+{
+    return foliot__target(world) + (size_t)FOLIOT__TARGET_DOUBLES * slot;
+}
+
+static void read_pose(const foliot_world *world, uint32_t slot, double pose[FOLIOT__TARGET_DOUBLES])
+{
+    foliot_body_state body = foliot_world_get_body_state(world, slot);
+    memcpy(pose, body.position, sizeof body.position);
+    memcpy(pose + 3, body.orientation, sizeof body.orientation);
+}
+
+// The constant angular velocity that turns `from` into `to` in dt, the shorter way.
+static void turn_between(const double from[4], const double to[4], double dt, double velocity[3])
+{
+    double back[4], turn[4];
+    foliot__quat_conjugate(from, back);
+    foliot__quat_multiply(to, back, turn);
+    double sine = foliot__vec3_length(turn + 1);
+    double angle = 2 * foliot_atan2(sine, turn[0] < 0 ? -turn[0] : turn[0]);
+    double scale = sine > 0 ? (turn[0] < 0 ? -angle : angle) / (sine * dt) : 0;
+    for (int k = 0; k < 3; k++)
+        velocity[k] = turn[1 + k] * scale;
+}
+
+static void velocity_towards(const foliot_world *world, uint32_t slot, const double *target,
+                             double velocity[3], double angular_velocity[3])
+{
+    double pose[FOLIOT__TARGET_DOUBLES];
+    read_pose(world, slot, pose);
+    for (int k = 0; k < 3; k++) {
+        velocity[k] = (target[k] - pose[k]) / world->dt;
+        angular_velocity[k] = 0;
+    }
+    if (world->rotates)
+        turn_between(pose + 3, target + 3, world->dt, angular_velocity);
+}
+
+static bool in_range(const double v[3])
+{
+    for (int k = 0; k < 3; k++)
+        if (!(v[k] >= -FOLIOT_POSITION_MAX && v[k] <= FOLIOT_POSITION_MAX))
+            return false;
+    return true;
+}
+
+bool foliot__target_set(foliot_world *world, uint32_t slot, const double position[3],
+                        const double orientation[4])
+{
+    uint32_t *flags = &foliot__flags(world)[slot];
+    if (world->capacity.targets == 0 || !(*flags & FOLIOT_BODY_ALIVE) ||
+        !(*flags & FOLIOT_BODY_KINEMATIC) || (*flags & FOLIOT_BODY_FROZEN))
+        return false;
+    double target[FOLIOT__TARGET_DOUBLES], v[3], w[3];
+    if (*flags & FOLIOT__TARGET_NEW)
+        memcpy(target, target_of(world, slot), sizeof target);
+    else
+        read_pose(world, slot, target);
+    if (position)
+        memcpy(target, position, 3 * sizeof *position);
+    if (orientation && world->rotates)
+        foliot__quat_normalise(orientation, target + 3);
+    velocity_towards(world, slot, target, v, w);
+    if (!in_range(target) || !in_range(v) || !in_range(w))
+        return false;
+    memcpy(target_of(world, slot), target, sizeof target);
+    *flags |= FOLIOT_BODY_TARGETED | FOLIOT__TARGET_NEW;
+    return true;
+}
+
+void foliot__target_drop(foliot_world *world, uint32_t slot)
+{
+    foliot__flags(world)[slot] &= ~((uint32_t)FOLIOT_BODY_TARGETED | FOLIOT__TARGET_NEW);
+}
+
+static void write_velocity(foliot_world *world, uint32_t slot, const double v[3], const double w[3])
+{
+    foliot__v3 linear = foliot__velocity(world), angular = foliot__angular_velocity(world);
+    linear.x[slot] = v[0];
+    linear.y[slot] = v[1];
+    linear.z[slot] = v[2];
+    angular.x[slot] = w[0];
+    angular.y[slot] = w[1];
+    angular.z[slot] = w[2];
+}
+
+void foliot__targets_begin(foliot_world *world)
+{
+    if (world->capacity.targets == 0)
+        return;
+    uint32_t *flags = foliot__flags(world);
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        if (!(flags[i] & FOLIOT_BODY_TARGETED))
+            continue;
+        double v[3] = {0, 0, 0}, w[3] = {0, 0, 0};
+        if (flags[i] & FOLIOT__TARGET_NEW)
+            velocity_towards(world, i, target_of(world, i), v, w);
+        else
+            flags[i] &= ~(uint32_t)FOLIOT_BODY_TARGETED;
+        flags[i] &= ~FOLIOT__TARGET_NEW;
+        write_velocity(world, i, v, w);
+    }
+}
+
+void foliot__targets_end(foliot_world *world)
+{
+    if (world->capacity.targets == 0)
+        return;
+    foliot__v3 x = foliot__position(world);
+    double *const q[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
+                          foliot__orientation_y(world), foliot__orientation_z(world)};
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        if (!(foliot__flags(world)[i] & FOLIOT_BODY_TARGETED))
+            continue;
+        const double *target = target_of(world, i);
+        x.x[i] = target[0];
+        x.y[i] = target[1];
+        x.z[i] = target[2];
+        for (int k = 0; k < 4 && world->rotates; k++)
+            q[k][i] = target[3 + k];
+        world->acceleration_valid = 0;
+    }
+}
