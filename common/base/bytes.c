@@ -52,6 +52,27 @@ double foliot__read_f64(foliot__reader *r)
     return foliot__f64_of(read_little(r, 8));
 }
 
+uint64_t foliot__read_varint(foliot__reader *r, uint64_t most)
+{
+    uint64_t value = 0;
+    uint8_t byte = 0x80;
+    for (unsigned shift = 0; byte & 0x80; shift += 7) {
+        byte = foliot__read_u8(r);
+        // Ten bytes hold 64 bits: the tenth brings one. A last byte of 0 brings none.
+        bool longer = (byte == 0 && shift > 0) || (shift == 63 && byte > 1);
+        if (longer && r->status == FOLIOT_STATUS_OK)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        if (r->status != FOLIOT_STATUS_OK)
+            return 0;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+    }
+    if (value > most) {
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        return 0;
+    }
+    return value;
+}
+
 void foliot__write_bytes(foliot__writer *w, const void *bytes, size_t count)
 {
     if (w->bytes && (w->status != FOLIOT_STATUS_OK || w->capacity - w->at < count)) {
@@ -99,4 +120,11 @@ void foliot__write_u64(foliot__writer *w, uint64_t value)
 void foliot__write_f64(foliot__writer *w, double value)
 {
     write_little(w, foliot__f64_bits(value), 8);
+}
+
+void foliot__write_varint(foliot__writer *w, uint64_t value)
+{
+    for (; value > 0x7f; value >>= 7)
+        foliot__write_u8(w, (uint8_t)(0x80 | (value & 0x7f)));
+    foliot__write_u8(w, (uint8_t)value);
 }

@@ -55,6 +55,9 @@ uint32_t foliot__read_u24(foliot__reader *r);
 uint32_t foliot__read_u32(foliot__reader *r);
 uint64_t foliot__read_u64(foliot__reader *r);
 double foliot__read_f64(foliot__reader *r);
+// LEB128: seven bits a byte, the lowest first. FOLIOT_STATUS_CORRUPT beyond `most`, and for an
+// encoding that is longer than the value needs: each value has one.
+uint64_t foliot__read_varint(foliot__reader *r, uint64_t most);
 
 void foliot__write_bytes(foliot__writer *w, const void *bytes, size_t count);
 void foliot__write_u8(foliot__writer *w, uint8_t value);
@@ -63,6 +66,7 @@ void foliot__write_u24(foliot__writer *w, uint32_t value);
 void foliot__write_u32(foliot__writer *w, uint32_t value);
 void foliot__write_u64(foliot__writer *w, uint64_t value);
 void foliot__write_f64(foliot__writer *w, double value);
+void foliot__write_varint(foliot__writer *w, uint64_t value);
 
 static inline uint64_t foliot__f64_bits(double value)
 {

@@ -336,8 +336,9 @@ typedef struct foliot_command_list {
     size_t text_bytes, text_capacity;
     size_t encoded_bytes; // of all canonical bytes
 } foliot_command_list;
-// Copies the command and its texts. FOLIOT_STATUS_MEMORY: the list is unchanged. Earlier pointers
-// into the list are void.
+// Copies the command and its texts. The list is unchanged after FOLIOT_STATUS_MEMORY,
+// FOLIOT_STATUS_INVALID (not foliot_command_valid) and FOLIOT_STATUS_FULL (it has
+// FOLIOT_COMMANDS_MAX). Earlier pointers into the list are void.
 FOLIOT_MUST_CHECK foliot_status foliot_command_list_append(foliot_command_list *list,
                                                            const foliot_command *command);
 // Reads one command from `bytes`, appends it and says how many bytes it took. For hostile bytes

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// command_codec.c: canonical bytes of commands. Each command has one encoding: what decodes encodes
+// to the same bytes. docs/reference/commands.md
+#include "command/command.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+static uint64_t zigzag_of(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static int64_t zigzag_to(uint64_t value)
+{
+    uint64_t bits = value >> 1 ^ (value & 1 ? UINT64_MAX : 0);
+    int64_t result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+// Slot + 1, so that no id is a single zero; then the generation.
+static void write_id(foliot__writer *w, uint64_t id)
+{
+    if (id == 0) {
+        foliot__write_u8(w, 0);
+        return;
+    }
+    foliot__write_varint(w, (id & UINT32_MAX) + 1);
+    foliot__write_varint(w, (id >> 32) - 1);
+}
+
+static uint64_t read_id(foliot__reader *r)
+{
+    uint64_t slot = foliot__read_varint(r, (uint64_t)UINT32_MAX + 1);
+    if (slot == 0 || r->status != FOLIOT_STATUS_OK)
+        return 0;
+    uint64_t generation = foliot__read_varint(r, UINT32_MAX - 1);
+    return foliot__command_id((uint32_t)(slot - 1), (uint32_t)generation);
+}
+
+static void write_text(foliot__writer *w, const char *text)
+{
+    size_t length = strlen(text);
+    foliot__write_varint(w, length);
+    foliot__write_bytes(w, text, length);
+}
+
+// The form of the text is checked with that of the command.
+static const char *read_text(foliot__reader *r, size_t bytes_max, foliot__command_texts *texts)
+{
+    size_t length = (size_t)foliot__read_varint(r, bytes_max - 1);
+    const uint8_t *bytes = foliot__read_bytes(r, length);
+    FOLIOT_ASSERT(texts->count < FOLIOT__COMMAND_TEXTS_MAX);
+    char *text = texts->bytes[texts->count++];
+    if (!bytes || memchr(bytes, 0, length)) {
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        length = 0;
+    }
+    if (length)
+        memcpy(text, bytes, length);
+    text[length] = 0;
+    return text;
+}
+
+static void write_f32(foliot__writer *w, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    foliot__write_u32(w, bits);
+}
+
+static float read_f32(foliot__reader *r)
+{
+    uint32_t bits = foliot__read_u32(r);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void write_field(foliot__writer *w, const foliot_command_field *field, const void *value)
+{
+    for (uint32_t i = 0; i < field->count; i++)
+        switch (field->type) {
+        case FOLIOT_COMMAND_TYPE_u32:
+            foliot__write_varint(w, ((const uint32_t *)value)[i]);
+            break;
+        case FOLIOT_COMMAND_TYPE_i32:
+            foliot__write_varint(w, zigzag_of(((const int32_t *)value)[i]));
+            break;
+        case FOLIOT_COMMAND_TYPE_i64:
+            foliot__write_varint(w, zigzag_of(((const int64_t *)value)[i]));
+            break;
+        case FOLIOT_COMMAND_TYPE_f32:
+            write_f32(w, ((const float *)value)[i]);
+            break;
+        case FOLIOT_COMMAND_TYPE_f64:
+            foliot__write_f64(w, ((const double *)value)[i]);
+            break;
+        case FOLIOT_COMMAND_TYPE_body:
+            write_id(w, ((const foliot_body_id *)value)[i].value);
+            break;
+        case FOLIOT_COMMAND_TYPE_joint:
+            write_id(w, ((const foliot_joint_id *)value)[i].value);
+            break;
+        case FOLIOT_COMMAND_TYPE_text:
+            write_text(w, ((const char *const *)value)[i]);
+            break;
+        }
+}
+
+static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_field *field,
+                       void *room, foliot__command_texts *texts)
+{
+    for (uint32_t i = 0; i < field->count; i++)
+        switch (field->type) {
+        case FOLIOT_COMMAND_TYPE_u32:
+            ((uint32_t *)room)[i] = (uint32_t)foliot__read_varint(r, UINT32_MAX);
+            break;
+        case FOLIOT_COMMAND_TYPE_i32:
+            ((int32_t *)room)[i] = (int32_t)zigzag_to(foliot__read_varint(r, UINT32_MAX));
+            break;
+        case FOLIOT_COMMAND_TYPE_i64:
+            ((int64_t *)room)[i] = zigzag_to(foliot__read_varint(r, UINT64_MAX));
+            break;
+        case FOLIOT_COMMAND_TYPE_f32:
+            ((float *)room)[i] = read_f32(r);
+            break;
+        case FOLIOT_COMMAND_TYPE_f64:
+            ((double *)room)[i] = foliot__read_f64(r);
+            break;
+        case FOLIOT_COMMAND_TYPE_body:
+            ((foliot_body_id *)room)[i].value = read_id(r);
+            break;
+        case FOLIOT_COMMAND_TYPE_joint:
+            ((foliot_joint_id *)room)[i].value = read_id(r);
+            break;
+        case FOLIOT_COMMAND_TYPE_text:
+            ((const char **)room)[i] = read_text(r, foliot__command_text_bytes(kind, field), texts);
+            break;
+        }
+}
+
+static void write_command(foliot__writer *w, const foliot_command *command)
+{
+    const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
+    FOLIOT_ASSERT(info != NULL);
+    foliot__write_u8(w, (uint8_t)command->kind);
+    foliot__write_varint(w, command->fields);
+    for (uint32_t i = 0; i < info->field_count; i++)
+        if (command->fields >> i & 1)
+            write_field(w, &info->fields[i], foliot__command_value(command, &info->fields[i]));
+}
+
+size_t foliot_command_encode(const foliot_command *command, uint8_t *bytes, size_t capacity)
+{
+    foliot__writer count = foliot__writer_of(NULL, 0);
+    write_command(&count, command);
+    if (bytes && count.at <= capacity) {
+        foliot__writer w = foliot__writer_of(bytes, capacity);
+        write_command(&w, command);
+    }
+    return count.at;
+}
+
+void foliot__command_decode(foliot__reader *r, foliot_command *command,
+                            foliot__command_texts *texts)
+{
+    uint8_t kind = foliot__read_u8(r);
+    const foliot_command_kind_info *info = foliot_command_kind_get_info(kind);
+    *command = foliot_command_default(info ? kind : 0);
+    texts->count = 0;
+    if (!info)
+        foliot__reader_fail(r, FOLIOT_STATUS_NEWER);
+    command->fields = (uint32_t)foliot__read_varint(r, UINT32_MAX);
+    if (info && command->fields >> info->field_count != 0)
+        foliot__reader_fail(r, FOLIOT_STATUS_NEWER);
+    for (uint32_t i = 0; info && i < info->field_count && r->status == FOLIOT_STATUS_OK; i++)
+        if (command->fields >> i & 1)
+            read_field(r, kind, &info->fields[i], foliot__command_room(command, &info->fields[i]),
+                       texts);
+    if (r->status == FOLIOT_STATUS_OK && !foliot_command_valid(command, NULL))
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+}
