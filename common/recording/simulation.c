@@ -63,6 +63,27 @@ foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot
                                   : FOLIOT_STATUS_INVALID;
 }
 
+static bool commands_ordered(const foliot_tick_inputs *tick)
+{
+    for (uint32_t i = 1; i < tick->command_count; i++)
+        if (tick->commands[i].sequence <= tick->commands[i - 1].sequence)
+            return false;
+    return true;
+}
+
+foliot_status foliot_simulation_step_tick(foliot_simulation *simulation,
+                                          const foliot_tick_inputs *tick)
+{
+    const foliot_simulation_kind *kind = simulation->kind;
+    if (!ordered(tick->inputs, tick->input_count) || !commands_ordered(tick))
+        return FOLIOT_STATUS_INVALID;
+    if (tick->command_count == 0)
+        return kind->step(simulation->self, tick->inputs, tick->input_count);
+    if (!kind->step_tick)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    return kind->step_tick(simulation->self, tick);
+}
+
 foliot_digest foliot_digest_compute(const void *bytes, size_t length)
 {
     const foliot__span span = {bytes, length, 1};

@@ -54,7 +54,7 @@ static void after_stage(void *user, foliot_world *world, foliot_stage stage)
     hosted->after_stage(hosted->stage_user, stage);
 }
 
-static foliot_status step(void *self, const foliot_input *inputs, uint32_t count)
+static foliot_status step_tick(void *self, const foliot_tick_inputs *tick_inputs)
 {
     foliot_hosted_world *hosted = self;
     foliot_host host = hosted->host;
@@ -62,7 +62,13 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
         host.after_stage = after_stage;
         host.stage_user = hosted;
     }
-    return foliot_world_step(hosted->world, inputs, count, &host);
+    return foliot_world_step_tick(hosted->world, tick_inputs, &host);
+}
+
+static foliot_status step(void *self, const foliot_input *inputs, uint32_t count)
+{
+    const foliot_tick_inputs tick_inputs = {.inputs = inputs, .input_count = count};
+    return step_tick(self, &tick_inputs);
 }
 
 static size_t save(const void *self, void *bytes, size_t capacity)
@@ -97,10 +103,13 @@ static void part(const void *self, uint32_t number, foliot_simulation_part *abou
         [FOLIOT__STATE_SLOTS] = "slots",     [FOLIOT__STATE_BODY] = "body",
         [FOLIOT__STATE_WORLD] = "world",     [FOLIOT__STATE_PLAYER] = "player",
         [FOLIOT__STATE_CONTACT] = "contact", [FOLIOT__STATE_CONSTRAINT] = "constraint",
+        [FOLIOT__STATE_SESSION] = "session", [FOLIOT__STATE_VARIABLE] = "variable",
+        [FOLIOT__STATE_JOINT] = "joint",     [FOLIOT__STATE_END] = "end",
     };
     uint32_t index;
     foliot__state_group group = foliot__state_part(world_of(self), number, &index);
-    bool alone = group == FOLIOT__STATE_SLOTS || group == FOLIOT__STATE_WORLD;
+    bool alone = group == FOLIOT__STATE_SLOTS || group == FOLIOT__STATE_WORLD ||
+                 group == FOLIOT__STATE_SESSION || group == FOLIOT__STATE_END;
     *about =
         (foliot_simulation_part){.group = groups[group],
                                  .index = alone ? FOLIOT_PART_ALONE : index,
@@ -150,6 +159,7 @@ const foliot_simulation_kind foliot_world_kind = {
     .destroy = destroy,
     .tick = tick,
     .step = step,
+    .step_tick = step_tick,
     .capture = save,
     .restore = restore,
     .digest = digest,

@@ -68,6 +68,9 @@ typedef struct foliot_simulation_kind {
     // Advances by one tick. Inputs are ordered by (player, sequence). On an error the instance is
     // as it was.
     foliot_status (*step)(void *self, const foliot_input *inputs, uint32_t count);
+    // The same with commands, ordered by sequence, which act after the inputs. NULL: the simulation
+    // takes no commands, and a tick with some is refused.
+    foliot_status (*step_tick)(void *self, const foliot_tick_inputs *tick);
     // Everything that decides the future, as bytes that are the same on every machine; equal states
     // give equal bytes. Returns their number, and writes them only if they fit (`bytes` NULL and
     // `capacity` 0 asks for the number).
@@ -116,6 +119,10 @@ uint64_t foliot_simulation_get_tick(const foliot_simulation *simulation);
 // What `step` returns; FOLIOT_STATUS_INVALID for inputs out of order.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_step(foliot_simulation *simulation,
                                                        const foliot_input *inputs, uint32_t count);
+// What `step_tick` returns, or `step` for a tick without commands; FOLIOT_STATUS_INVALID for inputs
+// or commands out of order; FOLIOT_STATUS_UNSUPPORTED for commands to a kind that takes none.
+FOLIOT_MUST_CHECK foliot_status foliot_simulation_step_tick(foliot_simulation *simulation,
+                                                            const foliot_tick_inputs *tick);
 // Of the whole state. A kind without `digest` needs memory for it; zero if there is none.
 foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);

@@ -117,7 +117,7 @@ typedef struct foliot_body_state {
 // What happened in a step. The list has a total order and is kept until the next step.
 typedef enum foliot_event_kind {
     FOLIOT_EVENT_SPAWN,           // a: body slot
-    FOLIOT_EVENT_DESPAWN,         // a: body slot
+    FOLIOT_EVENT_DESPAWN,         // a: body slot, b: the player who left, or FOLIOT_NO_BODY
     FOLIOT_EVENT_FROZEN,          // a: body slot
     FOLIOT_EVENT_BREAK,           // a: constraint index, b: foliot_break
     FOLIOT_EVENT_REFUSED,         // a: player whose input was not applied
@@ -130,13 +130,14 @@ typedef enum foliot_event_kind {
 typedef enum foliot_break {
     FOLIOT_BREAK_FORCE = 0,
     FOLIOT_BREAK_TORQUE = 1,
+    FOLIOT_BREAK_COMMAND = 2, // a command broke it, or removed its body
 } foliot_break;
 typedef struct foliot_event {
     uint32_t kind; // foliot_event_kind
     uint32_t a, b;
 } foliot_event;
-// Of one step, and twice the scene's commands_max and joints_max more; further ones are counted in
-// counters.events_dropped.
+// Of one step; where the scene has commands_max, twice that and all constraints besides. Further
+// ones are counted in counters.events_dropped.
 #define FOLIOT_EVENTS_MAX 256
 
 // Counts since tick 0. They are no part of the state.

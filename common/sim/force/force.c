@@ -54,6 +54,12 @@ static bool is_static(const foliot_world *world, uint32_t body)
     return body == FOLIOT_NO_BODY || (foliot__flags(world)[body] & FOLIOT_BODY_STATIC) != 0;
 }
 
+// A command removed the body: its springs and pulses do nothing any more.
+static bool is_gone(const foliot_world *world, uint32_t body)
+{
+    return body != FOLIOT_NO_BODY && !(foliot__flags(world)[body] & FOLIOT_BODY_ALIVE);
+}
+
 // Counts of records, as the definitions ask for them.
 typedef struct counts {
     size_t runs, springs, tethers, dampers;
@@ -116,7 +122,7 @@ static void prepare_force(const foliot_world *world, foliot__forces *forces, cou
         [FOLIOT_FORCE_CALLBACK] = FOLIOT__RUN_CALLBACK,
     };
     const foliot_force_definition *f = &foliot__force(world)[k];
-    if (foliot__scheme_moves_force(world, f))
+    if (foliot__scheme_moves_force(world, f) || is_gone(world, f->a) || is_gone(world, f->b))
         return;
     if (f->kind == FOLIOT_FORCE_DRAG) {
         forces->drag_linear += f->as.drag.linear;
@@ -156,6 +162,11 @@ void foliot__force_prepare(foliot_world *world)
     forces->moved_constants = foliot__scheme_moves_constants(world);
     for (uint32_t k = 0; k < world->force_count; k++)
         prepare_force(world, forces, &made, k);
+}
+
+void foliot__forces_body_gone(foliot_world *world)
+{
+    foliot__force_prepare(world);
 }
 
 // -- the position part

@@ -26,6 +26,8 @@
 // springs, runs of equal kind, sums of drag coefficients). Called at init and again at restore.
 size_t foliot__force_workspace_bytes(const foliot_world_config *config);
 void foliot__force_prepare(foliot_world *world);
+// A body of the scene was removed: the forces that name it do nothing any more.
+void foliot__forces_body_gone(foliot_world *world);
 
 // Everything: a := a(x, v, t), the three parts together. `a` must not alias x or v. Counts one
 // evaluation.

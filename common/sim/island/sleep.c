@@ -202,16 +202,23 @@ void foliot__sleep_leave(foliot_world *world, uint32_t slot)
     }
 }
 
+void foliot__sleep_wake(foliot_world *world, uint32_t slot)
+{
+    if (world->sleeps && is_asleep(world, slot))
+        set_still(world, slot, WAKE_REQUESTED);
+}
+
 static void wake_requested(sleepers *s)
 {
     for (uint32_t i = 0; i < s->world->body_count; i++)
         s->must_wake[i] = is_asleep(s->world, i) && still_ticks(s->world, i) == WAKE_REQUESTED;
 }
 
-static bool player_acts(const foliot__player *player)
+static bool player_acts(const foliot_world *world, uint32_t p)
 {
+    const foliot__player *player = &foliot__players(world)[p];
     bool axes = player->axes[0] || player->axes[1] || player->axes[2] || player->axes[3];
-    return player->joined && (axes || player->buttons);
+    return foliot__player_body(world, p) != FOLIOT_NO_BODY && (axes || player->buttons);
 }
 
 // Bodies of players that steer, and the bodies that they pull or push.
@@ -220,10 +227,9 @@ static void wake_for_players(sleepers *s)
     foliot_world *world = s->world;
     foliot__v3 x = foliot__position(world);
     for (uint32_t p = 0; p < world->player_limit; p++) {
-        const foliot__player *player = &foliot__players(world)[p];
-        if (!player_acts(player))
+        if (!player_acts(world, p))
             continue;
-        uint32_t me = player->body;
+        uint32_t me = foliot__player_body(world, p);
         request_wake(s, me);
         for (uint32_t i = 0; foliot__player_grip(world, p) != 0 && i < world->body_count; i++) {
             double dx = x.x[i] - x.x[me], dy = x.y[i] - x.y[me], dz = x.z[i] - x.z[me];
@@ -447,8 +453,8 @@ static bool count_still(foliot_world *world)
         any |= ticks == FOLIOT__STILL_TICKS;
     }
     for (uint32_t p = 0; p < world->player_limit; p++)
-        if (player_acts(&foliot__players(world)[p]))
-            set_still(world, foliot__players(world)[p].body, 0);
+        if (player_acts(world, p))
+            set_still(world, foliot__player_body(world, p), 0);
     return any;
 }
 

@@ -19,6 +19,8 @@ size_t foliot__sleep_workspace_bytes(const foliot_world_config *config);
 
 // The body is about to be removed: sleepers that touch it wake at the next foliot__sleep_begin.
 void foliot__sleep_leave(foliot_world *world, uint32_t slot);
+// The body wakes with its island at the next foliot__sleep_begin, if it sleeps.
+void foliot__sleep_wake(foliot_world *world, uint32_t slot);
 // After the inputs: wakes what must wake, and sets the sleepers' contacts aside.
 void foliot__sleep_begin(foliot_world *world);
 // After the step: restores those contacts, counts still ticks and puts islands to sleep.

@@ -149,6 +149,27 @@ void foliot__body_erase(foliot_world *world, uint32_t slot)
     foliot__contact_forget(world, slot);
 }
 
+bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_motion motion)
+{
+    static const double zero[3];
+    if (motion == FOLIOT_MOTION_DYNAMIC && !(foliot__mass(world)[slot] > 0))
+        return false;
+    uint32_t *flags = &foliot__flags(world)[slot];
+    *flags &= ~(uint32_t)(FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC);
+    if (motion == FOLIOT_MOTION_STATIC) {
+        *flags |= FOLIOT_BODY_STATIC;
+        write_vector(foliot__velocity(world), slot, zero);
+        write_vector(foliot__angular_velocity(world), slot, zero);
+    }
+    if (motion == FOLIOT_MOTION_KINEMATIC)
+        *flags |= FOLIOT_BODY_KINEMATIC;
+    foliot__body_refresh(world, slot);
+    foliot__velocity_changed(world, slot);
+    foliot__joints_changed(world);
+    world->acceleration_valid = 0;
+    return true;
+}
+
 void foliot__body_freeze(foliot_world *world, uint32_t slot)
 {
     static const double zero[3], upright[4] = {1, 0, 0, 0};

@@ -20,6 +20,8 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
                         const double position[3], uint32_t flags);
 // Empties a slot: everything zero but the generation, which grows.
 void foliot__body_erase(foliot_world *world, uint32_t slot);
+// Changes how a body moves. False, and nothing changes: a body without mass cannot be dynamic.
+bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_motion motion);
 // Stops a body whose state is non-finite or out of range, where it was when the tick began.
 void foliot__body_freeze(foliot_world *world, uint32_t slot);
 

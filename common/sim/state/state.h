@@ -160,9 +160,9 @@ typedef struct foliot__session_state {
     X(char, var_text, var_text_bytes)                                                              \
     X(uint32_t, var_type, vars)                                                                    \
     X(uint32_t, var_changed, vars)                                                                 \
-    X(uint64_t, var_value, vars)                 /* an integer, or the bits of a number */         \
-    X(uint8_t, joint_record, joint_record_bytes) /* ... of added joints: joint_record.h */         \
-    X(double, target, targets)                   /* cache: of a kinematic body, in one tick */     \
+    X(uint64_t, var_value, vars)                /* an integer, or the bits of a number */          \
+    X(uint8_t, joint_bytes, joint_record_bytes) /* ... of added joints: joint_record.h */          \
+    X(double, target, targets)                  /* cache: of a kinematic body, in one tick */      \
     X(foliot_body_definition, prototypes, prototypes) /* fixed by the scene; names NULL */         \
     X(foliot_event, events, events)                                                                \
     X(foliot_hit_event, impacts, impacts)                                                          \

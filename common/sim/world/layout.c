@@ -68,7 +68,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .spawns = 3 * config->spawns_max,
         .joints = config->joints_max,
         .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
-        .events = FOLIOT_EVENTS_MAX + 2 * (config->commands_max + config->joints_added_max),
+        .events = FOLIOT_EVENTS_MAX,
         .impacts = config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max
                                                                 : FOLIOT_HIT_EVENTS_MAX,
         .scratch = (size_t)3 * slots * scheme->scratch_vectors,
@@ -80,6 +80,9 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
     };
     if (!config->extended)
         return true;
+    // Whatever a tick's commands do fits: each makes one event, and breaks joints beside.
+    if (config->commands_max)
+        capacity->events += 2 * config->commands_max + config->constraints_max;
     uint32_t vars = config->commands_max ? FOLIOT_VARS_MAX : 0;
     capacity->extended_slots = slots;
     capacity->extended_players = config->players_max;
@@ -176,7 +179,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(uint32_t, var_type, from->session.var_count)
     COPY(uint32_t, var_changed, from->session.var_count)
     COPY(uint64_t, var_value, from->session.var_count)
-    COPY(uint8_t, joint_record, FOLIOT__JOINT_RECORD_BYTES * from->session.joint_count)
+    COPY(uint8_t, joint_bytes, FOLIOT__JOINT_RECORD_BYTES * from->session.joint_count)
     COPY(foliot_body_definition, prototypes, capacity->prototypes)
     // Not `target`, which a tick sets before it reads it, nor `scratch` and the workspaces of
     // contacts, joints and sleep.

@@ -9,6 +9,7 @@
 #include "sim/state/controls.h"
 #include "sim/state/event.h"
 #include "sim/island/sleep.h"
+#include "sim/world/command.h"
 
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count)
 {
@@ -32,15 +33,30 @@ static uint32_t free_slot(foliot_world *world)
     return world->body_count < world->bodies_max ? world->body_count++ : FOLIOT_NO_BODY;
 }
 
+static void bind_player(foliot_world *world, uint32_t index, uint32_t slot)
+{
+    if (!world->extended)
+        return;
+    if (slot == FOLIOT_NO_BODY && foliot__driven(world)[index] != FOLIOT_NO_BODY)
+        foliot__body_refresh(world, foliot__driven(world)[index]); // nobody pushes it any more
+    foliot__driven(world)[index] = slot;
+    world->session_dirty = 1;
+}
+
 static bool join_player(foliot_world *world, uint32_t index)
 {
     foliot__player *player = &foliot__players(world)[index];
+    if (world->bodiless && !player->joined) {
+        *player = (foliot__player){.body = FOLIOT_NO_BODY, .joined = 1};
+        return true;
+    }
     uint32_t slot = player->joined ? FOLIOT_NO_BODY : free_slot(world);
     if (slot == FOLIOT_NO_BODY)
         return false;
     const double *position = foliot__spawn_position(world) + 3 * (index % world->spawn_count);
     foliot__body_write(world, slot, &world->spawn, position, FOLIOT_BODY_PLAYER);
     *player = (foliot__player){.body = slot, .joined = 1};
+    bind_player(world, index, slot);
     foliot__event(world, FOLIOT_EVENT_SPAWN, slot, index);
     return true;
 }
@@ -50,9 +66,9 @@ static bool remove_player(foliot_world *world, uint32_t index)
     foliot__player *player = &foliot__players(world)[index];
     if (!player->joined)
         return false;
-    foliot__event(world, FOLIOT_EVENT_DESPAWN, player->body, index);
-    foliot__sleep_leave(world, player->body);
-    foliot__body_erase(world, player->body);
+    bind_player(world, index, FOLIOT_NO_BODY);
+    if (player->body != FOLIOT_NO_BODY)
+        foliot__body_despawn(world, player->body, index);
     *player = (foliot__player){.body = FOLIOT_NO_BODY};
     return true;
 }
@@ -82,8 +98,9 @@ static bool hold_controls(foliot_world *world, const foliot_input *input)
         player->axes[i] = input->axes[i] == -128 ? -127 : input->axes[i];
     uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
     player->buttons = input->buttons;
-    if (world->jump > 0 && pressed & FOLIOT_BUTTON_JUMP)
-        jump_off(world, player->body);
+    uint32_t slot = foliot__player_body(world, input->player);
+    if (world->jump > 0 && pressed & FOLIOT_BUTTON_JUMP && slot != FOLIOT_NO_BODY)
+        jump_off(world, slot);
     return true;
 }
 
@@ -99,9 +116,8 @@ static bool apply_input(foliot_world *world, const foliot_input *input)
     return moved;
 }
 
-static void apply_controls(foliot_world *world, const foliot__player *player)
+static void apply_controls(foliot_world *world, const foliot__player *player, uint32_t slot)
 {
-    uint32_t slot = player->body;
     if (foliot__inverse_mass(world)[slot] == 0)
         return;
     double force[3], torque[3] = {0, 0, player->axes[3] / 127.0 * world->control_torque};
@@ -164,12 +180,13 @@ void foliot__players_push(foliot_world *world)
     if (world->reach > 0)
         let_go(world);
     for (uint32_t p = 0; p < world->player_limit; p++)
-        if (foliot__players(world)[p].joined)
-            apply_controls(world, &foliot__players(world)[p]);
+        if (foliot__player_body(world, p) != FOLIOT_NO_BODY)
+            apply_controls(world, &foliot__players(world)[p], foliot__player_body(world, p));
     for (uint32_t p = 0; p < world->player_limit; p++) {
         double strength = foliot__player_grip(world, p);
-        if (strength != 0 && foliot__inverse_mass(world)[foliot__players(world)[p].body] > 0)
-            pull_bodies(world, foliot__players(world)[p].body, strength);
+        uint32_t slot = strength != 0 ? foliot__player_body(world, p) : FOLIOT_NO_BODY;
+        if (slot != FOLIOT_NO_BODY && foliot__inverse_mass(world)[slot] > 0)
+            pull_bodies(world, slot, strength);
     }
 }
 

@@ -46,7 +46,7 @@ enum {
     // spawn_position, joint_start, prototypes. Cache: scratch, constraint_force, target, events,
     // impacts, contacts_before and the five workspaces.
     OTHER_COUNT = 3 + 5 + 11,
-    SESSION_COUNT = 8, // tag, driven, five of variables, joint_record
+    SESSION_COUNT = 8, // tag, driven, five of variables, joint_bytes
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1 + 2 * 8,
 };
 _Static_assert(FOLIOT__TABLE_COUNT == FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT +
@@ -212,7 +212,7 @@ static void session_section(const foliot_world *world, section *s)
     add_span(s, foliot__var_value(world), count, 8);
     add_span(s, foliot__var_key(world), (size_t)count * FOLIOT_VAR_KEY_BYTES, 1);
     add_span(s, foliot__var_text(world), (size_t)count * FOLIOT_VAR_TEXT_BYTES, 1);
-    add_span(s, foliot__joint_record(world),
+    add_span(s, foliot__joint_bytes(world),
              (size_t)session->joint_count * FOLIOT__JOINT_RECORD_BYTES, 1);
 }
 

@@ -21,17 +21,22 @@ foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *
 
 // -- the state in parts, for reports
 //
-// A part is one slot's body, the world itself, one player, one constraint or one contact; the count
-// of slots comes first. A part whose number varies comes after the part that holds its count. A
-// body's fields are those of FOLIOT_BODY_STATE in order, so that a field's number is its
-// foliot_field, and then its definition. Parts can be read between the stages of a step.
+// A part is one slot's body, the world itself, the session, one player, constraint, contact,
+// variable or made joint; the count of slots comes first. A part whose number varies comes after
+// the part that holds its count. A body's fields are those of FOLIOT_BODY_STATE in order, so that a
+// field's number is its foliot_field, and then its definition. Parts can be read between the stages
+// of a step.
 typedef enum foliot__state_group {
     FOLIOT__STATE_SLOTS,
     FOLIOT__STATE_BODY,
     FOLIOT__STATE_WORLD,
+    FOLIOT__STATE_SESSION, // of an extended world
     FOLIOT__STATE_PLAYER,
     FOLIOT__STATE_CONSTRAINT,
     FOLIOT__STATE_CONTACT,
+    FOLIOT__STATE_VARIABLE,
+    FOLIOT__STATE_JOINT, // that a command made
+    FOLIOT__STATE_END,   // of a session that an `end` command ended
     FOLIOT__STATE_GROUP_COUNT
 } foliot__state_group;
 

@@ -43,6 +43,14 @@ static uint32_t group_count(const foliot_world *world, foliot__state_group group
         return world->constraint_count;
     case FOLIOT__STATE_CONTACT:
         return world->contact_count;
+    case FOLIOT__STATE_SESSION:
+        return world->extended;
+    case FOLIOT__STATE_VARIABLE:
+        return world->session.var_count;
+    case FOLIOT__STATE_JOINT:
+        return world->session.joint_count;
+    case FOLIOT__STATE_END:
+        return world->session.ended;
     default:
         return 1;
     }
@@ -74,10 +82,13 @@ foliot__state_group foliot__state_part(const foliot_world *world, uint32_t part,
 enum {
 #define NUMBER(type, name) DEFINITION_##name,
     DEFINITION_FIRST = FOLIOT_FIELD_COUNT - 1,
-    FOLIOT__BODY_DEFINITION(NUMBER)
+    FOLIOT__BODY_DEFINITION(NUMBER) FOLIOT__BODY_EXTENSION(NUMBER)
 #undef NUMBER
+        DEFINITION_tag,
+    PLAIN_FIELDS = FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT,
+    EXTENDED_FIELDS = PLAIN_FIELDS + FOLIOT__STATE_EXTENSION_COUNT + 1,
 };
-_Static_assert(FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT <= FOLIOT__STATE_FIELDS_MAX,
+_Static_assert(EXTENDED_FIELDS <= (int)FOLIOT__STATE_FIELDS_MAX,
                "a body has more fields than a report holds");
 
 static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__state_entry *fields)
@@ -91,6 +102,10 @@ static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__st
 #define FIELD(type, name)                                                                          \
     fields[count++] = ITEM(#name, type, foliot__bits_##type(foliot__##name(world)[slot]));
     FOLIOT__BODY_DEFINITION(FIELD)
+    if (world->extended) {
+        FOLIOT__BODY_EXTENSION(FIELD)
+        FIELD(u32, tag)
+    }
 #undef FIELD
     return count;
 }
@@ -101,17 +116,21 @@ static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_
         foliot_world_set_field(world, slot, (foliot_field)field, bits);
         return;
     }
+    if (field >= PLAIN_FIELDS && !world->extended)
+        return;
     switch (field) {
 #define CASE(type, name)                                                                           \
     case DEFINITION_##name:                                                                        \
         foliot__##name(world)[slot] = foliot__value_##type(bits);                                  \
         break;
         FOLIOT__BODY_DEFINITION(CASE)
+        FOLIOT__BODY_EXTENSION(CASE)
+        CASE(u32, tag)
 #undef CASE
     default:
         return;
     }
-    world->definition_dirty = 1;
+    world->definition_dirty = world->session_dirty = 1;
 }
 
 // -- the world itself
@@ -147,9 +166,96 @@ static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
         world->lab_dt = foliot__f64_of(bits);
 }
 
+// -- the session, its variables, the joints that commands made
+
+#define SESSION_FIELDS 6
+
+static uint32_t session_fields(const foliot_world *world, foliot__state_entry *fields)
+{
+    const foliot__session_state *session = &world->session;
+    const foliot__state_entry entries[SESSION_FIELDS] = {
+        ITEM("gravity.x", f64, foliot__f64_bits(session->gravity[0])),
+        ITEM("gravity.y", f64, foliot__f64_bits(session->gravity[1])),
+        ITEM("gravity.z", f64, foliot__f64_bits(session->gravity[2])),
+        ITEM("var_count", u32, session->var_count),
+        ITEM("joint_count", u32, session->joint_count),
+        ITEM("ended", u32, session->ended),
+    };
+    memcpy(fields, entries, sizeof entries);
+    return SESSION_FIELDS;
+}
+
+// Counts are shown, and cannot be put: tables hang on them. The step uses a copy of gravity.
+static void session_put(foliot_world *world, uint32_t field, uint64_t bits)
+{
+    if (field < 3)
+        world->gravity[field] = world->session.gravity[field] = foliot__f64_of(bits);
+    world->session_dirty = 1;
+}
+
+// Bytes of text as words, the first byte lowest.
+static uint32_t word_fields(const char *name, const void *text, uint32_t words,
+                            foliot__state_entry *fields)
+{
+    const uint8_t *bytes = text;
+    for (uint32_t k = 0; k < words; k++) {
+        uint64_t word = 0;
+        for (unsigned b = 0; b < 8; b++)
+            word |= (uint64_t)bytes[8 * k + b] << (8 * b);
+        fields[k] = ITEM(name, u64, word);
+    }
+    return words;
+}
+
+static void put_word(void *text, uint32_t word, uint64_t bits)
+{
+    uint8_t *bytes = text;
+    for (unsigned b = 0; b < 8; b++)
+        bytes[8 * word + b] = (uint8_t)(bits >> (8 * b));
+}
+
+#define KEY_WORDS (FOLIOT_VAR_KEY_BYTES / 8)
+#define TEXT_WORDS (FOLIOT_VAR_TEXT_BYTES / 8)
+#define VARIABLE_FIELDS (3 + KEY_WORDS + TEXT_WORDS)
+#define JOINT_WORDS (FOLIOT__JOINT_RECORD_BYTES / 8)
+#define END_WORDS (2 * TEXT_WORDS)
+
+static uint32_t variable_fields(const foliot_world *world, uint32_t i, foliot__state_entry *fields)
+{
+    fields[0] = ITEM("type", u32, foliot__var_type(world)[i]);
+    fields[1] = ITEM("changed", u32, foliot__var_changed(world)[i]);
+    fields[2] = ITEM("value", u64, foliot__var_value(world)[i]);
+    const char *key = foliot__var_key(world) + (size_t)i * FOLIOT_VAR_KEY_BYTES;
+    const char *text = foliot__var_text(world) + (size_t)i * FOLIOT_VAR_TEXT_BYTES;
+    uint32_t count = 3 + word_fields("key", key, KEY_WORDS, fields + 3);
+    return count + word_fields("text", text, TEXT_WORDS, fields + count);
+}
+
+static void variable_put(foliot_world *world, uint32_t i, uint32_t field, uint64_t bits)
+{
+    char *key = foliot__var_key(world) + (size_t)i * FOLIOT_VAR_KEY_BYTES;
+    char *text = foliot__var_text(world) + (size_t)i * FOLIOT_VAR_TEXT_BYTES;
+    if (field == 0)
+        foliot__var_type(world)[i] = (uint32_t)bits;
+    else if (field == 1)
+        foliot__var_changed(world)[i] = (uint32_t)bits;
+    else if (field == 2)
+        foliot__var_value(world)[i] = bits;
+    else if (field < 3 + KEY_WORDS)
+        put_word(key, field - 3, bits);
+    else
+        put_word(text, field - 3 - KEY_WORDS, bits);
+    world->session_dirty = 1;
+}
+
+static uint8_t *joint_bytes(const foliot_world *world, uint32_t row)
+{
+    return foliot__joint_bytes(world) + (size_t)row * FOLIOT__JOINT_RECORD_BYTES;
+}
+
 // -- players
 
-#define PLAYER_FIELDS (FOLIOT_AXIS_COUNT + 3)
+#define PLAYER_FIELDS (FOLIOT_AXIS_COUNT + 3) // and what it drives, in an extended world
 
 static uint32_t player_fields(const foliot_world *world, uint32_t index,
                               foliot__state_entry *fields)
@@ -161,7 +267,9 @@ static uint32_t player_fields(const foliot_world *world, uint32_t index,
     fields[FOLIOT_AXIS_COUNT] = ITEM("body", u32, player->body);
     fields[FOLIOT_AXIS_COUNT + 1] = ITEM("buttons", u32, player->buttons);
     fields[FOLIOT_AXIS_COUNT + 2] = ITEM("joined", u32, player->joined);
-    return PLAYER_FIELDS;
+    if (world->extended)
+        fields[PLAYER_FIELDS] = ITEM("driven", u32, foliot__driven(world)[index]);
+    return PLAYER_FIELDS + world->extended;
 }
 
 static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
@@ -173,8 +281,11 @@ static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint
         player->body = (uint32_t)bits;
     else if (field == FOLIOT_AXIS_COUNT + 1)
         player->buttons = (uint16_t)bits;
-    else
+    else if (field == FOLIOT_AXIS_COUNT + 2)
         player->joined = (uint16_t)bits;
+    else if (world->extended)
+        foliot__driven(world)[index] = (uint32_t)bits;
+    world->session_dirty = 1;
 }
 
 // -- contacts and constraints
@@ -219,13 +330,17 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
 
 uint32_t foliot__state_field_count(const foliot_world *world, uint32_t part)
 {
-    static const uint32_t counts[FOLIOT__STATE_GROUP_COUNT] = {
+    const uint32_t counts[FOLIOT__STATE_GROUP_COUNT] = {
         [FOLIOT__STATE_SLOTS] = 1,
-        [FOLIOT__STATE_BODY] = FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT,
+        [FOLIOT__STATE_BODY] = world->extended ? EXTENDED_FIELDS : PLAIN_FIELDS,
         [FOLIOT__STATE_WORLD] = WORLD_FIELDS,
-        [FOLIOT__STATE_PLAYER] = PLAYER_FIELDS,
+        [FOLIOT__STATE_SESSION] = SESSION_FIELDS,
+        [FOLIOT__STATE_PLAYER] = PLAYER_FIELDS + world->extended,
         [FOLIOT__STATE_CONSTRAINT] = 1,
         [FOLIOT__STATE_CONTACT] = CONTACT_FIELDS,
+        [FOLIOT__STATE_VARIABLE] = VARIABLE_FIELDS,
+        [FOLIOT__STATE_JOINT] = JOINT_WORDS,
+        [FOLIOT__STATE_END] = END_WORDS,
     };
     uint32_t index;
     return counts[foliot__state_part(world, part, &index)];
@@ -247,6 +362,14 @@ uint32_t foliot__state_fields_of(const foliot_world *world, uint32_t part,
         return player_fields(world, index, fields);
     case FOLIOT__STATE_CONTACT:
         return contact_fields(world, index, fields);
+    case FOLIOT__STATE_SESSION:
+        return session_fields(world, fields);
+    case FOLIOT__STATE_VARIABLE:
+        return variable_fields(world, index, fields);
+    case FOLIOT__STATE_JOINT:
+        return word_fields("word", joint_bytes(world, index), JOINT_WORDS, fields);
+    case FOLIOT__STATE_END:
+        return word_fields("text", world->session.end_reason, END_WORDS, fields);
     default:
         fields[0] = ITEM("broken", u32, foliot__constraint_broken(world)[index]);
         return 1;
@@ -268,6 +391,20 @@ void foliot__state_field_put(foliot_world *world, uint32_t part, uint32_t field,
         return;
     case FOLIOT__STATE_CONTACT:
         contact_put(world, index, field, bits);
+        return;
+    case FOLIOT__STATE_SESSION:
+        session_put(world, field, bits);
+        return;
+    case FOLIOT__STATE_VARIABLE:
+        variable_put(world, index, field, bits);
+        return;
+    case FOLIOT__STATE_JOINT:
+        put_word(joint_bytes(world, index), field, bits);
+        world->session_dirty = 1;
+        return;
+    case FOLIOT__STATE_END:
+        put_word(world->session.end_reason, field, bits);
+        world->session_dirty = 1;
         return;
     case FOLIOT__STATE_CONSTRAINT:
         foliot__constraint_broken(world)[index] = (uint8_t)bits;

@@ -11,6 +11,7 @@
 #include "sim/world/prepare.h"
 #include "sim/world/state_format.h"
 #include "sim/world/state_io.h"
+#include "sim/world/state_restore_session.h"
 
 // Where each array of captured bytes begins, for a world of the same scene.
 typedef struct layout {
@@ -18,8 +19,12 @@ typedef struct layout {
     uint32_t count, contacts; // bodies, contacts
     size_t state[FOLIOT_FIELD_COUNT];
     size_t definition[FOLIOT__STATE_DEFINITION_COUNT];
+    size_t extension[FOLIOT__STATE_EXTENSION_COUNT];
     size_t players, contact, broken;
-    size_t length; // 0: the bytes end before it is known
+    uint32_t constraints;           // the scene's and those that commands made
+    foliot__session_layout session; // of an extended world
+    size_t length;                  // 0: the bytes end before it is known
+    bool misfit;                    // they count more than this world has room for
 } layout;
 
 static uint64_t read_little(const uint8_t *bytes, uint32_t width)
@@ -41,6 +46,30 @@ static uint32_t entry_flags(const layout *p, uint32_t slot)
     return (uint32_t)read_entry(p, p->state[FOLIOT_FIELD_flags], slot, 4);
 }
 
+// What follows the definitions of bodies, from `at` on.
+static void lay_out_end(const foliot_world *world, layout *p, size_t length, size_t at)
+{
+    p->broken = at + 4;
+    p->constraints = world->scene_constraints;
+    if (!world->extended) {
+        p->length = p->broken + p->constraints;
+        return;
+    }
+    if (length < p->broken)
+        return;
+    p->constraints = (uint32_t)read_little(p->bytes + at, 4);
+    if (p->constraints > world->capacity.constraints) {
+        p->misfit = true;
+        return;
+    }
+    at = p->broken + p->constraints;
+    if (length < at + FOLIOT__SESSION_HEAD_BYTES)
+        return;
+    p->misfit = !foliot__session_lay_out(world, p->bytes + at, p->count, &p->session);
+    p->misfit |= p->constraints != world->scene_constraints + p->session.joint_count;
+    p->length = at + p->session.length;
+}
+
 static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t length)
 {
     uint32_t count = (uint32_t)read_little(bytes + 56, 4);
@@ -59,7 +88,8 @@ static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t 
         return p;
     p.contacts = (uint32_t)read_little(bytes + at, 4);
     p.contact = at + 4;
-    if (p.contacts > world->capacity.contacts)
+    p.misfit = p.contacts > world->capacity.contacts;
+    if (p.misfit)
         return p;
     at = p.contact + FOLIOT__STATE_CONTACT_BYTES * (size_t)p.contacts;
     unsigned table = 0;
@@ -68,8 +98,15 @@ static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t 
     at += sizeof(foliot__##type) * (size_t)count;
     FOLIOT__BODY_DEFINITION(PLACE)
 #undef PLACE
-    p.broken = at + 4;
-    p.length = p.broken + world->constraint_count;
+    table = 0;
+#define PLACE_EXTENSION(type, name)                                                                \
+    p.extension[table++] = at;                                                                     \
+    at += sizeof(foliot__##type) * (size_t)count;
+    if (world->extended) {
+        FOLIOT__BODY_EXTENSION(PLACE_EXTENSION)
+    }
+#undef PLACE_EXTENSION
+    lay_out_end(world, &p, length, at);
     return p;
 }
 
@@ -87,6 +124,7 @@ static bool valid_u32(uint64_t bits)
 {
     const uint32_t known = FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN |
                            FOLIOT_BODY_ASLEEP | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STARTED |
+                           FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR | FOLIOT_BODY_TARGETED |
                            FOLIOT__STILL_BITS;
     return (bits & ~(uint64_t)known) == 0;
 }
@@ -163,10 +201,55 @@ static foliot__body_row present_row(const foliot_world *world, uint32_t slot)
     };
 }
 
+static foliot__body_row captured_row(const foliot_world *world, const layout *p, uint32_t slot)
+{
+    unsigned table = 0;
+    foliot__body_row row;
+    memset(&row, 0, sizeof row);
+#define ENTRY(type, name)                                                                          \
+    row.name =                                                                                     \
+        foliot__value_##type(read_entry(p, p->definition[table++], slot, sizeof(foliot__##type)));
+    FOLIOT__BODY_DEFINITION(ENTRY)
+#undef ENTRY
+    table = 0;
+#define ENTRY(type, name)                                                                          \
+    row.name =                                                                                     \
+        foliot__value_##type(read_entry(p, p->extension[table++], slot, sizeof(foliot__##type)));
+    if (world->extended) {
+        FOLIOT__BODY_EXTENSION(ENTRY)
+    }
+#undef ENTRY
+    return row;
+}
+
+// Commands remove, spawn and change bodies: what a row may be is not fixed by the scene.
+static bool extended_slots_valid(const foliot_world *world, const layout *p)
+{
+    static const foliot__body_row nothing;
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t flags = entry_flags(p, i);
+        foliot__body_row row = captured_row(world, p, i);
+        if (flags & FOLIOT_BODY_ALIVE) {
+            if (i < world->scene_bodies && flags & FOLIOT_BODY_PLAYER)
+                return false;
+            if (!foliot__extended_row_valid(world, i, flags, &row))
+                return false;
+            continue;
+        }
+        foliot__body_row empty = nothing;
+        empty.generation = row.generation;
+        if (memcmp(&row, &empty, sizeof row) != 0 || !empty_row(world, p, i))
+            return false;
+    }
+    return true;
+}
+
 // Bodies of the scene are always there and never change their definition; other slots are empty or
 // hold a player, whose definition is that of the scene's players.
 static bool slots_valid(const foliot_world *world, const layout *p)
 {
+    if (world->extended)
+        return extended_slots_valid(world, p);
     static const foliot__body_row nothing;
     const foliot__body_row player = foliot__body_row_of(&world->spawn);
     for (uint32_t i = 0; i < p->count; i++) {
@@ -204,8 +287,12 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
         return player.body == FOLIOT_NO_BODY && player.buttons == 0 &&
                read_little(p->bytes + p->players + FOLIOT__STATE_PLAYER_BYTES * (size_t)index + 4,
                            FOLIOT_AXIS_COUNT) == 0;
-    if (player.joined != 1 || player.body < world->scene_bodies || player.body >= p->count ||
-        !(entry_flags(p, player.body) & FOLIOT_BODY_PLAYER))
+    // Its body may have been removed by a command, or never spawned.
+    bool bodiless = world->extended && player.body == FOLIOT_NO_BODY;
+    if (player.joined != 1)
+        return false;
+    if (!bodiless && (player.body < world->scene_bodies || player.body >= p->count ||
+                      !(entry_flags(p, player.body) & FOLIOT_BODY_PLAYER)))
         return false;
     for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (player.axes[i] == -128)
@@ -221,9 +308,10 @@ static bool players_valid(const foliot_world *world, const layout *p)
         if (!player_valid(world, p, i))
             return false;
         foliot__player player = read_player(p, i);
-        joined += player.joined;
+        bool embodied = player.body != FOLIOT_NO_BODY;
+        joined += player.joined && embodied;
         for (uint32_t k = 0; k < i; k++)
-            if (player.joined && read_player(p, k).body == player.body)
+            if (player.joined && embodied && read_player(p, k).body == player.body)
                 return false;
     }
     for (uint32_t i = world->scene_bodies; i < p->count; i++)
@@ -277,12 +365,31 @@ static bool contacts_valid(const foliot_world *world, const layout *p)
     return true;
 }
 
-static bool broken_valid(const foliot_world *world, const layout *p)
+static bool broken_valid(const layout *p)
 {
-    for (uint32_t i = 0; i < world->constraint_count; i++)
+    for (uint32_t i = 0; i < p->constraints; i++)
         if (p->bytes[p->broken + i] > 1)
             return false;
     return true;
+}
+
+// All rows of an extended world.
+static void restore_rows(foliot_world *world, const layout *p)
+{
+    uint32_t end = p->count > world->body_count ? p->count : world->body_count;
+    world->contact_count = 0;
+    for (uint32_t i = 0; i < end; i++) {
+        foliot__body_erase(world, i);
+        if (i >= p->count) {
+            foliot__generation(world)[i] = 0;
+            continue;
+        }
+        foliot__body_row row = captured_row(world, p, i);
+#define PUT(type, name) foliot__##name(world)[i] = row.name;
+        FOLIOT__BODY_DEFINITION(PUT)
+        FOLIOT__BODY_EXTENSION(PUT)
+#undef PUT
+    }
 }
 
 // Rows that the scene does not fix: written anew or emptied, beyond the last one in use too.
@@ -314,8 +421,8 @@ static void restore_motion(foliot_world *world, const layout *p)
     world->contact_count = p->contacts;
     for (uint32_t i = 0; i < p->contacts; i++)
         foliot__contact(world)[i] = read_contact(p, i);
-    if (world->constraint_count)
-        memcpy(foliot__constraint_broken(world), p->bytes + p->broken, world->constraint_count);
+    if (p->constraints)
+        memcpy(foliot__constraint_broken(world), p->bytes + p->broken, p->constraints);
 }
 
 static void restore_head(foliot_world *world, const uint8_t *bytes)
@@ -338,7 +445,7 @@ static foliot_status check_layout(const foliot_world *world, const uint8_t *byte
     if (!head_valid(world, bytes))
         return FOLIOT_STATUS_CORRUPT;
     *p = layout_of(world, bytes, length);
-    if (p->contacts > world->capacity.contacts)
+    if (p->misfit)
         return FOLIOT_STATUS_CORRUPT;
     if (p->length == 0 || length != p->length)
         return p->length == 0 || length < p->length ? FOLIOT_STATUS_TRUNCATED
@@ -354,13 +461,21 @@ foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *
     foliot_status status = check_layout(world, bytes, length, &p);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    size_t motion = p.definition[0];
-    const foliot__span rest = {bytes + motion, length - motion, 1};
-    foliot_digest definition = foliot__hash(&rest, 1);
-    const uint64_t halves[2] = {definition.low, definition.high};
-    const foliot__span spans[] = {{bytes, motion, 1}, {halves, 2, 8}};
+    size_t motion = p.definition[0], end = p.broken + p.constraints;
+    const foliot__span rest = {bytes + motion, end - motion, 1};
+    const foliot__span last = {bytes + end, length - end, 1};
+    foliot_digest definition = foliot__hash(&rest, 1), session = {0, 0};
+    if (world->extended)
+        session = foliot__hash(&last, 1);
+    const uint64_t halves[4] = {definition.low, definition.high, session.low, session.high};
+    const foliot__span spans[] = {{bytes, motion, 1}, {halves, world->extended ? 4 : 2, 8}};
     *digest = foliot__hash(spans, 2);
     return FOLIOT_STATUS_OK;
+}
+
+static uint32_t flags_of(const void *context, uint32_t slot)
+{
+    return entry_flags(context, slot);
 }
 
 foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, size_t length)
@@ -370,15 +485,22 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (read_little(bytes + p.players - 4, 4) != world->player_limit ||
-        read_little(bytes + p.broken - 4, 4) != world->constraint_count ||
-        !motion_valid(world, &p) || !slots_valid(world, &p) || !players_valid(world, &p) ||
-        !contacts_valid(world, &p) || !broken_valid(world, &p))
+        read_little(bytes + p.broken - 4, 4) != p.constraints || !motion_valid(world, &p) ||
+        !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
+        !broken_valid(&p) ||
+        (world->extended &&
+         !foliot__session_valid(world, &p.session, flags_of, bytes + p.broken, &p)))
         return FOLIOT_STATUS_CORRUPT;
-    restore_slots(world, &p);
+    if (world->extended)
+        restore_rows(world, &p);
+    else
+        restore_slots(world, &p);
     restore_motion(world, &p);
     restore_head(world, bytes);
+    if (world->extended)
+        foliot__session_restore(world, &p.session);
     foliot__world_prepare(world);
-    world->definition_dirty = 1;
+    world->definition_dirty = world->session_dirty = 1;
     foliot__definition_refresh(world);
     return FOLIOT_STATUS_OK;
 }

@@ -16,6 +16,7 @@
 #include "sim/state/parallel_for.h"
 #include "sim/state/state.h"
 #include "sim/world/bounds.h"
+#include "sim/world/command.h"
 #include "sim/world/player.h"
 #include "sim/world/state_io.h"
 #include "sim/world/target.h"
@@ -23,6 +24,7 @@
 #define BODIES_SHARED 128 // with fewer bodies a call of other threads costs more than it saves
 
 static const foliot_host no_host;
+static const foliot_tick_inputs no_inputs;
 
 const char *foliot_stage_get_name(foliot_stage stage)
 {
@@ -122,28 +124,30 @@ static void pass_over(foliot_world *world, const foliot_host *host)
 
 // -- a tick: input, substeps, finish
 
-static foliot_status check_step(const foliot_world *world, const foliot_input *inputs,
-                                uint32_t count, const foliot_host *host)
+static foliot_status check_step(const foliot_world *world, const foliot_tick_inputs *tick,
+                                const foliot_host *host)
 {
     if (!foliot__floating_point_standard())
         return FOLIOT_STATUS_FLOATING_POINT;
-    if (!foliot__inputs_ordered(world, inputs, count) ||
+    if (!foliot__inputs_ordered(world, tick->inputs, tick->input_count) ||
+        !foliot__commands_ordered(world, tick->commands, tick->command_count) ||
         !foliot__force_callbacks_present(world, host))
         return FOLIOT_STATUS_INVALID;
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status run_tick(foliot_world *world, double dt, const foliot_input *inputs,
-                              uint32_t count, const foliot_host *host)
+static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_inputs *tick,
+                              const foliot_host *host)
 {
     host = host ? host : &no_host;
-    foliot_status status = check_step(world, inputs, count, host);
+    foliot_status status = check_step(world, tick, host);
     if (status != FOLIOT_STATUS_OK)
         return status;
 
     world->event_count = 0;
     foliot__contact_events_begin(world);
-    foliot__players_apply(world, inputs, count);
+    foliot__players_apply(world, tick->inputs, tick->input_count);
+    foliot__commands_apply(world, tick->commands, tick->command_count);
     foliot__targets_begin(world);
     foliot__sleep_begin(world);
     foliot__players_push(world);
@@ -168,7 +172,14 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_input
 foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
                                 const foliot_host *host)
 {
-    return run_tick(world, world->dt, inputs, count, host);
+    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
+    return run_tick(world, world->dt, &tick, host);
+}
+
+foliot_status foliot_world_step_tick(foliot_world *world, const foliot_tick_inputs *tick,
+                                     const foliot_host *host)
+{
+    return run_tick(world, world->dt, tick, host);
 }
 
 foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host)
@@ -177,7 +188,7 @@ foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!(dt > 0 && dt < FOLIOT_POSITION_MAX))
         return FOLIOT_STATUS_INVALID;
-    return run_tick(world, dt, NULL, 0, host);
+    return run_tick(world, dt, &no_inputs, host);
 }
 
 foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before,
@@ -187,7 +198,8 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
     if (!scheme->retreat)
         return FOLIOT_STATUS_UNSUPPORTED;
     host = host ? host : &no_host;
-    foliot_status status = check_step(world, before, count, host);
+    const foliot_tick_inputs tick = {.inputs = before, .input_count = count};
+    foliot_status status = check_step(world, &tick, host);
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (world->tick == 0)

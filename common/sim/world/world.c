@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "sim/state/body.h"
 #include "sim/constraint/constraint.h"
+#include "sim/state/controls.h"
 #include "sim/solver/contact_solver.h"
 #include "sim/state/joint_table.h"
 #include "sim/force/force.h"
@@ -48,6 +49,7 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
         memcpy(world->session.gravity, scene->gravity, sizeof scene->gravity);
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
+    world->joints += scene->joints_max;
     world->rotates = scene->players.limit && foliot__body_rotates(&scene->players.body);
     for (uint32_t i = 0; i < scene->body_count; i++)
         world->rotates |= foliot__body_rotates(&scene->bodies[i]);
@@ -182,9 +184,36 @@ uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t sl
     return foliot__generation(world)[slot];
 }
 
+foliot_body_id foliot_world_get_body_id(const foliot_world *world, uint32_t slot)
+{
+    if (!foliot_world_get_body_alive(world, slot))
+        return (foliot_body_id){0};
+    return (foliot_body_id){((uint64_t)foliot__generation(world)[slot] + 1) << 32 | slot};
+}
+
+uint32_t foliot_world_find_body(const foliot_world *world, foliot_body_id id)
+{
+    uint32_t slot = (uint32_t)id.value;
+    bool same = id.value != 0 && foliot_world_get_body_id(world, slot).value == id.value;
+    return same ? slot : FOLIOT_NO_BODY;
+}
+
+uint32_t foliot_world_get_body_prototype(const foliot_world *world, uint32_t slot)
+{
+    FOLIOT_ASSERT(slot < world->body_count);
+    bool spawned = world->extended && foliot__prototype(world)[slot] != 0;
+    return spawned ? foliot__prototype(world)[slot] - 1 : FOLIOT_NO_BODY;
+}
+
+uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot)
+{
+    FOLIOT_ASSERT(slot < world->body_count);
+    return world->extended ? foliot__tag(world)[slot] : 0;
+}
+
 uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player)
 {
-    return player < world->player_limit ? foliot__players(world)[player].body : FOLIOT_NO_BODY;
+    return player < world->player_limit ? foliot__player_body(world, player) : FOLIOT_NO_BODY;
 }
 
 uint32_t foliot_world_get_players_max(const foliot_world *world)

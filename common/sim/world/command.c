@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: MIT
+// command.c: commands that make, remove, move and change bodies. Knows nothing of who issued them.
+// A command is checked before anything changes, so that a refused one leaves no trace but its
+// event.
+#include "sim/world/command.h"
+
+#include <string.h>
+
+#include "foliot/query.h"
+#include "sim/constraint/constraint_links.h"
+#include "sim/force/force.h"
+#include "sim/island/sleep.h"
+#include "sim/math/vec3.h"
+#include "sim/scene/scene.h"
+#include "sim/state/body.h"
+#include "sim/state/contact_cache.h"
+#include "sim/state/event.h"
+#include "sim/state/joint_table.h"
+#include "sim/state/lattice.h"
+#include "sim/world/target.h"
+
+#define MASS_SCALE_MAX 0x1p20
+#define OVERLAP_SHARE 0.96875 // of a shape: what merely touches may be spawned
+
+typedef foliot_command_reason reason;
+#define FINE FOLIOT_COMMAND_REASON_none
+#define GIVEN(command, kind, name) ((command)->fields & FOLIOT_COMMAND_HAS(kind, name))
+
+// What the commands of one tick share.
+typedef struct batch {
+    foliot_world *world;
+    uint32_t free_slots; // beyond those that players who may still join need
+    uint32_t search;     // no free slot lies before it
+} batch;
+
+uint32_t foliot__command_slot(const foliot_world *world, foliot_body_id id)
+{
+    return foliot_world_find_body(world, id);
+}
+
+// -- numbers
+
+static bool in_range(const float *values, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++)
+        if (!((double)values[k] >= -FOLIOT_POSITION_MAX &&
+              (double)values[k] <= FOLIOT_POSITION_MAX))
+            return false;
+    return true;
+}
+
+static bool is_rotation(const float q[4])
+{
+    double length2 = 0;
+    for (unsigned k = 0; k < 4; k++)
+        length2 += (double)q[k] * (double)q[k];
+    return length2 > 1e-12 && length2 < 1e12;
+}
+
+static void widen(const float *values, unsigned count, double *out)
+{
+    for (unsigned k = 0; k < count; k++)
+        out[k] = (double)values[k];
+}
+
+static void put_vector(foliot__v3 field, uint32_t slot, const double v[3])
+{
+    field.x[slot] = v[0];
+    field.y[slot] = v[1];
+    field.z[slot] = v[2];
+}
+
+// -- spawn and despawn
+
+static uint32_t free_slot(batch *b)
+{
+    foliot_world *world = b->world;
+    if (b->free_slots == 0)
+        return FOLIOT_NO_BODY;
+    for (; b->search < world->body_count; b->search++)
+        if (!(foliot__flags(world)[b->search] & FOLIOT_BODY_ALIVE))
+            return b->search;
+    return world->body_count < world->bodies_max ? world->body_count++ : FOLIOT_NO_BODY;
+}
+
+// Slots that are free now, without those that players who have not joined will need.
+static void count_slots(batch *b)
+{
+    const foliot_world *world = b->world;
+    uint32_t used = 0, reserved = 0;
+    for (uint32_t i = world->scene_bodies; i < world->body_count; i++)
+        used += foliot__flags(world)[i] & FOLIOT_BODY_ALIVE;
+    for (uint32_t p = 0; p < world->player_limit; p++)
+        reserved += !world->bodiless && !foliot__players(world)[p].joined;
+    uint32_t slots = world->bodies_max - world->scene_bodies;
+    b->free_slots = slots > used + reserved ? slots - used - reserved : 0;
+    b->search = world->scene_bodies;
+}
+
+// The prototype with what the command says beside it.
+static reason read_spawn(const foliot_world *world, const foliot_command *c,
+                         foliot_body_definition *body)
+{
+    if (c->as.spawn.prototype >= world->prototype_count)
+        return FOLIOT_COMMAND_REASON_prototype;
+    *body = foliot__prototypes(world)[c->as.spawn.prototype];
+    double scale = GIVEN(c, spawn, mass_scale) ? (double)c->as.spawn.mass_scale : 1;
+    bool moves = !body->is_static;
+    if (!in_range(c->as.spawn.position, 3) || !(scale >= 1 / MASS_SCALE_MAX) ||
+        !(scale <= MASS_SCALE_MAX))
+        return FOLIOT_COMMAND_REASON_range;
+    if (GIVEN(c, spawn, orientation)) {
+        if (!is_rotation(c->as.spawn.orientation))
+            return FOLIOT_COMMAND_REASON_range;
+        widen(c->as.spawn.orientation, 4, body->orientation);
+    }
+    if ((GIVEN(c, spawn, velocity) || GIVEN(c, spawn, angular_velocity)) && !moves)
+        return FOLIOT_COMMAND_REASON_motion;
+    if (GIVEN(c, spawn, velocity)) {
+        if (!in_range(c->as.spawn.velocity, 3))
+            return FOLIOT_COMMAND_REASON_range;
+        widen(c->as.spawn.velocity, 3, body->velocity);
+    }
+    if (GIVEN(c, spawn, angular_velocity)) {
+        if (!in_range(c->as.spawn.angular_velocity, 3))
+            return FOLIOT_COMMAND_REASON_range;
+        widen(c->as.spawn.angular_velocity, 3, body->angular_velocity);
+    }
+    widen(c->as.spawn.position, 3, body->position);
+    body->mass *= scale;
+    for (unsigned k = 0; k < 3; k++)
+        body->inertia[k] *= scale;
+    if (GIVEN(c, spawn, tag))
+        body->tag = c->as.spawn.tag;
+    return FINE;
+}
+
+typedef struct meeting {
+    const foliot_world *world;
+    const foliot_body_definition *body;
+} meeting;
+
+static bool solid_for(void *user, uint32_t slot)
+{
+    const meeting *m = user;
+    const foliot_world *world = m->world;
+    uint32_t flags = foliot__flags(world)[slot], group = foliot__group(world)[slot];
+    if (flags & FOLIOT_BODY_SENSOR)
+        return false;
+    if (group != 0 && group == (uint32_t)m->body->group)
+        return m->body->group > 0;
+    return (foliot__category(world)[slot] & m->body->mask) != 0 &&
+           (foliot__mask(world)[slot] & m->body->category) != 0;
+}
+
+// Whether the body would start inside another one that it collides with.
+static bool starts_inside(const foliot_world *world, const foliot_body_definition *body)
+{
+    foliot_shape shape = body->shape;
+    if (body->is_sensor || shape.kind == FOLIOT_SHAPE_POINT || shape.kind == FOLIOT_SHAPE_PLANE)
+        return false;
+    shape.radius *= OVERLAP_SHARE;
+    for (unsigned k = 0; k < 3; k++)
+        shape.half[k] *= OVERLAP_SHARE;
+    meeting m = {world, body};
+    const foliot_query_filter filter = {.accepts = solid_for, .user = &m};
+    double q[4];
+    foliot__quat_normalise(body->orientation, q);
+    return foliot_world_overlap_shape(world, &shape, body->position, q, &filter, NULL, 0) > 0;
+}
+
+static reason spawn_body(batch *b, const foliot_command *c)
+{
+    foliot_world *world = b->world;
+    foliot_body_definition body;
+    reason refused = read_spawn(world, c, &body);
+    if (refused != FINE)
+        return refused;
+    if (starts_inside(world, &body))
+        return FOLIOT_COMMAND_REASON_overlap;
+    uint32_t slot = free_slot(b);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_COMMAND_REASON_full;
+    b->free_slots--;
+    foliot__body_write(world, slot, &body, body.position, 0);
+    foliot__prototype(world)[slot] = c->as.spawn.prototype + 1;
+    world->definition_dirty = 1;
+    world->acceleration_valid = 0;
+    foliot__event(world, FOLIOT_EVENT_COMMAND_SPAWN, slot,
+                  GIVEN(c, spawn, ticket) ? c->as.spawn.ticket : 0);
+    return FINE;
+}
+
+// Constraints and joints of a body that is removed.
+static void break_links(foliot_world *world, uint32_t slot)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < world->constraint_count; i++) {
+        const foliot_constraint_definition *d = &foliot__constraint(world)[i];
+        if (foliot__constraint_broken(world)[i] || (d->a != slot && d->b != slot))
+            continue;
+        foliot__constraint_break(world, i, FOLIOT_BREAK_COMMAND);
+        any = true;
+    }
+    if (!any)
+        return;
+    foliot__joints_changed(world);
+    foliot__constraint_prepare(world);
+}
+
+void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
+{
+    foliot__event(world, FOLIOT_EVENT_DESPAWN, slot, player);
+    foliot__sleep_leave(world, slot);
+    break_links(world, slot);
+    for (uint32_t p = 0; p < world->player_limit; p++) {
+        if (foliot__players(world)[p].body == slot)
+            foliot__players(world)[p].body = FOLIOT_NO_BODY;
+        if (world->extended && foliot__driven(world)[p] == slot)
+            foliot__driven(world)[p] = FOLIOT_NO_BODY;
+    }
+    foliot__body_erase(world, slot);
+    if (slot < world->scene_bodies) // forces of the scene name its bodies alone
+        foliot__forces_body_gone(world);
+    world->definition_dirty = 1;
+    world->acceleration_valid = 0;
+}
+
+static reason despawn_body(batch *b, const foliot_command *c)
+{
+    uint32_t slot = foliot__command_slot(b->world, c->as.despawn.body);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_COMMAND_REASON_body;
+    uint32_t flags = foliot__flags(b->world)[slot];
+    foliot__body_despawn(b->world, slot, FOLIOT_NO_BODY);
+    // The slot of a player's body is not free: a JOIN of the same player may need it again.
+    if (slot >= b->world->scene_bodies && !(flags & FOLIOT_BODY_PLAYER)) {
+        b->free_slots++;
+        b->search = slot < b->search ? slot : b->search;
+    }
+    return FINE;
+}
+
+// -- motion
+
+static bool dynamic(const foliot_world *world, uint32_t slot)
+{
+    const uint32_t not_moved = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_FROZEN;
+    return !(foliot__flags(world)[slot] & not_moved);
+}
+
+// Change of angular velocity by an angular impulse, both in world axes.
+static void turn_by(foliot_world *world, uint32_t slot, const double impulse[3])
+{
+    foliot__v3 inertia = foliot__inertia(world), w = foliot__angular_velocity(world);
+    const double q[4] = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
+                         foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]};
+    const double moments[3] = {inertia.x[slot], inertia.y[slot], inertia.z[slot]};
+    double back[4], v[3];
+    foliot__quat_conjugate(q, back);
+    foliot__quat_rotate(back, impulse, v);
+    for (unsigned k = 0; k < 3; k++)
+        v[k] = moments[k] > 0 ? v[k] / moments[k] : 0;
+    foliot__quat_rotate(q, v, v);
+    w.x[slot] += v[0];
+    w.y[slot] += v[1];
+    w.z[slot] += v[2];
+}
+
+static void apply_impulse(foliot_world *world, uint32_t slot, const foliot_command *c)
+{
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    double linear[3] = {0, 0, 0}, angular[3] = {0, 0, 0}, mass = foliot__mass(world)[slot];
+    if (GIVEN(c, impulse, linear))
+        widen(c->as.impulse.linear, 3, linear);
+    if (GIVEN(c, impulse, angular))
+        widen(c->as.impulse.angular, 3, angular);
+    if (GIVEN(c, impulse, point)) {
+        const float *p = c->as.impulse.point;
+        const double arm[3] = {(double)p[0] - x.x[slot], (double)p[1] - x.y[slot],
+                               (double)p[2] - x.z[slot]};
+        double about[3];
+        foliot__vec3_cross(arm, linear, about);
+        for (unsigned k = 0; k < 3; k++)
+            angular[k] += about[k];
+    }
+    v.x[slot] += linear[0] / mass;
+    v.y[slot] += linear[1] / mass;
+    v.z[slot] += linear[2] / mass;
+    if (world->rotates)
+        turn_by(world, slot, angular);
+}
+
+static reason push_body(batch *b, const foliot_command *c)
+{
+    foliot_world *world = b->world;
+    uint32_t slot = foliot__command_slot(world, c->as.impulse.body);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_COMMAND_REASON_body;
+    if (!dynamic(world, slot))
+        return FOLIOT_COMMAND_REASON_motion;
+    if (GIVEN(c, impulse, point) && !in_range(c->as.impulse.point, 3))
+        return FOLIOT_COMMAND_REASON_range;
+    apply_impulse(world, slot, c);
+    foliot__velocity_changed(world, slot);
+    foliot__sleep_wake(world, slot);
+    return FINE;
+}
+
+// The body is elsewhere: nothing of its contacts holds, and whoever rested on it wakes.
+static void leave_place(foliot_world *world, uint32_t slot)
+{
+    foliot__sleep_leave(world, slot);
+    foliot__contact_forget(world, slot);
+    world->acceleration_valid = 0;
+    foliot__joints_changed(world);
+}
+
+static reason check_motion(const foliot_world *world, uint32_t slot, const foliot_command *c)
+{
+    uint32_t flags = foliot__flags(world)[slot];
+    bool moves = GIVEN(c, set_motion, velocity) || GIVEN(c, set_motion, angular_velocity);
+    if (flags & FOLIOT_BODY_FROZEN || (flags & FOLIOT_BODY_STATIC && moves))
+        return FOLIOT_COMMAND_REASON_motion;
+    if (foliot__shape_kind(world)[slot] == FOLIOT_SHAPE_PLANE) // its place is its shape
+        return FOLIOT_COMMAND_REASON_motion;
+    if ((GIVEN(c, set_motion, orientation) || GIVEN(c, set_motion, angular_velocity)) &&
+        !world->rotates)
+        return FOLIOT_COMMAND_REASON_motion;
+    if ((GIVEN(c, set_motion, position) && !in_range(c->as.set_motion.position, 3)) ||
+        (GIVEN(c, set_motion, velocity) && !in_range(c->as.set_motion.velocity, 3)) ||
+        (GIVEN(c, set_motion, angular_velocity) &&
+         !in_range(c->as.set_motion.angular_velocity, 3)) ||
+        (GIVEN(c, set_motion, orientation) && !is_rotation(c->as.set_motion.orientation)))
+        return FOLIOT_COMMAND_REASON_range;
+    return FINE;
+}
+
+static void put_orientation(foliot_world *world, uint32_t slot, const float given[4])
+{
+    double q[4], unit[4];
+    widen(given, 4, q);
+    foliot__quat_normalise(q, unit);
+    foliot__orientation_w(world)[slot] = unit[0];
+    foliot__orientation_x(world)[slot] = unit[1];
+    foliot__orientation_y(world)[slot] = unit[2];
+    foliot__orientation_z(world)[slot] = unit[3];
+}
+
+static reason set_motion(batch *b, const foliot_command *c)
+{
+    foliot_world *world = b->world;
+    uint32_t slot = foliot__command_slot(world, c->as.set_motion.body);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_COMMAND_REASON_body;
+    reason refused = check_motion(world, slot, c);
+    if (refused != FINE)
+        return refused;
+    double v[3];
+    foliot__target_drop(world, slot);
+    if (GIVEN(c, set_motion, position)) {
+        widen(c->as.set_motion.position, 3, v);
+        put_vector(foliot__position(world), slot, v);
+    }
+    if (GIVEN(c, set_motion, orientation))
+        put_orientation(world, slot, c->as.set_motion.orientation);
+    if (GIVEN(c, set_motion, position) || GIVEN(c, set_motion, orientation))
+        leave_place(world, slot);
+    if (GIVEN(c, set_motion, velocity)) {
+        widen(c->as.set_motion.velocity, 3, v);
+        put_vector(foliot__velocity(world), slot, v);
+    }
+    if (GIVEN(c, set_motion, angular_velocity)) {
+        widen(c->as.set_motion.angular_velocity, 3, v);
+        put_vector(foliot__angular_velocity(world), slot, v);
+    }
+    foliot__velocity_changed(world, slot);
+    foliot__lattice_enter(world, slot);
+    foliot__sleep_wake(world, slot);
+    return FINE;
+}
+
+static reason aim_body(batch *b, const foliot_command *c)
+{
+    foliot_world *world = b->world;
+    uint32_t slot = foliot__command_slot(world, c->as.target.body);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_COMMAND_REASON_body;
+    bool turns = GIVEN(c, target, orientation), goes = GIVEN(c, target, position);
+    if (!(foliot__flags(world)[slot] & FOLIOT_BODY_KINEMATIC) || (turns && !world->rotates))
+        return FOLIOT_COMMAND_REASON_motion;
+    if ((goes && !in_range(c->as.target.position, 3)) ||
+        (turns && !is_rotation(c->as.target.orientation)))
+        return FOLIOT_COMMAND_REASON_range;
+    double position[3], q[4], unit[4];
+    if (goes)
+        widen(c->as.target.position, 3, position);
+    if (turns) {
+        widen(c->as.target.orientation, 4, q);
+        foliot__quat_normalise(q, unit);
+    }
+    bool sent = foliot__target_set(world, slot, goes ? position : NULL, turns ? unit : NULL);
+    return sent ? FINE : FOLIOT_COMMAND_REASON_range;
+}
+
+// -- properties
+
+static bool not_negative(float value)
+{
+    return value >= 0 && (double)value <= FOLIOT_POSITION_MAX;
+}
+
+static reason check_properties(const foliot_world *world, uint32_t slot, const foliot_command *c)
+{
+    bool plane = foliot__shape_kind(world)[slot] == FOLIOT_SHAPE_PLANE;
+    if ((GIVEN(c, set_body, friction) && !not_negative(c->as.set_body.friction)) ||
+        (GIVEN(c, set_body, restitution) &&
+         !(c->as.set_body.restitution >= 0 && c->as.set_body.restitution <= 1)) ||
+        (GIVEN(c, set_body, gravity_scale) && !in_range(&c->as.set_body.gravity_scale, 1)) ||
+        (GIVEN(c, set_body, linear_damping) && !not_negative(c->as.set_body.linear_damping)) ||
+        (GIVEN(c, set_body, angular_damping) && !not_negative(c->as.set_body.angular_damping)) ||
+        (GIVEN(c, set_body, category) && c->as.set_body.category == 0))
+        return FOLIOT_COMMAND_REASON_range;
+    if (!GIVEN(c, set_body, motion))
+        return FINE;
+    if (c->as.set_body.motion > FOLIOT_MOTION_KINEMATIC)
+        return FOLIOT_COMMAND_REASON_range;
+    bool massless = !(foliot__mass(world)[slot] > 0);
+    if (foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN ||
+        (plane && c->as.set_body.motion != FOLIOT_MOTION_STATIC) ||
+        (massless && c->as.set_body.motion == FOLIOT_MOTION_DYNAMIC))
+        return FOLIOT_COMMAND_REASON_motion;
+    return FINE;
+}
+
+static reason set_body(batch *b, const foliot_command *c)
+{
+    foliot_world *world = b->world;
+    uint32_t slot = foliot__command_slot(world, c->as.set_body.body);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_COMMAND_REASON_body;
+    reason refused = check_properties(world, slot, c);
+    if (refused != FINE)
+        return refused;
+    if (GIVEN(c, set_body, tag)) {
+        foliot__tag(world)[slot] = c->as.set_body.tag;
+        world->session_dirty = 1;
+    }
+    const uint32_t physical =
+        ~(uint32_t)(FOLIOT_COMMAND_HAS(set_body, tag) | FOLIOT_COMMAND_HAS(set_body, body));
+    if (!(c->fields & physical))
+        return FINE; // a new tag wakes nobody
+#define PUT(name, table)                                                                           \
+    if (GIVEN(c, set_body, name))                                                                  \
+        foliot__##table(world)[slot] = c->as.set_body.name;
+#define PUT_WIDE(name)                                                                             \
+    if (GIVEN(c, set_body, name))                                                                  \
+        foliot__##name(world)[slot] = (double)c->as.set_body.name;
+    PUT_WIDE(friction)
+    PUT_WIDE(restitution)
+    PUT_WIDE(gravity_scale)
+    PUT_WIDE(linear_damping)
+    PUT_WIDE(angular_damping)
+    PUT(category, category)
+    PUT(mask, mask)
+    if (GIVEN(c, set_body, group))
+        foliot__group(world)[slot] = (uint32_t)c->as.set_body.group;
+#undef PUT
+#undef PUT_WIDE
+    if (GIVEN(c, set_body, motion))
+        foliot__target_drop(world, slot);
+    if (GIVEN(c, set_body, motion))
+        foliot__body_set_motion(world, slot, (foliot_body_motion)c->as.set_body.motion);
+    if (GIVEN(c, set_body, category) || GIVEN(c, set_body, mask) || GIVEN(c, set_body, group))
+        leave_place(world, slot); // what touched it may let it pass from now on
+    foliot__sleep_leave(world, slot);
+    foliot__sleep_wake(world, slot);
+    world->acceleration_valid = 0;
+    world->definition_dirty = 1;
+    return FINE;
+}
+
+// -- all of them
+
+static reason apply_command(batch *b, const foliot_command *c)
+{
+    reason refused = FINE;
+    if (!foliot_command_valid(c, &refused))
+        return refused;
+    if (b->world->session.ended)
+        return FOLIOT_COMMAND_REASON_ended;
+    switch ((foliot_command_kind)c->kind) {
+    case FOLIOT_COMMAND_spawn:
+        return spawn_body(b, c);
+    case FOLIOT_COMMAND_despawn:
+        return despawn_body(b, c);
+    case FOLIOT_COMMAND_impulse:
+        return push_body(b, c);
+    case FOLIOT_COMMAND_set_motion:
+        return set_motion(b, c);
+    case FOLIOT_COMMAND_target:
+        return aim_body(b, c);
+    case FOLIOT_COMMAND_set_body:
+        return set_body(b, c);
+    case FOLIOT_COMMAND_joint:
+        return foliot__command_joint(b->world, c);
+    case FOLIOT_COMMAND_set_joint:
+        return foliot__command_set_joint(b->world, c);
+    case FOLIOT_COMMAND_break_joint:
+        return foliot__command_break_joint(b->world, c);
+    case FOLIOT_COMMAND_control:
+        return foliot__command_control(b->world, c);
+    case FOLIOT_COMMAND_gravity:
+        return foliot__command_gravity(b->world, c);
+    case FOLIOT_COMMAND_var:
+        return foliot__command_var(b->world, c);
+    case FOLIOT_COMMAND_end:
+        return foliot__command_end(b->world, c);
+    default:
+        return FOLIOT_COMMAND_REASON_kind;
+    }
+}
+
+bool foliot__commands_ordered(const foliot_world *world, const foliot_command *commands,
+                              uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (commands[i].sequence <= commands[i - 1].sequence)
+            return false;
+    return count <= world->commands_max;
+}
+
+void foliot__commands_apply(foliot_world *world, const foliot_command *commands, uint32_t count)
+{
+    if (count == 0)
+        return;
+    batch b = {.world = world};
+    count_slots(&b);
+    for (uint32_t i = 0; i < count; i++) {
+        reason refused = apply_command(&b, &commands[i]);
+        if (refused == FINE)
+            continue;
+        world->counters.commands_refused++;
+        foliot__event(world, FOLIOT_EVENT_COMMAND_REFUSED, commands[i].sequence, refused);
+    }
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// command_joint.c: commands that make, change and break joints. A joint that a command made lies in
+// a row beyond the scene's constraints, and as bytes in the state (state/joint_record.h).
+#include <string.h>
+
+#include "sim/constraint/constraint.h"
+#include "sim/constraint/constraint_links.h"
+#include "sim/island/sleep.h"
+#include "sim/math/vec3.h"
+#include "sim/scene/scene.h"
+#include "sim/state/event.h"
+#include "sim/state/joint_record.h"
+#include "sim/state/joint_table.h"
+#include "sim/world/command.h"
+
+#define PI 0x1.921fb54442d18p+1
+#define APART_MAX 0x1p-6 // of the arms: a joint keeps two anchors together, it does not join them
+
+typedef foliot_command_reason reason;
+#define FINE FOLIOT_COMMAND_REASON_none
+#define GIVEN(command, kind, name) ((command)->fields & FOLIOT_COMMAND_HAS(kind, name))
+
+// -- where the two bodies are
+
+typedef struct pose {
+    double x[3], q[4];
+} pose;
+
+static pose pose_of(const foliot_world *world, uint32_t slot)
+{
+    if (slot == FOLIOT_NO_BODY)
+        return (pose){.q = {1, 0, 0, 0}};
+    foliot__v3 x = foliot__position(world);
+    return (pose){{x.x[slot], x.y[slot], x.z[slot]},
+                  {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
+                   foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]}};
+}
+
+static void to_world(const pose *p, const double arm[3], double point[3])
+{
+    foliot__quat_rotate(p->q, arm, point);
+    for (unsigned k = 0; k < 3; k++)
+        point[k] += p->x[k];
+}
+
+static void to_body(const pose *p, const double point[3], double arm[3])
+{
+    double back[4], from[3];
+    for (unsigned k = 0; k < 3; k++)
+        from[k] = point[k] - p->x[k];
+    foliot__quat_conjugate(p->q, back);
+    foliot__quat_rotate(back, from, arm);
+}
+
+static double distance_of(const double a[3], const double b[3])
+{
+    const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    return foliot__vec3_length(d);
+}
+
+static bool turns(const foliot_world *world, uint32_t slot)
+{
+    return slot != FOLIOT_NO_BODY && foliot__inertia_x(world)[slot] > 0;
+}
+
+static bool fixed(const foliot_world *world, uint32_t slot)
+{
+    return slot == FOLIOT_NO_BODY || foliot__flags(world)[slot] & FOLIOT_BODY_STATIC;
+}
+
+// -- what is given
+
+static void take(double *to, float from, uint32_t given)
+{
+    if (given)
+        *to = (double)from;
+}
+
+static void take_vector(double to[3], const float from[3], uint32_t given)
+{
+    for (unsigned k = 0; given && k < 3; k++)
+        to[k] = (double)from[k];
+}
+
+// Numbers of a definition, wherever they came from.
+static bool numbers_valid(const foliot_constraint_definition *d)
+{
+    bool limited = d->angle_min <= d->angle_max;
+    if (limited &&
+        (d->angle_min < -PI || d->angle_max > PI || d->angle_min > 0 || d->angle_max < 0))
+        return false;
+    for (unsigned k = 0; k < 3; k++)
+        if (!(foliot__vec3_length(d->anchor_a) <= FOLIOT_POSITION_MAX) ||
+            !(foliot__vec3_length(d->anchor_b) <= FOLIOT_POSITION_MAX))
+            return false;
+    bool spans = d->length >= 0 && d->length <= FOLIOT_POSITION_MAX && d->length_min >= 0 &&
+                 d->length_min <= d->length;
+    bool drives = d->motor_speed >= -FOLIOT_POSITION_MAX && d->motor_speed <= FOLIOT_POSITION_MAX &&
+                  d->motor_torque >= 0 && d->motor_torque <= FOLIOT_POSITION_MAX;
+    return spans && drives && d->break_force > 0 && d->break_torque > 0;
+}
+
+static foliot_constraint_definition read_joint(const foliot_command *c)
+{
+    foliot_constraint_definition d =
+        foliot_constraint_definition_default((foliot_constraint_kind)c->as.joint.kind);
+#define TAKE(name) take(&d.name, c->as.joint.name, GIVEN(c, joint, name));
+    TAKE(length)
+    TAKE(length_min)
+    TAKE(angle_min)
+    TAKE(angle_max)
+    TAKE(motor_speed)
+    TAKE(motor_torque)
+    TAKE(break_force)
+    TAKE(break_torque)
+#undef TAKE
+    take_vector(d.anchor_a, c->as.joint.anchor_a, GIVEN(c, joint, anchor_a));
+    take_vector(d.anchor_b, c->as.joint.anchor_b, GIVEN(c, joint, anchor_b));
+    take_vector(d.axis, c->as.joint.axis, GIVEN(c, joint, axis));
+    d.collides = GIVEN(c, joint, collides) && c->as.joint.collides != 0;
+    return d;
+}
+
+// -- making one
+
+// Anchors and lengths that follow from where the bodies are; whether they can be held.
+static reason place_joint(const foliot_world *world, const foliot_command *c,
+                          foliot_constraint_definition *d)
+{
+    pose a = pose_of(world, d->a), b = pose_of(world, d->b);
+    double at_a[3], at_b[3];
+    to_world(&a, d->anchor_a, at_a);
+    bool spans = d->kind == FOLIOT_CONSTRAINT_DISTANCE;
+    if (!GIVEN(c, joint, anchor_b) && !spans)
+        to_body(&b, at_a, d->anchor_b);
+    to_world(&b, d->anchor_b, at_b);
+    double apart = distance_of(at_a, at_b);
+    if (spans) {
+        if (!GIVEN(c, joint, length))
+            d->length = apart;
+        if (d->b == FOLIOT_NO_BODY && !GIVEN(c, joint, anchor_b))
+            return FOLIOT_COMMAND_REASON_field;
+    } else if (apart >
+               APART_MAX * (foliot__vec3_length(d->anchor_a) + foliot__vec3_length(d->anchor_b))) {
+        return FOLIOT_COMMAND_REASON_range;
+    }
+    double axis = foliot__vec3_length(d->axis);
+    if (!(axis > 1e-6 && axis < 1e6))
+        return FOLIOT_COMMAND_REASON_range;
+    for (unsigned k = 0; k < 3; k++)
+        d->axis[k] /= axis;
+    return numbers_valid(d) ? FINE : FOLIOT_COMMAND_REASON_range;
+}
+
+static bool holds_point(const foliot_world *world, uint32_t slot, const double anchor[3])
+{
+    return !fixed(world, slot) && !turns(world, slot) && foliot__vec3_length(anchor) > 0;
+}
+
+// A point does not turn: nothing holds its direction, and only its centre can be held.
+static bool bodies_fit(const foliot_world *world, const foliot_constraint_definition *d)
+{
+    bool stiff = d->kind == FOLIOT_CONSTRAINT_HINGE || d->kind == FOLIOT_CONSTRAINT_WELD;
+    if (fixed(world, d->a) && fixed(world, d->b))
+        return false;
+    if (stiff && ((!fixed(world, d->a) && !turns(world, d->a)) ||
+                  (!fixed(world, d->b) && !turns(world, d->b))))
+        return false;
+    return !holds_point(world, d->a, d->anchor_a) && !holds_point(world, d->b, d->anchor_b);
+}
+
+// The lowest row whose joint is broken, or a new one.
+static uint32_t free_row(foliot_world *world)
+{
+    for (uint32_t row = 0; row < world->session.joint_count; row++)
+        if (foliot__constraint_broken(world)[world->scene_constraints + row])
+            return row;
+    return world->session.joint_count < world->capacity.joints_added ? world->session.joint_count
+                                                                     : UINT32_MAX;
+}
+
+static void joint_changed(foliot_world *world, const foliot_constraint_definition *d)
+{
+    foliot__joints_changed(world);
+    foliot__constraint_prepare(world);
+    foliot__sleep_wake(world, d->a);
+    if (d->b != FOLIOT_NO_BODY)
+        foliot__sleep_wake(world, d->b);
+    world->acceleration_valid = 0;
+    world->session_dirty = world->definition_dirty = 1;
+}
+
+static void add_joint(foliot_world *world, uint32_t row, const foliot_constraint_definition *d)
+{
+    uint32_t index = world->scene_constraints + row;
+    foliot__joint_record record = {.definition = *d};
+    if (row == world->session.joint_count) {
+        world->session.joint_count++;
+        world->constraint_count++;
+    } else {
+        record.generation = foliot__joint_record_generation(world, row) + 1;
+    }
+    pose a = pose_of(world, d->a), b = pose_of(world, d->b);
+    double back[4];
+    foliot__quat_conjugate(a.q, back);
+    foliot__quat_multiply(back, b.q, record.start);
+    foliot__joint_record_write(world, row, &record);
+    foliot__joint_record_load(world, row);
+    foliot__constraint_broken(world)[index] = 0;
+    foliot__constraint_force(world)[index] = 0;
+}
+
+reason foliot__command_joint(foliot_world *world, const foliot_command *c)
+{
+    if (c->as.joint.kind > FOLIOT_CONSTRAINT_WELD || c->as.joint.kind == FOLIOT_CONSTRAINT_ROD)
+        return FOLIOT_COMMAND_REASON_range;
+    foliot_constraint_definition d = read_joint(c);
+    d.a = foliot__command_slot(world, c->as.joint.a);
+    d.b = GIVEN(c, joint, b) ? foliot__command_slot(world, c->as.joint.b) : FOLIOT_NO_BODY;
+    if (d.a == FOLIOT_NO_BODY || (GIVEN(c, joint, b) && d.b == FOLIOT_NO_BODY))
+        return FOLIOT_COMMAND_REASON_body;
+    if (d.a == d.b)
+        return FOLIOT_COMMAND_REASON_range;
+    reason refused = place_joint(world, c, &d);
+    if (refused != FINE)
+        return refused;
+    if (!bodies_fit(world, &d))
+        return FOLIOT_COMMAND_REASON_motion;
+    uint32_t row = free_row(world);
+    if (row == UINT32_MAX)
+        return FOLIOT_COMMAND_REASON_full;
+    add_joint(world, row, &d);
+    joint_changed(world, &d);
+    foliot__event(world, FOLIOT_EVENT_JOINT, world->scene_constraints + row,
+                  GIVEN(c, joint, ticket) ? c->as.joint.ticket : 0);
+    return FINE;
+}
+
+// -- changing and breaking one
+
+static uint32_t index_of(const foliot_world *world, foliot_joint_id id)
+{
+    uint32_t index = (uint32_t)id.value;
+    bool known = index < world->constraint_count && !foliot__constraint_broken(world)[index];
+    return known && foliot_world_get_joint_id(world, index).value == id.value ? index : UINT32_MAX;
+}
+
+reason foliot__command_set_joint(foliot_world *world, const foliot_command *c)
+{
+    uint32_t index = index_of(world, c->as.set_joint.joint);
+    if (index == UINT32_MAX)
+        return FOLIOT_COMMAND_REASON_joint;
+    // The scene's own definitions are no state: only joints that commands made can be changed.
+    if (index < world->scene_constraints)
+        return FOLIOT_COMMAND_REASON_motion;
+    foliot_constraint_definition d = foliot__constraint(world)[index];
+#define TAKE(name) take(&d.name, c->as.set_joint.name, GIVEN(c, set_joint, name));
+    TAKE(length)
+    TAKE(length_min)
+    TAKE(angle_min)
+    TAKE(angle_max)
+    TAKE(motor_speed)
+    TAKE(motor_torque)
+    TAKE(break_force)
+    TAKE(break_torque)
+#undef TAKE
+    if (!numbers_valid(&d))
+        return FOLIOT_COMMAND_REASON_range;
+    uint32_t row = index - world->scene_constraints;
+    uint8_t *bytes = foliot__joint_bytes(world) + (size_t)row * FOLIOT__JOINT_RECORD_BYTES;
+    foliot__joint_record record = foliot__joint_record_read(bytes);
+    record.definition = d;
+    foliot__joint_record_write(world, row, &record);
+    foliot__joint_record_load(world, row);
+    joint_changed(world, &d);
+    return FINE;
+}
+
+reason foliot__command_break_joint(foliot_world *world, const foliot_command *c)
+{
+    uint32_t index = index_of(world, c->as.break_joint.joint);
+    if (index == UINT32_MAX)
+        return FOLIOT_COMMAND_REASON_joint;
+    foliot__constraint_break(world, index, FOLIOT_BREAK_COMMAND);
+    joint_changed(world, &foliot__constraint(world)[index]);
+    return FINE;
+}
+
+foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t constraint)
+{
+    if (constraint >= world->constraint_count)
+        return (foliot_joint_id){0};
+    bool scene = constraint < world->scene_constraints;
+    uint64_t generation =
+        scene ? 0 : foliot__joint_record_generation(world, constraint - world->scene_constraints);
+    return (foliot_joint_id){(generation + 1) << 32 | constraint};
+}
+
+uint32_t foliot_world_get_constraint_count(const foliot_world *world)
+{
+    return world->constraint_count;
+}
