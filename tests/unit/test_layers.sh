@@ -44,8 +44,8 @@ BEGIN {
     own = file ~ /^include\// ? "include" : stratum(file);
     # The heap belongs to whoever makes worlds and scenes for programs, never to a step.
     heap_file = file ~ /^common\/sim\/(world\/create|scene\/(scene|scene_bytes|scene_check_bodies))\.c$/;
-    # Binary32 is for contacts and joints, the rows of theirs that are state, and the seed of an inverse root.
-    binary32_file = file ~ /^common\/sim\/((collide|ccd|solver|joint)\/|state\/(state|solver_body)\.h$|force\/force_newton_lanes\.h$|math\/simd\.h$|(world\/state_(io|io_parts|restore)|selftest\/fingerprint)\.c$)/;
+    # Binary32 is for contacts and joints, the fields of commands, the rows of theirs that are state, and the seed of an inverse root.
+    binary32_file = file ~ /^common\/sim\/((collide|ccd|solver|joint)\/|state\/(state|solver_body)\.h$|force\/force_newton_lanes\.h$|math\/simd\.h$|(world\/(state_(io|io_parts|restore)|command|command_joint|command_session)|selftest\/fingerprint)\.c$)/;
 }
 {
     line = $0;

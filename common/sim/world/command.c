@@ -33,11 +33,6 @@ typedef struct batch {
     uint32_t search;     // no free slot lies before it
 } batch;
 
-uint32_t foliot__command_slot(const foliot_world *world, foliot_body_id id)
-{
-    return foliot_world_find_body(world, id);
-}
-
 // -- numbers
 
 static bool in_range(const float *values, unsigned count)
@@ -228,7 +223,7 @@ void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
 
 static reason despawn_body(batch *b, const foliot_command *c)
 {
-    uint32_t slot = foliot__command_slot(b->world, c->as.despawn.body);
+    uint32_t slot = foliot_world_find_body(b->world, c->as.despawn.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     uint32_t flags = foliot__flags(b->world)[slot];
@@ -294,7 +289,7 @@ static void apply_impulse(foliot_world *world, uint32_t slot, const foliot_comma
 static reason push_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot__command_slot(world, c->as.impulse.body);
+    uint32_t slot = foliot_world_find_body(world, c->as.impulse.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     if (!dynamic(world, slot))
@@ -350,7 +345,7 @@ static void put_orientation(foliot_world *world, uint32_t slot, const float give
 static reason set_motion(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot__command_slot(world, c->as.set_motion.body);
+    uint32_t slot = foliot_world_find_body(world, c->as.set_motion.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     reason refused = check_motion(world, slot, c);
@@ -383,7 +378,7 @@ static reason set_motion(batch *b, const foliot_command *c)
 static reason aim_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot__command_slot(world, c->as.target.body);
+    uint32_t slot = foliot_world_find_body(world, c->as.target.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     bool turns = GIVEN(c, target, orientation), goes = GIVEN(c, target, position);
@@ -436,7 +431,7 @@ static reason check_properties(const foliot_world *world, uint32_t slot, const f
 static reason set_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot__command_slot(world, c->as.set_body.body);
+    uint32_t slot = foliot_world_find_body(world, c->as.set_body.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     reason refused = check_properties(world, slot, c);

@@ -17,8 +17,6 @@ void foliot__commands_apply(foliot_world *world, const foliot_command *commands,
 // Removes a body: its contacts, and what holds it to others. What rested on it wakes. `player` goes
 // into the event; FOLIOT_NO_BODY: none.
 void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player);
-// The slot of a live body, FOLIOT_NO_BODY if it is gone.
-uint32_t foliot__command_slot(const foliot_world *world, foliot_body_id id);
 
 // command_joint.c and command_session.c: what one command does; the reason if it is refused.
 foliot_command_reason foliot__command_joint(foliot_world *world, const foliot_command *command);

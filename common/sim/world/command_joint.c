@@ -215,8 +215,8 @@ reason foliot__command_joint(foliot_world *world, const foliot_command *c)
     if (c->as.joint.kind > FOLIOT_CONSTRAINT_WELD || c->as.joint.kind == FOLIOT_CONSTRAINT_ROD)
         return FOLIOT_COMMAND_REASON_range;
     foliot_constraint_definition d = read_joint(c);
-    d.a = foliot__command_slot(world, c->as.joint.a);
-    d.b = GIVEN(c, joint, b) ? foliot__command_slot(world, c->as.joint.b) : FOLIOT_NO_BODY;
+    d.a = foliot_world_find_body(world, c->as.joint.a);
+    d.b = GIVEN(c, joint, b) ? foliot_world_find_body(world, c->as.joint.b) : FOLIOT_NO_BODY;
     if (d.a == FOLIOT_NO_BODY || (GIVEN(c, joint, b) && d.b == FOLIOT_NO_BODY))
         return FOLIOT_COMMAND_REASON_body;
     if (d.a == d.b)

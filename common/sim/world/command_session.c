@@ -21,7 +21,7 @@ reason foliot__command_control(foliot_world *world, const foliot_command *c)
     if (player >= world->player_limit || !foliot__players(world)[player].joined)
         return FOLIOT_COMMAND_REASON_player;
     if (GIVEN(c, control, body) && c->as.control.body.value != 0) {
-        slot = foliot__command_slot(world, c->as.control.body);
+        slot = foliot_world_find_body(world, c->as.control.body);
         if (slot == FOLIOT_NO_BODY)
             return FOLIOT_COMMAND_REASON_body;
     }

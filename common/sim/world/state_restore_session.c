@@ -68,13 +68,13 @@ bool foliot__session_lay_out(const foliot_world *world, const uint8_t *bytes, ui
 // Ends within its bytes, and is zero from there on.
 static bool text_valid(const uint8_t *text, size_t bytes)
 {
-    const uint8_t *end = memchr(text, 0, bytes);
-    if (!end)
-        return false;
-    for (; end < text + bytes; end++)
-        if (*end)
+    size_t length = 0;
+    while (length < bytes && text[length])
+        length++;
+    for (size_t k = length; k < bytes; k++)
+        if (text[k])
             return false;
-    return true;
+    return length < bytes;
 }
 
 static const char *key_at(const foliot__session_layout *l, uint32_t i)
