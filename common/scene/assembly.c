@@ -100,6 +100,8 @@ void foliot__assembly_finish_lists(foliot__assembly *assembly)
     foliot_scene *scene = &assembly->scene;
     scene->bodies = (const foliot_body_definition *)(const void *)assembly->bodies.items;
     scene->body_count = assembly->bodies.count;
+    scene->prototypes = (const foliot_body_definition *)(const void *)assembly->prototypes.items;
+    scene->prototype_count = assembly->prototypes.count;
     scene->forces = (const foliot_force_definition *)(const void *)assembly->forces.items;
     scene->force_count = assembly->forces.count;
     scene->constraints =
@@ -121,6 +123,8 @@ void foliot__assembly_open(foliot__assembly *assembly, const char *name, const c
     assembly->scene = foliot_scene_default();
     assembly->bodies.item_bytes = sizeof(foliot_body_definition);
     assembly->bodies.count_max = FOLIOT_BODIES_MAX;
+    assembly->prototypes.item_bytes = sizeof(foliot_body_definition);
+    assembly->prototypes.count_max = FOLIOT_PROTOTYPES_MAX;
     assembly->forces.item_bytes = sizeof(foliot_force_definition);
     assembly->forces.count_max = FOLIOT_FORCES_MAX;
     assembly->constraints.item_bytes = sizeof(foliot_constraint_definition);
@@ -138,6 +142,7 @@ static void free_list(foliot__list *list)
 foliot_status foliot__assembly_close(foliot__assembly *assembly)
 {
     free_list(&assembly->bodies);
+    free_list(&assembly->prototypes);
     free_list(&assembly->forces);
     free_list(&assembly->constraints);
     foliot__arena_free(&assembly->source.reading.arena);

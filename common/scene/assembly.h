@@ -17,7 +17,7 @@ typedef struct foliot__grid {
 
 // Where a body, force or constraint was written.
 typedef struct foliot__origin {
-    const foliot__node *item; // of the list `bodies`, `forces` or `constraints`
+    const foliot__node *item; // of the list `bodies`, `prototypes`, `forces` or `constraints`
     uint32_t item_index;
     uint32_t csv_line;        // 0: not from a CSV file
     const foliot__csv *csv;   // NULL likewise
@@ -35,7 +35,7 @@ typedef struct foliot__assembly {
     foliot__scene_source source; // first member: an assembly is a source
     foliot_scene scene;          // its lists are set at the end
     double tick_hz;              // 0: not given
-    foliot__list bodies, forces, constraints;
+    foliot__list bodies, prototypes, forces, constraints;
 } foliot__assembly;
 
 // An empty assembly of the file called `name`; CSV files are looked for in `folder` (NULL: there

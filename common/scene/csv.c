@@ -14,7 +14,13 @@
 
 #define COLUMNS_MAX 40
 
-typedef enum cell_type { CELL_NUMBER, CELL_NAME, CELL_FLAG, CELL_SHAPE } cell_type;
+typedef enum cell_type {
+    CELL_NUMBER,
+    CELL_WHOLE,
+    CELL_NAME,
+    CELL_FLAG,
+    CELL_SHAPE,
+} cell_type;
 
 // `path` is the value's path inside a body, as foliot_scene_check writes it.
 typedef struct column {
@@ -32,6 +38,14 @@ typedef struct column {
 static const column columns[] = {
     PLAIN("name", "name", name, CELL_NAME),
     PLAIN("static", "static", is_static, CELL_FLAG),
+    PLAIN("kinematic", "kinematic", is_kinematic, CELL_FLAG),
+    PLAIN("sensor", "sensor", is_sensor, CELL_FLAG),
+    PLAIN("tag", "tag", tag, CELL_WHOLE),
+    PLAIN("category", "filter.category", category, CELL_WHOLE),
+    PLAIN("mask", "filter.mask", mask, CELL_WHOLE),
+    PLAIN("gravity_scale", "gravity_scale", gravity_scale, CELL_NUMBER),
+    PLAIN("linear_damping", "linear_damping", linear_damping, CELL_NUMBER),
+    PLAIN("angular_damping", "angular_damping", angular_damping, CELL_NUMBER),
     PLAIN("mass", "mass", mass, CELL_NUMBER),
     AXES("inertia", "inertia", inertia),
     AXES("position", "position", position),
@@ -166,6 +180,15 @@ static const char *read_number_cell(foliot__reading *reading, const char *text, 
     return wrong == FOLIOT__NUMBER_OK ? NULL : foliot__number_fault_text(wrong);
 }
 
+static const char *read_whole_cell(const char *text, uint32_t *number)
+{
+    uint64_t wide;
+    if (!foliot__whole_of(text, &wide) || wide > UINT32_MAX)
+        return "must be a whole number, 0 or greater";
+    *number = (uint32_t)wide;
+    return NULL;
+}
+
 static const char *read_flag_cell(const char *text, bool *flag)
 {
     *flag = strcmp(text, "true") == 0;
@@ -196,6 +219,8 @@ static void read_cell(foliot__reading *reading, const foliot__csv *csv, uint32_t
         sentence = "is too long";
     else if (kind->type == CELL_NUMBER)
         sentence = read_number_cell(reading, text, target);
+    else if (kind->type == CELL_WHOLE)
+        sentence = read_whole_cell(text, target);
     else if (kind->type == CELL_FLAG)
         sentence = read_flag_cell(text, target);
     else

@@ -57,6 +57,34 @@ static void read_shape(foliot__scene_source *source, const foliot__node *node,
 
 // -- bodies
 
+static void read_group(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, void *target)
+{
+    double number;
+    if (!foliot__read_number(source, node, path, &number))
+        return;
+    if (number >= INT32_MIN && number <= INT32_MAX && number == (int32_t)number)
+        *(int32_t *)target = (int32_t)number;
+    else
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      "must be a whole number from -2^31 to 2^31 - 1");
+}
+
+static const foliot__key filter_keys[] = {
+    WHOLE("category", foliot_body_definition, category),
+    WHOLE("mask", foliot_body_definition, mask),
+    NESTED("group", foliot_body_definition, group, read_group),
+    END,
+};
+
+// `target` is the body.
+static void read_filter(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, void *target)
+{
+    foliot__read_mapping(source, node, path, filter_keys, target);
+}
+_Static_assert(offsetof(foliot_body_definition, name) == 0, "a body begins with its name");
+
 // The keys of a body at `at` (a member and a dot, or nothing) inside `structure`.
 // clang-format off
 #define BODY_KEYS(structure, at)                                                                   \
@@ -68,16 +96,31 @@ static void read_shape(foliot__scene_source *source, const foliot__node *node,
     VECTOR("force", structure, at force, 3),                                                       \
     NUMBER("friction", structure, at friction),                                                    \
     NUMBER("restitution", structure, at restitution),                                              \
+    NUMBER("gravity_scale", structure, at gravity_scale),                                          \
+    NUMBER("linear_damping", structure, at linear_damping),                                        \
+    NUMBER("angular_damping", structure, at angular_damping),                                      \
+    FLAG("sensor", structure, at is_sensor),                                                       \
+    NESTED("filter", structure, at name, read_filter),                                             \
+    WHOLE("tag", structure, at tag),                                                               \
     NESTED("shape", structure, at shape, read_shape)
 // clang-format on
 
 static const foliot__key body_keys[] = {
     TEXT("name", foliot_body_definition, name),
     FLAG("static", foliot_body_definition, is_static),
+    FLAG("kinematic", foliot_body_definition, is_kinematic),
     VECTOR("position", foliot_body_definition, position, 3),
     BODY_KEYS(foliot_body_definition, ),
     SKIP("csv"),
     SKIP("grid"),
+    END,
+};
+
+static const foliot__key prototype_keys[] = {
+    REQUIRED("name", FOLIOT__TEXT, foliot_body_definition, name, 1),
+    FLAG("static", foliot_body_definition, is_static),
+    FLAG("kinematic", foliot_body_definition, is_kinematic),
+    BODY_KEYS(foliot_body_definition, ),
     END,
 };
 
@@ -110,6 +153,23 @@ static void read_bodies(foliot__scene_source *source, const foliot__node *node,
 {
     (void)target;
     foliot__read_sequence(source, node, path, read_body_item, foliot__assembly_of(source));
+}
+
+static void read_prototype_item(foliot__scene_source *source, const foliot__node *node,
+                                const foliot__path *path, void *target)
+{
+    foliot__assembly *assembly = target;
+    foliot_body_definition body = foliot_body_definition_default();
+    foliot__origin origin = {.item = node, .item_index = path->index};
+    foliot__read_mapping(source, node, path, prototype_keys, &body);
+    foliot__list_append(assembly, &assembly->prototypes, &body, &origin, path);
+}
+
+static void read_prototypes(foliot__scene_source *source, const foliot__node *node,
+                            const foliot__path *path, void *target)
+{
+    (void)target;
+    foliot__read_sequence(source, node, path, read_prototype_item, foliot__assembly_of(source));
 }
 
 // Sorts the names of the bodies, by which forces and constraints find them.
@@ -296,6 +356,7 @@ static void read_spawn(foliot__scene_source *source, const foliot__node *node,
 // Nested readers of these tables get the players' definition itself, hence the offsets of 0.
 static const foliot__key players_keys[] = {
     SKIP("limit"),
+    FLAG("bodiless", foliot_players_definition, bodiless),
     {"spawn", FOLIOT__NESTED, 0, false, 1, NULL, read_spawn},
     {"controls", FOLIOT__NESTED, 0, false, 1, NULL, read_controls},
     END,
@@ -307,6 +368,9 @@ static void read_players(foliot__scene_source *source, const foliot__node *node,
     foliot_players_definition *players = target;
     players->limit = PLAYERS_LIMIT_DEFAULT;
     foliot__read_mapping(source, node, path, players_keys, players);
+    if (foliot__source_is_fine(source) && players->bodiless && foliot__value_of(node, "spawn"))
+        foliot__fault_at_key(source, node, path, "spawn",
+                             "`bodiless` players have no body: this key would not be looked at");
     const foliot__node *limit =
         foliot__source_is_fine(source) ? foliot__value_of(node, "limit") : NULL;
     foliot__path step = {path, "limit", 0};
@@ -394,6 +458,8 @@ static const foliot__key units_keys[] = {
 static const foliot__key limits_keys[] = {
     NUMBER("speed_max", foliot_scene, speed_max),
     WHOLE("bodies_max", foliot_scene, bodies_max),
+    WHOLE("commands_max", foliot_scene, commands_max),
+    WHOLE("joints_max", foliot_scene, joints_max),
     END,
 };
 
@@ -426,6 +492,7 @@ static const foliot__key top_keys[] = {
     NESTED("limits", foliot__assembly, scene, read_limits),
     SKIP("forces"), // once the bodies' names are known
     NESTED("bodies", foliot__assembly, bodies, read_bodies),
+    NESTED("prototypes", foliot__assembly, prototypes, read_prototypes),
     SKIP("constraints"), // likewise
     NESTED("players", foliot__assembly, SCENE(players), read_players),
     END,

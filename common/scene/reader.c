@@ -47,9 +47,10 @@ static const foliot__origin *origin_of(const foliot__assembly *assembly, const c
         const char *name;
         const foliot__list *list;
     } lists[] = {{"bodies", &assembly->bodies},
+                 {"prototypes", &assembly->prototypes},
                  {"forces", &assembly->forces},
                  {"constraints", &assembly->constraints}};
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
         size_t length = strlen(lists[i].name);
         if (strncmp(path, lists[i].name, length) != 0 || path[length] != '[')
             continue;

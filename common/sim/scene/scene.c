@@ -166,13 +166,42 @@ uint32_t foliot_scene_find_prototype(const foliot_scene *scene, const char *name
 
 static bool collidable(const foliot_body_definition *body)
 {
-    return body->shape.kind != FOLIOT_SHAPE_POINT;
+    return body->shape.kind != FOLIOT_SHAPE_POINT && !body->is_sensor;
+}
+
+// Dynamic, or a command may make it so: what starts static has no mass.
+static bool pushable(const foliot_scene *scene, const foliot_body_definition *body)
+{
+    bool lasting = body->is_static || (body->is_kinematic && scene->commands_max == 0);
+    return !lasting && body->mass > 0;
 }
 
 bool foliot__body_rotates(const foliot_body_definition *body)
 {
     bool given = body->inertia[0] > 0 && body->inertia[1] > 0 && body->inertia[2] > 0;
     return !body->is_static && (given || body->shape.kind != FOLIOT_SHAPE_POINT);
+}
+
+bool foliot__scene_rotates(const foliot_scene *scene)
+{
+    bool rotates = foliot__scene_spawns(scene) && foliot__body_rotates(&scene->players.body);
+    for (uint32_t i = 0; i < scene->body_count && !rotates; i++) {
+        foliot_body_definition body = scene->bodies[i];
+        if (scene->commands_max > 0 && body.shape.kind != FOLIOT_SHAPE_PLANE)
+            body.is_static = false; // a command may make it kinematic
+        rotates = foliot__body_rotates(&body);
+    }
+    for (uint32_t i = 0; i < scene->prototype_count && !rotates; i++) {
+        foliot_body_definition body = scene->prototypes[i];
+        body.is_static = body.shape.kind == FOLIOT_SHAPE_PLANE;
+        rotates = foliot__body_rotates(&body);
+    }
+    return rotates;
+}
+
+bool foliot__scene_spawns(const foliot_scene *scene)
+{
+    return scene->players.limit > 0 && !scene->players.bodiless;
 }
 
 bool foliot__constraint_is_joint(const foliot_constraint_definition *constraint)
@@ -197,7 +226,7 @@ bool foliot__scene_extended(const foliot_scene *scene)
 {
     bool extended = scene->commands_max > 0 || scene->prototype_count > 0 ||
                     scene->players.bodiless ||
-                    (scene->players.limit && body_extended(&scene->players.body));
+                    (foliot__scene_spawns(scene) && body_extended(&scene->players.body));
     for (uint32_t i = 0; i < scene->body_count && !extended; i++)
         extended = body_extended(&scene->bodies[i]);
     return extended;
@@ -208,7 +237,7 @@ bool foliot__scene_joins(const foliot_scene *scene)
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         if (foliot__constraint_is_joint(&scene->constraints[i]))
             return true;
-    return false;
+    return scene->joints_max > 0;
 }
 
 bool foliot__scene_collides(const foliot_scene *scene)
@@ -217,14 +246,14 @@ bool foliot__scene_collides(const foliot_scene *scene)
     for (uint32_t i = 0; i < scene->body_count; i++)
         if (collidable(&scene->bodies[i])) {
             shapes++;
-            moving += !scene->bodies[i].is_static;
+            moving += pushable(scene, &scene->bodies[i]);
         }
     for (uint32_t i = 0; i < scene->prototype_count; i++)
         if (collidable(&scene->prototypes[i])) {
             shapes += 2; // of one prototype there may be several
-            moving += !scene->prototypes[i].is_static;
+            moving += pushable(scene, &scene->prototypes[i]);
         }
-    if (scene->players.limit && collidable(&scene->players.body)) {
+    if (foliot__scene_spawns(scene) && collidable(&scene->players.body)) {
         shapes += scene->players.limit;
         moving += scene->players.limit;
     }

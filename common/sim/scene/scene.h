@@ -13,6 +13,11 @@ bool foliot__scene_collides(const foliot_scene *scene);
 // uses a gravity scale, damping, a filter, a tag, or is kinematic or a sensor.
 bool foliot__scene_extended(const foliot_scene *scene);
 
+// Its JOIN gives a player a body.
+bool foliot__scene_spawns(const foliot_scene *scene);
+// Some body turns, or may once a command has changed how it moves.
+bool foliot__scene_rotates(const foliot_scene *scene);
+
 // A ball, hinge or weld, or a distance that holds a body elsewhere than at its centre: joint.h's
 // business.
 bool foliot__constraint_is_joint(const foliot_constraint_definition *constraint);

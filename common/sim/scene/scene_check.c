@@ -8,6 +8,7 @@
 
 #include "sim/scene/scene_rules.h"
 
+#include "foliot/command.h"
 #include "foliot/input.h"
 
 #define ITERATIONS_MAX 1000
@@ -42,22 +43,11 @@ static void check_buttons(foliot__checker *c, foliot__scene_place at,
                          "nobody can jump where no two shapes can touch");
 }
 
-static void check_players(foliot__checker *c)
+static void check_positions(foliot__checker *c, foliot__scene_place at,
+                            const foliot_players_definition *players)
 {
-    const foliot_players_definition *players = &c->scene->players;
-    const foliot__scene_place at = {"players", FOLIOT__NOWHERE};
-    if (players->limit == 0)
-        return;
-    if (players->limit > FOLIOT_PLAYERS_MAX)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "limit", "must lie between 1 and %d",
-                         FOLIOT_PLAYERS_MAX);
-    foliot__check_body(c, (foliot__scene_place){"players.spawn", FOLIOT__NOWHERE}, &players->body);
-    if (players->body.is_static)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.static",
-                         "a player's body must be able to move");
-    if (players->position_count == 0 || !players->positions)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
-                         "needs one position at least");
+    if (players->position_count && !players->positions)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions", "is NULL");
     if (players->position_count > FOLIOT_BODIES_MAX)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
                          "has more than %u positions", FOLIOT_BODIES_MAX);
@@ -67,11 +57,41 @@ static void check_players(foliot__checker *c)
                 foliot__complain(c, FOLIOT_STATUS_INVALID,
                                  (foliot__scene_place){"players.spawn.positions", i}, "", "%s",
                                  foliot__range_text(FOLIOT__COORDINATE));
+}
+
+static void check_spawn(foliot__checker *c, foliot__scene_place at,
+                        const foliot_players_definition *players)
+{
+    foliot__check_body(c, (foliot__scene_place){"players.spawn", FOLIOT__NOWHERE}, &players->body);
+    if (players->body.is_static || players->body.is_kinematic)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at,
+                         players->body.is_static ? "spawn.static" : "spawn.kinematic",
+                         "a player's body must be able to move");
+    if (!players->bodiless && (players->position_count == 0 || !players->positions))
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
+                         "needs one position at least");
+    check_positions(c, at, players);
+}
+
+static void check_players(foliot__checker *c)
+{
+    const foliot_players_definition *players = &c->scene->players;
+    const foliot__scene_place at = {"players", FOLIOT__NOWHERE};
+    if (players->limit == 0)
+        return;
+    if (players->limit > FOLIOT_PLAYERS_MAX)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "limit", "must lie between 1 and %d",
+                         FOLIOT_PLAYERS_MAX);
+    check_spawn(c, at, players);
+    if (players->bodiless && c->scene->commands_max == 0)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "bodiless",
+                         "nothing gives players their bodies: the scene has no "
+                         "`limits.commands_max`");
     if (players->control > FOLIOT_CONTROL_VESSEL)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "names no controls");
     foliot__check_rules(c, at, controls_rules, players);
     check_buttons(c, at, players);
-    if (players->torque > 0 && !foliot__body_rotates(&players->body))
+    if (players->torque > 0 && !players->bodiless && !foliot__body_rotates(&players->body))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.torque",
                          "a point does not turn: give `spawn` a shape or an inertia");
 }
@@ -140,6 +160,17 @@ static void check_capacity(foliot__checker *c)
                          (unsigned)least, FOLIOT_BODIES_MAX);
 }
 
+static void check_commands(foliot__checker *c)
+{
+    const foliot_scene *scene = c->scene;
+    check_count(c, "limits.commands_max", scene->commands_max, 0, FOLIOT_COMMANDS_MAX);
+    check_count(c, "limits.joints_max", scene->joints_max, 0,
+                FOLIOT_CONSTRAINTS_MAX - scene->constraint_count);
+    if (scene->joints_max && scene->commands_max == 0)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "limits.joints_max",
+                         "nothing makes them: the scene has no `limits.commands_max`");
+}
+
 // What sleeps does not look whether forces from afar have changed.
 static void check_sleep(foliot__checker *c)
 {
@@ -175,12 +206,15 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem
     foliot__checker c = {scene, problem, FOLIOT_STATUS_OK};
     check_top(&c);
     foliot__check_bodies(&c);
+    foliot__check_prototypes(&c);
     check_players(&c);
     if (c.status == FOLIOT_STATUS_OK) {
         foliot__check_forces(&c);
         foliot__check_constraints(&c);
         check_capacity(&c);
     }
+    if (c.status == FOLIOT_STATUS_OK)
+        check_commands(&c);
     if (c.status == FOLIOT_STATUS_OK)
         check_sleep(&c);
     if (c.status == FOLIOT_STATUS_OK)

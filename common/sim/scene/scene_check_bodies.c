@@ -18,9 +18,14 @@ static const foliot__rule body_rules[] = {
     BODY(force, "force", 3, FINITE),
     BODY(friction, "friction", 1, NOT_NEGATIVE),
     BODY(restitution, "restitution", 1, UNIT),
+    BODY(gravity_scale, "gravity_scale", 1, FINITE),
+    BODY(linear_damping, "linear_damping", 1, NOT_NEGATIVE),
+    BODY(angular_damping, "angular_damping", 1, NOT_NEGATIVE),
     FOLIOT__RULE_END,
 };
 static const foliot__rule mass_rules[] = {BODY(mass, "mass", 1, POSITIVE), FOLIOT__RULE_END};
+static const foliot__rule free_mass_rules[] = {BODY(mass, "mass", 1, NOT_NEGATIVE),
+                                               FOLIOT__RULE_END};
 static const foliot__rule point_rules[] = {FOLIOT__RULE_END};
 static const foliot__rule sphere_rules[] = {BODY(shape.radius, "shape.radius", 1, POSITIVE),
                                             FOLIOT__RULE_END};
@@ -97,6 +102,23 @@ static void check_motion(foliot__checker *c, foliot__scene_place at,
             "must be a quaternion (w, x, y, z) whose length lies between 1e-6 and 1e6");
 }
 
+// How it moves, and what it meets.
+static void check_role(foliot__checker *c, foliot__scene_place at,
+                       const foliot_body_definition *body)
+{
+    if (body->is_static && body->is_kinematic)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "kinematic",
+                         "a body is static or kinematic, not both");
+    if (body->is_kinematic && foliot__norm2(body->force, 3) > 0)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "force", "no force moves a kinematic body");
+    if (body->is_sensor && body->shape.kind == FOLIOT_SHAPE_POINT)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "sensor",
+                         "a point senses nothing: give the body a shape");
+    if (body->category == 0)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "filter.category",
+                         "must have one bit at least");
+}
+
 void foliot__check_body(foliot__checker *c, foliot__scene_place at,
                         const foliot_body_definition *body)
 {
@@ -104,23 +126,25 @@ void foliot__check_body(foliot__checker *c, foliot__scene_place at,
     if (fault)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "name", "%s", fault);
     if (!body->is_static)
-        foliot__check_rules(c, at, mass_rules, body);
+        foliot__check_rules(c, at, body->is_kinematic ? free_mass_rules : mass_rules, body);
     foliot__check_rules(c, at, body_rules, body);
     check_shape(c, at, body);
     check_inertia(c, at, body);
     check_motion(c, at, body);
+    check_role(c, at, body);
 }
 
-static void check_names_unique(foliot__checker *c, foliot__name_entry *entries)
+static void compare_names(foliot__checker *c, const char *list,
+                          const foliot_body_definition *bodies, uint32_t body_count,
+                          foliot__name_entry *entries)
 {
-    const foliot_scene *scene = c->scene;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < scene->body_count; i++) {
-        const char *name = scene->bodies[i].name;
+    for (uint32_t i = 0; i < body_count; i++) {
+        const char *name = bodies[i].name;
         if (name && *name)
             entries[count++] = (foliot__name_entry){foliot__name_hash(name), name, i};
     }
-    foliot__names_sort(entries, entries + scene->body_count, count);
+    foliot__names_sort(entries, entries + body_count, count);
     uint32_t second = FOLIOT__NOWHERE; // the earliest one that comes too late
     for (uint32_t k = 1; k < count; k++) {
         const foliot__name_entry *a = &entries[k - 1], *b = &entries[k];
@@ -128,8 +152,26 @@ static void check_names_unique(foliot__checker *c, foliot__name_entry *entries)
             second = b->index;
     }
     if (second != FOLIOT__NOWHERE)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, (foliot__scene_place){"bodies", second}, "name",
-                         "another body is called `%s` already", scene->bodies[second].name);
+        foliot__complain(c, FOLIOT_STATUS_INVALID, (foliot__scene_place){list, second}, "name",
+                         "another %s is called `%s` already",
+                         bodies == c->scene->bodies ? "body" : "prototype", bodies[second].name);
+}
+
+static void check_names_unique(foliot__checker *c, const char *list,
+                               const foliot_body_definition *bodies, uint32_t count)
+{
+    if (c->status != FOLIOT_STATUS_OK || count < 2)
+        return;
+    // A scene is checked before there is a world, and may have more names than a stack holds: a
+    // step allocates nothing.
+    foliot__name_entry *entries = malloc(2 * (size_t)count * sizeof *entries);
+    if (!entries) {
+        foliot__complain(c, FOLIOT_STATUS_MEMORY, FOLIOT__AT_TOP, list,
+                         "no memory to compare the names");
+        return;
+    }
+    compare_names(c, list, bodies, count, entries);
+    free(entries);
 }
 
 void foliot__check_bodies(foliot__checker *c)
@@ -146,16 +188,28 @@ void foliot__check_bodies(foliot__checker *c)
     }
     for (uint32_t i = 0; i < scene->body_count && c->status == FOLIOT_STATUS_OK; i++)
         foliot__check_body(c, (foliot__scene_place){"bodies", i}, &scene->bodies[i]);
-    if (c->status != FOLIOT_STATUS_OK || scene->body_count < 2)
-        return;
-    // A scene is checked before there is a world, and may have more names than a stack holds: a
-    // step allocates nothing.
-    foliot__name_entry *entries = malloc(2 * (size_t)scene->body_count * sizeof *entries);
-    if (!entries) {
-        foliot__complain(c, FOLIOT_STATUS_MEMORY, FOLIOT__AT_TOP, "bodies",
-                         "no memory to compare the names");
-        return;
+    check_names_unique(c, "bodies", scene->bodies, scene->body_count);
+}
+
+// Where a prototype stands is a command's to say.
+void foliot__check_prototypes(foliot__checker *c)
+{
+    const foliot_scene *scene = c->scene;
+    if (scene->prototype_count > FOLIOT_PROTOTYPES_MAX)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "prototypes",
+                         "a scene has at most %u prototypes", FOLIOT_PROTOTYPES_MAX);
+    else if (scene->prototype_count && !scene->prototypes)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "prototypes", "is NULL");
+    if (scene->prototype_count && scene->commands_max == 0)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "prototypes",
+                         "nothing spawns them: the scene has no `limits.commands_max`");
+    for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < scene->prototype_count; i++) {
+        const foliot_body_definition *body = &scene->prototypes[i];
+        const foliot__scene_place at = {"prototypes", i};
+        if (!body->name || !*body->name)
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "name",
+                             "a prototype needs a name, by which commands find it");
+        foliot__check_body(c, at, body);
     }
-    check_names_unique(c, entries);
-    free(entries);
+    check_names_unique(c, "prototypes", scene->prototypes, scene->prototype_count);
 }

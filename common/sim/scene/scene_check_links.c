@@ -48,9 +48,12 @@ static const foliot__rule *const force_rules[] = {uniform_rules, constant_rules,
                                                   callback_rules};
 #define FORCE_KINDS (sizeof force_rules / sizeof *force_rules)
 
-static bool is_static(const foliot_scene *scene, uint32_t index)
+// Nothing can ever move it but its own velocity. A command may make another body of a kinematic
+// one.
+static bool is_unmoved(const foliot_scene *scene, uint32_t index)
 {
-    return index == FOLIOT_NO_BODY || scene->bodies[index].is_static;
+    return index == FOLIOT_NO_BODY || scene->bodies[index].is_static ||
+           (scene->bodies[index].is_kinematic && scene->commands_max == 0);
 }
 
 static bool check_reference(foliot__checker *c, foliot__scene_place at, const char *key,
@@ -69,7 +72,7 @@ static void check_ends(foliot__checker *c, foliot__scene_place at, uint32_t a, u
         return;
     if (a == b)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "b", "must be another body than `a`");
-    if (is_static(c->scene, a) && is_static(c->scene, b))
+    if (is_unmoved(c->scene, a) && is_unmoved(c->scene, b))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "a", "neither end of it can move");
 }
 
@@ -87,8 +90,11 @@ static void check_force(foliot__checker *c, foliot__scene_place at,
             foliot__complain(c, FOLIOT_STATUS_INVALID, at, "damping",
                              "is damping of no known kind");
     } else if (force->kind == FOLIOT_FORCE_CONSTANT) {
-        if (check_reference(c, at, "body", force->a, false) && is_static(c->scene, force->a))
-            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "body", "a static body never moves");
+        if (check_reference(c, at, "body", force->a, false) && is_unmoved(c->scene, force->a))
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "body", "%s",
+                             c->scene->bodies[force->a].is_static
+                                 ? "a static body never moves"
+                                 : "no force moves a kinematic body");
         if (!(force->as.constant.end > force->as.constant.start)) // may be infinite
             foliot__complain(c, FOLIOT_STATUS_INVALID, at, "end", "must be later than `start`");
     } else if (force->kind == FOLIOT_FORCE_CALLBACK) {

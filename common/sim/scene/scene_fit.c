@@ -19,6 +19,8 @@ typedef struct needs {
     bool sleep;
     bool far;        // a place or a speed beyond reversible-leapfrog's lattice
     bool long_steps; // whose sum time-corrected-verlet could not keep
+    bool commands, kinematic, sensors, scales; // scales: a gravity scale
+    bool damps;                                // a body's own damping
 } needs;
 
 static bool force_damps(const foliot_force_definition *force)
@@ -36,6 +38,16 @@ static bool beyond_lattice(const double v[3])
     return false;
 }
 
+static void add_body(needs *n, const foliot_body_definition *body)
+{
+    n->turns |= foliot__norm2(body->angular_velocity, 3) > 0;
+    n->far |= beyond_lattice(body->velocity);
+    n->kinematic |= body->is_kinematic;
+    n->sensors |= body->is_sensor;
+    n->scales |= body->gravity_scale != 1;
+    n->damps |= body->linear_damping > 0 || body->angular_damping > 0;
+}
+
 static needs needs_of(const foliot_scene *scene)
 {
     needs n = {.contacts = foliot__scene_collides(scene), .clamp = scene->speed_max < INFINITE};
@@ -43,15 +55,18 @@ static needs needs_of(const foliot_scene *scene)
     n.turns = players->limit && players->torque > 0;
     n.grips = players->limit && (players->reach > 0 || players->jump > 0);
     n.sleep = scene->sleep;
+    n.commands = scene->commands_max > 0;
+    n.joints = scene->joints_max > 0;
     for (uint32_t i = 0; i < scene->body_count; i++) {
-        n.turns |= foliot__norm2(scene->bodies[i].angular_velocity, 3) > 0;
+        add_body(&n, &scene->bodies[i]);
         n.far |= beyond_lattice(scene->bodies[i].position);
-        n.far |= beyond_lattice(scene->bodies[i].velocity);
     }
-    for (uint32_t i = 0; scene->players.limit && i < scene->players.position_count; i++)
-        n.far |= beyond_lattice(scene->players.positions[i]);
-    n.far |= scene->players.limit && beyond_lattice(scene->players.body.velocity);
-    n.turns |= scene->players.limit && foliot__norm2(scene->players.body.angular_velocity, 3) > 0;
+    for (uint32_t i = 0; i < scene->prototype_count; i++)
+        add_body(&n, &scene->prototypes[i]);
+    for (uint32_t i = 0; players->limit && i < players->position_count; i++)
+        n.far |= beyond_lattice(players->positions[i]);
+    if (foliot__scene_spawns(scene))
+        add_body(&n, &players->body);
     for (uint32_t i = 0; i < scene->constraint_count; i++) {
         const foliot_constraint_definition *c = &scene->constraints[i];
         bool joint = foliot__constraint_is_joint(c);
@@ -69,6 +84,16 @@ static needs needs_of(const foliot_scene *scene)
 static const char *objection(const foliot_integrator_info *info, const needs *n, bool players)
 {
     bool to_bits = info->reversible == FOLIOT_REVERSIBILITY_EXACT;
+    if (n->commands && (to_bits || info->lab_only))
+        return "commands";
+    if (n->kinematic && to_bits)
+        return "kinematic bodies";
+    if (n->sensors && to_bits)
+        return "sensors";
+    if (n->scales && to_bits)
+        return "a gravity scale";
+    if (n->damps && to_bits)
+        return "damping of bodies";
     if (n->contacts && (!info->contacts || to_bits))
         return "contacts";
     if (n->distances && (!info->contacts || to_bits))

@@ -70,6 +70,7 @@ const char *foliot__name_fault(const char *name);
 void foliot__check_body(foliot__checker *c, foliot__scene_place at,
                         const foliot_body_definition *body);
 void foliot__check_bodies(foliot__checker *c);
+void foliot__check_prototypes(foliot__checker *c);
 void foliot__check_forces(foliot__checker *c);
 void foliot__check_constraints(foliot__checker *c);
 

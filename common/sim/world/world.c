@@ -50,11 +50,7 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
     world->joints += scene->joints_max;
-    world->rotates = scene->players.limit && foliot__body_rotates(&scene->players.body);
-    for (uint32_t i = 0; i < scene->body_count; i++)
-        world->rotates |= foliot__body_rotates(&scene->bodies[i]);
-    for (uint32_t i = 0; i < scene->prototype_count; i++)
-        world->rotates |= foliot__body_rotates(&scene->prototypes[i]);
+    world->rotates = foliot__scene_rotates(scene);
     // Its steps back return to the same bits; rotation has no such scheme, so nothing rotates
     // there.
     if (scene->integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
