@@ -54,12 +54,6 @@ static bool is_static(const foliot_world *world, uint32_t body)
     return body == FOLIOT_NO_BODY || (foliot__flags(world)[body] & FOLIOT_BODY_STATIC) != 0;
 }
 
-// A command removed the body: its springs and pulses do nothing any more.
-static bool is_gone(const foliot_world *world, uint32_t body)
-{
-    return body != FOLIOT_NO_BODY && !(foliot__flags(world)[body] & FOLIOT_BODY_ALIVE);
-}
-
 // Counts of records, as the definitions ask for them.
 typedef struct counts {
     size_t runs, springs, tethers, dampers;
@@ -99,6 +93,8 @@ static void prepare_spring(const foliot_world *world, foliot__forces *forces, co
                            const foliot_force_definition *f)
 {
     const double k = f->as.spring.stiffness, length = f->as.spring.length;
+    if (!foliot__spring_holds(world, f))
+        return;
     if (k > 0 && f->b == FOLIOT_NO_BODY) {
         foliot__tether *tether = &foliot__forces_tethers(forces)[made->tethers];
         *tether = (foliot__tether){.a = f->a, .stiffness = k, .length = length};
@@ -122,7 +118,7 @@ static void prepare_force(const foliot_world *world, foliot__forces *forces, cou
         [FOLIOT_FORCE_CALLBACK] = FOLIOT__RUN_CALLBACK,
     };
     const foliot_force_definition *f = &foliot__force(world)[k];
-    if (foliot__scheme_moves_force(world, f) || is_gone(world, f->a) || is_gone(world, f->b))
+    if (foliot__scheme_moves_force(world, f))
         return;
     if (f->kind == FOLIOT_FORCE_DRAG) {
         forces->drag_linear += f->as.drag.linear;
@@ -167,6 +163,7 @@ void foliot__force_prepare(foliot_world *world)
 void foliot__forces_body_gone(foliot_world *world)
 {
     foliot__force_prepare(world);
+    world->acceleration_valid = 0;
 }
 
 // -- the position part
@@ -178,8 +175,26 @@ static void add_uniform_axis(double *restrict a, const double *restrict inverse,
         a[i] += inverse[i] > 0 ? g : 0;
 }
 
-static void add_uniform(const foliot_world *world, const double g[3], foliot__v3 a)
+static void add_scaled(const foliot_world *world, const double g[3], const double *scale,
+                       foliot__v3 a)
 {
+    const double *inverse = foliot__inverse_mass(world);
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        if (!(inverse[i] > 0))
+            continue;
+        a.x[i] += g[0] * scale[i];
+        a.y[i] += g[1] * scale[i];
+        a.z[i] += g[2] * scale[i];
+    }
+}
+
+static void add_uniform(const foliot_world *world, const foliot_force_definition *f, foliot__v3 a)
+{
+    const double *g = f->as.uniform.acceleration, *scale = foliot__gravity_scales(world, f);
+    if (scale) {
+        add_scaled(world, g, scale, a);
+        return;
+    }
     const double *inverse = foliot__inverse_mass(world);
     uint32_t rows = foliot__lanes(world);
     add_uniform_axis(a.x, inverse, g[0], rows);
@@ -242,7 +257,7 @@ static void add_run(const foliot__step *step, const foliot__run *run, foliot__v3
     for (; f < end; f++)
         switch (run->kind) {
         case FOLIOT__RUN_UNIFORM:
-            add_uniform(world, f->as.uniform.acceleration, a);
+            add_uniform(world, f, a);
             break;
         case FOLIOT__RUN_CONSTANT:
             add_constant(world, f, time, a);

@@ -26,8 +26,18 @@
 // springs, runs of equal kind, sums of drag coefficients). Called at init and again at restore.
 size_t foliot__force_workspace_bytes(const foliot_world_config *config);
 void foliot__force_prepare(foliot_world *world);
-// A body of the scene was removed: the forces that name it do nothing any more.
+// A body that forces may name is gone, or moves in another way (foliot__body_set_motion): they are
+// prepared anew. Springs and pushes on what is gone do nothing.
 void foliot__forces_body_gone(foliot_world *world);
+
+// The factors by which a uniform force acts on bodies; NULL: it acts on all alike. Force 0 is the
+// scene's gravity.
+static inline const double *foliot__gravity_scales(const foliot_world *world,
+                                                   const foliot_force_definition *uniform)
+{
+    bool gravity = world->extended && uniform == foliot__force(world);
+    return gravity ? foliot__gravity_scale(world) : NULL;
+}
 
 // Everything: a := a(x, v, t), the three parts together. `a` must not alias x or v. Counts one
 // evaluation.

@@ -16,6 +16,8 @@ static bool has_energy(const foliot_world *world, uint32_t i)
 static double spring_energy(const foliot_world *world, const foliot_force_definition *f)
 {
     foliot__v3 x = foliot__position(world);
+    if (!foliot__spring_holds(world, f))
+        return 0;
     const double *p = f->as.spring.point;
     bool fixed = f->b == FOLIOT_NO_BODY;
     double dx = (fixed ? p[0] : x.x[f->b]) - x.x[f->a], dy = (fixed ? p[1] : x.y[f->b]) - x.y[f->a];
@@ -61,14 +63,16 @@ static double attractor_energy(const foliot_world *world, const foliot_force_def
     return energy;
 }
 
-static double uniform_energy(const foliot_world *world, const double g[3])
+static double uniform_energy(const foliot_world *world, const foliot_force_definition *f)
 {
-    const double *mass = foliot__mass(world);
+    const double *mass = foliot__mass(world), *scale = foliot__gravity_scales(world, f);
+    const double *g = f->as.uniform.acceleration;
     foliot__v3 x = foliot__position(world);
     double energy = 0;
     for (uint32_t i = 0; i < world->body_count; i++)
         if (has_energy(world, i))
-            energy -= mass[i] * ((g[0] * x.x[i] + g[1] * x.y[i]) + g[2] * x.z[i]);
+            energy -= mass[i] * (scale ? scale[i] : 1) *
+                      ((g[0] * x.x[i] + g[1] * x.y[i]) + g[2] * x.z[i]);
     return energy;
 }
 
@@ -116,7 +120,7 @@ double foliot__force_potential(const foliot_world *world, const foliot_host *hos
         const foliot_force_definition *f = &foliot__force(world)[k];
         switch (f->kind) {
         case FOLIOT_FORCE_UNIFORM:
-            energy += uniform_energy(world, f->as.uniform.acceleration);
+            energy += uniform_energy(world, f);
             break;
         case FOLIOT_FORCE_CONSTANT:
             energy += constant_energy(world, f, time);

@@ -9,6 +9,16 @@ static bool body_is_static(const foliot_world *world, uint32_t body)
     return body == FOLIOT_NO_BODY || (foliot__flags(world)[body] & FOLIOT_BODY_STATIC) != 0;
 }
 
+static bool is_there(const foliot_world *world, uint32_t body)
+{
+    return body == FOLIOT_NO_BODY || (foliot__flags(world)[body] & FOLIOT_BODY_ALIVE) != 0;
+}
+
+bool foliot__spring_holds(const foliot_world *world, const foliot_force_definition *spring)
+{
+    return is_there(world, spring->a) && is_there(world, spring->b);
+}
+
 // A spring of length 0 whose damper does not depend on its direction is linear: an oscillator with
 // a closed form.
 static bool spring_is_linear(const foliot_force_definition *force)
@@ -39,7 +49,7 @@ bool foliot__scheme_moves_force(const foliot_world *world, const foliot_force_de
     case FOLIOT_FORCE_DRAG:
         return !summed || force->as.drag.quadratic == 0.0;
     case FOLIOT_FORCE_SPRING:
-        return spring_is_linear(force) &&
+        return spring_is_linear(force) && foliot__spring_holds(world, force) &&
                (!summed || body_is_static(world, force->a) || body_is_static(world, force->b));
     default:
         return false;

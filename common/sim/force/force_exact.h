@@ -7,6 +7,9 @@
 
 #include "sim/state/state.h"
 
+// False for a spring of which one end is gone.
+bool foliot__spring_holds(const foliot_world *world, const foliot_force_definition *spring);
+
 // True in worlds of kinematic, kinematic-average and kinematic-strang. There gravity and the
 // applied part (own constant force, thrust) are the scheme's too.
 bool foliot__scheme_moves_constants(const foliot_world *world);

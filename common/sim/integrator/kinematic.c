@@ -70,12 +70,16 @@ static void add_constant(sums *s, uint32_t i, const double a[3], double begin, d
     add_increment(s, i, dv, dx);
 }
 
-static void add_uniform(sums *s, const double a[3])
+// `scale` of every body, or NULL.
+static void add_uniform(sums *s, const double g[3], const double *scale)
 {
     const double *inverse_mass = foliot__inverse_mass(s->step->world);
-    for (uint32_t i = 0; i < s->step->count; i++)
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        double share = scale ? scale[i] : 1;
+        const double a[3] = {g[0] * share, g[1] * share, g[2] * share};
         if (inverse_mass[i] > 0)
             add_constant(s, i, a, 0, s->step->dt);
+    }
 }
 
 static void add_applied(sums *s)
@@ -175,7 +179,8 @@ static void add_force(sums *s, const foliot_force_definition *force)
 {
     switch (force->kind) {
     case FOLIOT_FORCE_UNIFORM:
-        add_uniform(s, force->as.uniform.acceleration);
+        add_uniform(s, force->as.uniform.acceleration,
+                    foliot__gravity_scales(s->step->world, force));
         break;
     case FOLIOT_FORCE_CONSTANT:
         add_pulse(s, force);
@@ -284,11 +289,13 @@ static void gather_everywhere(const field *f, const foliot_force_definition *for
     const double *inverse_mass = foliot__inverse_mass(f->step->world);
     bool uniform = force->kind == FOLIOT_FORCE_UNIFORM;
     const double *g = force->as.uniform.acceleration;
+    const double *scales = foliot__gravity_scales(f->step->world, force);
     for (uint32_t i = 0; i < f->step->count; i++) {
+        double scale = scales ? scales[i] : 1;
         if (!(inverse_mass[i] > 0))
             continue;
         if (uniform)
-            add_pull(f, i, g[0], g[1], g[2]);
+            add_pull(f, i, g[0] * scale, g[1] * scale, g[2] * scale);
         else
             f->drag[i] += force->as.drag.linear * inverse_mass[i];
     }
