@@ -47,6 +47,10 @@ static void make(heap *h, uint64_t seed)
     }
     // Last, so that it is the second body of its pairs.
     h->y.bodies[builder_add_ball(&h->y, 1, 0.3, 0, 0, 0.1)].is_static = true;
+    foliot_body_definition *stirrer = &h->y.bodies[builder_add_ball(&h->y, 1, 0.3, 0.4, 0, 0.2)];
+    stirrer->is_kinematic = true;
+    stirrer->velocity[1] = 0.5;
+    stirrer->angular_velocity[2] = 3;
     builder_set_material(&h->y, 0.5, 0);
     h->world = builder_create_world(&h->y);
     run_ticks(h->world, 30);
@@ -56,13 +60,15 @@ static void make(heap *h, uint64_t seed)
                              .count = foliot_world_get_body_count(h->world)};
     h->s = foliot__solver_of(&h->step);
     check_gt(h->s.counts->live, 60);
-    bool still = false, swapped = false, followed = false;
+    bool still = false, swapped = false, followed = false, carried = false;
     for (uint32_t k = 0; k < h->s.counts->blocks; k++) {
-        still |= h->s.blocks[k].still && !h->s.blocks[k].swapped;
+        still |= h->s.blocks[k].side == FOLIOT__SIDE_STILL && !h->s.blocks[k].swapped;
+        carried |= h->s.blocks[k].side == FOLIOT__SIDE_CARRIES;
         swapped |= h->s.blocks[k].swapped;
         followed |= h->s.blocks[k].followed;
     }
     assert_true(still);
+    assert_true(carried);
     assert_true(swapped);
     assert_true(followed);
 }

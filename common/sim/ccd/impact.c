@@ -313,12 +313,12 @@ typedef struct neighbour_search {
     pair_action *act;
 } neighbour_search;
 
-// Whether the two can collide: one of them moves, and no joint lets them pass.
+// Whether the two can collide: one of them moves, and neither a joint nor a filter lets them pass.
 static bool may_collide(const foliot_world *world, uint32_t i, uint32_t j)
 {
     const double *inverse_mass = foliot__inverse_mass(world);
     return i != j && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
-           !foliot__joints_separate(world, i, j);
+           !foliot__joints_separate(world, i, j) && foliot__may_touch(world, i, j);
 }
 
 static void queue_pair(foliot__ccd *ccd, uint32_t i, uint32_t j)

@@ -332,7 +332,8 @@ static void consider_pair(finder *f, uint32_t i, uint32_t j)
 {
     const foliot__collider *c = f->c;
     const double *inverse_mass = foliot__inverse_mass(c->world);
-    if ((inverse_mass[i] == 0 && inverse_mass[j] == 0) || foliot__joints_separate(c->world, i, j))
+    if ((inverse_mass[i] == 0 && inverse_mass[j] == 0) || foliot__joints_separate(c->world, i, j) ||
+        !foliot__may_touch(c->world, i, j))
         return;
     if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
         return;
@@ -536,7 +537,8 @@ static void pair_planes(foliot__collider *c)
         if (inverse_mass[box->body] == 0)
             continue;
         for (uint32_t p = 0; p < c->counts->planes; p++)
-            if (meets_plane(c->world, box, c->grid.planes[p]))
+            if (meets_plane(c->world, box, c->grid.planes[p]) &&
+                foliot__may_touch(c->world, c->grid.planes[p], box->body))
                 foliot__add_pair(c, c->grid.planes[p], box->body);
     }
 }

@@ -16,6 +16,7 @@
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
 #include "sim/state/carver.h"
+#include "sim/state/filter.h"
 #include "sim/state/parallel_for.h"
 #include "sim/state/state.h"
 
@@ -146,7 +147,8 @@ static inline bool foliot__bounds_meet(const foliot__bounds *a, const foliot__bo
 
 static inline bool foliot__is_solid(const foliot_world *world, uint32_t slot)
 {
-    return (foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE) &&
+    return (foliot__flags(world)[slot] & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_SENSOR)) ==
+               FOLIOT_BODY_ALIVE &&
            foliot__shape_kind(world)[slot] != FOLIOT_SHAPE_POINT;
 }
 

@@ -135,7 +135,9 @@ static void set_own_spin(const foliot__collider *c, foliot__sweep *r)
 {
     foliot__v3 moment = foliot__inertia(c->world);
     uint32_t i = r->body;
-    bool even = moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i];
+    // A kinematic body's spin is constant in space.
+    bool even = (moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i]) ||
+                foliot__is_kinematic(c->world, i);
     r->precesses = !even && r->turning == FOLIOT__TURNING_BLENDED;
     if (!r->precesses)
         return;

@@ -19,6 +19,7 @@
 #include <float.h>
 
 #include "foliot/math.h"
+#include "sim/state/filter.h"
 #include "sim/state/lanes.h"
 
 #define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each
@@ -206,7 +207,7 @@ static stage stage_begin(const foliot__step *step, double h, double time)
     const double *inverse_mass = foliot__inverse_mass(world);
     foliot__v3 v = foliot__velocity(world), w = s.field[STAGE_VELOCITY];
     for (uint32_t i = 0; i < s.lanes; i++) {
-        bool moves = inverse_mass[i] > 0;
+        bool moves = inverse_mass[i] > 0 || (world->extended && foliot__is_kinematic(world, i));
         w.x[i] = moves ? v.x[i] : 0;
         w.y[i] = moves ? v.y[i] : 0;
         w.z[i] = moves ? v.z[i] : 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/math/vec3.h"
+#include "sim/state/filter.h"
 #include "sim/state/carver.h"
 #include "sim/state/joint_table.h"
 #include "sim/state/controls.h"
@@ -89,9 +90,26 @@ static bool any_body(const foliot_world *world, bool (*is)(const foliot_world *,
     return false;
 }
 
+// Kinematic bodies never sleep. While one is on its way the world steps, and what it touches is
+// awake.
+static bool any_carrier(const foliot_world *world)
+{
+    return world->extended && any_body(world, foliot__is_carrier);
+}
+
+static bool is_carrier(const foliot_world *world, uint32_t i)
+{
+    return world->extended && i != FOLIOT_NO_BODY && foliot__is_carrier(world, i);
+}
+
+static bool any_motion(const foliot_world *world)
+{
+    return any_body(world, is_awake) || any_carrier(world);
+}
+
 bool foliot__sleep_everywhere(const foliot_world *world)
 {
-    return world->sleeps && !any_body(world, is_awake);
+    return world->sleeps && !any_motion(world);
 }
 
 // -- islands
@@ -115,6 +133,16 @@ static void unite_islands(uint32_t *parent, uint32_t a, uint32_t b)
         parent[a] = b;
 }
 
+static bool is_there(const foliot_world *world, uint32_t i)
+{
+    return i == FOLIOT_NO_BODY || (foliot__flags(world)[i] & FOLIOT_BODY_ALIVE);
+}
+
+static bool spring_holds(const foliot_world *world, const foliot_force_definition *spring)
+{
+    return is_there(world, spring->a) && is_there(world, spring->b);
+}
+
 // Calls link(context, a, b) for everything that holds two bodies together. b is FOLIOT_NO_BODY
 // where a is held to a point of the world.
 typedef void link_visitor(void *context, uint32_t a, uint32_t b);
@@ -129,7 +157,7 @@ static void each_link(const foliot_world *world, link_visitor *link, void *conte
             link(context, constraint[i].a, constraint[i].b);
     const foliot_force_definition *force = foliot__force(world);
     for (uint32_t i = 0; i < world->force_count; i++)
-        if (force[i].kind == FOLIOT_FORCE_SPRING)
+        if (force[i].kind == FOLIOT_FORCE_SPRING && spring_holds(world, &force[i]))
             link(context, force[i].a, force[i].b);
 }
 
@@ -254,6 +282,16 @@ static void wake_for_pulses(sleepers *s)
     }
 }
 
+// What hangs on a kinematic body that is on its way.
+static void wake_if_carried(void *context, uint32_t a, uint32_t b)
+{
+    sleepers *s = context;
+    if (is_carrier(s->world, a) && b != FOLIOT_NO_BODY)
+        request_wake(s, b);
+    if (is_carrier(s->world, b))
+        request_wake(s, a);
+}
+
 // -- sleepers near moving bodies
 
 // Radius of the sphere around a shape; 0 for points and planes.
@@ -307,10 +345,11 @@ static box bounds_of(const foliot_world *world, uint32_t i, double dt)
     double radius = bounding_radius_of(world, i), extent[3];
     double turn = foliot__sqrt((w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i]) * dt;
     double spare = radius * (turn < 1 ? turn : 1) + radius * 0x1p-6;
+    double scale = world->extended ? foliot__gravity_scale(world)[i] : 1;
     half_extents_of(world, i, extent);
     box b;
     for (int k = 0; k < 3; k++) {
-        double gained = magnitude(world->gravity[k]) * dt * dt;
+        double gained = magnitude(world->gravity[k] * scale) * dt * dt;
         double half = extent[k] + (dt > 0 ? spare + gained : 0);
         b.min[k] = at[k] + (displacement[k] < 0 ? displacement[k] : 0) - half;
         b.max[k] = at[k] + (displacement[k] > 0 ? displacement[k] : 0) + half;
@@ -361,19 +400,26 @@ static columns sort_sleepers(sleepers *s)
     return c;
 }
 
+// Whether the body wakes the sleepers in its path: it moves, and it is no sensor.
+static bool may_wake(const foliot_world *world, uint32_t i)
+{
+    bool moves = is_awake(world, i) ? still_ticks(world, i) == 0 : is_carrier(world, i);
+    return moves && !(foliot__flags(world)[i] & FOLIOT_BODY_SENSOR);
+}
+
 // Sleepers in the path of moving bodies: they must be able to yield when they are hit.
 static void wake_for_neighbours(sleepers *s)
 {
     foliot_world *world = s->world;
     columns c = sort_sleepers(s);
     for (uint32_t i = 0; i < world->body_count; i++) {
-        if (!is_awake(world, i) || still_ticks(world, i) > 0 || bounding_radius_of(world, i) == 0)
+        if (!may_wake(world, i) || bounding_radius_of(world, i) == 0)
             continue;
         box awake = bounds_of(world, i, world->dt);
         uint32_t last = column_of(&c, awake.max[0]);
         for (uint32_t k = column_of(&c, awake.min[0] - c.widest); k <= last; k++)
             for (uint32_t other = s->column[k]; other != NO_SLOT; other = s->next[other])
-                if (boxes_meet(&awake, &s->boxes[other]))
+                if (boxes_meet(&awake, &s->boxes[other]) && foliot__may_touch(world, i, other))
                     s->must_wake[other] = 1;
     }
 }
@@ -462,8 +508,10 @@ static void find_support(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
     bool a_moves = is_awake(s->world, a), b_moves = b != FOLIOT_NO_BODY && is_awake(s->world, b);
+    uint32_t other = a_moves ? b : a;
     if (a_moves != b_moves)
-        s->support[root_of(s->parent, a_moves ? a : b)] |= SUPPORT_FIXED;
+        s->support[root_of(s->parent, a_moves ? a : b)] |=
+            is_carrier(s->world, other) ? SUPPORT_STAYS_AWAKE : SUPPORT_FIXED;
 }
 
 static void mark_awake(sleepers *s)
@@ -526,16 +574,18 @@ void foliot__sleep_begin(foliot_world *world)
     wake_requested(&s);
     wake_for_players(&s);
     wake_for_pulses(&s);
-    if (any_body(world, is_awake))
+    if (any_carrier(world))
+        each_link(world, wake_if_carried, &s);
+    if (any_motion(world))
         wake_for_neighbours(&s);
     wake_islands(&s);
-    if (any_body(world, is_awake))
+    if (any_motion(world))
         set_contacts_aside(&s);
 }
 
 void foliot__sleep_end(foliot_world *world)
 {
-    if (!world->sleeps || !any_body(world, is_awake))
+    if (!world->sleeps || !any_motion(world))
         return;
     sleepers s = sleepers_of(world);
     restore_contacts(&s);

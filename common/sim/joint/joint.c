@@ -281,7 +281,7 @@ static void find_velocities(foliot__joints *j, foliot_world *world, foliot__isla
 {
     for (uint32_t i = 0; i < island->bodies; i++)
         get_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].change);
-    foliot__island_target_velocities(j, island, h);
+    foliot__island_target_velocities(j, world, island, h);
     foliot__island_solve(j, island, h);
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__joint_body *body = &j->bodies[island->body + i];
@@ -404,7 +404,7 @@ static void solve_velocities(const foliot_world *world, foliot__solver_body *bod
         memcpy(j->bodies[i].change, j->bodies[i].taken, sizeof j->bodies->change);
     }
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        foliot__island_target_velocities(j, &j->islands[i], h);
+        foliot__island_target_velocities(j, world, &j->islands[i], h);
     solve_islands(j, h);
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
         write_body(bodies, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);

@@ -112,7 +112,7 @@ static double try_velocities(foliot__joints *j, const foliot_world *world, folio
         foliot__joint_body *body = &j->bodies[island->body + i];
         memcpy(body->change, body->taken, sizeof body->change);
     }
-    foliot__island_target_velocities(j, island, h);
+    foliot__island_target_velocities(j, world, island, h);
     set_stiffness(j, island, stiff);
     foliot__island_solve(j, island, h);
     for (uint32_t i = 0; i < island->bodies; i++) {

@@ -155,7 +155,8 @@ void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foli
 // (in `change`) that keep the joints.
 double foliot__island_target_positions(foliot__joints *j, const foliot_world *world,
                                        const foliot__island *island, double h);
-void foliot__island_target_velocities(foliot__joints *j, const foliot__island *island, double h);
+void foliot__island_target_velocities(foliot__joints *j, const foliot_world *world,
+                                      const foliot__island *island, double h);
 // joint_fallback.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
 void foliot__island_solve_fallback(foliot__joints *j, const foliot_world *world,
                                    foliot__island *island, double h);

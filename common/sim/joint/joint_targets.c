@@ -3,6 +3,11 @@
 // velocities.
 #include "sim/joint/joint_internal.h"
 
+#include "sim/math/vec3.h"
+#include "sim/state/filter.h"
+
+#include <string.h>
+
 static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world, uint32_t slot,
                              uint32_t body, double h)
 {
@@ -33,6 +38,17 @@ void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foli
     island->unfactored = true;
 }
 
+// The velocity of a side of a joint that is none of its island's bodies: NULL where it stands.
+static const double *outside_velocity(const foliot_world *world, uint32_t slot, double out[6])
+{
+    if (!world->extended || slot == FOLIOT_NO_BODY || !foliot__is_kinematic(world, slot))
+        return NULL;
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};
+    memcpy(out, all, sizeof all);
+    return out;
+}
+
 static double speed_of(const foliot__joint *joint, uint32_t row, const double *a, const double *b)
 {
     return (a ? foliot__dot6(joint->ja[row], a) : 0) + (b ? foliot__dot6(joint->jb[row], b) : 0);
@@ -47,6 +63,11 @@ static double turning_of(const foliot__joints *j, const foliot_world *world,
     for (int side = 0; side < 2; side++) {
         uint32_t body = side ? joint->b : joint->a, slot = side ? joint->slot_b : joint->slot_a;
         const double *direction = (side ? joint->jb[row] : joint->ja[row]) + 3;
+        double outside[6];
+        const double *carried =
+            body == FOLIOT__NONE ? outside_velocity(world, slot, outside) : NULL;
+        if (carried)
+            sum += foliot__vec3_dot(direction, carried + 3);
         if (body == FOLIOT__NONE)
             continue;
         const double *moved = j->bodies[body].moved + 3;
@@ -81,13 +102,19 @@ double foliot__island_target_positions(foliot__joints *j, const foliot_world *wo
     return worst;
 }
 
-void foliot__island_target_velocities(foliot__joints *j, const foliot__island *island, double h)
+void foliot__island_target_velocities(foliot__joints *j, const foliot_world *world,
+                                      const foliot__island *island, double h)
 {
     const double infinite = __builtin_inf();
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
-        const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].change;
-        const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].change;
+        double outside_a[6], outside_b[6];
+        const double *a = joint->a == FOLIOT__NONE
+                              ? outside_velocity(world, joint->slot_a, outside_a)
+                              : j->bodies[joint->a].change;
+        const double *b = joint->b == FOLIOT__NONE
+                              ? outside_velocity(world, joint->slot_b, outside_b)
+                              : j->bodies[joint->b].change;
         for (uint32_t r = 0; r < joint->rows; r++)
             joint->goal[r] = -speed_of(joint, r, a, b);
         if (!joint->bounded)

@@ -137,6 +137,44 @@ static void plan_active(foliot__solver *s, foliot__loop_body *part)
     foliot__parallel_enqueue(s->workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE, part, s);
 }
 
+// -- kinematic bodies, which contacts see where they are and as they move
+
+// Since the contacts were found: at the end of the substep `found_now`, where it has begun at the
+// substep's start.
+static void place_kinematic(const foliot__solver *s, uint32_t i, foliot__v3 at, bool begins)
+{
+    foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
+    float h = (float)s->step->dt;
+    foliot__solver_body *body = &s->bodies[i];
+    const double moved[3] = {at.x[i] - s->found.x[i], at.y[i] - s->found.y[i],
+                             at.z[i] - s->found.z[i]};
+    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
+    for (int k = 0; k < 3; k++) {
+        body->moved[k] = (float)moved[k];
+        body->v[k] = (float)speed[k];
+        body->w[k] = (float)spin[k];
+        if (!begins)
+            body->turned[k] += h * body->w[k];
+        else if (s->counts->found_now)
+            body->turned[k] = -h * body->w[k];
+    }
+}
+
+static void place_kinematics(const foliot__solver *s, foliot__v3 at, bool begins)
+{
+    for (uint32_t i = 0; s->world->extended && i < s->step->count; i++)
+        if (foliot__is_kinematic(s->world, i))
+            place_kinematic(s, i, at, begins);
+}
+
+// Where the substep ends.
+static void advance_kinematics(void *context, uint32_t begin, uint32_t end)
+{
+    const foliot__solver *s = context;
+    (void)begin, (void)end; // in one
+    place_kinematics(s, foliot__position(s->world), false);
+}
+
 static void begin_with_joints(foliot__solver *s)
 {
     plan_active(s, clear_range);
@@ -155,6 +193,7 @@ static void solve_active(foliot__solver *s)
     uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
     bool joints = foliot__has_joints(world);
     soft.phase.soft = true;
+    place_kinematics(s, s->ccd.collider.paths.start, true);
     if (joints)
         begin_with_joints(s);
     else
@@ -162,6 +201,8 @@ static void solve_active(foliot__solver *s)
     for (uint32_t k = 0; k < sweeps; k++)
         iterate(s, &soft);
     plan_active(s, advance_range);
+    if (world->extended)
+        foliot__parallel_enqueue(s->workers, 0, 1, 1, advance_kinematics, s);
     for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
         iterate(s, &relaxing);
     plan_active(s, store_range);
@@ -173,6 +214,7 @@ static void solve(foliot__workers *workers, void *context)
 {
     foliot__solver *s = context;
     s->workers = workers;
+    s->counts->found_now = s->ccd.collider.counts->stale;
     if (s->ccd.collider.counts->stale) {
         if (s->step->index > 0)
             store_impulses(s);

@@ -18,7 +18,8 @@
 #define FOLIOT__COLOURS                                                                            \
     64                  // of contacts that share no body; one more for those without a free colour
 #define FOLIOT__KINDS 9 // of blocks
-#define FOLIOT__REGIONS 2 // of a colour
+#define FOLIOT__KINDS_CARRIED 6 // and more in extended worlds, with kinematic bodies
+#define FOLIOT__REGIONS 2       // of a colour
 
 // What an impulse does to a body, at the pose at which the contacts were found.
 typedef struct foliot__solver_mass {
@@ -40,6 +41,7 @@ typedef struct foliot__warm {
 
 typedef struct foliot__solver_counts {
     uint32_t live, blocks, active;
+    uint32_t found_now; // 1: contacts were found in this substep
 } foliot__solver_counts;
 
 struct foliot__solver_block; // solver_kernel.h

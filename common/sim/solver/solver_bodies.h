@@ -239,7 +239,8 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
 static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
 {
     foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
-    if (moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot])
+    if ((moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot]) ||
+        foliot__is_kinematic(world, slot))
         return false;
     double spin2 = (w.x[slot] * w.x[slot] + w.y[slot] * w.y[slot]) + w.z[slot] * w.z[slot];
     double scale = most / foliot__sqrt(spin2);

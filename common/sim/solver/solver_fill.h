@@ -146,7 +146,8 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
         manifold[l] = there ? &s->manifolds[m] : &nothing;
         uint32_t a = !there ? spare : block->swapped ? manifold[l]->b : manifold[l]->a;
         uint32_t b = !there ? spare : block->swapped ? manifold[l]->a : manifold[l]->b;
-        t->a[l] = s->masses[a].inverse_mass > 0 ? a : spare;
+        bool carries = there && block->side == FOLIOT__SIDE_CARRIES;
+        t->a[l] = carries || s->masses[a].inverse_mass > 0 ? a : spare;
         t->b[l] = s->masses[b].inverse_mass > 0 ? b : spare;
         ((float *)&t->push_max[0])[l] = there ? foliot__push_max(s, a, b) : 0;
         ((float *)&t->friction[0])[l] = s->masses[a].friction * s->masses[b].friction;
@@ -266,6 +267,7 @@ static void LANE_NAME(store_one)(const HEAD *t, const foliot__solver *s,
 #endif
 
 #undef ON_KIND
+#undef ON_POINTS_AND
 #undef LANES
 #undef MARKS
 #undef CHOOSE

@@ -59,11 +59,19 @@ enum {
 };
 #undef FOLIOT__ROWS
 
+// The first body of a pair: impulses move it; it stands; or it is kinematic, which has a velocity
+// that no impulse changes.
+typedef enum foliot__side {
+    FOLIOT__SIDE_MOVES,
+    FOLIOT__SIDE_STILL,
+    FOLIOT__SIDE_CARRIES,
+} foliot__side;
+
 // The place of a block in the arena, in units of 4 bytes, and its kind.
 typedef struct foliot__solver_block {
     uint32_t at;
     uint8_t points, columns;
-    bool still;    // the first body of every pair cannot move
+    uint8_t side;  // foliot__side: what the first body of every pair is
     bool swapped;  // which is the manifold's second
     bool followed; // by a block of the same kind and colour, so that both are solved at once
 } foliot__solver_block;

@@ -4,7 +4,8 @@
 // solver_columns.h. Sums have a fixed order and nothing is fused, so the bits are the same with
 // vectors of any width.
 //
-// `still`: the first body of every pair cannot move and is left out.
+// `side`: what the first body of every pair is. One that stands is left out; one that is kinematic
+// is read and not written.
 
 #if COLUMNS == 1
 typedef float LANE_NAME(lanes);
@@ -279,7 +280,7 @@ IN LANE_NAME(scatter_velocities)(foliot__solver_body *bodies, const uint32_t *sl
 
 // -- impulses
 
-// The two bodies of every column; the first is left out where it is still.
+// The two bodies of every column; the first is left out where it stands.
 typedef struct {
     uint32_t a[COLUMNS], b[COLUMNS]; // slots
     VEC va, wa, vb, wb;
@@ -289,15 +290,17 @@ typedef struct {
 #define PAIR LANE_NAME(pair)
 
 IN LANE_NAME(load_pair)(const HEAD *t, size_t next, const foliot__solver_body *bodies,
-                        const bool still, PAIR *p)
+                        const foliot__side side, PAIR *p)
 {
     EACH(l, COLUMNS)
     {
         p->a[l] = SLOT(t, a, l);
         p->b[l] = SLOT(t, b, l);
     }
-    if (!still) {
+    if (side != FOLIOT__SIDE_STILL) {
         LANE_NAME(gather_velocities)(bodies, p->a, &p->va, &p->wa);
+    }
+    if (side == FOLIOT__SIDE_MOVES) {
         p->mass_a = GET(t->mass_a[0]);
         LANE_NAME(get_inertia)(t->inertia_a, next, &p->inertia_a);
     }
@@ -306,25 +309,25 @@ IN LANE_NAME(load_pair)(const HEAD *t, size_t next, const foliot__solver_body *b
     LANE_NAME(get_inertia)(t->inertia_b, next, &p->inertia_b);
 }
 
-IN LANE_NAME(store_pair)(foliot__solver_body *bodies, uint32_t spare, const bool still,
+IN LANE_NAME(store_pair)(foliot__solver_body *bodies, uint32_t spare, const foliot__side side,
                          const PAIR *p)
 {
-    if (!still)
+    if (side == FOLIOT__SIDE_MOVES)
         LANE_NAME(scatter_velocities)(bodies, p->a, spare, &p->va, &p->wa);
     LANE_NAME(scatter_velocities)(bodies, p->b, spare, &p->vb, &p->wb);
 }
 
 // Applies an impulse of `size` along `direction` to b and against it to a, with the directions of
 // the torques.
-IN LANE_NAME(apply_impulse)(PAIR *p, const bool still, const LANES *size, const VEC *direction,
-                            const VEC *turn_a, const VEC *turn_b)
+IN LANE_NAME(apply_impulse)(PAIR *p, const foliot__side side, const LANES *size,
+                            const VEC *direction, const VEC *turn_a, const VEC *turn_b)
 {
     LANES b = *size * p->mass_b;
     VEC tb;
     LANE_NAME(add)(&p->vb, &b, direction);
     LANE_NAME(turned)(&p->inertia_b, turn_b, &tb);
     LANE_NAME(add)(&p->wb, size, &tb);
-    if (!still) {
+    if (side == FOLIOT__SIDE_MOVES) {
         LANES a = *size * p->mass_a;
         VEC ta;
         LANE_NAME(subtract)(&p->va, &a, direction);
@@ -334,7 +337,7 @@ IN LANE_NAME(apply_impulse)(PAIR *p, const bool still, const LANES *size, const 
 }
 
 // Applies the friction impulse at the middle of the points.
-IN LANE_NAME(apply_friction)(PAIR *p, const bool still, const VEC *impulse, const VEC *arm_a,
+IN LANE_NAME(apply_friction)(PAIR *p, const foliot__side side, const VEC *impulse, const VEC *arm_a,
                              const VEC *arm_b)
 {
     VEC turn, change;
@@ -343,7 +346,7 @@ IN LANE_NAME(apply_friction)(PAIR *p, const bool still, const VEC *impulse, cons
     LANE_NAME(cross)(arm_b, impulse, &turn);
     LANE_NAME(turned)(&p->inertia_b, &turn, &change);
     LANE_NAME(add)(&p->wb, &one, &change);
-    if (!still) {
+    if (side == FOLIOT__SIDE_MOVES) {
         LANE_NAME(subtract)(&p->va, &p->mass_a, impulse);
         LANE_NAME(cross)(arm_a, impulse, &turn);
         LANE_NAME(turned)(&p->inertia_a, &turn, &change);
@@ -351,19 +354,19 @@ IN LANE_NAME(apply_friction)(PAIR *p, const bool still, const VEC *impulse, cons
     }
 }
 
-IN LANE_NAME(apply_twist)(PAIR *p, const bool still, const LANES *size, const VEC *normal)
+IN LANE_NAME(apply_twist)(PAIR *p, const foliot__side side, const LANES *size, const VEC *normal)
 {
     VEC change;
     LANE_NAME(turned)(&p->inertia_b, normal, &change);
     LANE_NAME(add)(&p->wb, size, &change);
-    if (!still) {
+    if (side == FOLIOT__SIDE_MOVES) {
         LANE_NAME(turned)(&p->inertia_a, normal, &change);
         LANE_NAME(subtract)(&p->wa, size, &change);
     }
 }
 
 // The relative velocity of two points, that of b less that of a.
-IN LANE_NAME(slip_of)(const PAIR *p, const bool still, const VEC *arm_a, const VEC *arm_b,
+IN LANE_NAME(slip_of)(const PAIR *p, const foliot__side side, const VEC *arm_a, const VEC *arm_b,
                       VEC *slip)
 {
     VEC ta, tb;
@@ -371,7 +374,7 @@ IN LANE_NAME(slip_of)(const PAIR *p, const bool still, const VEC *arm_a, const V
     slip->x = p->vb.x + tb.x;
     slip->y = p->vb.y + tb.y;
     slip->z = p->vb.z + tb.z;
-    if (!still) {
+    if (side != FOLIOT__SIDE_STILL) {
         LANE_NAME(cross)(&p->wa, arm_a, &ta);
         slip->x -= p->va.x + ta.x;
         slip->y -= p->va.y + ta.y;
@@ -380,10 +383,10 @@ IN LANE_NAME(slip_of)(const PAIR *p, const bool still, const VEC *arm_a, const V
 }
 
 // to := b - a, or b
-IN LANE_NAME(differ)(const bool still, const VEC *b, const VEC *a, VEC *to)
+IN LANE_NAME(differ)(const foliot__side side, const VEC *b, const VEC *a, VEC *to)
 {
     *to = *b;
-    if (!still) {
+    if (side != FOLIOT__SIDE_STILL) {
         to->x -= a->x;
         to->y -= a->y;
         to->z -= a->z;
@@ -392,30 +395,30 @@ IN LANE_NAME(differ)(const bool still, const VEC *b, const VEC *a, VEC *to)
 
 // The twist impulse about the normal: at most what the points can hold at their distances from the
 // middle.
-IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const bool still, const VEC *n,
+IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const foliot__side side, const VEC *n,
                           const LANES *most)
 {
     VEC spin;
-    LANE_NAME(differ)(still, &p->wb, &p->wa, &spin);
+    LANE_NAME(differ)(side, &p->wb, &p->wa, &spin);
     LANES before = GET(t->twist_impulse[0]), after = before - GET(t->twist_mass[0]) * DOT(spin, *n);
     after = CHOOSE(after > *most, *most, after);
     after = CHOOSE(after < -*most, -*most, after);
     PUT(t->twist_impulse[0], after);
     LANES change = after - before;
-    LANE_NAME(apply_twist)(p, still, &change, n);
+    LANE_NAME(apply_twist)(p, side, &change, n);
 }
 
 // The friction impulse, limited by Coulomb's cone over the sum of the normal impulses.
-IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const bool still, const VEC *n,
+IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const foliot__side side, const VEC *n,
                              const LANES *limit)
 {
     VEC s, q, arm_a, arm_b, slip, impulse;
     LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(n, &s, &q);
-    if (!still)
+    if (side != FOLIOT__SIDE_STILL)
         LANE_NAME(get_vec)(t->arm_a, next, &arm_a);
     LANE_NAME(get_vec)(t->arm_b, next, &arm_b);
-    LANE_NAME(slip_of)(p, still, &arm_a, &arm_b, &slip);
+    LANE_NAME(slip_of)(p, side, &arm_a, &arm_b, &slip);
     LANES along = DOT(slip, s), across = DOT(slip, q), cross_mass = GET(t->friction_mass[1]);
     LANES d0 = GET(t->friction_impulse[0]), d1 = GET(t->friction_impulse[1]);
     LANES e0 = d0 - (GET(t->friction_mass[0]) * along + cross_mass * across);
@@ -434,33 +437,34 @@ IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const bool still, co
     impulse.x = e0 * s.x + e1 * q.x;
     impulse.y = e0 * s.y + e1 * q.y;
     impulse.z = e0 * s.z + e1 * q.z;
-    LANE_NAME(apply_friction)(p, still, &impulse, &arm_a, &arm_b);
+    LANE_NAME(apply_friction)(p, side, &impulse, &arm_a, &arm_b);
 }
 
 // How the bodies have moved since the contacts were found: apart along the normal, and turned.
-IN LANE_NAME(load_displacements)(const PAIR *p, const foliot__solver_body *bodies, const bool still,
-                                 const VEC *n, LANES *opened, VEC *turned_a, VEC *turned_b)
+IN LANE_NAME(load_displacements)(const PAIR *p, const foliot__solver_body *bodies,
+                                 const foliot__side side, const VEC *n, LANES *opened,
+                                 VEC *turned_a, VEC *turned_b)
 {
     VEC moved_a, moved_b, displacement;
-    if (!still)
+    if (side != FOLIOT__SIDE_STILL)
         LANE_NAME(gather_displacements)(bodies, p->a, &moved_a, turned_a);
     LANE_NAME(gather_displacements)(bodies, p->b, &moved_b, turned_b);
-    LANE_NAME(differ)(still, &moved_b, &moved_a, &displacement);
+    LANE_NAME(differ)(side, &moved_b, &moved_a, &displacement);
     *opened = DOT(displacement, *n);
 }
 
 IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
                             foliot__solver_body *bodies, uint32_t spare, const int points,
-                            const bool still)
+                            const foliot__side side)
 {
     POINT *point = (POINT *)(void *)(t + 1);
-    const foliot__softness *soft = still ? &phase->still : &phase->moving;
+    const foliot__softness *soft = side == FOLIOT__SIDE_MOVES ? &phase->moving : &phase->still;
     PAIR p;
     VEC n, turned_a, turned_b;
-    LANE_NAME(load_pair)(t, next, bodies, still, &p);
+    LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     LANES opened, pushed = {0}, levered = {0};
-    LANE_NAME(load_displacements)(&p, bodies, still, &n, &opened, &turned_a, &turned_b);
+    LANE_NAME(load_displacements)(&p, bodies, side, &n, &opened, &turned_a, &turned_b);
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
     const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), leak = SPLAT(soft->leak);
     LANES fastest = -GET(t->push_max[0]);
@@ -468,9 +472,9 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     {
         VEC turn_a, turn_b, slip;
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
-        LANE_NAME(differ)(still, &p.vb, &p.va, &slip);
+        LANE_NAME(differ)(side, &p.vb, &p.va, &slip);
         LANES turned = DOT(turned_b, turn_b), spin = DOT(p.wb, turn_b);
-        if (!still) {
+        if (side != FOLIOT__SIDE_STILL) {
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
             turned -= DOT(turned_a, turn_a);
             spin -= DOT(p.wa, turn_a);
@@ -491,74 +495,73 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
         pushed += after;
         if (points > 1)
             levered += after * GET(point[k].lever[0]);
-        LANE_NAME(apply_impulse)(&p, still, &change, &n, &turn_a, &turn_b);
+        LANE_NAME(apply_impulse)(&p, side, &change, &n, &turn_a, &turn_b);
     }
     LANES friction = GET(t->friction[0]), limit = friction * pushed, most = friction * levered;
     if (points > 1)
-        LANE_NAME(solve_twist)(t, next, &p, still, &n, &most);
-    LANE_NAME(solve_friction)(t, next, &p, still, &n, &limit);
-    LANE_NAME(store_pair)(bodies, spare, still, &p);
+        LANE_NAME(solve_twist)(t, next, &p, side, &n, &most);
+    LANE_NAME(solve_friction)(t, next, &p, side, &n, &limit);
+    LANE_NAME(store_pair)(bodies, spare, side, &p);
 }
 
 IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies, uint32_t spare,
-                         const int points, const bool still)
+                         const int points, const foliot__side side)
 {
     const POINT *point = (const POINT *)(const void *)(t + 1);
     PAIR p;
     VEC n, s, q, turn_a, turn_b, impulse;
-    LANE_NAME(load_pair)(t, next, bodies, still, &p);
+    LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     EACH(k, points)
     {
         LANES push = GET(point[k].normal_impulse[0]);
-        if (!still)
+        if (side == FOLIOT__SIDE_MOVES)
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
-        LANE_NAME(apply_impulse)(&p, still, &push, &n, &turn_a, &turn_b);
+        LANE_NAME(apply_impulse)(&p, side, &push, &n, &turn_a, &turn_b);
     }
     LANES twist = GET(t->twist_impulse[0]), d0 = GET(t->friction_impulse[0]),
           d1 = GET(t->friction_impulse[1]);
-    LANE_NAME(apply_twist)(&p, still, &twist, &n);
+    LANE_NAME(apply_twist)(&p, side, &twist, &n);
     LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(&n, &s, &q);
-    if (!still)
+    if (side == FOLIOT__SIDE_MOVES)
         LANE_NAME(get_vec)(t->arm_a, next, &turn_a);
     LANE_NAME(get_vec)(t->arm_b, next, &turn_b);
     impulse.x = d0 * s.x + d1 * q.x;
     impulse.y = d0 * s.y + d1 * q.y;
     impulse.z = d0 * s.z + d1 * q.z;
-    LANE_NAME(apply_friction)(&p, still, &impulse, &turn_a, &turn_b);
-    LANE_NAME(store_pair)(bodies, spare, still, &p);
+    LANE_NAME(apply_friction)(&p, side, &impulse, &turn_a, &turn_b);
+    LANE_NAME(store_pair)(bodies, spare, side, &p);
 }
 
-// One function for each number of points and for still bodies, so that loops are unrolled. Without
+// One function for each number of points and each side, so that loops are unrolled. Without
 // vectors, one function serves any number of points.
 #if !FOLIOT__VECTORS
 #define ON_KIND(block, call)                                                                       \
-    if ((block)->still)                                                                            \
-        call((block)->points, true);                                                               \
+    if ((block)->side == FOLIOT__SIDE_STILL)                                                       \
+        call((block)->points, FOLIOT__SIDE_STILL);                                                 \
+    else if ((block)->side == FOLIOT__SIDE_MOVES)                                                  \
+        call((block)->points, FOLIOT__SIDE_MOVES);                                                 \
     else                                                                                           \
-        call((block)->points, false);
+        call((block)->points, FOLIOT__SIDE_CARRIES);
 #else
+#define ON_POINTS_AND(side, block, call)                                                           \
+    case 1 << 2 | (side):                                                                          \
+        call(1, side);                                                                             \
+        break;                                                                                     \
+    case 2 << 2 | (side):                                                                          \
+        call(2, side);                                                                             \
+        break;                                                                                     \
+    case 4 << 2 | (side):                                                                          \
+        call(4, side);                                                                             \
+        break;
 #define ON_KIND(block, call)                                                                       \
-    switch ((block)->points << 1 | (block)->still) {                                               \
-    case 1 << 1 | 0:                                                                               \
-        call(1, false);                                                                            \
-        break;                                                                                     \
-    case 1 << 1 | 1:                                                                               \
-        call(1, true);                                                                             \
-        break;                                                                                     \
-    case 2 << 1 | 0:                                                                               \
-        call(2, false);                                                                            \
-        break;                                                                                     \
-    case 2 << 1 | 1:                                                                               \
-        call(2, true);                                                                             \
-        break;                                                                                     \
-    case 4 << 1 | 0:                                                                               \
-        call(4, false);                                                                            \
-        break;                                                                                     \
+    switch ((block)->points << 2 | (block)->side) {                                                \
+        ON_POINTS_AND(FOLIOT__SIDE_MOVES, block, call)                                             \
+        ON_POINTS_AND(FOLIOT__SIDE_STILL, block, call)                                             \
+        ON_POINTS_AND(FOLIOT__SIDE_CARRIES, block, call)                                           \
     default:                                                                                       \
-        call(4, true);                                                                             \
         break;                                                                                     \
     }
 #endif
@@ -568,7 +571,7 @@ static void LANE_NAME(warm_one)(const HEAD *t, const foliot__solver *s,
 {
     uint32_t spare = s->world->capacity.slots;
     size_t next = sizeof(HEAD) + block->points * sizeof(POINT);
-#define CALL(n, still) LANE_NAME(warm_block)(t, next, s->bodies, spare, n, still)
+#define CALL(n, side) LANE_NAME(warm_block)(t, next, s->bodies, spare, n, side)
     ON_KIND(block, CALL)
 #undef CALL
 }
@@ -578,7 +581,7 @@ static void LANE_NAME(iterate_one)(HEAD *t, const foliot__solver *s, const folio
 {
     uint32_t spare = s->world->capacity.slots;
     size_t next = sizeof(HEAD) + block->points * sizeof(POINT);
-#define CALL(n, still) LANE_NAME(iterate_block)(t, next, phase, s->bodies, spare, n, still)
+#define CALL(n, side) LANE_NAME(iterate_block)(t, next, phase, s->bodies, spare, n, side)
     ON_KIND(block, CALL)
 #undef CALL
 }

@@ -11,23 +11,53 @@
 
 #include <string.h>
 
-// Kinds: by points, and by which of the two bodies cannot move: none, the first, the second.
-enum { KINDS = FOLIOT__KINDS, SORTS = FOLIOT__REGIONS * KINDS, LIVE_PARTED = 1024 };
-static const foliot__solver_block kinds[KINDS] = {
-    {.points = 1}, {.points = 1, .still = true}, {.points = 1, .still = true, .swapped = true},
-    {.points = 2}, {.points = 2, .still = true}, {.points = 2, .still = true, .swapped = true},
-    {.points = 4}, {.points = 4, .still = true}, {.points = 4, .still = true, .swapped = true},
+// Kinds: by points, and by which of the two bodies cannot move: none, the first, the second. Then,
+// in extended worlds, by points and by which of the two is kinematic.
+enum {
+    KINDS = FOLIOT__KINDS + FOLIOT__KINDS_CARRIED,
+    SORTS = FOLIOT__REGIONS * KINDS,
+    LIVE_PARTED = 1024
 };
+#define KIND(n, of, swaps)                                                                         \
+    {                                                                                              \
+        .points = n, .side = FOLIOT__SIDE_##of, .swapped = swaps                                   \
+    }
+// clang-format off
+static const foliot__solver_block kinds[KINDS] = {
+    KIND(1, MOVES, false), KIND(1, STILL, false), KIND(1, STILL, true),
+    KIND(2, MOVES, false), KIND(2, STILL, false), KIND(2, STILL, true),
+    KIND(4, MOVES, false), KIND(4, STILL, false), KIND(4, STILL, true),
+    KIND(1, CARRIES, false), KIND(1, CARRIES, true),
+    KIND(2, CARRIES, false), KIND(2, CARRIES, true),
+    KIND(4, CARRIES, false), KIND(4, CARRIES, true),
+};
+// clang-format on
+#undef KIND
 
 enum { MOVES_A = 1, MOVES_B = 2 };
-static const uint8_t moving_of[3] = {MOVES_A | MOVES_B, MOVES_B, MOVES_A};
+
+// The bodies of a manifold of that kind that impulses move.
+static uint32_t moving_of(uint32_t kind)
+{
+    if (kinds[kind].side == FOLIOT__SIDE_MOVES)
+        return MOVES_A | MOVES_B;
+    return kinds[kind].swapped ? MOVES_A : MOVES_B;
+}
 
 static uint32_t kind_of(const foliot__solver *s, const foliot__manifold *m)
 {
-    uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 3 : 6;
-    if (s->masses[m->a].inverse_mass == 0)
-        return of_points + 1;
-    return s->masses[m->b].inverse_mass == 0 ? of_points + 2 : of_points;
+    uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 1 : 2;
+    bool fixed_a = s->masses[m->a].inverse_mass == 0, fixed_b = s->masses[m->b].inverse_mass == 0;
+    if (!fixed_a && !fixed_b)
+        return 3 * of_points;
+    if (s->world->extended && foliot__is_kinematic(s->world, fixed_a ? m->a : m->b))
+        return FOLIOT__KINDS + 2 * of_points + !fixed_a;
+    return 3 * of_points + (fixed_a ? 1 : 2);
+}
+
+static uint32_t kinds_of(const foliot_world *world)
+{
+    return world->extended ? KINDS : FOLIOT__KINDS;
 }
 
 // -- bodies
@@ -68,11 +98,14 @@ static void place_body(foliot__solver *s, uint32_t i)
     *mass = (foliot__solver_mass){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
     s->speculative_distance[i] = 0;
     s->colours_taken[i] = 0;
-    if (inverse_mass == 0)
+    bool carries = world->extended && foliot__is_kinematic(world, i);
+    if (inverse_mass == 0 && !carries)
         return;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    mass->inverse_mass = (float)inverse_mass;
-    set_inverse_inertia(world, i, mass);
+    if (!carries) {
+        mass->inverse_mass = (float)inverse_mass;
+        set_inverse_inertia(world, i, mass);
+    }
     double left = s->step->left;
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
     double speed_max = foliot__vec3_length(speed) +
@@ -169,7 +202,7 @@ static void find_range(void *context, uint32_t begin, uint32_t end)
     for (uint32_t k = begin; k < end; k++) {
         const foliot__manifold *m = &s->manifolds[k];
         bool pushes = may_push(s, m);
-        s->kind[k] = pushes ? (uint8_t)kind_of(s, m) : KINDS;
+        s->kind[k] = pushes ? (uint8_t)kind_of(s, m) : SORTS;
         live += pushes;
     }
     atomic_fetch_add_explicit(&f->live, live, memory_order_relaxed);
@@ -208,11 +241,11 @@ typedef struct placing {
 static void lay_out_blocks(placing *p)
 {
     foliot__solver *s = p->s;
-    uint32_t count = 0, at = 0;
+    uint32_t count = 0, at = 0, of_world = kinds_of(s->world);
     for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
         uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         s->colour_begin[colour] = count;
-        for (uint32_t sort = 0; sort < SORTS; sort++) {
+        for (uint32_t sort = 0; sort < FOLIOT__REGIONS * of_world; sort++) {
             uint32_t size = p->sizes[colour][sort];
             p->first[colour][sort] = count;
             if (size == 0)
@@ -220,7 +253,7 @@ static void lay_out_blocks(placing *p)
             uint32_t blocks = (size + columns - 1u) / columns;
             for (uint32_t k = 0; k < blocks; k++) {
                 foliot__solver_block *block = &s->blocks[count++];
-                *block = kinds[sort % KINDS];
+                *block = kinds[sort % of_world];
                 block->at = at;
                 block->columns = columns;
                 block->followed = columns > 1 && k + 1 < blocks;
@@ -245,13 +278,13 @@ static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
 static void make_blocks(placing *p)
 {
     foliot__solver *s = p->s;
-    uint32_t count = s->counts->live, n = 0;
+    uint32_t count = s->counts->live, n = 0, of_world = kinds_of(s->world);
     for (uint32_t k = 0; k < s->ccd.collider.counts->pairs; k++) {
         uint32_t kind = s->kind[k];
-        if (kind == KINDS)
+        if (kind == SORTS)
             continue;
-        uint32_t colour = colour_of(s, &s->ccd.collider.pairs[k], moving_of[kind % 3]);
-        uint32_t sort = kind + region_of(n, count, colour) * KINDS;
+        uint32_t colour = colour_of(s, &s->ccd.collider.pairs[k], moving_of(kind));
+        uint32_t sort = kind + region_of(n, count, colour) * of_world;
         s->live[n] = k;
         s->colour[n] = (uint8_t)colour;
         s->kind[k] = (uint8_t)sort;

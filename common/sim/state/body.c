@@ -149,22 +149,35 @@ void foliot__body_erase(foliot_world *world, uint32_t slot)
     foliot__contact_forget(world, slot);
 }
 
+static bool may_become(const foliot_world *world, uint32_t slot, foliot_body_motion motion)
+{
+    uint32_t flags = foliot__flags(world)[slot];
+    if (!(flags & FOLIOT_BODY_ALIVE) || (flags & FOLIOT_BODY_FROZEN))
+        return false;
+    if (motion == FOLIOT_MOTION_STATIC)
+        return true;
+    bool plane = foliot__shape_kind(world)[slot] == FOLIOT_SHAPE_PLANE;
+    return !plane && (motion == FOLIOT_MOTION_KINEMATIC || foliot__mass(world)[slot] > 0);
+}
+
 bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_motion motion)
 {
     static const double zero[3];
-    if (motion == FOLIOT_MOTION_DYNAMIC && !(foliot__mass(world)[slot] > 0))
+    const uint32_t of_motion =
+        FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_TARGETED | FOLIOT_BODY_ASLEEP;
+    if (!may_become(world, slot, motion))
         return false;
     uint32_t *flags = &foliot__flags(world)[slot];
-    *flags &= ~(uint32_t)(FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC);
+    *flags &= ~of_motion;
     if (motion == FOLIOT_MOTION_STATIC) {
         *flags |= FOLIOT_BODY_STATIC;
         write_vector(foliot__velocity(world), slot, zero);
         write_vector(foliot__angular_velocity(world), slot, zero);
-    }
-    if (motion == FOLIOT_MOTION_KINEMATIC)
+    } else if (motion == FOLIOT_MOTION_KINEMATIC) {
         *flags |= FOLIOT_BODY_KINEMATIC;
-    foliot__body_refresh(world, slot);
+    }
     foliot__velocity_changed(world, slot);
+    foliot__body_refresh(world, slot);
     foliot__joints_changed(world);
     world->acceleration_valid = 0;
     return true;

@@ -114,5 +114,6 @@ void foliot__clamp_speeds(foliot_world *world)
 {
     if (world->speed_max < FOLIOT_POSITION_MAX)
         for (uint32_t i = 0; i < world->body_count; i++)
-            clamp_speed(world, i);
+            if (!(foliot__flags(world)[i] & FOLIOT_BODY_KINEMATIC))
+                clamp_speed(world, i);
 }

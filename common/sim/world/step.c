@@ -7,6 +7,7 @@
 #include "sim/collide/contact_event.h"
 #include "sim/constraint/constraint.h"
 #include "sim/force/force.h"
+#include "sim/integrator/kinematic_bodies.h"
 #include "sim/integrator/rotation.h"
 #include "sim/integrator/scheme.h"
 #include "sim/island/sleep.h"
@@ -59,6 +60,7 @@ static void run_substep(const foliot__step *step, const foliot__scheme *scheme,
 
     scheme->advance(step);
     foliot__rotate(step, rotation_order);
+    foliot__kinematic_and_damped(step);
     substep_stage_done(step, FOLIOT_STAGE_integrate);
 
     foliot__collide(step);

@@ -159,7 +159,8 @@ foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_
 double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot)
 {
     FOLIOT_ASSERT(slot < world->body_count);
-    return foliot__mass(world)[slot];
+    bool still = foliot__flags(world)[slot] & FOLIOT_BODY_STATIC;
+    return still ? 0 : foliot__mass(world)[slot]; // one that became static keeps its own
 }
 
 foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot)
