@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "foliot/query.h"
 #include "sim/constraint/constraint_links.h"
 #include "sim/force/force.h"
@@ -428,6 +429,14 @@ static reason check_properties(const foliot_world *world, uint32_t slot, const f
     return FINE;
 }
 
+static void change_kind(foliot_world *world, uint32_t slot, foliot_body_motion motion)
+{
+    foliot__target_drop(world, slot);
+    foliot__sleep_leave(world, slot);
+    FOLIOT_ASSERT(foliot__body_set_motion(world, slot, motion)); // as check_properties found
+    foliot__forces_body_gone(world);
+}
+
 static reason set_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
@@ -463,9 +472,7 @@ static reason set_body(batch *b, const foliot_command *c)
 #undef PUT
 #undef PUT_WIDE
     if (GIVEN(c, set_body, motion))
-        foliot__target_drop(world, slot);
-    if (GIVEN(c, set_body, motion))
-        foliot__body_set_motion(world, slot, (foliot_body_motion)c->as.set_body.motion);
+        change_kind(world, slot, (foliot_body_motion)c->as.set_body.motion);
     if (GIVEN(c, set_body, category) || GIVEN(c, set_body, mask) || GIVEN(c, set_body, group))
         leave_place(world, slot); // what touched it may let it pass from now on
     foliot__sleep_leave(world, slot);
