@@ -198,11 +198,18 @@ static void after_stage(void *user, uint32_t stage)
 foliot_status foliot_step_trace_step(foliot_step_trace *trace, foliot_simulation *simulation,
                                      const foliot_input *inputs, uint32_t count)
 {
+    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
+    return foliot_step_trace_step_tick(trace, simulation, &tick);
+}
+
+foliot_status foliot_step_trace_step_tick(foliot_step_trace *trace, foliot_simulation *simulation,
+                                          const foliot_tick_inputs *tick)
+{
     const foliot_simulation_kind *kind = simulation->kind;
     watching w = {trace, simulation, FOLIOT_STATUS_OK};
     if (kind->watch)
         kind->watch(simulation->self, after_stage, &w);
-    foliot_status status = foliot_simulation_step(simulation, inputs, count);
+    foliot_status status = foliot_simulation_step_tick(simulation, tick);
     if (kind->watch)
         kind->watch(simulation->self, NULL, NULL);
     else if (status == FOLIOT_STATUS_OK)

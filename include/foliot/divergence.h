@@ -64,6 +64,9 @@ void foliot_step_trace_reset(foliot_step_trace *trace, uint64_t tick);
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step(foliot_step_trace *trace,
                                                        foliot_simulation *simulation,
                                                        const foliot_input *inputs, uint32_t count);
+FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step_tick(foliot_step_trace *trace,
+                                                            foliot_simulation *simulation,
+                                                            const foliot_tick_inputs *tick);
 // Captures the parts of `simulation` as they are now: what the run held. FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace,
                                                                const foliot_simulation *simulation);
