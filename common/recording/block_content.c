@@ -10,6 +10,10 @@
 void foliot__recording_content_free(foliot__recording_content *content)
 {
     foliot__input_log_free(&content->inputs);
+    foliot__session_log_free(&content->session);
+    free(content->messages);
+    free(content->message_bytes);
+    free(content->rules);
     free(content->digest_bytes);
     free(content->keyframe);
     free(content->packed);
@@ -21,7 +25,8 @@ void foliot__recording_content_free(foliot__recording_content *content)
 void foliot__recording_header_free(foliot__recording_header *header)
 {
     free(header->scene);
-    header->scene = NULL;
+    free(header->rules_text);
+    header->scene = header->rules_text = NULL;
 }
 
 uint32_t foliot__recording_content_digest(const foliot__recording_content *content, uint64_t tick,
@@ -39,8 +44,6 @@ uint32_t foliot__recording_content_digest(const foliot__recording_content *conte
     }
     return 0;
 }
-
-// Room for `length` bytes, at least doubled; false without memory.
 
 foliot_status foliot__recording_content_unpack(foliot__recording_content *content, size_t limit)
 {
@@ -64,6 +67,10 @@ void foliot__recording_content_clear(foliot__recording_content *content, uint64_
                                      uint64_t offset, uint64_t tick)
 {
     foliot__input_log_clear(&content->inputs, tick);
+    foliot__session_log_clear(&content->session);
+    content->message_count = 0;
+    content->message_length = content->rules_length = 0;
+    content->has_rules = false;
     content->number = number;
     content->offset = offset;
     content->first_tick = content->tick = tick;
@@ -71,7 +78,8 @@ void foliot__recording_content_clear(foliot__recording_content *content, uint64_
     content->digest_length = content->keyframe_length = 0;
     content->has_header = content->has_keyframe = content->has_closing = false;
     content->keyframe_packed = false;
-    content->input_bytes = content->digest_record_bytes = content->keyframe_bytes = 0;
+    content->input_bytes = content->command_bytes = content->order_bytes = 0;
+    content->digest_record_bytes = content->keyframe_bytes = 0;
     content->header_bytes = content->other_bytes = 0;
 }
 

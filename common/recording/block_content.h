@@ -8,6 +8,7 @@
 #include "recording/format.h"
 #include "recording/input_log.h"
 #include "recording/journal.h"
+#include "recording/session_log.h"
 
 #define FOLIOT__RECORDING_DIGESTS_MAX 4 // records in a block
 
@@ -24,7 +25,20 @@ typedef struct foliot__recording_header {
     bool foreign;
     char simulation[FOLIOT_KIND_NAME_BYTES];
     uint32_t rules;
+    // Of the session's rules, in format 5 and 6: name "" where there are none.
+    char rules_name[FOLIOT_NAME_BYTES], rules_build[96];
+    uint32_t rules_version;
+    uint8_t *rules_text; // ends with a zero
+    uint32_t rules_text_bytes;
 } foliot__recording_header;
+
+// Of the rules or the host, to one player or to all. The bytes lie in the content's message_bytes.
+typedef struct foliot__recorded_message {
+    uint64_t tick;
+    uint32_t player, length;
+    size_t at;
+    bool reliable;
+} foliot__recorded_message;
 
 typedef struct foliot__recording_digests {
     uint64_t first;
@@ -38,6 +52,14 @@ typedef struct foliot__recording_content {
     uint64_t number, offset;
     uint64_t first_tick, tick; // before and after
     foliot__input_log inputs;  // of its ticks
+    foliot__session_log session;
+    foliot__recorded_message *messages;
+    uint32_t message_count, message_capacity;
+    uint8_t *message_bytes;
+    size_t message_length, message_bytes_capacity;
+    bool has_rules; // the state of the rules, beside the keyframe
+    uint8_t *rules;
+    size_t rules_length, rules_capacity;
     uint32_t digest_records;
     foliot__recording_digests digests[FOLIOT__RECORDING_DIGESTS_MAX];
     uint8_t *digest_bytes;
@@ -53,7 +75,8 @@ typedef struct foliot__recording_content {
     uint32_t notes, unknown;
     foliot__recording_note *noted; // `notes` of them
     uint32_t noted_capacity;
-    uint64_t input_bytes, digest_record_bytes, keyframe_bytes, header_bytes, other_bytes;
+    uint64_t input_bytes, command_bytes, order_bytes;
+    uint64_t digest_record_bytes, keyframe_bytes, header_bytes, other_bytes;
     uint64_t (*index)[2]; // of the closing block: tick, offset
     uint32_t index_count;
 } foliot__recording_content;

@@ -55,6 +55,34 @@ static foliot_status read_block(foliot__block_reader *reader, foliot__recording_
     return FOLIOT_STATUS_OK;
 }
 
+// What the entries of the block's ticks mean, into its content.
+static foliot_status expand_entries(foliot__block_reader *reader,
+                                    foliot__recording_content *content, uint64_t tick,
+                                    foliot__tick_entries *entries, foliot_damage *damage)
+{
+    const foliot__session_entries *commands = &entries->commands, *orders = &entries->orders;
+    const char *what = "its inputs are malformed";
+    foliot_status status = foliot__recording_expand(reader, content, tick, &entries->inputs.reader,
+                                                    entries->inputs.values);
+    if (status == FOLIOT_STATUS_OK && commands->given) {
+        what = "its commands are malformed";
+        status = foliot__session_decode_commands(&reader->session, &content->session,
+                                                 content->first_tick, tick, commands->bytes,
+                                                 commands->length);
+    }
+    if (status == FOLIOT_STATUS_OK && orders->given) {
+        what = "its orders are malformed";
+        status =
+            foliot__session_decode_orders(&reader->session, &content->session, content->first_tick,
+                                          tick, orders->bytes, orders->length);
+    }
+    if (status == FOLIOT_STATUS_UNSUPPORTED)
+        what = "it has a command or an order that this build does not know";
+    return status == FOLIOT_STATUS_OK
+               ? status
+               : foliot__damage_set(damage, status, reader->number, reader->offset, "%s", what);
+}
+
 static foliot_status read_next_block(foliot__block_reader *reader,
                                      foliot__recording_content *content,
                                      foliot__recording_header *header, foliot_damage *damage)
@@ -70,7 +98,7 @@ static foliot_status read_next_block(foliot__block_reader *reader,
         block.tick - reader->tick > FOLIOT__RECORDING_BLOCK_TICKS_MAX)
         return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
                                   "its number or its tick does not follow the block before");
-    foliot__input_entries entries;
+    foliot__tick_entries entries;
     foliot__recording_content_clear(content, reader->number, reader->offset, reader->tick);
     status =
         foliot__decode_records(&block, reader->version, payload, header, content, &entries, damage);
@@ -78,10 +106,9 @@ static foliot_status read_next_block(foliot__block_reader *reader,
         return status;
     if (content->has_keyframe)
         foliot__recording_forget_players(reader);
-    status = foliot__recording_expand(reader, content, block.tick, &entries.reader, entries.values);
+    status = expand_entries(reader, content, block.tick, &entries, damage);
     if (status != FOLIOT_STATUS_OK)
-        return foliot__damage_set(damage, status, reader->number, reader->offset,
-                                  "its inputs are malformed");
+        return status;
     content->tick = reader->tick = block.tick;
     content->header_bytes = FOLIOT__RECORDING_BLOCK_BYTES;
     reader->closed = content->has_closing;
@@ -112,7 +139,7 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__b
         return foliot__damage_set(
             damage, FOLIOT_STATUS_NEWER, 0, 0,
             "format version %" PRIu32 ", and this build reads versions %u to %u", version,
-            FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_FOREIGN_PACKED);
+            FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS);
     reader->version = header->format = version;
     header->foreign = foliot__recording_version_foreign(version);
     reader->offset = FOLIOT__RECORDING_START_BYTES;

@@ -7,6 +7,7 @@
 #include "foliot/replay.h"
 #include "recording/block_content.h"
 #include "recording/byte_source.h"
+#include "recording/session_codec.h"
 
 typedef struct foliot__block_reader {
     foliot__byte_source *source;
@@ -17,6 +18,7 @@ typedef struct foliot__block_reader {
     bool closed;      // the closing block was seen
     foliot__recording_player players[FOLIOT_PLAYERS_MAX];
     uint32_t player_count, stream_count;
+    foliot__session_known session;
 } foliot__block_reader;
 
 // Reads the file's start and block 0. The reader then stands before block 1, at the header's tick.

@@ -149,6 +149,23 @@ static foliot_status copy_notes(compaction *c)
     return r.status;
 }
 
+// Messages say when they were sent, and end no block.
+static foliot_status encode_messages(compaction *c)
+{
+    const foliot__recording_content *content = &c->content;
+    foliot__recording_encoder *encoder = &c->encoder;
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (encoder->message_count + content->message_count > FOLIOT__RECORDING_NOTES_MAX)
+        status = put_ticks(c);
+    for (uint32_t i = 0; i < content->message_count; i++) {
+        const foliot__recorded_message *m = &content->messages[i];
+        foliot__recording_encode_message(&encoder->messages, m->tick, m->player, m->reliable,
+                                         content->message_bytes + m->at, m->length);
+    }
+    encoder->message_count += content->message_count;
+    return status;
+}
+
 // The encoder leaves digests out by a rule; the block must have been written by one.
 static foliot_status adopt_digest_pattern(compaction *c)
 {
@@ -170,24 +187,26 @@ static foliot_status adopt_digest_pattern(compaction *c)
 
 static foliot_status encode_tick(compaction *c, uint64_t tick)
 {
-    const foliot_input *inputs = NULL;
     const uint8_t *recorded = NULL;
-    uint32_t count = 0;
+    foliot__recorded_tick entered = {0};
+    foliot_tick_inputs *in = &entered.inputs;
     uint8_t bytes[16] = {0};
     foliot__recording_encoder *encoder = &c->encoder;
-    if (!foliot__input_log_at(&c->content.inputs, tick, &inputs, &count))
+    if (!foliot__input_log_at(&c->content.inputs, tick, &in->inputs, &in->input_count))
         return FOLIOT_STATUS_UNSUPPORTED;
+    in->command_count = foliot__session_log_commands_at(&c->content.session, tick, &in->commands);
+    entered.order_count = foliot__session_log_orders_at(&c->content.session, tick, &entered.orders);
     uint32_t digest_bytes = foliot__recording_content_digest(&c->content, tick + 1, &recorded);
     if ((digest_bytes > 0) != ((tick + 1) % encoder->digest_every == 0))
         return FOLIOT_STATUS_UNSUPPORTED;
     if (digest_bytes)
         memcpy(bytes, recorded, digest_bytes);
     foliot_digest digest = foliot__recording_digest_of(bytes);
-    if (!foliot__recording_encode_tick(encoder, inputs, count, digest)) {
+    if (!foliot__recording_encode_tick(encoder, &entered, digest)) {
         foliot_status status = put_ticks(c);
         if (status != FOLIOT_STATUS_OK)
             return status;
-        if (!foliot__recording_encode_tick(encoder, inputs, count, digest))
+        if (!foliot__recording_encode_tick(encoder, &entered, digest))
             return FOLIOT_STATUS_UNSUPPORTED;
     }
     return encoder->tick - encoder->first_tick >= c->block_ticks ? put_ticks(c) : FOLIOT_STATUS_OK;
@@ -199,6 +218,8 @@ static foliot_status encode_ticks(compaction *c)
     foliot_status status = content->notes ? copy_notes(c) : FOLIOT_STATUS_OK;
     if (status == FOLIOT_STATUS_OK)
         status = adopt_digest_pattern(c);
+    if (status == FOLIOT_STATUS_OK)
+        status = encode_messages(c);
     for (uint64_t tick = content->first_tick; status == FOLIOT_STATUS_OK && tick < content->tick;
          tick++)
         status = encode_tick(c, tick);
@@ -256,12 +277,56 @@ static foliot_status copy_all(compaction *c)
 typedef struct content_hash {
     foliot__block_reader reader;
     foliot__recording_content content;
-    uint64_t hash, blocks;
+    uint64_t hash, messages, blocks; // messages stand anywhere among the ticks
 } content_hash;
 
 static void add_bytes(content_hash *h, const void *bytes, size_t count)
 {
     h->hash = foliot_digest_chain(h->hash, foliot_digest_compute(bytes, count));
+}
+
+// Commands with their bytes, orders as they are.
+static void add_session(content_hash *h, uint64_t tick)
+{
+    const foliot_command *commands;
+    const foliot_order *orders;
+    uint32_t count = foliot__session_log_commands_at(&h->content.session, tick, &commands);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t bytes[1024];
+        size_t length = foliot_command_encode(&commands[i], bytes, sizeof bytes - 16);
+        foliot__writer w = foliot__writer_of(bytes + length, 16);
+        foliot__write_u64(&w, tick);
+        foliot__write_u32(&w, commands[i].sequence);
+        foliot__write_u32(&w, commands[i].source);
+        add_bytes(h, bytes, length + w.at);
+    }
+    count = foliot__session_log_orders_at(&h->content.session, tick, &orders);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t bytes[24];
+        foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
+        foliot__write_u64(&w, tick);
+        foliot__write_u32(&w, orders[i].player);
+        foliot__write_u32(&w, orders[i].sequence);
+        foliot__write_u32(&w, orders[i].kind);
+        add_bytes(h, bytes, w.at);
+        add_bytes(h, orders[i].bytes, orders[i].length);
+    }
+}
+
+static void add_messages(content_hash *h)
+{
+    const foliot__recording_content *content = &h->content;
+    for (uint32_t i = 0; i < content->message_count; i++) {
+        const foliot__recorded_message *m = &content->messages[i];
+        uint8_t bytes[24];
+        foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
+        foliot__write_u64(&w, m->tick);
+        foliot__write_u32(&w, m->player);
+        foliot__write_u32(&w, m->reliable);
+        h->messages = foliot_digest_chain(h->messages, foliot_digest_compute(bytes, w.at));
+        h->messages = foliot_digest_chain(
+            h->messages, foliot_digest_compute(content->message_bytes + m->at, m->length));
+    }
 }
 
 static void add_tick(content_hash *h, uint64_t tick)
@@ -280,6 +345,7 @@ static void add_tick(content_hash *h, uint64_t tick)
         foliot__write_bytes(&w, inputs[i].axes, sizeof inputs[i].axes);
         add_bytes(h, bytes, sizeof bytes);
     }
+    add_session(h, tick);
     uint32_t digest_bytes = foliot__recording_content_digest(&h->content, tick + 1, &digest);
     add_bytes(h, digest_bytes ? digest : (const uint8_t *)"", digest_bytes);
 }
@@ -297,6 +363,9 @@ static void add_block(content_hash *h)
         add_bytes(h, content->keyframe_packed ? content->packed : content->keyframe,
                   content->keyframe_packed ? content->packed_length : content->keyframe_length);
     }
+    if (content->has_rules)
+        add_bytes(h, content->rules, content->rules_length);
+    add_messages(h);
     for (uint64_t tick = content->first_tick; tick < content->tick; tick++)
         add_tick(h, tick);
     if (content->has_closing)
@@ -316,7 +385,7 @@ static foliot_status hash_file(const char *file, uint64_t *hash, uint64_t *block
             add_block(h);
             status = foliot__block_reader_next(&h->reader, &h->content, NULL);
         }
-        *hash = h->hash;
+        *hash = foliot_digest_chain(h->hash, (foliot_digest){h->messages, 0});
         *blocks = h->blocks;
         foliot__recording_header_free(&header);
         foliot__recording_content_free(&h->content);

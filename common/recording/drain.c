@@ -42,11 +42,16 @@ static void sync_now(foliot__drain *drain)
 
 static void build_keyframe(foliot__drain *drain, const foliot__queued *queued)
 {
-    size_t state_bytes = queued->length - queued->note_bytes;
+    size_t state_bytes = queued->length - queued->rules_bytes - queued->note_bytes;
+    const uint8_t *rules = drain->state.bytes + state_bytes;
     foliot__recording_encode_keyframe(&drain->block, queued->tick, queued->digest,
                                       drain->raw_keyframes ? NULL : &drain->keyframes,
                                       drain->state.bytes, (uint32_t)state_bytes);
-    foliot__pack_raw(&drain->block, drain->state.bytes + state_bytes, queued->note_bytes);
+    if (queued->rules_bytes)
+        foliot__recording_encode_rules(&drain->block, queued->tick,
+                                       drain->raw_keyframes ? NULL : &drain->keyframes, rules,
+                                       queued->rules_bytes);
+    foliot__pack_raw(&drain->block, rules + queued->rules_bytes, queued->note_bytes);
 }
 
 // What lies in the ring behind its header, added to `out`.

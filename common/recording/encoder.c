@@ -15,6 +15,7 @@ bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t
                                            .tick = tick,
                                            .digest_every = digest_every,
                                            .digest_bytes = digest_bytes};
+    foliot__session_encoder_begin(&encoder->session, tick);
     return foliot__buffer_reserve(&encoder->entries, 16384) &&
            foliot__buffer_reserve(&encoder->digests, 16384) &&
            foliot__buffer_reserve(&encoder->payload, 65536);
@@ -27,6 +28,8 @@ void foliot__recording_encoder_free(foliot__recording_encoder *encoder)
     foliot__buffer_free(&encoder->payload);
     foliot__buffer_free(&encoder->record);
     foliot__buffer_free(&encoder->notes);
+    foliot__buffer_free(&encoder->messages);
+    foliot__session_encoder_free(&encoder->session);
 }
 
 void foliot__recording_encoder_reset(foliot__recording_encoder *encoder)
@@ -34,6 +37,7 @@ void foliot__recording_encoder_reset(foliot__recording_encoder *encoder)
     FOLIOT_ASSERT(encoder->tick == encoder->first_tick);
     memset(encoder->players, 0, sizeof encoder->players);
     memset(encoder->input_tick, 0, sizeof encoder->input_tick);
+    memset(&encoder->session.known, 0, sizeof encoder->session.known);
     encoder->player_count = 0;
 }
 
@@ -110,11 +114,14 @@ static void encode_player(foliot__recording_encoder *encoder, const foliot_input
         encoder->input_tick[index] = encoder->tick + 1;
 }
 
-bool foliot__recording_encode_tick(foliot__recording_encoder *encoder, const foliot_input *inputs,
-                                   uint32_t count, foliot_digest digest)
+bool foliot__recording_encode_tick(foliot__recording_encoder *encoder,
+                                   const foliot__recorded_tick *recorded, foliot_digest digest)
 {
+    const foliot_input *inputs = recorded->inputs.inputs;
+    uint32_t count = recorded->inputs.input_count;
     if (encoder->tick - encoder->first_tick >= FOLIOT__RECORDING_BLOCK_TICKS_MAX ||
-        count > FOLIOT__RECORDING_BLOCK_INPUTS_MAX - encoder->input_count)
+        count > FOLIOT__RECORDING_BLOCK_INPUTS_MAX - encoder->input_count ||
+        !foliot__session_encoder_fits(&encoder->session, recorded))
         return false;
     if (encoder->tick == encoder->first_tick)
         encoder->entry_tick = encoder->tick;
@@ -128,6 +135,7 @@ bool foliot__recording_encode_tick(foliot__recording_encoder *encoder, const fol
         encode_player(encoder, inputs + at, end - at, player);
         at = end;
     }
+    foliot__session_encode_tick(&encoder->session, encoder->tick, recorded);
     encoder->tick++;
     if (encoder->tick % encoder->digest_every == 0) {
         uint8_t bytes[16];
@@ -147,6 +155,18 @@ static void encode_inputs(foliot__recording_encoder *encoder)
     foliot__pack_raw(&encoder->payload, encoder->entries.bytes, encoder->entries.length);
 }
 
+// Entries of commands or of orders, if there are any.
+static void encode_entries(foliot__recording_encoder *encoder, unsigned type,
+                           const foliot__buffer *entries)
+{
+    if (entries->length == 0)
+        return;
+    foliot__pack_array(&encoder->payload, 3);
+    foliot__pack_uint(&encoder->payload, type);
+    foliot__pack_uint(&encoder->payload, encoder->first_tick);
+    foliot__pack_bin(&encoder->payload, entries->bytes, (uint32_t)entries->length);
+}
+
 static void encode_digests(foliot__recording_encoder *encoder)
 {
     foliot__pack_array(&encoder->payload, 5);
@@ -163,17 +183,24 @@ void foliot__recording_encode_block(foliot__recording_encoder *encoder, size_t *
     encoder->payload.length = 0;
     if (encoder->entry_values)
         encode_inputs(encoder);
+    encode_entries(encoder, FOLIOT__RECORDING_COMMANDS, &encoder->session.commands);
+    encode_entries(encoder, FOLIOT__RECORDING_ORDERS, &encoder->session.orders);
     *input_bytes = encoder->payload.length;
     if (encoder->digests.length)
         encode_digests(encoder);
     *digest_bytes = encoder->payload.length - *input_bytes;
     if (encoder->notes.length)
         foliot__pack_raw(&encoder->payload, encoder->notes.bytes, encoder->notes.length);
-    encoder->payload.failed |=
-        encoder->entries.failed || encoder->digests.failed || encoder->notes.failed;
+    if (encoder->messages.length)
+        foliot__pack_raw(&encoder->payload, encoder->messages.bytes, encoder->messages.length);
+    encoder->payload.failed |= encoder->entries.failed || encoder->digests.failed ||
+                               encoder->notes.failed || encoder->messages.failed ||
+                               encoder->session.commands.failed || encoder->session.orders.failed;
     encoder->first_tick = encoder->tick;
-    encoder->entries.length = encoder->digests.length = encoder->notes.length = 0;
-    encoder->entry_values = encoder->input_count = 0;
+    foliot__session_encoder_begin(&encoder->session, encoder->tick);
+    encoder->entries.length = encoder->digests.length = 0;
+    encoder->notes.length = encoder->messages.length = 0;
+    encoder->entry_values = encoder->input_count = encoder->message_count = 0;
 }
 
 static void pack_digest(foliot__buffer *out, foliot_digest digest)
@@ -202,12 +229,29 @@ static void pack_build(foliot__buffer *out, foliot_digest fingerprint)
     foliot__pack_str(out, foliot_get_version());
 }
 
+// What the session's rules are, for people and for running them again. Keys: four, or none.
+#define RULES_KEYS 4
+static void pack_rules(foliot__buffer *out, const foliot_recording_rules *rules)
+{
+    if (!rules)
+        return;
+    foliot__pack_str(out, "rules_name");
+    foliot__pack_str(out, rules->name);
+    foliot__pack_str(out, "rules_version");
+    foliot__pack_uint(out, rules->version);
+    foliot__pack_str(out, "rules_text");
+    foliot__pack_bin(out, rules->text, rules->text ? (uint32_t)rules->text_bytes : 0);
+    foliot__pack_str(out, "rules_build");
+    foliot__pack_str(out, rules->build ? rules->build : "");
+}
+
 void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
-                                           uint64_t tick, foliot_digest fingerprint)
+                                           uint64_t tick, foliot_digest fingerprint,
+                                           const foliot_recording_rules *rules)
 {
     foliot__pack_array(out, 2);
     foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
-    foliot__pack_map(out, 7);
+    foliot__pack_map(out, 7 + (rules ? RULES_KEYS : 0));
     foliot__pack_str(out, "simulation");
     foliot__pack_str(out, simulation->kind->name);
     foliot__pack_str(out, "rules");
@@ -217,13 +261,14 @@ void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_sim
     foliot__pack_str(out, "tick");
     foliot__pack_uint(out, tick);
     pack_build(out, fingerprint);
+    pack_rules(out, rules);
 }
 
 void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_head *head)
 {
     foliot__pack_array(out, 2);
     foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
-    foliot__pack_map(out, 9);
+    foliot__pack_map(out, 9 + (head->rules ? RULES_KEYS : 0));
     foliot__pack_str(out, "scene");
     foliot__pack_bin(out, head->scene, head->scene_bytes);
     foliot__pack_str(out, "integrator");
@@ -237,6 +282,7 @@ void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_
     foliot__pack_str(out, "capacities");
     pack_capacities(out, head->capacities);
     pack_build(out, head->fingerprint);
+    pack_rules(out, head->rules);
 }
 
 void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
@@ -274,6 +320,31 @@ void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot
     foliot__pack_array(out, 2);
     foliot__pack_uint(out, FOLIOT__RECORDING_END);
     foliot__pack_u64_fixed(out, block_offset);
+}
+
+void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick,
+                                    foliot__keyframe_encoder *encoder, const uint8_t *bytes,
+                                    uint32_t count)
+{
+    size_t length = encoder ? foliot__keyframe_compress(encoder, bytes, count) : 0;
+    foliot__pack_array(out, length ? 5 : 4);
+    foliot__pack_uint(out, FOLIOT__RECORDING_RULES);
+    foliot__pack_uint(out, tick);
+    foliot__pack_uint(out, length ? FOLIOT__RECORDING_ZSTD : FOLIOT__RECORDING_RAW);
+    foliot__pack_bin(out, length ? encoder->packed : bytes, length ? (uint32_t)length : count);
+    if (length)
+        foliot__pack_uint(out, count);
+}
+
+void foliot__recording_encode_message(foliot__buffer *out, uint64_t tick, uint32_t player,
+                                      bool reliable, const void *bytes, uint32_t count)
+{
+    foliot__pack_array(out, 5);
+    foliot__pack_uint(out, FOLIOT__RECORDING_MESSAGE);
+    foliot__pack_uint(out, tick);
+    foliot__pack_uint(out, player);
+    foliot__pack_uint(out, reliable);
+    foliot__pack_bin(out, bytes, count);
 }
 
 void foliot__recording_encode_note(foliot__buffer *out, uint64_t tick, const char *what,

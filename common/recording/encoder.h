@@ -5,11 +5,13 @@
 
 #include "foliot/digest.h"
 #include "foliot/input.h"
+#include "foliot/recording.h"
 #include "foliot/simulation.h"
 #include "foliot/world.h"
 #include "base/pack.h"
 #include "recording/format.h"
 #include "recording/keyframe_codec.h"
+#include "recording/session_codec.h"
 
 typedef struct foliot__recording_encoder {
     foliot__recording_player players[FOLIOT_PLAYERS_MAX];
@@ -23,7 +25,9 @@ typedef struct foliot__recording_encoder {
     foliot__buffer digests;
     uint64_t digest_first;
     uint32_t digest_every, digest_bytes;
-    foliot__buffer notes; // records, whole
+    foliot__session_encoder session;
+    foliot__buffer notes, messages; // records, whole
+    uint32_t message_count;
 
     foliot__buffer payload, record;
 } foliot__recording_encoder;
@@ -34,11 +38,11 @@ void foliot__recording_encoder_free(foliot__recording_encoder *encoder);
 // All that is known of players is forgotten, as at a keyframe. The block must be empty.
 void foliot__recording_encoder_reset(foliot__recording_encoder *encoder);
 
-// Inputs of the step from encoder->tick to the next, in order; `digest` of the state that it gave.
-// False if the block cannot hold them: close it first, then they fit, or are too many for any
+// What entered the step from encoder->tick to the next, in order; `digest` of the state that it
+// gave. False if the block cannot hold it: close it first, then it fits, or is too much for any
 // block.
-bool foliot__recording_encode_tick(foliot__recording_encoder *encoder, const foliot_input *inputs,
-                                   uint32_t count, foliot_digest digest);
+bool foliot__recording_encode_tick(foliot__recording_encoder *encoder,
+                                   const foliot__recorded_tick *recorded, foliot_digest digest);
 // The records of the block as encoder->payload, and an empty block. *inputs_bytes and *digest_bytes
 // of it.
 void foliot__recording_encode_block(foliot__recording_encoder *encoder, size_t *input_bytes,
@@ -53,11 +57,13 @@ typedef struct foliot__recording_head {
     uint64_t seed, tick;
     foliot_digest fingerprint;
     const foliot_world_config *capacities;
+    const foliot_recording_rules *rules; // NULL: none
 } foliot__recording_head;
 void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_head *head);
-// Of a simulation that is not our world; it must be FOLIOT__RECORDING_VERSION_FOREIGN then.
+// Of a simulation that is not our world; the version of the format is an even one then.
 void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
-                                           uint64_t tick, foliot_digest fingerprint);
+                                           uint64_t tick, foliot_digest fingerprint,
+                                           const foliot_recording_rules *rules);
 // Compressed where that makes it smaller; `encoder` NULL: the bytes as they are.
 void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                        foliot__keyframe_encoder *encoder, const uint8_t *bytes,
@@ -65,6 +71,12 @@ void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, folio
 void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                       const uint64_t (*index)[2], uint32_t index_count,
                                       uint64_t block_offset);
+// The state of the rules, beside a keyframe.
+void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick,
+                                    foliot__keyframe_encoder *encoder, const uint8_t *bytes,
+                                    uint32_t count);
+void foliot__recording_encode_message(foliot__buffer *out, uint64_t tick, uint32_t player,
+                                      bool reliable, const void *bytes, uint32_t count);
 void foliot__recording_encode_note(foliot__buffer *out, uint64_t tick, const char *what,
                                    const char *text);
 

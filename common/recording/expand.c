@@ -22,6 +22,7 @@ void foliot__recording_forget_players(foliot__block_reader *reader)
 {
     memset(reader->players, 0, sizeof *reader->players * reader->player_count);
     reader->player_count = reader->stream_count = 0;
+    memset(&reader->session, 0, sizeof reader->session);
 }
 
 static int64_t unpack_in_range(expansion *e, int64_t low, int64_t high)

@@ -15,19 +15,25 @@
     "FOLIOT\n" // 8 bytes; the first catches 7-bit transfers, the last text mode
 #define FOLIOT__RECORDING_MAGIC_BYTES 8
 // Versions of the format. Odd ones hold a world, even ones any other simulation, with another
-// header. From 3 on a keyframe may be compressed.
+// header. From 3 on a keyframe may be compressed; from 5 on there may be commands, orders, messages
+// and the state of rules.
 #define FOLIOT__RECORDING_VERSION 1u
 #define FOLIOT__RECORDING_VERSION_FOREIGN 2u
 #define FOLIOT__RECORDING_VERSION_PACKED 3u
 #define FOLIOT__RECORDING_VERSION_FOREIGN_PACKED 4u
+#define FOLIOT__RECORDING_VERSION_COMMANDS 5u
+#define FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS 6u
 #define FOLIOT__RECORDING_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
 #define FOLIOT__RECORDING_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
 #define FOLIOT__RECORDING_BLOCK_BYTES 28          // header of a block
 #define FOLIOT__RECORDING_PAYLOAD_MAX (1u << 30)
-#define FOLIOT__RECORDING_NOTES_MAX 65536u // in a block
+#define FOLIOT__RECORDING_NOTES_MAX 65536u     // in a block; and as many messages
+#define FOLIOT__RECORDING_RULES_MAX (1u << 20) // bytes of the state of rules
 // Every reader may rely on these; a writer closes a block early to keep them.
 #define FOLIOT__RECORDING_BLOCK_TICKS_MAX 65536u
 #define FOLIOT__RECORDING_BLOCK_INPUTS_MAX 65536u
+#define FOLIOT__RECORDING_BLOCK_COMMANDS_MAX 65536u
+#define FOLIOT__RECORDING_BLOCK_ORDERS_MAX 65536u
 #define FOLIOT__RECORDING_END_BYTES 11 // the record END, always so long
 
 // Types of records. 1..63 must be known to a replayer; 64..127 may be skipped.
@@ -39,7 +45,11 @@ enum foliot__recording_record {
     FOLIOT__RECORDING_CLOSING = 5,  // [5, tick, digest]
     FOLIOT__RECORDING_INDEX = 6,    // [6, (ticks on, bytes on) ...]
     FOLIOT__RECORDING_END = 7,      // [7, offset of the closing block as uint 64]
+    FOLIOT__RECORDING_COMMANDS = 8, // [8, first tick, bytes]
+    FOLIOT__RECORDING_ORDERS = 9,   // [9, first tick, bytes]
+    FOLIOT__RECORDING_RULES = 10,   // [10, tick, encoding, bytes, (size)]
     FOLIOT__RECORDING_NOTE = 64,    // [64, tick, what, text]
+    FOLIOT__RECORDING_MESSAGE = 65, // [65, tick, player, reliable, bytes]
 };
 #define FOLIOT__RECORDING_OPTIONAL 64
 #define FOLIOT__RECORDING_TYPE_MAX 127
@@ -101,7 +111,7 @@ foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
 static inline bool foliot__recording_version_known(uint32_t version)
 {
     return version >= FOLIOT__RECORDING_VERSION &&
-           version <= FOLIOT__RECORDING_VERSION_FOREIGN_PACKED;
+           version <= FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS;
 }
 
 static inline bool foliot__recording_version_foreign(uint32_t version)
@@ -112,6 +122,11 @@ static inline bool foliot__recording_version_foreign(uint32_t version)
 static inline bool foliot__recording_version_packed(uint32_t version)
 {
     return version >= FOLIOT__RECORDING_VERSION_PACKED;
+}
+
+static inline bool foliot__recording_version_commands(uint32_t version)
+{
+    return version >= FOLIOT__RECORDING_VERSION_COMMANDS;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/unpack.h"
 #include "recording/damage.h"
+#include "recording/keyframe_codec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ typedef struct decoding {
     foliot__recording_header *header; // NULL but in block 0
     foliot__reader entries;           // of INPUTS
     uint32_t entry_values;
+    foliot__session_entries commands, orders;
     bool has_inputs, has_index, has_end;
 } decoding;
 
@@ -84,16 +86,44 @@ static void unpack_rules(foliot__reader *r, foliot__recording_header *header)
     header->rules = (uint32_t)value;
 }
 
-#define KEYS 12
+// The text of a script, closed by a zero.
+static void unpack_rules_text(foliot__reader *r, foliot__recording_header *header)
+{
+    uint32_t length;
+    const uint8_t *bytes = foliot__unpack_bin(r, &length);
+    if (length > FOLIOT_RULES_SCRIPT_BYTES_MAX)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    if (r->status != FOLIOT_STATUS_OK)
+        return;
+    free(header->rules_text);
+    header->rules_text = calloc(1, (size_t)length + 1);
+    header->rules_text_bytes = length;
+    if (!header->rules_text)
+        foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
+    else if (length)
+        memcpy(header->rules_text, bytes, length);
+}
+
+static void unpack_rules_version(foliot__reader *r, foliot__recording_header *header)
+{
+    uint64_t value = foliot__unpack_uint(r);
+    if (value > UINT32_MAX)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    header->rules_version = (uint32_t)value;
+}
+
+#define KEYS 16
 #define KEYS_WORLD 0x1ffu   // scene to version
 #define KEYS_FOREIGN 0xfd0u // tick, fingerprint to setup
+#define KEYS_RULES 0xf000u  // of the session's rules: all or none, in format 5 and 6
 
 // One key and its value; the bit of a key that must be there, 0 for others.
 static unsigned decode_header_key(foliot__reader *r, foliot__recording_header *header)
 {
-    static const char *const keys[KEYS] = {"scene",   "integrator", "dt",          "seed",
-                                           "tick",    "capacities", "fingerprint", "build",
-                                           "version", "simulation", "rules",       "setup"};
+    static const char *const keys[KEYS] = {
+        "scene",       "integrator",    "dt",         "seed",       "tick",  "capacities",
+        "fingerprint", "build",         "version",    "simulation", "rules", "setup",
+        "rules_name",  "rules_version", "rules_text", "rules_build"};
     uint32_t length;
     unsigned key = 0;
     const char *text = foliot__unpack_str(r, &length);
@@ -136,6 +166,18 @@ static unsigned decode_header_key(foliot__reader *r, foliot__recording_header *h
     case 11:
         unpack_scene(r, header);
         break;
+    case 12:
+        unpack_text(r, header->rules_name, sizeof header->rules_name);
+        break;
+    case 13:
+        unpack_rules_version(r, header);
+        break;
+    case 14:
+        unpack_rules_text(r, header);
+        break;
+    case 15:
+        unpack_text(r, header->rules_build, sizeof header->rules_build);
+        break;
     default:
         foliot__unpack_skip(r);
         return 0;
@@ -145,18 +187,20 @@ static unsigned decode_header_key(foliot__reader *r, foliot__recording_header *h
 
 static void decode_header(decoding *d)
 {
-    unsigned found = 0;
+    unsigned found = 0, wanted, optional;
     corrupt_if(d, d->values < 1 || !d->header || d->content->has_header);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
+    wanted = d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD;
+    optional = foliot__recording_version_commands(d->version) ? KEYS_RULES : 0;
     uint32_t pairs = foliot__unpack_map(d->r);
     for (uint32_t i = 0; i < pairs && d->r->status == FOLIOT_STATUS_OK; i++) {
         unsigned bit = decode_header_key(d->r, d->header);
-        bool other = bit & ~(d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD);
-        corrupt_if(d, (found & bit) || other);
+        corrupt_if(d, (found & bit) || (bit & ~(wanted | optional)));
         found |= bit;
     }
-    corrupt_if(d, found != (d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD) ||
+    bool rules = (found & KEYS_RULES) == KEYS_RULES && d->header->rules_name[0];
+    corrupt_if(d, (found & ~KEYS_RULES) != wanted || (!rules && (found & KEYS_RULES)) ||
                       d->header->tick != d->block->tick ||
                       (d->header->foreign && !d->header->simulation[0]));
     d->content->has_header = true;
@@ -228,6 +272,60 @@ static void decode_inputs(decoding *d)
         foliot__unpack_int(d->r);
     d->entries.length = d->r->at;
     d->values = 0;
+}
+
+// Only finds the entries, too.
+static void decode_session(decoding *d, foliot__session_entries *entries)
+{
+    corrupt_if(d, d->values < 2 || entries->given || d->header);
+    corrupt_if(d, foliot__unpack_uint(d->r) != d->content->first_tick);
+    entries->bytes = foliot__unpack_bin(d->r, &entries->length);
+    entries->given = true;
+    d->values -= 2;
+}
+
+// Decompressed at once: it is small, and nothing else says how large it may be.
+static void copy_rules(decoding *d, const uint8_t *bytes, uint32_t length, bool packed)
+{
+    foliot__recording_content *content = d->content;
+    uint64_t size = length;
+    if (packed) {
+        corrupt_if(d, d->values < 1);
+        size = foliot__unpack_uint(d->r);
+        d->values--;
+    }
+    corrupt_if(d, size > FOLIOT__RECORDING_RULES_MAX);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    if (!foliot__recording_content_reserve(&content->rules, &content->rules_capacity,
+                                           (size_t)size + 1)) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (packed)
+        status = foliot__keyframe_decompress(bytes, length, content->rules, (size_t)size);
+    else
+        memcpy(content->rules, bytes, length);
+    content->rules_length = (size_t)size;
+    content->has_rules = status == FOLIOT_STATUS_OK;
+    if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_UNSUPPORTED) // no zstd: not here
+        foliot__reader_fail(d->r, status);
+}
+
+static void decode_rules(decoding *d)
+{
+    foliot__recording_content *content = d->content;
+    uint32_t length;
+    corrupt_if(d, d->values < 3 || !content->has_keyframe || content->has_rules);
+    uint64_t tick = foliot__unpack_uint(d->r), encoding = foliot__unpack_uint(d->r);
+    const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
+    corrupt_if(d, tick != d->block->tick);
+    if (encoding > FOLIOT__RECORDING_ZSTD)
+        foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
+    d->values -= 3;
+    if (d->r->status == FOLIOT_STATUS_OK)
+        copy_rules(d, bytes, length, encoding == FOLIOT__RECORDING_ZSTD);
 }
 
 static void decode_digests(decoding *d)
@@ -340,12 +438,70 @@ static void decode_note(decoding *d)
     d->values -= 3;
 }
 
+static bool reserve_message(foliot__recording_content *content, uint32_t length)
+{
+    if (content->message_count == content->message_capacity) {
+        uint32_t capacity = content->message_capacity ? 2 * content->message_capacity : 16;
+        void *messages = realloc(content->messages, capacity * sizeof *content->messages);
+        if (!messages)
+            return false;
+        content->messages = messages;
+        content->message_capacity = capacity;
+    }
+    return foliot__recording_content_reserve(&content->message_bytes,
+                                             &content->message_bytes_capacity,
+                                             content->message_length + length + 1);
+}
+
+static void decode_message(decoding *d)
+{
+    foliot__recording_content *content = d->content;
+    uint32_t length;
+    corrupt_if(d, d->values < 4 || content->message_count >= FOLIOT__RECORDING_NOTES_MAX);
+    uint64_t tick = foliot__unpack_uint(d->r), player = foliot__unpack_uint(d->r);
+    uint64_t reliable = foliot__unpack_uint(d->r);
+    const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
+    corrupt_if(d, player > UINT32_MAX || reliable > 1 || length > FOLIOT_MESSAGE_BYTES_MAX);
+    d->values -= 4;
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    if (!reserve_message(content, length)) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    memcpy(content->message_bytes + content->message_length, bytes, length);
+    content->messages[content->message_count++] = (foliot__recorded_message){
+        tick, (uint32_t)player, length, content->message_length, reliable == 1};
+    content->message_length += length;
+}
+
 static uint64_t *bytes_counter(foliot__recording_content *content, uint64_t type)
 {
     return type == FOLIOT__RECORDING_INPUTS     ? &content->input_bytes
+           : type == FOLIOT__RECORDING_COMMANDS ? &content->command_bytes
+           : type == FOLIOT__RECORDING_ORDERS   ? &content->order_bytes
            : type == FOLIOT__RECORDING_DIGESTS  ? &content->digest_record_bytes
            : type == FOLIOT__RECORDING_KEYFRAME ? &content->keyframe_bytes
+           : type == FOLIOT__RECORDING_RULES    ? &content->keyframe_bytes
                                                 : &content->other_bytes;
+}
+
+// Those that format 5 and 6 have more; false for any other type.
+static bool decode_session_record(decoding *d, uint64_t type)
+{
+    if (!foliot__recording_version_commands(d->version))
+        return false;
+    if (type == FOLIOT__RECORDING_COMMANDS)
+        decode_session(d, &d->commands);
+    else if (type == FOLIOT__RECORDING_ORDERS)
+        decode_session(d, &d->orders);
+    else if (type == FOLIOT__RECORDING_RULES)
+        decode_rules(d);
+    else if (type == FOLIOT__RECORDING_MESSAGE)
+        decode_message(d);
+    else
+        return false;
+    return true;
 }
 
 // One record. *type is its type, for the damage's text.
@@ -385,6 +541,8 @@ static void decode_record(decoding *d, uint64_t *type)
         decode_note(d);
         break;
     default:
+        if (decode_session_record(d, *type))
+            break;
         if (*type < FOLIOT__RECORDING_OPTIONAL)
             foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
         d->content->unknown++;
@@ -432,12 +590,12 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
 foliot_status foliot__decode_records(const foliot__recording_block *block, uint32_t version,
                                      const uint8_t *payload, foliot__recording_header *header,
                                      foliot__recording_content *content,
-                                     foliot__input_entries *entries, foliot_damage *damage)
+                                     foliot__tick_entries *entries, foliot_damage *damage)
 {
     foliot__reader r = foliot__reader_of(payload, block->length);
     decoding d = {
         .r = &r, .block = block, .version = version, .content = content, .header = header};
     foliot_status status = decode_payload(&d, damage);
-    *entries = (foliot__input_entries){d.entries, d.entry_values};
+    *entries = (foliot__tick_entries){{d.entries, d.entry_values}, d.commands, d.orders};
     return status;
 }

@@ -22,12 +22,18 @@ foliot_recording_config foliot_recording_config_default(void)
                                      .threaded = true};
 }
 
+static bool rules_valid(const foliot_recording_rules *rules)
+{
+    return !rules || (rules->name && rules->name[0] && strlen(rules->name) < FOLIOT_NAME_BYTES &&
+                      rules->text_bytes <= FOLIOT_RULES_SCRIPT_BYTES_MAX);
+}
+
 static bool config_valid(const foliot_recording_config *config)
 {
     return config->block_ticks >= 1 && config->block_ticks <= FOLIOT__RECORDING_BLOCK_TICKS_MAX &&
            config->digest_ticks >= 1 && config->digest_bytes >= 4 && config->digest_bytes <= 16 &&
            config->compact_ticks <= FOLIOT__RECORDING_BLOCK_TICKS_MAX &&
-           config->queue_bytes >= QUEUE_BYTES_MIN;
+           config->queue_bytes >= QUEUE_BYTES_MIN && rules_valid(config->rules);
 }
 
 foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world)
@@ -47,6 +53,25 @@ static bool capture_state(foliot_recording *recording, const foliot_simulation *
            FOLIOT_STATUS_OK;
 }
 
+// The state of the rules behind that of the simulation. Returns how many bytes it has.
+static uint32_t capture_rules(foliot_recording *recording)
+{
+    const foliot_recording_rules *rules = &recording->rules;
+    foliot__buffer *capture = &recording->capture;
+    size_t length = 0, room;
+    if (!rules->save || rules->save(rules->user, NULL, 0, &length) != FOLIOT_STATUS_OK ||
+        length > FOLIOT__RECORDING_RULES_MAX ||
+        !foliot__buffer_reserve(capture, capture->length + length))
+        return 0;
+    room = length;
+    if (rules->save(rules->user, capture->bytes + capture->length, room, &length) !=
+            FOLIOT_STATUS_OK ||
+        length > room)
+        return 0;
+    capture->length += length;
+    return (uint32_t)length;
+}
+
 foliot_status foliot__recording_new(const foliot_recording_config *config,
                                     const foliot_simulation *simulation, foliot_recording **out)
 {
@@ -61,6 +86,9 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     uint64_t tick = foliot_simulation_get_tick(simulation);
     recording->config = *config;
     recording->drain.raw_keyframes = config->raw_keyframes;
+    if (config->rules)
+        recording->rules = *config->rules;
+    recording->takes_commands = config->commands || config->rules;
     recording->state.first_tick = recording->state.appended_tick = tick;
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
     recording->digest = foliot_simulation_get_digest(simulation);
@@ -134,11 +162,13 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
         recording->full = true;
         return false;
     }
+    foliot__queued block = {.kind = FOLIOT__QUEUED_KEYFRAME};
+    if (recording->takes_commands)
+        block.rules_bytes = capture_rules(recording);
     size_t state_bytes = payload->length;
     if (note)
         foliot__recording_encode_note(payload, encoder->tick, note, "");
-    foliot__queued block = {.kind = FOLIOT__QUEUED_KEYFRAME,
-                            .note_bytes = (uint32_t)(payload->length - state_bytes)};
+    block.note_bytes = (uint32_t)(payload->length - state_bytes);
     if (!put_block(recording, block, payload))
         return false;
     recording->keyframe_tick = encoder->tick;
@@ -176,6 +206,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
             .tick = recording->state.first_tick,
             .fingerprint = fingerprint,
             .capacities = capacities ? capacities : &derived,
+            .rules = recording->config.rules,
         };
         recording->encoder.payload.length = 0;
         foliot__recording_encode_head(&recording->encoder.payload, &head);
@@ -187,6 +218,9 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
 // The oldest format that can hold what will be written.
 static uint32_t version_of(const foliot_recording *recording, bool foreign)
 {
+    if (recording->takes_commands)
+        return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS
+                       : FOLIOT__RECORDING_VERSION_COMMANDS;
     if (recording->config.raw_keyframes || !foliot__keyframe_encoder_available())
         return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN : FOLIOT__RECORDING_VERSION;
     return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN_PACKED : FOLIOT__RECORDING_VERSION_PACKED;
@@ -241,6 +275,7 @@ foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene
     foliot_status status = foliot__recording_new(config, &simulation, &recording);
     if (status != FOLIOT_STATUS_OK)
         return status;
+    recording->takes_commands |= scene->commands_max > 0;
     status = encode_head(recording, scene, capacities);
     return begin_writing(recording, sink, &simulation, version_of(recording, false), status, out);
 }
@@ -279,7 +314,8 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
         fingerprint = foliot_simulation_kind_get_fingerprint(simulation->kind);
     recording->encoder.payload.length = 0;
     foliot__recording_encode_foreign_head(&recording->encoder.payload, simulation,
-                                          recording->state.first_tick, fingerprint);
+                                          recording->state.first_tick, fingerprint,
+                                          recording->config.rules);
     return begin_writing(recording, sink, simulation, version_of(recording, true), FOLIOT_STATUS_OK,
                          out);
 }
@@ -290,7 +326,8 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 {
     // A queue that one keyframe fills could never take a second.
     size_t queue = recording->config.queue_bytes;
-    size_t needed = 2 * (recording->capture.length + sizeof(foliot__queued) + 256);
+    size_t needed = 2 * (recording->capture.length + sizeof(foliot__queued) + 256 +
+                         (recording->rules.save ? FOLIOT__RECORDING_RULES_MAX : 0));
     foliot_status status =
         foliot__drain_start(&recording->drain, sink, &recording->config,
                             queue > needed ? queue : needed, recording->state.first_tick);
@@ -346,12 +383,12 @@ static foliot_status stop_status(const foliot_recording *recording)
 }
 
 // Into the block in progress; into the next one if it is at its limits.
-static bool encode_tick(foliot_recording *recording, const foliot_input *inputs, uint32_t count)
+static bool encode_tick(foliot_recording *recording, const foliot__recorded_tick *recorded)
 {
-    if (foliot__recording_encode_tick(&recording->encoder, inputs, count, recording->digest))
+    if (foliot__recording_encode_tick(&recording->encoder, recorded, recording->digest))
         return true;
     if (close_block(recording) &&
-        foliot__recording_encode_tick(&recording->encoder, inputs, count, recording->digest))
+        foliot__recording_encode_tick(&recording->encoder, recorded, recording->digest))
         return true;
     recording->full = true;
     return false;
@@ -360,26 +397,56 @@ static bool encode_tick(foliot_recording *recording, const foliot_input *inputs,
 foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
                                       const foliot_input *inputs, uint32_t count)
 {
+    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
+    return foliot_recording_append_tick(recording, world, &tick, NULL, 0);
+}
+
+foliot_status foliot_recording_append_tick(foliot_recording *recording, const foliot_world *world,
+                                           const foliot_tick_inputs *tick,
+                                           const foliot_order *orders, uint32_t order_count)
+{
     foliot_hosted_world hosted;
     const foliot_simulation simulation = foliot__world_view(&hosted, world);
-    return foliot_recording_append_simulation(recording, &simulation, inputs, count);
+    return foliot_recording_append_simulation_tick(recording, &simulation, tick, orders,
+                                                   order_count);
 }
 
 foliot_status foliot_recording_append_simulation(foliot_recording *recording,
                                                  const foliot_simulation *simulation,
                                                  const foliot_input *inputs, uint32_t count)
 {
+    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
+    return foliot_recording_append_simulation_tick(recording, simulation, &tick, NULL, 0);
+}
+
+static bool recordable(const foliot_recording *recording, const foliot__recorded_tick *recorded)
+{
+    const foliot_tick_inputs *in = &recorded->inputs;
+    for (uint32_t i = 0; i < in->input_count; i++)
+        if (in->inputs[i].player >= FOLIOT_PLAYERS_MAX || in->inputs[i].kind > FOLIOT_INPUT_LEAVE)
+            return false;
+    if (in->command_count + recorded->order_count == 0)
+        return true;
+    return recording->takes_commands &&
+           foliot__commands_recordable(in->commands, in->command_count) &&
+           foliot__orders_recordable(recorded->orders, recorded->order_count);
+}
+
+foliot_status foliot_recording_append_simulation_tick(foliot_recording *recording,
+                                                      const foliot_simulation *simulation,
+                                                      const foliot_tick_inputs *inputs,
+                                                      const foliot_order *orders,
+                                                      uint32_t order_count)
+{
+    const foliot__recorded_tick recorded = {*inputs, orders, order_count};
     uint64_t tick = foliot_simulation_get_tick(simulation);
-    if (tick != recording->seen_tick + 1)
+    if (tick != recording->seen_tick + 1 || !recordable(recording, &recorded))
         return FOLIOT_STATUS_INVALID;
-    for (uint32_t i = 0; i < count; i++)
-        if (inputs[i].player >= FOLIOT_PLAYERS_MAX || inputs[i].kind > FOLIOT_INPUT_LEAVE)
-            return FOLIOT_STATUS_INVALID;
     recording->seen_tick = tick;
     if (stop_status(recording) != FOLIOT_STATUS_OK)
         return stop_status(recording);
     recording->digest = foliot_simulation_get_digest(simulation);
-    if (!encode_tick(recording, inputs, count))
+    if (!encode_tick(recording, &recorded))
         return stop_status(recording);
     recording->state.appended_tick = tick;
     const foliot_recording_config *config = &recording->config;
@@ -431,6 +498,24 @@ foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, ui
     char text[FOLIOT__NOTE_TEXT_BYTES];
     snprintf(text, sizeof text, "%u", player);
     return append_note(recording, "heard", text);
+}
+
+foliot_status foliot_recording_note_message(foliot_recording *recording, uint32_t player,
+                                            bool reliable, const void *bytes, size_t length)
+{
+    if (!recording->takes_commands || length > FOLIOT_MESSAGE_BYTES_MAX)
+        return FOLIOT_STATUS_INVALID;
+    foliot__recording_encoder *encoder = &recording->encoder;
+    if (stop_status(recording) != FOLIOT_STATUS_OK)
+        return stop_status(recording);
+    if (encoder->message_count == FOLIOT__RECORDING_NOTES_MAX && !close_block(recording))
+        return stop_status(recording);
+    if (encoder->message_count == FOLIOT__RECORDING_NOTES_MAX)
+        return FOLIOT_STATUS_FULL; // all of one tick
+    encoder->message_count++;
+    foliot__recording_encode_message(&encoder->messages, encoder->tick + 1, player, reliable, bytes,
+                                     (uint32_t)length);
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot_recording_flush(foliot_recording *recording)

@@ -16,12 +16,13 @@
 // What the ring holds: one of these and `length` bytes, for each block to be.
 enum foliot__queued_kind {
     FOLIOT__QUEUED_TICKS,    // records, as they are
-    FOLIOT__QUEUED_KEYFRAME, // a state, and then `note_bytes` of records
+    FOLIOT__QUEUED_KEYFRAME, // a state, then `rules_bytes` of the rules' and `note_bytes` of
+                             // records
     FOLIOT__QUEUED_CLOSING,  // nothing
 };
 typedef struct foliot__queued {
     enum foliot__queued_kind kind;
-    uint32_t length, note_bytes;
+    uint32_t length, rules_bytes, note_bytes;
     uint64_t tick; // that the recording reaches with the block
     foliot_digest digest;
 } foliot__queued;
@@ -60,10 +61,12 @@ struct foliot_recording {
     foliot__recording_encoder encoder;
     foliot__drain drain;
     foliot__buffer capture;
-    uint64_t keyframe_tick; // of the last one
-    uint64_t seen_tick;     // of the last append, taken or not
-    foliot_digest digest;   // of the last tick appended
-    bool full;              // the queue was, and nothing is taken any more
+    uint64_t keyframe_tick;       // of the last one
+    uint64_t seen_tick;           // of the last append, taken or not
+    foliot_digest digest;         // of the last tick appended
+    bool full;                    // the queue was, and nothing is taken any more
+    bool takes_commands;          // the file's format has commands, orders and rules
+    foliot_recording_rules rules; // of them `save` and `user` alone are used
     foliot_recording_state state;
     foliot_resumption resumption;
     foliot__journal *journal; // of what was resumed, NULL: nothing

@@ -98,6 +98,15 @@ static void keep_keyframe(foliot_replay *replay)
     content->keyframe = bytes;
     content->keyframe_capacity = capacity;
     content->keyframe_length = 0;
+    bytes = replay->segment_rules;
+    capacity = replay->segment_rules_capacity;
+    replay->segment_has_rules = content->has_rules;
+    replay->segment_rules = content->rules;
+    replay->segment_rules_length = content->rules_length;
+    replay->segment_rules_capacity = content->rules_capacity;
+    content->rules = bytes;
+    content->rules_capacity = capacity;
+    content->rules_length = 0;
 }
 
 // Keyframes of a kind that is not known are only looked at, and decompressed for that.
@@ -239,34 +248,53 @@ static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
     }
     foliot_damage damage;
     foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number,
-                       replay->content.offset, "this %s does not take the inputs of tick %" PRIu64,
+                       replay->content.offset,
+                       "this %s does not take the inputs or commands of tick %" PRIu64,
                        replay->foreign ? "simulation" : "scene", tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
 }
 
+// A simulation that takes no commands does not fit a recording that has some.
+static bool step_refused(foliot_status status)
+{
+    return status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_UNSUPPORTED;
+}
+
+bool foliot__replay_recorded(const foliot_replay *replay, uint64_t tick,
+                             foliot__recorded_tick *recorded)
+{
+    const foliot__recording_content *content = &replay->content;
+    foliot_tick_inputs *in = &recorded->inputs;
+    *recorded = (foliot__recorded_tick){0};
+    if (!foliot__input_log_at(&content->inputs, tick, &in->inputs, &in->input_count))
+        return false;
+    in->command_count = foliot__session_log_commands_at(&content->session, tick, &in->commands);
+    recorded->order_count =
+        foliot__session_log_orders_at(&content->session, tick, &recorded->orders);
+    return true;
+}
+
 foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation)
 {
-    const foliot_input *inputs = NULL;
-    uint32_t count = 0;
+    foliot__recorded_tick recorded;
     uint64_t tick = foliot_simulation_get_tick(simulation);
-    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+    if (!foliot__replay_recorded(replay, tick, &recorded))
         return FOLIOT_STATUS_NOT_FOUND;
-    foliot_status status = foliot_simulation_step(simulation, inputs, count);
-    return status == FOLIOT_STATUS_INVALID ? refused_step(replay, tick) : status;
+    foliot_status status = foliot_simulation_step_tick(simulation, &recorded.inputs);
+    return step_refused(status) ? refused_step(replay, tick) : status;
 }
 
 foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation *simulation,
                                         foliot_step_trace *trace)
 {
-    const foliot_input *inputs = NULL;
-    uint32_t count = 0;
+    foliot__recorded_tick recorded;
     uint64_t tick = foliot_simulation_get_tick(simulation);
-    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+    if (!foliot__replay_recorded(replay, tick, &recorded))
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_step_trace_reset(trace, tick + 1);
-    foliot_status status = foliot_step_trace_step(trace, simulation, inputs, count);
-    return status == FOLIOT_STATUS_INVALID ? refused_step(replay, tick) : status;
+    foliot_status status = foliot_step_trace_step_tick(trace, simulation, &recorded.inputs);
+    return step_refused(status) ? refused_step(replay, tick) : status;
 }
 
 // Compares the state with the digest that was recorded of its tick, if there is one and it is at
@@ -416,7 +444,8 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
     return status;
 }
 
-// The inverse step, where bodies neither came nor went in the tick; FOLIOT_STATUS_UNSUPPORTED else.
+// The inverse step, where bodies neither came nor went in the tick and no command acted;
+// FOLIOT_STATUS_UNSUPPORTED else.
 static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
 {
     foliot_status status = locate_held(replay, tick);
@@ -425,6 +454,9 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count);
+    const foliot_command *commands;
+    if (foliot__session_log_commands_at(&replay->content.session, tick, &commands) > 0)
+        return FOLIOT_STATUS_UNSUPPORTED; // a command has no inverse
     for (uint32_t i = 0; i < count; i++)
         if (inputs[i].kind != FOLIOT_INPUT_CONTROL)
             return FOLIOT_STATUS_UNSUPPORTED;
@@ -479,6 +511,26 @@ foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
     return status;
 }
 
+foliot_status foliot_replay_get_commands(foliot_replay *replay, uint64_t tick,
+                                         const foliot_command **commands, uint32_t *count)
+{
+    const foliot_input *inputs;
+    foliot_status status = foliot_replay_get_inputs(replay, tick, &inputs, count);
+    if (status == FOLIOT_STATUS_OK)
+        *count = foliot__session_log_commands_at(&replay->content.session, tick, commands);
+    return status;
+}
+
+foliot_status foliot_replay_get_orders(foliot_replay *replay, uint64_t tick,
+                                       const foliot_order **orders, uint32_t *count)
+{
+    const foliot_input *inputs;
+    foliot_status status = foliot_replay_get_inputs(replay, tick, &inputs, count);
+    if (status == FOLIOT_STATUS_OK)
+        *count = foliot__session_log_orders_at(&replay->content.session, tick, orders);
+    return status;
+}
+
 // Whether there is a keyframe of exactly this tick; it is the segment's then.
 static bool load_segment(foliot_replay *replay, uint64_t tick)
 {
@@ -513,4 +565,12 @@ const uint8_t *foliot_replay_get_keyframe(foliot_replay *replay, uint64_t tick, 
         return NULL;
     *length = replay->segment_length;
     return replay->segment;
+}
+
+const uint8_t *foliot_replay_get_rules_state(foliot_replay *replay, uint64_t tick, size_t *length)
+{
+    if (!load_segment(replay, tick) || !replay->segment_has_rules)
+        return NULL;
+    *length = replay->segment_rules_length;
+    return replay->segment_rules;
 }

@@ -45,6 +45,9 @@ struct foliot_replay {
     uint8_t segment_digest[16];
     uint8_t *segment;
     size_t segment_length, segment_capacity;
+    bool segment_has_rules; // the state of the session's rules beside it
+    uint8_t *segment_rules;
+    size_t segment_rules_length, segment_rules_capacity;
     bool segment_packed; // it is compressed, this build cannot read it, and `segment` is empty
     bool held_valid;     // `held` is what players hold at content.first_tick
     foliot__recording_held held[FOLIOT_PLAYERS_MAX];
@@ -76,6 +79,9 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
 size_t foliot__replay_state_bytes_max(const foliot_replay *replay);
 // The block that follows. Keeps its keyframe as the segment's.
 foliot_status foliot__replay_load(foliot_replay *replay);
+// What entered the step from `tick`, which `content` covers. False if it does not.
+bool foliot__replay_recorded(const foliot_replay *replay, uint64_t tick,
+                             foliot__recorded_tick *recorded);
 // Until `content` covers the step from `tick` on.
 foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick);
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);

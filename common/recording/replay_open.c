@@ -99,6 +99,11 @@ static void fill_summary(foliot_replay *replay)
     memcpy(about->integrator, header->integrator, sizeof about->integrator);
     memcpy(about->build, header->build, sizeof about->build);
     memcpy(about->version, header->version, sizeof about->version);
+    memcpy(about->rules_name, header->rules_name, sizeof about->rules_name);
+    memcpy(about->rules_build, header->rules_build, sizeof about->rules_build);
+    about->rules_version = header->rules_version;
+    about->rules_text = (const char *)header->rules_text;
+    about->rules_text_bytes = header->rules_text_bytes;
 }
 
 // Takes the index of the closing block, or makes one by reading everything.
@@ -283,6 +288,7 @@ void foliot_replay_close(foliot_replay *replay)
     free(replay->scratch);
     free(replay->index);
     free(replay->segment);
+    free(replay->segment_rules);
     free(replay->journal);
     free(replay);
 }

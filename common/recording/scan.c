@@ -40,9 +40,14 @@ static void count_block(scanning *s)
     about->blocks++;
     about->keyframes += content->has_keyframe;
     about->inputs += content->inputs.input_count;
+    about->commands += content->session.commands.count;
+    about->orders += content->session.order_count;
+    about->messages += content->message_count;
     for (uint32_t i = 0; i < content->digest_records; i++)
         about->digests += content->digests[i].count;
     about->input_bytes += content->input_bytes;
+    about->command_bytes += content->command_bytes;
+    about->order_bytes += content->order_bytes;
     about->digest_bytes += content->digest_record_bytes;
     about->keyframe_bytes += content->keyframe_bytes;
     about->header_bytes += content->header_bytes;
@@ -149,7 +154,9 @@ foliot_status foliot_replay_scan(foliot_replay *replay)
     foliot_replay_summary about = replay->about;
     foliot_damage damage = {0};
     about.blocks = about.keyframes = about.inputs = about.digests = 0;
-    about.input_bytes = about.digest_bytes = about.keyframe_bytes = 0;
+    about.commands = about.orders = about.messages = 0;
+    about.input_bytes = about.command_bytes = about.order_bytes = 0;
+    about.digest_bytes = about.keyframe_bytes = 0;
     about.header_bytes = about.other_bytes = 0;
     about.players = about.notes = about.records_unknown = 0;
     about.closed = false;

@@ -15,7 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foliot/command.h"
 #include "foliot/input.h"
+#include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
 #include "foliot/status.h"
@@ -25,9 +27,10 @@
 extern "C" {
 #endif
 
-// What is written: format 3; of a simulation that is not our world, format 4. Formats 1 to 4 are
-// read.
+// What is written: format 3, or 5 where commands may come; of a simulation that is not our world,
+// format 4 or 6. Formats 1 to 6 are read.
 #define FOLIOT_RECORDING_FORMAT 3
+#define FOLIOT_RECORDING_FORMAT_COMMANDS 5
 
 typedef struct foliot_recording foliot_recording;
 
@@ -42,6 +45,25 @@ typedef struct foliot_recording_sink {
     void *user;
 } foliot_recording_sink;
 
+// The rules of a session, as its recording names them and stores their state.
+typedef struct foliot_recording_rules {
+    const char *name;
+    uint32_t version;
+    const char *text;  // of a script; NULL: none
+    size_t text_bytes; // at most FOLIOT_RULES_SCRIPT_BYTES_MAX
+    const char *build; // of what runs the script: "Lua 5.4.4"; NULL: nothing
+    // Their state, as foliot_rules_save gives it; stored beside each keyframe. `bytes` NULL asks
+    // for the length, at most 2^20. An error: no state is stored with that keyframe. NULL: none
+    // ever.
+    foliot_status (*save)(void *user, void *bytes, size_t capacity, size_t *length);
+    // For foliot_recording_resume: the state at a keyframe, and then every tick that was recorded
+    // after it, with the world as its step left it; `save` is then called with the state of now. An
+    // error ends the resumption. NULL: the rules are not run again.
+    foliot_status (*restore)(void *user, const void *bytes, size_t length);
+    foliot_status (*tick)(void *user, const foliot_rules_view *view);
+    void *user;
+} foliot_recording_rules;
+
 typedef struct foliot_recording_config {
     uint32_t block_ticks;    // a block is closed after this many: what a crash can lose. 1..65536
     uint32_t keyframe_ticks; // from one keyframe to the next; 0: only one, at the start
@@ -51,10 +73,14 @@ typedef struct foliot_recording_config {
     // replaced by one with fewer blocks and the same content.
     uint32_t compact_ticks;
     uint32_t sync_blocks; // the disk is synced after this many blocks; 0: only at the close
-    // Keyframes are not compressed: the file is larger, and of format 1 or 2, which older builds
-    // read.
+    // Keyframes are not compressed: the file is larger. Without commands it is of format 1 or 2,
+    // which older builds read.
     bool raw_keyframes;
-    size_t queue_bytes;        // the most that waits to be written
+    // Commands, orders or messages may be appended: format 5 or 6. Also where the scene's
+    // commands_max is not 0, and where there are rules.
+    bool commands;
+    const foliot_recording_rules *rules; // NULL: none. Copied; texts are lent until it is open
+    size_t queue_bytes;                  // the most that waits to be written
     bool threaded;             // a thread writes; else the host calls foliot_recording_drain
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
 } foliot_recording_config;
@@ -74,7 +100,7 @@ typedef struct foliot_recording_state {
                            // FOLIOT_STATUS_IO: the system
     int stopped_errno;     // with FOLIOT_STATUS_IO
     uint64_t ticks_lost; // appended after the recording stopped, or in blocks that were not written
-    uint64_t input_bytes, digest_bytes;   // handed to the queue
+    uint64_t input_bytes, digest_bytes;   // handed to the queue; commands and orders are inputs
     uint64_t keyframe_bytes, other_bytes; // written; of the end of the file not all is counted
 } foliot_recording_state;
 
@@ -171,6 +197,23 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_append(foliot_recording *record
 FOLIOT_MUST_CHECK foliot_status
 foliot_recording_append_simulation(foliot_recording *recording, const foliot_simulation *simulation,
                                    const foliot_input *inputs, uint32_t count);
+// The same with all that enters a tick, and with the orders that were closed with it, ordered by
+// (player, sequence). FOLIOT_STATUS_INVALID besides: a command or an order is malformed or out of
+// order, or the recording was not begun for commands.
+FOLIOT_MUST_CHECK foliot_status foliot_recording_append_tick(foliot_recording *recording,
+                                                             const foliot_world *world,
+                                                             const foliot_tick_inputs *tick,
+                                                             const foliot_order *orders,
+                                                             uint32_t order_count);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_append_simulation_tick(
+    foliot_recording *recording, const foliot_simulation *simulation,
+    const foliot_tick_inputs *tick, const foliot_order *orders, uint32_t order_count);
+// A message of the rules or the host, to one player or FOLIOT_TO_ALL; before the tick that it was
+// sent after is appended. A replay does not need it. FOLIOT_STATUS_INVALID: too long, or the
+// recording was not begun for commands; FOLIOT_STATUS_FULL: 65,536 in one tick.
+FOLIOT_MUST_CHECK foliot_status foliot_recording_note_message(foliot_recording *recording,
+                                                              uint32_t player, bool reliable,
+                                                              const void *bytes, size_t length);
 // Closes the block now, so that all appended ticks are durable as soon as they are written.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_flush(foliot_recording *recording);
 // Without a thread: writes what waits. Returns what the recording stopped with, as below.

@@ -15,6 +15,7 @@
 #include "foliot/digest.h"
 #include "foliot/divergence.h"
 #include "foliot/input.h"
+#include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/status.h"
 #include "foliot/world.h"
@@ -48,6 +49,11 @@ typedef struct foliot_replay_summary {
     uint64_t seed;
     foliot_digest fingerprint; // of the build that recorded
     char build[96], version[32];
+    char rules_name[FOLIOT_NAME_BYTES]; // of the session's rules; "": none were recorded
+    uint32_t rules_version;
+    const char *rules_text; // of a script, with a closing zero; NULL where there are no rules
+    size_t rules_text_bytes;
+    char rules_build[96]; // of what ran it
     uint64_t first_tick;
     uint64_t last_tick; // whole up to here, as far as it was read; after foliot_replay_scan, of all
     bool closed;        // the closing block is there
@@ -55,11 +61,13 @@ typedef struct foliot_replay_summary {
     uint64_t bytes;             // of the file
     // Counted by foliot_replay_scan:
     uint64_t blocks, keyframes, inputs, digests;
-    uint32_t players; // distinct ones that joined
-    uint64_t input_bytes, digest_bytes, keyframe_bytes;
-    uint64_t header_bytes, other_bytes; // of block headers; of all else
-    uint32_t notes;                     // "resumed" and the like
-    uint32_t records_unknown;           // of optional types that this build does not know
+    uint64_t commands, orders, messages;
+    uint32_t players;                                 // distinct ones that joined
+    uint64_t input_bytes, command_bytes, order_bytes; // of their records
+    uint64_t digest_bytes, keyframe_bytes;            // the rules' state with the keyframe
+    uint64_t header_bytes, other_bytes;               // of block headers; of all else
+    uint32_t notes;                                   // "resumed" and the like
+    uint32_t records_unknown; // of optional types that this build does not know
 } foliot_replay_summary;
 
 // Opens a recording at its first tick. FOLIOT_STATUS_OK if a header could be read, however damaged
@@ -120,11 +128,20 @@ FOLIOT_MUST_CHECK foliot_status foliot_replay_seek(foliot_replay *replay, uint64
 FOLIOT_MUST_CHECK foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
                                                          const foliot_input **inputs,
                                                          uint32_t *count);
+// The commands of that step, and the orders that were closed with it; as above.
+FOLIOT_MUST_CHECK foliot_status foliot_replay_get_commands(foliot_replay *replay, uint64_t tick,
+                                                           const foliot_command **commands,
+                                                           uint32_t *count);
+FOLIOT_MUST_CHECK foliot_status foliot_replay_get_orders(foliot_replay *replay, uint64_t tick,
+                                                         const foliot_order **orders,
+                                                         uint32_t *count);
 // The recorded bytes of the digest of `tick`: returns how many of the 16 (high first, most
 // significant byte first), 0 if none was recorded.
 uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
 // The keyframe that was recorded at `tick`, NULL if there is none. Valid until the next call.
 const uint8_t *foliot_replay_get_keyframe(foliot_replay *replay, uint64_t tick, size_t *length);
+// The state of the session's rules that was recorded with that keyframe; NULL if there is none.
+const uint8_t *foliot_replay_get_rules_state(foliot_replay *replay, uint64_t tick, size_t *length);
 
 // -- comparing
 

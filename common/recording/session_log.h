@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// session_log.h: what entered a session beside the inputs of players, tick by tick: commands and
+// orders. Most ticks have none and cost nothing.
+#ifndef FOLIOT_RECORDING_SESSION_LOG_H
+#define FOLIOT_RECORDING_SESSION_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/command.h"
+#include "foliot/input.h"
+#include "foliot/rules.h"
+
+// Those of one tick stand side by side.
+typedef struct foliot__tick_run {
+    uint64_t tick;
+    uint32_t first, count;
+} foliot__tick_run;
+
+typedef struct foliot__tick_runs {
+    foliot__tick_run *runs; // ticks rise
+    uint32_t count, capacity;
+} foliot__tick_runs;
+
+// All zero is an empty log.
+typedef struct foliot__session_log {
+    foliot_command_list commands;
+    foliot__tick_runs command_runs;
+    foliot_order *orders;
+    uint32_t order_count, order_capacity;
+    foliot__tick_runs order_runs;
+} foliot__session_log;
+
+void foliot__session_log_free(foliot__session_log *log);
+void foliot__session_log_clear(foliot__session_log *log); // keeps the memory
+// `tick` is not before the last one's. FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_INVALID and
+// FOLIOT_STATUS_FULL as foliot_command_list_append.
+foliot_status foliot__session_log_command(foliot__session_log *log, uint64_t tick,
+                                          const foliot_command *command);
+foliot_status foliot__session_log_order(foliot__session_log *log, uint64_t tick,
+                                        const foliot_order *order);
+// Of one tick; lent until the log changes. Returns how many there are.
+uint32_t foliot__session_log_commands_at(const foliot__session_log *log, uint64_t tick,
+                                         const foliot_command **commands);
+uint32_t foliot__session_log_orders_at(const foliot__session_log *log, uint64_t tick,
+                                       const foliot_order **orders);
+
+// Whether a tick's commands may be recorded: each of them valid, of a known source, with sequences
+// that grow; orders within their bounds, ordered by (player, sequence).
+bool foliot__commands_recordable(const foliot_command *commands, uint32_t count);
+bool foliot__orders_recordable(const foliot_order *orders, uint32_t count);
+
+#endif
