@@ -151,8 +151,11 @@ bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *
                            const char **reason);
 // Why the rules were stopped; "" while they run.
 const char *foliot_rules_get_problem(const foliot_rules *rules);
-// Name, version and, for scripts, text and the digest of the text.
+// Of the kind; rules in Lua bear the name of the script, and version 0.
 const char *foliot_rules_get_name(const foliot_rules *rules);
+uint32_t foliot_rules_get_version(const foliot_rules *rules);
+// The text of rules in Lua, lent; NULL for rules in C.
+const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length);
 
 // Everything that decides the rules' future: their own state, the random stream, the commands that
 // wait for the next step, and whether they were stopped. `bytes` NULL asks for the length alone.

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT
+// rules.c: an instance of rules: what they gave in the last tick, their random stream, and all of
+// it as bytes. It calls the rules and bounds what they give; it knows no language and no network.
+//
+// Invariant: stopped rules hold a problem and give nothing.
+#include "rules/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/rng.h"
+#include "base/text.h"
+
+#define SAVE_VERSION 1
+#define MESSAGES_MAX 64
+#define PROBLEM_BYTES 512
+#define REASON_BYTES FOLIOT_VAR_TEXT_BYTES
+#define SEED_OF_RULES 0x73656c7572u // keeps their stream apart from others of the scene's seed
+
+typedef struct message {
+    uint32_t player;
+    bool reliable;
+    uint16_t length;
+    uint8_t bytes[FOLIOT_MESSAGE_BYTES_MAX];
+} message;
+
+typedef struct kick {
+    uint32_t player;
+    char reason[REASON_BYTES];
+} kick;
+
+struct foliot_rules {
+    const foliot_rules_kind *kind;
+    const foliot_scene *scene;
+    void *self;
+    foliot__rng rng;
+    foliot_command_list commands;
+    message messages[MESSAGES_MAX];
+    uint32_t message_count;
+    kick *kicks;
+    uint32_t kick_count, kick_capacity;
+    bool open;      // the rules run: they may give commands and the rest
+    bool no_memory; // for a kick, which has no status of its own
+    bool stopped;
+    char problem[PROBLEM_BYTES];
+    uint8_t *saved; // the bytes of the whole instance, until something changes it
+    size_t saved_length;
+    const char *script;
+    size_t script_length;
+};
+
+static void clear_results(foliot_rules *rules)
+{
+    foliot_command_list_clear(&rules->commands);
+    rules->message_count = 0;
+    rules->kick_count = 0;
+    rules->no_memory = false;
+}
+
+static void forget_saved(foliot_rules *rules)
+{
+    free(rules->saved);
+    rules->saved = NULL;
+    rules->saved_length = 0;
+}
+
+// For good. `problem` "" takes the sentence of the status.
+static void stop(foliot_rules *rules, foliot_status status, const char *problem)
+{
+    clear_results(rules);
+    forget_saved(rules);
+    rules->stopped = true;
+    foliot__text_clean(rules->problem, sizeof rules->problem,
+                       problem[0] ? problem : foliot_status_get_text(status));
+}
+
+// -- what rules do
+
+foliot_status foliot_rules_command(foliot_rules *rules, const foliot_command *command)
+{
+    if (!rules->open || !foliot_command_valid(command, NULL))
+        return FOLIOT_STATUS_INVALID;
+    foliot_command copy = *command;
+    copy.sequence = 0;
+    copy.source = FOLIOT_COMMAND_SOURCE_RULES;
+    size_t bytes = foliot_command_encode(&copy, NULL, 0);
+    if (rules->commands.count >= rules->scene->commands_max ||
+        bytes > FOLIOT_COMMAND_TICK_BYTES_MAX - rules->commands.encoded_bytes)
+        return FOLIOT_STATUS_FULL;
+    return foliot_command_list_append(&rules->commands, &copy);
+}
+
+foliot_status foliot_rules_message(foliot_rules *rules, uint32_t player, const void *bytes,
+                                   size_t length, bool reliable)
+{
+    if (!rules->open || length > FOLIOT_MESSAGE_BYTES_MAX ||
+        (player != FOLIOT_TO_ALL && player >= FOLIOT_PLAYERS_MAX))
+        return FOLIOT_STATUS_INVALID;
+    if (rules->message_count == MESSAGES_MAX)
+        return FOLIOT_STATUS_FULL;
+    message *m = &rules->messages[rules->message_count++];
+    *m = (message){.player = player, .reliable = reliable, .length = (uint16_t)length};
+    if (length)
+        memcpy(m->bytes, bytes, length);
+    return FOLIOT_STATUS_OK;
+}
+
+static bool is_kicked(const foliot_rules *rules, uint32_t player)
+{
+    for (uint32_t i = 0; i < rules->kick_count; i++)
+        if (rules->kicks[i].player == player)
+            return true;
+    return false;
+}
+
+// A second reason for the same player is not heard of.
+void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
+{
+    if (!rules->open || player >= FOLIOT_PLAYERS_MAX || is_kicked(rules, player))
+        return;
+    if (rules->kick_count == rules->kick_capacity) {
+        uint32_t capacity = rules->kick_capacity ? 2 * rules->kick_capacity : 8;
+        kick *kicks = realloc(rules->kicks, capacity * sizeof *kicks);
+        if (!kicks) {
+            rules->no_memory = true;
+            return;
+        }
+        rules->kicks = kicks;
+        rules->kick_capacity = capacity;
+    }
+    kick *k = &rules->kicks[rules->kick_count++];
+    k->player = player;
+    foliot__text_clean(k->reason, sizeof k->reason, reason ? reason : "");
+}
+
+uint64_t foliot_rules_draw(foliot_rules *rules)
+{
+    return foliot__rng_u64(&rules->rng);
+}
+
+void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t length)
+{
+    rules->script = script;
+    rules->script_length = length;
+}
+
+// -- instances
+
+foliot_status foliot_rules_create(const foliot_rules_kind *kind, const foliot_scene *scene,
+                                  foliot_rules **rules, char *problem, size_t problem_bytes)
+{
+    if (problem_bytes)
+        problem[0] = 0;
+    if (!kind->name || !kind->name[0] || strlen(kind->name) >= FOLIOT_NAME_BYTES)
+        return FOLIOT_STATUS_INVALID;
+    foliot_rules *made = calloc(1, sizeof *made);
+    if (!made)
+        return FOLIOT_STATUS_MEMORY;
+    made->kind = kind;
+    made->scene = scene;
+    made->rng = foliot__rng_seeded(scene->seed ^ SEED_OF_RULES);
+    made->open = true;
+    foliot_status status =
+        kind->create(kind->user, scene, made, &made->self, problem, problem_bytes);
+    made->open = false;
+    if (status != FOLIOT_STATUS_OK) {
+        made->kind = NULL; // there is nothing of its to destroy
+        foliot_rules_destroy(made);
+        return status;
+    }
+    if (made->no_memory) {
+        foliot_rules_destroy(made);
+        return FOLIOT_STATUS_MEMORY;
+    }
+    *rules = made;
+    return FOLIOT_STATUS_OK;
+}
+
+void foliot_rules_destroy(foliot_rules *rules)
+{
+    if (!rules)
+        return;
+    if (rules->kind && rules->kind->destroy)
+        rules->kind->destroy(rules->self);
+    foliot_command_list_destroy(&rules->commands);
+    free(rules->kicks);
+    free(rules->saved);
+    free(rules);
+}
+
+foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *view)
+{
+    if (rules->stopped)
+        return FOLIOT_STATUS_OK;
+    char problem[PROBLEM_BYTES] = "";
+    clear_results(rules);
+    forget_saved(rules);
+    rules->open = true;
+    foliot_status status = rules->kind->tick(rules->self, view, rules, problem, sizeof problem);
+    rules->open = false;
+    if (status == FOLIOT_STATUS_OK && rules->no_memory)
+        status = FOLIOT_STATUS_MEMORY;
+    if (status != FOLIOT_STATUS_OK)
+        stop(rules, status, problem);
+    return status;
+}
+
+const foliot_command_list *foliot_rules_get_commands(const foliot_rules *rules)
+{
+    return &rules->commands;
+}
+
+bool foliot_rules_get_message(const foliot_rules *rules, uint32_t index,
+                              foliot_rules_message_out *out)
+{
+    if (index >= rules->message_count)
+        return false;
+    const message *m = &rules->messages[index];
+    *out = (foliot_rules_message_out){m->player, m->reliable, m->bytes, m->length};
+    return true;
+}
+
+bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *player,
+                           const char **reason)
+{
+    if (index >= rules->kick_count)
+        return false;
+    *player = rules->kicks[index].player;
+    *reason = rules->kicks[index].reason;
+    return true;
+}
+
+const char *foliot_rules_get_problem(const foliot_rules *rules)
+{
+    return rules->problem;
+}
+
+const char *foliot_rules_get_name(const foliot_rules *rules)
+{
+    return rules->kind->name;
+}
+
+uint32_t foliot_rules_get_version(const foliot_rules *rules)
+{
+    return rules->kind->version;
+}
+
+const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
+{
+    *length = rules->script_length;
+    return rules->script;
+}
+
+// -- save and restore
+//
+// u8 SAVE_VERSION; u8 and that many bytes: the kind's name; u32 its version; u8 stopped; if so, u16
+// and that many bytes: the problem, and nothing else. Otherwise four u64 of the random stream; u32
+// and that many commands; u32 and that many bytes of the rules' own.
+
+// The rules' own bytes, which the caller frees; NULL with `problem` if there are none to be had.
+static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, size_t problem_bytes)
+{
+    size_t capacity = 4096, needed;
+    uint8_t *bytes = NULL;
+    for (;;) {
+        uint8_t *more = realloc(bytes, capacity);
+        if (!more)
+            break;
+        bytes = more;
+        needed = rules->kind->save
+                     ? rules->kind->save(rules->self, bytes, capacity, problem, problem_bytes)
+                     : 0;
+        if (needed == SIZE_MAX)
+            break;
+        if (needed > FOLIOT_RULES_STATE_BYTES_MAX) {
+            snprintf(problem, problem_bytes, "the state of the rules takes %zu bytes; at most %u",
+                     needed, (unsigned)FOLIOT_RULES_STATE_BYTES_MAX);
+            break;
+        }
+        if (needed <= capacity) {
+            *length = needed;
+            return bytes;
+        }
+        capacity = needed;
+    }
+    free(bytes);
+    return NULL;
+}
+
+static void write_head(foliot__writer *w, const foliot_rules *rules)
+{
+    size_t length = strlen(rules->kind->name);
+    foliot__write_u8(w, SAVE_VERSION);
+    foliot__write_u8(w, (uint8_t)length);
+    foliot__write_bytes(w, rules->kind->name, length);
+    foliot__write_u32(w, rules->kind->version);
+    foliot__write_u8(w, rules->stopped);
+}
+
+static void write_stopped(foliot__writer *w, const foliot_rules *rules)
+{
+    size_t length = strlen(rules->problem);
+    write_head(w, rules);
+    foliot__write_u16(w, (uint16_t)length);
+    foliot__write_bytes(w, rules->problem, length);
+}
+
+static void write_running(foliot__writer *w, const foliot_rules *rules, const uint8_t *self,
+                          size_t self_length)
+{
+    const foliot_command_list *list = &rules->commands;
+    write_head(w, rules);
+    for (int i = 0; i < 4; i++)
+        foliot__write_u64(w, rules->rng.state[i]);
+    foliot__write_u32(w, list->count);
+    for (uint32_t i = 0; i < list->count; i++) {
+        size_t left = w->bytes ? w->capacity - w->at : 0;
+        w->at +=
+            foliot_command_encode(&list->commands[i], w->bytes ? w->bytes + w->at : NULL, left);
+    }
+    foliot__write_u32(w, (uint32_t)self_length);
+    foliot__write_bytes(w, self, self_length);
+}
+
+static void write_all(foliot__writer *w, const foliot_rules *rules, const uint8_t *self,
+                      size_t self_length)
+{
+    if (rules->stopped)
+        write_stopped(w, rules);
+    else
+        write_running(w, rules, self, self_length);
+}
+
+// Fills rules->saved.
+static foliot_status save_all(foliot_rules *rules)
+{
+    char problem[PROBLEM_BYTES] = "";
+    uint8_t *self = NULL;
+    size_t self_length = 0;
+    if (!rules->stopped) {
+        self = save_self(rules, &self_length, problem, sizeof problem);
+        if (!self) {
+            stop(rules, problem[0] ? FOLIOT_STATUS_INVALID : FOLIOT_STATUS_MEMORY, problem);
+            return FOLIOT_STATUS_INVALID;
+        }
+    }
+    foliot__writer count = foliot__writer_of(NULL, 0);
+    write_all(&count, rules, self, self_length);
+    rules->saved = malloc(count.at);
+    if (rules->saved) {
+        foliot__writer w = foliot__writer_of(rules->saved, count.at);
+        write_all(&w, rules, self, self_length);
+        FOLIOT_ASSERT(w.status == FOLIOT_STATUS_OK && w.at == count.at);
+        rules->saved_length = count.at;
+    }
+    free(self);
+    return rules->saved ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
+}
+
+foliot_status foliot_rules_save(foliot_rules *rules, void *bytes, size_t capacity, size_t *length)
+{
+    if (!rules->saved) {
+        foliot_status status = save_all(rules);
+        if (status != FOLIOT_STATUS_OK)
+            return status;
+    }
+    if (bytes && capacity < rules->saved_length)
+        return FOLIOT_STATUS_FULL;
+    if (bytes)
+        memcpy(bytes, rules->saved, rules->saved_length);
+    *length = rules->saved_length;
+    return FOLIOT_STATUS_OK;
+}
+
+// Whether the bytes are of this kind of rules and of a version that is known.
+static bool read_head(foliot__reader *r, const foliot_rules *rules)
+{
+    uint8_t version = foliot__read_u8(r);
+    size_t length = foliot__read_u8(r);
+    const uint8_t *name = foliot__read_bytes(r, length);
+    uint32_t kind_version = foliot__read_u32(r);
+    if (r->status != FOLIOT_STATUS_OK)
+        return false;
+    if (version != SAVE_VERSION || length != strlen(rules->kind->name) ||
+        memcmp(name, rules->kind->name, length) != 0 || kind_version != rules->kind->version)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    return r->status == FOLIOT_STATUS_OK;
+}
+
+static void read_commands(foliot__reader *r, const foliot_rules *rules, foliot_command_list *list)
+{
+    uint32_t count = foliot__read_u32(r);
+    if (count > rules->scene->commands_max)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    for (uint32_t i = 0; i < count && r->status == FOLIOT_STATUS_OK; i++) {
+        size_t taken = 0;
+        foliot_status status =
+            foliot_command_list_decode(list, r->bytes + r->at, r->length - r->at, &taken);
+        if (status != FOLIOT_STATUS_OK) {
+            foliot__reader_fail(r, status == FOLIOT_STATUS_NEWER ? FOLIOT_STATUS_CORRUPT : status);
+            return;
+        }
+        list->commands[i].sequence = 0;
+        list->commands[i].source = FOLIOT_COMMAND_SOURCE_RULES;
+        r->at += taken;
+    }
+    if (list->encoded_bytes > FOLIOT_COMMAND_TICK_BYTES_MAX)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+}
+
+static foliot_status restore_stopped(foliot_rules *rules, foliot__reader *r)
+{
+    char problem[PROBLEM_BYTES] = "";
+    size_t length = foliot__read_u16(r);
+    const uint8_t *text = foliot__read_bytes(r, length);
+    if (r->status != FOLIOT_STATUS_OK)
+        return r->status;
+    if (length == 0 || length >= sizeof problem || foliot__reader_left(r) != 0)
+        return FOLIOT_STATUS_CORRUPT;
+    memcpy(problem, text, length);
+    stop(rules, FOLIOT_STATUS_INVALID, problem);
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
+{
+    foliot__rng rng;
+    foliot_command_list commands = {0};
+    for (int i = 0; i < 4; i++)
+        rng.state[i] = foliot__read_u64(r);
+    read_commands(r, rules, &commands);
+    uint32_t length = foliot__read_u32(r);
+    const uint8_t *self = foliot__read_bytes(r, length);
+    foliot_status status = r->status;
+    if (status == FOLIOT_STATUS_OK &&
+        (length > FOLIOT_RULES_STATE_BYTES_MAX || foliot__reader_left(r) != 0 ||
+         (!rules->kind->restore && length)))
+        status = FOLIOT_STATUS_CORRUPT;
+    if (status == FOLIOT_STATUS_OK && rules->kind->restore)
+        status = rules->kind->restore(rules->self, self, length);
+    if (status != FOLIOT_STATUS_OK) {
+        foliot_command_list_destroy(&commands);
+        return status;
+    }
+    clear_results(rules);
+    forget_saved(rules);
+    foliot_command_list_destroy(&rules->commands);
+    rules->commands = commands;
+    rules->rng = rng;
+    rules->stopped = false;
+    rules->problem[0] = 0;
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_rules_restore(foliot_rules *rules, const void *bytes, size_t length)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    if (!read_head(&r, rules))
+        return r.status;
+    uint8_t stopped = foliot__read_u8(&r);
+    if (r.status != FOLIOT_STATUS_OK || stopped > 1)
+        return r.status != FOLIOT_STATUS_OK ? r.status : FOLIOT_STATUS_CORRUPT;
+    return stopped ? restore_stopped(rules, &r) : restore_running(rules, &r);
+}
