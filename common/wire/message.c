@@ -116,6 +116,7 @@ static const field welcome_fields[] = {
     FLAG(welcome.lockstep),
     U32(welcome.input_delay),
     FLAG(welcome.resumed),
+    U32(welcome.orders),
 };
 
 static const field refuse_fields[] = {
@@ -151,6 +152,7 @@ static const field ticks_part_fields[] = {
     U64(ticks_part.first),
     U32(ticks_part.ticks),
     BYTES(ticks_part.block, ticks_part.length, FOLIOT__SCENE_PART_BYTES),
+    BYTES(ticks_part.commands, ticks_part.commands_length, FOLIOT__SCENE_PART_BYTES),
 };
 
 static const field keyframe_acknowledge_fields[] = {
@@ -179,6 +181,34 @@ static const field diverged_fields[] = {
     FLAG(diverged.part_known), FLAG(diverged.field_known),
 };
 
+static const field order_fields[] = {
+    U32(order.sequence),
+    U32_MOST(order.kind, FOLIOT_ORDER_CHAT),
+    BYTES(order.bytes, order.length, FOLIOT_ORDER_BYTES_MAX),
+};
+
+static const field order_acknowledge_fields[] = {U32(order_acknowledge.sequence)};
+
+static const field message_fields[] = {
+    U64(message.tick),
+    U32_MOST(message.from, FOLIOT__FROM_PLAYER),
+    U32(message.player),
+    BYTES(message.bytes, message.length, FOLIOT_MESSAGE_BYTES_MAX),
+};
+
+static const field update_fields[] = {
+    U64(update.tick),
+    FLAG(update.full),
+    BYTES(update.bytes, update.length, FOLIOT__UPDATE_BYTES_MAX),
+};
+
+static const field commands_fields[] = {
+    U64(commands.tick),
+    U32(commands.offset),
+    U32_MOST(commands.total, FOLIOT_COMMAND_TICK_BYTES_MAX),
+    BYTES(commands.bytes, commands.length, FOLIOT__SCENE_PART_BYTES),
+};
+
 typedef struct layout {
     const field *fields;
     uint32_t count;
@@ -201,6 +231,11 @@ static const layout layouts[] = {
     [FOLIOT__SEARCH_REQUEST] = LAYOUT(question_fields),
     [FOLIOT__SEARCH_RESPONSE] = LAYOUT(answer_fields),
     [FOLIOT__DIVERGED] = LAYOUT(diverged_fields),
+    [FOLIOT__ORDER] = LAYOUT(order_fields),
+    [FOLIOT__ORDER_ACKNOWLEDGE] = LAYOUT(order_acknowledge_fields),
+    [FOLIOT__MESSAGE] = LAYOUT(message_fields),
+    [FOLIOT__UPDATE] = LAYOUT(update_fields),
+    [FOLIOT__COMMANDS] = LAYOUT(commands_fields),
 };
 #define LAYOUT_COUNT (sizeof layouts / sizeof *layouts)
 

@@ -11,13 +11,15 @@
 #include <stdint.h>
 
 #include "foliot/digest.h"
+#include "foliot/command.h"
 #include "foliot/input.h"
+#include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
 
-#define FOLIOT_PROTOCOL 3
+#define FOLIOT_PROTOCOL 4
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
 #define FOLIOT__CONTROL_BYTES_MAX (FOLIOT__SCENE_PART_BYTES + 64)
@@ -52,9 +54,15 @@ typedef enum foliot__message_kind {
     FOLIOT__SEARCH_REQUEST = 10,      // server, lockstep: in search of a divergence
     FOLIOT__SEARCH_RESPONSE = 11,     // client, lockstep
     FOLIOT__DIVERGED = 12,            // server, lockstep: what the search found
+    FOLIOT__ORDER = 13,               // client: from a player to the session's rules
+    FOLIOT__ORDER_ACKNOWLEDGE = 14,   // server: orders that are safe
+    FOLIOT__MESSAGE = 15,             // server: from the rules, the host or another player
     FOLIOT__INPUT_PACKET = 16,        // client, unreliable
     FOLIOT__SNAPSHOT_PACKET = 17,     // server, unreliable: and a piece of a snapshot behind it
     FOLIOT__STATUS_PACKET = 18,       // server, unreliable
+    // 19 to 21: lockstep_message.h
+    FOLIOT__UPDATE = 22,   // server: what changed beside poses (session_state.h)
+    FOLIOT__COMMANDS = 23, // server, lockstep: commands of a closed tick
 } foliot__message_kind;
 
 typedef struct foliot__hello_message {
@@ -86,6 +94,7 @@ typedef struct foliot__welcome {
         input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
     bool resumed; // `player` is the one that the hello's token was of: its changes go on by their
                   // sequences
+    uint32_t orders; // of this player that are here, by their sequence: the next is one more
 } foliot__welcome;
 
 // Why a client is refused. Those marked may be tried again.
@@ -142,6 +151,8 @@ typedef struct foliot__ticks_part {
     uint32_t ticks;
     const uint8_t *block; // in place
     uint32_t length;
+    const uint8_t *commands; // in place: which of these ticks have commands (lockstep_message.h)
+    uint32_t commands_length;
 } foliot__ticks_part;
 
 typedef struct foliot__keyframe_acknowledge {
@@ -167,6 +178,45 @@ typedef struct foliot__diverged {
     bool part_known, field_known;
 } foliot__diverged;
 
+typedef struct foliot__order_message {
+    uint32_t sequence;    // of the player, from the welcome's on, without holes
+    uint32_t kind;        // FOLIOT_ORDER_GAME, FOLIOT_ORDER_CHAT
+    const uint8_t *bytes; // in place
+    uint32_t length;
+} foliot__order_message;
+
+typedef struct foliot__order_acknowledge {
+    uint32_t sequence; // all orders up to it are closed, and recorded where there is a recording
+} foliot__order_acknowledge;
+
+typedef enum foliot__message_from {
+    FOLIOT__FROM_GAME = 0,
+    FOLIOT__FROM_PLAYER = 1, // chat
+} foliot__message_from;
+
+typedef struct foliot__game_message {
+    uint64_t tick;        // it is of the state after that many steps
+    uint32_t from;        // foliot__message_from
+    uint32_t player;      // who said it; FOLIOT__NO_PLAYER: the game
+    const uint8_t *bytes; // in place
+    uint32_t length;
+} foliot__game_message;
+
+#define FOLIOT__UPDATE_BYTES_MAX FOLIOT__SCENE_PART_BYTES
+typedef struct foliot__update {
+    uint64_t tick;        // the state after that many steps
+    bool full;            // what was known is void: this part and those behind it give all
+    const uint8_t *bytes; // in place
+    uint32_t length;
+} foliot__update;
+
+typedef struct foliot__commands_part {
+    uint64_t tick;
+    uint32_t offset, total; // in bytes
+    const uint8_t *bytes;   // in place
+    uint32_t length;
+} foliot__commands_part;
+
 typedef struct foliot__bye {
     char sentence[FOLIOT__SENTENCE_BYTES];
 } foliot__bye;
@@ -186,6 +236,11 @@ typedef struct foliot__message {
         foliot__keyframe_acknowledge keyframe_acknowledge;
         foliot__search_message search; // question, answer
         foliot__diverged diverged;
+        foliot__order_message order;
+        foliot__order_acknowledge order_acknowledge;
+        foliot__game_message message;
+        foliot__update update;
+        foliot__commands_part commands;
     } as;
 } foliot__message;
 

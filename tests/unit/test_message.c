@@ -78,7 +78,7 @@ static foliot__message sample(foliot__message_kind kind)
             (foliot__keyframe_part){(uint64_t)1 << 40, 4, 8192, 70000, part, sizeof part};
         break;
     case FOLIOT__TICKS_PART:
-        m.as.ticks_part = (foliot__ticks_part){(uint64_t)1 << 33, 90, part, sizeof part};
+        m.as.ticks_part = (foliot__ticks_part){(uint64_t)1 << 33, 90, part, sizeof part, part, 3};
         break;
     case FOLIOT__KEYFRAME_ACKNOWLEDGE:
         m.as.keyframe_acknowledge = (foliot__keyframe_acknowledge){(uint64_t)1 << 40, 65536};

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+// session_state.c: see session_state.h. Trusts no number of a record: slots are bounded by the
+// state's slots_max, keys and texts by their fields, variables by FOLIOT_VARS_MAX.
+#include "wire/session_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define RECORD_BYTES_MAX 600 // of one that is no run of tags: two texts and their lengths
+#define TAG_BYTES_MAX 10     // of one in a run
+#define RUN_MAX UINT16_MAX
+
+// -- tables
+
+void foliot__session_state_init(foliot__session_state *state, uint32_t slots_max)
+{
+    *state = (foliot__session_state){.slots_max = slots_max};
+}
+
+void foliot__session_state_free(foliot__session_state *state)
+{
+    free(state->tags);
+    free(state->prototypes);
+    free(state->generations);
+    free(state->vars);
+    foliot__session_state_init(state, 0);
+}
+
+void foliot__session_state_clear(foliot__session_state *state)
+{
+    state->slot_count = state->var_count = 0;
+    state->gravity_known = state->ended = false;
+    state->reason[0] = state->next[0] = 0;
+}
+
+static bool grow_table(uint32_t **table, uint32_t capacity)
+{
+    uint32_t *grown = realloc(*table, capacity * sizeof **table);
+    if (grown)
+        *table = grown;
+    return grown != NULL;
+}
+
+// Room for that slot; slots between are as unnamed.
+static foliot_status reach_slot(foliot__session_state *s, uint32_t slot)
+{
+    if (slot >= s->slots_max)
+        return FOLIOT_STATUS_CORRUPT;
+    if (slot >= s->slot_capacity) {
+        uint32_t capacity = slot < 512 ? 1024 : slot < s->slots_max / 2 ? 2 * slot : s->slots_max;
+        capacity = capacity < s->slots_max ? capacity : s->slots_max;
+        if (!grow_table(&s->tags, capacity) || !grow_table(&s->prototypes, capacity) ||
+            !grow_table(&s->generations, capacity))
+            return FOLIOT_STATUS_MEMORY;
+        s->slot_capacity = capacity;
+    }
+    for (; s->slot_count <= slot; s->slot_count++) {
+        s->tags[s->slot_count] = s->generations[s->slot_count] = 0;
+        s->prototypes[s->slot_count] = FOLIOT_NO_BODY;
+    }
+    return FOLIOT_STATUS_OK;
+}
+
+// Where the key is, or belongs.
+static uint32_t var_place(const foliot__session_state *s, const char *key, bool *found)
+{
+    uint32_t low = 0, high = s->var_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (strcmp(s->vars[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low < s->var_count && strcmp(s->vars[low].key, key) == 0;
+    return low;
+}
+
+const foliot_var *foliot__session_state_var(const foliot__session_state *state, const char *key)
+{
+    bool found;
+    uint32_t at = var_place(state, key, &found);
+    return found ? &state->vars[at] : NULL;
+}
+
+static foliot_status put_var(foliot__session_state *s, const foliot_var *var)
+{
+    bool found;
+    if (!s->vars)
+        s->vars = calloc(FOLIOT_VARS_MAX, sizeof *s->vars);
+    if (!s->vars)
+        return FOLIOT_STATUS_MEMORY;
+    uint32_t at = var_place(s, var->key, &found);
+    if (!found && s->var_count == FOLIOT_VARS_MAX)
+        return FOLIOT_STATUS_CORRUPT;
+    if (!found) {
+        memmove(&s->vars[at + 1], &s->vars[at], (s->var_count - at) * sizeof *s->vars);
+        s->var_count++;
+    }
+    s->vars[at] = *var;
+    return FOLIOT_STATUS_OK;
+}
+
+// *var is what it was; a key that is not there is no mistake.
+static bool remove_var(foliot__session_state *s, foliot_var *var)
+{
+    bool found;
+    uint32_t at = var_place(s, var->key, &found);
+    if (!found)
+        return false;
+    *var = s->vars[at];
+    s->var_count--;
+    memmove(&s->vars[at], &s->vars[at + 1], (s->var_count - at) * sizeof *s->vars);
+    return true;
+}
+
+// -- reading
+
+typedef struct taking {
+    foliot__session_state *state;
+    foliot__reader r;
+    uint64_t tick;
+    foliot__record_visit *visit;
+    void *user;
+} taking;
+
+static void visit(const taking *t, const foliot__record *record)
+{
+    if (t->visit && t->r.status == FOLIOT_STATUS_OK)
+        t->visit(t->user, record);
+}
+
+// A text of UTF-8 without zeros, of fewer bytes than `capacity`.
+static void read_text(foliot__reader *r, char *text, size_t capacity)
+{
+    uint32_t length = foliot__read_u8(r), character;
+    const uint8_t *bytes = length < capacity ? foliot__read_bytes(r, length) : NULL;
+    text[0] = 0;
+    if (!bytes || memchr(bytes, 0, length)) {
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        return;
+    }
+    memcpy(text, bytes, length);
+    text[length] = 0;
+    for (size_t at = 0, step; at < length; at += step)
+        if ((step = foliot__utf8_decode(text + at, &character)) == 0) {
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+            return;
+        }
+}
+
+static void take_var(taking *t)
+{
+    foliot__reader *r = &t->r;
+    foliot_var var = {.changed = (uint32_t)t->tick};
+    read_text(r, var.key, sizeof var.key);
+    uint32_t type = foliot__read_u8(r);
+    var.type = (foliot_var_type)type;
+    if (type == FOLIOT_VAR_INTEGER)
+        var.integer = (int64_t)foliot__read_u64(r);
+    else if (type == FOLIOT_VAR_NUMBER)
+        var.number = foliot__read_f64(r);
+    else if (type == FOLIOT_VAR_TEXT)
+        read_text(r, var.text, sizeof var.text);
+    else if (type != 0)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    if (!var.key[0] || !(var.number - var.number == 0)) // not finite
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    if (r->status != FOLIOT_STATUS_OK)
+        return;
+    bool removed = type == 0;
+    if (removed && !remove_var(t->state, &var))
+        return;
+    foliot_status status = removed ? FOLIOT_STATUS_OK : put_var(t->state, &var);
+    if (status != FOLIOT_STATUS_OK)
+        foliot__reader_fail(r, status);
+    visit(t, &(foliot__record){.kind = FOLIOT__RECORD_VAR, .var = &var, .removed = removed});
+}
+
+// False if there is no such slot, or the bytes ended.
+static bool read_slot(taking *t, uint32_t base, uint32_t *slot)
+{
+    uint64_t at = base + foliot__read_varint(&t->r, UINT32_MAX);
+    foliot_status status =
+        at < t->state->slots_max ? reach_slot(t->state, (uint32_t)at) : FOLIOT_STATUS_CORRUPT;
+    if (status != FOLIOT_STATUS_OK)
+        foliot__reader_fail(&t->r, status);
+    *slot = (uint32_t)at;
+    return t->r.status == FOLIOT_STATUS_OK;
+}
+
+static void take_tags(taking *t)
+{
+    uint32_t count = foliot__read_u16(&t->r), next = 0, slot;
+    for (; count > 0 && t->r.status == FOLIOT_STATUS_OK; count--) {
+        if (!read_slot(t, next, &slot))
+            return;
+        uint32_t tag = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
+        if (t->r.status != FOLIOT_STATUS_OK)
+            return;
+        t->state->tags[slot] = tag;
+        next = slot + 1;
+        visit(t, &(foliot__record){.kind = FOLIOT__RECORD_TAGS, .slot = slot, .value = tag});
+    }
+}
+
+static void take_spawned(taking *t)
+{
+    foliot__record record = {.kind = FOLIOT__RECORD_SPAWNED};
+    if (!read_slot(t, 0, &record.slot))
+        return;
+    record.generation = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
+    record.value = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
+    if (t->r.status != FOLIOT_STATUS_OK)
+        return;
+    t->state->prototypes[record.slot] = record.value;
+    t->state->generations[record.slot] = record.generation;
+    visit(t, &record);
+}
+
+static void take_despawned(taking *t)
+{
+    foliot__record record = {.kind = FOLIOT__RECORD_DESPAWNED};
+    if (!read_slot(t, 0, &record.slot))
+        return;
+    t->state->prototypes[record.slot] = FOLIOT_NO_BODY;
+    visit(t, &record);
+}
+
+static void take_gravity(taking *t)
+{
+    double gravity[3];
+    for (int k = 0; k < 3; k++) {
+        gravity[k] = foliot__read_f64(&t->r);
+        if (!(gravity[k] - gravity[k] == 0))
+            foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
+    }
+    if (t->r.status != FOLIOT_STATUS_OK)
+        return;
+    memcpy(t->state->gravity, gravity, sizeof gravity);
+    t->state->gravity_known = true;
+    visit(t, &(foliot__record){.kind = FOLIOT__RECORD_GRAVITY});
+}
+
+static void take_end(taking *t)
+{
+    char reason[FOLIOT_VAR_TEXT_BYTES], next[FOLIOT_VAR_TEXT_BYTES];
+    read_text(&t->r, reason, sizeof reason);
+    read_text(&t->r, next, sizeof next);
+    if (t->r.status != FOLIOT_STATUS_OK)
+        return;
+    memcpy(t->state->reason, reason, sizeof reason);
+    memcpy(t->state->next, next, sizeof next);
+    t->state->ended = true;
+    visit(t, &(foliot__record){.kind = FOLIOT__RECORD_END});
+}
+
+static void take_record(taking *t)
+{
+    foliot__record_kind kind = (foliot__record_kind)foliot__read_u8(&t->r);
+    switch (kind) {
+    case FOLIOT__RECORD_VAR:
+        take_var(t);
+        break;
+    case FOLIOT__RECORD_TAGS:
+        take_tags(t);
+        break;
+    case FOLIOT__RECORD_SPAWNED:
+        take_spawned(t);
+        break;
+    case FOLIOT__RECORD_DESPAWNED:
+        take_despawned(t);
+        break;
+    case FOLIOT__RECORD_JOINT:
+    case FOLIOT__RECORD_JOINT_BROKEN: {
+        uint32_t joint = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
+        visit(t, &(foliot__record){.kind = kind, .slot = joint});
+        break;
+    }
+    case FOLIOT__RECORD_GRAVITY:
+        take_gravity(t);
+        break;
+    case FOLIOT__RECORD_END:
+        take_end(t);
+        break;
+    default:
+        foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
+    }
+}
+
+foliot_status foliot__session_state_take(foliot__session_state *state, uint64_t tick,
+                                         const uint8_t *bytes, size_t length,
+                                         foliot__record_visit *on_record, void *user)
+{
+    taking t = {state, foliot__reader_of(bytes, length), tick, on_record, user};
+    while (t.r.status == FOLIOT_STATUS_OK && t.r.at < length)
+        take_record(&t);
+    return t.r.status;
+}
+
+// -- writing
+
+void foliot__update_begin(foliot__update_writer *w,
+                          void (*emit)(void *user, const uint8_t *bytes, size_t length), void *user)
+{
+    w->emit = emit;
+    w->user = user;
+    w->length = w->run = 0;
+}
+
+void foliot__update_finish(foliot__update_writer *w, bool always)
+{
+    if (w->length > 0 || always)
+        w->emit(w->user, w->bytes, w->length);
+    w->length = w->run = 0;
+}
+
+// A cursor behind what is written, with room for a record of the kind.
+static foliot__writer begin_record(foliot__update_writer *w, foliot__record_kind kind)
+{
+    if (w->length + RECORD_BYTES_MAX > sizeof w->bytes)
+        foliot__update_finish(w, false);
+    w->run = 0;
+    foliot__writer out = foliot__writer_of(w->bytes, sizeof w->bytes);
+    out.at = w->length;
+    foliot__write_u8(&out, (uint8_t)kind);
+    return out;
+}
+
+static void write_text(foliot__writer *out, const char *text)
+{
+    size_t length = strlen(text);
+    foliot__write_u8(out, (uint8_t)length);
+    foliot__write_bytes(out, text, length);
+}
+
+void foliot__update_var(foliot__update_writer *w, const foliot_var *var)
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_VAR);
+    write_text(&out, var->key);
+    foliot__write_u8(&out, (uint8_t)var->type);
+    if (var->type == FOLIOT_VAR_INTEGER)
+        foliot__write_u64(&out, (uint64_t)var->integer);
+    else if (var->type == FOLIOT_VAR_NUMBER)
+        foliot__write_f64(&out, var->number);
+    else
+        write_text(&out, var->text);
+    w->length = out.at;
+}
+
+void foliot__update_var_removed(foliot__update_writer *w, const char *key)
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_VAR);
+    write_text(&out, key);
+    foliot__write_u8(&out, 0);
+    w->length = out.at;
+}
+
+void foliot__update_tag(foliot__update_writer *w, uint32_t slot, uint32_t tag)
+{
+    bool goes_on = w->run > 0 && slot >= w->run_next && w->run_count < RUN_MAX &&
+                   w->length + TAG_BYTES_MAX <= sizeof w->bytes;
+    if (!goes_on) {
+        foliot__writer head = begin_record(w, FOLIOT__RECORD_TAGS);
+        w->run = head.at;
+        foliot__write_u16(&head, 0);
+        w->length = head.at;
+        w->run_count = w->run_next = 0;
+    }
+    foliot__writer out = foliot__writer_of(w->bytes, sizeof w->bytes);
+    out.at = w->length;
+    foliot__write_varint(&out, slot - w->run_next);
+    foliot__write_varint(&out, tag);
+    w->length = out.at;
+    w->run_next = slot + 1;
+    w->run_count++;
+    w->bytes[w->run] = (uint8_t)w->run_count;
+    w->bytes[w->run + 1] = (uint8_t)(w->run_count >> 8);
+}
+
+void foliot__update_spawned(foliot__update_writer *w, uint32_t slot, uint32_t generation,
+                            uint32_t prototype)
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_SPAWNED);
+    foliot__write_varint(&out, slot);
+    foliot__write_varint(&out, generation);
+    foliot__write_varint(&out, prototype);
+    w->length = out.at;
+}
+
+void foliot__update_despawned(foliot__update_writer *w, uint32_t slot)
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_DESPAWNED);
+    foliot__write_varint(&out, slot);
+    w->length = out.at;
+}
+
+void foliot__update_joint(foliot__update_writer *w, uint32_t joint, bool broken)
+{
+    foliot__writer out =
+        begin_record(w, broken ? FOLIOT__RECORD_JOINT_BROKEN : FOLIOT__RECORD_JOINT);
+    foliot__write_varint(&out, joint);
+    w->length = out.at;
+}
+
+void foliot__update_gravity(foliot__update_writer *w, const double gravity[3])
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_GRAVITY);
+    for (int k = 0; k < 3; k++)
+        foliot__write_f64(&out, gravity[k]);
+    w->length = out.at;
+}
+
+void foliot__update_end(foliot__update_writer *w, const char *reason, const char *next)
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_END);
+    write_text(&out, reason);
+    write_text(&out, next);
+    w->length = out.at;
+}
+
+void foliot__update_state(foliot__update_writer *w, const foliot__session_state *s)
+{
+    for (uint32_t i = 0; i < s->var_count; i++)
+        foliot__update_var(w, &s->vars[i]);
+    for (uint32_t slot = 0; slot < s->slot_count; slot++)
+        if (s->tags[slot] != 0)
+            foliot__update_tag(w, slot, s->tags[slot]);
+    for (uint32_t slot = 0; slot < s->slot_count; slot++)
+        if (s->prototypes[slot] != FOLIOT_NO_BODY)
+            foliot__update_spawned(w, slot, s->generations[slot], s->prototypes[slot]);
+    if (s->gravity_known)
+        foliot__update_gravity(w, s->gravity);
+    if (s->ended)
+        foliot__update_end(w, s->reason, s->next);
+}

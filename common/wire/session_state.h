@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// session_state.h: what watchers of a session know beside poses: session variables, tags, which
+// prototype a body was spawned from, broken joints, gravity, the end. The server writes changes as
+// records (docs/reference/protocol.md, "Updates"); server and clients keep the same tables by
+// reading them. Records of a tick are whole in every part, so that parts need not be put together.
+#ifndef FOLIOT_WIRE_SESSION_STATE_H
+#define FOLIOT_WIRE_SESSION_STATE_H
+
+#include "base/bytes.h"
+#include "foliot/command.h"
+#include "foliot/world.h"
+#include "wire/message.h"
+
+typedef enum foliot__record_kind {
+    FOLIOT__RECORD_VAR = 1,
+    FOLIOT__RECORD_TAGS = 2,
+    FOLIOT__RECORD_SPAWNED = 3,
+    FOLIOT__RECORD_DESPAWNED = 4,
+    FOLIOT__RECORD_JOINT = 5,
+    FOLIOT__RECORD_JOINT_BROKEN = 6,
+    FOLIOT__RECORD_GRAVITY = 7,
+    FOLIOT__RECORD_END = 8,
+} foliot__record_kind;
+
+typedef struct foliot__session_state {
+    uint32_t slots_max;                 // no record names a slot beyond
+    uint32_t slot_count, slot_capacity; // of the tables below: they grow as slots are named
+    uint32_t *tags;
+    uint32_t *prototypes;  // FOLIOT_NO_BODY: none
+    uint32_t *generations; // of the body that was spawned from the prototype
+    foliot_var *vars;      // FOLIOT_VARS_MAX, ordered by key; NULL before the first
+    uint32_t var_count;
+    double gravity[3]; // of the scene until a command has set it: gravity_known
+    bool gravity_known, ended;
+    char reason[FOLIOT_VAR_TEXT_BYTES], next[FOLIOT_VAR_TEXT_BYTES];
+} foliot__session_state;
+
+// What one record said, for who makes events of it. Everything is lent for the call.
+typedef struct foliot__record {
+    foliot__record_kind kind;
+    uint32_t slot, generation; // bodies; a joint: its index in `slot`
+    uint32_t value;            // tag, prototype
+    const foliot_var *var;     // the new one; removed: the old one
+    bool removed;
+} foliot__record;
+typedef void foliot__record_visit(void *user, const foliot__record *record);
+
+void foliot__session_state_init(foliot__session_state *state, uint32_t slots_max);
+void foliot__session_state_free(foliot__session_state *state);
+void foliot__session_state_clear(foliot__session_state *state); // as just made; keeps the memory
+const foliot_var *foliot__session_state_var(const foliot__session_state *state, const char *key);
+static inline uint32_t foliot__session_state_tag(const foliot__session_state *state, uint32_t slot)
+{
+    return slot < state->slot_count ? state->tags[slot] : 0;
+}
+static inline uint32_t foliot__session_state_prototype(const foliot__session_state *state,
+                                                       uint32_t slot)
+{
+    return slot < state->slot_count ? state->prototypes[slot] : FOLIOT_NO_BODY;
+}
+
+// Takes a part of the tick `tick`. Hostile bytes give FOLIOT_STATUS_TRUNCATED or
+// FOLIOT_STATUS_CORRUPT; the records before the wrong one have been taken then.
+// FOLIOT_STATUS_MEMORY. `visit` may be NULL.
+foliot_status foliot__session_state_take(foliot__session_state *state, uint64_t tick,
+                                         const uint8_t *bytes, size_t length,
+                                         foliot__record_visit *visit, void *user);
+
+// -- writing: parts of at most FOLIOT__UPDATE_BYTES_MAX bytes, each handed to `emit` when full
+
+typedef struct foliot__update_writer {
+    void (*emit)(void *user, const uint8_t *bytes, size_t length);
+    void *user;
+    size_t length, run; // run: where the count of the tags in progress is; 0: none are
+    uint32_t run_count, run_next;
+    uint8_t bytes[FOLIOT__UPDATE_BYTES_MAX];
+} foliot__update_writer;
+
+void foliot__update_begin(foliot__update_writer *w,
+                          void (*emit)(void *user, const uint8_t *bytes, size_t length),
+                          void *user);
+void foliot__update_var(foliot__update_writer *w, const foliot_var *var);
+void foliot__update_var_removed(foliot__update_writer *w, const char *key);
+// In the order of slots: two bytes a change where slots are near each other and tags below 128.
+void foliot__update_tag(foliot__update_writer *w, uint32_t slot, uint32_t tag);
+void foliot__update_spawned(foliot__update_writer *w, uint32_t slot, uint32_t generation,
+                            uint32_t prototype);
+void foliot__update_despawned(foliot__update_writer *w, uint32_t slot);
+void foliot__update_joint(foliot__update_writer *w, uint32_t joint, bool broken);
+void foliot__update_gravity(foliot__update_writer *w, const double gravity[3]);
+void foliot__update_end(foliot__update_writer *w, const char *reason, const char *next);
+// Emits what is left; with `always`, even if that is nothing.
+void foliot__update_finish(foliot__update_writer *w, bool always);
+// Writes all that the state holds.
+void foliot__update_state(foliot__update_writer *w, const foliot__session_state *state);
+
+#endif
