@@ -16,8 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foliot/command.h"
 #include "foliot/lockstep.h"
 #include "foliot/recording.h"
+#include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
 #include "foliot/status.h"
@@ -84,6 +86,9 @@ typedef struct foliot_session_config {
     foliot_session_mode mode;
     double spectator_delay_s; // spectators see the session this much later; states of that time are
                               // kept in memory
+    // What runs after every step; lent until the server is destroyed, as the world was when it was
+    // created or restored. NULL: no rules; then chat passes to all. Not with a simulation.
+    foliot_rules *rules;
     // Lockstep alone:
     foliot_simulation *simulation; // instead of a world; lent, with its setup; or NULL
     uint32_t player_limit;         // of that simulation
@@ -113,6 +118,25 @@ void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
 // Whether all sessions have ended and no step is running.
 bool foliot_server_get_done(const foliot_server *server);
 
+// Gives the session a command for the next tick that is closed; it acts behind all that were given
+// before, and before those of the rules. Copied; its source is HOST or ADMIN. *sequence (may be
+// NULL) is what FOLIOT_EVENT_COMMAND_REFUSED names. FOLIOT_STATUS_NOT_FOUND: no such session;
+// FOLIOT_STATUS_INVALID: not foliot_command_valid, or its source is RULES;
+// FOLIOT_STATUS_UNSUPPORTED: the scene's commands_max is 0; FOLIOT_STATUS_FULL: more than that, or
+// than FOLIOT_COMMAND_TICK_BYTES_MAX, with what the rules gave; FOLIOT_STATUS_AGAIN: the session
+// has ended; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_server_command(foliot_server *server, const char *session,
+                                                      const foliot_command *command,
+                                                      uint32_t *sequence);
+// To one player or FOLIOT_TO_ALL, at once. FOLIOT_STATUS_NOT_FOUND: no such session;
+// FOLIOT_STATUS_INVALID: longer than FOLIOT_MESSAGE_BYTES_MAX, or no such player.
+FOLIOT_MUST_CHECK foliot_status foliot_server_message(foliot_server *server, const char *session,
+                                                      uint32_t player, const void *bytes,
+                                                      size_t length, bool reliable);
+// What the command that ended a session said: *next is the scene to host next, may be "". False if
+// none did. Valid until the server is destroyed.
+bool foliot_server_get_next(const foliot_server *server, const char *session, const char **next);
+
 // What happened, for logs and for the host.
 typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_JOINED,            // a player joined; text: name and address
@@ -137,8 +161,12 @@ typedef enum foliot_server_event_kind {
     // The step of tick `tick` failed with `status`, and the session ended before it: its peers were
     // dismissed, and its recording ends with the last whole tick. text: why.
     FOLIOT_SERVER_STEP_FAILED,
+    FOLIOT_SERVER_RULES_STOPPED, // the session goes on without its rules; text: why
+    // A command ended the session after `value` ticks; text: its reason. The next scene that it
+    // names is foliot_server_get_next's.
+    FOLIOT_SERVER_GAME_ENDED,
 } foliot_server_event_kind;
-#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_STEP_FAILED + 1)
+#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_GAME_ENDED + 1)
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session; // name; lives as long as the server
@@ -189,6 +217,17 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(snapshot_bytes_sent)                                                                         \
     X(snapshot_encodes)                                                                            \
     X(events_dropped)                                                                              \
+    X(commands)                     /* of closed ticks */                                          \
+    X(commands_refused)             /* no room in their tick */                                    \
+    X(orders)                                                                                      \
+    X(orders_refused)               /* too many, too large, of a spectator, or out of order */     \
+    X(orders_repeated)                                                                             \
+    X(messages)                     /* of rules, host and chat */                                  \
+    X(updates)                      /* parts */                                                    \
+    X(update_bytes)                                                                                \
+    X(updates_dropped)              /* for spectators who are behind: no memory */                 \
+    X(players_dismissed)            /* by the rules */                                             \
+    X(rules_stopped)                                                                               \
     X(ticks_unrecorded)                                                                            \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \

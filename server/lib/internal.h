@@ -7,6 +7,7 @@
 //   keyframe.c, late_join.c        saved states, and who is sent one
 //   divergence_search.c, desync_check.c, lockstep.c
 //   fanout.c, input.c              snapshots to peers, and inputs from them
+//   updates.c, orders.c, commands.c  messages and what changed; orders; commands and rules
 //   welcome.c, session.c, hello.c  letting in
 //   step.c, bulk.c, watch.c        ticks; what goes out in quantity; what is refused
 //   server.c                       the host's side
@@ -17,6 +18,7 @@
 
 #include "foliot/server.h"
 #include "foliot/snapshot.h"
+#include "game.h"
 #include "lockstep.h"
 #include "rate_adaptation.h"
 #include "wire/message.h"
@@ -133,6 +135,8 @@ typedef struct foliot__player_slot {
     uint64_t late_changes;
     foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
     uint32_t change_count, change_first;
+    foliot__order_book orders;
+    char leave_reason[FOLIOT__LEAVE_REASON_BYTES]; // a sentence for the rules, may be ""
 } foliot__player_slot;
 
 struct foliot__session {
@@ -181,6 +185,7 @@ struct foliot__session {
     // How far behind their deadlines ticks are closed at least, in this window and the last one.
     uint64_t lag_ns, lag_before_ns, lag_window_ns;
     foliot__lockstep *lockstep; // NULL: snapshots
+    foliot__game game;
 };
 
 struct foliot_server {
@@ -276,6 +281,34 @@ void foliot__players_expire(foliot__session *session); // those whose peers do n
 // input.c
 void foliot__input_receive(foliot__session *session, foliot__peer *peer,
                            const foliot__input_packet *packet);
+
+// updates.c
+foliot_status foliot__updates_begin(foliot__session *session);
+void foliot__updates_end(foliot__session *session);
+void foliot__updates_step(foliot__session *session); // a step was taken in
+void foliot__updates_greet(foliot__session *session, const foliot__peer *peer); // all so far
+// To one player or FOLIOT_TO_ALL; `from` is a player or FOLIOT__NO_PLAYER.
+void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
+                             const uint8_t *bytes, size_t length, bool reliable);
+
+// orders.c
+void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
+                            const foliot__order_message *message);
+void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns); // a new player
+// One who was there when the server that wrote the recording died; `sequence` is of his last order.
+void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint64_t now_ns);
+// Those of a player that the tick which is closed now takes; `all`: he leaves.
+void foliot__orders_close(foliot__session *session, uint32_t player, bool all);
+void foliot__orders_close_joined(foliot__session *session, uint32_t player);
+void foliot__orders_close_left(foliot__session *session, uint32_t player);
+void foliot__orders_acknowledge(foliot__session *session);
+
+// commands.c
+foliot_status foliot__game_create(foliot__session *session, const foliot_session_config *config);
+void foliot__game_destroy(foliot__session *session);
+void foliot__commands_close(foliot__session *session);     // of the tick that is closed now
+void foliot__rules_run(foliot__session *session);          // after its step, on the same thread
+void foliot__rules_take_results(foliot__session *session); // when the step is taken in
 
 // welcome.c
 void foliot__peer_welcome(foliot_server *server, foliot__peer *peer);

@@ -147,7 +147,10 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
         return found;
     foliot__player_slot *player = &session->players[found];
     uint32_t input_sequence = player->input_sequence;
+    foliot__order_book orders = player->orders;
     memset(player, 0, sizeof *player);
+    player->orders = orders;
+    foliot__orders_enter(&player->orders, session->server->now_ns);
     player->state = FOLIOT__PLAYER_ENTERING;
     player->peer = peer;
     player->host = host;
@@ -215,6 +218,7 @@ void foliot__players_keep(foliot__session *s)
         s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
         s->players[p].lost_ns = s->server->now_ns;
         s->players[p].next_sequence = 1;
+        foliot__orders_keep(&s->players[p].orders, 0, s->server->now_ns);
     }
     for (uint32_t i = 0; resumed && i < resumed->player_count; i++) {
         const foliot_recorded_player *r = &resumed->players[i];
@@ -232,6 +236,7 @@ void foliot__players_keep(foliot__session *s)
         player->input_sequence = r->sequence;
         player->next_sequence = r->sequence - r->join_sequence + 1;
         player->gap = true;
+        foliot__orders_keep(&player->orders, 0, s->server->now_ns);
         memcpy(player->name, r->name, sizeof player->name);
     }
 }

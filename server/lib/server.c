@@ -133,7 +133,10 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     } else if (message.kind == FOLIOT__SEARCH_RESPONSE && peer->state == FOLIOT__PEER_IN &&
                peer->session->lockstep) {
         foliot__divergence_search_response(peer->session, peer, &message.as.search);
+    } else if (message.kind == FOLIOT__ORDER && peer->state == FOLIOT__PEER_IN) {
+        foliot__orders_receive(peer->session, peer, &message.as.order);
     } else {
+        server->counters.orders_refused += message.kind == FOLIOT__ORDER;
         server->counters.messages_unexpected++;
         foliot__peer_offended(server, peer);
     }
@@ -335,6 +338,12 @@ double foliot_server_get_lateness_us(const foliot_server *server, double share)
             return (i + 1) * FOLIOT__LATENESS_BIN_US;
     }
     return 0;
+}
+
+bool foliot_server_get_next(const foliot_server *server, const char *session, const char **next)
+{
+    const foliot__session *s = foliot__session_find(server, session);
+    return s && s->ended && s->world && foliot_world_get_end(s->world, next);
 }
 
 const foliot_world *foliot_server_get_world(const foliot_server *server, const char *session)

@@ -77,6 +77,8 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     foliot_status status = s->players && s->inputs ? keep_setup(s, config) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK)
         status = open_mode(s, config);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__game_create(s, config);
     if (status != FOLIOT_STATUS_OK) {
         s->world = NULL; // stays the caller's
         foliot__session_destroy(s);
@@ -93,6 +95,7 @@ void foliot__session_destroy(foliot__session *session)
 {
     if (!session)
         return;
+    foliot__game_destroy(session);
     foliot__fanout_close(session);
     foliot__lockstep_destroy(session);
     foliot_world_destroy(session->world);

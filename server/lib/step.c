@@ -51,6 +51,7 @@ static void join_world(foliot__session *session, uint32_t p)
         note_recorded(session, foliot_recording_note_player(session->recording, p, player->name,
                                                             player->rotated ? player->before
                                                                             : player->proof));
+    foliot__orders_close_joined(session, p);
     player->join_sequence = player->input_sequence + 1;
     add_input(session, p, player->join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
     player->state = FOLIOT__PLAYER_IN_WORLD;
@@ -94,7 +95,9 @@ static void collect_inputs(foliot__session *session, uint32_t p)
         player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
         player->change_count--;
     }
+    foliot__orders_close(session, p, player->state == FOLIOT__PLAYER_LEAVING);
     if (player->state == FOLIOT__PLAYER_LEAVING) {
+        foliot__orders_close_left(session, p);
         add_input(session, p, player->input_sequence + 1,
                   (foliot_input){.kind = FOLIOT_INPUT_LEAVE});
         foliot__server_event(session->server, FOLIOT_SERVER_LEFT, session, p, 0, player->name);
@@ -110,7 +113,9 @@ static void collect_inputs(foliot__session *session, uint32_t p)
 
 static foliot_status step_simulation(foliot__session *s)
 {
-    return s->world ? foliot_world_step(s->world, s->inputs, s->input_count, s->host)
+    foliot_tick_inputs tick = {s->inputs, s->input_count, s->game.commands.commands,
+                               s->game.commands.count};
+    return s->world ? foliot_world_step_tick(s->world, &tick, s->host)
                     : foliot_simulation_step(&s->lockstep->simulation, s->inputs, s->input_count);
 }
 
@@ -131,6 +136,8 @@ static void run_step(void *job)
     foliot__session *s = job;
     s->stepped = step_simulation(s);
     s->captured = FOLIOT_STATUS_OK;
+    if (s->stepped == FOLIOT_STATUS_OK)
+        foliot__rules_run(s);
     if (s->stepped == FOLIOT_STATUS_OK && s->lockstep) {
         s->lockstep->digest = foliot_simulation_get_digest(&s->lockstep->simulation);
         foliot__keyframe_save(s);
@@ -146,8 +153,9 @@ static void run_step(void *job)
 static void start_step(foliot__session *s)
 {
     foliot_server *server = s->server;
-    s->input_count = 0;
+    s->input_count = s->game.order_count = 0;
     foliot__players_expire(s);
+    foliot__commands_close(s);
     for (uint32_t p = 0; p < s->player_limit; p++)
         collect_inputs(s, p);
     if (s->lockstep)
@@ -242,6 +250,20 @@ static void fail_session(foliot__session *s, foliot_status status)
     foliot__session_dismiss(s, why);
 }
 
+// A command said so: everybody is told, and the recording is whole.
+static void end_game(foliot__session *s)
+{
+    char why[FOLIOT__SENTENCE_BYTES];
+    const char *reason = foliot_world_get_end(s->world, NULL);
+    s->ended = true;
+    if (s->recording)
+        write_block(s);
+    snprintf(why, sizeof why, "%s", *reason ? reason : "the game has ended");
+    foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
+                         s->tick - s->first_tick, why);
+    foliot__session_dismiss(s, why);
+}
+
 // Takes in a step that has finished.
 static void finish_step(foliot__session *s)
 {
@@ -260,13 +282,18 @@ static void finish_step(foliot__session *s)
     }
     if (s->world)
         report_step(s);
+    foliot__updates_step(s);
+    foliot__rules_take_results(s);
+    foliot__orders_acknowledge(s);
     if (s->captured != FOLIOT_STATUS_OK) {
         fail_session(s, s->captured);
         return;
     }
     if (s->step_snapshot)
         send_snapshot(s);
-    if (s->tick >= s->last_tick) {
+    if (s->world && foliot_world_get_end(s->world, NULL)) {
+        end_game(s);
+    } else if (s->tick >= s->last_tick) {
         s->ended = true;
         foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
                              s->tick - s->first_tick, "");

@@ -43,6 +43,7 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     if (peer->player != FOLIOT__NO_PLAYER) {
         w->token = session->players[peer->player].token;
         w->resumed = session->players[peer->player].same;
+        w->orders = session->players[peer->player].orders.next - 1;
     }
     w->tick = session->tick;
     w->dt = session->scene ? session->scene->dt : 1 / session->pace_hz;
@@ -66,6 +67,7 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
         foliot__fanout_greet(peer->session, peer);
     foliot__server_send(server, peer->id, &m);
     send_players(server, peer->session, peer->id);
+    foliot__updates_greet(peer->session, peer);
     server->bulk_waits = true;
     if (peer->session->scene_length == 0) // nothing is sent before a state
         peer->lockstep.begun_ns = server->now_ns;

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// commands.c: the commands of a session and its rules. A tick is closed with the commands that the
+// host and administrators gave, by arrival, and then those that the rules gave after the last step.
+// Rules run on the thread that steps, right after the step.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "internal.h"
+
+foliot_status foliot__game_create(foliot__session *session, const foliot_session_config *config)
+{
+    foliot__game *game = &session->game;
+    if (config->rules && !session->world)
+        return FOLIOT_STATUS_INVALID; // they see a world
+    game->rules = config->rules;
+    game->commands_max = session->scene ? session->scene->commands_max : 0;
+    game->updates = session->world && config->mode == FOLIOT_SESSION_SNAPSHOTS;
+    foliot__session_state_init(&game->now, session->format.bodies_max);
+    foliot__session_state_init(&game->shown, session->format.bodies_max);
+    return game->updates ? foliot__updates_begin(session) : FOLIOT_STATUS_OK;
+}
+
+void foliot__game_destroy(foliot__session *session)
+{
+    foliot__game *game = &session->game;
+    foliot_command_list_destroy(&game->queued);
+    foliot_command_list_destroy(&game->commands);
+    foliot__updates_end(session);
+    foliot__buffer_free(&game->packed);
+    free(game->waiting);
+    free(game->orders);
+}
+
+// -- giving commands
+
+// Commands of the rules that the next tick takes. While a step runs they are not known yet.
+static const foliot_command_list *given_by_rules(const foliot__session *session)
+{
+    return session->game.rules && !session->running ? foliot_rules_get_commands(session->game.rules)
+                                                    : NULL;
+}
+
+static bool has_room(const foliot__session *session, const foliot_command *command)
+{
+    const foliot__game *game = &session->game;
+    const foliot_command_list *rules = given_by_rules(session);
+    size_t count = game->queued.count + 1, bytes = game->queued.encoded_bytes;
+    bytes += foliot_command_encode(command, NULL, 0) + (rules ? rules->encoded_bytes : 0);
+    count += rules ? rules->count : 0;
+    return count <= game->commands_max && bytes <= FOLIOT_COMMAND_TICK_BYTES_MAX;
+}
+
+foliot_status foliot_server_command(foliot_server *server, const char *session,
+                                    const foliot_command *command, uint32_t *sequence)
+{
+    foliot__session *s = foliot__session_find(server, session);
+    if (!s)
+        return FOLIOT_STATUS_NOT_FOUND;
+    if (!foliot_command_valid(command, NULL) || command->source == FOLIOT_COMMAND_SOURCE_RULES ||
+        command->source > FOLIOT_COMMAND_SOURCE_RULES)
+        return FOLIOT_STATUS_INVALID;
+    if (s->game.commands_max == 0)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    if (s->ended || server->stopping)
+        return FOLIOT_STATUS_AGAIN;
+    if (!has_room(s, command)) {
+        server->counters.commands_refused++;
+        return FOLIOT_STATUS_FULL;
+    }
+    foliot_status status = foliot_command_list_append(&s->game.queued, command);
+    if (status == FOLIOT_STATUS_OK && sequence) // it heads the next tick's, behind those before it
+        *sequence = s->game.sequence + s->game.queued.count;
+    return status;
+}
+
+// -- closing
+
+static void close_list(foliot__session *session, const foliot_command_list *list,
+                       foliot_command_source source)
+{
+    foliot__game *game = &session->game;
+    for (uint32_t i = 0; i < list->count; i++) {
+        foliot_command command = list->commands[i];
+        size_t bytes = foliot_command_encode(&command, NULL, 0);
+        command.sequence = game->sequence + 1;
+        if (source == FOLIOT_COMMAND_SOURCE_RULES)
+            command.source = source;
+        if (game->commands.count == game->commands_max ||
+            game->commands.encoded_bytes + bytes > FOLIOT_COMMAND_TICK_BYTES_MAX ||
+            foliot_command_list_append(&game->commands, &command) != FOLIOT_STATUS_OK) {
+            session->server->counters.commands_refused += list->count - i;
+            return;
+        }
+        game->sequence++;
+        session->server->counters.commands++;
+    }
+}
+
+void foliot__commands_close(foliot__session *session)
+{
+    foliot__game *game = &session->game;
+    foliot_command_list_clear(&game->commands);
+    if (game->commands_max == 0)
+        return;
+    close_list(session, &game->queued, FOLIOT_COMMAND_SOURCE_HOST);
+    foliot_command_list_clear(&game->queued);
+    if (game->rules)
+        close_list(session, foliot_rules_get_commands(game->rules), FOLIOT_COMMAND_SOURCE_RULES);
+}
+
+// -- rules
+
+void foliot__rules_run(foliot__session *session)
+{
+    foliot__game *game = &session->game;
+    if (!game->rules)
+        return;
+    game->view = (foliot_rules_view){.scene = session->scene,
+                                     .world = session->world,
+                                     .tick = foliot_world_get_tick(session->world),
+                                     .inputs = session->inputs,
+                                     .input_count = session->input_count,
+                                     .orders = game->orders,
+                                     .order_count = game->order_count};
+    foliot_status status = foliot_rules_tick(game->rules, &game->view);
+    (void)status; // why they were stopped is asked for when the step is taken in
+}
+
+static void dismiss_player(foliot__session *session, uint32_t p, const char *reason)
+{
+    foliot_server *server = session->server;
+    foliot__message m = {.kind = FOLIOT__BYE};
+    if (p >= session->player_limit)
+        return;
+    foliot__player_slot *player = &session->players[p];
+    bool here =
+        player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
+    if (!here || player->leaves)
+        return;
+    server->counters.players_dismissed++;
+    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", reason);
+    snprintf(player->leave_reason, sizeof player->leave_reason, "%s", reason);
+    if (player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer])) {
+        foliot__peer *peer = &server->peers[player->peer];
+        foliot__server_send(server, peer->id, &m);
+        foliot__peer_end(peer, (foliot__departure){.for_good = true});
+    } else if (player->state == FOLIOT__PLAYER_ENTERING) {
+        player->leaves = true;
+    } else {
+        player->state = FOLIOT__PLAYER_LEAVING;
+    }
+}
+
+static void pass_chat(foliot__session *session)
+{
+    const foliot__game *game = &session->game;
+    for (uint32_t i = 0; i < game->order_count; i++)
+        if (game->orders[i].kind == FOLIOT_ORDER_CHAT)
+            foliot__session_message(session, FOLIOT_TO_ALL, game->orders[i].player,
+                                    game->orders[i].bytes, game->orders[i].length, true);
+}
+
+void foliot__rules_take_results(foliot__session *session)
+{
+    foliot__game *game = &session->game;
+    foliot_rules_message_out out;
+    uint32_t player;
+    const char *reason;
+    bool stopped = game->rules && *foliot_rules_get_problem(game->rules);
+    if (!game->rules || stopped)
+        pass_chat(session);
+    if (!game->rules)
+        return;
+    for (uint32_t i = 0; foliot_rules_get_message(game->rules, i, &out); i++)
+        foliot__session_message(session, out.player, FOLIOT__NO_PLAYER, out.bytes, out.length,
+                                out.reliable);
+    for (uint32_t i = 0; foliot_rules_get_kick(game->rules, i, &player, &reason); i++)
+        dismiss_player(session, player, reason);
+    if (!stopped || game->rules_reported)
+        return;
+    game->rules_reported = true;
+    session->server->counters.rules_stopped++;
+    foliot__server_event(session->server, FOLIOT_SERVER_RULES_STOPPED, session, FOLIOT__NO_PLAYER,
+                         0, foliot_rules_get_problem(game->rules));
+}
+
+foliot_status foliot_server_message(foliot_server *server, const char *session, uint32_t player,
+                                    const void *bytes, size_t length, bool reliable)
+{
+    foliot__session *s = foliot__session_find(server, session);
+    if (!s)
+        return FOLIOT_STATUS_NOT_FOUND;
+    if (length > FOLIOT_MESSAGE_BYTES_MAX || (player != FOLIOT_TO_ALL && player >= s->player_limit))
+        return FOLIOT_STATUS_INVALID;
+    foliot__session_message(s, player, FOLIOT__NO_PLAYER, bytes, length, reliable);
+    return FOLIOT_STATUS_OK;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// game.h: what a session has beside its steps: commands that wait, rules that run after every step,
+// orders of players, and what watchers are told of all that. commands.c closes a tick's commands
+// and runs the rules; orders.c takes orders; updates.c tells peers.
+#ifndef FOLIOT_SERVER_LIB_GAME_H
+#define FOLIOT_SERVER_LIB_GAME_H
+
+#include "base/pack.h"
+#include "foliot/command.h"
+#include "foliot/rules.h"
+#include "wire/session_state.h"
+
+#define FOLIOT__ORDERS_HELD 256   // of one player, that wait for their tick
+#define FOLIOT__ORDERS_A_TICK 32  // of one player, the rest in the ticks after it
+#define FOLIOT__ORDERS_BURST 256u // that may come at once after a silence: a network held them back
+// A clock that is a little fast is no fault: orders a second and player.
+#define FOLIOT__ORDERS_RATE (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX)
+#define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // at most so often
+#define FOLIOT__LEAVE_REASON_BYTES 128
+
+// Of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is that of the
+// session's orders, in which a refused order is none and joining and leaving are.
+typedef struct foliot__order_book {
+    uint32_t next;         // that is expected
+    uint32_t sequence;     // of the last closed order of this place, whoever had it
+    uint32_t waiting;      // of the session's that are his
+    uint32_t closed, safe; // up to here: closed with a tick; known to outlive the server
+    uint32_t saving;       // will be safe when the recording has written `saving_tick`
+    uint64_t saving_tick;  // 0: nothing is
+    uint64_t acknowledged_ns;
+    uint32_t acknowledged;
+    double tokens; // of orders that may still come, as of a time
+    uint64_t tokens_ns;
+    bool gap; // orders that it was told are safe may be lost with a server's disk
+} foliot__order_book;
+
+// A datagram or message for spectators, who are behind.
+typedef struct foliot__delayed {
+    uint64_t tick;
+    foliot_delivery delivery;
+    bool update; // `bytes` are an update
+    size_t length;
+    uint8_t *bytes;
+} foliot__delayed;
+
+typedef struct foliot__game {
+    foliot_rules *rules; // lent; NULL: none
+    foliot_rules_view view;
+    uint32_t commands_max;        // 0: the session takes none
+    foliot_command_list queued;   // of the host and of administrators, for the next tick
+    foliot_command_list commands; // of the step that runs
+    uint32_t sequence;            // of the last command
+    bool rules_reported;
+    foliot_order *waiting; // by arrival
+    uint32_t waiting_count, waiting_capacity;
+    foliot_order *orders; // closed with the step that runs
+    uint32_t order_count, order_capacity;
+    // What watchers know: all of them, and spectators who are behind.
+    bool updates; // to be told at all: not in lockstep, where peers step the world
+    foliot__session_state now, shown;
+    foliot__update_writer writer;
+    foliot__delayed *delayed; // ring, by tick
+    size_t delayed_first, delayed_count, delayed_capacity;
+    foliot__buffer packed; // scratch
+} foliot__game;
+
+#endif

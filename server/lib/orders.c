@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// orders.c: orders of players, from their arrival until a tick is closed with them. An order is
+// taken once, in order, whichever connection of its player brings it; it is acknowledged when it
+// will outlive this server. Nothing here touches the world.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "internal.h"
+
+// -- receiving
+
+// Whether one more may come now: some a second, and at once as many as a network may have held
+// back.
+static bool spend_token(foliot__order_book *book, uint64_t now_ns)
+{
+    book->tokens += (double)(now_ns - book->tokens_ns) * 1e-9 * FOLIOT__ORDERS_RATE;
+    book->tokens_ns = now_ns;
+    if (book->tokens > FOLIOT__ORDERS_BURST)
+        book->tokens = FOLIOT__ORDERS_BURST;
+    if (book->tokens < 1)
+        return false;
+    book->tokens -= 1;
+    return true;
+}
+
+static bool reserve_orders(foliot_order **orders, uint32_t *capacity, uint32_t wanted)
+{
+    if (wanted <= *capacity)
+        return true;
+    uint32_t most = wanted + wanted / 2 + 16;
+    foliot_order *grown = realloc(*orders, most * sizeof *grown);
+    if (!grown)
+        return false;
+    *orders = grown;
+    *capacity = most;
+    return true;
+}
+
+static bool hold_order(foliot__game *game, uint32_t player, foliot__order_book *book,
+                       const foliot__order_message *message)
+{
+    if (book->waiting == FOLIOT__ORDERS_HELD ||
+        !reserve_orders(&game->waiting, &game->waiting_capacity, game->waiting_count + 1))
+        return false;
+    foliot_order *order = &game->waiting[game->waiting_count++];
+    *order = (foliot_order){.player = player,
+                            .sequence = message->sequence, // its own one is given at the close
+                            .kind = (uint8_t)message->kind,
+                            .length = (uint8_t)message->length};
+    memcpy(order->bytes, message->bytes, message->length);
+    book->waiting++;
+    return true;
+}
+
+// After the server's death the next one may be later than what is expected: some were lost with it.
+static bool skips_gap(foliot__order_book *book, uint32_t sequence)
+{
+    bool skips = book->gap && sequence - book->next <= FOLIOT__ORDERS_BURST;
+    if (skips)
+        book->next = sequence;
+    return skips;
+}
+
+void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
+                            const foliot__order_message *message)
+{
+    foliot_server *server = session->server;
+    foliot__player_slot *player =
+        peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
+    if (!player) {
+        server->counters.orders_refused++;
+        foliot__peer_offended(server, peer);
+        return;
+    }
+    foliot__order_book *book = &player->orders;
+    if (message->sequence < book->next) {
+        server->counters.orders_repeated++;
+        return;
+    }
+    if (message->sequence != book->next && !skips_gap(book, message->sequence)) {
+        server->counters.orders_refused++; // the way is reliable and in order: there are no holes
+        foliot__peer_offended(server, peer);
+        return;
+    }
+    book->gap = false;
+    book->next++;
+    if (spend_token(book, server->now_ns) &&
+        hold_order(&session->game, peer->player, book, message))
+        server->counters.orders++;
+    else
+        server->counters.orders_refused++;
+}
+
+// -- players
+
+void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns)
+{
+    uint32_t sequence = book->sequence; // of the players that had the place before
+    *book = (foliot__order_book){.sequence = sequence,
+                                 .next = sequence + 2, // joining is one
+                                 .closed = sequence + 1,
+                                 .safe = sequence + 1,
+                                 .acknowledged = sequence + 1,
+                                 .tokens = FOLIOT_ORDERS_PER_SECOND_MAX,
+                                 .tokens_ns = now_ns};
+}
+
+void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint64_t now_ns)
+{
+    *book = (foliot__order_book){.sequence = sequence,
+                                 .next = sequence + 1,
+                                 .closed = sequence,
+                                 .safe = sequence,
+                                 .acknowledged = sequence,
+                                 .tokens = FOLIOT__ORDERS_BURST,
+                                 .tokens_ns = now_ns,
+                                 .gap = true};
+}
+
+// -- closing
+
+static void close_order(foliot__session *session, uint32_t player, foliot_order_kind kind,
+                        const void *bytes, size_t length)
+{
+    foliot__game *game = &session->game;
+    if (!reserve_orders(&game->orders, &game->order_capacity, game->order_count + 1)) {
+        session->server->counters.orders_refused++;
+        return;
+    }
+    foliot_order *order = &game->orders[game->order_count++];
+    *order = (foliot_order){.player = player,
+                            .sequence = ++session->players[player].orders.sequence,
+                            .kind = (uint8_t)kind,
+                            .length = (uint8_t)length};
+    memcpy(order->bytes, bytes, length);
+}
+
+void foliot__orders_close_joined(foliot__session *session, uint32_t p)
+{
+    const char *name = session->players[p].name;
+    close_order(session, p, FOLIOT_ORDER_JOINED, name, strlen(name));
+}
+
+void foliot__orders_close_left(foliot__session *session, uint32_t p)
+{
+    const char *reason = session->players[p].leave_reason;
+    close_order(session, p, FOLIOT_ORDER_LEFT, reason, strlen(reason));
+}
+
+void foliot__orders_close(foliot__session *session, uint32_t p, bool all)
+{
+    foliot__game *game = &session->game;
+    foliot__order_book *book = &session->players[p].orders;
+    uint32_t most = all ? FOLIOT__ORDERS_HELD : FOLIOT__ORDERS_A_TICK, kept = 0, closed = 0;
+    if (book->waiting == 0)
+        return;
+    for (uint32_t i = 0; i < game->waiting_count; i++) {
+        const foliot_order *order = &game->waiting[i];
+        if (order->player != p || closed == most) {
+            if (kept != i)
+                game->waiting[kept] = *order;
+            kept++;
+            continue;
+        }
+        book->closed = order->sequence;
+        close_order(session, p, (foliot_order_kind)order->kind, order->bytes, order->length);
+        book->waiting--;
+        closed++;
+    }
+    game->waiting_count = kept;
+}
+
+// -- acknowledging
+
+static bool outlives_server(const foliot__session *session, uint64_t tick)
+{
+    if (!session->recording)
+        return true;
+    foliot_recording_state state = foliot_recording_get_state(session->recording);
+    return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= tick;
+}
+
+static void advance_safe(const foliot__session *session, foliot__order_book *book)
+{
+    if (book->saving_tick && outlives_server(session, book->saving_tick)) {
+        book->safe = book->saving;
+        book->saving_tick = 0;
+    }
+    if (!book->saving_tick && book->closed != book->safe) {
+        book->saving = book->closed;
+        book->saving_tick = session->tick; // the state that its tick's step gave
+    }
+}
+
+void foliot__orders_acknowledge(foliot__session *session)
+{
+    foliot_server *server = session->server;
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        foliot__player_slot *player = &session->players[p];
+        foliot__order_book *book = &player->orders;
+        if (player->state == FOLIOT__PLAYER_NONE ||
+            (book->closed == book->safe && book->safe == book->acknowledged))
+            continue;
+        advance_safe(session, book);
+        if (player->peer < 0 || book->safe == book->acknowledged ||
+            server->now_ns - book->acknowledged_ns < FOLIOT__ORDER_ACKNOWLEDGE_NS ||
+            server->peers[player->peer].state != FOLIOT__PEER_IN)
+            continue;
+        foliot__message m = {.kind = FOLIOT__ORDER_ACKNOWLEDGE,
+                             .as.order_acknowledge.sequence = book->safe};
+        foliot__server_send(server, server->peers[player->peer].id, &m);
+        book->acknowledged = book->safe;
+        book->acknowledged_ns = server->now_ns;
+    }
+}
