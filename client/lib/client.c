@@ -78,6 +78,9 @@ void foliot_client_destroy(foliot_client *client)
     foliot_scene_destroy(client->scene);
     free(client->setup);
     free(client->scene_bytes);
+    foliot__session_state_free(&client->session_state);
+    foliot__events_free(client);
+    free(client->orders.ring);
     free(client->players);
     free(client->kept);
     free(client);
@@ -85,12 +88,19 @@ void foliot_client_destroy(foliot_client *client)
 
 // -- events
 
+// Copies of what is said at the join, and messages that need not arrive.
+static bool takes_unreliably(const foliot_client *c, const foliot_transport_event *e)
+{
+    return foliot__message_is_control(e->bytes, e->length) &&
+           (c->state == FOLIOT_CLIENT_JOINING ||
+            (c->welcomed_here && e->length > 1 && e->bytes[1] == FOLIOT__MESSAGE));
+}
+
 static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->length > 1 && e->bytes[0] == FOLIOT__SNAPSHOT_PACKET)
         foliot__stream_take_piece(c, e->bytes, e->length);
-    else if (e->delivery == FOLIOT_DELIVERY_RELIABLE ||
-             (c->state == FOLIOT_CLIENT_JOINING && foliot__message_is_control(e->bytes, e->length)))
+    else if (e->delivery == FOLIOT_DELIVERY_RELIABLE || takes_unreliably(c, e))
         foliot__client_take_control(c, e->bytes, e->length);
     else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         foliot__stream_take_status(c, e->bytes, e->length);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // internal.h: what the files of the client library share. connection.c: the connection, from the
 // first attempt to the last. view.c: what a host asks for. stream.c: snapshots in, inputs out.
-// join.c: control messages. client.c: create and update. Each calls only files before it in this
-// list.
+// events.c: what a host polls. orders.c: orders out. updates.c: what the session holds beside
+// poses. join.c: control messages. client.c: create and update. Each calls only files before it in
+// this list.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -12,6 +13,7 @@
 #include "lockstep.h"
 #include "playout.h"
 #include "wire/message.h"
+#include "wire/session_state.h"
 
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
@@ -27,11 +29,32 @@
 #define FOLIOT__REQUEST_WORK (1u << 20)
 #define FOLIOT__CHANGES_HELD FOLIOT__INPUTS_A_PACKET // not acknowledged yet
 
+#define FOLIOT__CLIENT_ORDERS_HELD 256 // not acknowledged yet: as many as a server takes at once
+#define FOLIOT__CLIENT_EVENTS_HELD 4096
+#define FOLIOT__CLIENT_EVENT_BYTES (1u << 20) // of all events that wait, with what they point to
+
 typedef struct foliot__player_name {
     uint32_t slot;
     bool here;
+    bool was_here; // at the last connection
     char name[FOLIOT_NAME_BYTES];
 } foliot__player_name;
+
+// Orders until they are safe at the server. The ring is allocated with the first.
+typedef struct foliot__client_orders {
+    foliot_order *ring;
+    uint32_t first, count;
+    uint32_t next; // sequence of the next one
+    double tokens; // that may still be given, as of a time
+    uint64_t tokens_ns;
+} foliot__client_orders;
+
+typedef struct foliot__client_events {
+    foliot_client_event *ring; // each `bytes` is its own; allocated with the first
+    uint32_t first, count;
+    size_t bytes;
+    uint8_t *shown; // what the event that was taken last points to
+} foliot__client_events;
 
 struct foliot_client {
     foliot_client_config config;
@@ -70,6 +93,9 @@ struct foliot_client {
     foliot_scene *scene;
     foliot__lockstep_client *lockstep; // NULL: not a lockstep session
     foliot__player_name *players;
+    foliot__client_orders orders;
+    foliot__client_events events;
+    foliot__session_state session_state; // in a session of snapshots
     // Inputs. `input_offset_ns`: local time minus the time of the tick that inputs sent now are
     // for.
     int8_t axes[FOLIOT_AXIS_COUNT];
@@ -107,6 +133,23 @@ void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, si
 // view.c
 void foliot__client_keep_figures(
     foliot_client *client); // adds those of a connection that has ended
+
+// events.c
+// `bytes` are copied, with a zero behind them.
+void foliot__events_add(foliot_client *c, const foliot_client_event *event, const void *bytes,
+                        size_t length);
+void foliot__events_free(foliot_client *c);
+
+// orders.c
+// A connection of the player begins: the server has the orders up to `here`.
+void foliot__orders_resume(foliot_client *c, uint32_t here, bool same_player);
+void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence);
+
+// updates.c
+void foliot__updates_take(foliot_client *c, const foliot__update *update);
+void foliot__updates_take_message(foliot_client *c, const foliot__game_message *message);
+void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);
+void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again
 
 // join.c
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);

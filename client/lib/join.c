@@ -96,7 +96,7 @@ static void drop_scene(foliot_client *c)
 // until the new one is complete.
 static void forget_connection(foliot_client *c, const foliot__welcome *w)
 {
-    memset(c->players, 0, FOLIOT__PLAYER_NAMES * sizeof *c->players);
+    foliot__updates_forget_players(c);
     free(c->scene_bytes);
     c->scene_bytes = NULL;
     c->scene_have = c->scene_capacity = 0;
@@ -150,6 +150,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         return;
     }
     c->welcomed = true;
+    foliot__session_state_free(&c->session_state);
+    foliot__session_state_init(&c->session_state, w->lockstep ? 0 : w->format.bodies_max);
     if (c->state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made
     c->buffer.received = c->received_bytes;
@@ -166,6 +168,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         c->next_sequence = 1;
         c->change_count = 0;
     }
+    foliot__orders_resume(c, w->orders, again);
     // A first guess: half a round trip each way, and what jitter may add; the server's slack
     // corrects it.
     double round_trip = (double)foliot_transport_get_round_trip_ns(c->config.transport, c->peer);
@@ -237,15 +240,6 @@ static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
         finish_scene(c);
 }
 
-static void take_player(foliot_client *c, const foliot__player_message *m)
-{
-    if (m->player >= FOLIOT__PLAYER_NAMES)
-        return;
-    c->players[m->player].here = m->joined;
-    c->players[m->player].slot = m->slot;
-    memcpy(c->players[m->player].name, m->name, sizeof m->name);
-}
-
 static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *part)
 {
     foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
@@ -299,7 +293,16 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         take_scene_part(c, &m.as.scene_part);
         break;
     case FOLIOT__PLAYER:
-        take_player(c, &m.as.player);
+        foliot__updates_take_player(c, &m.as.player);
+        break;
+    case FOLIOT__ORDER_ACKNOWLEDGE:
+        foliot__orders_acknowledged(c, m.as.order_acknowledge.sequence);
+        break;
+    case FOLIOT__MESSAGE:
+        foliot__updates_take_message(c, &m.as.message);
+        break;
+    case FOLIOT__UPDATE:
+        foliot__updates_take(c, &m.as.update);
         break;
     case FOLIOT__BYE:
         foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, m.as.bye.sentence);

@@ -17,6 +17,7 @@
 
 #include "foliot/input.h"
 #include "foliot/lockstep.h"
+#include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
 #include "foliot/status.h"
@@ -88,6 +89,59 @@ void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
                              uint16_t buttons);
 
+// -- what players and games say to each other
+
+// An order to the session's rules: at most FOLIOT_ORDER_BYTES_MAX bytes, reliable and in order, as
+// often as FOLIOT_ORDERS_PER_SECOND_MAX. Copied, and sent again after a reconnection until the
+// server has it. FOLIOT_ORDER_CHAT is text for all. *sequence may be NULL. FOLIOT_STATUS_INVALID:
+// too long, another kind, a spectator, or chat that is not UTF-8; FOLIOT_STATUS_AGAIN: not PLAYING
+// yet; FOLIOT_STATUS_FULL: too many in a second, or too many that the server has not acknowledged.
+FOLIOT_MUST_CHECK foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
+                                                    const void *bytes, size_t length,
+                                                    uint32_t *sequence);
+
+typedef enum foliot_client_event_kind {
+    FOLIOT_CLIENT_JOINED,    // player; text: its name. Also those who were there before this client
+    FOLIOT_CLIENT_LEFT,      // player; text: its name
+    FOLIOT_CLIENT_SPAWNED,   // by a command: slot, value: index of the prototype in the scene
+    FOLIOT_CLIENT_DESPAWNED, // slot
+    FOLIOT_CLIENT_JOINT_MADE,   // value: index of the joint
+    FOLIOT_CLIENT_JOINT_BROKEN, // value: index of the joint
+    FOLIOT_CLIENT_MESSAGE,      // from the game; bytes
+    FOLIOT_CLIENT_CHAT,         // player; bytes: text
+    FOLIOT_CLIENT_VAR,   // text: its key; value: foliot_var_type of the new value, 0: removed
+    FOLIOT_CLIENT_ENDED, // a command ended the session; text: the reason
+} foliot_client_event_kind;
+typedef struct foliot_client_event {
+    foliot_client_event_kind kind;
+    uint64_t tick;   // the state in which it is so
+    uint32_t player; // UINT32_MAX: about none
+    uint32_t slot;   // of a body; FOLIOT_NO_BODY: about none
+    uint32_t value;
+    const uint8_t *bytes; // a text ends with a zero, which is not counted; what is in it is the
+    size_t length;        // game's and other players', and is printable only as names are
+} foliot_client_event;
+// Takes the next event; false if there is none. Where samples are taken, an event comes when the
+// render time reaches its tick. What it points to is valid until the next call and update. Events
+// that nobody takes are dropped, the oldest first: statistics.events_dropped.
+bool foliot_client_poll(foliot_client *client, foliot_client_event *event);
+
+// Session variables, ordered by key, as the newest update has them; in lockstep, as the stepped
+// world has them.
+uint32_t foliot_client_get_var_count(const foliot_client *client);
+foliot_var foliot_client_get_var_at(const foliot_client *client, uint32_t index);
+// False if there is none of that key; then *var is unchanged.
+bool foliot_client_get_var(const foliot_client *client, const char *key, foliot_var *var);
+// The tag of the body in a slot, 0 if there is none.
+uint32_t foliot_client_get_tag(const foliot_client *client, uint32_t slot);
+// The prototype that the body in a slot was spawned from: its index in the scene, FOLIOT_NO_BODY if
+// it is the scene's or a player's.
+uint32_t foliot_client_get_prototype(const foliot_client *client, uint32_t slot);
+// What the body in a slot looks like; false if it is not known.
+bool foliot_client_get_shape(const foliot_client *client, uint32_t slot, foliot_shape *shape);
+// The name of a player who has joined; NULL: no such player. Valid until the next update.
+const char *foliot_client_get_name(const foliot_client *client, uint32_t player);
+
 // What was agreed at the join; valid in the state PLAYING.
 uint32_t foliot_client_get_player(const foliot_client *client); // UINT32_MAX: a spectator
 double foliot_client_get_dt(const foliot_client *client);       // of a tick, in the scene's unit
@@ -138,6 +192,11 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample(foliot_client *client, uint
     X(uint64_t, inputs_sent)                                                                       \
     X(uint64_t, inputs_late)               /* as the server counted */                             \
     X(uint64_t, reconnects)                                                                        \
+    X(uint64_t, orders_sent)               /* without those that were sent again */                \
+    X(uint64_t, orders_waiting)            /* that the server has not acknowledged */              \
+    X(uint64_t, updates_received)                                                                  \
+    X(uint64_t, update_bytes)                                                                      \
+    X(uint64_t, events_dropped)                                                                    \
     X(double, loss)                        /* share of expected snapshots that never came */       \
     X(double, jitter_ms)                   /* standard deviation of their lateness */              \
     X(double, round_trip_ms)                                                                       \
