@@ -48,17 +48,30 @@ static void make_scene(simulation *s)
     s->scene.players.force = 5;
 }
 
-simulation *simulation_create(void)
+// Springs pull the scene's bodies; what commands spawn flies freely.
+static void make_game(simulation *s, const foliot_rules_kind *rules)
 {
-    return simulation_create_delayed(0);
+    char problem[256];
+    s->prototype = foliot_body_definition_default();
+    s->prototype.name = "ball";
+    s->prototype.shape.kind = FOLIOT_SHAPE_SPHERE;
+    s->prototype.shape.radius = 0.25;
+    s->scene.commands_max = 64;
+    s->scene.bodies_max = 200;
+    s->scene.prototypes = &s->prototype;
+    s->scene.prototype_count = 1;
+    if (rules)
+        must(foliot_rules_create(rules, &s->scene, &s->rules, problem, sizeof problem));
 }
 
-simulation *simulation_create_delayed(double spectator_delay_s)
+static simulation *create(bool game, const foliot_rules_kind *rules, double spectator_delay_s)
 {
     simulation *s = calloc(1, sizeof *s);
     FOLIOT_ASSERT(s);
     s->now_ns = 1000000000u;
     make_scene(s);
+    if (game)
+        make_game(s, rules);
     foliot_transport_config wire = foliot_transport_config_default();
     wire.bind = "127.0.0.1";
     wire.port = 7777;
@@ -70,9 +83,25 @@ simulation *simulation_create_delayed(double spectator_delay_s)
     must(foliot_server_create(&config, s->now_ns, &s->server));
     foliot_session_config session = {
         .name = "main", .scene = &s->scene, .pace_hz = 60, .spectator_delay_s = spectator_delay_s};
+    session.rules = s->rules;
     must(foliot_world_create(&s->scene, &session.world));
     must(foliot_server_add_session(s->server, &session, s->now_ns));
     return s;
+}
+
+simulation *simulation_create(void)
+{
+    return create(false, NULL, 0);
+}
+
+simulation *simulation_create_delayed(double spectator_delay_s)
+{
+    return create(false, NULL, spectator_delay_s);
+}
+
+simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s)
+{
+    return create(true, rules, spectator_delay_s);
 }
 
 void simulation_destroy(simulation *s)
@@ -82,6 +111,7 @@ void simulation_destroy(simulation *s)
         foliot_transport_destroy(s->wires[i]);
     }
     foliot_server_destroy(s->server);
+    foliot_rules_destroy(s->rules);
     foliot_transport_destroy(s->host);
     foliot_hub_destroy(s->hub);
     free(s);

@@ -5,6 +5,7 @@
 #define FOLIOT_TESTS_SIMULATION_H
 
 #include "foliot/client.h"
+#include "foliot/rules.h"
 #include "foliot/server.h"
 
 #define SIMULATION_CLIENTS 8
@@ -17,6 +18,8 @@ typedef struct simulation {
     foliot_scene scene;
     foliot_body_definition bodies[SIMULATION_BODIES];
     foliot_force_definition forces[SIMULATION_BODIES];
+    foliot_body_definition prototype; // of a game
+    foliot_rules *rules;
     foliot_transport *host, *wires[SIMULATION_CLIENTS];
     foliot_server *server;
     foliot_client *clients[SIMULATION_CLIENTS];
@@ -38,6 +41,8 @@ typedef struct simulation {
 // Twelve spinning balls on springs of different periods at 60 Hz, up to four players.
 simulation *simulation_create(void);
 simulation *simulation_create_delayed(double spectator_delay_s);
+// The same with a prototype, 64 commands a tick, and rules (NULL: none).
+simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s);
 void simulation_destroy(simulation *s);
 // One more client behind `impairment`, both ways. Returns its number.
 unsigned simulation_join(simulation *s, const char *impairment, bool spectates);

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+// test_game.c: what players and games say to each other, in a session of snapshots. Goal: orders
+// reach the rules once and in order whatever the network does; everybody knows the same variables,
+// tags and bodies; what is too much is refused and counted. Method: rules that count what they get
+// (tests/support/game_rules.h), a server and clients in one process on a virtual clock.
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "game_rules.h"
+#include "simulation.h"
+
+static int64_t var_of(const simulation *s, const char *key)
+{
+    foliot_var var = {.integer = 0};
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    return world && foliot_world_get_var(world, key, &var) ? var.integer : 0;
+}
+
+static int64_t seen_var(const foliot_client *client, const char *key)
+{
+    foliot_var var = {.integer = -1};
+    return foliot_client_get_var(client, key, &var) ? var.integer : -1;
+}
+
+static foliot_status order(simulation *s, unsigned client, const char *text)
+{
+    return foliot_client_order(s->clients[client], FOLIOT_ORDER_GAME, text, strlen(text), NULL);
+}
+
+// The next event of that kind; those before it are passed over.
+static bool next_event(foliot_client *client, foliot_client_event_kind kind,
+                       foliot_client_event *event)
+{
+    while (foliot_client_poll(client, event))
+        if (event->kind == kind)
+            return true;
+    return false;
+}
+
+static const foliot_server_counters *counted(const simulation *s)
+{
+    return foliot_server_get_counters(s->server);
+}
+
+static void orders_arrive_once_and_in_order_with_loss(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    for (unsigned i = 0; i < 3; i++)
+        simulation_join(s, "loss=20%,delay=40ms,jitter=0-60ms,seed=5", false);
+    simulation_run(s, 3);
+    uint32_t numbers[3] = {0};
+    for (int step = 0; step < 400; step++) {
+        for (unsigned i = 0; i < 3; i++) {
+            uint8_t bytes[5] = {'n'};
+            uint32_t number = numbers[i] + 1;
+            memcpy(bytes + 1, &number, sizeof number);
+            if (foliot_client_order(s->clients[i], FOLIOT_ORDER_GAME, bytes, sizeof bytes, NULL) ==
+                FOLIOT_STATUS_OK)
+                numbers[i]++;
+        }
+        simulation_run(s, 0.05);
+    }
+    simulation_run(s, 10);
+    assert_int_equal(var_of(s, "wrong"), 0);
+    assert_int_equal(counted(s)->orders_refused, 0);
+    assert_int_equal(counted(s)->orders, numbers[0] + numbers[1] + numbers[2]);
+    for (unsigned i = 0; i < 3; i++) {
+        check_gt(numbers[i], 300);
+        assert_int_equal(foliot_client_get_statistics(s->clients[i]).orders_waiting, 0);
+    }
+    assert_int_equal(var_of(s, "joined"), 3);
+    simulation_destroy(s);
+}
+
+// The connection breaks while orders are on their way: they come behind, none twice.
+static void orders_outlast_a_lost_connection(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    simulation_join(s, "delay=30ms", false);
+    simulation_run(s, 1);
+    uint32_t number = 0;
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 20; i++) {
+            uint8_t bytes[5] = {'n'};
+            number++;
+            memcpy(bytes + 1, &number, sizeof number);
+            assert_int_equal(
+                foliot_client_order(s->clients[0], FOLIOT_ORDER_GAME, bytes, sizeof bytes, NULL),
+                FOLIOT_STATUS_OK);
+            if (i == 7)
+                simulation_impair(s, 0, "loss=100%");
+            simulation_run(s, 0.01);
+        }
+        simulation_run(s, 3);
+        simulation_impair(s, 0, "delay=30ms");
+        simulation_run(s, 4);
+    }
+    check_gt(foliot_client_get_statistics(s->clients[0]).reconnects, 4);
+    assert_int_equal(var_of(s, "wrong"), 0);
+    assert_int_equal(counted(s)->orders, 100);
+    assert_int_equal(var_of(s, "joined"), 1);
+    simulation_destroy(s);
+}
+
+static void everybody_knows_variables_tags_and_bodies(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    simulation_join(s, "loss=5%,delay=20ms", false);
+    simulation_join(s, "delay=5ms", true);
+    simulation_run(s, 1);
+    assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
+    assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
+    assert_int_equal(order(s, 0, "t*"), FOLIOT_STATUS_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(order(s, 0, "s"), FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    assert_int_equal(order(s, 0, "x"), FOLIOT_STATUS_OK);
+    simulation_run(s, 2);
+    simulation_join(s, "delay=5ms", true); // late
+    simulation_run(s, 1);
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    assert_int_equal(var_of(s, "score"), 2);
+    for (unsigned c = 0; c < 3; c++) {
+        const foliot_client *client = s->clients[c];
+        assert_int_equal(seen_var(client, "score"), 2);
+        assert_int_equal(foliot_client_get_var_count(client), foliot_world_get_var_count(world));
+        assert_int_equal(foliot_client_get_tag(client, 0), '*');
+        uint32_t spawned = 0;
+        for (uint32_t slot = 0; slot < 200; slot++) {
+            foliot_shape shape;
+            uint32_t prototype = slot < foliot_world_get_body_count(world)
+                                     ? foliot_world_get_body_prototype(world, slot)
+                                     : FOLIOT_NO_BODY;
+            assert_int_equal(foliot_client_get_prototype(client, slot), prototype);
+            if (prototype == FOLIOT_NO_BODY)
+                continue;
+            spawned++;
+            assert_int_equal(foliot_client_get_tag(client, slot), 1);
+            assert_true(foliot_client_get_shape(client, slot, &shape));
+            check_near(shape.radius, 0.25, 1e-9);
+        }
+        assert_int_equal(spawned, 3);
+        assert_int_equal(foliot_client_get_statistics(client).pieces_malformed, 0);
+    }
+    foliot_client_event e;
+    assert_true(next_event(s->clients[1], FOLIOT_CLIENT_VAR, &e));
+    unsigned spawns = 0, ends = 0;
+    while (foliot_client_poll(s->clients[1], &e)) {
+        spawns += e.kind == FOLIOT_CLIENT_SPAWNED;
+        ends += e.kind == FOLIOT_CLIENT_DESPAWNED;
+    }
+    assert_int_equal(spawns, 4);
+    assert_int_equal(ends, 1);
+    simulation_destroy(s);
+}
+
+static void chat_and_messages_come(void **state)
+{
+    (void)state;
+    foliot_client_event e;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    simulation_join(s, "delay=5ms", false);
+    simulation_join(s, "delay=5ms", false);
+    simulation_run(s, 1);
+    assert_int_equal(foliot_client_order(s->clients[0], FOLIOT_ORDER_CHAT, "hello", 5, NULL),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(order(s, 0, "mine"), FOLIOT_STATUS_OK);
+    assert_int_equal(order(s, 0, "Many"), FOLIOT_STATUS_OK);
+    simulation_run(s, 2);
+    for (unsigned c = 0; c < 2; c++) {
+        assert_true(next_event(s->clients[c], FOLIOT_CLIENT_JOINED, &e));
+        char got[64] = "";
+        while (next_event(s->clients[c], FOLIOT_CLIENT_MESSAGE, &e))
+            strncat(got, (const char *)e.bytes, sizeof got - strlen(got) - 1);
+        if (c == 0)
+            assert_true(strstr(got, "mine"));
+        else
+            assert_null(strstr(got, "mine"));
+        assert_true(strstr(got, ">hello"));
+        assert_true(strstr(got, "Many"));
+    }
+    assert_int_equal(foliot_server_message(s->server, "main", FOLIOT_TO_ALL, "host", 4, true),
+                     FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    assert_true(next_event(s->clients[1], FOLIOT_CLIENT_MESSAGE, &e));
+    assert_string_equal((const char *)e.bytes, "host");
+    simulation_destroy(s);
+}
+
+static void chat_passes_without_rules(void **state)
+{
+    (void)state;
+    foliot_client_event e;
+    simulation *s = simulation_create_game(NULL, 0);
+    simulation_join(s, "delay=5ms", false);
+    simulation_join(s, "delay=5ms", true);
+    simulation_run(s, 1);
+    assert_int_equal(foliot_client_order(s->clients[0], FOLIOT_ORDER_CHAT, "hi all", 6, NULL),
+                     FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    assert_true(next_event(s->clients[1], FOLIOT_CLIENT_CHAT, &e));
+    assert_int_equal(e.player, 0);
+    assert_string_equal((const char *)e.bytes, "hi all");
+    assert_string_equal(foliot_client_get_name(s->clients[1], 0), "player");
+    simulation_destroy(s);
+}
+
+static void a_client_refuses_what_a_server_would(void **state)
+{
+    (void)state;
+    uint8_t bytes[FOLIOT_ORDER_BYTES_MAX + 1] = {0};
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    simulation_join(s, "delay=5ms", false);
+    simulation_join(s, "delay=5ms", true);
+    foliot_client *player = s->clients[0];
+    assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_AGAIN); // before the welcome
+    simulation_run(s, 1);
+    assert_int_equal(foliot_client_order(player, FOLIOT_ORDER_GAME, bytes, sizeof bytes, NULL),
+                     FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_client_order(player, FOLIOT_ORDER_JOINED, "me", 2, NULL),
+                     FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_client_order(player, FOLIOT_ORDER_CHAT, "\xff", 1, NULL),
+                     FOLIOT_STATUS_INVALID);
+    assert_int_equal(order(s, 1, "p"), FOLIOT_STATUS_INVALID); // a spectator
+    for (int i = 0; i < FOLIOT_ORDERS_PER_SECOND_MAX; i++)
+        assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
+    assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_FULL);
+    simulation_run(s, 1);
+    assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    assert_int_equal(var_of(s, "score"), FOLIOT_ORDERS_PER_SECOND_MAX + 1);
+    simulation_destroy(s);
+}
+
+static void a_host_gives_commands(void **state)
+{
+    (void)state;
+    uint32_t sequence = 0;
+    simulation *s = simulation_create_game(NULL, 0);
+    simulation_join(s, "delay=5ms", true);
+    simulation_run(s, 1);
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
+    c.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
+    c.as.var.key = "phase";
+    for (uint32_t i = 0; i < 64; i++) {
+        c.as.var.integer = i;
+        assert_int_equal(foliot_server_command(s->server, "main", &c, &sequence), FOLIOT_STATUS_OK);
+        assert_int_equal(sequence, i + 1);
+    }
+    assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_FULL);
+    c.source = FOLIOT_COMMAND_SOURCE_RULES;
+    assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_server_command(s->server, "none", &c, NULL), FOLIOT_STATUS_NOT_FOUND);
+    simulation_run(s, 0.5);
+    assert_int_equal(seen_var(s->clients[0], "phase"), 63);
+    c = foliot_command_default(FOLIOT_COMMAND_var);
+    c.fields = FOLIOT_COMMAND_HAS(var, key);
+    c.as.var.key = "phase";
+    assert_int_equal(foliot_server_command(s->server, "main", &c, &sequence), FOLIOT_STATUS_OK);
+    assert_int_equal(sequence, 65);
+    simulation_run(s, 0.5);
+    assert_int_equal(foliot_client_get_var_count(s->clients[0]), 0);
+    assert_int_equal(counted(s)->commands, 65);
+    simulation_destroy(s);
+    s = simulation_create();
+    assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_UNSUPPORTED);
+    simulation_destroy(s);
+}
+
+static void the_game_ends_its_session(void **state)
+{
+    (void)state;
+    foliot_client_event e;
+    const char *next = NULL;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    simulation_join(s, "delay=5ms", false);
+    simulation_run(s, 1);
+    assert_int_equal(order(s, 0, "e"), FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_CLOSED);
+    assert_string_equal(foliot_client_get_reason(s->clients[0]), "somebody has won");
+    assert_true(next_event(s->clients[0], FOLIOT_CLIENT_ENDED, &e));
+    assert_string_equal((const char *)e.bytes, "somebody has won");
+    foliot_server_event told;
+    do
+        assert_true(foliot_server_poll(s->server, &told));
+    while (told.kind != FOLIOT_SERVER_GAME_ENDED);
+    assert_string_equal(told.text, "somebody has won");
+    assert_true(foliot_server_get_next(s->server, "main", &next));
+    assert_string_equal(next, "next.yaml");
+    assert_true(foliot_server_get_done(s->server));
+    simulation_destroy(s);
+}
+
+static void rules_dismiss_players_and_may_fail(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    simulation_join(s, "delay=5ms", false);
+    simulation_join(s, "delay=5ms", false);
+    simulation_run(s, 1);
+    assert_int_equal(order(s, 0, "k"), FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_CLOSED);
+    assert_string_equal(foliot_client_get_reason(s->clients[0]), "asked for it");
+    assert_int_equal(var_of(s, "left"), 1);
+    assert_int_equal(counted(s)->players_dismissed, 1);
+    assert_int_equal(order(s, 1, "f"), FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    assert_int_equal(counted(s)->rules_stopped, 1);
+    uint64_t ticks = counted(s)->ticks;
+    simulation_run(s, 1);
+    check_gt(counted(s)->ticks, ticks + 50); // the session goes on
+    assert_int_equal(foliot_client_get_state(s->clients[1]), FOLIOT_CLIENT_PLAYING);
+    simulation_destroy(s);
+}
+
+// Spectators who are behind do not learn of the score before its time.
+static void spectators_learn_late(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(&game_rules_kind, 2);
+    simulation_join(s, "delay=5ms", false);
+    simulation_join(s, "delay=5ms", true);
+    simulation_run(s, 5);
+    assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    simulation_join(s, "delay=5ms", true); // comes while it is not to be known
+    simulation_run(s, 0.7);
+    assert_int_equal(seen_var(s->clients[0], "score"), 1);
+    assert_int_equal(seen_var(s->clients[1], "score"), -1);
+    assert_int_equal(seen_var(s->clients[2], "score"), -1);
+    simulation_run(s, 1);
+    assert_int_equal(seen_var(s->clients[1], "score"), 1);
+    assert_int_equal(seen_var(s->clients[2], "score"), 1);
+    simulation_destroy(s);
+}
+
+// Tags: nothing where nothing changes, two bytes a change where many do.
+static void tags_are_small(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(NULL, 0);
+    simulation_join(s, "delay=5ms", true);
+    simulation_run(s, 1);
+    uint64_t before = counted(s)->update_bytes;
+    simulation_run(s, 1);
+    assert_int_equal(counted(s)->update_bytes, before);
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    for (uint32_t i = 0; i < SIMULATION_BODIES; i++) {
+        foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_body);
+        c.fields = FOLIOT_COMMAND_HAS(set_body, body) | FOLIOT_COMMAND_HAS(set_body, tag);
+        c.as.set_body.body = foliot_world_get_body_id(world, i);
+        c.as.set_body.tag = i + 1;
+        assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_OK);
+    }
+    simulation_run(s, 1);
+    assert_int_equal(counted(s)->update_bytes - before, 3 + 2 * SIMULATION_BODIES);
+    for (uint32_t i = 0; i < SIMULATION_BODIES; i++)
+        assert_int_equal(foliot_client_get_tag(s->clients[0], i), i + 1);
+    simulation_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_arrive_once_and_in_order_with_loss),
+        cmocka_unit_test(orders_outlast_a_lost_connection),
+        cmocka_unit_test(everybody_knows_variables_tags_and_bodies),
+        cmocka_unit_test(chat_and_messages_come),
+        cmocka_unit_test(chat_passes_without_rules),
+        cmocka_unit_test(a_client_refuses_what_a_server_would),
+        cmocka_unit_test(a_host_gives_commands),
+        cmocka_unit_test(the_game_ends_its_session),
+        cmocka_unit_test(rules_dismiss_players_and_may_fail),
+        cmocka_unit_test(spectators_learn_late),
+        cmocka_unit_test(tags_are_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// game_rules.h: rules in C for tests: a game of a few words that says back what it was told, so
+// that a test sees what was lost, doubled or out of order.
+#ifndef FOLIOT_TESTS_GAME_RULES_H
+#define FOLIOT_TESTS_GAME_RULES_H
+
+#include "foliot/rules.h"
+
+// Its state: orders of each of the first 32 players so far, a chain of all that came, the score.
+// What it does with an order of the kind GAME, by the first byte:
+//   'n' u32   the player's next number, from 1 on: var "wrong" counts those that are not
+//   's'       spawns a body from prototype 0, with its player's number as tag
+//   'x'       despawns the body that was spawned first of those that live
+//   't' u8    the tag of body 0
+//   'p'       a point: var "score" grows by one
+//   'm'       a message to its player; 'M': to all, unreliable
+//   'e'       ends the session; 'k': dismisses its player; 'f': fails
+// Chat goes to all with ">" before it. Joins and leaves count in var "joined" and "left".
+extern const foliot_rules_kind game_rules_kind;
+
+#define GAME_RULES_PLAYERS 32
+
+#endif
