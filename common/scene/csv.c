@@ -287,51 +287,23 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
 
 // -- the file
 
-// Only files beside or below the scene, and no symbolic links: a foreign scene must not read other
-// files.
-static bool is_inside(const char *name)
-{
-    if (!*name || name[0] == '/')
-        return false;
-    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
-        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || !at[2]))
-            return false;
-    return true;
-}
-
 void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
                       const foliot__path *path, const foliot_body_definition *body,
                       const foliot__origin *origin)
 {
-    foliot__scene_source *source = &assembly->source;
-    foliot__reading *reading = &source->reading;
+    foliot__reading *reading = &assembly->source.reading;
     const char *name;
-    char path_text[64], *text = NULL;
+    char path_text[64];
     size_t length = 0;
-    if (!foliot__read_text(source, node, path, &name))
+    char *text = foliot__read_beside(assembly, node, path, &name, &length);
+    if (!text)
         return;
-    if (!reading->folder)
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      "a scene that is no file cannot name one");
-    else if (!is_inside(name))
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      "must be a file beside the scene or in a folder below it");
-    else
-        text = foliot__file_text(reading, foliot__file_open_below(reading->folder, name), &length);
-    if (!text) {
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      "cannot read the file `%s`: %s", name, foliot__file_problem(errno));
-        return;
-    }
     foliot__csv *csv = foliot__reading_allocate(reading, sizeof *csv);
     foliot__path_text(path, path_text, sizeof path_text);
     if (!csv)
         return;
     *csv = (foliot__csv){.name = name, .node = node, .text = text};
     csv->path = foliot__reading_copy_text(reading, path_text, strlen(path_text));
-    if (memchr(text, 0, length))
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "`%s` is no text file",
-                      name);
     read_lines(assembly, csv, length, body, *origin);
 }
 

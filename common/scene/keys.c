@@ -493,6 +493,7 @@ static const foliot__key top_keys[] = {
     SKIP("forces"), // once the bodies' names are known
     NESTED("bodies", foliot__assembly, bodies, read_bodies),
     NESTED("prototypes", foliot__assembly, prototypes, read_prototypes),
+    NESTED("script", foliot__assembly, scene, foliot__read_script),
     SKIP("constraints"), // likewise
     NESTED("players", foliot__assembly, SCENE(players), read_players),
     END,

@@ -36,7 +36,7 @@ extern "C" {
 #define FOLIOT_ORDERS_PER_SECOND_MAX 32 // of a player
 #define FOLIOT_MESSAGE_BYTES_MAX 1000
 #define FOLIOT_RULES_STATE_BYTES_MAX 262144 // that rules may save
-#define FOLIOT_RULES_SCRIPT_BYTES_MAX (1u << 20)
+#define FOLIOT_RULES_SCRIPT_BYTES_MAX FOLIOT_SCRIPT_BYTES_MAX
 #define FOLIOT_TO_ALL UINT32_MAX // a message to every peer of the session
 
 // What comes to the rules from outside the world. The value stands in recordings: never reuse one.

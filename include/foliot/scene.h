@@ -211,6 +211,14 @@ typedef enum foliot_verlet_form {
     FOLIOT_VERLET_FORM_SQUARE = 1, // dt^2
 } foliot_verlet_form;
 
+// In what the rules of a session are written (rules.h).
+typedef enum foliot_script_kind {
+    FOLIOT_SCRIPT_NONE = 0,
+    FOLIOT_SCRIPT_LUA = 1,
+    FOLIOT_SCRIPT_MODULE = 2, // a shared library with foliot_rules_entry
+} foliot_script_kind;
+#define FOLIOT_SCRIPT_BYTES_MAX (1u << 20)
+
 typedef struct foliot_scene {
     const char *name;
     const char *unit_length, *unit_time, *unit_mass; // labels
@@ -241,7 +249,12 @@ typedef struct foliot_scene {
     uint32_t joints_max;   // that commands may add to the scene's constraints
     const foliot_body_definition *prototypes; // that commands spawn bodies from; with names
     uint32_t prototype_count;
-    foliot_digest script; // of the text of the session's rules; zero: none
+    foliot_digest script; // of the rules' text, or of the module's name; zero: none
+    // Where the rules are. Not part of the canonical bytes: a decoded scene has the digest alone.
+    uint32_t script_kind;    // foliot_script_kind
+    const char *script_name; // the file as the scene names it
+    const char *script_text; // Lua: with a zero behind it
+    size_t script_bytes;
 } foliot_scene;
 
 // What is wrong with a scene, and where: a path such as "forces[3].stiffness" and a sentence.

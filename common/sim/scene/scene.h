@@ -48,6 +48,11 @@ const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator
 // Names of the integrators that admit the scene and can be hosted, separated by commas; "none".
 void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes);
 
+// As foliot_scene_decode, with `spare` more bytes in the scene's block, which go to *block: the
+// scene reader keeps there what the canonical bytes do not have.
+foliot_status foliot__scene_decode_into(const uint8_t *bytes, size_t length, size_t spare,
+                                        foliot_scene **scene, char **block);
+
 // Names in order of (hash, text), for look-up in O(log n). Sorted rather than hashed into buckets:
 // no choice of names makes it slow, and the order is the same everywhere.
 typedef struct foliot__name_entry {

@@ -426,7 +426,8 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
-foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **out)
+foliot_status foliot__scene_decode_into(const uint8_t *bytes, size_t length, size_t spare,
+                                        foliot_scene **out, char **spare_block)
 {
     arena measured = {NULL, 0}, names = {NULL, 0};
     foliot_scene scene;
@@ -435,7 +436,7 @@ foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_sc
     read_scene(&r, &measured, &names, &scene);
     if (r.status != FOLIOT_STATUS_OK)
         return r.status;
-    char *block = calloc(1, measured.at + names.at);
+    char *block = calloc(1, measured.at + names.at + spare);
     if (!block)
         return FOLIOT_STATUS_MEMORY;
     arena a = {block, 0}, kept_names = {block + measured.at, 0};
@@ -444,7 +445,14 @@ foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_sc
     read_scene(&r, &a, &kept_names, kept);
     FOLIOT_ASSERT(r.status == FOLIOT_STATUS_OK && a.at == measured.at && kept_names.at == names.at);
     *out = kept;
+    *spare_block = block + measured.at + names.at;
     return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **out)
+{
+    char *spare;
+    return foliot__scene_decode_into(bytes, length, 0, out, &spare);
 }
 
 // A scene from foliot_scene_decode is one block.

@@ -166,6 +166,9 @@ static void check_commands(foliot__checker *c)
     check_count(c, "limits.commands_max", scene->commands_max, 0, FOLIOT_COMMANDS_MAX);
     check_count(c, "limits.joints_max", scene->joints_max, 0,
                 FOLIOT_CONSTRAINTS_MAX - scene->constraint_count);
+    if ((scene->script.low || scene->script.high) && scene->commands_max == 0)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "script",
+                         "its rules can change nothing: the scene has no `limits.commands_max`");
     if (scene->joints_max && scene->commands_max == 0)
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "limits.joints_max",
                          "nothing makes them: the scene has no `limits.commands_max`");
