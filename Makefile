@@ -33,6 +33,8 @@ WERROR ?= 0
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith \
             -Wwrite-strings -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 INCLUDES := -Iinclude -Icommon -Itools -Itests/support
+# Debian keeps Lua's headers in a folder of the version. (Not `:=`, as above.)
+LUA_INCLUDES = $(or $(shell pkg-config --cflags lua5.4 2>/dev/null),-I/usr/include/lua5.4)
 # Last on every compile line: these decide bits, so no CFLAGS may replace them (docs/explanation/determinism.md).
 BIT_FLAGS := -std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize
 # -fno-fast-math alone does not undo every part of it; the sources #error on what remains.
@@ -54,7 +56,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuz
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 
 # What the static library needs; foliot.pc and the CMake package name the same.
-LIB_DEPENDENCIES := -lyaml -lenet -lxxhash -lsodium -lzstd -lm -latomic
+LIB_DEPENDENCIES := -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic
 LIBS := -Wl,--as-needed $(LIB_DEPENDENCIES) -pthread
 LIBS_foliot-server := -luv
 LIBS_foliot-client := -luv -lncursesw
@@ -91,6 +93,7 @@ $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	    printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 FORCE:
 
+$(BUILD)/obj/common/rules/%.o: EXTRA += $(LUA_INCLUDES)
 $(BUILD)/obj/%_avx2.o: ISA = $(ISA_avx2)
 $(BUILD)/obj/%_avx512.o: ISA = $(ISA_avx512)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)

@@ -118,16 +118,27 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_create(const foliot_rules_kind *kin
 // What a script may use. The all-zero limits are invalid.
 typedef struct foliot_lua_limits {
     uint64_t instructions;      // of a tick, library functions included
-    uint64_t init_instructions; // while the script is loaded and on_init runs
+    uint64_t init_instructions; // while the script is loaded, and again while on_init runs
     size_t memory_bytes;
+    // Of a tick, in microseconds of the processor; of the start in proportion. It stops scripts
+    // whose instructions take far longer than usual, so that no tick is late by more. 0: no limit,
+    // for who runs rules again to compare them: the clock is not in the recording.
+    uint64_t time_us;
 } foliot_lua_limits;
-foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB
+foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 5,000
 // Rules in Lua 5.4. `script` is text, not bytecode; `name` stands in messages ("game.lua:12: ...").
-// FOLIOT_STATUS_INVALID: it does not compile, or on_init failed; `problem` has file, line and why.
+// FOLIOT_STATUS_INVALID: it does not compile, or on_init failed; `problem` has file, line and why,
+// of a syntax error the column too ("game.lua:12:5: ...").
 // FOLIOT_STATUS_UNSUPPORTED: this build has no Lua.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_create_lua(
     const char *script, size_t length, const char *name, const foliot_lua_limits *limits,
     const foliot_scene *scene, foliot_rules **rules, char *problem, size_t problem_bytes);
+// As foliot_rules_create_lua without an instance that remains; saves the state once, too.
+FOLIOT_MUST_CHECK foliot_status foliot_rules_check_lua(const char *script, size_t length,
+                                                       const char *name,
+                                                       const foliot_lua_limits *limits,
+                                                       const foliot_scene *scene, char *problem,
+                                                       size_t problem_bytes);
 void foliot_rules_destroy(foliot_rules *rules); // NULL is allowed
 
 // Runs the rules on what the last step left. The results below are of this call until the next one.

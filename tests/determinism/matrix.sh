@@ -86,7 +86,7 @@ compile() { # NAME COMPILER-AND-FLAGS
     # foliot-replay as far as it needs nothing but libc, with the same objects of sim.
     local shared=${objects#*cases.o}
     # shellcheck disable=SC2086
-    $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE -DFOLIOT_NO_ZSTD $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm $atomic
+    $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE -DFOLIOT_NO_ZSTD -DFOLIOT_NO_LUA $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm $atomic
 }
 
 one() { # a line of the table

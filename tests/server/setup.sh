@@ -75,5 +75,5 @@ fused() { # client or server: ./client-fused or ./server-fused
     done
     # shellcheck disable=SC2086
     ${CC:-gcc} -o "$1-fused" "$build/obj/$1"/*.o $objects "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw -lyaml -lenet \
-        -lxxhash -lsodium -lzstd -lm -pthread -Wl,-z,muldefs 2>link.log
+        -lxxhash -lsodium -lzstd -llua5.4 -lm -pthread -Wl,-z,muldefs 2>link.log
 }

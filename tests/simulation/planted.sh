@@ -25,7 +25,7 @@ planted() { # NAME FILE SED-COMMAND
     if ! ${CC:-gcc} -w -O2 -g -std=gnu11 -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -pthread -Iinclude -Icommon \
         -I"$(dirname "$file")" -c "$tree/$file" -o "$tree/planted.o" ||
         ! ${CC:-gcc} -o "$tree/simulate" "$build/obj/tests/simulation/simulate.o" "$build"/obj/tests/support/*.o "$tree/planted.o" \
-            "$build/libfoliot.a" -lcmocka -luv -lncursesw -lyaml -lenet -lxxhash -lsodium -lzstd -lm -latomic -pthread; then
+            "$build/libfoliot.a" -lcmocka -luv -lncursesw -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread; then
         echo "not ok - $name: does not build"
         failed=1
         return

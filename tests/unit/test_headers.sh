@@ -109,7 +109,7 @@ if [ -n "$cxx" ] && [ -f "$build/libfoliot.a" ]; then
     # shellcheck disable=SC2086
     check "a C++ program links every function" \
         "$cxx" -std=c++17 $warnings $sanitizers -Wno-cast-function-type -o "$folder/program" "$folder/program.cpp" \
-        "$build/libfoliot.a" -Wl,--as-needed -lyaml -lenet -lxxhash -lsodium -lzstd -lm -latomic -pthread
+        "$build/libfoliot.a" -Wl,--as-needed -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread
     check "and runs" "$folder/program"
     "$folder/program" >"$folder/printed" 2>&1
     check "and steps a world" grep -qx -- '-1 m/s at tick 1' "$folder/printed"

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// lua_events.c: a tick of a script: who came, went and spoke, then what happened in the world,
+// hits, contacts, and on_tick. What a script does not define costs nothing.
+#ifndef FOLIOT_NO_LUA
+#include "rules/lua_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define UNITS_PER_CALL 10
+
+// Pushes the callback; false if the script has none.
+static bool push_callback(lua_State *L, int callback)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    if (lua->callbacks[callback] == LUA_NOREF)
+        return false;
+    foliot__lua_charge(lua, UNITS_PER_CALL);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[callback]);
+    return true;
+}
+
+static bool is_defined(const foliot__lua *lua, int callback)
+{
+    return lua->callbacks[callback] != LUA_NOREF;
+}
+
+// -- players and what they send
+
+// Texts from outside: up to a first zero byte, which no string of a script has.
+static void push_bytes(lua_State *L, const uint8_t *bytes, size_t length)
+{
+    lua_pushlstring(L, (const char *)bytes, strnlen((const char *)bytes, length));
+}
+
+static void join(lua_State *L, uint32_t player, const char *name)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    if (lua->player_joined[player])
+        return;
+    lua->player_joined[player] = true;
+    foliot__text_clean(lua->player_names[player], sizeof lua->player_names[player], name);
+    if (!push_callback(L, FOLIOT__LUA_on_join))
+        return;
+    lua_pushinteger(L, player);
+    lua_pushstring(L, lua->player_names[player]);
+    lua_call(L, 2, 2);
+    if (lua_isboolean(L, -2) && !lua_toboolean(L, -2))
+        foliot_rules_kick(lua->rules, player,
+                          lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
+                                                         : "the rules do not admit you");
+    lua_pop(L, 2);
+}
+
+static void leave(lua_State *L, uint32_t player, const uint8_t *reason, size_t length)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    if (!lua->player_joined[player])
+        return;
+    if (push_callback(L, FOLIOT__LUA_on_leave)) {
+        lua_pushinteger(L, player);
+        push_bytes(L, reason, length);
+        lua_call(L, 2, 0);
+    }
+    lua->player_joined[player] = false;
+    lua->player_names[player][0] = 0;
+}
+
+// What a player says goes to all, behind its name. More than a tick has room for is left out.
+static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
+{
+    char line[FOLIOT_NAME_BYTES + FOLIOT_MESSAGE_BYTES_MAX];
+    const char *name = lua->player_names[player];
+    int length = name[0] ? snprintf(line, sizeof line, "%s: %s", name, text)
+                         : snprintf(line, sizeof line, "player %u: %s", (unsigned)player, text);
+    if (length > FOLIOT_MESSAGE_BYTES_MAX)
+        length = FOLIOT_MESSAGE_BYTES_MAX;
+    foliot_status status =
+        foliot_rules_message(lua->rules, FOLIOT_TO_ALL, line, (size_t)length, true);
+    (void)status;
+}
+
+static void chat(lua_State *L, const foliot_order *order)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    char said[FOLIOT_ORDER_BYTES_MAX + 1];
+    snprintf(said, sizeof said, "%.*s", (int)order->length, (const char *)order->bytes);
+    if (!push_callback(L, FOLIOT__LUA_on_chat)) {
+        pass_on(lua, order->player, said);
+        return;
+    }
+    lua_pushinteger(L, order->player);
+    lua_pushstring(L, said);
+    lua_call(L, 2, 1);
+    if (lua_type(L, -1) == LUA_TSTRING)
+        pass_on(lua, order->player, lua_tostring(L, -1));
+    else if (!lua_isboolean(L, -1) || lua_toboolean(L, -1))
+        pass_on(lua, order->player, said);
+    lua_pop(L, 1);
+}
+
+static void take_order(lua_State *L, const foliot_order *order)
+{
+    char name[FOLIOT_ORDER_BYTES_MAX + 1];
+    switch (order->kind) {
+    case FOLIOT_ORDER_GAME:
+        if (push_callback(L, FOLIOT__LUA_on_order)) {
+            lua_pushinteger(L, order->player);
+            push_bytes(L, order->bytes, order->length);
+            lua_call(L, 2, 0);
+        }
+        break;
+    case FOLIOT_ORDER_CHAT:
+        chat(L, order);
+        break;
+    case FOLIOT_ORDER_JOINED:
+        snprintf(name, sizeof name, "%.*s", (int)order->length, (const char *)order->bytes);
+        join(L, order->player, name);
+        break;
+    case FOLIOT_ORDER_LEFT:
+        leave(L, order->player, order->bytes, order->length);
+        break;
+    default:
+        break;
+    }
+}
+
+// Orders first: they know the names. Inputs of a host without orders tell the same without them.
+static void take_players(lua_State *L, const foliot_rules_view *view)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    for (uint32_t i = 0; i < view->order_count; i++)
+        if (view->orders[i].player < lua->players_max &&
+            view->orders[i].length <= FOLIOT_ORDER_BYTES_MAX)
+            take_order(L, &view->orders[i]);
+    for (uint32_t i = 0; i < view->input_count; i++) {
+        const foliot_input *input = &view->inputs[i];
+        if (input->player >= lua->players_max)
+            continue;
+        if (input->kind == FOLIOT_INPUT_JOIN)
+            join(L, input->player, "");
+        else if (input->kind == FOLIOT_INPUT_LEAVE)
+            leave(L, input->player, NULL, 0);
+    }
+}
+
+// -- the world
+
+// The id of what is in the slot, or of what was there last.
+static foliot_body_id id_of(const foliot_world *world, uint32_t slot)
+{
+    foliot_body_id id = foliot_world_get_body_id(world, slot);
+    if (id.value == 0)
+        id.value = (uint64_t)foliot_world_get_body_generation(world, slot) << 32 | slot;
+    return id;
+}
+
+static void call_spawn(lua_State *L, uint32_t slot, uint32_t ticket)
+{
+    if (!push_callback(L, FOLIOT__LUA_on_spawn))
+        return;
+    foliot__lua_push_body(L, id_of(foliot__lua_of(L)->view->world, slot));
+    lua_pushinteger(L, ticket);
+    lua_call(L, 2, 0);
+}
+
+// The generation counts the bodies that were removed: the last of them is the one.
+static void call_despawn(lua_State *L, uint32_t slot)
+{
+    if (!push_callback(L, FOLIOT__LUA_on_despawn))
+        return;
+    uint64_t generation = foliot_world_get_body_generation(foliot__lua_of(L)->view->world, slot);
+    foliot__lua_push_body(L, (foliot_body_id){generation << 32 | slot});
+    lua_call(L, 1, 0);
+}
+
+static void call_joint(lua_State *L, int callback, uint32_t index, uint32_t ticket)
+{
+    if (!push_callback(L, callback))
+        return;
+    foliot_joint_id id = foliot_world_get_joint_id(foliot__lua_of(L)->view->world, index);
+    lua_pushinteger(L, (lua_Integer)id.value);
+    lua_pushinteger(L, ticket);
+    lua_call(L, 2, 0); // on_break takes one: the other is dropped
+}
+
+static void call_refused(lua_State *L, uint32_t sequence, uint32_t reason)
+{
+    if (!push_callback(L, FOLIOT__LUA_on_refused))
+        return;
+    lua_pushinteger(L, sequence);
+    lua_pushstring(L, foliot_command_reason_get_text((foliot_command_reason)reason));
+    lua_call(L, 2, 0);
+}
+
+static void take_events(lua_State *L, const foliot_world *world)
+{
+    uint32_t count;
+    const foliot_event *events = foliot_world_get_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const foliot_event *e = &events[i];
+        switch (e->kind) {
+        case FOLIOT_EVENT_SPAWN:
+            call_spawn(L, e->a, 0);
+            break;
+        case FOLIOT_EVENT_COMMAND_SPAWN:
+            call_spawn(L, e->a, e->b);
+            break;
+        case FOLIOT_EVENT_DESPAWN:
+            call_despawn(L, e->a);
+            break;
+        case FOLIOT_EVENT_JOINT:
+            call_joint(L, FOLIOT__LUA_on_joint, e->a, e->b);
+            break;
+        case FOLIOT_EVENT_BREAK:
+            call_joint(L, FOLIOT__LUA_on_break, e->a, 0);
+            break;
+        case FOLIOT_EVENT_COMMAND_REFUSED:
+            call_refused(L, e->a, e->b);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+// -- hits and contacts
+
+static void take_hits(lua_State *L, const foliot_world *world)
+{
+    uint32_t count;
+    if (!is_defined(foliot__lua_of(L), FOLIOT__LUA_on_hit))
+        return;
+    const foliot_hit_event *hits = foliot_world_get_hit_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        push_callback(L, FOLIOT__LUA_on_hit);
+        foliot__lua_push_body(L, id_of(world, hits[i].a));
+        foliot__lua_push_body(L, id_of(world, hits[i].b));
+        lua_pushnumber(L, hits[i].impulse);
+        for (int k = 0; k < 3; k++)
+            lua_pushnumber(L, hits[i].point[k]);
+        lua_call(L, 6, 0);
+    }
+}
+
+static void push_vector(lua_State *L, const char *name, const double v[3])
+{
+    lua_createtable(L, 3, 0);
+    for (int k = 0; k < 3; k++) {
+        lua_pushnumber(L, v[k]);
+        lua_rawseti(L, -2, k + 1);
+    }
+    lua_setfield(L, -2, name);
+}
+
+static void push_contact(lua_State *L, const foliot_contact_event *contact)
+{
+    lua_createtable(L, 0, 6);
+    lua_pushinteger(L, contact->points);
+    lua_setfield(L, -2, "points");
+    lua_pushnumber(L, contact->force);
+    lua_setfield(L, -2, "force");
+    lua_pushnumber(L, contact->speed);
+    lua_setfield(L, -2, "speed");
+    push_vector(L, "point", contact->point);
+    push_vector(L, "normal", contact->normal);
+    push_vector(L, "friction", contact->friction);
+}
+
+static void call_contact(lua_State *L, const foliot_world *world,
+                         const foliot_contact_event *contact)
+{
+    const foliot__lua *lua = foliot__lua_of(L);
+    bool persists = contact->change == FOLIOT_CONTACT_PERSIST;
+    int callback = persists ? FOLIOT__LUA_on_touch : FOLIOT__LUA_on_contact;
+    if (!push_callback(L, callback))
+        return;
+    foliot__lua_push_body(L, id_of(world, contact->a));
+    foliot__lua_push_body(L, id_of(world, contact->b));
+    int arguments = persists ? 2 : 3;
+    if (!persists)
+        lua_pushstring(L, contact->change == FOLIOT_CONTACT_BEGIN ? "begin" : "end");
+    if (lua->parameters[callback] > arguments) {
+        push_contact(L, contact);
+        arguments++;
+    }
+    lua_call(L, arguments, 0);
+}
+
+static void take_contacts(lua_State *L, const foliot_world *world)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    if (!is_defined(lua, FOLIOT__LUA_on_contact) && !is_defined(lua, FOLIOT__LUA_on_touch))
+        return;
+    uint32_t count = foliot_world_get_contact_events(world, lua->contacts, lua->contact_capacity);
+    if (count > lua->contact_capacity) {
+        foliot_contact_event *more = realloc(lua->contacts, 2 * count * sizeof *more);
+        if (!more)
+            foliot__lua_abandon(lua, "there is no memory");
+        lua->contacts = more;
+        lua->contact_capacity = 2 * count;
+        count = foliot_world_get_contact_events(world, more, lua->contact_capacity);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        call_contact(L, world, &lua->contacts[i]);
+}
+
+static int tick_body(lua_State *L)
+{
+    const foliot_rules_view *view = foliot__lua_of(L)->view;
+    take_players(L, view);
+    take_events(L, view->world);
+    take_hits(L, view->world);
+    take_contacts(L, view->world);
+    if (push_callback(L, FOLIOT__LUA_on_tick))
+        lua_call(L, 0, 0);
+    return 0;
+}
+
+bool foliot__lua_tick(foliot__lua *lua)
+{
+    return foliot__lua_run(lua, lua->limits.instructions, tick_body, NULL);
+}
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// lua_state.h (internal): one Lua state in its sandbox, and what its files share.
+//
+// Whatever runs in a state is charged for: Lua's instructions by a hook, library functions by
+// foliot__lua_charge before they do the work, memory by the allocator. Beyond its limits a state is
+// abandoned: control leaves Lua by longjmp, past every pcall, and the state is never entered again.
+// Functions that may do so are called within foliot__lua_run alone.
+//
+// Invariant: no string of a state contains a zero byte. Lua compares strings with zeros bytewise in
+// steps that no hook sees.
+#ifndef FOLIOT_RULES_LUA_STATE_H
+#define FOLIOT_RULES_LUA_STATE_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "foliot/contact.h"
+#include "foliot/rules.h"
+
+#define FOLIOT__LUA_STRING_MAX 65536     // bytes of one string
+#define FOLIOT__LUA_VALUES_MAX 250       // that a library function returns at once
+#define FOLIOT__LUA_BLOCK_MAX (2u << 20) // bytes of one part of a table
+#define FOLIOT__LUA_STACK_MAX 41200      // bytes: 2,565 values and what Lua keeps free
+#define FOLIOT__LUA_PROBLEM_BYTES 512
+#define FOLIOT__LUA_STATE_DEPTH_MAX 16
+
+// The functions that a script may define, in the order of this list where one tick calls several.
+// X(name, arguments, text)
+#define FOLIOT__LUA_CALLBACKS(X)                                                                   \
+    X(on_init, "", "once, when the session starts")                                                \
+    X(on_join, "player, name", "a player came; false and a reason dismiss it")                     \
+    X(on_leave, "player, reason", "a player went")                                                 \
+    X(on_order, "player, text", "a player's game sent this")                                       \
+    X(on_chat, "player, text", "a player said this; false hides it, a string replaces it")         \
+    X(on_spawn, "body, ticket", "a body was spawned, by a command or (ticket 0) by a join")        \
+    X(on_despawn, "body", "a body was removed")                                                    \
+    X(on_joint, "joint, ticket", "a command made a joint")                                         \
+    X(on_break, "joint", "a joint broke")                                                          \
+    X(on_refused, "sequence, reason", "a command was refused")                                     \
+    X(on_sensor, "sensor, body, entered", "a body entered or left a sensor")                       \
+    X(on_hit, "a, b, impulse, x, y, z", "two bodies collided, at a point")                         \
+    X(on_contact, "a, b, change, event", "a contact began or ended")                               \
+    X(on_touch, "a, b, event", "a contact persists")                                               \
+    X(on_tick, "", "after every step, last")
+
+enum {
+#define FOLIOT__LUA_CALLBACK_ENUM(name, arguments, text) FOLIOT__LUA_##name,
+    FOLIOT__LUA_CALLBACKS(FOLIOT__LUA_CALLBACK_ENUM)
+#undef FOLIOT__LUA_CALLBACK_ENUM
+        FOLIOT__LUA_CALLBACK_COUNT
+};
+
+typedef struct foliot__lua_block foliot__lua_block;
+
+typedef struct foliot__lua {
+    lua_State *L;
+    const char *name; // of the script
+    const foliot_scene *scene;
+    foliot_rules *rules;
+    foliot_lua_limits limits;
+    const foliot_rules_view *view; // NULL outside of a tick
+    bool loaded;                   // globals are fixed, and commands may be given
+
+    foliot__lua_block *blocks; // of the allocator
+    size_t memory_bytes;
+    const void *stack;  // the block that is Lua's stack
+    const void *newest; // the one that was allocated last
+    size_t newest_bytes;
+    bool finding_stack;
+
+    jmp_buf *out; // where a state that is abandoned goes to; NULL outside of foliot__lua_run
+    bool abandoned;
+    char problem[FOLIOT__LUA_PROBLEM_BYTES];
+    uint64_t units, bytes; // what is left to the call that runs
+    uint64_t unlooked;     // units since the clock was last looked at
+    uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
+
+    char (*player_names)[FOLIOT_NAME_BYTES]; // players_max of them
+    bool *player_joined;
+    uint32_t players_max;
+    int callbacks[FOLIOT__LUA_CALLBACK_COUNT];      // references; LUA_NOREF: not defined
+    uint8_t parameters[FOLIOT__LUA_CALLBACK_COUNT]; // how many it takes
+    foliot_contact_event *contacts;                 // buffers of a tick
+    uint32_t contact_capacity;
+} foliot__lua;
+
+static inline foliot__lua *foliot__lua_of(lua_State *L)
+{
+    return *(foliot__lua **)lua_getextraspace(L);
+}
+
+// -- lua_state.c
+
+// An empty state. NULL: no memory.
+foliot__lua *foliot__lua_create(const char *name, const foliot_lua_limits *limits,
+                                const foliot_scene *scene);
+void foliot__lua_destroy(foliot__lua *lua); // NULL is allowed
+// Calls `body`, a C function, with `context` as light userdata, within `units` and what belongs to
+// them. False: lua->problem says why; the state may be abandoned.
+bool foliot__lua_run(foliot__lua *lua, uint64_t units, lua_CFunction body, void *context);
+// Leaves foliot__lua_run, and abandons the state. The line that runs is put before the text.
+_Noreturn void foliot__lua_abandon(foliot__lua *lua, const char *text);
+// Looks at the clock; abandons the state if it took too long.
+void foliot__lua_look(foliot__lua *lua);
+_Noreturn void foliot__lua_exceed(foliot__lua *lua); // the budget
+
+static inline void foliot__lua_charge(foliot__lua *lua, uint64_t units)
+{
+    if (units > lua->units)
+        foliot__lua_exceed(lua);
+    lua->units -= units;
+    lua->unlooked += units;
+    if (lua->unlooked >= 256)
+        foliot__lua_look(lua);
+}
+
+// -- the libraries: each pushes its table, or sets its functions in the table on the stack's top
+
+void foliot__lua_push_string_library(lua_State *L); // strings get it as their methods too
+void foliot__lua_push_table_library(lua_State *L);
+void foliot__lua_push_math_library(lua_State *L);
+void foliot__lua_push_utf8_library(lua_State *L);
+void foliot__lua_push_world_library(lua_State *L);
+void foliot__lua_push_command_library(lua_State *L);
+void foliot__lua_set_base_functions(lua_State *L);
+void foliot__lua_set_game_functions(lua_State *L); // message, kick, set_var
+
+// A string of at most FOLIOT__LUA_STRING_MAX bytes; a normal error of Lua beyond that.
+void foliot__lua_check_length(lua_State *L, uint64_t bytes);
+// The value at `index` as the text that tostring gives, pushed.
+const char *foliot__lua_push_text(lua_State *L, int index, size_t *length);
+// An id from the stack: an integer.
+foliot_body_id foliot__lua_check_body(lua_State *L, int index);
+void foliot__lua_push_body(lua_State *L, foliot_body_id id);
+// The player at `index`; an error if it is none.
+uint32_t foliot__lua_check_player(lua_State *L, int index);
+
+// -- lua_pairs.c: the order of a table's keys
+
+// pairs and next, as functions of Lua.
+int foliot__lua_pairs(lua_State *L);
+int foliot__lua_next(lua_State *L);
+// Pushes a table with the keys of the table at `index` in their order, and returns how many there
+// are. Keys without an order give 0 and *bad, the name of their type; then nothing is pushed.
+uint32_t foliot__lua_push_sorted_keys(lua_State *L, int index, const char **bad);
+
+// -- lua_match.c: patterns
+
+#define FOLIOT__LUA_CAPTURES_MAX 32
+typedef struct foliot__lua_capture {
+    const char *start;
+    ptrdiff_t length; // or one of two marks of lua_match.c
+} foliot__lua_capture;
+typedef struct foliot__lua_matcher {
+    lua_State *L;
+    foliot__lua *lua;
+    const char *text, *text_end, *pattern_end;
+    int depth, level;
+    foliot__lua_capture captures[FOLIOT__LUA_CAPTURES_MAX];
+} foliot__lua_matcher;
+// The end of the match that starts at `text`; NULL if there is none.
+const char *foliot__lua_match(foliot__lua_matcher *m, const char *text, const char *pattern);
+// Pushes the captures, or the whole match if there are none; returns how many.
+int foliot__lua_push_captures(foliot__lua_matcher *m, const char *start, const char *end);
+void foliot__lua_push_capture(foliot__lua_matcher *m, int index, const char *start,
+                              const char *end);
+
+// -- lua_save.c: `state` and what belongs to it, as bytes
+
+// The bytes of `state` and of the players; as snprintf. SIZE_MAX: `problem` says why.
+size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *problem,
+                        size_t problem_bytes);
+// Into a state that has been loaded and not run.
+foliot_status foliot__lua_restore(foliot__lua *lua, const void *bytes, size_t length);
+// Remembers the tables that globals lead to, and finds one that was changed since. Called with the
+// table of globals on the top of the stack, within foliot__lua_run.
+void foliot__lua_remember_globals(lua_State *L);
+
+// -- lua_load.c: a script becomes a state that is ready to run
+
+// Compiles the script, runs its main part and fixes its globals. on_init is not run.
+bool foliot__lua_load(foliot__lua *lua, const char *script, size_t length);
+// Pushes the table of globals.
+void foliot__lua_push_globals(lua_State *L);
+
+// -- lua_events.c
+
+// Calls the callbacks for what lua->view shows.
+bool foliot__lua_tick(foliot__lua *lua);
+
+#endif

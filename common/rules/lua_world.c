@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+// lua_world.c: the library `world`: what a script may see. Nothing of it changes anything. Bodies
+// and joints are ids, integers; of a body that is gone the functions give nil.
+#ifndef FOLIOT_NO_LUA
+#include "rules/lua_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "foliot/query.h"
+
+#define BODIES_FOUND_MAX 4096u // by one query
+
+// The view of the tick; an error in on_init, where there is no world yet.
+static const foliot_rules_view *view_of(lua_State *L)
+{
+    const foliot_rules_view *view = foliot__lua_of(L)->view;
+    if (!view)
+        luaL_error(L, "there is no world before the first tick");
+    return view;
+}
+
+static const foliot_world *world_of(lua_State *L)
+{
+    return view_of(L)->world;
+}
+
+foliot_body_id foliot__lua_check_body(lua_State *L, int index)
+{
+    return (foliot_body_id){(uint64_t)luaL_checkinteger(L, index)};
+}
+
+void foliot__lua_push_body(lua_State *L, foliot_body_id id)
+{
+    lua_pushinteger(L, (lua_Integer)id.value);
+}
+
+uint32_t foliot__lua_check_player(lua_State *L, int index)
+{
+    lua_Integer player = luaL_checkinteger(L, index);
+    luaL_argcheck(L, 0 <= player && player < (lua_Integer)foliot__lua_of(L)->players_max, index,
+                  "no such player");
+    return (uint32_t)player;
+}
+
+// False if the body is gone.
+static bool find_slot(lua_State *L, uint32_t *slot)
+{
+    *slot = foliot_world_find_body(world_of(L), foliot__lua_check_body(L, 1));
+    return *slot != FOLIOT_NO_BODY;
+}
+
+static int push_vector(lua_State *L, const double *v, int count)
+{
+    for (int i = 0; i < count; i++)
+        lua_pushnumber(L, v[i]);
+    return count;
+}
+
+// -- time
+
+static int world_tick(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)view_of(L)->tick);
+    return 1;
+}
+
+static int world_time(lua_State *L)
+{
+    lua_pushnumber(L, foliot_world_get_time(world_of(L)));
+    return 1;
+}
+
+static int world_dt(lua_State *L)
+{
+    lua_pushnumber(L, foliot__lua_of(L)->scene->dt);
+    return 1;
+}
+
+static int world_gravity(lua_State *L)
+{
+    double gravity[3];
+    foliot_world_get_gravity(world_of(L), gravity);
+    return push_vector(L, gravity, 3);
+}
+
+// -- bodies
+
+static int world_alive(lua_State *L)
+{
+    uint32_t slot;
+    lua_pushboolean(L, find_slot(L, &slot));
+    return 1;
+}
+
+static int world_bodies(lua_State *L)
+{
+    const foliot_world *world = world_of(L);
+    uint32_t count = foliot_world_get_body_count(world);
+    lua_Integer n = 0;
+    foliot__lua_charge(foliot__lua_of(L), 4 + 2 * (uint64_t)count);
+    lua_newtable(L);
+    for (uint32_t slot = 0; slot < count; slot++)
+        if (foliot_world_get_body_alive(world, slot)) {
+            foliot__lua_push_body(L, foliot_world_get_body_id(world, slot));
+            lua_rawseti(L, -2, ++n);
+        }
+    return 1;
+}
+
+static int world_body_count(lua_State *L)
+{
+    const foliot_world *world = world_of(L);
+    uint32_t slots = foliot_world_get_body_count(world);
+    lua_Integer count = 0;
+    foliot__lua_charge(foliot__lua_of(L), 4 + slots / 8);
+    for (uint32_t slot = 0; slot < slots; slot++)
+        count += foliot_world_get_body_alive(world, slot);
+    lua_pushinteger(L, count);
+    return 1;
+}
+
+static int world_position(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).position, 3);
+}
+
+static int world_velocity(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).velocity, 3);
+}
+
+static int world_orientation(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).orientation, 4);
+}
+
+static int world_angular_velocity(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).angular_velocity, 3);
+}
+
+static int world_mass(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    lua_pushnumber(L, foliot_world_get_body_mass(world_of(L), slot));
+    return 1;
+}
+
+static int world_motion(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    uint32_t flags = foliot_world_get_body_state(world_of(L), slot).flags;
+    lua_pushstring(L, flags & FOLIOT_BODY_STATIC      ? "static"
+                      : flags & FOLIOT_BODY_KINEMATIC ? "kinematic"
+                                                      : "dynamic");
+    return 1;
+}
+
+static int world_asleep(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    lua_pushboolean(
+        L, (foliot_world_get_body_state(world_of(L), slot).flags & FOLIOT_BODY_ASLEEP) != 0);
+    return 1;
+}
+
+// The kind, and its measures.
+static int world_shape(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    foliot_shape shape = foliot_world_get_body_shape(world_of(L), slot);
+    switch (shape.kind) {
+    case FOLIOT_SHAPE_SPHERE:
+        lua_pushliteral(L, "sphere");
+        return 1 + push_vector(L, &shape.radius, 1);
+    case FOLIOT_SHAPE_BOX:
+        lua_pushliteral(L, "box");
+        return 1 + push_vector(L, shape.half, 3);
+    case FOLIOT_SHAPE_CAPSULE:
+        lua_pushliteral(L, "capsule");
+        push_vector(L, &shape.radius, 1);
+        return 2 + push_vector(L, &shape.half[2], 1);
+    case FOLIOT_SHAPE_PLANE:
+        lua_pushliteral(L, "plane");
+        push_vector(L, shape.normal, 3);
+        return 4 + push_vector(L, &shape.offset, 1);
+    default:
+        lua_pushliteral(L, "point");
+        return 1;
+    }
+}
+
+static int world_tag(lua_State *L)
+{
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    lua_pushinteger(L, foliot_world_get_body_tag(world_of(L), slot));
+    return 1;
+}
+
+static int push_name(lua_State *L, const char *name)
+{
+    if (!name || !name[0])
+        return 0;
+    lua_pushstring(L, name);
+    return 1;
+}
+
+// Of a body that the scene started.
+static int world_name(lua_State *L)
+{
+    const foliot_rules_view *view = view_of(L);
+    uint32_t slot;
+    if (!find_slot(L, &slot) || slot >= view->scene->body_count ||
+        foliot_world_get_body_generation(view->world, slot) != 0)
+        return 0;
+    return push_name(L, view->scene->bodies[slot].name);
+}
+
+static int world_find(lua_State *L)
+{
+    const foliot_rules_view *view = view_of(L);
+    const char *name = luaL_checkstring(L, 1);
+    foliot__lua_charge(foliot__lua_of(L), 4 + view->scene->body_count / 4);
+    uint32_t slot = foliot_scene_find_body(view->scene, name);
+    if (slot == FOLIOT_NO_BODY || !foliot_world_get_body_alive(view->world, slot) ||
+        foliot_world_get_body_generation(view->world, slot) != 0)
+        return 0;
+    foliot__lua_push_body(L, foliot_world_get_body_id(view->world, slot));
+    return 1;
+}
+
+// The name of the prototype that a command spawned the body from.
+static int world_prototype(lua_State *L)
+{
+    const foliot_rules_view *view = view_of(L);
+    uint32_t slot;
+    if (!find_slot(L, &slot))
+        return 0;
+    uint32_t index = foliot_world_get_body_prototype(view->world, slot);
+    return index < view->scene->prototype_count ? push_name(L, view->scene->prototypes[index].name)
+                                                : 0;
+}
+
+// -- joints
+
+static bool find_joint(lua_State *L, uint32_t *index)
+{
+    const foliot_world *world = world_of(L);
+    uint64_t id = (uint64_t)luaL_checkinteger(L, 1);
+    *index = (uint32_t)id;
+    return id != 0 && *index < foliot_world_get_constraint_count(world) &&
+           foliot_world_get_joint_id(world, *index).value == id;
+}
+
+static int world_joint_broken(lua_State *L)
+{
+    uint32_t index;
+    lua_pushboolean(L, !find_joint(L, &index) ||
+                           foliot_world_get_constraint_broken(world_of(L), index));
+    return 1;
+}
+
+static int world_joint_force(lua_State *L)
+{
+    uint32_t index;
+    if (!find_joint(L, &index))
+        return 0;
+    lua_pushnumber(L, foliot_world_get_constraint_force(world_of(L), index));
+    return 1;
+}
+
+// The id of a constraint of the scene, counted from 1.
+static int world_joint(lua_State *L)
+{
+    const foliot_world *world = world_of(L);
+    lua_Integer index = luaL_checkinteger(L, 1);
+    if (index < 1 || index > (lua_Integer)foliot_world_get_constraint_count(world))
+        return 0;
+    lua_pushinteger(L, (lua_Integer)foliot_world_get_joint_id(world, (uint32_t)index - 1).value);
+    return 1;
+}
+
+// -- players
+
+static int world_players(lua_State *L)
+{
+    const foliot__lua *lua = foliot__lua_of(L);
+    lua_Integer n = 0;
+    foliot__lua_charge(foliot__lua_of(L), 4 + lua->players_max);
+    lua_newtable(L);
+    for (uint32_t p = 0; p < lua->players_max; p++)
+        if (lua->player_joined[p]) {
+            lua_pushinteger(L, p);
+            lua_rawseti(L, -2, ++n);
+        }
+    return 1;
+}
+
+static int world_player_name(lua_State *L)
+{
+    uint32_t player = foliot__lua_check_player(L, 1);
+    const foliot__lua *lua = foliot__lua_of(L);
+    if (!lua->player_joined[player])
+        return 0;
+    lua_pushstring(L, lua->player_names[player]);
+    return 1;
+}
+
+static int world_player_body(lua_State *L)
+{
+    const foliot_world *world = world_of(L);
+    uint32_t slot = foliot_world_get_player_body(world, foliot__lua_check_player(L, 1));
+    if (slot == FOLIOT_NO_BODY)
+        return 0;
+    foliot__lua_push_body(L, foliot_world_get_body_id(world, slot));
+    return 1;
+}
+
+// Four axes and the buttons.
+static int world_controls(lua_State *L)
+{
+    foliot_input input =
+        foliot_world_get_player_controls(world_of(L), foliot__lua_check_player(L, 1));
+    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
+        lua_pushinteger(L, input.axes[i]);
+    lua_pushinteger(L, input.buttons);
+    return FOLIOT_AXIS_COUNT + 1;
+}
+
+// -- queries
+
+static bool is_other(void *user, uint32_t slot)
+{
+    return slot != *(const uint32_t *)user;
+}
+
+static double check_real(lua_State *L, int index)
+{
+    double x = luaL_checknumber(L, index);
+    luaL_argcheck(L, fabs(x) <= FOLIOT_POSITION_MAX, index, "out of range");
+    return x;
+}
+
+static void check_vector(lua_State *L, int index, double v[3])
+{
+    for (int i = 0; i < 3; i++)
+        v[i] = check_real(L, index + i);
+}
+
+// The slot of the body to leave out; FOLIOT_NO_BODY if none is named.
+static uint32_t opt_slot(lua_State *L, int index)
+{
+    if (lua_isnoneornil(L, index))
+        return FOLIOT_NO_BODY;
+    return foliot_world_find_body(world_of(L), foliot__lua_check_body(L, index));
+}
+
+static void charge_query(lua_State *L)
+{
+    foliot__lua_charge(foliot__lua_of(L), 50 + foliot_world_get_body_count(world_of(L)));
+}
+
+// Body, distance, point and normal.
+static int push_hit(lua_State *L, const foliot_query_hit *hit)
+{
+    foliot__lua_push_body(L, foliot_world_get_body_id(world_of(L), hit->body));
+    lua_pushnumber(L, hit->distance);
+    push_vector(L, hit->point, 3);
+    push_vector(L, hit->normal, 3);
+    return 8;
+}
+
+static int world_raycast(lua_State *L)
+{
+    double from[3], direction[3];
+    foliot_query_hit hit;
+    check_vector(L, 1, from);
+    check_vector(L, 4, direction);
+    double distance = check_real(L, 7);
+    uint32_t ignored = opt_slot(L, 8);
+    double length =
+        direction[0] * direction[0] + direction[1] * direction[1] + direction[2] * direction[2];
+    luaL_argcheck(L, length > 1e-30, 4, "the direction has no length");
+    luaL_argcheck(L, distance >= 0, 7, "the distance is negative");
+    charge_query(L);
+    foliot_query_filter filter = {is_other, &ignored};
+    if (!foliot_world_cast_ray(world_of(L), from, direction, distance, &filter, &hit))
+        return 0;
+    return push_hit(L, &hit);
+}
+
+static int world_nearest(lua_State *L)
+{
+    double from[3];
+    foliot_query_hit hit;
+    check_vector(L, 1, from);
+    double distance = check_real(L, 4);
+    uint32_t ignored = opt_slot(L, 5);
+    luaL_argcheck(L, distance >= 0, 4, "the distance is negative");
+    charge_query(L);
+    foliot_query_filter filter = {is_other, &ignored};
+    if (!foliot_world_find_nearest(world_of(L), from, distance, &filter, &hit))
+        return 0;
+    return push_hit(L, &hit);
+}
+
+static int world_overlap_sphere(lua_State *L)
+{
+    static const double upright[4] = {1, 0, 0, 0};
+    double at[3];
+    check_vector(L, 1, at);
+    foliot_shape sphere = {.kind = FOLIOT_SHAPE_SPHERE, .radius = check_real(L, 4)};
+    luaL_argcheck(L, sphere.radius > 0, 4, "the radius is not above 0");
+    charge_query(L);
+    uint32_t *slots = lua_newuserdatauv(L, BODIES_FOUND_MAX * sizeof *slots, 0);
+    uint32_t count = foliot_world_overlap_shape(world_of(L), &sphere, at, upright, NULL, slots,
+                                                BODIES_FOUND_MAX);
+    count = count < BODIES_FOUND_MAX ? count : BODIES_FOUND_MAX;
+    lua_createtable(L, (int)count, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        foliot__lua_push_body(L, foliot_world_get_body_id(world_of(L), slots[i]));
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+// -- session variables
+
+static int world_var(lua_State *L)
+{
+    foliot_var var;
+    if (!foliot_world_get_var(world_of(L), luaL_checkstring(L, 1), &var))
+        return 0;
+    if (var.type == FOLIOT_VAR_INTEGER)
+        lua_pushinteger(L, var.integer);
+    else if (var.type == FOLIOT_VAR_NUMBER)
+        lua_pushnumber(L, var.number);
+    else
+        lua_pushstring(L, var.text);
+    return 1;
+}
+
+void foliot__lua_push_world_library(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        {"alive", world_alive},
+        {"angular_velocity", world_angular_velocity},
+        {"asleep", world_asleep},
+        {"bodies", world_bodies},
+        {"body_count", world_body_count},
+        {"controls", world_controls},
+        {"dt", world_dt},
+        {"find", world_find},
+        {"gravity", world_gravity},
+        {"joint", world_joint},
+        {"joint_broken", world_joint_broken},
+        {"joint_force", world_joint_force},
+        {"mass", world_mass},
+        {"motion", world_motion},
+        {"name", world_name},
+        {"nearest", world_nearest},
+        {"orientation", world_orientation},
+        {"overlap_sphere", world_overlap_sphere},
+        {"player_body", world_player_body},
+        {"player_name", world_player_name},
+        {"players", world_players},
+        {"position", world_position},
+        {"prototype", world_prototype},
+        {"raycast", world_raycast},
+        {"shape", world_shape},
+        {"tag", world_tag},
+        {"tick", world_tick},
+        {"time", world_time},
+        {"var", world_var},
+        {"velocity", world_velocity},
+        {NULL, NULL},
+    };
+    luaL_newlib(L, functions);
+}
+#endif
