@@ -29,6 +29,14 @@ static bool compile(const char *script, size_t length, const char *chunk, char *
     return fails && message;
 }
 
+// Whether the problem ends in "near 'TEXT'" with the text of the token.
+static bool is_near(const char *problem, const foliot__lua_token *token)
+{
+    const char *near = strstr(problem, " near '");
+    size_t length = near ? strlen(near) : 0;
+    return length == token->length + 8 && memcmp(near + 7, token->start, token->length) == 0;
+}
+
 // The column of the error of `line`, 0 if it is not found.
 static unsigned find_column(const char *script, size_t length, const char *chunk, unsigned line,
                             const char *problem)
@@ -43,6 +51,8 @@ static unsigned find_column(const char *script, size_t length, const char *chunk
         if (token.line == line && tries++ < TRIES_MAX &&
             compile(script, end, chunk, text, sizeof text) && strcmp(text, problem) == 0)
             return token.column;
+        if (token.line == line && token.length > 1 && is_near(problem, &token))
+            return token.column; // half a token, which a cut changes
     }
     // Behind the last token: something is missing there.
     return last.line == line ? last.column + (unsigned)last.length : 0;
