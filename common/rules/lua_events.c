@@ -177,14 +177,27 @@ static void call_despawn(lua_State *L, uint32_t slot)
     lua_call(L, 1, 0);
 }
 
-static void call_joint(lua_State *L, int callback, uint32_t index, uint32_t ticket)
+static void push_joint(lua_State *L, uint32_t index)
 {
-    if (!push_callback(L, callback))
-        return;
     foliot_joint_id id = foliot_world_get_joint_id(foliot__lua_of(L)->view->world, index);
     lua_pushinteger(L, (lua_Integer)id.value);
+}
+
+static void call_joint(lua_State *L, uint32_t index, uint32_t ticket)
+{
+    if (!push_callback(L, FOLIOT__LUA_on_joint))
+        return;
+    push_joint(L, index);
     lua_pushinteger(L, ticket);
-    lua_call(L, 2, 0); // on_break takes one: the other is dropped
+    lua_call(L, 2, 0);
+}
+
+static void call_break(lua_State *L, uint32_t index)
+{
+    if (!push_callback(L, FOLIOT__LUA_on_break))
+        return;
+    push_joint(L, index);
+    lua_call(L, 1, 0);
 }
 
 static void call_refused(lua_State *L, uint32_t sequence, uint32_t reason)
@@ -213,10 +226,10 @@ static void take_events(lua_State *L, const foliot_world *world)
             call_despawn(L, e->a);
             break;
         case FOLIOT_EVENT_JOINT:
-            call_joint(L, FOLIOT__LUA_on_joint, e->a, e->b);
+            call_joint(L, e->a, e->b);
             break;
         case FOLIOT_EVENT_BREAK:
-            call_joint(L, FOLIOT__LUA_on_break, e->a, 0);
+            call_break(L, e->a);
             break;
         case FOLIOT_EVENT_COMMAND_REFUSED:
             call_refused(L, e->a, e->b);

@@ -51,7 +51,7 @@ static void errors_name_line_and_column(void **state)
     refused("local a = 2\n  local b = a ^ 2",
             "game.lua:2:15: `^` differs from machine to machine; use math.pow");
     refused("-- 2^2 and '^' are no powers\nlocal a = \"^\" .. '\\^'",
-            "game.lua:2:19: invalid escape sequence '\\^'");
+            "game.lua:2:18: invalid escape sequence near ''\\^'");
     refused("local a = [==[ ^ ]]\n]==] ^ 2",
             "game.lua:2:6: `^` differs from machine to machine; use math.pow");
     refused("local _ENV = {}", "game.lua:1:7: _ENV is not available");
