@@ -107,6 +107,21 @@ static int host(const foliot__arguments *arguments)
     return foliot__stdout_done("foliot-server", code);
 }
 
+// Runs the scene's rules once, as far as they begin: what a script does wrong is seen here.
+static bool check_rules(const char *file, const foliot_scene *scene)
+{
+    char problem[512];
+    foliot_rules *rules;
+    if (scene->script_kind != FOLIOT_SCRIPT_LUA)
+        return true;
+    foliot_status status = foliot_rules_open(scene, NULL, false, &rules, problem, sizeof problem);
+    if (status != FOLIOT_STATUS_OK)
+        fprintf(stderr, "%s: script: %s\n", file, problem);
+    else
+        foliot_rules_destroy(rules);
+    return status == FOLIOT_STATUS_OK;
+}
+
 static int check(const foliot__arguments *arguments)
 {
     int code = 0;
@@ -119,6 +134,8 @@ static int check(const foliot__arguments *arguments)
             code = FOLIOT__EXIT_SCENE;
             continue;
         }
+        if (!check_rules(arguments->operands[i], scene))
+            code = FOLIOT__EXIT_SCENE;
         printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, substeps: "
                "%u, %s\n",
                arguments->operands[i], foliot__text_clean(name, sizeof name, scene->name),

@@ -94,7 +94,7 @@ static void game_end(lua_game *g)
 
 // One step with the commands that wait, and then the rules.
 static inline foliot_status game_tick(lua_game *g, const foliot_input *inputs, uint32_t input_count,
-                               const foliot_order *orders, uint32_t order_count)
+                                      const foliot_order *orders, uint32_t order_count)
 {
     const foliot_command_list *list = foliot_rules_get_commands(g->rules);
     foliot_command commands[100];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // verify.c: foliot-replay verify: many recordings replayed, one line a file, the worst result as
 // exit status.
+#include "rules.h"
 #include "tool.h"
 
 #include "recording/divergence.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 static uint64_t jobs;
-static bool json_wanted;
+static bool json_wanted, rules_wanted;
 static const char *files_from, *shard_text, *perturb_text;
 
 const foliot__option verify_options[] = {
@@ -24,6 +25,10 @@ const foliot__option verify_options[] = {
      .help = "only every N-th of all files, beginning with the I-th"},
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &perturb_text,
      .help = "puts a fault into the state that TICK produces, after STAGE (default finish)"},
+#ifndef FOLIOT_REPLAY_CORE
+    {"rules", NULL, FOLIOT__OPTION_FLAG, &rules_wanted,
+     .help = "runs the session's rules again, and compares commands and saved state"},
+#endif
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
     {0}};
 
@@ -36,6 +41,9 @@ typedef struct result {
     char scene[FOLIOT_NAME_BYTES], integrator[32], body[FOLIOT_NAME_BYTES];
     double dt, realtime_factor; // 0: not known
     uint32_t players;
+    int rules; // rules_result; -1: not asked for
+    uint64_t rules_commands;
+    char rules_text[1024];
 } result;
 
 typedef struct verify_run {
@@ -90,6 +98,21 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
     copy_names(r, about);
 }
 
+// The recording replays alike; whether its rules do too.
+static void verify_rules(result *r, foliot_replay *replay)
+{
+#ifndef FOLIOT_REPLAY_CORE
+    r->rules = rules_verify(replay, r->rules_text, sizeof r->rules_text, &r->rules_commands);
+    if (r->rules == RULES_DIFFER)
+        r->exit_code = FOLIOT__EXIT_DIVERGED;
+    else if (r->rules != RULES_MATCH)
+        r->exit_code = foliot__exit_worse(r->exit_code, FOLIOT__EXIT_NOT_VERIFIABLE);
+#else
+    (void)r;
+    (void)replay;
+#endif
+}
+
 static void verify_file(void *context, uint32_t index)
 {
     verify_run *run = context;
@@ -97,11 +120,14 @@ static void verify_file(void *context, uint32_t index)
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
     r->file = run->files[index];
+    r->rules = -1;
     foliot_status status = foliot_replay_open(r->file, &replay, &damage);
     if (status == FOLIOT_STATUS_OK) {
         r->opened = true;
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         verify_recording(r, replay, run->request);
+        if (rules_wanted && r->has_verdict && r->verdict.status == FOLIOT_STATUS_OK)
+            verify_rules(r, replay);
         if (r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED)
             r->fingerprint_differs = !foliot__fingerprint_fits(about->scene, about->fingerprint);
         foliot_replay_close(replay);
@@ -138,6 +164,32 @@ static foliot_divergence_labels names_of(const result *r)
     return names;
 }
 
+#ifndef FOLIOT_REPLAY_CORE
+static void put_rules_json(foliot__json *json, const result *r)
+{
+    const char *verdict = r->rules == RULES_MATCH            ? "match"
+                          : r->rules == RULES_DIFFER         ? "differ"
+                          : r->rules == RULES_NOT_COMPARABLE ? "not comparable"
+                          : r->rules == RULES_FAILED         ? "failed"
+                                                             : NULL;
+    foliot__json_object(json, "rules");
+    foliot__json_text(json, "verdict", verdict);
+    foliot__json_count(json, "commands", r->rules_commands);
+    foliot__json_text(json, "text", r->rules > RULES_MATCH ? r->rules_text : NULL);
+    foliot__json_close(json);
+}
+
+static void put_rules_text(const result *r)
+{
+    if (r->rules == RULES_MATCH)
+        printf("%s: rules match: %" PRIu64 " commands\n", r->file, r->rules_commands);
+    else if (r->rules == RULES_DIFFER)
+        printf("%s: RULES DIFFER: %s\n", r->file, r->rules_text);
+    else if (r->rules > 0)
+        printf("%s: rules: %s\n", r->file, r->rules_text);
+}
+#endif
+
 static void put_json(const result *r)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -162,6 +214,10 @@ static void put_json(const result *r)
     bool diverged = r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED;
     foliot_divergence_labels names = names_of(r);
     foliot__divergence_put(&json, diverged ? &r->verdict.divergence : NULL, &names);
+#ifndef FOLIOT_REPLAY_CORE
+    if (rules_wanted)
+        put_rules_json(&json, r);
+#endif
     if (r->realtime_factor > 0)
         foliot__json_real(&json, "realtime_factor", r->realtime_factor);
     else
@@ -193,6 +249,9 @@ static void put_text(const result *r)
                r->file, verdict_name(r), r->verdict.ticks, r->verdict.cut_at);
     if (r->verdict.status == FOLIOT_STATUS_OK && r->realtime_factor > 0)
         printf(", %.0f x real time\n", r->realtime_factor);
+#ifndef FOLIOT_REPLAY_CORE
+    put_rules_text(r);
+#endif
 }
 
 static int report_all(const verify_run *run, uint32_t count)

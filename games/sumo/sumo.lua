@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: MIT
+-- Sumo: push the others off the platform. Who pushed last gets the point; five points win.
+--
+-- Players have no bodies of their own (`bodiless`): these rules spawn them, and spawn them again after a fall. A boost
+-- makes its finder a giant for some seconds. The tag of a wrestler is its player's number plus 1. Session variables:
+-- "score.NAME", "phase" ("play" or "over").
+
+local POINTS_TO_WIN = 5
+local RADIUS = 6 -- where wrestlers start
+local RESPAWN_TICKS = 90
+local BLAME_TICKS = 300 -- a push counts for 5 s
+local BOOST_TICKS = 600 -- from one boost to the next
+local GIANT_TICKS = 480
+
+function on_init()
+    state.tick = 0
+    state.players = {}
+    state.boost_at = BOOST_TICKS
+    set_var("phase", "play")
+end
+
+-- A place on the ring of starts; each call another one.
+local function start_place()
+    local angle = math.random() * 6.2831853
+    return {RADIUS * math.cos(angle), RADIUS * math.sin(angle), 1.2}
+end
+
+local function spawn_wrestler(player, prototype, place, velocity)
+    command.spawn {prototype = prototype, position = place, velocity = velocity or {0, 0, 0},
+                   tag = player + 1, ticket = player + 1}
+end
+
+function on_join(player, name)
+    if state.over then
+        return false, "the match is over"
+    end
+    state.players[player] = {name = (name ~= "") and name or ("player " .. player), score = 0, spawn_at = state.tick + 1}
+    set_var("score." .. state.players[player].name, 0)
+    message(player, "Push the others off the platform. Five points win.")
+end
+
+function on_leave(player)
+    local p = state.players[player]
+    if not p then
+        return
+    end
+    if p.body and world.alive(p.body) then
+        command.despawn {body = p.body}
+    end
+    set_var("score." .. p.name, nil)
+    state.players[player] = nil
+end
+
+-- The ticket of a wrestler is its player's number plus 1.
+function on_spawn(body, ticket)
+    local p = state.players[ticket - 1]
+    if ticket > 0 and p then
+        p.body = body
+        command.control {player = ticket - 1, body = body}
+    end
+end
+
+-- A place was taken: try another one at once.
+function on_refused(sequence, reason)
+    for _, p in pairs(state.players) do
+        if not p.body and not p.spawn_at then
+            p.spawn_at = state.tick + 1
+        end
+    end
+end
+
+local function owner(body)
+    local p = state.players[world.tag(body) - 1]
+    return p and p.body == body and p or nil
+end
+
+function on_contact(a, b, change)
+    local one, other = owner(a), owner(b)
+    if change == "begin" and one and other then
+        one.pushed_by, one.pushed_at = world.tag(b) - 1, state.tick
+        other.pushed_by, other.pushed_at = world.tag(a) - 1, state.tick
+    end
+end
+
+local function win(p)
+    state.over = true
+    set_var("phase", "over")
+    message(nil, p.name .. " wins the match")
+    command["end"] {reason = p.name .. " wins the match"}
+end
+
+local function fall(p)
+    command.despawn {body = p.body}
+    p.body, p.giant_until = nil, nil
+    p.spawn_at = state.tick + RESPAWN_TICKS
+    local pusher = p.pushed_by and state.players[p.pushed_by]
+    if pusher and state.tick - p.pushed_at < BLAME_TICKS then
+        pusher.score = pusher.score + 1
+        set_var("score." .. pusher.name, pusher.score)
+        message(nil, pusher.name .. " pushed " .. p.name .. " off")
+        if pusher.score >= POINTS_TO_WIN then
+            win(pusher)
+        end
+    else
+        message(nil, p.name .. " fell")
+    end
+    p.pushed_by = nil
+end
+
+-- Another body at the same place with the same motion.
+local function change_body(player, p, prototype, lift)
+    local x, y, z = world.position(p.body)
+    local vx, vy, vz = world.velocity(p.body)
+    command.despawn {body = p.body}
+    p.body = nil
+    spawn_wrestler(player, prototype, {x, y, z + lift}, {vx, vy, vz})
+end
+
+-- What enters the abyss falls; what enters a boost grows.
+function on_sensor(sensor, body, entered)
+    local p = owner(body)
+    if not entered or not p or state.over then
+        return
+    end
+    if world.name(sensor) == "abyss" then
+        fall(p)
+    elseif world.tag(sensor) == 100 and not p.giant_until then
+        command.despawn {body = sensor}
+        p.giant_until = state.tick + GIANT_TICKS
+        change_body(world.tag(body) - 1, p, "giant", 0.5)
+    end
+end
+
+function on_tick()
+    state.tick = state.tick + 1
+    if state.over then
+        return
+    end
+    for player, p in pairs(state.players) do
+        if p.spawn_at and state.tick >= p.spawn_at then
+            p.spawn_at = nil
+            spawn_wrestler(player, "wrestler", start_place())
+        elseif p.giant_until and p.body and state.tick >= p.giant_until then
+            p.giant_until = nil
+            change_body(player, p, "wrestler", 0)
+        end
+    end
+    if state.tick >= state.boost_at then
+        state.boost_at = state.tick + BOOST_TICKS
+        local place = start_place()
+        place[3] = 0.8
+        command.spawn {prototype = "boost", position = {place[1] / 2, place[2] / 2, place[3]}}
+    end
+end

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// rules.c: foliot-replay verify --rules: the session's rules are run again on the replayed world,
+// with the recorded inputs and orders. What they give must be what was recorded: every command of
+// theirs, and their state at every keyframe.
+#include "rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run {
+    foliot_replay *replay;
+    const foliot_replay_summary *about;
+    foliot_rules *rules;
+    uint64_t commands; // that agreed
+    char *text;
+    size_t text_bytes;
+} run;
+
+// -- comparing
+
+static bool same_value(const foliot_command_field *field, const foliot_command *a,
+                       const foliot_command *b)
+{
+    static const size_t bytes[] = {[FOLIOT_COMMAND_TYPE_u32] = 4,
+                                   [FOLIOT_COMMAND_TYPE_i32] = 4,
+                                   [FOLIOT_COMMAND_TYPE_i64] = 8,
+                                   [FOLIOT_COMMAND_TYPE_f32] = 4,
+                                   [FOLIOT_COMMAND_TYPE_f64] = 8,
+                                   [FOLIOT_COMMAND_TYPE_body] = sizeof(foliot_body_id),
+                                   [FOLIOT_COMMAND_TYPE_joint] = sizeof(foliot_joint_id)};
+    const char *at_a = (const char *)a + field->offset, *at_b = (const char *)b + field->offset;
+    if (field->type != FOLIOT_COMMAND_TYPE_text)
+        return memcmp(at_a, at_b, bytes[field->type] * field->count) == 0;
+    const char *text_a, *text_b;
+    memcpy(&text_a, at_a, sizeof text_a);
+    memcpy(&text_b, at_b, sizeof text_b);
+    return strcmp(text_a, text_b) == 0;
+}
+
+// The first field in which two commands of one kind differ; NULL if they are equal.
+static const char *differing_field(const foliot_command *a, const foliot_command *b)
+{
+    const foliot_command_kind_info *info = foliot_command_kind_get_info(a->kind);
+    for (uint32_t f = 0; f < info->field_count; f++) {
+        bool given_a = a->fields >> f & 1, given_b = b->fields >> f & 1;
+        if (given_a != given_b || (given_a && !same_value(&info->fields[f], a, b)))
+            return info->fields[f].name;
+    }
+    return NULL;
+}
+
+static const char *kind_name(const foliot_command *command)
+{
+    return foliot_command_kind_get_info(command->kind)->name;
+}
+
+// Whether recorded command number `index` of the tick is what the rules give now.
+static bool same_command(run *r, uint64_t tick, uint32_t index, const foliot_command *recorded,
+                         const foliot_command *given)
+{
+    if (!recorded || !given) {
+        snprintf(r->text, r->text_bytes, "tick %" PRIu64 ", command %u: %s %s, and %s", tick,
+                 index + 1, recorded ? kind_name(recorded) : kind_name(given),
+                 recorded ? "was recorded" : "is given now",
+                 recorded ? "the rules give none now" : "none was recorded");
+        return false;
+    }
+    if (recorded->kind != given->kind) {
+        snprintf(r->text, r->text_bytes, "tick %" PRIu64 ", command %u: recorded %s, given now %s",
+                 tick, index + 1, kind_name(recorded), kind_name(given));
+        return false;
+    }
+    const char *field = differing_field(recorded, given);
+    if (!field)
+        return true;
+    char was[400], is[400];
+    foliot_command_print_json(recorded, was, sizeof was);
+    foliot_command_print_json(given, is, sizeof is);
+    snprintf(r->text, r->text_bytes,
+             "tick %" PRIu64 ", command %u, field %s: recorded %s, given now %s", tick, index + 1,
+             field, was, is);
+    return false;
+}
+
+static rules_result compare_commands(run *r, uint64_t tick)
+{
+    const foliot_command *recorded;
+    const foliot_command_list *given = foliot_rules_get_commands(r->rules);
+    uint32_t count, at = 0, index = 0;
+    if (foliot_replay_get_commands(r->replay, tick, &recorded, &count) != FOLIOT_STATUS_OK)
+        return RULES_MATCH; // nothing was recorded behind the last tick
+    for (; at < count || index < given->count; at++) {
+        if (at < count && recorded[at].source != FOLIOT_COMMAND_SOURCE_RULES)
+            continue;
+        if (!same_command(r, tick, index, at < count ? &recorded[at] : NULL,
+                          index < given->count ? &given->commands[index] : NULL))
+            return RULES_DIFFER;
+        index++;
+        r->commands++;
+    }
+    return RULES_MATCH;
+}
+
+static rules_result compare_state(run *r, uint64_t tick)
+{
+    size_t recorded_bytes, length = 0;
+    const uint8_t *recorded = foliot_replay_get_rules_state(r->replay, tick, &recorded_bytes);
+    if (!recorded)
+        return RULES_MATCH;
+    uint8_t *bytes = malloc(recorded_bytes + 1);
+    if (!bytes)
+        return RULES_FAILED;
+    foliot_status status = foliot_rules_save(r->rules, NULL, 0, &length);
+    if (status == FOLIOT_STATUS_OK && length == recorded_bytes)
+        status = foliot_rules_save(r->rules, bytes, recorded_bytes, &length);
+    size_t at = 0;
+    bool same = status == FOLIOT_STATUS_OK && length == recorded_bytes;
+    while (same && at < length && bytes[at] == recorded[at])
+        at++;
+    free(bytes);
+    if (same && at == length)
+        return RULES_MATCH;
+    snprintf(r->text, r->text_bytes,
+             same ? "tick %" PRIu64 ": the saved state of the rules differs at byte %zu of %zu"
+                  : "tick %" PRIu64 ": the saved state of the rules has %zu bytes now, not %zu",
+             tick, same ? at : length, recorded_bytes);
+    return RULES_DIFFER;
+}
+
+// -- running them again
+
+static rules_result run_tick(run *r)
+{
+    uint64_t before = foliot_replay_get_tick(r->replay);
+    foliot_rules_view view = {.scene = r->about->scene};
+    if (foliot_replay_step(r->replay) != FOLIOT_STATUS_OK)
+        return RULES_FAILED;
+    view.world = foliot_replay_get_world(r->replay);
+    view.tick = before + 1;
+    if (foliot_replay_get_inputs(r->replay, before, &view.inputs, &view.input_count) !=
+            FOLIOT_STATUS_OK ||
+        foliot_replay_get_orders(r->replay, before, &view.orders, &view.order_count) !=
+            FOLIOT_STATUS_OK)
+        return RULES_FAILED;
+    foliot_status status = foliot_rules_tick(r->rules, &view);
+    (void)status; // stopped rules give no commands, and were recorded as stopped
+    rules_result result = compare_commands(r, before + 1);
+    return result == RULES_MATCH ? compare_state(r, before + 1) : result;
+}
+
+static rules_result run_all(run *r)
+{
+    uint64_t first = r->about->first_tick;
+    size_t length;
+    if (foliot_replay_seek(r->replay, first) != FOLIOT_STATUS_OK)
+        return RULES_FAILED;
+    const uint8_t *saved = foliot_replay_get_rules_state(r->replay, first, &length);
+    if (saved && foliot_rules_restore(r->rules, saved, length) != FOLIOT_STATUS_OK) {
+        snprintf(r->text, r->text_bytes, "the rules refuse their state at the first tick");
+        return RULES_NOT_COMPARABLE;
+    }
+    rules_result result = compare_commands(r, first);
+    while (result == RULES_MATCH && foliot_replay_get_tick(r->replay) < r->about->last_tick)
+        result = run_tick(r);
+    return result;
+}
+
+static rules_result open_rules(run *r)
+{
+    const foliot_replay_summary *about = r->about;
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    limits.time_us = 0; // a clock is in no recording
+    if (!about->rules_name[0] || !about->scene) {
+        snprintf(r->text, r->text_bytes, "the session had no rules");
+        return RULES_NOT_COMPARABLE;
+    }
+    if (!about->rules_text) {
+        snprintf(r->text, r->text_bytes,
+                 "not comparable: the rules '%s' are machine code, which the recording lacks",
+                 about->rules_name);
+        return RULES_NOT_COMPARABLE;
+    }
+    char problem[400];
+    foliot_status status =
+        foliot_rules_create_lua(about->rules_text, about->rules_text_bytes, about->rules_name,
+                                &limits, about->scene, &r->rules, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_OK)
+        return RULES_MATCH;
+    snprintf(r->text, r->text_bytes, "not comparable: %s", problem);
+    return RULES_NOT_COMPARABLE;
+}
+
+rules_result rules_verify(foliot_replay *replay, char *text, size_t text_bytes, uint64_t *commands)
+{
+    run r = {.replay = replay,
+             .about = foliot_replay_get_summary(replay),
+             .text = text,
+             .text_bytes = text_bytes};
+    snprintf(text, text_bytes, "the recording cannot be replayed");
+    rules_result result = open_rules(&r);
+    if (result == RULES_MATCH) {
+        result = run_all(&r);
+        foliot_rules_destroy(r.rules);
+    }
+    if (commands)
+        *commands = r.commands;
+    return result;
+}
