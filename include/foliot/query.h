@@ -3,7 +3,8 @@
 //
 // A query is asked of a world between two steps. It changes nothing and allocates nothing. Its
 // answer depends on the state of the world alone and has the same bits on every machine. Every
-// solid body is considered, sleeping ones too: points are not solid, everything below a plane is.
+// solid body is considered, sleeping ones too: points and sensors are not solid, everything below a
+// plane is.
 //
 // Positions and directions are in world axes, lengths in the unit of the scene. Directions need not
 // have unit length, but more than 0; returned normals have unit length. Orientations are w, x, y,
@@ -21,11 +22,15 @@
 extern "C" {
 #endif
 
-// Decides whether a body counts. `accepts` NULL accepts all. It is called at most once a body, in
-// ascending order of slots. A filter NULL accepts all, too.
+// Decides whether a body counts. A filter of zeros accepts all but sensors, and so does NULL.
 typedef struct foliot_query_filter {
+    // NULL accepts all. It is called at most once a body, in ascending order of slots, and last.
     bool (*accepts)(void *user, uint32_t slot);
     void *user;
+    // As a body's (scene.h): the body's mask admits `category`, and its category is among `mask`.
+    // 0: all.
+    uint32_t category, mask;
+    bool sensors; // they count as well
 } foliot_query_filter;
 
 typedef struct foliot_query_hit {

@@ -170,7 +170,7 @@ static void filters_leave_bodies_out(void **state)
         const double n[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
         foliot_query_hit all[BODIES], some[BODIES];
         uint32_t last = UINT32_MAX, kept = 0;
-        const foliot_query_filter filter = {odd, &last};
+        const foliot_query_filter filter = {.accepts = odd, .user = &last};
         uint32_t count = foliot_world_cast_ray_all(s->world, from, n, 99, NULL, all, BODIES);
         uint32_t fewer = foliot_world_cast_ray_all(s->world, from, n, 99, &filter, some, BODIES);
         for (uint32_t k = 0; k < count; k++)

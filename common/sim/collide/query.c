@@ -13,9 +13,23 @@
 #define CAST_STEPS 64
 #define CAST_NEAR 0x1p-20 // of the size of what moves
 
-static bool filter_accepts(const foliot_query_filter *filter, uint32_t slot)
+static bool bits_agree(const foliot_world *world, const foliot_query_filter *filter, uint32_t slot)
 {
-    return !filter || !filter->accepts || filter->accepts(filter->user, slot);
+    uint32_t category = world->extended ? foliot__category(world)[slot] : 1;
+    uint32_t mask = world->extended ? foliot__mask(world)[slot] : UINT32_MAX;
+    return (filter->category == 0 || (filter->category & mask)) &&
+           (filter->mask == 0 || (filter->mask & category));
+}
+
+static bool filter_accepts(const foliot_world *world, const foliot_query_filter *filter,
+                           uint32_t slot)
+{
+    if (!filter)
+        return foliot__is_solid(world, slot);
+    bool has_shape = foliot__is_solid(world, slot) ||
+                     (filter->sensors && (foliot__flags(world)[slot] & FOLIOT_BODY_SENSOR));
+    return has_shape && bits_agree(world, filter, slot) &&
+           (!filter->accepts || filter->accepts(filter->user, slot));
 }
 
 static void unit_of(const double v[3], double out[3])
@@ -236,8 +250,8 @@ static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_query
 
 // -- tests of every body
 
-// Calls `test` for the solid bodies that may be met, in ascending order. It returns the distance
-// that is still of interest.
+// Calls `test` for the bodies that the filter accepts and that may be met, in ascending order. It
+// returns the distance that is still of interest.
 typedef double candidate_test(void *context, uint32_t slot);
 
 static void test_candidates(const foliot_world *world, swept_ball *s,
@@ -247,7 +261,7 @@ static void test_candidates(const foliot_world *world, swept_ball *s,
     for (uint32_t first = 0; first < count; first += FOLIOT__LANES) {
         for (unsigned bits = near_swept_ball(world, s, first); bits; bits &= bits - 1) {
             uint32_t i = first + (uint32_t)__builtin_ctz(bits);
-            if (i < count && foliot__is_solid(world, i) && filter_accepts(filter, i))
+            if (i < count && filter_accepts(world, filter, i))
                 s->distance = test(context, i);
         }
     }
