@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// contact.h: which bodies touched and which struck each other in the last step.
+// contact.h: which bodies touched, which struck each other and which met a sensor in the last step.
 //
 // Contact events say which pairs press on each other at the end of a step: begin, persist, end. Hit
 // events say which pairs collided within the step, with their impulse. Both lists have a total
@@ -66,6 +66,26 @@ typedef struct foliot_contact_event {
 // begins and ends within one step is not listed; if it was a collision, it is a hit event.
 uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events,
                                          uint32_t capacity);
+
+// A body began or ceased to overlap a sensor (scene.h) in the last step. Sensors sense dynamic and
+// kinematic bodies with a shape, sleeping ones too, that their filter admits; no static ones and no
+// other sensors. What counts is the end of each step: a body that passes a sensor within one step
+// is not sensed. A body that overlaps a sensor as the scene starts has not entered it.
+typedef enum foliot_sensor_change {
+    FOLIOT_SENSOR_ENTER,
+    FOLIOT_SENSOR_LEAVE, // one of the two may be gone and its slot hold another body
+} foliot_sensor_change;
+
+typedef struct foliot_sensor_event {
+    uint32_t sensor, body; // slots
+    uint32_t change;       // foliot_sensor_change
+} foliot_sensor_event;
+
+// All changes of the last step, ascending by (sensor, body), LEAVE before ENTER. Writes the first
+// `capacity` (`events` may be NULL if it is 0) and returns how many there are. None before the
+// first step after a restore; overlaps beyond contacts_max are counted in counters.events_dropped.
+uint32_t foliot_world_get_sensor_events(const foliot_world *world, foliot_sensor_event *events,
+                                        uint32_t capacity);
 
 #ifdef __cplusplus
 }

@@ -216,6 +216,7 @@ typedef struct foliot_world_config {
     uint32_t commands_max;
     uint32_t joints_added_max; // of the joints: that commands may make
     uint32_t prototypes_max;
+    bool senses; // some body or prototype is a sensor
     foliot_integrator integrator;
 } foliot_world_config;
 

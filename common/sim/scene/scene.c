@@ -232,6 +232,16 @@ bool foliot__scene_extended(const foliot_scene *scene)
     return extended;
 }
 
+bool foliot__scene_senses(const foliot_scene *scene)
+{
+    bool senses = foliot__scene_spawns(scene) && scene->players.body.is_sensor;
+    for (uint32_t i = 0; i < scene->body_count && !senses; i++)
+        senses = scene->bodies[i].is_sensor;
+    for (uint32_t i = 0; i < scene->prototype_count && !senses; i++)
+        senses = scene->prototypes[i].is_sensor;
+    return senses;
+}
+
 bool foliot__scene_joins(const foliot_scene *scene)
 {
     for (uint32_t i = 0; i < scene->constraint_count; i++)

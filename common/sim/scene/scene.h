@@ -13,6 +13,8 @@ bool foliot__scene_collides(const foliot_scene *scene);
 // uses a gravity scale, damping, a filter, a tag, or is kinematic or a sensor.
 bool foliot__scene_extended(const foliot_scene *scene);
 
+// Some body, prototype or player is a sensor.
+bool foliot__scene_senses(const foliot_scene *scene);
 // Its JOIN gives a player a body.
 bool foliot__scene_spawns(const foliot_scene *scene);
 // Some body turns, or may once a command has changed how it moves.

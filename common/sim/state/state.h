@@ -126,6 +126,12 @@ typedef struct foliot__contact_before {
     uint32_t a, b; // a < b
 } foliot__contact_before;
 
+// A sensor and a body that overlap at the end of a step.
+typedef struct foliot__sensed_pair {
+    uint32_t sensor, body; // slots
+    uint32_t sensor_generation, body_generation;
+} foliot__sensed_pair;
+
 // What commands drive: state of an extended world, in the session's section of the digest.
 typedef struct foliot__session_state {
     double gravity[3];
@@ -164,6 +170,8 @@ typedef struct foliot__session_state {
     X(uint8_t, joint_bytes, joint_record_bytes) /* ... of added joints: joint_record.h */          \
     X(double, target, targets)                  /* cache: of a kinematic body, in one tick */      \
     X(foliot_body_definition, prototypes, prototypes) /* fixed by the scene; names NULL */         \
+    X(foliot__sensed_pair, sensed, sensed)            /* cache: overlaps with sensors */           \
+    X(foliot__sensed_pair, sensed_before, sensed)                                                  \
     X(foliot_event, events, events)                                                                \
     X(foliot_hit_event, impacts, impacts)                                                          \
     X(foliot__contact_before, contacts_before, contacts)                                           \
@@ -178,6 +186,7 @@ typedef struct foliot__capacity {
     uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts;
     // Of an extended world; 0 in others.
     uint32_t extended_slots, extended_players, vars, targets, prototypes;
+    uint32_t sensed; // overlaps with sensors; 0 where there are no sensors
     uint32_t joints_added, joint_record_bytes, var_key_bytes, var_text_bytes;
     size_t scratch; // doubles
     size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
@@ -248,7 +257,9 @@ struct foliot_world {
     double acceleration_time;    // ... at this time
     uint32_t event_count, impact_count;
     uint32_t contacts_before_count; // rows of `contacts_before`
-    uint32_t contacts_aside;        // rows that sleep.c keeps away from the solver in this tick
+    uint32_t sensed_count, sensed_before_count;
+    uint32_t sensed_valid;   // 1: the table `sensed` is that of the present state
+    uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
     foliot_world_counters counters;
 };
 

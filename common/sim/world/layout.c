@@ -33,6 +33,7 @@ foliot_world_config foliot_world_config_default(const foliot_scene *scene)
         .commands_max = scene->commands_max,
         .joints_added_max = scene->joints_max,
         .prototypes_max = scene->prototype_count,
+        .senses = foliot__scene_senses(scene),
         .integrator = scene->integrator,
     };
     config.constraints_max += config.joints_added_max;
@@ -93,6 +94,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
     capacity->joint_record_bytes = config->joints_added_max * FOLIOT__JOINT_RECORD_BYTES;
     capacity->targets = config->commands_max ? FOLIOT__TARGET_DOUBLES * slots : 0;
     capacity->prototypes = config->prototypes_max;
+    capacity->sensed = config->senses ? config->contacts_max : 0;
     return true;
 }
 
@@ -191,6 +193,8 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(foliot__player, players, capacity->players)
     COPY(double, spawn_position, capacity->spawns)
     COPY(foliot__contact_row, contact, from->contact_count)
+    COPY(foliot__sensed_pair, sensed, from->sensed_count)
+    COPY(foliot__sensed_pair, sensed_before, from->sensed_before_count)
     COPY(foliot_event, events, from->event_count)
     COPY(foliot_hit_event, impacts, from->impact_count)
     COPY(foliot__contact_before, contacts_before, from->contacts_before_count)
@@ -203,5 +207,5 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or declared to be rebuilt.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 27,
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 29,
                "foliot_world_copy knows every table");

@@ -15,6 +15,6 @@ void foliot__world_prepare(foliot_world *world)
     foliot__contact_prepare(world);
     foliot__constraint_prepare(world);
     foliot__joints_changed(world);
-    world->acceleration_valid = 0;
+    world->acceleration_valid = world->sensed_valid = 0;
     world->event_count = 0;
 }

@@ -44,8 +44,8 @@ enum {
 #undef COUNT_BODY
     // State: constraint_broken, players, contact. Fixed by the scene: force, constraint,
     // spawn_position, joint_start, prototypes. Cache: scratch, constraint_force, target, events,
-    // impacts, contacts_before and the five workspaces.
-    OTHER_COUNT = 3 + 5 + 11,
+    // impacts, contacts_before, two of sensors and the five workspaces.
+    OTHER_COUNT = 3 + 5 + 13,
     SESSION_COUNT = 8, // tag, driven, five of variables, joint_bytes
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1 + 2 * 8,
 };
@@ -119,7 +119,7 @@ void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field fie
     default:
         return;
     }
-    world->acceleration_valid = 0;
+    world->acceleration_valid = world->sensed_valid = 0;
     if (field == FOLIOT_FIELD_flags)
         foliot__body_refresh(world, slot);
 }

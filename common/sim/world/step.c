@@ -5,6 +5,7 @@
 #include "foliot/world.h"
 
 #include "sim/collide/contact_event.h"
+#include "sim/collide/sensor.h"
 #include "sim/constraint/constraint.h"
 #include "sim/force/force.h"
 #include "sim/integrator/kinematic_bodies.h"
@@ -148,6 +149,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
 
     world->event_count = 0;
     foliot__contact_events_begin(world);
+    foliot__sensors_begin(world);
     foliot__players_apply(world, tick->inputs, tick->input_count);
     foliot__commands_apply(world, tick->commands, tick->command_count);
     foliot__targets_begin(world);
@@ -165,6 +167,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
     foliot__sleep_end(world);
     foliot__freeze_out_of_range(world);
     foliot__clamp_speeds(world);
+    foliot__sensors_end(world);
     foliot__definition_refresh(world);
     world->tick++;
     stage_done(host, world, FOLIOT_STAGE_finish);

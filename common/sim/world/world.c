@@ -100,7 +100,7 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
         config->sleeps < needed.sleeps || config->extended < needed.extended ||
         config->commands_max < needed.commands_max ||
         config->joints_added_max < needed.joints_added_max ||
-        config->prototypes_max < needed.prototypes_max)
+        config->prototypes_max < needed.prototypes_max || config->senses < needed.senses)
         return FOLIOT_STATUS_INVALID;
     status = foliot__block_init(block, bytes, config);
     if (status != FOLIOT_STATUS_OK)
