@@ -102,7 +102,9 @@ static uint8_t flags_of(uint32_t flags)
                      (flags & FOLIOT_BODY_PLAYER ? FOLIOT_SNAPSHOT_PLAYER : 0) |
                      (flags & FOLIOT_BODY_STATIC ? FOLIOT_SNAPSHOT_STATIC : 0) |
                      (flags & FOLIOT_BODY_FROZEN ? FOLIOT_SNAPSHOT_FROZEN : 0) |
-                     (flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0));
+                     (flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0) |
+                     (flags & FOLIOT_BODY_KINEMATIC ? FOLIOT_SNAPSHOT_KINEMATIC : 0) |
+                     (flags & FOLIOT_BODY_SENSOR ? FOLIOT_SNAPSHOT_SENSOR : 0));
 }
 
 foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
@@ -149,7 +151,9 @@ foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *forma
                   (body->flags & FOLIOT_SNAPSHOT_PLAYER ? FOLIOT_BODY_PLAYER : 0) |
                   (body->flags & FOLIOT_SNAPSHOT_STATIC ? FOLIOT_BODY_STATIC : 0) |
                   (body->flags & FOLIOT_SNAPSHOT_FROZEN ? FOLIOT_BODY_FROZEN : 0) |
-                  (body->flags & FOLIOT_SNAPSHOT_ASLEEP ? FOLIOT_BODY_ASLEEP : 0);
+                  (body->flags & FOLIOT_SNAPSHOT_ASLEEP ? FOLIOT_BODY_ASLEEP : 0) |
+                  (body->flags & FOLIOT_SNAPSHOT_KINEMATIC ? FOLIOT_BODY_KINEMATIC : 0) |
+                  (body->flags & FOLIOT_SNAPSHOT_SENSOR ? FOLIOT_BODY_SENSOR : 0);
     return state;
 }
 

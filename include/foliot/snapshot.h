@@ -64,6 +64,8 @@ enum foliot_snapshot_flags {
     FOLIOT_SNAPSHOT_STATIC = 4,
     FOLIOT_SNAPSHOT_FROZEN = 8,
     FOLIOT_SNAPSHOT_ASLEEP = 16,
+    FOLIOT_SNAPSHOT_KINEMATIC = 32,
+    FOLIOT_SNAPSHOT_SENSOR = 64,
 };
 
 // `bodies` belongs to the caller and has room for `capacity` of them.

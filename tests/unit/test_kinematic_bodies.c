@@ -10,6 +10,7 @@
 #include "sim/force/force.h"
 #include "sim/state/body.h"
 #include "sim/world/target.h"
+#include "task_pool.h"
 
 #define HEAD "foliot: 1\nname: t\ntick_hz: 60\ngravity: [0, 0, -9.81]\n"
 #define PLATFORM "shape: {kind: box, half: [4, 4, 0.1]}"
@@ -397,6 +398,27 @@ static void a_body_may_change_how_it_moves(void **state)
     foliot_world_destroy(world);
 }
 
+// -- snapshots
+
+static void snapshots_say_what_a_body_is(void **state)
+{
+    (void)state;
+    foliot_world *world = text_world(HEAD "bodies:\n"
+                                          "  - {kinematic: true, " CRATE "}\n"
+                                          "  - {kinematic: true, sensor: true, " CRATE "}\n"
+                                          "  - {position: [9, 0, 0], " CRATE "}\n");
+    foliot_scene *scene = text_scene(HEAD "bodies: [{}]\n");
+    foliot_snapshot_format format = foliot_snapshot_format_default(scene);
+    foliot_snapshot_body bodies[3];
+    foliot_snapshot snapshot = {.bodies = bodies, .capacity = 3};
+    assert_int_equal(foliot_snapshot_quantise(&format, world, &snapshot), FOLIOT_STATUS_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(foliot_snapshot_dequantise(&format, &bodies[i], 1.0 / 60).flags,
+                         state_of(world, i).flags);
+    foliot_scene_destroy(scene);
+    foliot_world_destroy(world);
+}
+
 // -- threads and restores
 
 static void check_mixed(const char *integrator)
@@ -424,6 +446,31 @@ static void restored_worlds_have_the_same_future(void **state)
     check_mixed("kinematic-strang");
 }
 
+// 240 bodies on platforms that turn and travel, with no threads and with some of any speed.
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAD "bodies:\n"
+             "  - {kinematic: true, velocity: [0.5, 0, 0.5], " PLATFORM "}\n"
+             "  - {kinematic: true, position: [0, 0, 1], angular_velocity: [0, 0, 3],\n"
+             "     shape: {kind: box, half: [3, 0.1, 0.1]}}\n"
+             "  - {position: [-3, -3, 0.5], " CRATE ",\n"
+             "     grid: {rows: 15, columns: 16, right: [0.41, 0, 0], down: [0, 0.41, 0.05]}}\n";
+    foliot_world *alone = text_world(text), *shared = text_world(text);
+    task_pool *pool = task_pool_create(3);
+    foliot_host host = {
+        .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 3};
+    for (int t = 0; t < 60; t++) {
+        step_ticks(alone, 1);
+        assert_int_equal(foliot_world_step(shared, NULL, 0, &host), FOLIOT_STATUS_OK);
+        check_same_digest(alone, shared);
+    }
+    task_pool_destroy(pool);
+    foliot_world_destroy(alone);
+    foliot_world_destroy(shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,7 +489,9 @@ int main(void)
         cmocka_unit_test(targets_carry_what_lies_on_the_body),
         cmocka_unit_test(worlds_restored_on_the_way_have_the_same_future),
         cmocka_unit_test(a_body_may_change_how_it_moves),
+        cmocka_unit_test(snapshots_say_what_a_body_is),
         cmocka_unit_test(restored_worlds_have_the_same_future),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
