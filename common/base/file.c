@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,6 +68,41 @@ FILE *foliot__file_stream(const char *file)
     if (descriptor >= 0 && !stream)
         close_and_fail(descriptor, errno);
     return stream;
+}
+
+// Into *text, which doubles as the file is read. An errno, or 0.
+static int read_all(FILE *in, size_t most, char **text, size_t *length)
+{
+    for (size_t capacity = 65536, at = 0;; capacity *= 2) {
+        char *more = realloc(*text, capacity);
+        if (!more)
+            return ENOMEM;
+        *text = more;
+        size_t got = fread(more + at, 1, capacity - at, in);
+        at += got;
+        *length = at;
+        if (ferror(in))
+            return errno ? errno : EIO;
+        if (at < capacity)
+            return at > most ? EFBIG : 0;
+        if (capacity > most)
+            return EFBIG;
+    }
+}
+
+char *foliot__file_slurp(const char *file, size_t most, size_t *length)
+{
+    FILE *in = foliot__file_stream(file);
+    char *text = NULL;
+    if (!in)
+        return NULL;
+    int error = read_all(in, most, &text, length);
+    fclose(in);
+    if (!error)
+        return text;
+    free(text);
+    errno = error;
+    return NULL;
 }
 
 // One component after the other, so that no link on the way leads elsewhere.

@@ -5,6 +5,7 @@
 #define FOLIOT_BASE_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -12,6 +13,9 @@
 // the name is the user's.
 int foliot__file_open(const char *file);
 FILE *foliot__file_stream(const char *file); // the same as a stream
+// All bytes of the file, to be freed; NULL and errno: EFBIG beyond `most`, ENOMEM. An empty file is
+// not NULL.
+char *foliot__file_slurp(const char *file, size_t most, size_t *length);
 // A name that comes from a file, beside or below `folder`: no component of it may be "..", none a
 // symbolic link, and it does not begin at the root.
 int foliot__file_open_below(const char *folder, const char *name);

@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 #define WORDS_MAX 9
-#define FILE_BYTES_MAX (UINT64_C(1) << 30)
+#define FILE_BYTES_MAX ((size_t)1 << 30)
 
 typedef struct reader {
     const char *name;
@@ -208,33 +208,15 @@ foliot_status foliot__input_script_parse(const char *text, size_t length, const 
 foliot_status foliot__input_script_read(const char *file, foliot__input_script *script,
                                         char *message, size_t message_bytes)
 {
-    FILE *in = foliot__file_stream(file);
-    char *text = NULL;
-    size_t length = 0, capacity = 0;
-    bool bad = !in;
-    while (!bad) {
-        if (length == capacity) {
-            capacity = capacity ? 2 * capacity : 65536;
-            char *more = capacity <= FILE_BYTES_MAX ? realloc(text, capacity) : NULL;
-            bad = !more;
-            errno = bad ? ENOMEM : errno;
-            text = more ? more : text;
-            continue;
-        }
-        size_t got = fread(text + length, 1, capacity - length, in);
-        length += got;
-        bad = ferror(in) != 0;
-        if (got == 0)
-            break;
-    }
-    foliot_status status = FOLIOT_STATUS_IO;
-    if (bad)
+    size_t length = 0;
+    char *text = foliot__file_slurp(file, FILE_BYTES_MAX, &length);
+    if (!text) {
         snprintf(message, message_bytes, "%s: %s", file, foliot__file_problem(errno));
-    else
-        status = foliot__input_script_parse(text, length, file, script, message, message_bytes);
+        return FOLIOT_STATUS_IO;
+    }
+    foliot_status status =
+        foliot__input_script_parse(text, length, file, script, message, message_bytes);
     free(text);
-    if (in)
-        fclose(in);
     return status;
 }
 
