@@ -22,6 +22,7 @@ typedef struct harness {
     const foliot_harness_config *config;
     foliot_harness_result *result;
     foliot__input_log log;
+    foliot_command_list *commands;    // of the last ticks, by tick; as long as `ring`
     foliot__harness_players *players; // of the seeded inputs
     foliot__rng rng;
     foliot_simulation run, again, restored, disturbed, rolled[FOLIOT_HARNESS_DISTANCES];
@@ -145,12 +146,12 @@ static void compare_to_run(harness *h, foliot_harness_test test, const foliot_si
 
 static foliot_status step_instance(harness *h, foliot_simulation *simulation)
 {
-    const foliot_input *inputs = NULL;
-    uint32_t count = 0;
     uint64_t tick = foliot_simulation_get_tick(simulation);
-    if (!foliot__input_log_at(&h->log, tick, &inputs, &count))
+    const foliot_command_list *commands = &h->commands[tick % h->ring_size];
+    foliot_tick_inputs in = {.commands = commands->commands, .command_count = commands->count};
+    if (!foliot__input_log_at(&h->log, tick, &in.inputs, &in.input_count))
         return FOLIOT_STATUS_NOT_FOUND;
-    return foliot_simulation_step(simulation, inputs, count);
+    return foliot_simulation_step_tick(simulation, &in);
 }
 
 // Every instance must take a step that the undisturbed run took.
@@ -365,10 +366,23 @@ static foliot_status take_inputs(harness *h, uint64_t tick)
     return status;
 }
 
+static foliot_status take_commands(harness *h, uint64_t tick)
+{
+    const foliot_harness_config *config = h->config;
+    foliot_command_list *list = &h->commands[tick % h->ring_size];
+    foliot_command_list_clear(list);
+    foliot_status status =
+        config->commands ? config->commands(config->commands_user, tick, list) : FOLIOT_STATUS_OK;
+    h->result->commands += list->count;
+    return status;
+}
+
 static foliot_status run_tick(harness *h)
 {
     uint64_t tick = foliot_simulation_get_tick(&h->run);
     foliot_status status = take_inputs(h, tick);
+    if (status == FOLIOT_STATUS_OK)
+        status = take_commands(h, tick);
     if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
         restore_copy(h);
     if (status == FOLIOT_STATUS_OK)
@@ -419,11 +433,12 @@ static foliot_status create_instances(harness *h)
         status = create_instance(h, &h->disturbed);
     h->ring_size = farthest + 1;
     h->ring = calloc(h->ring_size, sizeof *h->ring);
+    h->commands = calloc(h->ring_size, sizeof *h->commands);
     h->players = foliot__harness_players_create(config->players, config->seed);
     h->rng = foliot__rng_seeded(config->seed ^ 0x6861726e657373);
-    if (status == FOLIOT_STATUS_OK &&
-        (!h->ring || !h->players || foliot_step_trace_create(&h->expected) != FOLIOT_STATUS_OK ||
-         foliot_step_trace_create(&h->actual) != FOLIOT_STATUS_OK))
+    if (status == FOLIOT_STATUS_OK && (!h->ring || !h->commands || !h->players ||
+                                       foliot_step_trace_create(&h->expected) != FOLIOT_STATUS_OK ||
+                                       foliot_step_trace_create(&h->actual) != FOLIOT_STATUS_OK))
         status = FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK)
         return status;
@@ -441,7 +456,10 @@ static void end_harness(harness *h)
         foliot_simulation_destroy(&h->rolled[i]);
     for (uint32_t i = 0; h->ring && i < h->ring_size; i++)
         free(h->ring[i].bytes);
+    for (uint32_t i = 0; h->commands && i < h->ring_size; i++)
+        foliot_command_list_destroy(&h->commands[i]);
     free(h->ring);
+    free(h->commands);
     free(h->other.bytes);
     free(h->flipped.bytes);
     free(h->players);

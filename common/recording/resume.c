@@ -17,8 +17,67 @@
 
 #define SCRAPS_BYTES 4096 // of a block that was being written; more than that is kept
 
+static void set_problem(char *problem, size_t bytes, const char *text)
+{
+    if (problem && bytes)
+        snprintf(problem, bytes, "%s", text);
+}
+
+// -- the rules of the session
+
+// Only those that were recorded can go on; none may be added or left out.
+static foliot_status same_rules(const foliot_replay *replay, const foliot_recording_rules *rules,
+                                char *problem, size_t bytes)
+{
+    const foliot_replay_summary *about = &replay->about;
+    char text[256];
+    if (!rules || !rules->restore)
+        return FOLIOT_STATUS_OK;
+    if (strcmp(rules->name, about->rules_name) == 0 && rules->version == about->rules_version)
+        return FOLIOT_STATUS_OK;
+    if (about->rules_name[0])
+        snprintf(text, sizeof text,
+                 "it was recorded with version %" PRIu32 " of the rules %.63s, and these are "
+                 "version %" PRIu32 " of %.63s",
+                 about->rules_version, about->rules_name, rules->version, rules->name);
+    else
+        snprintf(text, sizeof text, "it was recorded without rules");
+    set_problem(problem, bytes, text);
+    return FOLIOT_STATUS_UNSUPPORTED;
+}
+
+// As they were at the keyframe of `tick`; of no bytes if none were recorded with it.
+static foliot_status restore_rules(foliot_replay *replay, const foliot_recording_rules *rules,
+                                   uint64_t tick)
+{
+    size_t length = 0;
+    if (!rules || !rules->restore)
+        return FOLIOT_STATUS_OK;
+    const uint8_t *bytes = foliot_replay_get_rules_state(replay, tick, &length);
+    return rules->restore(rules->user, bytes, length);
+}
+
+// They see the step that the replay has just made.
+static foliot_status tick_rules(foliot_replay *replay, const foliot_recording_rules *rules)
+{
+    foliot__recorded_tick recorded;
+    uint64_t tick = foliot_replay_get_tick(replay);
+    if (!rules || !rules->tick || !foliot__replay_recorded(replay, tick - 1, &recorded))
+        return FOLIOT_STATUS_OK;
+    const foliot_rules_view view = {
+        .scene = replay->scene,
+        .world = replay->world,
+        .tick = tick,
+        .inputs = recorded.inputs.inputs,
+        .input_count = recorded.inputs.input_count,
+        .orders = recorded.orders,
+        .order_count = recorded.order_count,
+    };
+    return rules->tick(rules->user, &view);
+}
+
 // The state after the last whole block, checked against the digests since its keyframe.
-static foliot_status replay_to_end(foliot_replay *replay)
+static foliot_status replay_to_end(foliot_replay *replay, const foliot_recording_rules *rules)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     uint64_t from = about->first_tick;
@@ -26,8 +85,13 @@ static foliot_status replay_to_end(foliot_replay *replay)
         if (replay->index[i][0] <= about->last_tick)
             from = replay->index[i][0];
     foliot_status status = foliot_replay_seek(replay, from);
-    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < about->last_tick)
+    if (status == FOLIOT_STATUS_OK)
+        status = restore_rules(replay, rules, from);
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < about->last_tick) {
         status = foliot_replay_step(replay);
+        if (status == FOLIOT_STATUS_OK)
+            status = tick_rules(replay, rules);
+    }
     return status;
 }
 
@@ -103,6 +167,7 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
     foliot_status status = foliot__recording_new(config, &replay->simulation, &recording);
     if (status != FOLIOT_STATUS_OK)
         return status;
+    recording->takes_commands = foliot__recording_version_commands(replay->about.format);
     status = copy_index(recording, replay);
     if (status == FOLIOT_STATUS_OK)
         status = describe_resumption(file, replay, &recording->resumption);
@@ -126,12 +191,6 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
 }
 
 // -- whether it may go on
-
-static void set_problem(char *problem, size_t bytes, const char *text)
-{
-    if (problem && bytes)
-        snprintf(problem, bytes, "%s", text);
-}
 
 // Damage at the end is no obstacle; a newer format, or a file without a keyframe, is one.
 static foliot_status resumable_status(const foliot_replay *replay, foliot_status scanned)
@@ -172,7 +231,10 @@ static foliot_status resume_replay(const char *file, foliot_replay *replay,
                                    foliot_recording_sink *sink, foliot_recording **recording,
                                    char *problem, size_t bytes)
 {
+    const foliot_recording_rules *rules = config ? config->rules : NULL;
     foliot_status status = same_build(replay, config, problem, bytes);
+    if (status == FOLIOT_STATUS_OK)
+        status = same_rules(replay, rules, problem, bytes);
     if (status != FOLIOT_STATUS_OK)
         return status;
     status = resumable_status(replay, foliot_replay_scan(replay));
@@ -184,7 +246,7 @@ static foliot_status resume_replay(const char *file, foliot_replay *replay,
     if (status == FOLIOT_STATUS_CORRUPT)
         set_problem(problem, bytes, "not even its first keyframe is whole");
     if (status == FOLIOT_STATUS_OK)
-        status = replay_to_end(replay);
+        status = replay_to_end(replay, rules);
     if (status == FOLIOT_STATUS_DIVERGED)
         set_problem(problem, bytes, "this build does not replay it to the same bits");
     if (status == FOLIOT_STATUS_OK)

@@ -55,6 +55,10 @@ typedef struct foliot_harness_config {
     void *inputs_user;
     uint32_t players;
     uint64_t seed;
+    // Called after `inputs`: appends the commands of the tick, ordered by their sequences. An error
+    // ends the run. NULL: there are none.
+    foliot_status (*commands)(void *user, uint64_t tick, foliot_command_list *commands);
+    void *commands_user;
     uint32_t distances[FOLIOT_HARNESS_DISTANCES]; // of rolling back, in ticks; 0: none
     uint32_t perturb_every;                       // ticks from one perturbation test to the next
     uint32_t perturbations; // of numbers, and of bits, in each of them at most
@@ -76,6 +80,7 @@ typedef struct foliot_harness_result {
     bool passed;          // all of them
     uint64_t ticks;       // run
     uint64_t inputs;      // given
+    uint64_t commands;    // given
     size_t saved_bytes;   // the most that were captured
     foliot_digest digest; // of the undisturbed run at its end
     foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
