@@ -135,8 +135,7 @@ struct lab_inputs {
     char message[256];
 };
 
-// A recording begins with a byte that no line of text does.
-static bool is_recording(const char *file)
+bool lab_is_recording(const char *file)
 {
     FILE *in = foliot__file_stream(file);
     bool is = in && fgetc(in) == (unsigned char)FOLIOT__RECORDING_MAGIC[0];
@@ -145,10 +144,10 @@ static bool is_recording(const char *file)
     return is;
 }
 
-static int open_recording(const lab_context *context, const char *file, lab_inputs *inputs)
+int lab_recording_open(const lab_context *context, const char *file, foliot_replay **replay)
 {
     foliot_damage damage;
-    foliot_status status = foliot_replay_open(file, &inputs->replay, &damage);
+    foliot_status status = foliot_replay_open(file, replay, &damage);
     if (status == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
     int code = status == FOLIOT_STATUS_IO ? FOLIOT__EXIT_ERROR
@@ -189,8 +188,8 @@ int lab_inputs_open(const lab_context *context, const char *file, const foliot_s
     lab_inputs *inputs = calloc(1, sizeof *inputs);
     if (!inputs)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
-    int code = is_recording(file) ? open_recording(context, file, inputs)
-                                  : open_script(context, file, scene, inputs);
+    int code = lab_is_recording(file) ? lab_recording_open(context, file, &inputs->replay)
+                                      : open_script(context, file, scene, inputs);
     if (code)
         lab_inputs_close(inputs);
     else

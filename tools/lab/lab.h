@@ -65,6 +65,20 @@ bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list,
                    const char **message);
 void lab_inputs_close(lab_inputs *inputs);
 
+// A recording begins with a byte that no line of text does.
+bool lab_is_recording(const char *file);
+// 0, or the exit code after a sentence.
+int lab_recording_open(const lab_context *context, const char *file, foliot_replay **replay);
+
+// Commands of a run: none, lines of JSON (command_script.h) or a recording's. As inputs, above.
+typedef struct lab_commands lab_commands;
+int lab_commands_open(const lab_context *context, const char *file, const foliot_scene *scene,
+                      lab_commands **commands);
+// Those of the step from `tick` to `tick` + 1, into *in.
+bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *in,
+                     const char **message);
+void lab_commands_close(lab_commands *commands);
+
 // Set by Ctrl-C and SIGTERM once lab_catch_signals was called: runs stop at the next tick. A second
 // one ends the program.
 void lab_catch_signals(void);
@@ -75,7 +89,7 @@ uint64_t lab_now_ns(void); // for speeds in reports only
 // The commands' option tables are filled by main.c.
 typedef struct lab_run_options {
     bool json;
-    const char *integrator, *dt, *inputs, *record, *csv, *jitter;
+    const char *integrator, *dt, *inputs, *commands, *record, *csv, *jitter;
     uint64_t ticks, every;
     double time;
     bool ticks_given, time_given, every_given;
@@ -90,7 +104,7 @@ typedef struct lab_compare_options {
 
 typedef struct lab_synctest_options {
     bool json, players_given;
-    const char *integrator, *inputs;
+    const char *integrator, *inputs, *commands;
     uint64_t ticks, players, seed;
 } lab_synctest_options;
 

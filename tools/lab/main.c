@@ -28,6 +28,8 @@ static const foliot__option run_table[] = {
      .help = "how long, in the scene's unit of time; a multiple of dt"},
     {"inputs", "FILE", FOLIOT__OPTION_TEXT, &run_options.inputs,
      .help = "players' inputs: lines of text, or a recording"},
+    {"commands", "FILE", FOLIOT__OPTION_TEXT, &run_options.commands,
+     .help = "commands: lines of JSON, or a recording"},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &run_options.record,
      .help = "writes a recording that foliot-replay verifies"},
     {"csv", "FILE", FOLIOT__OPTION_TEXT, &run_options.csv,
@@ -69,6 +71,8 @@ static const foliot__option synctest_table[] = {
      .help = "of the random players (default 1)"},
     {"inputs", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.inputs,
      .help = "instead of random players: lines of text, or a recording"},
+    {"commands", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.commands,
+     .help = "commands: lines of JSON, or a recording"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.integrator,
      .help = "instead of the scene's"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json,
@@ -86,7 +90,8 @@ static const foliot__command commands[] = {
     {"integrators", "[--json]", "lists every integrator with its order and its cost.",
      "  foliot-lab integrators\n  foliot-lab integrators --json\n", json_table, 0, 0},
     {"run",
-     "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] [--record FILE] "
+     "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] "
+     "[--commands FILE] [--record FILE] "
      "[--csv FILE --every K] [--dt-jitter F,seed=N] [--json]",
      "runs a scene and reports energy, momentum and the bodies at the end.",
      "  foliot-lab run scenes/spring-damper.yaml\n"
@@ -107,7 +112,8 @@ static const foliot__command commands[] = {
     {"bench", "[SCENE] [--bodies N] [--json]", "measures what a step of each integrator costs.",
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
     {"synctest",
-     "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--integrator NAME] [--json]",
+     "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--commands FILE] "
+     "[--integrator NAME] [--json]",
      "tests a scene for lockstep: rolls back, restores and disturbs it at every tick.",
      "  foliot-lab synctest scenes/spacewar.yaml\n"
      "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n",

@@ -32,6 +32,7 @@ typedef struct run {
     foliot_scene *scene;
     foliot_world *world;
     lab_inputs *inputs;
+    lab_commands *commands;
     foliot_recording *recording;
     FILE *csv;
     double jitter; // share of dt; 0: none
@@ -230,9 +231,9 @@ static int record_open(run *r)
                           foliot_status_get_text(status));
 }
 
-static int record_tick(run *r, const foliot_input *inputs, uint32_t count)
+static int record_tick(run *r, const foliot_tick_inputs *in)
 {
-    foliot_status status = foliot_recording_append(r->recording, r->world, inputs, count);
+    foliot_status status = foliot_recording_append_tick(r->recording, r->world, in, NULL, 0);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_drain(r->recording);
     return status == FOLIOT_STATUS_OK ? 0 : record_failed(r, status);
@@ -269,7 +270,7 @@ static void observe_tick(run *r)
     csv_rows(r);
 }
 
-static foliot_status step_world(run *r, const foliot_input *inputs, uint32_t count)
+static foliot_status step_world(run *r, const foliot_tick_inputs *in)
 {
     foliot__watchdog_begin_work();
     uint64_t begin = lab_now_ns();
@@ -278,7 +279,7 @@ static foliot_status step_world(run *r, const foliot_input *inputs, uint32_t cou
         double u = 2 * foliot__rng_unit(&r->rng) - 1;
         status = foliot_world_step_dt(r->world, r->scene->dt * (1 + r->jitter * u), NULL);
     } else {
-        status = foliot_world_step(r->world, inputs, count, NULL);
+        status = foliot_world_step_tick(r->world, in, NULL);
     }
     r->step_ns += lab_now_ns() - begin;
     foliot__watchdog_end_work();
@@ -290,20 +291,20 @@ static int run_ticks(run *r)
     foliot__progress progress = foliot__progress_begin("running", r->ticks);
     int code = 0;
     for (uint64_t tick = 0; tick < r->ticks && code == 0 && !r->interrupted; tick++) {
-        const foliot_input *inputs;
-        uint32_t count;
+        foliot_tick_inputs in;
         const char *message = "";
-        if (!lab_inputs_at(r->inputs, tick, &inputs, &count, &message)) {
+        if (!lab_inputs_at(r->inputs, tick, &in.inputs, &in.input_count, &message) ||
+            !lab_commands_at(r->commands, tick, &in, &message)) {
             code = lab_fail(r->context, FOLIOT__EXIT_CORRUPT, "%s", message);
             break;
         }
-        foliot_status status = step_world(r, inputs, count);
+        foliot_status status = step_world(r, &in);
         if (status != FOLIOT_STATUS_OK) {
             code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "tick %" PRIu64 ": %s", tick,
                             foliot_status_get_text(status));
             break;
         }
-        if (r->recording && (code = record_tick(r, inputs, count)) != 0)
+        if (r->recording && (code = record_tick(r, &in)) != 0)
             break;
         observe_tick(r);
         foliot__progress_at(&progress, tick + 1);
@@ -549,6 +550,8 @@ static void json_account(const run *r)
 static int open_run(run *r)
 {
     int opened = lab_inputs_open(r->context, r->options->inputs, r->scene, &r->inputs);
+    if (!opened)
+        opened = lab_commands_open(r->context, r->options->commands, r->scene, &r->commands);
     if (opened)
         return opened;
     foliot_status status = foliot_world_create(r->scene, &r->world);
@@ -584,6 +587,7 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
     if (code == 0)
         print_report(&r);
     lab_inputs_close(r.inputs);
+    lab_commands_close(r.commands);
     foliot_world_destroy(r.world);
     foliot_scene_destroy(r.scene);
     return code == 0 && r.interrupted ? FOLIOT__EXIT_ERROR : code;

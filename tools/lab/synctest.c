@@ -13,6 +13,7 @@
 
 typedef struct source {
     lab_inputs *inputs;
+    lab_commands *commands;
     const char *problem;
 } source;
 
@@ -29,6 +30,18 @@ static uint32_t take_inputs(void *user, uint64_t tick, foliot_input *inputs, uin
     if (count <= capacity && count > 0)
         memcpy(inputs, list, sizeof *inputs * count);
     return count;
+}
+
+static foliot_status take_commands(void *user, uint64_t tick, foliot_command_list *list)
+{
+    source *s = user;
+    foliot_tick_inputs in;
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (!lab_commands_at(s->commands, tick, &in, &s->problem))
+        return FOLIOT_STATUS_CORRUPT;
+    for (uint32_t i = 0; i < in.command_count && status == FOLIOT_STATUS_OK; i++)
+        status = foliot_command_list_append(list, &in.commands[i]);
+    return status;
 }
 
 static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
@@ -77,6 +90,10 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
         config.inputs = take_inputs;
         config.inputs_user = from;
     }
+    if (from->commands) {
+        config.commands = take_commands;
+        config.commands_user = from;
+    }
     foliot_status status = foliot_harness_run(&config, &result);
     free(setup);
     if (from->problem)
@@ -101,9 +118,12 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
     if (code == 0)
         code = lab_inputs_open(context, options->inputs, scene, &from.inputs);
     if (code == 0)
+        code = lab_commands_open(context, options->commands, scene, &from.commands);
+    if (code == 0)
         code = run_harness(context, options, scene, &from);
     if (from.inputs)
         lab_inputs_close(from.inputs);
+    lab_commands_close(from.commands);
     foliot_scene_destroy(scene);
     return code;
 }

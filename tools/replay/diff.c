@@ -21,11 +21,11 @@ const foliot__option diff_options[] = {
 typedef struct pair {
     foliot_replay *a, *b;
     const foliot_replay_summary *one, *other;
-    char scene[128];         // how scene or run differ as a whole, or empty
-    bool inputs, digests;    // whether any differ:
-    uint64_t input_tick;     // the first tick whose inputs differ
-    uint64_t length;         // ticks that both have
-    foliot_divergence found; // if `digests`
+    char scene[128];                   // how scene or run differ as a whole, or empty
+    bool inputs, commands, digests;    // whether any differ:
+    uint64_t input_tick, command_tick; // the first tick whose inputs, whose commands differ
+    uint64_t length;                   // ticks that both have
+    foliot_divergence found;           // if `digests`
     foliot_status status;
 } pair;
 
@@ -64,6 +64,30 @@ static bool same_inputs(pair *p, uint64_t tick)
         same = a[i].player == b[i].player && a[i].sequence == b[i].sequence &&
                a[i].kind == b[i].kind && a[i].buttons == b[i].buttons &&
                memcmp(a[i].axes, b[i].axes, sizeof a[i].axes) == 0;
+    return same;
+}
+
+static bool same_command(const foliot_command *a, const foliot_command *b)
+{
+    uint8_t bytes[2][1024];
+    size_t length = foliot_command_encode(a, bytes[0], sizeof bytes[0]);
+    return a->sequence == b->sequence && a->source == b->source &&
+           foliot_command_encode(b, bytes[1], sizeof bytes[1]) == length &&
+           memcmp(bytes[0], bytes[1], length) == 0;
+}
+
+static bool same_commands(pair *p, uint64_t tick)
+{
+    const foliot_command *a, *b;
+    uint32_t count, other;
+    p->status = foliot_replay_get_commands(p->a, tick, &a, &count);
+    if (p->status == FOLIOT_STATUS_OK)
+        p->status = foliot_replay_get_commands(p->b, tick, &b, &other);
+    if (p->status != FOLIOT_STATUS_OK)
+        return true;
+    bool same = count == other;
+    for (uint32_t i = 0; same && i < count; i++)
+        same = same_command(&a[i], &b[i]);
     return same;
 }
 
@@ -113,9 +137,15 @@ static void compare_ticks(pair *p)
         if (!same_digest(p, tick)) {
             p->digests = true;
             p->found = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};
-        } else if (!p->inputs && tick < last && !same_inputs(p, tick)) {
+            break;
+        }
+        if (tick < last && !p->inputs && !same_inputs(p, tick)) {
             p->inputs = true;
             p->input_tick = tick;
+        }
+        if (tick < last && !p->commands && !same_commands(p, tick)) {
+            p->commands = true;
+            p->command_tick = tick;
         }
     }
     if (p->digests)
@@ -128,7 +158,7 @@ static void put_json(const pair *p)
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_bool(&json, "same",
-                      !p->scene[0] && !p->inputs && !p->digests &&
+                      !p->scene[0] && !p->inputs && !p->commands && !p->digests &&
                           p->one->last_tick == p->other->last_tick);
     foliot__json_text(&json, "scene", p->scene[0] ? p->scene : NULL);
     foliot__json_count(&json, "ticks", p->length);
@@ -136,6 +166,10 @@ static void put_json(const pair *p)
         foliot__json_count(&json, "first_other_input", p->input_tick);
     else
         foliot__json_null(&json, "first_other_input");
+    if (p->commands)
+        foliot__json_count(&json, "first_other_command", p->command_tick);
+    else
+        foliot__json_null(&json, "first_other_command");
     foliot__divergence_put(&json, p->digests ? &p->found : NULL, &names);
     foliot__json_close(&json);
     foliot__json_line(&json);
@@ -148,6 +182,8 @@ static void put_text(const pair *p, const char *one, const char *other)
         printf("%s\n", p->scene);
     if (p->inputs)
         printf("inputs differ first in tick %" PRIu64 "\n", p->input_tick);
+    if (p->commands)
+        printf("commands differ first in tick %" PRIu64 "\n", p->command_tick);
     if (p->one->last_tick != p->other->last_tick)
         printf("they end at ticks %" PRIu64 " and %" PRIu64 "\n", p->one->last_tick,
                p->other->last_tick);
@@ -176,8 +212,8 @@ int diff_command(const foliot__program *program, const foliot__arguments *argume
             put_json(&p);
         else
             put_text(&p, file[0], file[1]);
-        bool same =
-            !p.scene[0] && !p.inputs && !p.digests && p.one->last_tick == p.other->last_tick;
+        bool same = !p.scene[0] && !p.inputs && !p.commands && !p.digests &&
+                    p.one->last_tick == p.other->last_tick;
         worst = same ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
         worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.a)->status));
         worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.b)->status));

@@ -3,7 +3,10 @@
 // inputs and digests as they were recorded.
 #include "tool.h"
 
+#include "base/json.h"
 #include "base/text.h"
+#include "command/command_json.h"
+#include "recording/replay.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +17,8 @@ static uint64_t every = 1;
 
 const foliot__option export_options[] = {
     {"csv", NULL, FOLIOT__OPTION_FLAG, &csv_wanted, .help = "comma-separated values on stdout"},
-    {"what", "bodies|inputs|digests", FOLIOT__OPTION_TEXT, &what, .help = "default bodies"},
+    {"what", "bodies|inputs|commands|orders|messages|digests", FOLIOT__OPTION_TEXT, &what,
+     .help = "default bodies; commands, orders and messages are lines of JSON"},
     {"every", "K", FOLIOT__OPTION_COUNT, &every, .low = 1,
      .help = "of bodies: only ticks divisible by K"},
     {0}};
@@ -85,6 +89,99 @@ static foliot_status export_inputs(foliot_replay *replay)
     return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
 }
 
+// The lines that `foliot-lab run --commands` reads.
+static foliot_status export_commands(foliot_replay *replay)
+{
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_STATUS_OK;
+         tick++) {
+        const foliot_command *commands;
+        uint32_t count = 0;
+        status = foliot_replay_get_commands(replay, tick, &commands, &count);
+        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < count; i++) {
+            char text[8192]; // six bytes for one of a text, at most, and two texts
+            foliot__command_line_print(&commands[i], tick, text, sizeof text);
+            puts(text);
+        }
+    }
+    return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
+}
+
+// Bytes as hexadecimal digits; also as text where they are printable.
+static void put_payload(foliot__json *json, const uint8_t *bytes, size_t length)
+{
+    char hex[2 * FOLIOT_MESSAGE_BYTES_MAX + 1] = "", text[FOLIOT_MESSAGE_BYTES_MAX + 1];
+    for (size_t i = 0; i < length; i++)
+        snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+    memcpy(text, bytes, length);
+    text[length] = 0;
+    bool plain = strlen(text) == length;
+    for (size_t at = 0, taken; plain && at < length; at += taken) {
+        uint32_t character;
+        taken = foliot__utf8_decode(text + at, &character);
+        plain = taken > 0 && foliot__printable(character);
+    }
+    foliot__json_text(json, "bytes", hex);
+    if (plain)
+        foliot__json_text(json, "text", text);
+}
+
+static foliot_status export_orders(foliot_replay *replay)
+{
+    static const char *const kinds[] = {"game", "chat", "joined", "left"};
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    foliot__json json = foliot__json_to(stdout);
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_STATUS_OK;
+         tick++) {
+        const foliot_order *orders;
+        uint32_t count = 0;
+        status = foliot_replay_get_orders(replay, tick, &orders, &count);
+        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < count; i++) {
+            foliot__json_object(&json, NULL);
+            foliot__json_count(&json, "tick", tick);
+            foliot__json_count(&json, "player", orders[i].player);
+            foliot__json_count(&json, "sequence", orders[i].sequence);
+            foliot__json_text(&json, "kind", kinds[orders[i].kind]);
+            put_payload(&json, orders[i].bytes, orders[i].length);
+            foliot__json_close(&json);
+            foliot__json_line(&json);
+        }
+    }
+    return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
+}
+
+static void put_message(foliot__json *json, const foliot__recording_content *content,
+                        const foliot__recorded_message *message)
+{
+    foliot__json_object(json, NULL);
+    foliot__json_count(json, "tick", message->tick);
+    if (message->player == FOLIOT_TO_ALL)
+        foliot__json_null(json, "player"); // to all
+    else
+        foliot__json_count(json, "player", message->player);
+    foliot__json_bool(json, "reliable", message->reliable);
+    put_payload(json, content->message_bytes + message->at, message->length);
+    foliot__json_close(json);
+    foliot__json_line(json);
+}
+
+// Messages stand anywhere among the ticks: they are listed as the blocks have them.
+static foliot_status export_messages(foliot_replay *replay)
+{
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    foliot__json json = foliot__json_to(stdout);
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_STATUS_OK;
+         tick = replay->content.tick) {
+        status = foliot__replay_locate(replay, tick);
+        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < replay->content.message_count; i++)
+            put_message(&json, &replay->content, &replay->content.messages[i]);
+    }
+    return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
+}
+
 static foliot_status export_digests(foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -102,21 +199,32 @@ static foliot_status export_digests(foliot_replay *replay)
 
 int export_command(const foliot__program *program, const foliot__arguments *arguments)
 {
+    static const struct {
+        const char *name;
+        foliot_status (*run)(foliot_replay *replay);
+        bool csv; // else lines of JSON
+    } forms[] = {{"bodies", export_bodies, true},   {"inputs", export_inputs, true},
+                 {"digests", export_digests, true}, {"commands", export_commands, false},
+                 {"orders", export_orders, false},  {"messages", export_messages, false}};
+    const size_t count = sizeof forms / sizeof forms[0];
     int code;
+    size_t i = 0;
     const char *file = arguments->operands[0];
-    if (!csv_wanted)
-        return foliot__options_wrong(program, arguments, "say --csv, the one format there is");
-    foliot_status (*run)(foliot_replay *) = strcmp(what, "bodies") == 0    ? export_bodies
-                                            : strcmp(what, "inputs") == 0  ? export_inputs
-                                            : strcmp(what, "digests") == 0 ? export_digests
-                                                                           : NULL;
-    if (!run)
+    while (i < count && strcmp(what, forms[i].name) != 0)
+        i++;
+    if (i == count)
+        return foliot__options_wrong(
+            program, arguments,
+            "--what %s is not bodies, inputs, commands, orders, messages or digests", what);
+    if (forms[i].csv != csv_wanted)
         return foliot__options_wrong(program, arguments,
-                                     "--what %s is not bodies, inputs or digests", what);
+                                     forms[i].csv ? "say --csv, the one format of %s that there is"
+                                                  : "%s are lines of JSON: leave out --csv",
+                                     what);
     foliot_replay *replay = tool_open(file, &code);
     if (!replay)
         return code;
-    foliot_status status = run(replay);
+    foliot_status status = forms[i].run(replay);
     if (status == FOLIOT_STATUS_NOT_FOUND) // the end
         status = foliot_replay_get_damage(replay)->status;
     tool_tell_damage(file, replay);

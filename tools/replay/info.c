@@ -51,15 +51,22 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_text(&json, "version", a->version);
     foliot__json_count(&json, "players", a->players);
     foliot__json_count(&json, "inputs", a->inputs);
+    foliot__json_count(&json, "commands", a->commands);
+    foliot__json_count(&json, "orders", a->orders);
+    foliot__json_count(&json, "messages", a->messages);
     foliot__json_count(&json, "digests", a->digests);
     foliot__json_count(&json, "keyframes", a->keyframes);
     foliot__json_count(&json, "blocks", a->blocks);
     foliot__json_count(&json, "bytes", a->bytes);
     foliot__json_count(&json, "input_bytes", a->input_bytes);
+    foliot__json_count(&json, "command_bytes", a->command_bytes);
+    foliot__json_count(&json, "order_bytes", a->order_bytes);
     foliot__json_count(&json, "digest_bytes", a->digest_bytes);
     foliot__json_count(&json, "keyframe_bytes", a->keyframe_bytes);
     foliot__json_count(&json, "header_bytes", a->header_bytes);
     foliot__json_count(&json, "other_bytes", a->other_bytes);
+    foliot__json_text(&json, "session_rules", a->rules_name[0] ? a->rules_name : NULL);
+    foliot__json_count(&json, "session_rules_version", a->rules_version);
     foliot__json_text(&json, "damage", damage->status == FOLIOT_STATUS_OK ? NULL : damage->text);
     foliot__json_close(&json);
     foliot__json_line(&json);
@@ -93,6 +100,21 @@ static void put_rates(const foliot_replay_summary *a)
     putchar('\n');
 }
 
+// What came to the session beside the inputs of players.
+static void print_session(const foliot_replay_summary *a)
+{
+    char name[FOLIOT_NAME_BYTES], build[96];
+    if (a->rules_name[0])
+        printf("  rules        %s, version %" PRIu32 "%s%s\n",
+               foliot__text_clean(name, sizeof name, a->rules_name), a->rules_version,
+               a->rules_build[0] ? ", " : "",
+               foliot__text_clean(build, sizeof build, a->rules_build));
+    if (a->commands + a->orders + a->messages > 0)
+        printf("  session      %" PRIu64 " commands (%" PRIu64 " bytes), %" PRIu64
+               " orders (%" PRIu64 " bytes), %" PRIu64 " messages\n",
+               a->commands, a->command_bytes, a->orders, a->order_bytes, a->messages);
+}
+
 static void put_text(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
 {
     char text[FOLIOT_DIGEST_TEXT_BYTES];
@@ -104,6 +126,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
     printf("%s\n", a->closed ? ", closed in order" : ", not closed: it ended early");
     printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
            a->players == 1 ? "" : "s", a->inputs);
+    print_session(a);
     foliot_digest_print(a->final_digest, text);
     printf("  digests      %" PRIu64 "%s%s\n", a->digests, a->closed ? ", the last " : "",
            a->closed ? text : "");

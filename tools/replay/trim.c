@@ -37,21 +37,51 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
 {
     foliot_status status = FOLIOT_STATUS_OK;
     while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < to) {
-        const foliot_input *inputs = NULL;
-        uint32_t count = 0;
+        foliot__recorded_tick recorded = {0};
         uint64_t tick = foliot_replay_get_tick(replay);
         status = foliot_replay_step(replay);
         if (status == FOLIOT_STATUS_OK)
-            status = foliot_replay_get_inputs(replay, tick, &inputs, &count);
-        if (status == FOLIOT_STATUS_OK)
-            status =
-                foliot_recording_append(recording, foliot_replay_get_world(replay), inputs, count);
+            status = foliot__replay_locate(replay, tick);
+        if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded))
+            status = foliot_recording_append_tick(recording, foliot_replay_get_world(replay),
+                                                  &recorded.inputs, recorded.orders,
+                                                  recorded.order_count);
         // As fast as the disk, not faster: here waiting is right.
         if (status == FOLIOT_STATUS_OK &&
             foliot_recording_get_state(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
     }
     return status;
+}
+
+// The state of the rules goes on where the old recording has a keyframe of the same tick.
+static foliot_status copy_rules_state(void *user, void *bytes, size_t capacity, size_t *length)
+{
+    foliot_replay *replay = user;
+    const uint8_t *state =
+        foliot_replay_get_rules_state(replay, foliot_replay_get_tick(replay), length);
+    if (!state)
+        return FOLIOT_STATUS_NOT_FOUND;
+    if (bytes && *length <= capacity)
+        memcpy(bytes, state, *length);
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status begin_output(foliot_replay *replay, foliot_recording **recording)
+{
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    foliot_recording_config config = foliot_recording_config_default();
+    const foliot_recording_rules rules = {.name = about->rules_name,
+                                          .version = about->rules_version,
+                                          .text = about->rules_text,
+                                          .text_bytes = about->rules_text_bytes,
+                                          .build = about->rules_build,
+                                          .save = copy_rules_state,
+                                          .user = replay};
+    config.commands = foliot__recording_version_commands(about->format);
+    config.rules = about->rules_name[0] ? &rules : NULL;
+    return foliot_recording_open(out_file, about->scene, &replay->capacities,
+                                 foliot_replay_get_world(replay), &config, recording);
 }
 
 static int report_failure(const char *file, foliot_replay *replay, foliot_status status)
@@ -90,8 +120,7 @@ static int trim_recording(const char *file, foliot_replay *replay)
     foliot_status status = foliot_replay_seek(replay, from);
     errno = 0;
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_open(out_file, about->scene, &replay->capacities,
-                                       foliot_replay_get_world(replay), NULL, &recording);
+        status = begin_output(replay, &recording);
     if (status != FOLIOT_STATUS_OK)
         return report_failure(file, replay, status);
     status = copy_ticks(replay, recording, to);
