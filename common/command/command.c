@@ -68,7 +68,7 @@ size_t foliot__command_text_bytes(uint32_t kind, const foliot_command_field *fie
 
 const char *const *foliot__command_words(uint32_t kind, const foliot_command_field *field)
 {
-    // The orders of foliot_body_motion and foliot_constraint_kind.
+    // In the order of foliot_body_motion and of foliot_constraint_kind.
     static const char *const motions[] = {"dynamic", "static", "kinematic", NULL};
     static const char *const joints[] = {"distance", "rod", "ball", "hinge", "weld", NULL};
     if (kind == FOLIOT_COMMAND_set_body && strcmp(field->name, "motion") == 0)

@@ -456,7 +456,7 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
     foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count);
     const foliot_command *commands;
     if (foliot__session_log_commands_at(&replay->content.session, tick, &commands) > 0)
-        return FOLIOT_STATUS_UNSUPPORTED; // a command has no inverse
+        return FOLIOT_STATUS_UNSUPPORTED; // has no inverse; only a forged file gets here
     for (uint32_t i = 0; i < count; i++)
         if (inputs[i].kind != FOLIOT_INPUT_CONTROL)
             return FOLIOT_STATUS_UNSUPPORTED;

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+// test_recording_rules.c: sessions of a world with commands and rules: recorded, verified, stepped
+// back, continued after a crash with the state of the rules. Method: rules that count what they saw
+// and spawn, push and remove bodies by that count, so that one forgotten tick gives other commands.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "command/command.h"
+#include "foliot/foliot.h"
+#include "recording_fixture.h"
+#include "status.h"
+
+#define TICKS 250
+#define STATE_BYTES 16
+
+// The rules: all that they know.
+typedef struct counting {
+    uint64_t ticks, seen;
+    uint32_t sequence; // of the host's commands
+    uint32_t restored, ran;
+    foliot_command commands[4];
+    uint32_t command_count;
+} counting;
+
+static foliot_status save(void *user, void *bytes, size_t capacity, size_t *length)
+{
+    const counting *c = user;
+    *length = STATE_BYTES;
+    if (bytes && capacity >= STATE_BYTES) {
+        foliot__writer w = foliot__writer_of(bytes, capacity);
+        foliot__write_u64(&w, c->ticks);
+        foliot__write_u64(&w, c->seen);
+    }
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status restore(void *user, const void *bytes, size_t length)
+{
+    counting *c = user;
+    foliot__reader r = foliot__reader_of(bytes, length);
+    c->ticks = foliot__read_u64(&r);
+    c->seen = foliot__read_u64(&r);
+    c->restored++;
+    return length == STATE_BYTES ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
+}
+
+static foliot_status tick(void *user, const foliot_rules_view *view)
+{
+    counting *c = user;
+    check_eq(view->tick, c->ticks + 1);
+    check_eq(view->tick, foliot_world_get_tick(view->world));
+    c->ticks = view->tick;
+    c->ran++;
+    for (uint32_t i = 0; i < view->order_count; i++)
+        c->seen += view->orders[i].bytes[0] + view->orders[i].sequence;
+    c->seen += foliot_world_get_body_count(view->world) + view->input_count;
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_recording_rules rules_of(counting *c)
+{
+    return (foliot_recording_rules){.name = "counting",
+                                    .version = 2,
+                                    .save = save,
+                                    .restore = restore,
+                                    .tick = tick,
+                                    .user = c};
+}
+
+typedef struct session {
+    foliot_scene *scene;
+    foliot_world *world;
+    foliot_recording *recording;
+    counting counting;
+    foliot_digest digests[TICKS + 1];
+    uint64_t seen[TICKS + 1];
+    char file[40];
+} session;
+
+static session *s;
+
+// A box above a floor, and balls to spawn.
+static foliot_scene *make_scene(void)
+{
+    foliot_body_definition bodies[2] = {foliot_body_definition_default(),
+                                        foliot_body_definition_default()};
+    foliot_body_definition ball = bodies[0];
+    bodies[0].name = "box";
+    bodies[0].position[2] = 3;
+    bodies[0].shape = (foliot_shape){.kind = FOLIOT_SHAPE_BOX, .half = {0.5, 0.5, 0.5}};
+    bodies[1].name = "floor";
+    bodies[1].is_static = true;
+    bodies[1].shape = (foliot_shape){.kind = FOLIOT_SHAPE_PLANE, .normal = {0, 0, 1}};
+    ball.name = "ball";
+    ball.shape = (foliot_shape){.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.3};
+    foliot_scene scene = foliot_scene_default();
+    scene.name = "session";
+    scene.dt = 1.0 / 60;
+    scene.gravity[2] = -9.81;
+    scene.bodies = bodies;
+    scene.body_count = 2;
+    scene.bodies_max = 32;
+    scene.commands_max = 8;
+    scene.prototypes = &ball;
+    scene.prototype_count = 1;
+    foliot_scene *copy;
+    size_t length;
+    assert_int_equal(foliot_scene_encode(&scene, NULL, 0, &length), FOLIOT_STATUS_OK);
+    uint8_t *bytes = malloc(length);
+    assert_int_equal(foliot_scene_encode(&scene, bytes, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_scene_decode(bytes, length, &copy), FOLIOT_STATUS_OK);
+    free(bytes);
+    return copy;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    s = calloc(1, sizeof *s);
+    s->scene = make_scene();
+    snprintf(s->file, sizeof s->file, "/tmp/foliot-rules-XXXXXX");
+    close(mkstemp(s->file));
+    return foliot_world_create(s->scene, &s->world) == FOLIOT_STATUS_OK ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    unlink(s->file);
+    foliot_world_destroy(s->world);
+    foliot_scene_destroy(s->scene);
+    free(s);
+    return 0;
+}
+
+static void open_recording(void)
+{
+    foliot_recording_config config = recording_fixture_config(10, 60);
+    const foliot_recording_rules rules = rules_of(&s->counting);
+    config.rules = &rules;
+    assert_int_equal(
+        foliot_recording_open(s->file, s->scene, NULL, s->world, &config, &s->recording),
+        FOLIOT_STATUS_OK);
+}
+
+static foliot_command *give(uint32_t kind)
+{
+    counting *c = &s->counting;
+    foliot_command *command = &c->commands[c->command_count++];
+    *command = foliot_command_default((foliot_command_kind)kind);
+    command->source = FOLIOT_COMMAND_SOURCE_RULES;
+    command->sequence = ++c->sequence;
+    return command;
+}
+
+// What the rules decide for the next step, by what they have seen.
+static void decide(void)
+{
+    counting *c = &s->counting;
+    c->command_count = 0;
+    if (c->ticks % 9 == 2) {
+        foliot_command *spawn = give(FOLIOT_COMMAND_spawn);
+        spawn->fields = FOLIOT_COMMAND_HAS(spawn, prototype) | FOLIOT_COMMAND_HAS(spawn, position);
+        spawn->as.spawn.position[0] = (float)(c->seen % 17) - 8;
+        spawn->as.spawn.position[1] = (float)(c->seen % 13) - 6;
+        spawn->as.spawn.position[2] = 6;
+    }
+    if (c->ticks % 4 == 1) {
+        foliot_command *impulse = give(FOLIOT_COMMAND_impulse);
+        impulse->fields = FOLIOT_COMMAND_HAS(impulse, body) | FOLIOT_COMMAND_HAS(impulse, linear);
+        impulse->as.impulse.body.value = foliot__command_id((uint32_t)(c->seen % 5), 0);
+        impulse->as.impulse.linear[2] = 0.5f;
+    }
+    if (c->ticks % 40 == 30) { // some of them are refused: the slot may be empty
+        foliot_command *despawn = give(FOLIOT_COMMAND_despawn);
+        despawn->fields = FOLIOT_COMMAND_HAS(despawn, body);
+        despawn->as.despawn.body.value = foliot__command_id(2 + (uint32_t)(c->seen % 4), 0);
+    }
+}
+
+static void play_tick(void)
+{
+    counting *c = &s->counting;
+    uint64_t now = foliot_world_get_tick(s->world);
+    foliot_order orders[2] = {{.player = 1, .sequence = (uint32_t)now, .length = 3, .bytes = "go"},
+                              {.player = 4, .sequence = 2 * (uint32_t)now, .kind = 1, .length = 1}};
+    uint32_t order_count = now % 3 == 0 ? 2 : 0;
+    decide();
+    const foliot_tick_inputs in = {.commands = c->commands, .command_count = c->command_count};
+    assert_int_equal(foliot_world_step_tick(s->world, &in, NULL), FOLIOT_STATUS_OK);
+    const foliot_rules_view view = {.scene = s->scene,
+                                    .world = s->world,
+                                    .tick = now + 1,
+                                    .orders = orders,
+                                    .order_count = order_count};
+    assert_int_equal(tick(c, &view), FOLIOT_STATUS_OK);
+    foliot_digest digest = foliot_world_get_digest(s->world);
+    if (s->digests[now + 1].low) // played before, without a crash
+        assert_true(foliot_digest_equal(digest, s->digests[now + 1]));
+    s->digests[now + 1] = digest;
+    s->seen[now + 1] = c->seen;
+    if (s->recording)
+        assert_int_equal(
+            foliot_recording_append_tick(s->recording, s->world, &in, orders, order_count),
+            FOLIOT_STATUS_OK);
+    if (s->recording)
+        assert_int_equal(foliot_recording_drain(s->recording), FOLIOT_STATUS_OK);
+}
+
+static foliot_replay *open_file(void)
+{
+    foliot_replay *replay;
+    foliot_damage damage = {0};
+    if (foliot_replay_open(s->file, &replay, &damage) != FOLIOT_STATUS_OK)
+        fail_msg("%s", damage.text);
+    return replay;
+}
+
+static void a_session_verifies_without_its_rules(void **state)
+{
+    (void)state;
+    open_recording();
+    while (foliot_world_get_tick(s->world) < TICKS)
+        play_tick();
+    check_gt(foliot_world_get_counters(s->world)->commands_refused, 0);
+    check_gt(foliot_world_get_body_count(s->world), 10);
+    assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+    foliot_verdict verdict;
+    foliot_replay *replay = open_file();
+    check_eq(foliot_replay_get_summary(replay)->format, FOLIOT_RECORDING_FORMAT_COMMANDS);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    check_eq(verdict.status, FOLIOT_STATUS_OK);
+    check_eq(verdict.ticks, TICKS);
+    static const uint64_t places[] = {200, 13, 61, 60, 59, TICKS};
+    for (uint32_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        assert_int_equal(foliot_replay_seek(replay, places[i]), FOLIOT_STATUS_OK);
+        assert_true(foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(replay)),
+                                        s->digests[places[i]]));
+    }
+    for (uint64_t at = TICKS; at > TICKS - 70; at--) {
+        assert_int_equal(foliot_replay_step_back(replay), FOLIOT_STATUS_OK);
+        assert_true(foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(replay)),
+                                        s->digests[at - 1]));
+    }
+    foliot_replay_close(replay);
+}
+
+static void scenes_that_take_commands_have_format_5(void **state)
+{
+    (void)state;
+    foliot_recording_config config = recording_fixture_config(10, 60);
+    assert_int_equal(
+        foliot_recording_open(s->file, s->scene, NULL, s->world, &config, &s->recording),
+        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+    foliot_replay *replay = open_file();
+    check_eq(foliot_replay_get_summary(replay)->format, 5);
+    assert_string_equal(foliot_replay_get_summary(replay)->rules_name, "");
+    foliot_replay_close(replay);
+}
+
+// Without a crash first; then once more with one, which must not be seen in any state.
+static void rules_go_on_after_a_crash(void **state)
+{
+    (void)state;
+    while (foliot_world_get_tick(s->world) < TICKS)
+        play_tick();
+    uint64_t seen = s->counting.seen;
+    foliot_world_destroy(s->world);
+    assert_int_equal(foliot_world_create(s->scene, &s->world), FOLIOT_STATUS_OK);
+    s->counting = (counting){0};
+    open_recording();
+    while (foliot_world_get_tick(s->world) < 150)
+        play_tick();
+    foliot_recording_abandon(s->recording);
+    foliot_world_destroy(s->world);
+    foliot_scene_destroy(s->scene);
+
+    uint32_t sequence = s->counting.sequence;
+    char problem[200];
+    foliot_recording_config config = recording_fixture_config(10, 60);
+    s->counting = (counting){.sequence = sequence};
+    foliot_recording_rules rules = rules_of(&s->counting);
+    config.rules = &rules;
+    rules.version = 3;
+    check_eq(foliot_recording_resume(s->file, &config, &s->recording, &s->scene, &s->world, problem,
+                                     sizeof problem),
+             FOLIOT_STATUS_UNSUPPORTED);
+    assert_string_equal(problem, "it was recorded with version 2 of the rules counting, and these "
+                                 "are version 3 of counting");
+    rules.version = 2;
+    if (foliot_recording_resume(s->file, &config, &s->recording, &s->scene, &s->world, problem,
+                                sizeof problem) != FOLIOT_STATUS_OK)
+        fail_msg("%s", problem);
+    check_eq(s->counting.restored, 1);
+    check_eq(s->counting.ran, 30); // from the keyframe of tick 120
+    check_eq(s->counting.ticks, 150);
+    check_eq(s->counting.seen, s->seen[150]);
+    while (foliot_world_get_tick(s->world) < TICKS)
+        play_tick();
+    check_eq(s->counting.seen, seen);
+    assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+
+    size_t length = 0;
+    foliot_replay *replay = open_file();
+    const uint8_t *bytes = foliot_replay_get_rules_state(replay, 150, &length);
+    check_eq(length, STATE_BYTES);
+    foliot__reader r = foliot__reader_of(bytes, length);
+    check_eq(foliot__read_u64(&r), 150);
+    check_eq(foliot__read_u64(&r), s->seen[150]);
+    foliot_verdict verdict;
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    check_eq(verdict.status, FOLIOT_STATUS_OK);
+    foliot_replay_close(replay);
+}
+
+static foliot_status draw_commands(void *user, uint64_t now, foliot_command_list *commands)
+{
+    (void)user;
+    s->counting.ticks = now;
+    s->counting.seen = now * 7;
+    decide();
+    for (uint32_t i = 0; i < s->counting.command_count; i++)
+        assert_int_equal(foliot_command_list_append(commands, &s->counting.commands[i]),
+                         FOLIOT_STATUS_OK);
+    return FOLIOT_STATUS_OK;
+}
+
+static void the_harness_gives_commands(void **state)
+{
+    (void)state;
+    foliot_harness_result result;
+    foliot_harness_config config = foliot_harness_config_default();
+    size_t length;
+    assert_int_equal(foliot_scene_encode(s->scene, NULL, 0, &length), FOLIOT_STATUS_OK);
+    uint8_t *setup = malloc(length);
+    assert_int_equal(foliot_scene_encode(s->scene, setup, length, &length), FOLIOT_STATUS_OK);
+    config.kind = &foliot_world_kind;
+    config.setup = setup;
+    config.setup_bytes = length;
+    config.ticks = 100;
+    config.players = 0;
+    config.commands = draw_commands;
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_OK);
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
+        if (!result.row[i].passed)
+            fail_msg("%s", result.row[i].text);
+    check_gt(result.commands, 30);
+    free(setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
+        cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_format_5, begin, end),
+        cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),
+        cmocka_unit_test_setup_teardown(the_harness_gives_commands, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
