@@ -24,6 +24,13 @@ typedef struct frozen {
     uint32_t slot;
 } frozen;
 
+// A command that the world refused.
+#define REFUSED_MAX 5
+typedef struct refused {
+    uint64_t tick; // that it was given to
+    uint32_t sequence, reason;
+} refused;
+
 // Everything about one run.
 typedef struct run {
     const lab_context *context;
@@ -42,6 +49,8 @@ typedef struct run {
     uint64_t step_ns;
     frozen frozen[FROZEN_MAX];
     uint32_t frozen_count;
+    refused refused[REFUSED_MAX]; // the first ones
+    uint32_t refused_count;
     bool interrupted, had_contacts;
 } run;
 
@@ -264,9 +273,13 @@ static void observe_tick(run *r)
     r->had_contacts = r->had_contacts || lab_has_contacts(r->world);
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(r->world, &count);
-    for (uint32_t i = 0; i < count; i++)
+    uint64_t tick = foliot_world_get_tick(r->world);
+    for (uint32_t i = 0; i < count; i++) {
         if (events[i].kind == FOLIOT_EVENT_FROZEN && r->frozen_count < FROZEN_MAX)
-            r->frozen[r->frozen_count++] = (frozen){foliot_world_get_tick(r->world), events[i].a};
+            r->frozen[r->frozen_count++] = (frozen){tick, events[i].a};
+        if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED && r->refused_count < REFUSED_MAX)
+            r->refused[r->refused_count++] = (refused){tick - 1, events[i].a, events[i].b};
+    }
     csv_rows(r);
 }
 
@@ -384,6 +397,12 @@ static void print_warnings(const run *r)
     for (uint32_t i = 0; i < r->frozen_count && i < 5; i++)
         printf("  frozen             %s left the range of numbers (2^40) at tick %" PRIu64 "\n",
                lab_body_name(r->scene, r->world, r->frozen[i].slot, name), r->frozen[i].tick);
+    for (uint32_t i = 0; i < r->refused_count; i++)
+        printf("  command refused    number %" PRIu32 " in tick %" PRIu64 ": %s\n",
+               r->refused[i].sequence, r->refused[i].tick,
+               foliot_command_reason_get_text((foliot_command_reason)r->refused[i].reason));
+    if (c->commands_refused > REFUSED_MAX)
+        printf("  commands refused   %" PRIu64 " in all\n", c->commands_refused);
     if (c->frozen_bodies > 5)
         printf("  frozen             %" PRIu64 " bodies in all\n", c->frozen_bodies);
     if (c->solver_failures)
@@ -510,6 +529,7 @@ static void json_counters(foliot__json *json, const run *r)
     foliot__json_count(json, "contacts_dropped", c->contacts_dropped);
     foliot__json_count(json, "events_dropped", c->events_dropped);
     foliot__json_count(json, "inputs_refused", c->inputs_refused);
+    foliot__json_count(json, "commands_refused", c->commands_refused);
 }
 
 static void json_account(const run *r)
