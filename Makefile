@@ -93,7 +93,7 @@ $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	    printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 FORCE:
 
-$(BUILD)/obj/common/rules/%.o: EXTRA += $(LUA_INCLUDES)
+$(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
 $(BUILD)/obj/%_avx2.o: ISA = $(ISA_avx2)
 $(BUILD)/obj/%_avx512.o: ISA = $(ISA_avx512)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)

@@ -242,6 +242,22 @@ static int set_var(lua_State *L)
     return give(L, "var", &c);
 }
 
+// end_session(reason, next): `end` is a word of Lua, and no name.
+static int end_session(lua_State *L)
+{
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_end);
+    const char *const texts[2] = {luaL_optstring(L, 1, NULL), luaL_optstring(L, 2, NULL)};
+    rules_of(L, "end_session");
+    for (int i = 0; i < 2; i++)
+        luaL_argcheck(L, !texts[i] || strlen(texts[i]) < FOLIOT_VAR_TEXT_BYTES, i + 1,
+                      "a text has at most 255 bytes");
+    c.fields = (texts[0] ? FOLIOT_COMMAND_HAS(end, reason) : 0) |
+               (texts[1] ? FOLIOT_COMMAND_HAS(end, next) : 0);
+    c.as.end.reason = texts[0];
+    c.as.end.next = texts[1];
+    return give(L, "end", &c);
+}
+
 // message(player or nil, text, unreliable)
 static int message(lua_State *L)
 {
@@ -270,8 +286,11 @@ static int kick(lua_State *L)
 
 void foliot__lua_set_game_functions(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"kick", kick}, {"message", message}, {"set_var", set_var}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"end_session", end_session},
+                                         {"kick", kick},
+                                         {"message", message},
+                                         {"set_var", set_var},
+                                         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }
 #endif

@@ -182,6 +182,22 @@ static void commands_act_in_the_next_step(void **state)
            4);
 }
 
+static void a_script_ends_the_session(void **state)
+{
+    (void)state;
+    lua_game g;
+    const char *next;
+    game_start(&g,
+               "function on_tick() if world.tick() == 2 then end_session('red wins', 'arena2') end "
+               "if world.tick() == 5 then command['end']{reason = 'again'} end end");
+    game_run(&g, 2);
+    assert_null(foliot_world_get_end(g.world, &next));
+    game_run(&g, 1);
+    assert_string_equal(foliot_world_get_end(g.world, &next), "red wins");
+    assert_string_equal(next, "arena2");
+    game_end(&g);
+}
+
 static void joints_are_made_and_broken(void **state)
 {
     (void)state;
@@ -676,6 +692,7 @@ int main(void)
         cmocka_unit_test(errors_name_line_and_column),
         cmocka_unit_test(the_world_is_seen),
         cmocka_unit_test(commands_act_in_the_next_step),
+        cmocka_unit_test(a_script_ends_the_session),
         cmocka_unit_test(joints_are_made_and_broken),
         cmocka_unit_test(wrong_commands_say_what_is_wrong),
         cmocka_unit_test(players_are_heard_in_order),
