@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lua_column.c: finds the token at which a script stops being Lua: the first one of its line up to
-// which, and no further, the script compiles with the same error. One before it ends in an error
-// near the end of the text.
+// lua_column.c: finds the token at which a script stops being Lua: the first one of its line with
+// which a cut script has the same error. Cut before it, the error is one near the end of the text.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_column.h"
 
@@ -12,8 +11,6 @@
 #include <string.h>
 
 #include "rules/lua_scan.h"
-
-#define TRIES_MAX 64 // tokens of one line that are looked at
 
 // The message of a script cut after `length` bytes; false if it compiles.
 static bool compile(const char *script, size_t length, const char *chunk, char *text,
@@ -37,25 +34,52 @@ static bool is_near(const char *problem, const foliot__lua_token *token)
     return length == token->length + 8 && memcmp(near + 7, token->start, token->length) == 0;
 }
 
-// The column of the error of `line`, 0 if it is not found.
+// Token number `n` of the line, or its last one if there are fewer; returns how many there are up
+// to it.
+static uint32_t token_of_line(const char *script, size_t length, unsigned line, uint32_t n,
+                              foliot__lua_token *token)
+{
+    foliot__lua_scanner s = foliot__lua_scanner_of(script, length);
+    foliot__lua_token at;
+    uint32_t count = 0;
+    while (count <= n && foliot__lua_scan_token(&s, &at) && at.line <= line)
+        if (at.line == line) {
+            *token = at;
+            count++;
+        }
+    return count;
+}
+
+static bool fails_here(const char *script, const char *chunk, const foliot__lua_token *token,
+                       const char *problem)
+{
+    char text[512];
+    size_t end = (size_t)(token->start - script) + token->length;
+    return compile(script, end, chunk, text, sizeof text) && strcmp(text, problem) == 0;
+}
+
+// The column of the error of `line`, 0 if it is not found. By bisection: a cut before the token has
+// another error, a cut behind it has this one.
 static unsigned find_column(const char *script, size_t length, const char *chunk, unsigned line,
                             const char *problem)
 {
-    foliot__lua_scanner s = foliot__lua_scanner_of(script, length);
-    foliot__lua_token token, last = {0};
-    char text[512];
-    int tries = 0;
-    while (foliot__lua_scan_token(&s, &token) && token.line <= line) {
-        last = token;
-        size_t end = (size_t)(token.start - script) + token.length;
-        if (token.line == line && tries++ < TRIES_MAX &&
-            compile(script, end, chunk, text, sizeof text) && strcmp(text, problem) == 0)
-            return token.column;
-        if (token.line == line && token.length > 1 && is_near(problem, &token))
-            return token.column; // half a token, which a cut changes
+    foliot__lua_token token;
+    uint32_t count = token_of_line(script, length, line, UINT32_MAX - 1, &token);
+    uint32_t low = 0, high = count;
+    if (count == 0)
+        return 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        token_of_line(script, length, line, middle, &token);
+        if (fails_here(script, chunk, &token, problem))
+            high = middle;
+        else
+            low = middle + 1;
     }
-    // Behind the last token: something is missing there.
-    return last.line == line ? last.column + (unsigned)last.length : 0;
+    token_of_line(script, length, line, low, &token);
+    // A cut changes the text of half a token; behind the last token something is missing.
+    return low < count || is_near(problem, &token) ? token.column
+                                                   : token.column + (unsigned)token.length;
 }
 
 void foliot__lua_add_column(const char *script, size_t length, const char *name, char *problem,

@@ -167,6 +167,8 @@ foliot_status foliot_rules_create(const foliot_rules_kind *kind, const foliot_sc
         kind->create(kind->user, scene, made, &made->self, problem, problem_bytes);
     made->open = false;
     if (status != FOLIOT_STATUS_OK) {
+        if (problem_bytes)
+            foliot__text_mend(problem);
         made->kind = NULL; // there is nothing of its to destroy
         foliot_rules_destroy(made);
         return status;

@@ -30,6 +30,14 @@
 #define LLVMFuzzerTestOneInput fuzz_state_one
 #include "../fuzz/fuzz_state.c"
 #undef LLVMFuzzerTestOneInput
+#ifndef FOLIOT_NO_LUA
+#define LLVMFuzzerTestOneInput fuzz_lua_one
+#include "../fuzz/fuzz_lua.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_lua_state_one
+#include "../fuzz/fuzz_lua_state.c"
+#undef LLVMFuzzerTestOneInput
+#endif
 
 #define FILE_BYTES_MAX 65536
 
@@ -98,9 +106,27 @@ static void patched_states_are_refused_or_go_on(void **state)
     check_ge(run_folder("tests/fuzz/corpus/state", fuzz_state_one), 60);
 }
 
+#ifndef FOLIOT_NO_LUA
+static void scripts_run_or_are_refused(void **state)
+{
+    (void)state;
+    check_ge(run_folder("tests/fuzz/corpus/lua", fuzz_lua_one), 20);
+}
+
+static void states_of_scripts_are_restored_or_refused(void **state)
+{
+    (void)state;
+    check_ge(run_folder("tests/fuzz/corpus/lua_state", fuzz_lua_state_one), 4);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifndef FOLIOT_NO_LUA
+        cmocka_unit_test(scripts_run_or_are_refused),
+        cmocka_unit_test(states_of_scripts_are_restored_or_refused),
+#endif
         cmocka_unit_test(texts_are_read_or_refused),
         cmocka_unit_test(tables_are_read_or_refused),
         cmocka_unit_test(bytes_are_decoded_or_refused),
