@@ -104,7 +104,8 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
         foliot__client_take_control(c, e->bytes, e->length);
     else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         foliot__stream_take_status(c, e->bytes, e->length);
-    else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__RELAY_PACKET)
+    else if (c->lockstep && e->length > 0 &&
+             (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
         foliot__lockstep_client_take_relay(c->lockstep, e->bytes, e->length);
     else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
         foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns,
@@ -128,7 +129,9 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     } else if (!foliot__connection_is_over(c)) { // what ended stays ended
         uint64_t decoded = c->buffer.decoded;
         take_bytes(c, e);
-        c->work += e->length > 0 && e->bytes[0] == FOLIOT__RELAY_PACKET ? FOLIOT__TICKS_WORK : 0;
+        bool relay = e->length > 0 && (e->bytes[0] == FOLIOT__RELAY_PACKET ||
+                                       e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET);
+        c->work += relay ? FOLIOT__TICKS_WORK : 0;
         c->work += EVENT_WORK + (c->buffer.decoded > decoded ? c->buffer.decoded - decoded : 0);
     }
 }
@@ -151,7 +154,7 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     uint64_t wake = foliot_transport_get_wake_ns(client->config.transport);
     if (client->work >= UPDATE_WORK_MAX)
         return client->now_ns; // more has come
-    if (client->lockstep && foliot__lockstep_client_backlog(client->lockstep) > 0)
+    if (client->lockstep && foliot__lockstep_client_ready(client->lockstep))
         return client->now_ns; // it catches up
     uint64_t give_up_ns =
         client->began_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);

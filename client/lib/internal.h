@@ -147,6 +147,7 @@ void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence);
 
 // updates.c
 void foliot__updates_take(foliot_client *c, const foliot__update *update);
+void foliot__updates_stepped(foliot_client *c); // in lockstep: what the last step did
 void foliot__updates_take_message(foliot_client *c, const foliot__game_message *message);
 void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again

@@ -315,6 +315,10 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
             foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
         c->work += FOLIOT__TICKS_WORK;
         break;
+    case FOLIOT__COMMANDS:
+        if (c->lockstep)
+            foliot__lockstep_client_take_commands(c->lockstep, &m.as.commands);
+        break;
     case FOLIOT__SEARCH_REQUEST:
         if (c->lockstep)
             take_request(c, &m.as.search);

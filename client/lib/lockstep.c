@@ -36,6 +36,7 @@ foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind,
         foliot__lockstep_client_destroy(l);
         return FOLIOT_STATUS_MEMORY;
     }
+    foliot__command_log_init(&l->commands, FOLIOT__CLIENT_TICKS, FOLIOT__CLIENT_COMMAND_BYTES);
     *out = l;
     return FOLIOT_STATUS_OK;
 }
@@ -47,6 +48,8 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
     foliot_simulation_destroy(&l->simulation);
     foliot__tick_log_free(&l->log);
     foliot__tick_log_free(&l->own);
+    foliot__command_log_free(&l->commands);
+    foliot_command_list_destroy(&l->step_commands);
     free(l->state);
     free(l->held);
     free(l->base.bytes);
@@ -63,6 +66,7 @@ void foliot__lockstep_client_restart(foliot__lockstep_client *l)
     l->rewind.active = l->rewind.finished =
         false; // it is of ticks that may come again, and be others
     l->state_tick = UINT64_MAX;
+    foliot__command_log_clear(&l->commands);
 }
 
 void foliot__lockstep_client_reconnect(foliot__lockstep_client *l)
@@ -225,10 +229,27 @@ static void take_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t 
         foliot__block_take(&l->log, &l->block, first);
 }
 
+// Before their inputs: a tick that has come without its mark would be stepped without commands.
+static void mark_commands(foliot__lockstep_client *l, uint64_t first, uint32_t ticks,
+                          const uint8_t *runs, size_t length)
+{
+    if (length > 0 && !foliot__command_runs_take(&l->commands, first, first + ticks, runs, length))
+        l->malformed++;
+}
+
 void foliot__lockstep_client_take_ticks(foliot__lockstep_client *l, const foliot__ticks_part *part)
 {
-    if (l->expected)
-        take_block(l, part->block, part->length, part->ticks, part->first);
+    if (!l->expected)
+        return;
+    mark_commands(l, part->first, part->ticks, part->commands, part->commands_length);
+    take_block(l, part->block, part->length, part->ticks, part->first);
+}
+
+void foliot__lockstep_client_take_commands(foliot__lockstep_client *l,
+                                           const foliot__commands_part *part)
+{
+    if (l->expected && part->tick >= l->log.first && !foliot__command_log_take(&l->commands, part))
+        l->malformed++;
 }
 
 void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_t *bytes,
@@ -244,8 +265,10 @@ void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_
     l->relay_bytes += length;
     l->relay_sizes[length]++;
     uint64_t end = foliot__tick_near(relay.end, l->log.end);
-    if (l->expected && relay.ticks <= end)
-        take_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
+    if (!l->expected || relay.ticks > end)
+        return;
+    mark_commands(l, end - relay.ticks, relay.ticks, relay.runs, relay.runs_length);
+    take_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
 }
 
 static void count_stalls(foliot__lockstep_client *l)
@@ -267,20 +290,44 @@ static void advance_checkpoints(foliot__lockstep_client *l)
     }
     if (!l->next.valid && l->tick - l->base.tick >= FOLIOT__CHECKPOINT_TICKS)
         save_checkpoint(&l->next, &l->simulation);
-    foliot__tick_log_forget(&l->log, l->base.valid ? l->base.tick : l->tick);
+    uint64_t first = l->log.first, needed = l->base.valid ? l->base.tick : l->tick;
+    foliot__tick_log_forget(&l->log, needed);
+    for (; first < needed; first++)
+        foliot__command_log_forget(&l->commands, first);
+}
+
+bool foliot__lockstep_client_ready(const foliot__lockstep_client *l)
+{
+    if (!l->begun || !foliot__tick_log_has(&l->log, l->tick))
+        return false;
+    const foliot__tick_commands *c = foliot__command_log_find(&l->commands, l->tick);
+    return !c || foliot__tick_commands_whole(c);
+}
+
+// What cannot be read is left out: the server compares digests.
+static void read_commands(foliot__lockstep_client *l, foliot_command_list *list)
+{
+    const foliot__tick_commands *c = foliot__command_log_find(&l->commands, l->tick);
+    foliot_command_list_clear(list);
+    if (!c || foliot__tick_commands_read(c, list) == FOLIOT_STATUS_OK)
+        return;
+    foliot_command_list_clear(list);
+    l->malformed++;
 }
 
 bool foliot__lockstep_client_step(foliot__lockstep_client *l)
 {
     count_stalls(l);
-    if (!l->begun || !foliot__tick_log_has(&l->log, l->tick))
+    if (!foliot__lockstep_client_ready(l))
         return false;
+    read_commands(l, &l->step_commands);
     uint32_t count = foliot__tick_log_read(&l->log, l->tick, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
     for (uint32_t i = 0; i < count; i++)
         l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
     foliot__tick_log_rewrite(&l->log, l->tick,
                              l->inputs); // numbered: the step may have to be repeated
-    if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_STATUS_OK)
+    foliot_tick_inputs tick = {l->inputs, count, l->step_commands.commands, l->step_commands.count};
+    if (foliot_simulation_step_tick(&l->simulation, &tick) != FOLIOT_STATUS_OK)
         l->malformed++; // goes on: the server compares digests
     l->tick++;
     foliot_digest digest = foliot_simulation_get_digest(&l->simulation);

@@ -10,12 +10,14 @@
 #include "recording/rewind.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "wire/tick_commands.h"
 
 #define FOLIOT__CLIENT_TICKS 4096   // closed ticks that are kept
 #define FOLIOT__CLIENT_INPUTS 16384 // in these ticks
 #define FOLIOT__OWN_TICKS 1024      // of this client's own inputs
 #define FOLIOT__CHECKPOINT_TICKS 128
-#define FOLIOT__HELD_BYTES (8u << 20) // for the saved states of the last ticks
+#define FOLIOT__CLIENT_COMMAND_BYTES ((size_t)64 << 20) // of closed ticks
+#define FOLIOT__HELD_BYTES (8u << 20)                   // for the saved states of the last ticks
 
 typedef struct foliot__checkpoint {
     bool valid;
@@ -39,6 +41,8 @@ typedef struct foliot__lockstep_client {
     size_t state_total, state_have, state_capacity, state_acked;
     // Closed ticks, and the results of their steps.
     foliot__tick_log log;
+    foliot__command_log commands;
+    foliot_command_list step_commands;      // of the last step
     uint64_t tick;                          // the simulation's
     uint32_t sequences[FOLIOT_PLAYERS_MAX]; // of the last inputs, by player
     uint64_t start, digests;
@@ -103,12 +107,16 @@ foliot__lockstep_client_world(const foliot__lockstep_client *l); // NULL: none y
 bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
                                         const foliot__keyframe_part *part);
 void foliot__lockstep_client_take_ticks(foliot__lockstep_client *l, const foliot__ticks_part *part);
+// Commands of a closed tick. A tick is stepped when its inputs and all its commands have come.
+void foliot__lockstep_client_take_commands(foliot__lockstep_client *l,
+                                           const foliot__commands_part *part);
 void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_t *bytes,
                                         size_t length);
 void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8_t *bytes,
                                          size_t length, uint64_t now_ns, double tick_ns);
 // Steps one closed tick. False if the next one has not arrived.
 bool foliot__lockstep_client_step(foliot__lockstep_client *l);
+bool foliot__lockstep_client_ready(const foliot__lockstep_client *l); // it has
 uint64_t
 foliot__lockstep_client_backlog(const foliot__lockstep_client *l); // closed ticks not stepped yet
 

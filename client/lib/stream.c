@@ -185,6 +185,7 @@ static bool step_closed_ticks(foliot_client *c)
     while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
+        foliot__updates_stepped(c);
         if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX && world &&
             foliot__buffer_put(&c->buffer, world))
             snapshot_complete(c, c->lockstep->tick);

@@ -139,6 +139,61 @@ static const foliot_world *stepped_world(const foliot_client *client)
     return client->lockstep ? foliot__lockstep_client_world(client->lockstep) : NULL;
 }
 
+// The events of the last step in lockstep, from the world that was stepped.
+static void add_world_event(foliot_client *c, const foliot_world *world, const foliot_event *event)
+{
+    foliot_client_event e = event_of(FOLIOT_CLIENT_SPAWNED, foliot_world_get_tick(world));
+    const char *text = "";
+    switch ((foliot_event_kind)event->kind) {
+    case FOLIOT_EVENT_COMMAND_SPAWN:
+        e.slot = event->a;
+        e.value = foliot_world_get_body_prototype(world, event->a);
+        break;
+    case FOLIOT_EVENT_DESPAWN:
+        e.kind = FOLIOT_CLIENT_DESPAWNED;
+        e.slot = event->a;
+        break;
+    case FOLIOT_EVENT_JOINT:
+    case FOLIOT_EVENT_BREAK:
+        e.kind = event->kind == FOLIOT_EVENT_JOINT ? FOLIOT_CLIENT_JOINT_MADE
+                                                   : FOLIOT_CLIENT_JOINT_BROKEN;
+        e.value = event->a;
+        break;
+    case FOLIOT_EVENT_END:
+        e.kind = FOLIOT_CLIENT_ENDED;
+        text = foliot_world_get_end(world, NULL);
+        break;
+    case FOLIOT_EVENT_SPAWN:
+    case FOLIOT_EVENT_FROZEN:
+    case FOLIOT_EVENT_REFUSED:
+    case FOLIOT_EVENT_COMMAND_REFUSED:
+    default:
+        return;
+    }
+    foliot__events_add(c, &e, text, strlen(text));
+}
+
+void foliot__updates_stepped(foliot_client *c)
+{
+    const foliot_world *world = stepped_world(c);
+    const foliot_command_list *commands = &c->lockstep->step_commands;
+    uint32_t count;
+    if (!world)
+        return;
+    const foliot_event *events = foliot_world_get_events(world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_world_event(c, world, &events[i]);
+    for (uint32_t i = 0; i < commands->count; i++) {
+        const foliot_command *command = &commands->commands[i];
+        foliot_client_event e = event_of(FOLIOT_CLIENT_VAR, foliot_world_get_tick(world));
+        foliot_var var;
+        if (command->kind != FOLIOT_COMMAND_var)
+            continue;
+        e.value = foliot_world_get_var(world, command->as.var.key, &var) ? var.type : 0;
+        foliot__events_add(c, &e, command->as.var.key, strlen(command->as.var.key));
+    }
+}
+
 uint32_t foliot_client_get_var_count(const foliot_client *client)
 {
     const foliot_world *world = stepped_world(client);

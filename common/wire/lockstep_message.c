@@ -125,16 +125,25 @@ foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
 
 size_t foliot__relay_encode(const foliot__relay *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
-    foliot__writer w = begin_packet(bytes, FOLIOT__RELAY_PACKET);
+    foliot__writer w = begin_packet(bytes, packet->runs_length ? FOLIOT__RELAY_COMMANDS_PACKET
+                                                               : FOLIOT__RELAY_PACKET);
     foliot__write_u32(&w, packet->end);
+    if (packet->runs_length) {
+        foliot__write_u8(&w, (uint8_t)packet->runs_length);
+        foliot__write_bytes(&w, packet->runs, packet->runs_length);
+    }
     put_block(&w, packet->ticks, packet->block, packet->block_length);
     return written(&w);
 }
 
 foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__relay *packet)
 {
-    foliot__reader r = open_packet(bytes, length, FOLIOT__RELAY_PACKET);
+    bool commands = length > 0 && bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET;
+    foliot__reader r =
+        open_packet(bytes, length, commands ? FOLIOT__RELAY_COMMANDS_PACKET : FOLIOT__RELAY_PACKET);
     packet->end = foliot__read_u32(&r);
+    packet->runs_length = commands ? foliot__read_u8(&r) : 0;
+    packet->runs = commands ? foliot__read_bytes(&r, packet->runs_length) : NULL;
     take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     return r.status;
 }

@@ -17,6 +17,8 @@
 #define FOLIOT__LOCKSTEP_INPUT_PACKET 19  // client
 #define FOLIOT__RELAY_PACKET 20           // server
 #define FOLIOT__LOCKSTEP_STATUS_PACKET 21 // server
+#define FOLIOT__RELAY_COMMANDS_PACKET                                                              \
+    24 // server: a relay packet of ticks some of which have commands
 
 #define FOLIOT__RUNS_MAX 8
 #define FOLIOT__BLOCK_BUDGET                                                                       \
@@ -51,6 +53,8 @@ typedef struct foliot__relay {
     uint32_t ticks; // of the block
     const uint8_t *block;
     size_t block_length;
+    const uint8_t *runs; // which of the ticks have commands (tick_commands.h)
+    size_t runs_length;  // 0: none of them
 } foliot__relay;
 
 typedef struct foliot__lockstep_status {

@@ -205,7 +205,7 @@ static const field update_fields[] = {
 static const field commands_fields[] = {
     U64(commands.tick),
     U32(commands.offset),
-    U32_MOST(commands.total, FOLIOT_COMMAND_TICK_BYTES_MAX),
+    U32_MOST(commands.total, FOLIOT__TICK_COMMANDS_BYTES_MAX),
     BYTES(commands.bytes, commands.length, FOLIOT__SCENE_PART_BYTES),
 };
 

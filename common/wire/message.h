@@ -210,6 +210,8 @@ typedef struct foliot__update {
     uint32_t length;
 } foliot__update;
 
+// Of a tick: canonical bytes, a source for each command, a sequence.
+#define FOLIOT__TICK_COMMANDS_BYTES_MAX (2 * FOLIOT_COMMAND_TICK_BYTES_MAX + 16)
 typedef struct foliot__commands_part {
     uint64_t tick;
     uint32_t offset, total; // in bytes

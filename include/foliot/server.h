@@ -234,6 +234,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(relays_sent)                                                                                 \
     X(relay_bytes_sent)                                                                            \
     X(relay_encodes)                                                                               \
+    X(command_parts_sent)                                                                          \
     X(holes_filled)                 /* missed ticks that were sent again */                        \
     X(holes_put_off)                /* to a later tick: the work of one is bounded */              \
     X(ticks_too_large)              /* for a packet: sent reliably */                              \

@@ -15,7 +15,9 @@ foliot_status foliot__game_create(foliot__session *session, const foliot_session
     if (config->rules && !session->world)
         return FOLIOT_STATUS_INVALID; // they see a world
     game->rules = config->rules;
-    game->commands_max = session->scene ? session->scene->commands_max : 0;
+    game->commands_max = session->scene                        ? session->scene->commands_max
+                         : config->simulation->kind->step_tick ? FOLIOT_COMMANDS_MAX
+                                                               : 0;
     game->updates = session->world && config->mode == FOLIOT_SESSION_SNAPSHOTS;
     foliot__session_state_init(&game->now, session->format.bodies_max);
     foliot__session_state_init(&game->shown, session->format.bodies_max);

@@ -32,6 +32,7 @@ static bool begin_state(foliot__session *s, foliot__peer *peer)
                                  .acked = k->tick,
                                  .stepped = k->tick,
                                  .compared = k->tick,
+                                 .commanded = k->tick,
                                  .bulk = k->tick,
                                  .joining = true,
                                  .keyframe = (uint32_t)(k - l->keyframes),
@@ -70,17 +71,22 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t end = foliot__lockstep_visible(s, peer), next = p->bulk;
-    uint8_t block[FOLIOT__SCENE_PART_BYTES];
+    uint8_t block[FOLIOT__SCENE_PART_BYTES], runs[FOLIOT__COMMAND_RUNS_BYTES];
     size_t length = 0;
+    uint64_t first = p->bulk, last = end;
+    foliot__command_runs(&l->commands, &first, &last, false, runs); // for fewer ticks, perhaps
     if (p->bulk < end)
         length =
-            foliot__block_of_oldest(&l->log, p->bulk, end, &l->block, block, sizeof block, &next);
+            foliot__block_of_oldest(&l->log, p->bulk, last, &l->block, block, sizeof block, &next);
     if (p->bulk < end && length != SIZE_MAX) {
         foliot__message m = {.kind = FOLIOT__TICKS_PART};
         m.as.ticks_part.first = p->bulk;
         m.as.ticks_part.ticks = (uint32_t)(next - p->bulk);
         m.as.ticks_part.block = block;
         m.as.ticks_part.length = (uint32_t)length;
+        m.as.ticks_part.commands = runs;
+        m.as.ticks_part.commands_length =
+            (uint32_t)foliot__command_runs(&l->commands, &first, &next, false, runs);
         foliot__server_send(s->server, peer->id, &m);
         p->bulk = next;
     }

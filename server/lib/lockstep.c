@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "internal.h"
 #include "sim/selftest/fingerprint.h"
 
@@ -68,6 +69,7 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     if (!l->sums || !l->digests || !l->search.chain || !l->keyframes)
         return FOLIOT_STATUS_MEMORY;
     foliot__tick_log_clear(&l->log, s->tick);
+    foliot__command_log_init(&l->commands, l->log.capacity, SIZE_MAX);
     foliot__keyframe_prepare(s, &l->keyframes[0]);
     foliot__keyframe_save(s);
     return foliot__keyframe_saved(s) ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
@@ -79,6 +81,7 @@ void foliot__lockstep_destroy(foliot__session *s)
     if (!l)
         return;
     foliot__tick_log_free(&l->log);
+    foliot__command_log_free(&l->commands);
     for (uint32_t p = 0; l->streams && p < s->player_limit; p++)
         foliot__tick_log_free(&l->streams[p].log);
     for (uint32_t i = 0; l->keyframes && i < l->keyframe_count; i++)
@@ -124,7 +127,16 @@ static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     foliot_server_counters *counters = &s->server->counters;
-    foliot__relay relay = {(uint32_t)end, (uint32_t)(end - first), block, length};
+    uint8_t runs[FOLIOT__COMMAND_RUNS_BYTES];
+    uint64_t runs_end = end;
+    foliot__relay relay = {.end = (uint32_t)end,
+                           .ticks = (uint32_t)(end - first),
+                           .block = block,
+                           .block_length = length,
+                           .runs = runs};
+    relay.runs_length =
+        foliot__command_runs(&s->lockstep->commands, &first, &runs_end, false, runs);
+    FOLIOT_ASSERT(runs_end == end); // whoever chose the ticks saw to it
     size_t size = foliot__relay_encode(&relay, bytes);
     if (size == SIZE_MAX)
         return;
@@ -146,6 +158,11 @@ static void send_reliably(foliot__session *s, const foliot__peer *peer, uint64_t
     foliot__message m = {.kind = FOLIOT__TICKS_PART};
     if (length == SIZE_MAX)
         return;
+    uint8_t runs[FOLIOT__COMMAND_RUNS_BYTES];
+    uint64_t end = tick + 1;
+    m.as.ticks_part.commands = runs;
+    m.as.ticks_part.commands_length =
+        (uint32_t)foliot__command_runs(&l->commands, &tick, &end, false, runs);
     m.as.ticks_part.first = tick;
     m.as.ticks_part.ticks = 1;
     m.as.ticks_part.block = block;
@@ -159,12 +176,12 @@ static void relay_group(foliot__session *s, const uint32_t *members, uint32_t co
                         uint64_t end)
 {
     foliot__lockstep *l = s->lockstep;
-    uint8_t block[FOLIOT_PACKET_BYTES_MAX];
+    uint8_t block[FOLIOT_PACKET_BYTES_MAX], runs[FOLIOT__COMMAND_RUNS_BYTES];
     uint64_t first;
     if (from < l->log.first)
         from = l->log.first;
-    size_t length =
-        foliot__block_of_newest(&l->log, from, end, &l->block, block, sizeof block - 16, &first);
+    size_t room = sizeof block - 16 - foliot__command_runs(&l->commands, &from, &end, true, runs);
+    size_t length = foliot__block_of_newest(&l->log, from, end, &l->block, block, room, &first);
     if (length == SIZE_MAX) { // more inputs in a tick than a packet holds
         for (uint32_t i = 0; i < count; i++)
             send_reliably(s, &s->server->peers[members[i]], end - 1);
@@ -199,14 +216,15 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
     for (uint32_t i = 0; i < HOLES_AT_ONCE && done < HOLE_WORK_A_PEER &&
                          foliot__tick_hole(&p->acks, p->acked, i, &from, &to);
          i++) {
-        uint8_t block[FOLIOT_PACKET_BYTES_MAX];
+        uint8_t block[FOLIOT_PACKET_BYTES_MAX], runs[FOLIOT__COMMAND_RUNS_BYTES];
         if (from >= p->window_first || from < l->log.first ||
             to > foliot__lockstep_visible(s, peer))
             break;
         if (to - from > HOLE_TICKS_MAX)
             to = from + HOLE_TICKS_MAX;
-        size_t length =
-            foliot__block_of_oldest(&l->log, from, to, &l->block, block, sizeof block - 16, &next);
+        size_t room =
+            sizeof block - 16 - foliot__command_runs(&l->commands, &from, &to, false, runs);
+        size_t length = foliot__block_of_oldest(&l->log, from, to, &l->block, block, room, &next);
         uint64_t work = 1 + l->block.count + l->block.ticks / 8;
         done += work;
         l->hole_work = work < l->hole_work ? l->hole_work - work : 0;
@@ -293,6 +311,38 @@ static void relay_all(foliot__session *s)
     }
 }
 
+// Reliably: no packet repeats them.
+static void send_commands(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t end = foliot__lockstep_visible(s, peer);
+    for (; p->commanded < end; p->commanded++) {
+        const foliot__tick_commands *c = foliot__command_log_find(&l->commands, p->commanded);
+        for (uint32_t at = 0; c && at < c->total; at += FOLIOT__SCENE_PART_BYTES) {
+            uint32_t left = c->total - at;
+            foliot__message m = {.kind = FOLIOT__COMMANDS};
+            m.as.commands = (foliot__commands_part){
+                .tick = c->tick,
+                .offset = at,
+                .total = c->total,
+                .bytes = c->bytes + at,
+                .length = left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES};
+            foliot__server_send(s->server, peer->id, &m);
+            s->server->counters.command_parts_sent++;
+        }
+    }
+}
+
+// What is closed cannot be stepped by anyone without its commands: no memory for them ends all.
+static void keep_commands(foliot__session *s)
+{
+    const foliot_command_list *list = &s->game.commands;
+    foliot__lockstep *l = s->lockstep;
+    l->lost_commands =
+        list->count > 0 && foliot__command_log_put(&l->commands, s->tick, list) != FOLIOT_STATUS_OK;
+}
+
 void foliot__lockstep_closed(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
@@ -301,6 +351,7 @@ void foliot__lockstep_closed(foliot__session *s)
                FOLIOT_STATUS_FULL &&
            l->log.first < l->log.end)
         foliot__tick_log_forget(&l->log, l->log.first + l->log.capacity / 64 + 1);
+    keep_commands(s);
     relay_all(s);
     l->hole_work = HOLE_WORK_A_TICK;
     for (uint32_t i = 0; i < server->peers_max;
@@ -308,8 +359,10 @@ void foliot__lockstep_closed(foliot__session *s)
         foliot__peer *peer = &server->peers[(s->tick + i) % server->peers_max];
         if (peer->state != FOLIOT__PEER_IN || peer->session != s)
             continue;
-        if (peer->lockstep.bulk_sent)
+        if (peer->lockstep.bulk_sent) {
+            send_commands(s, peer);
             fill_holes(s, peer);
+        }
         send_status(s, peer);
         foliot__late_join_check(s, peer);
     }

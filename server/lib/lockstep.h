@@ -14,6 +14,7 @@
 #include "recording/rewind.h"
 #include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
+#include "wire/tick_commands.h"
 
 #define FOLIOT__STREAM_TICKS 1024 // of one player that are held, past and to come
 #define FOLIOT__STREAM_PAST 300   // of them past: to tell a repeated input from another one
@@ -83,7 +84,8 @@ typedef struct foliot__lockstep_peer {
     uint64_t start; // tick of the state that it began with
     uint64_t acked; // all ticks before have come
     foliot__tick_acks acks;
-    uint64_t bulk; // ticks before were sent reliably, behind the state; valid if bulk_sent
+    uint64_t commanded; // commands of ticks before were sent
+    uint64_t bulk;      // ticks before were sent reliably, behind the state; valid if bulk_sent
     bool bulk_sent;
     bool joining; // a state, and the ticks behind it, are being sent: keyframe, sent and heard are
                   // valid
@@ -131,7 +133,9 @@ typedef struct foliot__lockstep {
     uint32_t input_delay;
     bool refuses_forced;
     foliot_digest fingerprint;
-    foliot__tick_log log;   // closed ticks
+    foliot__tick_log log; // closed ticks
+    foliot__command_log commands;
+    bool lost_commands;     // of the tick that was closed last: no memory
     uint64_t *sums;         // of digest shares, by tick, as many as the log has ticks
     foliot_digest *digests; // by tick, as many
     foliot__divergence_search search;

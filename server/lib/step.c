@@ -111,23 +111,44 @@ static void collect_inputs(foliot__session *session, uint32_t p)
 
 // -- stepping
 
+static foliot_tick_inputs inputs_of(const foliot__session *s)
+{
+    return (foliot_tick_inputs){s->inputs, s->input_count, s->game.commands.commands,
+                                s->game.commands.count};
+}
+
 static foliot_status step_simulation(foliot__session *s)
 {
-    foliot_tick_inputs tick = {s->inputs, s->input_count, s->game.commands.commands,
-                               s->game.commands.count};
+    foliot_tick_inputs tick = inputs_of(s);
+    if (s->lockstep && s->lockstep->lost_commands)
+        return FOLIOT_STATUS_MEMORY;
     return s->world ? foliot_world_step_tick(s->world, &tick, s->host)
-                    : foliot_simulation_step(&s->lockstep->simulation, s->inputs, s->input_count);
+                    : foliot_simulation_step_tick(&s->lockstep->simulation, &tick);
+}
+
+// A session that takes no commands and has no rules is recorded as ever, without orders.
+static foliot_status append_step(foliot__session *s)
+{
+    const foliot__game *game = &s->game;
+    foliot_tick_inputs tick = inputs_of(s);
+    bool plain = game->commands_max == 0 && !game->rules;
+    if (s->world && plain)
+        return foliot_recording_append(s->recording, s->world, s->inputs, s->input_count);
+    if (s->world)
+        return foliot_recording_append_tick(s->recording, s->world, &tick, game->orders,
+                                            game->order_count);
+    if (game->commands.count == 0)
+        return foliot_recording_append_simulation(s->recording, &s->lockstep->simulation, s->inputs,
+                                                  s->input_count);
+    return foliot_recording_append_simulation_tick(s->recording, &s->lockstep->simulation, &tick,
+                                                   NULL, 0);
 }
 
 // Once stopped, a recording counts what is missing.
 static void record_step(foliot__session *s)
 {
-    if (!s->recording)
-        return;
-    note_recorded(
-        s, s->world ? foliot_recording_append(s->recording, s->world, s->inputs, s->input_count)
-                    : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation,
-                                                         s->inputs, s->input_count));
+    if (s->recording)
+        note_recorded(s, append_step(s));
 }
 
 // On a worker, or inline: the world is this function's until `finished`.
