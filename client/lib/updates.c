@@ -143,7 +143,6 @@ static const foliot_world *stepped_world(const foliot_client *client)
 static void add_world_event(foliot_client *c, const foliot_world *world, const foliot_event *event)
 {
     foliot_client_event e = event_of(FOLIOT_CLIENT_SPAWNED, foliot_world_get_tick(world));
-    const char *text = "";
     switch ((foliot_event_kind)event->kind) {
     case FOLIOT_EVENT_COMMAND_SPAWN:
         e.slot = event->a;
@@ -159,10 +158,7 @@ static void add_world_event(foliot_client *c, const foliot_world *world, const f
                                                    : FOLIOT_CLIENT_JOINT_BROKEN;
         e.value = event->a;
         break;
-    case FOLIOT_EVENT_END:
-        e.kind = FOLIOT_CLIENT_ENDED;
-        text = foliot_world_get_end(world, NULL);
-        break;
+    case FOLIOT_EVENT_END: // the server says so, ahead of its goodbye
     case FOLIOT_EVENT_SPAWN:
     case FOLIOT_EVENT_FROZEN:
     case FOLIOT_EVENT_REFUSED:
@@ -170,7 +166,7 @@ static void add_world_event(foliot_client *c, const foliot_world *world, const f
     default:
         return;
     }
-    foliot__events_add(c, &e, text, strlen(text));
+    foliot__events_add(c, &e, "", 0);
 }
 
 void foliot__updates_stepped(foliot_client *c)

@@ -212,10 +212,15 @@ static bool gives(const foliot_command_list *commands, foliot_command_kind kind)
     return false;
 }
 
+static void write_end(foliot__session *session)
+{
+    const char *next = "", *reason = foliot_world_get_end(session->world, &next);
+    foliot__update_end(&session->game.writer, reason ? reason : "", next ? next : "");
+}
+
 static void write_event(foliot__session *session, const foliot_event *event)
 {
     foliot__update_writer *w = &session->game.writer;
-    const char *reason, *next = "";
     switch ((foliot_event_kind)event->kind) {
     case FOLIOT_EVENT_COMMAND_SPAWN:
         write_spawned(session, event->a);
@@ -230,8 +235,7 @@ static void write_event(foliot__session *session, const foliot_event *event)
         foliot__update_joint(w, event->a, false);
         break;
     case FOLIOT_EVENT_END:
-        reason = foliot_world_get_end(session->world, &next);
-        foliot__update_end(w, reason ? reason : "", next ? next : "");
+        write_end(session);
         break;
     case FOLIOT_EVENT_SPAWN:
     case FOLIOT_EVENT_FROZEN:
@@ -270,26 +274,36 @@ static void write_tags(foliot__session *session, const foliot_event *events, uin
             write_tag(session, slots[i]);
 }
 
+// All that the last step changed.
+static void write_step(foliot__session *session)
+{
+    foliot__game *game = &session->game;
+    uint32_t count;
+    const foliot_event *events = foliot_world_get_events(session->world, &count);
+    if (count == 0 && game->commands.count == 0)
+        return;
+    if (gives(&game->commands, FOLIOT_COMMAND_gravity))
+        write_gravity(session);
+    for (uint32_t i = 0; i < count; i++)
+        write_event(session, &events[i]);
+    write_tags(session, events, count);
+    if (gives(&game->commands, FOLIOT_COMMAND_var))
+        write_changed_vars(session);
+    foliot__update_finish(&game->writer, false); // `now` has them
+    if (gives(&game->commands, FOLIOT_COMMAND_var))
+        write_removed_vars(session);
+    foliot__update_finish(&game->writer, false);
+}
+
 void foliot__updates_step(foliot__session *session)
 {
     foliot__game *game = &session->game;
-    uint32_t count = 0;
-    const foliot_event *events =
-        session->world ? foliot_world_get_events(session->world, &count) : NULL;
-    if (game->updates && (count > 0 || game->commands.count > 0)) {
-        foliot__update_begin(&game->writer, emit_change, session);
-        if (gives(&game->commands, FOLIOT_COMMAND_gravity))
-            write_gravity(session);
-        for (uint32_t i = 0; i < count; i++)
-            write_event(session, &events[i]);
-        write_tags(session, events, count);
-        if (gives(&game->commands, FOLIOT_COMMAND_var))
-            write_changed_vars(session);
-        foliot__update_finish(&game->writer, false); // `now` has them
-        if (gives(&game->commands, FOLIOT_COMMAND_var))
-            write_removed_vars(session);
-        foliot__update_finish(&game->writer, false);
-    }
+    foliot__update_begin(&game->writer, emit_change, session);
+    if (game->updates)
+        write_step(session);
+    else if (session->world && foliot_world_get_end(session->world, NULL))
+        write_end(session); // peers that step are dismissed before they come so far
+    foliot__update_finish(&game->writer, false);
     show_delayed(session);
 }
 

@@ -50,6 +50,18 @@ static void make_scene(arena *a, uint32_t players)
     a->scene.players.force = 5.1;
 }
 
+static void make_game(arena *a, const foliot_rules_kind *rules)
+{
+    char problem[256];
+    a->prototype = foliot_body_definition_default();
+    a->prototype.name = "ball";
+    a->scene.commands_max = 64;
+    a->scene.bodies_max = 200;
+    a->scene.prototypes = &a->prototype;
+    a->scene.prototype_count = 1;
+    must(foliot_rules_create(rules, &a->scene, &a->rules, problem, sizeof problem));
+}
+
 static void open_session(arena *a, const arena_options *options)
 {
     foliot_session_config session = {.name = "main",
@@ -58,7 +70,8 @@ static void open_session(arena *a, const arena_options *options)
                                      .mode = FOLIOT_SESSION_LOCKSTEP,
                                      .input_delay = options->input_delay,
                                      .spectator_delay_s = options->spectator_delay_s,
-                                     .refuses_forced = options->refuses_forced};
+                                     .refuses_forced = options->refuses_forced,
+                                     .rules = a->rules};
     if (options->kind) {
         must(foliot_simulation_create(options->kind, "", 0, &a->simulation));
         session.simulation = &a->simulation;
@@ -105,6 +118,8 @@ arena *arena_create(const arena_options *options)
     a->step_ns = 1000000;
     a->rng = foliot__rng_seeded(7);
     make_scene(a, options->players ? options->players : 4);
+    if (options->rules)
+        make_game(a, options->rules);
     foliot_transport_config wire = foliot_transport_config_default();
     wire.bind = "127.0.0.1";
     wire.port = 7777;
@@ -129,6 +144,7 @@ void arena_destroy(arena *a)
         foliot_transport_destroy(a->wires[i]);
     }
     foliot_server_destroy(a->server);
+    foliot_rules_destroy(a->rules);
     foliot_simulation_destroy(&a->simulation);
     if (a->recording)
         must(foliot_recording_close(a->recording, NULL));

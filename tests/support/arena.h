@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
+#include "foliot/rules.h"
 #include "foliot/server.h"
 
 #define ARENA_CLIENTS 128
@@ -22,6 +23,7 @@ typedef struct arena_options {
     const char *record;                 // NULL: no recording
     const char *server_network;         // NULL: none
     const foliot_simulation_kind *kind; // instead of our world, made of no setup
+    const foliot_rules_kind *rules;     // with them the scene has a prototype and takes commands
     // Everything that anyone sends, before it is lost: `from` is a client, or ARENA_SERVER. NULL:
     // none.
     void (*tap)(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes,
@@ -41,6 +43,8 @@ typedef struct arena {
     foliot_scene scene;
     foliot_body_definition bodies[ARENA_BODIES];
     foliot_force_definition forces[ARENA_BODIES + 1];
+    foliot_body_definition prototype;
+    foliot_rules *rules;
     foliot_transport *host, *wires[ARENA_CLIENTS];
     foliot_server *server;
     foliot_digest fingerprint;

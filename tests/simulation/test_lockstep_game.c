@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// test_lockstep_game.c: commands, orders and messages in lockstep. Goal: all who step have the
+// server's state after every command, whatever the network loses and whenever they come; what is
+// forged is counted. Method: rules that count what they get, bots on a virtual clock.
+#include "check.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "game_rules.h"
+#include "status.h"
+
+static foliot_status order(arena *a, unsigned client, const char *text)
+{
+    return foliot_client_order(a->clients[client], FOLIOT_ORDER_GAME, text, strlen(text), NULL);
+}
+
+static int64_t var_of(const arena *a, const char *key)
+{
+    foliot_var var = {.integer = 0};
+    const foliot_world *world = foliot_server_get_world(a->server, "main");
+    return foliot_world_get_var(world, key, &var) ? var.integer : 0;
+}
+
+// Spawns, points, tags and ends of bodies, a few a second.
+static void play(arena *a, unsigned players, double seconds)
+{
+    static const char *const moves[] = {"s", "p", "s", "t*", "x", "m", "p", "M"};
+    for (double at = 0; at < seconds; at += 0.1) {
+        for (unsigned i = 0; i < players; i++)
+            allow_failure(order(a, i, moves[foliot__rng_below(&a->rng, 8)]));
+        arena_run(a, 0.1);
+    }
+}
+
+static void all_step_the_same_commands(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .input_delay = 3});
+    arena_bot(a, "delay=20ms");
+    arena_bot(a, "loss=20%,delay=40ms,jitter=0-60ms");
+    arena_spectator(a, "loss=5%,delay=10ms");
+    arena_run(a, 2);
+    play(a, 2, 20);
+    unsigned late = arena_bot(a, "loss=10%,delay=30ms"),
+             watcher = arena_spectator(a, "loss=10%,delay=30ms");
+    play(a, 2, 20);
+    arena_run(a, 5);
+    check_gt(arena_counted(a)->commands, 400);
+    check_gt(arena_counted(a)->command_parts_sent, 400);
+    assert_true(arena_is_honest(a));
+    assert_int_equal(var_of(a, "wrong"), 0);
+    check_gt(var_of(a, "score"), 10);
+    for (unsigned i = 0; i < a->client_count; i++) {
+        foliot_client_statistics seen = arena_seen(a, i);
+        foliot_var var;
+        assert_true(arena_agrees(a, i));
+        assert_int_equal(seen.divergences, 0);
+        assert_int_equal(seen.pieces_malformed, 0);
+        check_gt(seen.ticks_compared, 900);
+        assert_true(foliot_client_get_var(a->clients[i], "score", &var));
+        assert_int_equal(var.integer, var_of(a, "score"));
+        assert_int_equal(foliot_client_get_tag(a->clients[i], 0), '*');
+    }
+    foliot_client_event e;
+    unsigned spawned = 0, points = 0, messages = 0;
+    while (foliot_client_poll(a->clients[watcher], &e)) {
+        spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
+        points += e.kind == FOLIOT_CLIENT_VAR && strcmp((const char *)e.bytes, "score") == 0;
+        messages += e.kind == FOLIOT_CLIENT_MESSAGE;
+    }
+    check_gt(spawned, 5);
+    check_gt(points, 5);
+    check_gt(messages, 5);
+    check_gt(arena_seen(a, late).ticks_stepped, 1000);
+    arena_destroy(a);
+}
+
+// Spectators who are behind step late, with the commands of their time.
+static void spectators_step_late(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .spectator_delay_s = 2});
+    arena_bot(a, "delay=20ms");
+    unsigned watcher = arena_spectator(a, "delay=20ms,loss=5%");
+    arena_run(a, 4);
+    play(a, 1, 10);
+    foliot_var var = {.integer = 0};
+    assert_true(foliot_client_get_var(a->clients[watcher], "score", &var));
+    check_below(var.integer, var_of(a, "score"));
+    assert_true(arena_agrees(a, watcher));
+    arena_run(a, 4);
+    assert_true(foliot_client_get_var(a->clients[watcher], "score", &var));
+    assert_int_equal(var.integer, var_of(a, "score"));
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
+static void a_tick_of_many_commands_comes_in_parts(void **state)
+{
+    (void)state;
+    char text[250];
+    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind});
+    arena_bot(a, "delay=20ms,loss=10%");
+    arena_run(a, 2);
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
+    c.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, text);
+    c.as.var.text = text;
+    for (int i = 0; i < 60; i++) { // 15 kB
+        char key[8] = {'k', (char)('a' + i / 10), (char)('0' + i % 10)};
+        c.as.var.key = key;
+        assert_int_equal(foliot_server_command(a->server, "main", &c, NULL), FOLIOT_STATUS_OK);
+    }
+    arena_run(a, 3);
+    assert_int_equal(foliot_client_get_var_count(a->clients[0]), 61); // and who joined
+    check_gt(arena_counted(a)->command_parts_sent, 1);
+    assert_true(arena_agrees(a, 0));
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
+static void the_game_ends_for_all(void **state)
+{
+    (void)state;
+    foliot_client_event e;
+    bool ended = false;
+    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind});
+    arena_bot(a, "delay=20ms");
+    arena_run(a, 2);
+    assert_int_equal(order(a, 0, "e"), FOLIOT_STATUS_OK);
+    arena_run(a, 0.9);
+    assert_int_equal(a->told[FOLIOT_SERVER_GAME_ENDED], 1);
+    assert_int_equal(foliot_client_get_state(a->clients[0]), FOLIOT_CLIENT_CLOSED);
+    assert_string_equal(foliot_client_get_reason(a->clients[0]), "somebody has won");
+    while (foliot_client_poll(a->clients[0], &e))
+        ended |= e.kind == FOLIOT_CLIENT_ENDED;
+    assert_true(ended);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_step_the_same_commands),
+        cmocka_unit_test(spectators_step_late),
+        cmocka_unit_test(a_tick_of_many_commands_comes_in_parts),
+        cmocka_unit_test(the_game_ends_for_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
