@@ -109,6 +109,11 @@ void foliot__journal_input(foliot__journal *journal, const foliot_input *input)
         (journal->here[input->player] || input->kind == FOLIOT_INPUT_JOIN);
 }
 
+void foliot__journal_order(foliot__journal *journal, const foliot_order *order)
+{
+    journal->players[order->player].order_sequence = order->sequence;
+}
+
 uint32_t foliot__journal_gather(foliot__journal *journal)
 {
     uint32_t count = 0;

@@ -22,6 +22,7 @@ typedef struct foliot__journal {
 
 void foliot__journal_note(foliot__journal *journal, const foliot__recording_note *note);
 void foliot__journal_input(foliot__journal *journal, const foliot_input *input);
+void foliot__journal_order(foliot__journal *journal, const foliot_order *order);
 // Moves the players present to the front of `players`. Returns how many there are.
 uint32_t foliot__journal_gather(foliot__journal *journal);
 // The text of a "player" note, and with the name "" of a "token" note.

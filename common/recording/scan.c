@@ -58,6 +58,8 @@ static void count_block(scanning *s)
     for (uint32_t i = 0; i < content->notes; i++)
         foliot__journal_note(s->replay->journal, &content->noted[i]);
     count_joins(s);
+    for (uint32_t i = 0; i < content->session.order_count; i++)
+        foliot__journal_order(s->replay->journal, &content->session.orders[i]);
 }
 
 static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t offset)

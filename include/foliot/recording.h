@@ -157,6 +157,7 @@ typedef struct foliot_recorded_player {
     foliot_player_proof before; // of the token that this one replaced, while that holds too
     uint32_t join_sequence;     // of its JOIN; 0: not in the recording
     uint32_t sequence;          // of its last input
+    uint32_t order_sequence;    // of its last order; 0: none was recorded
 } foliot_recorded_player;
 
 typedef struct foliot_resumption {

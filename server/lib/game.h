@@ -19,7 +19,7 @@
 #define FOLIOT__LEAVE_REASON_BYTES 128
 
 // Of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is that of the
-// session's orders, in which a refused order is none and joining and leaving are.
+// orders that rules get, in which a refused order is none and joining and leaving are.
 typedef struct foliot__order_book {
     uint32_t next;         // that is expected
     uint32_t sequence;     // of the last closed order of this place, whoever had it

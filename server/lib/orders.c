@@ -56,7 +56,7 @@ static bool hold_order(foliot__game *game, uint32_t player, foliot__order_book *
 // After the server's death the next one may be later than what is expected: some were lost with it.
 static bool skips_gap(foliot__order_book *book, uint32_t sequence)
 {
-    bool skips = book->gap && sequence - book->next <= FOLIOT__ORDERS_BURST;
+    bool skips = book->gap && sequence - book->next <= FOLIOT__GAP_MAX;
     if (skips)
         book->next = sequence;
     return skips;
@@ -96,12 +96,10 @@ void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
 
 void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns)
 {
-    uint32_t sequence = book->sequence; // of the players that had the place before
-    *book = (foliot__order_book){.sequence = sequence,
-                                 .next = sequence + 2, // joining is one
-                                 .closed = sequence + 1,
-                                 .safe = sequence + 1,
-                                 .acknowledged = sequence + 1,
+    *book = (foliot__order_book){.next = 2, // joining is the first
+                                 .closed = 1,
+                                 .safe = 1,
+                                 .acknowledged = 1,
                                  .tokens = FOLIOT_ORDERS_PER_SECOND_MAX,
                                  .tokens_ns = now_ns};
 }

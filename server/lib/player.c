@@ -147,9 +147,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
         return found;
     foliot__player_slot *player = &session->players[found];
     uint32_t input_sequence = player->input_sequence;
-    foliot__order_book orders = player->orders;
     memset(player, 0, sizeof *player);
-    player->orders = orders;
     foliot__orders_enter(&player->orders, session->server->now_ns);
     player->state = FOLIOT__PLAYER_ENTERING;
     player->peer = peer;
@@ -236,7 +234,7 @@ void foliot__players_keep(foliot__session *s)
         player->input_sequence = r->sequence;
         player->next_sequence = r->sequence - r->join_sequence + 1;
         player->gap = true;
-        foliot__orders_keep(&player->orders, 0, s->server->now_ns);
+        foliot__orders_keep(&player->orders, r->order_sequence, s->server->now_ns);
         memcpy(player->name, r->name, sizeof player->name);
     }
 }

@@ -144,6 +144,8 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
         const foliot_order *order = &view->orders[i];
         g->chain = (g->chain ^ order->sequence ^ order->kind) * 0x100000001b3u + order->length;
         uint32_t *sequence = &g->sequences[order->player % GAME_RULES_PLAYERS];
+        if (order->kind == FOLIOT_ORDER_JOINED)
+            *sequence = 0; // of who had the place before
         if (order->sequence != *sequence + 1)
             set_var(rules, "wrong", ++g->wrong);
         *sequence = order->sequence;

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// test_orders.c: orders of hostile peers, and orders over a crash of the server. Goal: what no
+// honest client sends is refused and counted, and nobody else notices; a resumed session's rules go
+// on with score and orders. Method: raw connections that speak the protocol's bytes, and a server
+// whose recording is resumed in the middle.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/pack.h"
+#include "game_rules.h"
+#include "simulation.h"
+#include "status.h"
+#include "wire/message.h"
+
+// A peer that says what it likes.
+typedef struct raw {
+    foliot_transport *wire;
+    foliot_peer_id peer;
+    bool connected, welcomed, gone;
+    uint32_t next; // order
+} raw;
+
+static void raw_send(raw *r, const foliot__message *m)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
+    allow_failure(foliot_transport_send(r->wire, r->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length));
+}
+
+static void raw_update(raw *r, uint64_t now_ns)
+{
+    foliot_transport_event e;
+    foliot__message m;
+    while (foliot_transport_poll(r->wire, now_ns, &e)) {
+        r->connected |= e.kind == FOLIOT_TRANSPORT_CONNECTED;
+        r->gone |= e.kind == FOLIOT_TRANSPORT_DISCONNECTED;
+        if (e.kind != FOLIOT_TRANSPORT_RECEIVED || e.bytes[0] < 0x80 ||
+            foliot__message_decode(e.bytes, e.length, &m) != FOLIOT_STATUS_OK ||
+            m.kind != FOLIOT__WELCOME)
+            continue;
+        r->welcomed = true;
+        r->next = m.as.welcome.orders + 1;
+    }
+    foliot_transport_flush(r->wire, now_ns);
+}
+
+static void run(simulation *s, raw *r, double seconds)
+{
+    for (double at = 0; at < seconds; at += 0.005) {
+        raw_update(r, s->now_ns);
+        simulation_run(s, 0.005);
+    }
+}
+
+static void raw_open(simulation *s, raw *r)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    *r = (raw){.next = 1};
+    assert_int_equal(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &r->wire),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_connect(r->wire, "127.0.0.1", 7777, s->now_ns, &r->peer),
+                     FOLIOT_STATUS_OK);
+    run(s, r, 0.3);
+    assert_true(r->connected);
+}
+
+static void raw_hello(simulation *s, raw *r, bool spectates)
+{
+    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
+    m.as.hello.protocol = FOLIOT_PROTOCOL;
+    m.as.hello.spectates = spectates;
+    strcpy(m.as.hello.name, "mallory");
+    raw_send(r, &m);
+    run(s, r, 0.3);
+    assert_true(r->welcomed);
+}
+
+static void raw_order(raw *r, uint32_t sequence, const char *text)
+{
+    foliot__message m = {.kind = FOLIOT__ORDER,
+                         .as.order = {.sequence = sequence,
+                                      .bytes = (const uint8_t *)text,
+                                      .length = (uint32_t)strlen(text)}};
+    raw_send(r, &m);
+}
+
+static int64_t var_of(const simulation *s, const char *key)
+{
+    foliot_var var = {.integer = 0};
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    return world && foliot_world_get_var(world, key, &var) ? var.integer : 0;
+}
+
+static const foliot_server_counters *counted(const simulation *s)
+{
+    return foliot_server_get_counters(s->server);
+}
+
+static void orders_before_the_welcome_are_refused(void **state)
+{
+    (void)state;
+    raw r;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    raw_open(s, &r);
+    for (uint32_t i = 1; i <= 5; i++)
+        raw_order(&r, i, "p");
+    run(s, &r, 0.3);
+    assert_int_equal(counted(s)->orders_refused, 5);
+    assert_int_equal(counted(s)->messages_unexpected, 5);
+    assert_int_equal(var_of(s, "score"), 0);
+    foliot_transport_destroy(r.wire);
+    simulation_destroy(s);
+}
+
+static void orders_of_spectators_are_refused(void **state)
+{
+    (void)state;
+    raw r;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    raw_open(s, &r);
+    raw_hello(s, &r, true);
+    for (uint32_t i = 1; i <= 40; i++)
+        raw_order(&r, i, "p");
+    run(s, &r, 0.5);
+    check_gt(counted(s)->orders_refused, 20);
+    assert_int_equal(counted(s)->peers_dropped, 1); // it went on
+    assert_true(r.gone);
+    assert_int_equal(var_of(s, "score"), 0);
+    foliot_transport_destroy(r.wire);
+    simulation_destroy(s);
+}
+
+static void an_order_too_long_is_malformed(void **state)
+{
+    (void)state;
+    raw r;
+    uint8_t bytes[300], body[FOLIOT_ORDER_BYTES_MAX + 1] = {'p'};
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    raw_open(s, &r);
+    raw_hello(s, &r, false);
+    foliot__buffer out = {.bytes = bytes, .capacity = sizeof bytes, .fixed = true};
+    foliot__pack_array(&out, 4);
+    foliot__pack_uint(&out, FOLIOT__ORDER);
+    foliot__pack_uint(&out, r.next);
+    foliot__pack_uint(&out, 0);
+    foliot__pack_bin(&out, body, sizeof body);
+    assert_false(out.failed);
+    allow_failure(
+        foliot_transport_send(r.wire, r.peer, FOLIOT_DELIVERY_RELIABLE, bytes, out.length));
+    run(s, &r, 0.3);
+    assert_int_equal(counted(s)->messages_malformed, 1);
+    assert_int_equal(counted(s)->orders, 0);
+    raw_order(&r, r.next, "p");
+    run(s, &r, 0.3);
+    assert_int_equal(var_of(s, "score"), 1);
+    foliot_transport_destroy(r.wire);
+    simulation_destroy(s);
+}
+
+static void more_than_a_second_may_have_are_refused(void **state)
+{
+    (void)state;
+    raw r;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    raw_open(s, &r);
+    raw_hello(s, &r, false);
+    run(s, &r, 1);
+    // It has been silent: what a network may have held back since the welcome comes too.
+    for (int i = 0; i < 200; i++)
+        raw_order(&r, r.next++, "p");
+    run(s, &r, 0.2);
+    check_gt(counted(s)->orders_refused, 100);
+    check_below(counted(s)->orders, 90);
+    assert_int_equal(counted(s)->orders + counted(s)->orders_refused, 200);
+    uint64_t refused = counted(s)->orders_refused;
+    run(s, &r, 1);
+    for (int i = 0; i < 33; i++)
+        raw_order(&r, r.next++, "p");
+    run(s, &r, 1);
+    assert_in_range(counted(s)->orders_refused - refused, 0, 1);
+    assert_int_equal(var_of(s, "score"), counted(s)->orders);
+    assert_int_equal(var_of(s, "wrong"), 0); // what was refused is no hole
+    foliot_transport_destroy(r.wire);
+    simulation_destroy(s);
+}
+
+static void the_thirty_third_in_the_first_second_is_refused(void **state)
+{
+    (void)state;
+    raw r;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    raw_open(s, &r);
+    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
+    m.as.hello.protocol = FOLIOT_PROTOCOL;
+    raw_send(&r, &m);
+    while (!r.welcomed)
+        run(s, &r, 0.005);
+    for (int i = 0; i < 60; i++)
+        raw_order(&r, r.next++, "p");
+    run(s, &r, 0.05);
+    assert_in_range(counted(s)->orders, FOLIOT_ORDERS_PER_SECOND_MAX, 34);
+    assert_int_equal(counted(s)->orders_refused, 60 - counted(s)->orders);
+    foliot_transport_destroy(r.wire);
+    simulation_destroy(s);
+}
+
+static void forged_sequences_are_refused(void **state)
+{
+    (void)state;
+    raw r;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    raw_open(s, &r);
+    raw_hello(s, &r, false);
+    raw_order(&r, r.next, "p");
+    raw_order(&r, r.next, "p");     // twice
+    raw_order(&r, r.next + 5, "p"); // a hole
+    raw_order(&r, UINT32_MAX, "p");
+    raw_order(&r, 0, "p");
+    raw_order(&r, r.next + 1, "p");
+    run(s, &r, 0.5);
+    assert_int_equal(counted(s)->orders, 2);
+    assert_int_equal(counted(s)->orders_repeated, 2);
+    assert_int_equal(counted(s)->orders_refused, 2);
+    assert_int_equal(var_of(s, "score"), 2);
+    foliot_transport_destroy(r.wire);
+    simulation_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_before_the_welcome_are_refused),
+        cmocka_unit_test(orders_of_spectators_are_refused),
+        cmocka_unit_test(an_order_too_long_is_malformed),
+        cmocka_unit_test(more_than_a_second_may_have_are_refused),
+        cmocka_unit_test(the_thirty_third_in_the_first_second_is_refused),
+        cmocka_unit_test(forged_sequences_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
