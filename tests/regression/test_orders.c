@@ -231,6 +231,48 @@ static void forged_sequences_are_refused(void **state)
     simulation_destroy(s);
 }
 
+// Ticks that were not written are lost with the server, orders are not: they were not acknowledged.
+static void a_resumed_game_goes_on(void **state)
+{
+    (void)state;
+    char file[64];
+    uint32_t number = 0, points = 0;
+    snprintf(file, sizeof file, "/tmp/foliot-orders-%d.foliot", (int)getpid());
+    simulation *s = simulation_create_recorded_game(&game_rules_kind, file);
+    simulation_join(s, "delay=20ms", false);
+    simulation_join(s, "delay=20ms", true);
+    simulation_run(s, 1.3);
+    for (int crash = 0; crash < 4; crash++) {
+        for (int i = 0; i < 30 + 7 * crash; i++) {
+            uint8_t bytes[5] = {'n'};
+            number++;
+            memcpy(bytes + 1, &number, sizeof number);
+            assert_int_equal(
+                foliot_client_order(s->clients[0], FOLIOT_ORDER_GAME, bytes, sizeof bytes, NULL),
+                FOLIOT_STATUS_OK);
+            if (i % 3 == 0) {
+                points++;
+                assert_int_equal(
+                    foliot_client_order(s->clients[0], FOLIOT_ORDER_GAME, "p", 1, NULL),
+                    FOLIOT_STATUS_OK);
+            }
+            simulation_run(s, 0.06);
+        }
+        simulation_crash(s, 1.1);
+        simulation_run(s, 4);
+        assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_PLAYING);
+        assert_int_equal(var_of(s, "score"), points);
+        assert_int_equal(var_of(s, "wrong"), 0);
+        assert_int_equal(var_of(s, "joined"), 1);
+        foliot_var var;
+        assert_true(foliot_client_get_var(s->clients[1], "score", &var));
+        assert_int_equal(var.integer, points);
+        assert_int_equal(foliot_client_get_statistics(s->clients[0]).orders_waiting, 0);
+    }
+    simulation_destroy(s);
+    unlink(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +282,7 @@ int main(void)
         cmocka_unit_test(more_than_a_second_may_have_are_refused),
         cmocka_unit_test(the_thirty_third_in_the_first_second_is_refused),
         cmocka_unit_test(forged_sequences_are_refused),
+        cmocka_unit_test(a_resumed_game_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

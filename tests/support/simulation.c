@@ -64,44 +64,123 @@ static void make_game(simulation *s, const foliot_rules_kind *rules)
         must(foliot_rules_create(rules, &s->scene, &s->rules, problem, sizeof problem));
 }
 
-static simulation *create(bool game, const foliot_rules_kind *rules, double spectator_delay_s)
+// -- recording
+
+static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t *length)
 {
-    simulation *s = calloc(1, sizeof *s);
-    FOLIOT_ASSERT(s);
-    s->now_ns = 1000000000u;
-    make_scene(s);
-    if (game)
-        make_game(s, rules);
+    simulation *s = user;
+    return foliot_rules_save(s->rules, bytes, capacity, length);
+}
+
+static foliot_status restore_rules(void *user, const void *bytes, size_t length)
+{
+    simulation *s = user;
+    return foliot_rules_restore(s->rules, bytes, length);
+}
+
+static foliot_status tick_rules(void *user, const foliot_rules_view *view)
+{
+    simulation *s = user;
+    return foliot_rules_tick(s->rules, view);
+}
+
+static foliot_recording_config recording_config(simulation *s)
+{
+    foliot_recording_config config = foliot_recording_config_default();
+    config.threaded = false;
+    config.keyframe_ticks = 90; // the last one is seldom where the server dies
+    config.block_ticks = 20;
+    s->recorded_rules = (foliot_recording_rules){.name = s->rules_kind->name,
+                                                 .version = s->rules_kind->version,
+                                                 .save = save_rules,
+                                                 .restore = restore_rules,
+                                                 .tick = tick_rules,
+                                                 .user = s};
+    config.rules = &s->recorded_rules;
+    return config;
+}
+
+// -- the server
+
+static void open_server(simulation *s, foliot_world *world, double spectator_delay_s)
+{
     foliot_transport_config wire = foliot_transport_config_default();
     wire.bind = "127.0.0.1";
     wire.port = 7777;
     wire.peers_max = SIMULATION_CLIENTS;
-    must(foliot_hub_create(&s->hub));
     must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->host));
     foliot_server_config config = foliot_server_config_default();
     config.transport = s->host;
     must(foliot_server_create(&config, s->now_ns, &s->server));
-    foliot_session_config session = {
-        .name = "main", .scene = &s->scene, .pace_hz = 60, .spectator_delay_s = spectator_delay_s};
-    session.rules = s->rules;
-    must(foliot_world_create(&s->scene, &session.world));
+    foliot_session_config session = {.name = "main",
+                                     .scene = s->resumed_scene ? s->resumed_scene : &s->scene,
+                                     .world = world,
+                                     .recording = s->recording,
+                                     .pace_hz = 60,
+                                     .spectator_delay_s = spectator_delay_s,
+                                     .rules = s->rules};
     must(foliot_server_add_session(s->server, &session, s->now_ns));
+}
+
+static simulation *create(bool game, const foliot_rules_kind *rules, double spectator_delay_s,
+                          const char *file)
+{
+    simulation *s = calloc(1, sizeof *s);
+    FOLIOT_ASSERT(s);
+    foliot_world *world;
+    s->now_ns = 1000000000u;
+    make_scene(s);
+    if (game)
+        make_game(s, rules);
+    must(foliot_hub_create(&s->hub));
+    must(foliot_world_create(&s->scene, &world));
+    if (file) {
+        s->file = file;
+        s->rules_kind = rules;
+        foliot_recording_config config = recording_config(s);
+        must(foliot_recording_open(file, &s->scene, NULL, world, &config, &s->recording));
+    }
+    open_server(s, world, spectator_delay_s);
     return s;
+}
+
+void simulation_crash(simulation *s, double down_s)
+{
+    char problem[256];
+    foliot_world *world;
+    foliot_recording_abandon(s->recording);
+    foliot_server_destroy(s->server);
+    foliot_transport_destroy(s->host);
+    foliot_rules_destroy(s->rules);
+    foliot_scene_destroy(s->resumed_scene);
+    for (uint64_t end = s->now_ns + (uint64_t)(down_s * 1e9); s->now_ns < end; s->now_ns += 1000000)
+        for (unsigned i = 0; i < s->client_count; i++)
+            foliot_client_update(s->clients[i], s->now_ns);
+    must(foliot_rules_create(s->rules_kind, &s->scene, &s->rules, problem, sizeof problem));
+    foliot_recording_config config = recording_config(s);
+    must(foliot_recording_resume(s->file, &config, &s->recording, &s->resumed_scene, &world,
+                                 problem, sizeof problem));
+    open_server(s, world, 0);
 }
 
 simulation *simulation_create(void)
 {
-    return create(false, NULL, 0);
+    return create(false, NULL, 0, NULL);
 }
 
 simulation *simulation_create_delayed(double spectator_delay_s)
 {
-    return create(false, NULL, spectator_delay_s);
+    return create(false, NULL, spectator_delay_s, NULL);
 }
 
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s)
 {
-    return create(true, rules, spectator_delay_s);
+    return create(true, rules, spectator_delay_s, NULL);
+}
+
+simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file)
+{
+    return create(true, rules, 0, file);
 }
 
 void simulation_destroy(simulation *s)
@@ -111,7 +190,10 @@ void simulation_destroy(simulation *s)
         foliot_transport_destroy(s->wires[i]);
     }
     foliot_server_destroy(s->server);
+    if (s->recording)
+        foliot_recording_abandon(s->recording);
     foliot_rules_destroy(s->rules);
+    foliot_scene_destroy(s->resumed_scene);
     foliot_transport_destroy(s->host);
     foliot_hub_destroy(s->hub);
     free(s);
@@ -220,6 +302,8 @@ void simulation_run(simulation *s, double seconds)
     for (; s->now_ns < end; s->now_ns += 1000000) {
         foliot_server_update(s->server, s->now_ns);
         remember_state(s);
+        if (s->recording)
+            allow_failure(foliot_recording_drain(s->recording));
         for (unsigned i = 0; i < s->client_count; i++) {
             foliot_client_update(s->clients[i], s->now_ns);
             foliot_sample sample;

@@ -19,7 +19,12 @@ typedef struct simulation {
     foliot_body_definition bodies[SIMULATION_BODIES];
     foliot_force_definition forces[SIMULATION_BODIES];
     foliot_body_definition prototype; // of a game
+    const foliot_rules_kind *rules_kind;
     foliot_rules *rules;
+    const char *file; // that it records to; NULL: none
+    foliot_recording *recording;
+    foliot_recording_rules recorded_rules;
+    foliot_scene *resumed_scene;
     foliot_transport *host, *wires[SIMULATION_CLIENTS];
     foliot_server *server;
     foliot_client *clients[SIMULATION_CLIENTS];
@@ -43,6 +48,10 @@ simulation *simulation_create(void);
 simulation *simulation_create_delayed(double spectator_delay_s);
 // The same with a prototype, 64 commands a tick, and rules (NULL: none).
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s);
+// The same, recorded to a file.
+simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file);
+// The server dies, and another goes on with its recording `down_s` later. Clients stay.
+void simulation_crash(simulation *s, double down_s);
 void simulation_destroy(simulation *s);
 // One more client behind `impairment`, both ways. Returns its number.
 unsigned simulation_join(simulation *s, const char *impairment, bool spectates);
