@@ -19,6 +19,7 @@
 #include "foliot/integrator.h"
 #include "foliot/replay.h"
 #include "foliot/scene_reader.h"
+#include "log.h"
 #include "scene/assembly.h"
 
 static int complain(int code, const char *what, const char *why)
@@ -258,24 +259,49 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
     return 0;
 }
 
-int foliot__hosted_close(foliot__hosted *hosted)
+// The file is whole without it: longer than it would be, nothing else.
+static void compact_recording(const foliot__hosted *hosted)
+{
+    char why[640];
+    foliot_status status = foliot_recording_compact(hosted->recording);
+    if (status == FOLIOT_STATUS_OK)
+        return;
+    snprintf(why, sizeof why, "%s is complete, but was not compacted: %s", hosted->recording_file,
+             foliot_status_get_text(status));
+    foliot__log_warning("not-compacted", hosted->name, why, status);
+}
+
+static int close_recording(const foliot__hosted *hosted)
 {
     foliot_recording_state state;
+    if (foliot_recording_end(hosted->recording) == FOLIOT_STATUS_OK)
+        compact_recording(hosted);
+    foliot_status status = foliot_recording_close(hosted->recording, &state);
+    printf("recording %s: ticks %llu to %llu", hosted->recording_file,
+           (unsigned long long)state.first_tick, (unsigned long long)state.written_tick);
+    if (status == FOLIOT_STATUS_OK)
+        printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
+    else
+        printf("; it stopped early (%s), %llu ticks are not in it\n",
+               state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
+               (unsigned long long)state.ticks_lost);
+    return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
+}
+
+int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
+{
     int code = 0;
-    if (hosted->recording) {
-        foliot_status status = foliot_recording_close(hosted->recording, &state);
-        printf("recording %s: ticks %llu to %llu", hosted->recording_file,
-               (unsigned long long)state.first_tick, (unsigned long long)state.written_tick);
-        if (status == FOLIOT_STATUS_OK)
-            printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
-        else
-            printf("; it stopped early (%s), %llu ticks are not in it\n",
-                   state.stopped_errno ? strerror(state.stopped_errno)
-                                       : foliot_status_get_text(status),
-                   (unsigned long long)state.ticks_lost);
-        code = status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
+    for (uint32_t i = 0; i < count; i++) // their threads write at the same time
+        if (hosted[i].recording)
+            (void)!foliot_recording_flush(hosted[i].recording);
+    for (uint32_t i = 0; i < count; i++)
+        if (hosted[i].recording)
+            (void)!foliot_recording_end(hosted[i].recording);
+    for (uint32_t i = 0; i < count; i++) {
+        int closed = hosted[i].recording ? close_recording(&hosted[i]) : 0;
+        code = code ? code : closed;
+        foliot_scene_destroy(hosted[i].scene);
+        memset(&hosted[i], 0, sizeof hosted[i]);
     }
-    foliot_scene_destroy(hosted->scene);
-    memset(hosted, 0, sizeof *hosted);
     return code;
 }

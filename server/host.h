@@ -37,7 +37,8 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
 // kept under another name.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file);
-// Closes the recording and prints its tick range to stdout. Returns an exit code.
-int foliot__hosted_close(foliot__hosted *hosted);
+// Closes the recordings and prints their tick ranges to stdout. All are ended before the first is
+// compacted: what ends the process meanwhile costs no recording its end. Returns an exit code.
+int foliot__hosted_close(foliot__hosted *hosted, uint32_t count);
 
 #endif

@@ -231,6 +231,18 @@ void foliot__log_note(const char *sentence)
         foliot__log_end(&log_);
 }
 
+void foliot__log_warning(const char *event, const char *session, const char *sentence,
+                         foliot_status status)
+{
+    char line[FOLIOT_NAME_BYTES + FOLIOT__LOG_TEXT_BYTES];
+    snprintf(line, sizeof line, "%s: %s", session, sentence);
+    if (!begin(FOLIOT__LOG_WARNING, event, line))
+        return;
+    foliot__log_text(&log_, "session", session);
+    foliot__log_text(&log_, "status", foliot_status_get_name(status));
+    foliot__log_end(&log_);
+}
+
 void foliot__log_event(const foliot_server_event *event)
 {
     char sentence[FOLIOT__LOG_TEXT_BYTES];

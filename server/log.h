@@ -8,6 +8,9 @@
 bool foliot__log_start(const char *format); // "text" or "json"; false: neither
 void foliot__log_stop(void);                // reports how many lines were left out
 void foliot__log_note(const char *sentence);
+// `event` is a string constant. The line begins with the session's name.
+void foliot__log_warning(const char *event, const char *session, const char *sentence,
+                         foliot_status status);
 void foliot__log_lines(const char *text); // as they are, behind what was logged so far
 void foliot__log_flush(void);             // waits a second at most until stderr has all
 void foliot__log_event(const foliot_server_event *event);

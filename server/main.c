@@ -97,10 +97,8 @@ static int host(const foliot__arguments *arguments)
         code = a.failed ? FOLIOT__EXIT_ERROR : 0;
     }
     foliot_server_destroy(a.server);
-    for (uint32_t i = 0; i < a.hosted_count; i++) {
-        int closed = foliot__hosted_close(&a.hosted[i]);
-        code = code ? code : closed;
-    }
+    int closed = foliot__hosted_close(a.hosted, a.hosted_count);
+    code = code ? code : closed;
     foliot_transport_destroy(a.transport);
     foliot__pool_destroy(a.pool);
     foliot__log_stop();

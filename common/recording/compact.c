@@ -395,7 +395,8 @@ static foliot_status hash_file(const char *file, uint64_t *hash, uint64_t *block
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
 }
 
-static foliot_status compare_files(const char *file, const char *compacted)
+// *fewer: the new file has fewer blocks.
+static foliot_status compare_files(const char *file, const char *compacted, bool *fewer)
 {
     uint64_t hash[2], blocks[2];
     foliot_status status = hash_file(file, &hash[0], &blocks[0]);
@@ -403,8 +404,8 @@ static foliot_status compare_files(const char *file, const char *compacted)
         status = hash_file(compacted, &hash[1], &blocks[1]);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    return hash[0] == hash[1] && blocks[1] < blocks[0] ? FOLIOT_STATUS_OK
-                                                       : FOLIOT_STATUS_UNSUPPORTED;
+    *fewer = blocks[1] < blocks[0];
+    return hash[0] == hash[1] ? FOLIOT_STATUS_OK : FOLIOT_STATUS_UNSUPPORTED;
 }
 
 // -- the files
@@ -460,20 +461,20 @@ static void sync_folder(const char *file)
 
 static foliot_status replace_file(compaction *c, const char *file, const char *path)
 {
+    bool fewer = false;
     foliot_status status = copy_all(c);
     if (status == FOLIOT_STATUS_OK)
         status = write_waiting(c);
     if (status == FOLIOT_STATUS_OK && fsync(c->out) != 0)
         status = FOLIOT_STATUS_IO;
     if (status == FOLIOT_STATUS_OK)
-        status = compare_files(file, path);
-    if (status == FOLIOT_STATUS_OK && rename(path, file) != 0)
-        status = FOLIOT_STATUS_IO;
-    if (status == FOLIOT_STATUS_OK)
-        sync_folder(file);
-    else
+        status = compare_files(file, path, &fewer);
+    if (status != FOLIOT_STATUS_OK || !fewer || rename(path, file) != 0) {
         unlink(path);
-    return status;
+        return status == FOLIOT_STATUS_OK && fewer ? FOLIOT_STATUS_IO : status;
+    }
+    sync_folder(file);
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)

@@ -11,8 +11,8 @@
 // Replaces `file` by one with the same content in blocks of `block_ticks`. The new file is written
 // beside the old one as .FILE.compact, synced, compared with it and then renamed over it: whatever
 // happens, `file` is one of the two, and whole. On an error it is the old one. The caller holds the
-// lock of its only writer. FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours, or is as
-// compact already.
+// lock of its only writer. A file that is as compact already stays, and that is no error.
+// FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours.
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks);
 
 #endif

@@ -160,10 +160,13 @@ void foliot__drain_run(foliot__drain *drain)
 }
 
 // A closed file is complete: if compaction fails, it stays as it is.
-static void compact_file(foliot__drain *drain)
+static foliot_status compact_file(const foliot__drain *drain)
 {
-    if (drain->compact_ticks && drain->file && foliot__file_sink_is(&drain->sink, drain->file))
-        (void)!foliot__recording_compact(drain->file, drain->compact_ticks);
+    if (!drain->compact_ticks || !drain->file)
+        return FOLIOT_STATUS_OK;
+    if (!foliot__file_sink_is(&drain->sink, drain->file))
+        return FOLIOT_STATUS_UNSUPPORTED;
+    return foliot__recording_compact(drain->file, drain->compact_ticks);
 }
 
 static void *drain_thread(void *user)
@@ -177,7 +180,7 @@ static void *drain_thread(void *user)
         pthread_cond_broadcast(&drain->progress);
         pthread_mutex_unlock(&drain->mutex);
     }
-    compact_file(drain);
+    drain->compaction = compact_file(drain);
     return NULL;
 }
 
@@ -241,8 +244,12 @@ void foliot__drain_wait(foliot__drain *drain, bool synced)
     pthread_mutex_unlock(&drain->mutex);
 }
 
-void foliot__drain_finish(foliot__drain *drain)
+void foliot__drain_finish(foliot__drain *drain, uint32_t compact_ticks)
 {
+    if (drain->finished)
+        return;
+    drain->finished = true;
+    drain->compact_ticks = compact_ticks;
     if (drain->threaded) {
         atomic_store(&drain->quit, true);
         sem_post(&drain->work);
@@ -250,12 +257,14 @@ void foliot__drain_finish(foliot__drain *drain)
         sem_destroy(&drain->work);
         pthread_mutex_destroy(&drain->mutex);
         pthread_cond_destroy(&drain->progress);
+        drain->threaded = false;
     } else {
-        compact_file(drain);
+        drain->compaction = compact_file(drain);
     }
     foliot__ring_free(&drain->ring);
     if (drain->sink.close)
         drain->sink.close(drain->sink.user);
+    drain->sink = (foliot_recording_sink){0};
 }
 
 void foliot__drain_free(foliot__drain *drain)

@@ -106,6 +106,13 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
     return FOLIOT_STATUS_OK;
 }
 
+char *foliot__file_sink_path(const foliot_recording_sink *sink, const char *file)
+{
+    struct stat about;
+    bool regular = fstat(descriptor(sink->user), &about) == 0 && S_ISREG(about.st_mode);
+    return regular ? realpath(file, NULL) : NULL;
+}
+
 bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file)
 {
     struct stat ours, named;

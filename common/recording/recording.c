@@ -333,7 +333,7 @@ foliot_status foliot__recording_start(foliot_recording *recording,
                             queue > needed ? queue : needed, recording->state.first_tick);
     if (status != FOLIOT_STATUS_OK) {
         recording->drain.sink.close = NULL; // stays the caller's
-        foliot__drain_finish(&recording->drain);
+        foliot__drain_finish(&recording->drain, 0);
         return status;
     }
     put_keyframe(recording, simulation, note);
@@ -354,7 +354,7 @@ foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
     if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
     else
-        (*recording)->drain.file = realpath(file, NULL); // without it the file is not compacted
+        (*recording)->drain.file = foliot__file_sink_path(&sink, file);
     return status;
 }
 
@@ -371,7 +371,7 @@ foliot_status foliot_recording_open_simulation(const char *file,
     if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
     else
-        (*recording)->drain.file = realpath(file, NULL); // without it the file is not compacted
+        (*recording)->drain.file = foliot__file_sink_path(&sink, file);
     return status;
 }
 
@@ -440,7 +440,7 @@ foliot_status foliot_recording_append_simulation_tick(foliot_recording *recordin
 {
     const foliot__recorded_tick recorded = {*inputs, orders, order_count};
     uint64_t tick = foliot_simulation_get_tick(simulation);
-    if (tick != recording->seen_tick + 1 || !recordable(recording, &recorded))
+    if (recording->ended || tick != recording->seen_tick + 1 || !recordable(recording, &recorded))
         return FOLIOT_STATUS_INVALID;
     recording->seen_tick = tick;
     if (stop_status(recording) != FOLIOT_STATUS_OK)
@@ -464,6 +464,8 @@ const foliot_resumption *foliot_recording_get_resumption(const foliot_recording 
 
 static foliot_status append_note(foliot_recording *recording, const char *what, const char *text)
 {
+    if (recording->ended)
+        return FOLIOT_STATUS_INVALID;
     if (stop_status(recording) == FOLIOT_STATUS_OK)
         foliot__recording_encode_note(&recording->encoder.notes, recording->encoder.tick, what,
                                       text);
@@ -556,16 +558,11 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
     return state;
 }
 
-static void end_recording(foliot_recording *recording, foliot_recording_state *final)
+foliot_status foliot_recording_end(foliot_recording *recording)
 {
-    if (final)
-        *final = foliot_recording_get_state(recording);
-    foliot__drain_finish(&recording->drain);
-    foliot__recording_free(recording);
-}
-
-foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final)
-{
+    if (recording->ended)
+        return stop_status(recording);
+    recording->ended = true;
     foliot__drain_wait(&recording->drain, false); // makes room for the last blocks
     if (stop_status(recording) == FOLIOT_STATUS_OK && close_block(recording)) {
         static const foliot__buffer nothing;
@@ -573,14 +570,35 @@ foliot_status foliot_recording_close(foliot_recording *recording, foliot_recordi
         put_block(recording, (foliot__queued){.kind = FOLIOT__QUEUED_CLOSING}, &nothing);
     }
     foliot__drain_wait(&recording->drain, true);
-    foliot_status status = stop_status(recording);
-    if (status == FOLIOT_STATUS_OK)
-        recording->drain.compact_ticks = recording->config.compact_ticks;
-    end_recording(recording, final);
+    return stop_status(recording);
+}
+
+foliot_status foliot_recording_compact(foliot_recording *recording)
+{
+    foliot_status status = foliot_recording_end(recording);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    foliot__drain_finish(&recording->drain, recording->config.compact_ticks);
+    return recording->drain.compaction;
+}
+
+static void free_recording(foliot_recording *recording)
+{
+    foliot__drain_finish(&recording->drain, 0);
+    foliot__recording_free(recording);
+}
+
+foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final)
+{
+    foliot_status status = foliot_recording_end(recording);
+    if (final)
+        *final = foliot_recording_get_state(recording);
+    (void)!foliot_recording_compact(recording); // without it the file is complete
+    free_recording(recording);
     return status;
 }
 
 void foliot_recording_abandon(foliot_recording *recording)
 {
-    end_recording(recording, NULL);
+    free_recording(recording);
 }

@@ -41,6 +41,7 @@ typedef struct foliot__drain {
     foliot__buffer state, block; // a keyframe's bytes; the block in progress
     char *file;                  // to be compacted when it is closed; NULL: none
     uint32_t compact_ticks;      // of its blocks then; 0: it stays as it is
+    foliot_status compaction;    // what became of that
     _Atomic uint64_t keyframe_bytes, other_bytes;
     uint32_t sync_blocks, blocks_unsynced;
     _Atomic uint64_t written_tick, synced_tick;
@@ -54,6 +55,7 @@ typedef struct foliot__drain {
         mutex; // with `progress`, for waiting callers; the appending side never locks it
     pthread_cond_t progress;
     _Atomic bool quit;
+    bool finished; // without thread, ring and sink
 } foliot__drain;
 
 struct foliot_recording {
@@ -67,6 +69,7 @@ struct foliot_recording {
     bool full;                    // the queue was, and nothing is taken any more
     bool takes_commands;          // the file's format has commands, orders and rules
     foliot_recording_rules rules; // of them `save` and `user` alone are used
+    bool ended;                   // nothing is appended any more
     foliot_recording_state state;
     foliot_resumption resumption;
     foliot__journal *journal; // of what was resumed, NULL: nothing
@@ -83,14 +86,18 @@ void foliot__drain_wake(foliot__drain *drain);
 void foliot__drain_run(foliot__drain *drain);
 // Waits until the ring is empty (and synced, if requested), or the drain has stopped.
 void foliot__drain_wait(foliot__drain *drain, bool synced);
-// Compacts the file if configured, ends the thread and frees; the sink is closed.
-void foliot__drain_finish(foliot__drain *drain);
+// Compacts the file to blocks of `compact_ticks` (0: leaves it as it is), ends the thread and
+// closes the sink. Does nothing the second time.
+void foliot__drain_finish(foliot__drain *drain, uint32_t compact_ticks);
 // What is left of it then; of a drain that was never started too.
 void foliot__drain_free(foliot__drain *drain);
 
 // A sink that is the file; FOLIOT_STATUS_IO if it cannot be opened, FOLIOT_STATUS_AGAIN if another
 // process writes to it. `create`: empty, else as it is, at its end.
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink);
+// The file's path, by which it can be compacted, for the caller to free; NULL for what is no
+// regular file, or without memory.
+char *foliot__file_sink_path(const foliot_recording_sink *sink, const char *file);
 // Whether `file` is still the name of what the sink writes to.
 bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file);
 

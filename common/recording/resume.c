@@ -183,7 +183,7 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
         foliot__recording_free(recording);
         return status;
     }
-    recording->drain.file = realpath(file, NULL);
+    recording->drain.file = foliot__file_sink_path(sink, file);
     recording->journal = replay->journal;
     replay->journal = NULL;
     *out = recording;

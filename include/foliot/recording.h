@@ -225,9 +225,22 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_wait(foliot_recording *recordin
 
 foliot_recording_state foliot_recording_get_state(const foliot_recording *recording);
 
-// Writes the closing block (total ticks, final digest, index), syncs, closes and frees. *final (may
-// be NULL) is given the last state. If the recording has stopped, its status is returned; then the
-// file ends after its last whole block and can be resumed or trimmed.
+// The three steps of a close, for a host that ends several recordings and may be killed meanwhile:
+// flush all of them, end all of them, then compact and close one by one. foliot_recording_close
+// takes the steps that were not taken.
+//
+// Writes the closing block (total ticks, final digest, index) and syncs. Nothing can be appended
+// any more. If the recording has stopped, its status is returned; then there is no closing block.
+FOLIOT_MUST_CHECK foliot_status foliot_recording_end(foliot_recording *recording);
+// Ends the recording, and replaces the file by one with blocks of `compact_ticks`. FOLIOT_STATUS_OK
+// if that is done, or not to be done (`compact_ticks` is 0, the blocks are as long already, there
+// is no regular file). On an error the file stays as it was, ended and whole:
+// FOLIOT_STATUS_UNSUPPORTED: the file was renamed or has a second hard link; FOLIOT_STATUS_IO;
+// FOLIOT_STATUS_MEMORY; what the recording stopped with.
+FOLIOT_MUST_CHECK foliot_status foliot_recording_compact(foliot_recording *recording);
+// Ends the recording, compacts its file, closes it and frees; a compaction that fails is no error
+// here. *final (may be NULL) is given the last state. If the recording has stopped, its status is
+// returned; then the file ends after its last whole block and can be resumed or trimmed.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_close(foliot_recording *recording,
                                                        foliot_recording_state *final);
 // Frees without a closing block, as a crash would leave the file.

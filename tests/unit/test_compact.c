@@ -211,6 +211,84 @@ static uint64_t blocks_of(const char *file)
     return blocks;
 }
 
+// Records as record() does, up to the compaction, whose status is returned.
+static foliot_status compact(const char *file, const char *second_name)
+{
+    recording_fixture fixture;
+    foliot_world *world;
+    foliot_recording_config config = live_config(60, true);
+    foliot_recording *recording = begin(&fixture, file, &world, &config);
+    play(&fixture, recording, world, TICKS);
+    if (second_name)
+        assert_int_equal(link(file, second_name), 0);
+    foliot_status status = foliot_recording_compact(recording);
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
+    foliot_world_destroy(world);
+    recording_fixture_free(&fixture);
+    return status;
+}
+
+// A host with several recordings ends all of them before it compacts the first.
+static void a_recording_is_whole_before_it_is_compacted(void **state)
+{
+    (void)state;
+    char folder[PATH_BYTES], file[2 * PATH_BYTES];
+    new_folder(folder);
+    snprintf(file, sizeof file, "%s/a.foliot", folder);
+    for (int threaded = 0; threaded < 2; threaded++) {
+        recording_fixture fixture;
+        foliot_world *world;
+        foliot_recording_state final;
+        foliot_recording_config config = live_config(60, threaded);
+        foliot_recording *recording = begin(&fixture, file, &world, &config);
+        play(&fixture, recording, world, TICKS);
+        assert_int_equal(foliot_recording_end(recording), FOLIOT_STATUS_OK);
+        check_gt(blocks_of(file), TICKS / 3);
+        verifies(file);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_INVALID);
+        assert_int_equal(foliot_recording_note_session(recording, "late", false),
+                         FOLIOT_STATUS_INVALID);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(foliot_recording_compact(recording), FOLIOT_STATUS_OK);
+        check_lt(blocks_of(file), 60);
+        // All that may be asked of an open recording.
+        assert_int_equal(foliot_recording_flush(recording), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_drain(recording), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_wait(recording, true), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_end(recording), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_close(recording, &final), FOLIOT_STATUS_OK);
+        assert_int_equal(final.written_tick, TICKS);
+        assert_int_equal(final.synced_tick, TICKS);
+        assert_int_equal(final.ticks_lost, 0);
+        verifies(file);
+        foliot_world_destroy(world);
+        recording_fixture_free(&fixture);
+    }
+    remove_folder(folder);
+}
+
+static void a_recording_as_compact_already_is_no_failure(void **state)
+{
+    (void)state;
+    char folder[PATH_BYTES], file[2 * PATH_BYTES];
+    recording_fixture fixture;
+    foliot_world *world;
+    foliot_recording_config config = live_config(60, true);
+    new_folder(folder);
+    snprintf(file, sizeof file, "%s/a.foliot", folder);
+    foliot_recording *recording = begin(&fixture, file, &world, &config);
+    play(&fixture, recording, world, 2); // one block
+    assert_int_equal(foliot_recording_end(recording), FOLIOT_STATUS_OK);
+    uint64_t blocks = blocks_of(file);
+    assert_int_equal(foliot_recording_compact(recording), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(blocks_of(file), blocks);
+    foliot_world_destroy(world);
+    recording_fixture_free(&fixture);
+    remove_folder(folder);
+}
+
 static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
 {
     (void)state;
@@ -220,7 +298,7 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     snprintf(file, sizeof file, "%s/a.foliot", folder);
     snprintf(beside, sizeof beside, "%s/.a.foliot.compact", folder);
     assert_int_equal(mkdir(beside, 0700), 0); // where the new file would be
-    record(file, &config);
+    assert_int_equal(compact(file, NULL), FOLIOT_STATUS_IO);
     check_gt(blocks_of(file), TICKS / 3);
     verifies(file);
     assert_int_equal(rmdir(beside), 0);
@@ -233,16 +311,9 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     assert_int_not_equal(access(beside, F_OK), 0);
     // Another name of the file would keep the old one.
     unlink(file);
-    recording_fixture fixture;
-    foliot_world *world;
-    foliot_recording *recording = begin(&fixture, file, &world, &config);
-    play(&fixture, recording, world, TICKS);
-    assert_int_equal(link(file, beside), 0);
-    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(compact(file, beside), FOLIOT_STATUS_UNSUPPORTED);
     check_gt(blocks_of(beside), TICKS / 3);
     check_gt(blocks_of(file), TICKS / 3);
-    foliot_world_destroy(world);
-    recording_fixture_free(&fixture);
     remove_folder(folder);
 }
 
@@ -326,6 +397,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_closed_file_has_blocks_of_a_second),
         cmocka_unit_test(a_compacted_file_resumes),
+        cmocka_unit_test(a_recording_is_whole_before_it_is_compacted),
+        cmocka_unit_test(a_recording_as_compact_already_is_no_failure),
         cmocka_unit_test(a_file_that_cannot_be_replaced_stays_as_it_is),
         cmocka_unit_test(a_file_that_is_called_alike_stays),
         cmocka_unit_test(a_kill_during_the_close_loses_nothing),
