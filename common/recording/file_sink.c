@@ -82,6 +82,13 @@ static foliot_status open_locked(const char *file, bool create, int *opened)
     return FOLIOT_STATUS_AGAIN;
 }
 
+// A new recording starts with an empty file, one that is resumed at its end. A pipe or a device is
+// written as it is: it cannot be emptied, and returns EINVAL.
+static bool set_start(int opened, bool create)
+{
+    return create ? ftruncate(opened, 0) == 0 || errno == EINVAL : lseek(opened, 0, SEEK_END) >= 0;
+}
+
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink)
 {
     int *user = malloc(sizeof *user);
@@ -94,10 +101,13 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
         errno = error;
         return status;
     }
-    if (create)
-        (void)!ftruncate(*user, 0); // a device has nothing to be emptied
-    else
-        lseek(*user, 0, SEEK_END);
+    if (!set_start(*user, create)) {
+        int error = errno;
+        close(*user);
+        free(user);
+        errno = error;
+        return FOLIOT_STATUS_IO;
+    }
     *sink = (foliot_recording_sink){.write = file_write,
                                     .sync = file_sync,
                                     .truncate = file_truncate,

@@ -8,9 +8,11 @@
 #include "status.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 typedef struct session {
@@ -319,6 +321,37 @@ static void closed_ticks_never_change(void **state)
     foliot__input_log_free(&log);
 }
 
+// What a file held before must not stand behind the recording.
+static void a_file_that_cannot_be_emptied_is_refused(void **state)
+{
+    (void)state;
+    char path[64];
+    recording_fixture fixture;
+    foliot_recording *recording;
+    recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    foliot_world *world = recording_fixture_world(&fixture);
+    for (int sealed = 0; sealed < 2; sealed++) {
+        int file = memfd_create("recording", MFD_ALLOW_SEALING);
+        check_ge(file, 0);
+        assert_int_equal(ftruncate(file, 1 << 20), 0);
+        if (sealed)
+            assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        errno = 0;
+        foliot_status status =
+            foliot_recording_open(path, &fixture.scene, NULL, world, NULL, &recording);
+        assert_int_equal(status, sealed ? FOLIOT_STATUS_IO : FOLIOT_STATUS_OK);
+        assert_int_equal(errno, sealed ? EPERM : errno);
+        if (status == FOLIOT_STATUS_OK) {
+            assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
+            check_lt(lseek(file, 0, SEEK_END), 1 << 20);
+        }
+        close(file);
+    }
+    foliot_world_destroy(world);
+    recording_fixture_free(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_stops_at_a_whole_tick),
         cmocka_unit_test(resumed_recordings_verify),
         cmocka_unit_test(closed_ticks_never_change),
+        cmocka_unit_test(a_file_that_cannot_be_emptied_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
