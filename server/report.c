@@ -109,7 +109,7 @@ void foliot__report_divergence(const foliot_divergence_report *found, const foli
     if (json)
         snprintf(line, sizeof line, "%s\n", text);
     else
-        snprintf(line, sizeof line, "%s  %-10s %u bytes of questions and answers\n", text,
+        snprintf(line, sizeof line, "%s  %-10s %u bytes of requests and responses\n", text,
                  "searched", found->exchanged);
     foliot__log_lines(line);
     keep_state(found, scene, json, loop);

@@ -2,7 +2,7 @@
 // Goal: the search for a divergence names tick, stage, part and field of any fault in at most 2 kB,
 // whatever the size of the states, and believes nothing. Method: two copies of the chain
 // (tests/support/chain.h) or of a synthetic simulation of up to 200,000 parts, one of them changed;
-// every byte goes through questions and answers. SEED= repeats a run.
+// every byte goes through requests and responses. SEED= repeats a run.
 #include "../support/check.h"
 
 #include <stdio.h>
