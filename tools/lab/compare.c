@@ -127,8 +127,9 @@ static int read_time(comparison *c)
         ticks += ticks == 0;
         snprintf(nearest, sizeof nearest, "%.12g", (double)ticks * c->steps[k]);
         return report_mistake(
-            c, "--time %s is no multiple of dt = %s; the nearest is %s (%" PRIu64 " ticks)",
-            foliot__real_text(time, c->time), foliot__real_text(dt, c->steps[k]), nearest, ticks);
+            c, "--time %s is no multiple of dt = %s; the nearest is %s (%" PRIu64 " tick%s)",
+            foliot__real_text(time, c->time), foliot__real_text(dt, c->steps[k]), nearest, ticks,
+            ticks == 1 ? "" : "s");
     }
     return 0;
 }

@@ -56,16 +56,19 @@ typedef struct run {
 
 // -- the options
 
+// A length of no tick is not meant where one was asked for.
 static int wrong_time(const run *r, uint64_t nearest)
 {
+    nearest += nearest == 0;
     char unit[FOLIOT_NAME_BYTES], time[FOLIOT__REAL_TEXT_BYTES], dt[FOLIOT__REAL_TEXT_BYTES];
     char whole[FOLIOT__REAL_TEXT_BYTES];
     snprintf(whole, sizeof whole, "%.12g", (double)nearest * r->scene->dt);
     return foliot__options_wrong(
         r->context->program, r->context->arguments,
-        "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " ticks)",
+        "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " tick%s)",
         foliot__real_text(time, r->options->time), foliot__real_text(dt, r->scene->dt),
-        foliot__text_clean(unit, sizeof unit, r->scene->unit_time), whole, nearest);
+        foliot__text_clean(unit, sizeof unit, r->scene->unit_time), whole, nearest,
+        nearest == 1 ? "" : "s");
 }
 
 static int take_length(run *r)
