@@ -13,6 +13,13 @@ exits "a scene that is not there, in the lab" 78 '^foliot-lab run: nowhere.yaml:
 exits "a scene that is not there, in the server" 78 'nowhere.yaml: cannot be opened: No such file' "$server" nowhere.yaml
 exits "a folder in place of a scene" 78 'cannot be opened: Is a directory' "$lab" run .
 exits "inputs that are not there" 1 '^foliot-lab run: nowhere.txt: No such file' "$lab" run "$scene" --ticks 1 --inputs nowhere.txt
+exits "a time shorter than a tick" 2 'the nearest is [0-9.]* \(1 tick\)' "$lab" run "$scene" --time 1e-5
+for command in info verify play "state --tick 1" "export --csv" "trim --out x.foliot" "compare --with true" serve; do
+    # shellcheck disable=SC2086 # words
+    exits "foliot-replay ${command%% *} of no file" 1 "^foliot-replay ${command%% *}: nowhere.foliot: No such file" "$replay" $command nowhere.foliot
+done
+exits "foliot-replay diff of no files" 1 '^foliot-replay diff: nowhere.foliot: No such file' "$replay" diff nowhere.foliot nowhere.foliot
+exits "a list of files that is not there" 1 '^foliot-replay verify: nowhere.txt: No such file' "$replay" verify --files-from nowhere.txt
 exits "an integrator with a slip" 2 "^foliot-lab run: .*'velocity-verlte'; did you mean 'velocity-verlet'" "$lab" run "$scene" --integrator velocity-verlte
 exits "an integrator that is nothing like another" 2 "no integrator 'qqqqqqqq'" "$lab" run "$scene" --integrator qqqqqqqq
 ok "suggests nothing" sh -c '! grep -qE "did you mean|nearest" err'

@@ -158,4 +158,4 @@ exchanged=$(sed 's/.*"bytes_exchanged":\([0-9]*\).*/\1/' out)
 check "for at most 2 kB ($exchanged)" test "$exchanged" -le 2000
 exits "whoever does not answer is an error" 1 "$replay" compare a.foliot --with true
 cp err reason
-check "and is said to be" grep -q "^--with 'true': it does not answer as a foliot-replay" reason
+check "and is said to be" grep -q "^foliot-replay compare: --with: 'true': it does not answer as a foliot-replay" reason

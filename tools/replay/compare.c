@@ -263,11 +263,10 @@ static void put_text(const char *file, const run *r, const other *o, const folio
 
 static int report_failed(const other *o)
 {
-    if (o->status != FOLIOT_STATUS_OK)
-        fprintf(stderr, "--with '%s': %s\n", with, foliot_status_get_text(o->status));
-    else
-        fprintf(stderr, "--with '%s': it does not answer as a foliot-replay of this format does\n",
-                with);
+    tool_complain("--with", "'%s': %s", with,
+                  o->status != FOLIOT_STATUS_OK
+                      ? foliot_status_get_text(o->status)
+                      : "it does not answer as a foliot-replay of this format does");
     return FOLIOT__EXIT_ERROR;
 }
 
@@ -293,8 +292,8 @@ static int compare_builds(const char *file, foliot_replay *replay, other *o)
     else
         (json_wanted ? put_json : put_text)(file, &r, o, diverged ? &search.found : NULL);
     if (r.last_tick != o->last_tick) {
-        fprintf(stderr, "%s: we reach tick %" PRIu64 ", they %" PRIu64 "\n", file, r.last_tick,
-                o->last_tick);
+        tool_complain(file, "this build reaches tick %" PRIu64 ", the other %" PRIu64, r.last_tick,
+                      o->last_tick);
         code = foliot__exit_worse(code, FOLIOT__EXIT_DIVERGED);
     }
     run_close(&r);
@@ -315,7 +314,7 @@ int compare_command(const foliot__program *program, const foliot__arguments *arg
         code = compare_builds(file, replay, &o);
         end_other(&o);
     } else {
-        fprintf(stderr, "--with '%s': %s\n", with, strerror(errno));
+        tool_complain("--with", "'%s': %s", with, strerror(errno));
         code = FOLIOT__EXIT_ERROR;
     }
     tool_tell_damage(file, replay);

@@ -80,6 +80,7 @@ int main(int argc, char **argv)
     int code = foliot__options_start(&program, argc, argv, &arguments);
     if (code >= 0)
         return code;
+    tool_set_command(arguments.command->name);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (strcmp(functions[i].name, arguments.command->name) == 0)
             return foliot__stdout_done("foliot-replay", functions[i].run(&program, &arguments));

@@ -429,7 +429,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     // How long it is, and whether it is whole. What is whole plays.
     code = tool_exit_of(foliot_replay_scan(p.replay));
     if (code == FOLIOT__EXIT_FINE && foliot__replay_callbacks_missing(p.replay)) {
-        fprintf(stderr, "%s: %s\n", p.file, FOLIOT__CALLBACKS_MISSING);
+        tool_complain(p.file, "%s", FOLIOT__CALLBACKS_MISSING);
         foliot_replay_close(p.replay);
         return FOLIOT__EXIT_NOT_VERIFIABLE;
     }
@@ -440,11 +440,9 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
         shown =
             foliot__options_wrong(program, arguments, "--view wants top, front, side or corner");
     } else if (status != FOLIOT_STATUS_OK) {
-        fprintf(stderr,
-                "foliot-replay play: %s: tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64
-                ")\n",
-                p.file, first_tick, foliot_status_get_text(status), p.about->first_tick,
-                p.about->last_tick);
+        tool_complain(p.file, "tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64 ")",
+                      first_tick, foliot_status_get_text(status), p.about->first_tick,
+                      p.about->last_tick);
         // A tick beyond the damage is not there because of it.
         bool damaged = status == FOLIOT_STATUS_NOT_FOUND && first_tick > p.about->last_tick;
         shown = damaged && code ? code : tool_exit_of(status);

@@ -90,8 +90,8 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
         if (status == FOLIOT_STATUS_DIVERGED)
             tool_tell_divergence(file, tick);
         if (status == FOLIOT_STATUS_NOT_FOUND)
-            fprintf(stderr, "%s: no tick %" PRIu64 ": it has %" PRIu64 " to %" PRIu64 "\n", file,
-                    tick, about->first_tick, about->last_tick);
+            tool_complain(file, "no tick %" PRIu64 ": it has %" PRIu64 " to %" PRIu64, tick,
+                          about->first_tick, about->last_tick);
         // A tick beyond the damage is not there because of it.
         if (status == FOLIOT_STATUS_NOT_FOUND &&
             foliot_replay_get_damage(replay)->status != FOLIOT_STATUS_OK)

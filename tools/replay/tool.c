@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,6 +29,23 @@ int tool_exit_of(foliot_status status)
     }
 }
 
+static const char *command_name = "";
+
+void tool_set_command(const char *name)
+{
+    command_name = name;
+}
+
+void tool_complain(const char *what, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "foliot-replay %s: %s: ", command_name, what);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
 static foliot_replay *open_file(const char *file, bool any, int *exit_code)
 {
     foliot_replay *replay = NULL;
@@ -37,8 +55,7 @@ static foliot_replay *open_file(const char *file, bool any, int *exit_code)
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_STATUS_OK)
         return replay;
-    fprintf(stderr, "%s: %s\n", file,
-            damage.text[0] ? damage.text : foliot_status_get_text(status));
+    tool_complain(file, "%s", damage.text[0] ? damage.text : foliot_status_get_text(status));
     return NULL;
 }
 
@@ -56,13 +73,12 @@ void tool_tell_damage(const char *file, const foliot_replay *replay)
 {
     const foliot_damage *damage = foliot_replay_get_damage(replay);
     if (damage->status != FOLIOT_STATUS_OK)
-        fprintf(stderr, "%s: %s\n", file, damage->text);
+        tool_complain(file, "%s", damage->text);
 }
 
 void tool_tell_divergence(const char *file, uint64_t tick)
 {
-    fprintf(stderr, "%s: diverges at tick %" PRIu64 "; `foliot-replay verify` says more\n", file,
-            tick);
+    tool_complain(file, "diverges at tick %" PRIu64 "; `foliot-replay verify` says more", tick);
 }
 
 const char *tool_body_name(const foliot_scene *scene, uint32_t body)

@@ -26,6 +26,10 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
 int compare_command(const foliot__program *program, const foliot__arguments *arguments);
 int trim_command(const foliot__program *program, const foliot__arguments *arguments);
 
+// "foliot-replay COMMAND: WHAT: sentence" on stderr; WHAT is a file or an option.
+void tool_set_command(const char *name);
+__attribute__((format(printf, 2, 3))) void tool_complain(const char *what, const char *format, ...);
+
 // Opens a recording. On failure it prints the reason on stderr and sets *exit_code.
 foliot_replay *tool_open(const char *file, int *exit_code);
 // Recordings of simulations that this program does not know too: to be looked at.

@@ -86,13 +86,13 @@ static foliot_status begin_output(foliot_replay *replay, foliot_recording **reco
 
 static int report_failure(const char *file, foliot_replay *replay, foliot_status status)
 {
+    int error = status == FOLIOT_STATUS_IO ? errno : 0;
     if (status == FOLIOT_STATUS_DIVERGED)
         tool_tell_divergence(file, foliot_replay_get_tick(replay));
     else
-        fprintf(stderr, "%s: %s\n", status == FOLIOT_STATUS_IO ? out_file : file,
-                status == FOLIOT_STATUS_IO && errno ? strerror(errno)
-                                                    : foliot_status_get_text(status));
-    if (status == FOLIOT_STATUS_IO && errno == ENOSPC)
+        tool_complain(status == FOLIOT_STATUS_IO ? out_file : file, "%s",
+                      error ? strerror(error) : foliot_status_get_text(status));
+    if (error == ENOSPC)
         return FOLIOT__EXIT_AGAIN;
     return tool_exit_of(status);
 }
@@ -111,9 +111,9 @@ static int trim_recording(const char *file, foliot_replay *replay)
     uint64_t from = from_given ? from_tick : about->first_tick;
     uint64_t to = to_given ? to_tick : about->last_tick;
     if (from < about->first_tick || to > about->last_tick || from > to) {
-        fprintf(stderr,
-                "%s: has ticks %" PRIu64 " to %" PRIu64 " whole, not %" PRIu64 " to %" PRIu64 "\n",
-                file, about->first_tick, about->last_tick, from, to);
+        tool_complain(file,
+                      "has ticks %" PRIu64 " to %" PRIu64 " whole, not %" PRIu64 " to %" PRIu64,
+                      about->first_tick, about->last_tick, from, to);
         return FOLIOT__EXIT_ERROR;
     }
     foliot_recording *recording;

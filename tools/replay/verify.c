@@ -265,7 +265,7 @@ static int report_all(const verify_run *run, uint32_t count)
             put_text(r);
         if (r->message[0]) {
             fflush(stdout);
-            fprintf(stderr, "%s: %s\n", r->file, r->message);
+            tool_complain(r->file, "%s", r->message);
         }
         worst = foliot__exit_worse(worst, r->exit_code);
     }
@@ -352,7 +352,7 @@ static int verify_list(const file_list *list, const perturb_request *request)
                       .request = request,
                       .results = calloc(list->count + 1, sizeof *run.results)};
     if (!run.results) {
-        fprintf(stderr, "foliot-replay: no memory\n");
+        fprintf(stderr, "foliot-replay verify: no memory\n");
         return FOLIOT__EXIT_ERROR;
     }
     tool_run_jobs(jobs ? (uint32_t)jobs : tool_cores(), list->count, verify_file, &run);
@@ -372,7 +372,7 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         list_put(&list, arguments->operands[i]);
     if (files_from && !list_read(&list, files_from)) {
-        fprintf(stderr, "%s: %s\n", files_from, strerror(errno));
+        tool_complain(files_from, "%s", strerror(errno));
         code = FOLIOT__EXIT_ERROR;
     } else if (list.count == 0 && !files_from) {
         code = foliot__options_wrong(program, arguments, "no recording is named");
