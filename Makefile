@@ -142,7 +142,7 @@ help:
 #: make                 the library and all programs, in build/
 #: make demo            hosts a session, joins it with bots, records it and verifies the recording
 #: make install         PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR= ; programs, library, headers, pkg-config, CMake package,
-#:                      man pages, completion, documents, examples; STRIP=1 or install-strip: without symbols
+#:                      man pages, completion (bash, zsh), documents, examples; STRIP=1 or install-strip: without symbols
 #: make uninstall       the same PREFIX, LIBDIR and DESTDIR; removes what was installed
 #: make lib             the library alone; programs, tests, benches, examples, fuzzers: those alone
 #: make deps            installs the packages that a build needs; every target installs those that it needs
@@ -155,16 +155,21 @@ demo:
 	@scripts/demo.sh $(BUILD)
 
 # Completion is made from what the programs print for --help.
-COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/%)
+BASH_COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/%)
+ZSH_COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/_%)
+$(BUILD)/completions/_%: $(BUILD)/% scripts/completion.sh
+	@mkdir -p $(@D)
+	scripts/completion.sh $< zsh > $@
 $(BUILD)/completions/%: $(BUILD)/% scripts/completion.sh
 	@mkdir -p $(@D)
-	scripts/completion.sh $< > $@
+	scripts/completion.sh $< bash > $@
 
 bin_dir = $(DESTDIR)$(PREFIX)/bin
 lib_dir = $(DESTDIR)$(LIBDIR)
 share_dir = $(DESTDIR)$(PREFIX)/share
 doc_dir = $(share_dir)/doc/foliot
 bash_dir = $(share_dir)/bash-completion/completions
+zsh_dir = $(share_dir)/zsh/site-functions
 # A path below PREFIX is written relative to it, so that the tree may be moved.
 LIBDIR_PC = $(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR_PC)|' -e 's|@VERSION@|$(VERSION)|' \
@@ -172,9 +177,9 @@ FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR_PC)|' -e 's|@VERSI
     -e "s|@TO_PREFIX@|$$(realpath -ms --relative-to='$(LIBDIR)/cmake/foliot' '$(PREFIX)')|" \
     -e "s|@TO_LIBDIR@|$$(realpath -ms --relative-to='$(LIBDIR)/cmake/foliot' '$(LIBDIR)')|"
 
-install: all $(COMPLETIONS)
+install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	install -d $(bin_dir) $(lib_dir)/pkgconfig $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot \
-	    $(share_dir)/foliot/scenes $(share_dir)/man/man1 $(doc_dir)/examples $(bash_dir)
+	    $(share_dir)/foliot/scenes $(share_dir)/man/man1 $(doc_dir)/examples $(bash_dir) $(zsh_dir)
 	install -m 755 $(PROGRAMS) $(bin_dir)
 	install -m 644 $(BUILD)/libfoliot.a $(lib_dir)
 	install -m 755 $(BUILD)/libfoliot.so $(lib_dir)/libfoliot.so.$(VERSION)
@@ -186,7 +191,8 @@ install: all $(COMPLETIONS)
 	install -m 644 include/foliot/*.h $(DESTDIR)$(PREFIX)/include/foliot
 	install -m 644 scenes/* $(share_dir)/foliot/scenes
 	install -m 644 $(wildcard docs/man/*.1) $(share_dir)/man/man1
-	install -m 644 $(COMPLETIONS) $(bash_dir)
+	install -m 644 $(BASH_COMPLETIONS) $(bash_dir)
+	install -m 644 $(ZSH_COMPLETIONS) $(zsh_dir)
 	install -m 644 $(wildcard *.md) LICENSE $(doc_dir)
 	find docs -type f -not -path 'docs/man/*' -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
 	install -m 644 examples/* $(doc_dir)/examples
@@ -202,7 +208,7 @@ uninstall:
 	rm -f $(lib_dir)/libfoliot.a $(lib_dir)/libfoliot.so* $(lib_dir)/pkgconfig/foliot.pc
 	rm -rf $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot $(share_dir)/foliot $(doc_dir)
 	rm -f $(addprefix $(share_dir)/man/man1/,$(notdir $(wildcard docs/man/*.1)))
-	rm -f $(addprefix $(bash_dir)/,$(notdir $(PROGRAMS)))
+	rm -f $(addprefix $(bash_dir)/,$(notdir $(BASH_COMPLETIONS))) $(addprefix $(zsh_dir)/,$(notdir $(ZSH_COMPLETIONS)))
 
 clean:
 	rm -rf $(BUILD)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# completion.sh PROGRAM: writes bash completion for it, made from what its --help and that of its commands print.
-# It completes commands, options, and files as operands and values.
+# completion.sh PROGRAM bash|zsh: writes that shell's completion for it, made from what its --help and that of its
+# commands print. It completes commands, options, and files as operands and values.
 set -eu
 program=${1:?program}
+shell=${2:?shell}
 name=$(basename "$program")
 function_name=_$(tr - _ <<<"$name")
 
@@ -13,7 +14,8 @@ options_of() {
 }
 commands=$("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' | tr '\n' ' ' | sed 's/ $//')
 
-cat <<HEAD
+write_bash() {
+    cat <<HEAD
 # bash completion of $name, made by foliot's scripts/completion.sh from its --help.
 $function_name()
 {
@@ -21,10 +23,10 @@ $function_name()
     COMPREPLY=()
     case \${COMP_WORDS[1]} in
 HEAD
-for command in $commands; do
-    echo "    $command) options='$(options_of "$command")' ;;"
-done
-cat <<TAIL
+    for command in $commands; do
+        echo "    $command) options='$(options_of "$command")' ;;"
+    done
+    cat <<TAIL
     *) options='$(options_of)' ;;
     esac
     if [[ \$word == -* ]]; then
@@ -38,3 +40,36 @@ cat <<TAIL
 }
 complete -o filenames -F $function_name $name
 TAIL
+}
+
+# The file is the body of a function, which zsh loads when it is needed.
+write_zsh() {
+    cat <<HEAD
+#compdef $name
+# zsh completion of $name, made by foliot's scripts/completion.sh from its --help.
+local -a options
+case \$words[2] in
+HEAD
+    for command in $commands; do
+        echo "$command) options=($(options_of "$command")) ;;"
+    done
+    cat <<TAIL
+*) options=($(options_of)) ;;
+esac
+if [[ \$PREFIX == -* ]]; then
+    compadd -- \$options
+    return
+fi
+(( CURRENT == 2 )) && compadd -- $commands
+_files
+TAIL
+}
+
+case $shell in
+bash) write_bash ;;
+zsh) write_zsh ;;
+*)
+    echo "completion.sh: no completion for '$shell'" >&2
+    exit 2
+    ;;
+esac

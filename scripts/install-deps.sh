@@ -10,7 +10,7 @@ packages_of() { # GROUP
     format) echo "clang-format-14" ;;
     clang) echo "clang" ;;
     valgrind) echo "valgrind" ;;
-    package) echo "g++ cmake" ;;
+    package) echo "g++ cmake zsh" ;;
     abi) echo "abigail-tools" ;;
     fuzz) echo "clang libclang-rt-14-dev llvm-14" ;;
     bench) echo "g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;

@@ -103,6 +103,17 @@ example() {
 for file in "$root"/usr/share/doc/foliot/examples/*.c; do expect "$(basename "$file") builds" example "$file"; done
 match() { LD_LIBRARY_PATH=$root/usr/lib "$root/lockstep" "$root/match.foliot"; }
 expect "the example of lockstep plays a match" match
+# shellcheck disable=SC2016 # zsh expands it
+completes_in_zsh() { # loaded as zsh does it, with functions in place of the widgets' builtins
+    zsh -f -c 'fpath=($1 $fpath); autoload -Uz compinit; compinit -D -u
+        [[ $_comps[$2] == _$2 ]] || { echo "compinit does not find it"; exit 1 }
+        compadd() { shift; added+=($@) }
+        _files() { added+=(FILES) }
+        words=($2 --) CURRENT=2 PREFIX=-- added=(); _$2
+        [[ -n ${(M)added:#--help} && -z ${(M)added:#FILES} ]] || { echo "options: $added"; exit 1 }
+        words=($2 "") CURRENT=2 PREFIX= added=(); _$2
+        [[ -n ${(M)added:#FILES} ]] || { echo "operands: $added"; exit 1 }' _ "$root/usr/share/zsh/site-functions" "$1"
+}
 for program in "$root"/usr/bin/foliot-*; do
     name=$(basename "$program")
     expect "$name runs" "$program" --version
@@ -111,7 +122,8 @@ for program in "$root"/usr/bin/foliot-*; do
                 [ "$word" != --help ] || exit 0; done; echo "${COMPREPLY[@]}"; exit 1' _ \
             "$root/usr/share/bash-completion/completions/$1" "$1"
     }
-    expect "$name has completion" completes "$name"
+    expect "$name has completion in bash" completes "$name"
+    expect "$name has completion in zsh" completes_in_zsh "$name"
     expect "$name has a manual page" test -s "$root/usr/share/man/man1/$name.1"
 done
 for file in LICENSE README.md CHANGELOG.md; do expect "$file is installed" test -s "$root/usr/share/doc/foliot/$file"; done
