@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
 // snapshot_codec.c: snapshots against baselines. One walk over the bodies serves both directions:
 // it codes a value where it encodes and reads it where it decodes, so that the two cannot disagree.
-// Models start anew in every piece; nothing but the baseline is needed, whatever else was lost.
+// Models start anew in every piece; nothing but the baseline is needed, whatever else was lost. The
+// head of a piece is in snapshot_head.c.
 #include "base/bytes.h"
 #include "foliot/snapshot.h"
 #include "wire/motion.h"
 #include "wire/range_coder.h"
+#include "wire/snapshot_head.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_BYTES_MAX 24
-#define PIECES_FROM_END 8   // in the head of several pieces: their number
-#define UNSENT_BYTES_MAX 12 // that a decoder may read behind the end of a piece
 #define BODY_BYTES_USUAL 64 // what a piece keeps free at its end for one more
-#define BASELINE_AGE_MAX 65535
 #define MISS_MAX (1 << 20)
 
 enum {
@@ -411,69 +409,7 @@ void foliot_snapshot_pieces_destroy(foliot_snapshot_pieces *pieces)
     *pieces = (foliot_snapshot_pieces){0};
 }
 
-// -- pieces: a head in whole bytes, then the coded bodies
-
-// Seven bits a byte, the low ones first; the high bit says that more follow.
-static void write_varint(foliot__writer *w, uint32_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        foliot__write_u8(w, (uint8_t)(value | 0x80));
-    foliot__write_u8(w, (uint8_t)value);
-}
-
-static uint32_t read_varint(foliot__reader *r)
-{
-    uint32_t value = 0;
-    for (unsigned shift = 0; shift < 28; shift += 7) {
-        uint8_t byte = foliot__read_u8(r);
-        value |= (uint32_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
-    foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return 0;
-}
-
-// The usual snapshot is one piece, all of its slots: then it needs no more than their number.
-static void write_head(foliot__writer *w, const foliot_snapshot_head *head)
-{
-    bool whole = head->pieces == 1;
-    uint32_t age = (uint32_t)(head->has_baseline ? head->tick - head->baseline_tick : 0);
-    foliot__write_u32(w, (uint32_t)head->tick);
-    write_varint(w, age << 1 | whole);
-    write_varint(w, head->bodies);
-    if (whole)
-        return;
-    foliot__write_u16(w, (uint16_t)head->piece);
-    foliot__write_u16(w, (uint16_t)head->pieces);
-    foliot__write_u24(w, head->first);
-    foliot__write_u24(w, head->count);
-}
-
-static void read_head(foliot__reader *r, foliot_snapshot_head *head)
-{
-    uint32_t tick = foliot__read_u32(r);
-    uint32_t form = read_varint(r);
-    uint32_t bodies = read_varint(r), age = form >> 1;
-    *head = (foliot_snapshot_head){
-        .tick = tick, .has_baseline = age != 0, .baseline_tick = tick - age, .pieces = 1};
-    if (age > tick || age > BASELINE_AGE_MAX || bodies > FOLIOT_BODIES_MAX) {
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-        return;
-    }
-    head->bodies = head->count = bodies;
-    if (!(form & 1)) {
-        head->piece = foliot__read_u16(r);
-        head->pieces = foliot__read_u16(r);
-        head->first = foliot__read_u24(r);
-        head->count = foliot__read_u24(r);
-        if (head->piece >= head->pieces || head->first + head->count > head->bodies)
-            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    }
-    // Before anything is allocated for them.
-    if (head->count > (foliot__reader_left(r) + UNSENT_BYTES_MAX) * FOLIOT_SNAPSHOT_BODIES_PER_BYTE)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-}
+// -- pieces: a head, then the coded bodies
 
 static foliot_status grow(foliot_snapshot_pieces *p)
 {
@@ -534,8 +470,9 @@ static size_t encode_piece(foliot_snapshot_coder *coder, const foliot_snapshot *
                            uint8_t *bytes)
 {
     for (uint32_t limit = UINT32_MAX;; limit = head->count - 1) {
-        foliot__range_encoder out = foliot__range_encoder_of(
-            bytes + HEAD_BYTES_MAX, FOLIOT_SNAPSHOT_PIECE_BYTES - HEAD_BYTES_MAX);
+        foliot__range_encoder out =
+            foliot__range_encoder_of(bytes + FOLIOT__SNAPSHOT_HEAD_BYTES_MAX,
+                                     FOLIOT_SNAPSHOT_PIECE_BYTES - FOLIOT__SNAPSHOT_HEAD_BYTES_MAX);
         size_t length = encode_bodies(coder, snapshot, baseline, head, limit, &out);
         if (!out.full)
             return length;
@@ -546,8 +483,8 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
                                      const foliot_snapshot *baseline,
                                      foliot_snapshot_pieces *pieces)
 {
-    if (baseline &&
-        (baseline->tick >= snapshot->tick || snapshot->tick - baseline->tick > BASELINE_AGE_MAX))
+    if (baseline && (baseline->tick >= snapshot->tick ||
+                     snapshot->tick - baseline->tick > FOLIOT__SNAPSHOT_AGE_MAX))
         return FOLIOT_STATUS_INVALID;
     foliot_snapshot_head head = {.tick = snapshot->tick,
                                  .has_baseline = baseline != NULL,
@@ -563,9 +500,10 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
         head.piece = pieces->count;
         size_t length = encode_piece(coder, snapshot, baseline, &head, pieces->bytes + at);
         head.pieces = head.piece == 0 && head.count == snapshot->count ? 1 : 0;
-        foliot__writer w = foliot__writer_of(pieces->bytes + at, HEAD_BYTES_MAX);
-        write_head(&w, &head);
-        memmove(pieces->bytes + at + w.at, pieces->bytes + at + HEAD_BYTES_MAX, length);
+        foliot__writer w = foliot__writer_of(pieces->bytes + at, FOLIOT__SNAPSHOT_HEAD_BYTES_MAX);
+        foliot__snapshot_head_write(&w, &head);
+        memmove(pieces->bytes + at + w.at, pieces->bytes + at + FOLIOT__SNAPSHOT_HEAD_BYTES_MAX,
+                length);
         pieces->offsets[pieces->count++] = at;
         head_bytes = w.at; // the same for all
         at += (uint32_t)(w.at + length);
@@ -574,19 +512,12 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
     } while (head.first < snapshot->count);
     for (uint32_t i = 0; i < pieces->count && pieces->count > 1;
          i++) { // now that their number is known
-        uint8_t *total = pieces->bytes + pieces->offsets[i] + head_bytes - PIECES_FROM_END;
+        uint8_t *total =
+            pieces->bytes + pieces->offsets[i] + head_bytes - FOLIOT__SNAPSHOT_PIECES_FROM_END;
         total[0] = (uint8_t)pieces->count;
         total[1] = (uint8_t)(pieces->count >> 8);
     }
     return FOLIOT_STATUS_OK;
-}
-
-foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
-                                          foliot_snapshot_head *head)
-{
-    foliot__reader r = foliot__reader_of(bytes, length);
-    read_head(&r, head);
-    return r.status;
 }
 
 foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,
@@ -594,7 +525,7 @@ foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t
                                      foliot_snapshot *into, foliot_snapshot_head *head)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
-    read_head(&r, head);
+    foliot__snapshot_head_read(&r, head);
     if (r.status != FOLIOT_STATUS_OK)
         return r.status;
     if (head->has_baseline != (baseline != NULL) ||
