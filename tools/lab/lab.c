@@ -2,6 +2,7 @@
 // lab.c: what all commands share (lab.h).
 #include "lab.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,6 +27,14 @@ int lab_fail(const lab_context *context, int code, const char *format, ...)
     va_end(list);
     fputc('\n', stderr);
     return code;
+}
+
+int lab_cannot_write(const lab_context *context, const char *file)
+{
+    int reason = errno;
+    return lab_fail(context,
+                    reason == ENOSPC || reason == EDQUOT ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
+                    "cannot write %s: %s", file, strerror(reason));
 }
 
 bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes)

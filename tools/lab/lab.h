@@ -21,6 +21,9 @@ typedef struct lab_context {
 int lab_fail(const lab_context *context, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// The same of a file that cannot be written, with errno's text. Returns the exit code.
+int lab_cannot_write(const lab_context *context, const char *file);
+
 // By name or alias; else false, and a sentence, perhaps with a suggestion, is in `message`.
 bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes);
 // "0.1", "1e-3" or a ratio "1/60"; above 0 and finite.

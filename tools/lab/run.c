@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // run.c: runs one scene with one integrator from its first tick, and reports the result.
+#include "csv.h"
 #include "lab.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ typedef struct run {
     lab_inputs *inputs;
     lab_commands *commands;
     foliot_recording *recording;
-    FILE *csv;
+    lab_csv csv;
     double jitter; // share of dt; 0: none
     foliot__rng rng;
     uint64_t ticks;
@@ -52,6 +53,7 @@ typedef struct run {
     refused refused[REFUSED_MAX]; // the first ones
     uint32_t refused_count;
     bool interrupted, had_contacts;
+    bool conserves; // energy, so far
 } run;
 
 // -- the options
@@ -138,80 +140,6 @@ static int read_options(run *r)
     return code ? code : take_jitter(r);
 }
 
-// -- CSV
-
-static int cannot_write(const run *r, const char *file)
-{
-    int reason = errno;
-    return lab_fail(r->context,
-                    reason == ENOSPC || reason == EDQUOT ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
-                    "cannot write %s: %s", file, strerror(reason));
-}
-
-static int csv_open(run *r)
-{
-    const char *file = r->options->csv;
-    if (!file)
-        return 0;
-    r->csv = strcmp(file, "-") == 0 ? stdout : fopen(file, "w");
-    if (!r->csv)
-        return cannot_write(r, file);
-    fputs("tick,time,energy,body,position.x,position.y,position.z,velocity.x,velocity.y,velocity.z,"
-          "orientation.w,orientation.x,orientation.y,orientation.z,angular_velocity.x,"
-          "angular_velocity.y,angular_velocity.z\n",
-          r->csv);
-    return 0;
-}
-
-static void csv_name(FILE *out, const char *name)
-{
-    if (!strpbrk(name, ",\"")) {
-        fputs(name, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *name; name++)
-        fprintf(out, *name == '"' ? "\"\"" : "%c", *name);
-    fputc('"', out);
-}
-
-static void csv_reals(FILE *out, const double *values, int count)
-{
-    for (int i = 0; i < count; i++)
-        fprintf(out, ",%.17g", values[i]);
-}
-
-static void csv_rows(const run *r)
-{
-    uint64_t tick = foliot_world_get_tick(r->world);
-    char name[FOLIOT_NAME_BYTES + 16];
-    if (!r->csv || tick % r->options->every)
-        return;
-    for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
-        if (!foliot_world_get_body_alive(r->world, i))
-            continue;
-        foliot_body_state body = foliot_world_get_body_state(r->world, i);
-        fprintf(r->csv, "%" PRIu64 ",%.17g,%.17g,", tick, foliot_world_get_time(r->world),
-                r->energy);
-        csv_name(r->csv, lab_body_name(r->scene, r->world, i, name));
-        csv_reals(r->csv, body.position, 3);
-        csv_reals(r->csv, body.velocity, 3);
-        csv_reals(r->csv, body.orientation, 4);
-        csv_reals(r->csv, body.angular_velocity, 3);
-        fputc('\n', r->csv);
-    }
-}
-
-static int csv_close(run *r)
-{
-    if (!r->csv)
-        return 0;
-    bool failed = ferror(r->csv) != 0;
-    failed |= (r->csv == stdout ? fflush(stdout) : fclose(r->csv)) != 0;
-    r->csv = NULL;
-    return failed ? cannot_write(r, r->options->csv) : 0;
-}
-
 // -- recording
 
 static int record_failed(run *r, foliot_status status)
@@ -222,7 +150,7 @@ static int record_failed(run *r, foliot_status status)
     else if (status != FOLIOT_STATUS_IO)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
                         foliot_status_get_text(status));
-    return cannot_write(r, r->options->record);
+    return lab_cannot_write(r->context, r->options->record);
 }
 
 // The lab writes the recording between ticks itself: it has no deadline, and no queue can fill.
@@ -238,7 +166,7 @@ static int record_open(run *r)
         return 0;
     r->recording = NULL;
     return status == FOLIOT_STATUS_IO
-               ? cannot_write(r, r->options->record)
+               ? lab_cannot_write(r->context, r->options->record)
                : lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
                           foliot_status_get_text(status));
 }
@@ -261,19 +189,37 @@ static int record_close(run *r)
     if (status == FOLIOT_STATUS_OK)
         return 0;
     errno = state.stopped_errno ? state.stopped_errno : EIO;
-    return cannot_write(r, r->options->record);
+    return lab_cannot_write(r->context, r->options->record);
 }
 
 // -- stepping
 
-static void observe_tick(run *r)
+static bool conserves_energy(const run *r)
 {
+    char text[LAB_SINKS_BYTES];
+    return !lab_energy_sinks(r->scene, r->inputs != NULL, r->had_contacts, text);
+}
+
+// Only where it is printed: it costs a pass over all bodies and forces. Where energy is not
+// conserved there is no error to follow.
+static void observe_energy(run *r)
+{
+    if (!r->conserves && !lab_csv_due(&r->csv, r->world))
+        return;
     r->energy = lab_energy(r->world);
     double error = lab_energy_error(r->energy_start, r->energy);
     // Written so that a NaN stays: an energy that is no number is not a small error.
     if (!(error <= r->energy_error_max))
         r->energy_error_max = error;
-    r->had_contacts = r->had_contacts || lab_has_contacts(r->world);
+}
+
+static void observe_tick(run *r)
+{
+    if (!r->had_contacts && lab_has_contacts(r->world)) {
+        r->had_contacts = true;
+        r->conserves = conserves_energy(r);
+    }
+    observe_energy(r);
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(r->world, &count);
     uint64_t tick = foliot_world_get_tick(r->world);
@@ -283,7 +229,7 @@ static void observe_tick(run *r)
         if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED && r->refused_count < REFUSED_MAX)
             r->refused[r->refused_count++] = (refused){tick - 1, events[i].a, events[i].b};
     }
-    csv_rows(r);
+    lab_csv_write(&r->csv, r->scene, r->world, r->energy);
 }
 
 static foliot_status step_world(run *r, const foliot_tick_inputs *in)
@@ -582,7 +528,9 @@ static int open_run(run *r)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
                         foliot_status_get_text(status));
     int code = record_open(r);
-    return code ? code : csv_open(r);
+    if (code == 0 && r->options->csv)
+        code = lab_csv_open(&r->csv, r->context, r->options->csv, r->options->every);
+    return code;
 }
 
 static void print_report(const run *r)
@@ -602,10 +550,12 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
     if (code == 0) {
         lab_catch_signals();
         r.energy_start = lab_energy(r.world);
+        r.conserves = conserves_energy(&r);
         observe_tick(&r);
         code = run_ticks(&r);
+        r.energy = lab_energy(r.world);
     }
-    int written = csv_close(&r), recorded = record_close(&r);
+    int written = lab_csv_close(&r.csv, context), recorded = record_close(&r);
     code = code ? code : written ? written : recorded;
     if (code == 0)
         print_report(&r);
