@@ -5,6 +5,7 @@
 // Method: real transports on the loopback; the clients' ENet is told to lie, or falls silent as
 // soon as it has connected.
 #include "check.h"
+#include "clock.h"
 
 #include <string.h>
 #include <time.h>
@@ -16,13 +17,6 @@
 #define PER_ADDRESS 8
 #define CLIENTS 60
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static enet_transport *open_host(void)
 {
     foliot_transport_config config = foliot_transport_config_default();
@@ -31,7 +25,8 @@ static enet_transport *open_host(void)
     config.peers_max = PEERS;
     config.peers_per_address_max = PER_ADDRESS;
     config.joins_per_second = 1000;
-    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &host),
+                     FOLIOT_STATUS_OK);
     return (enet_transport *)host;
 }
 
@@ -39,17 +34,18 @@ static foliot_transport *open_client(void)
 {
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *client;
-    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &client),
+                     FOLIOT_STATUS_OK);
     return client;
 }
 
 static void drain(foliot_transport *t, foliot_peer_id *peer)
 {
     foliot_transport_event event;
-    while (foliot_transport_poll(t, clock_ns(), &event))
+    while (foliot_transport_poll(t, clock_now_ns(), &event))
         if (event.kind == FOLIOT_TRANSPORT_CONNECTED)
             *peer = event.peer;
-    foliot_transport_flush(t, clock_ns());
+    foliot_transport_flush(t, clock_now_ns());
 }
 
 static void a_client_with_the_largest_mtu_ends_no_server(void **state)
@@ -64,10 +60,10 @@ static void a_client_with_the_largest_mtu_ends_no_server(void **state)
     for (size_t i = 0; i < theirs->peerCount; i++)
         theirs->peers[i].mtu = ENET_PROTOCOL_MAXIMUM_MTU;
     assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
-                                              foliot_transport_get_port(&host->head), clock_ns(),
-                                              &at_client),
+                                              foliot_transport_get_port(&host->head),
+                                              clock_now_ns(), &at_client),
                      FOLIOT_STATUS_OK);
-    for (uint64_t end = clock_ns() + 400000000u; clock_ns() < end;) {
+    for (uint64_t end = clock_now_ns() + 400000000u; clock_now_ns() < end;) {
         drain(&host->head, &at_host);
         drain(client, &at_client);
     }
@@ -97,9 +93,9 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
         foliot_transport *client = clients[made] = open_client();
         assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
                                                   foliot_transport_get_port(&host->head),
-                                                  clock_ns(), &ignored),
+                                                  clock_now_ns(), &ignored),
                          FOLIOT_STATUS_OK);
-        for (uint64_t end = clock_ns() + 40000000u; clock_ns() < end;) {
+        for (uint64_t end = clock_now_ns() + 40000000u; clock_now_ns() < end;) {
             uint32_t used = 0;
             drain(client, &ignored);
             drain(&host->head, &ignored);
@@ -112,7 +108,7 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
                                                     bytes, sizeof bytes));
                 foliot_transport_disconnect(&host->head, peer, 257, false);
                 dismissed++;
-                end = clock_ns();
+                end = clock_now_ns();
             }
             for (size_t i = 0; i < host->host->peerCount; i++)
                 used += host->host->peers[i].state != ENET_PEER_STATE_DISCONNECTED;

@@ -6,6 +6,7 @@
 // speak messages over ENet on loopback and over memory, and against real servers that are restarted
 // with another scene. Memory is what malloc has given out.
 #include "../support/check.h"
+#include "clock.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -37,13 +38,6 @@ typedef struct stage {
     uint64_t received; // packets of inputs, of either mode
 } stage;
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void hear(stage *s)
 {
     foliot_transport_event event;
@@ -69,7 +63,7 @@ static void pass(stage *s, double seconds)
         const struct timespec nap = {.tv_nsec = 1000000};
         if (s->real)
             nanosleep(&nap, NULL);
-        s->now_ns = s->real ? clock_ns() : s->now_ns + STEP_NS;
+        s->now_ns = s->real ? clock_now_ns() : s->now_ns + STEP_NS;
         hear(s);
         foliot_client_update(s->client, s->now_ns);
     }
@@ -110,7 +104,7 @@ static void wait_for_hello(stage *s)
 
 static stage open_stage(bool real)
 {
-    stage s = {.real = real, .now_ns = real ? clock_ns() : 1000000000u};
+    stage s = {.real = real, .now_ns = real ? clock_now_ns() : 1000000000u};
     if (!real)
         assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_STATUS_OK);
     s.host = open_wire(&s, true);

@@ -7,6 +7,7 @@
 // attackers at 127.0.0.2 and .3 with plain and raw sockets. The attackers write the datagrams of
 // docs/reference/protocol.md, section 1, by hand.
 #include "check.h"
+#include "clock.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -38,13 +39,6 @@ typedef struct fixture {
     foliot_client *clients[HONEST];
     int count;
 } fixture;
-
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void rest(void)
 {
@@ -79,14 +73,16 @@ static fixture *open_fixture(void)
     i->scene.players.position_count = 1;
     wire.bind = "0.0.0.0"; // so that all of the loopback reaches it
     wire.peers_max = PEERS;
-    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &i->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, clock_now_ns(), &i->host),
+                     FOLIOT_STATUS_OK);
     i->port = foliot_transport_get_port(i->host);
     config.transport = i->host;
     config.fingerprint = fingerprint;
     config.players_per_address_max = HONEST;
-    assert_int_equal(foliot_server_create(&config, clock_ns(), &i->server), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_create(&config, clock_now_ns(), &i->server), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_add_session(i->server, &session, clock_ns()), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_add_session(i->server, &session, clock_now_ns()),
+                     FOLIOT_STATUS_OK);
     return i;
 }
 
@@ -104,16 +100,16 @@ static void close_fixture(fixture *i)
 static void update(fixture *i)
 {
     foliot_server_event said;
-    foliot_server_update(i->server, clock_ns());
+    foliot_server_update(i->server, clock_now_ns());
     while (foliot_server_poll(i->server, &said))
         continue;
     for (int c = 0; c < i->count; c++)
-        foliot_client_update(i->clients[c], clock_ns());
+        foliot_client_update(i->clients[c], clock_now_ns());
 }
 
 static void run_for(fixture *i, int ms)
 {
-    for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end; rest())
+    for (uint64_t end = clock_now_ns() + (uint64_t)ms * 1000000u; clock_now_ns() < end; rest())
         update(i);
 }
 
@@ -121,12 +117,12 @@ static foliot_client *honest(fixture *i)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
-    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &i->wires[i->count]),
+    assert_int_equal(foliot_transport_create_enet(&wire, clock_now_ns(), &i->wires[i->count]),
                      FOLIOT_STATUS_OK);
     config.transport = i->wires[i->count];
     config.port = i->port;
     config.fingerprint = fingerprint;
-    assert_int_equal(foliot_client_create(&config, clock_ns(), &i->clients[i->count]),
+    assert_int_equal(foliot_client_create(&config, clock_now_ns(), &i->clients[i->count]),
                      FOLIOT_STATUS_OK);
     return i->clients[i->count++];
 }
@@ -138,8 +134,8 @@ static bool playing(const foliot_client *client)
 
 static bool joins_within(fixture *i, foliot_client *client, int ms)
 {
-    for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end && !playing(client);
-         rest())
+    for (uint64_t end = clock_now_ns() + (uint64_t)ms * 1000000u;
+         clock_now_ns() < end && !playing(client); rest())
         update(i);
     return playing(client);
 }
@@ -379,27 +375,27 @@ static void an_address_that_storms_is_put_off(void **state)
     fixture *i = open_fixture();
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_transport *storm;
-    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &storm), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, clock_now_ns(), &storm), FOLIOT_STATUS_OK);
     int opened = 0;
-    uint64_t end = clock_ns() + 1500000000u, opened_ns = 0;
+    uint64_t end = clock_now_ns() + 1500000000u, opened_ns = 0;
     foliot_peer_id peer = {0};
-    while (clock_ns() < end) {
+    while (clock_now_ns() < end) {
         foliot_transport_event event;
         if (peer.value == 0)
             assert_int_equal(
-                foliot_transport_connect(storm, "127.0.0.1", i->port, clock_ns(), &peer),
+                foliot_transport_connect(storm, "127.0.0.1", i->port, clock_now_ns(), &peer),
                 FOLIOT_STATUS_OK);
-        while (foliot_transport_poll(storm, clock_ns(), &event))
+        while (foliot_transport_poll(storm, clock_now_ns(), &event))
             if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
                 peer.value = 0;
-        foliot_transport_flush(storm, clock_ns());
+        foliot_transport_flush(storm, clock_now_ns());
         update(i);
         if ((int)foliot_transport_get_counters(i->host)->connects > opened) {
             opened++;
-            opened_ns = clock_ns();
+            opened_ns = clock_now_ns();
         }
         if (opened_ns &&
-            clock_ns() - opened_ns > 10000000u) { // ENet has connected: it can say goodbye
+            clock_now_ns() - opened_ns > 10000000u) { // ENet has connected: it can say goodbye
             foliot_transport_disconnect(storm, peer, 0, true);
             peer.value = opened_ns = 0;
         }

@@ -2,6 +2,7 @@
 // test_transport.c: the same tests over both makers of transports: ENet on loopback with the real
 // clock, memory on a virtual one.
 #include "check.h"
+#include "clock.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -21,13 +22,6 @@ typedef struct pair {
     size_t last_length;
 } pair;
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void make(pair *p, foliot_hub *hub, const foliot_transport_config *config,
                  foliot_transport **t)
 {
@@ -45,7 +39,7 @@ static void pass_time(pair *p, uint64_t ns)
     struct pollfd fds[2] = {{.fd = foliot_transport_get_descriptor(p->host), .events = POLLIN},
                             {.fd = foliot_transport_get_descriptor(p->client), .events = POLLIN}};
     poll(fds, 2, (int)(ns / 1000000u));
-    p->now_ns = clock_ns();
+    p->now_ns = clock_now_ns();
 }
 
 static void receive(pair *p)
@@ -77,7 +71,7 @@ static void receive(pair *p)
 // Host and client, connected; `impairment` is the client's, both ways.
 static pair meet(bool memory, bool batches, const char *impairment)
 {
-    pair p = {.now_ns = memory ? 1000 : clock_ns()};
+    pair p = {.now_ns = memory ? 1000 : clock_now_ns()};
     foliot_transport_config config = foliot_transport_config_default();
     if (memory)
         assert_int_equal(foliot_hub_create(&p.hub), FOLIOT_STATUS_OK);
@@ -264,7 +258,7 @@ static void sleep_ms(long ms)
 
 static bool next_received(pair *p, foliot_transport_event *event)
 {
-    p->now_ns = clock_ns();
+    p->now_ns = clock_now_ns();
     while (foliot_transport_poll(p->host, p->now_ns, event))
         if (event->kind == FOLIOT_TRANSPORT_RECEIVED)
             return true;
@@ -280,7 +274,7 @@ static bool one_that_waits(pair *p)
     uint8_t byte = 9;
     while (next_received(p, &event)) {
     }
-    uint64_t sent = clock_ns();
+    uint64_t sent = clock_now_ns();
     allow_failure(
         foliot_transport_send(p->client, p->at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1));
     foliot_transport_flush(p->client, sent);
@@ -327,7 +321,7 @@ static void batches_hold_what_comes_between_two_polls(void **state)
                 foliot_transport_send(p.client, p.at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1));
             foliot_transport_flush(p.client, p.now_ns);
         }
-        p.now_ns = clock_ns();
+        p.now_ns = clock_now_ns();
         receive(&p);
     }
     assert_int_equal(p.host_received - before, 2000);
@@ -348,7 +342,7 @@ static void last_words_leave_before_the_end(void **state)
     foliot_transport_destroy(p.client);
     sleep_ms(50);
     foliot_transport_event event;
-    p.now_ns = clock_ns();
+    p.now_ns = clock_now_ns();
     while (foliot_transport_poll(p.host, p.now_ns, &event))
         p.host_received += event.kind == FOLIOT_TRANSPORT_RECEIVED;
     assert_int_equal(p.host_received - before, 1);

@@ -3,6 +3,7 @@
 // fragments, source port 0, an hour of snapshots with losses, an hour's step of the wall clock. An
 // attacker is a plain socket that writes ENet's datagrams by hand.
 #include "check.h"
+#include "clock.h"
 
 #include <arpa/inet.h>
 #include <malloc.h>
@@ -33,13 +34,6 @@ int gettimeofday(struct timeval *restrict at, void *restrict zone)
     return 0;
 }
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void rest(void)
 {
     struct timespec t = {.tv_nsec = 1000000};
@@ -52,7 +46,7 @@ static foliot_transport *listening(uint32_t peers)
     foliot_transport *t;
     config.bind = "127.0.0.1";
     config.peers_max = peers;
-    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &t), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &t), FOLIOT_STATUS_OK);
     return t;
 }
 
@@ -64,14 +58,14 @@ typedef struct tally {
 static void drain(foliot_transport *t, tally *seen)
 {
     foliot_transport_event e;
-    while (foliot_transport_poll(t, clock_ns(), &e)) {
+    while (foliot_transport_poll(t, clock_now_ns(), &e)) {
         seen->connected += e.kind == FOLIOT_TRANSPORT_CONNECTED;
         seen->disconnected += e.kind == FOLIOT_TRANSPORT_DISCONNECTED;
         seen->received += e.kind == FOLIOT_TRANSPORT_RECEIVED;
         if (e.kind == FOLIOT_TRANSPORT_CONNECTED)
             seen->peer = e.peer;
     }
-    foliot_transport_flush(t, clock_ns());
+    foliot_transport_flush(t, clock_now_ns());
 }
 
 // A client of ours, connected.
@@ -83,9 +77,10 @@ static foliot_transport *connected(foliot_transport *host, tally *at_host, tally
     foliot_peer_id peer;
     assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_STATUS_OK);
     config.receive = config.send;
-    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &client),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_get_port(host),
-                                              clock_ns(), &peer),
+                                              clock_now_ns(), &peer),
                      FOLIOT_STATUS_OK);
     for (int i = 0; i < 5000 && !(at_host->connected && at_client->connected); i++) {
         drain(host, at_host);
@@ -300,11 +295,11 @@ static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(vo
     allow_failure(foliot_transport_send(host, seen.peer, FOLIOT_DELIVERY_RELIABLE, bytes,
                                         100)); // waits for ENet, which never connects
     allow_failure(foliot_transport_send(host, seen.peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, 100));
-    foliot_transport_flush(host, clock_ns());
+    foliot_transport_flush(host, clock_now_ns());
     rest();
     assert_int_equal(received_bytes(fd), FOLIOT__EARLY_HEAD_BYTES + 2 + 100);
     foliot_transport_event e = {0};
-    assert_true(foliot_transport_poll(host, clock_ns() + 5100000000u, &e));
+    assert_true(foliot_transport_poll(host, clock_now_ns() + 5100000000u, &e));
     assert_int_equal(e.kind, FOLIOT_TRANSPORT_DISCONNECTED);
     (void)!send(fd, bytes, write_early(bytes, cookie, 5, 7), 0); // a late copy
     for (int i = 0; i < 20; i++, rest())
@@ -323,10 +318,11 @@ static void what_is_sent_ahead_of_enet_arrives(void **state)
     foliot_transport_config config = foliot_transport_config_default();
     demand(foliot_impairment_parse("delay=20ms", &config.send, NULL, 0));
     config.receive = config.send;
-    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &client),
+                     FOLIOT_STATUS_OK);
     foliot_peer_id peer;
     demand(foliot_transport_connect(client, "127.0.0.1", foliot_transport_get_port(host),
-                                    clock_ns(), &peer));
+                                    clock_now_ns(), &peer));
     foliot_transport *sides[2] = {host, client};
     tally seen[2] = {{0}, {0}};
     bool sent[2] = {false, false};
@@ -367,8 +363,10 @@ static void the_answer_to_another_connect_is_ignored(void **state)
     foliot_peer_id peer;
     tally seen = {0};
     uint32_t connect_id = 0;
-    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
-    demand(foliot_transport_connect(client, "127.0.0.1", ntohs(at.sin_port), clock_ns(), &peer));
+    assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &client),
+                     FOLIOT_STATUS_OK);
+    demand(
+        foliot_transport_connect(client, "127.0.0.1", ntohs(at.sin_port), clock_now_ns(), &peer));
     for (int i = 0; i < 60; i++, rest()) {
         uint8_t bytes[256];
         drain(client, &seen);
@@ -473,7 +471,7 @@ static void a_flood_of_packets_does_not_hold_an_update(void **state)
     ask(fd, host, &seen, 5, cookie);
     size_t length = write_early(bytes, cookie, 5, 7);
     foliot_transport_event e;
-    uint64_t now = clock_ns();
+    uint64_t now = clock_now_ns();
     uint32_t taken = 0, sent = 0;
     for (; sent < 8; sent++)
         (void)!send(fd, bytes, length, 0);
@@ -527,7 +525,7 @@ static void an_hour_of_snapshots_with_losses_leaves_no_deaf_peer(void **state)
         allow_failure(foliot_transport_send(host, at_host.peer, FOLIOT_DELIVERY_UNRELIABLE, bytes,
                                             sizeof bytes));
         if (i % 16 == 15) {
-            foliot_transport_flush(host, clock_ns());
+            foliot_transport_flush(host, clock_now_ns());
             drain(client, &at_client);
             drain(host, &at_host);
         }
