@@ -12,6 +12,7 @@
 #include "foliot/client.h"
 #include "foliot/foliot.h"
 #include "net/transport.h"
+#include "true_scene.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 #include "status.h"
@@ -20,11 +21,6 @@
 #define UPDATE_NS 10000000u
 #define UPDATES_MAX 1500
 #define RECORDS_MAX 300
-#define SCENES 3
-#define STATES 4 // of each scene's world, every STATE_TICKS
-#define STATE_TICKS 5
-#define SCENE_BYTES 4096
-#define STATE_BYTES (256u << 10)
 #define SLOTS_MAX (1u << 17)
 // What a client may take, whatever comes: snapshots, world and a state's doubling by the bytes that
 // came, and what is always there.
@@ -33,13 +29,6 @@
 
 size_t __sanitizer_get_current_allocated_bytes(void)
     __attribute__((weak)); // where there is no sanitizer, memory is not counted
-
-typedef struct true_scene {
-    foliot_scene scene;
-    uint8_t bytes[SCENE_BYTES], states[STATES][STATE_BYTES];
-    size_t length, state_lengths[STATES];
-    foliot_snapshot_format format;
-} true_scene;
 
 typedef struct game {
     const uint8_t *data;
@@ -56,8 +45,6 @@ typedef struct game {
     uint64_t tick; // of the last snapshot or state
 } game;
 
-static true_scene scenes[SCENES];
-static foliot_body_definition bodies[64];
 static foliot_digest fingerprint;
 static foliot_snapshot slots;
 static foliot_snapshot_pieces pieces;
@@ -66,47 +53,9 @@ static uint64_t sum; // of all that was read, so that it is read
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void must(foliot_status status)
-{
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-}
-
 static size_t memory_in_use(void)
 {
     return __sanitizer_get_current_allocated_bytes ? __sanitizer_get_current_allocated_bytes() : 0;
-}
-
-// -- what is true
-
-static void save_states(true_scene *s)
-{
-    foliot_world *world;
-    must(foliot_world_create(&s->scene, &world));
-    for (int i = 0; i < STATES; i++) {
-        // In front of it the players' sequences, all 0.
-        size_t head = 4 * (size_t)s->scene.players.limit;
-        must(foliot_world_capture(world, s->states[i] + head, STATE_BYTES - head,
-                                  &s->state_lengths[i]));
-        s->state_lengths[i] += head;
-        for (int t = 0; t < STATE_TICKS; t++)
-            must(foliot_world_step(world, NULL, 0, NULL));
-    }
-    foliot_world_destroy(world);
-}
-
-static void make_scene(true_scene *s, const char *name, uint32_t count, uint32_t players)
-{
-    s->scene = foliot_scene_default();
-    s->scene.name = name;
-    s->scene.dt = 0.02;
-    s->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
-    s->scene.substeps = 1;
-    s->scene.bodies = bodies;
-    s->scene.body_count = count;
-    s->scene.players.limit = players;
-    must(foliot_scene_encode(&s->scene, s->bytes, sizeof s->bytes, &s->length));
-    s->format = foliot_snapshot_format_default(&s->scene);
-    save_states(s);
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
@@ -115,18 +64,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     (void)count;
     (void)arguments;
     fingerprint = foliot_get_fingerprint(); // once: it takes milliseconds
-    for (int i = 0; i < 64; i++) {
-        bodies[i] = foliot_body_definition_default();
-        bodies[i].shape.kind = i % 2 ? FOLIOT_SHAPE_SPHERE : FOLIOT_SHAPE_BOX;
-        bodies[i].shape.radius = 0.5;
-        bodies[i].shape.half[0] = bodies[i].shape.half[1] = bodies[i].shape.half[2] = 0.5;
-        bodies[i].position[0] = 1.5 * i;
-        bodies[i].velocity[0] = i % 3;
-        bodies[i].name = i == 1 ? "one" : NULL;
-    }
-    make_scene(&scenes[0], "two", 2, 3);
-    make_scene(&scenes[1], "many", 20, 1);
-    make_scene(&scenes[2], "none", 1, 0);
+    make_true_scenes();
     for (uint32_t i = 0; i < SLOTS_MAX; i++)
         all[i] = (foliot_snapshot_body){.position = {(int32_t)(i * 77), 5, -9},
                                         .flags = FOLIOT_SNAPSHOT_ALIVE};
