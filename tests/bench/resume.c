@@ -35,7 +35,7 @@ static uint64_t now_ns(void)
     return (uint64_t)(bench_now() * 1e9);
 }
 
-static int fail(const char *what)
+static int report_failure(const char *what)
 {
     fprintf(stderr, "resume: %s\n", what);
     return 1;
@@ -141,7 +141,7 @@ typedef struct client {
     foliot_client *client;
 } client;
 
-static bool come(client *g, unsigned port, bool spectates)
+static bool connect_client(client *g, unsigned port, bool spectates)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
@@ -153,13 +153,13 @@ static bool come(client *g, unsigned port, bool spectates)
     return foliot_client_create(&config, now_ns(), &g->client) == FOLIOT_STATUS_OK;
 }
 
-static void go(client *g)
+static void disconnect_client(client *g)
 {
     foliot_client_destroy(g->client);
     foliot_transport_destroy(g->wire);
 }
 
-static void turn(client *g)
+static void update_client(client *g)
 {
     foliot_client_update(g->client, now_ns());
     struct timespec pause = {.tv_nsec = 300000};
@@ -167,13 +167,13 @@ static void turn(client *g)
 }
 
 // Until so many snapshots have come, in all or since. The time, or a negative one.
-static double until(client *g, uint64_t snapshots)
+static double seconds_until_snapshots(client *g, uint64_t snapshots)
 {
     double begin = bench_now();
     while (foliot_client_get_statistics(g->client).snapshots_received < snapshots) {
         if (bench_now() - begin > WAIT_S)
             return -1;
-        turn(g);
+        update_client(g);
     }
     return bench_now();
 }
@@ -184,7 +184,7 @@ typedef struct round_result {
 } round_result;
 
 // One death. The player is connected before, and stays so.
-static bool die(child *server, client *player, round_result *r)
+static bool kill_and_resume(child *server, client *player, round_result *r)
 {
     client newcomer;
     unsigned port = server->port;
@@ -196,13 +196,14 @@ static bool die(child *server, client *player, round_result *r)
         return false;
     r->server_ms = 1e3 * (bench_now() - killed);
     r->cpu_ms = cpu_ms(server->pid);
-    if (!come(&newcomer, port, true))
+    if (!connect_client(&newcomer, port, true))
         return false;
-    at = until(&newcomer,
-               2); // the first is of the tick that it went on from, the second one was stepped anew
+    at = seconds_until_snapshots(
+        &newcomer,
+        2); // the first is of the tick that it went on from, the second one was stepped anew
     r->newcomer_ms = 1e3 * (at - killed);
-    go(&newcomer);
-    double again = until(player, seen.snapshots_received + 2);
+    disconnect_client(&newcomer);
+    double again = seconds_until_snapshots(player, seen.snapshots_received + 2);
     r->player_ms = 1e3 * (again - killed);
     r->lost_ms = seen.newest_tick > server->tick
                      ? (double)(seen.newest_tick - server->tick) * 1000.0 / 60
@@ -211,7 +212,7 @@ static bool die(child *server, client *player, round_result *r)
     return at > 0 && again > 0;
 }
 
-static double worst(const double *values)
+static double largest_of(const double *values)
 {
     double most = values[0];
     for (int i = 1; i < ROUNDS; i++)
@@ -219,25 +220,26 @@ static double worst(const double *values)
     return most;
 }
 
-static int run(void)
+static int run_bench(void)
 {
     child server;
     client player;
     double newcomer[ROUNDS], played[ROUNDS], lost[ROUNDS], listening[ROUNDS], cpu[ROUNDS];
     struct stat about;
     if (!make_hour() || stat(file, &about) != 0)
-        return fail("no journal");
+        return report_failure("no journal");
     bench_report("resume", "journal of an hour, 256 bodies", (double)about.st_size / 1048576, "MiB",
                  NULL, 0);
-    if (!start_server(&server, 0) || !come(&player, server.port, false))
-        return fail("the server does not go on with the journal");
+    if (!start_server(&server, 0) || !connect_client(&player, server.port, false))
+        return report_failure("the server does not go on with the journal");
     srand(1);
     bool same = true;
     for (int i = 0; i < ROUNDS; i++) {
         round_result r;
         uint64_t before = foliot_client_get_statistics(player.client).snapshots_received;
-        if (until(&player, before + 20 + (uint64_t)(rand() % 30)) < 0 || !die(&server, &player, &r))
-            return fail("nobody was served again");
+        if (seconds_until_snapshots(&player, before + 20 + (uint64_t)(rand() % 30)) < 0 ||
+            !kill_and_resume(&server, &player, &r))
+            return report_failure("nobody was served again");
         newcomer[i] = r.newcomer_ms;
         played[i] = r.player_ms;
         lost[i] = r.lost_ms;
@@ -245,9 +247,9 @@ static int run(void)
         cpu[i] = r.cpu_ms;
         same = same && r.same_player;
     }
-    go(&player);
+    disconnect_client(&player);
     kill_server(&server);
-    double slowest = worst(newcomer), most = worst(lost);
+    double slowest = largest_of(newcomer), most = largest_of(lost);
     bench_report("resume", "kill -9 until it listens again", bench_median(listening, ROUNDS), "ms",
                  NULL, 0);
     bench_report("resume", "processor time of that", bench_median(cpu, ROUNDS), "ms", NULL, 0);
@@ -257,17 +259,17 @@ static int run(void)
     bench_report("resume", "kill -9 to a tick at the player's", bench_median(played, ROUNDS), "ms",
                  NULL, 0);
     bench_report("resume", "time lost that was seen, most", most, "ms", NULL, 0);
-    return same ? 0 : fail("the player came back as another one");
+    return same ? 0 : report_failure("the player came back as another one");
 }
 
 int main(void)
 {
     char self[PATH_MAX] = "";
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0 || !mkdtemp(folder))
-        return fail("no folder");
+        return report_failure("no folder");
     snprintf(program, sizeof program, "%s/foliot-server", dirname(dirname(self)));
     snprintf(file, sizeof file, "%s/hour.foliot", folder);
-    int code = run();
+    int code = run_bench();
     unlink(file);
     rmdir(folder);
     return code;

@@ -7,13 +7,13 @@
 
 typedef unsigned long long count;
 
-static void equal(seed_run *run, const char *what, uint64_t a, uint64_t b)
+static void check_equal(seed_run *run, const char *what, uint64_t a, uint64_t b)
 {
     if (a != b)
         seed_fail(run, "%s: %llu and %llu", what, (count)a, (count)b);
 }
 
-static void none(seed_run *run, const char *what, uint64_t value)
+static void check_zero(seed_run *run, const char *what, uint64_t value)
 {
     if (value)
         seed_fail(run, "%s: %llu, and nothing explains it", what, (count)value);
@@ -26,10 +26,10 @@ void seed_check_hub(seed_run *run)
     if (l.unposted > l.posted || l.attempts < l.posted - l.unposted)
         seed_fail(run, "the hub took %llu packets and tried to carry %llu",
                   (count)(l.posted - l.unposted), (count)l.attempts);
-    equal(run, "packets carried or copied, and lost or scheduled", l.attempts + l.duplicated,
-          l.lost + l.scheduled);
-    equal(run, "packets scheduled, and arrived, gone or on their way", l.scheduled,
-          l.delivered + l.gone + l.waiting);
+    check_equal(run, "packets carried or copied, and lost or scheduled", l.attempts + l.duplicated,
+                l.lost + l.scheduled);
+    check_equal(run, "packets scheduled, and arrived, gone or on their way", l.scheduled,
+                l.delivered + l.gone + l.waiting);
 }
 
 void seed_check_gone(seed_run *run)
@@ -39,9 +39,9 @@ void seed_check_gone(seed_run *run)
         return;
     }
     foliot_server_presence present = foliot_server_get_presence(run->server);
-    none(run, "peers are left when all have gone", present.peers);
-    none(run, "players are left when all have gone", present.players);
-    none(run, "inputs are left when all have gone", present.inputs);
+    check_zero(run, "peers are left when all have gone", present.peers);
+    check_zero(run, "players are left when all have gone", present.players);
+    check_zero(run, "inputs are left when all have gone", present.inputs);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
         for (uint32_t p = 0; p < foliot_world_get_players_max(run->hosts[s].world); p++)
             if (foliot_world_get_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
@@ -113,8 +113,8 @@ static void read_recording(seed_run *run, seed_host *h, uint32_t s, foliot_repla
     const seed_digests *last = &h->trace[run->generation];
     uint64_t reached = last->count ? last->base + last->count - 1 : 0;
     if (!run->failed)
-        equal(run, "ticks stepped, and recorded or counted as lost", reached,
-              foliot_replay_get_tick(replay) + h->ticks_lost);
+        check_equal(run, "ticks stepped, and recorded or counted as lost", reached,
+                    foliot_replay_get_tick(replay) + h->ticks_lost);
 }
 
 void seed_check_recordings(seed_run *run)
@@ -143,13 +143,13 @@ void seed_check_recordings(seed_run *run)
         seed_fail(run, "a recording stopped, and nothing explains it");
     if (run->failed || stopped)
         return;
-    equal(run, "players who came and who left in the recordings", all.joins, all.leaves);
+    check_equal(run, "players who came and who left in the recordings", all.joins, all.leaves);
     if (run->plan->crash_count || seed_plan_in_lockstep(run->plan))
         return;
     const foliot_server_counters *c = &run->counted;
-    equal(run, "inputs taken, and recorded or abandoned", c->inputs,
-          all.controls + c->inputs_abandoned);
-    equal(run, "players who left, and recorded so", c->leaves, all.leaves);
+    check_equal(run, "inputs taken, and recorded or abandoned", c->inputs,
+                all.controls + c->inputs_abandoned);
+    check_equal(run, "players who left, and recorded so", c->leaves, all.leaves);
 }
 
 // -- what foes may cost
@@ -190,20 +190,20 @@ void seed_check_counters(seed_run *run)
     tally->inputs += c->inputs;
     tally->late += c->inputs_late;
     tally->malformed += c->messages_malformed;
-    equal(run, "packets received, and what became of them", run->received,
-          c->joins + c->resumes + c->refusals + c->byes + c->input_packets + c->answers +
-              c->messages_malformed + c->messages_unexpected + c->messages_ignored);
-    none(run, "events dropped", c->events_dropped);
+    check_equal(run, "packets received, and what became of them", run->received,
+                c->joins + c->resumes + c->refusals + c->byes + c->input_packets + c->answers +
+                    c->messages_malformed + c->messages_unexpected + c->messages_ignored);
+    check_zero(run, "events dropped", c->events_dropped);
     if (!plan->small_queue)
-        none(run, "ticks unrecorded", c->ticks_unrecorded);
+        check_zero(run, "ticks unrecorded", c->ticks_unrecorded);
     if (plan->server_pause_count == 0 && plan->step_ns == 0)
-        none(run, "ticks late", c->ticks_late);
+        check_zero(run, "ticks late", c->ticks_late);
     if (!trouble) {
-        none(run, "messages malformed", c->messages_malformed);
-        none(run, "messages unexpected", c->messages_unexpected);
-        none(run, "inputs refused", c->inputs_refused);
-        none(run, "divergences", c->divergences);
-#define LIE(name) none(run, #name, c->name);
+        check_zero(run, "messages malformed", c->messages_malformed);
+        check_zero(run, "messages unexpected", c->messages_unexpected);
+        check_zero(run, "inputs refused", c->inputs_refused);
+        check_zero(run, "divergences", c->divergences);
+#define LIE(name) check_zero(run, #name, c->name);
         FOLIOT_SERVER_VIOLATIONS(LIE)
 #undef LIE
     }
@@ -211,7 +211,7 @@ void seed_check_counters(seed_run *run)
     foliot__hub_ledger l = foliot__hub_account(run->hub);
     tally->packets = l.attempts + l.duplicated;
     tally->packets_lost = l.lost;
-    none(run, "connections are left in the hub", l.connections);
+    check_zero(run, "connections are left in the hub", l.connections);
 #define MIX(name) seed_mix(run, c->name);
     FOLIOT_SERVER_COUNTERS(MIX)
 #undef MIX

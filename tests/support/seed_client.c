@@ -15,7 +15,6 @@
     (6 * (uint64_t)SEED_SECOND) // in a calm network a join has ended by then, one way or the other
 #define JOIN_CLEAR_NS (3 * (uint64_t)SEED_SECOND) // and in one that does nothing to packets
 #define FOE_PLAYERS 2 // places that one address may take by coming and going
-#define BURST_MAX 20  // packets of the hostile at once
 #define APPLIED_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
 #define LOOK_NS (SEED_SECOND / 4)
 #define RECOVERED_NS (6 * (uint64_t)SEED_SECOND) // after a gap all is as it should be
@@ -26,7 +25,8 @@ static const seed_life *life_of(const seed_caller *c)
 }
 
 // Keeps packets that hostile clients may send again.
-static void tap(void *user, foliot_delivery delivery, const uint8_t *bytes, size_t length)
+static void capture_packet(void *user, foliot_delivery delivery, const uint8_t *bytes,
+                           size_t length)
 {
     seed_run *run = user;
     seed_capture *capture = &run->captures[run->capture_count++ % SEED_CAPTURES];
@@ -59,7 +59,7 @@ static void open_wire(seed_run *run, seed_caller *c)
     seed_wire_config wire = {
         .clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
     if (any_hostile(run) && c->plan->kind != SEED_HOSTILE && c->plan->kind != SEED_FOE) {
-        wire.tap = tap;
+        wire.tap = capture_packet;
         wire.tap_user = run;
     }
     c->wire = seed_wire_create(inner, &wire);
@@ -255,7 +255,7 @@ static void start_leaving(seed_run *run, seed_caller *c)
 }
 
 // True if the life has ended.
-static bool ends(seed_run *run, seed_caller *c)
+static bool end_life_if_due(seed_run *run, seed_caller *c)
 {
     const seed_life *life = life_of(c);
     bool due = life->exit != SEED_STAYS && run->now_ns >= life->end_ns;
@@ -297,7 +297,7 @@ static void mind_outages(seed_run *run, seed_caller *c)
 
 // -- playing
 
-static void think(seed_run *run, seed_caller *c)
+static void change_controls(seed_run *run, seed_caller *c)
 {
     if (c->plan->changes_hz <= 0 || run->now_ns < c->think_ns)
         return;
@@ -502,78 +502,21 @@ static void check_player(seed_run *run, seed_caller *c)
             c->index, player, ghost);
 }
 
-static void frame(seed_run *run, seed_caller *c)
+static void update_client(seed_run *run, seed_caller *c)
 {
     foliot_client_update(c->client, seed_clock_local(&c->clock));
     check_player(run, c);
     if (run->plan->unchecked) {
-        think(run, c);
+        change_controls(run, c);
         check_sample(run, c);
         return;
     }
     foliot_client_statistics seen =
         foliot_client_get_statistics(c->client); // takes a digest: once a frame
     check_service(run, c, &seen);
-    think(run, c);
+    change_controls(run, c);
     check_sample(run, c);
     check_claim(run, c, &seen);
-}
-
-// -- the hostile
-
-static size_t compose(seed_run *run, seed_caller *c, uint8_t bytes[1400], foliot_delivery *delivery)
-{
-    double sum = c->plan->random + c->plan->mutated + c->plan->replayed + 1e-9;
-    double draw = foliot__rng_unit(&c->rng) * sum;
-    uint32_t kept = run->capture_count < SEED_CAPTURES ? run->capture_count : SEED_CAPTURES;
-    *delivery =
-        foliot__rng_below(&c->rng, 2) ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
-    if (draw < c->plan->random || kept == 0) {
-        size_t length = foliot__rng_below(&c->rng, foliot__rng_below(&c->rng, 4) ? 64 : 1400);
-        for (size_t i = 0; i < length; i++)
-            bytes[i] = (uint8_t)foliot__rng_u64(&c->rng);
-        if (length && foliot__rng_below(&c->rng, 2))
-            bytes[0] = (uint8_t)(16 + foliot__rng_below(&c->rng, 3)); // one of ours
-        return length;
-    }
-    const seed_capture *capture = &run->captures[foliot__rng_below(&c->rng, kept)];
-    memcpy(bytes, capture->bytes, capture->length);
-    if (foliot__rng_below(&c->rng, 8))
-        *delivery = capture->delivery;
-    if (draw < c->plan->random + c->plan->mutated)
-        return seed_wire_mutate(&c->rng, bytes, capture->length, 1400);
-    return capture->length;
-}
-
-static void attack(seed_run *run, seed_caller *c)
-{
-    foliot_transport_event event;
-    uint64_t local = seed_clock_local(&c->clock);
-    while (foliot_transport_poll(c->wire, local, &event)) {
-        c->connected = event.kind != FOLIOT_TRANSPORT_DISCONNECTED;
-        if (!c->connected)
-            c->peer = (foliot_peer_id){0};
-    }
-    if (!c->peer.value) {
-        demand(foliot_transport_connect(c->wire, "127.0.0.1", 7777, local, &c->peer));
-        return;
-    }
-    if (!c->connected)
-        return;
-    uint32_t count = 1 + foliot__rng_below(&c->rng, foliot__rng_below(&c->rng, 8) ? 2 : BURST_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        uint8_t bytes[1400];
-        foliot_delivery delivery;
-        size_t length = compose(run, c, bytes, &delivery);
-        allow_failure(foliot_transport_send(c->wire, c->peer, delivery, bytes, length));
-        run->result.tally.hostile_packets++;
-    }
-    foliot_transport_flush(c->wire, local);
-    if (foliot__rng_below(&c->rng, 50) == 0) {
-        foliot_transport_disconnect(c->wire, c->peer, 0, true);
-        c->peer = (foliot_peer_id){0};
-        c->connected = false;
-    }
 }
 
 // -- one turn
@@ -589,12 +532,12 @@ void seed_client_act(seed_run *run, seed_caller *c)
     }
     mind_outages(run, c);
     if (c->client)
-        frame(run, c);
+        update_client(run, c);
     else if (c->plan->kind == SEED_FOE)
         seed_foe_act(run, c);
     else
-        attack(run, c);
-    if (ends(run, c))
+        seed_noise_act(run, c);
+    if (end_life_if_due(run, c))
         return;
     double wait = c->client ? (double)c->plan->frame_ns
                             : 2e9 * foliot__rng_unit(&c->rng) / c->plan->packets_hz;

@@ -32,8 +32,8 @@ void seed_foe_begin(seed_caller *c)
 
 // -- talking
 
-static void say(foe *f, const seed_link *l, foliot_delivery delivery, const uint8_t *bytes,
-                size_t length)
+static void send_packet(foe *f, const seed_link *l, foliot_delivery delivery, const uint8_t *bytes,
+                        size_t length)
 {
     allow_failure(foliot_transport_send(f->c->wire, l->peer, delivery, bytes, length));
     f->run->result.tally.hostile_packets++;
@@ -44,7 +44,7 @@ static void say_message(foe *f, const seed_link *l, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     if (foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        say(f, l, FOLIOT_DELIVERY_RELIABLE, bytes, length);
+        send_packet(f, l, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
 static void open_link(foe *f, seed_link *l)
@@ -107,7 +107,7 @@ static void say_bye(foe *f, const seed_link *l)
 // -- hearing
 
 // What differs everywhere, in the form that was asked for.
-static void answer(foe *f, seed_link *l, const foliot__search_message *question)
+static void answer_falsely(foe *f, seed_link *l, const foliot__search_message *question)
 {
     uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX] = {0};
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
@@ -146,7 +146,7 @@ static void take_message(foe *f, seed_link *l, const foliot__message *m)
         break;
     case FOLIOT__SEARCH_REQUEST:
         if (f->c->plan->scheme == SEED_lies)
-            answer(f, l, &m->as.search);
+            answer_falsely(f, l, &m->as.search);
         break;
     case FOLIOT__DIVERGED:
         l->told = true;
@@ -170,7 +170,7 @@ static void hear_packet(foe *f, seed_link *l, const foliot_transport_event *even
     }
 }
 
-static void hear(foe *f)
+static void receive_packets(foe *f)
 {
     foliot_transport_event event;
     while (foliot_transport_poll(f->c->wire, f->local_ns, &event)) {
@@ -205,7 +205,7 @@ static bool is_player(const foe *f, const seed_link *l)
 }
 
 // One player and five spectators: some hear their state to the end, and nothing else.
-static void withhold(foe *f)
+static void withhold_acknowledgements(foe *f)
 {
     for (seed_link *l = f->c->links; l < f->c->links + 6; l++) {
         if (is_ready(f, l))
@@ -216,7 +216,7 @@ static void withhold(foe *f)
 }
 
 // As many as there are places for states, and two more; each holds another state.
-static void pin(foe *f, bool crawls)
+static void pin_states(foe *f, bool crawls)
 {
     for (uint32_t i = 0; i < 6 && f->run->now_ns >= f->c->joined_ns + i * STAGGER_NS; i++) {
         seed_link *l = &f->c->links[i];
@@ -229,7 +229,7 @@ static void pin(foe *f, bool crawls)
     }
 }
 
-static void lie(foe *f)
+static void report_false_digests(foe *f)
 {
     for (seed_link *l = f->c->links; l < f->c->links + 4; l++) {
         if (is_ready(f, l))
@@ -251,14 +251,14 @@ static void lie(foe *f)
         uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
         size_t length = foliot__lockstep_input_encode(&packet, bytes);
         if (length != SIZE_MAX)
-            say(f, l, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+            send_packet(f, l, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
         l->said_ns = f->run->now_ns;
         f->run->result.tally.foe_lies++;
     }
 }
 
 // Four at once, in all states of coming and going.
-static void storm(foe *f)
+static void join_repeatedly(foe *f)
 {
     for (uint32_t i = 0; i < 4; i++) {
         seed_link *l = &f->c->links[i];
@@ -282,7 +282,7 @@ static void storm(foe *f)
     }
 }
 
-static void hold(foe *f)
+static void hold_connections(foe *f)
 {
     for (seed_link *l = f->c->links; l < f->c->links + SEED_LINKS; l++)
         if (!l->peer.value && (l->began_ns == 0 || f->run->now_ns - l->began_ns > AGAIN_NS))
@@ -306,7 +306,7 @@ static uint64_t mixed(uint64_t z)
     return z ^ z >> 31;
 }
 
-static void guess(foliot__hello_message *hello, uint32_t turn)
+static void guess_token(foliot__hello_message *hello, uint32_t turn)
 {
     uint64_t word;
     int64_t step = turn % 2 ? -(int64_t)(turn / 2 % 8 + 1) : (int64_t)(turn / 2 % 8 + 1);
@@ -344,7 +344,7 @@ static void try_tokens(foe *f)
     uint32_t kept = f->c->token_count < SEED_TOKENS ? f->c->token_count : SEED_TOKENS;
     if (kept && f->c->plan->scheme == SEED_guesses) {
         take_token(&m.as.hello, &f->c->tokens[0]);
-        guess(&m.as.hello, f->c->turn);
+        guess_token(&m.as.hello, f->c->turn);
     } else if (kept) {
         take_token(&m.as.hello, &f->c->tokens[foliot__rng_below(&f->c->rng, kept)]);
         if (foliot__rng_below(&f->c->rng, 3) == 0)
@@ -357,23 +357,23 @@ static void try_tokens(foe *f)
 void seed_foe_act(seed_run *run, seed_caller *c)
 {
     foe f = {run, c, seed_clock_local(&c->clock)};
-    hear(&f);
+    receive_packets(&f);
     switch (c->plan->scheme) {
     case SEED_withholds:
-        withhold(&f);
+        withhold_acknowledgements(&f);
         break;
     case SEED_pins:
     case SEED_crawls:
-        pin(&f, c->plan->scheme == SEED_crawls);
+        pin_states(&f, c->plan->scheme == SEED_crawls);
         break;
     case SEED_lies:
-        lie(&f);
+        report_false_digests(&f);
         break;
     case SEED_storms:
-        storm(&f);
+        join_repeatedly(&f);
         break;
     case SEED_holds:
-        hold(&f);
+        hold_connections(&f);
         break;
     case SEED_replays:
     case SEED_guesses:

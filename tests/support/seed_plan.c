@@ -47,19 +47,19 @@ static dice dice_of(uint64_t seed, uint32_t part)
     return (dice){foliot__rng_seeded(seed * PARTS + part)};
 }
 
-static bool chance(dice *d, double share)
+static bool draw_chance(dice *d, double share)
 {
     return foliot__rng_unit(&d->rng) < share;
 }
 
-static double between(dice *d, double low, double high)
+static double draw_between(dice *d, double low, double high)
 {
     return low + (high - low) * foliot__rng_unit(&d->rng);
 }
 
 static uint64_t ns_between(dice *d, double low_s, double high_s)
 {
-    return (uint64_t)(between(d, low_s, high_s) * 1e9);
+    return (uint64_t)(draw_between(d, low_s, high_s) * 1e9);
 }
 
 static uint32_t below(dice *d, uint32_t bound)
@@ -71,26 +71,26 @@ static uint32_t below(dice *d, uint32_t bound)
 static foliot_impairment draw_network(dice *d)
 {
     foliot_impairment i = {.seed = foliot__rng_u64(&d->rng)};
-    if (chance(d, 0.33))
+    if (draw_chance(d, 0.33))
         return i;
-    if (chance(d, 0.5))
-        i.delay_ms = between(d, 0, 150);
-    if (chance(d, 0.5))
-        i.loss = chance(d, 0.2) ? between(d, 0.05, 0.3) : between(d, 0, 0.05);
-    if (chance(d, 0.3))
-        i.burst = between(d, 1, 6);
-    if (chance(d, 0.4)) {
-        i.jitter_ms_min = chance(d, 0.5) ? 0 : between(d, 0, 20);
-        i.jitter_ms_max = i.jitter_ms_min + between(d, 0, 100);
+    if (draw_chance(d, 0.5))
+        i.delay_ms = draw_between(d, 0, 150);
+    if (draw_chance(d, 0.5))
+        i.loss = draw_chance(d, 0.2) ? draw_between(d, 0.05, 0.3) : draw_between(d, 0, 0.05);
+    if (draw_chance(d, 0.3))
+        i.burst = draw_between(d, 1, 6);
+    if (draw_chance(d, 0.4)) {
+        i.jitter_ms_min = draw_chance(d, 0.5) ? 0 : draw_between(d, 0, 20);
+        i.jitter_ms_max = i.jitter_ms_min + draw_between(d, 0, 100);
         i.jitter_kind = (foliot_jitter_kind)below(d, 3);
     }
-    if (chance(d, 0.3))
-        i.duplicate = between(d, 0, 0.1);
-    if (chance(d, 0.3))
-        i.reorder = between(d, 0, 0.1);
-    if (chance(d, 0.15)) {
-        i.rate_bits = between(d, 3e5, 5e6);
-        i.queue_bytes = chance(d, 0.5) ? 0 : 4096 + below(d, 60000);
+    if (draw_chance(d, 0.3))
+        i.duplicate = draw_between(d, 0, 0.1);
+    if (draw_chance(d, 0.3))
+        i.reorder = draw_between(d, 0, 0.1);
+    if (draw_chance(d, 0.15)) {
+        i.rate_bits = draw_between(d, 3e5, 5e6);
+        i.queue_bytes = draw_chance(d, 0.5) ? 0 : 4096 + below(d, 60000);
     }
     return i;
 }
@@ -99,9 +99,9 @@ static uint32_t draw_gaps(dice *d, double share, uint64_t run_ns, double longest
                           seed_gap gaps[SEED_GAPS])
 {
     uint32_t count = 0;
-    while (count < SEED_GAPS && chance(d, share)) {
+    while (count < SEED_GAPS && draw_chance(d, share)) {
         uint64_t begin = SEED_BEGIN_NS + ns_between(d, 0.5, (double)run_ns * 1e-9);
-        uint64_t length = ns_between(d, 0.02, chance(d, 0.5) ? 0.5 : longest_s);
+        uint64_t length = ns_between(d, 0.02, draw_chance(d, 0.5) ? 0.5 : longest_s);
         gaps[count++] = (seed_gap){begin, begin + length};
     }
     return count;
@@ -109,51 +109,53 @@ static uint32_t draw_gaps(dice *d, double share, uint64_t run_ns, double longest
 
 static void draw_lives(dice *d, seed_client *client, uint64_t run_ns)
 {
-    double at = between(d, 0, chance(d, 0.7) ? 0.5 : (double)run_ns * 0.7e-9),
+    double at = draw_between(d, 0, draw_chance(d, 0.7) ? 0.5 : (double)run_ns * 0.7e-9),
            run = (double)run_ns * 1e-9;
     client->life_count = 0;
     while (client->life_count < SEED_LIVES && at < run - 0.5) {
         seed_life *life = &client->lives[client->life_count++];
-        double end = chance(d, 0.5) ? run : between(d, at + 0.05, run + 1);
+        double end = draw_chance(d, 0.5) ? run : draw_between(d, at + 0.05, run + 1);
         *life = (seed_life){.join_ns = SEED_BEGIN_NS + (uint64_t)(at * 1e9), .exit = SEED_STAYS};
         if (end < run) {
-            life->exit = chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
+            life->exit = draw_chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
             life->end_ns = SEED_BEGIN_NS + (uint64_t)(end * 1e9);
         }
-        at = end + between(d, 0.01, 3);
+        at = end + draw_between(d, 0.01, 3);
     }
 }
 
 static seed_client_kind draw_kind(dice *d, bool trouble)
 {
-    if (trouble && chance(d, 0.3))
-        return chance(d, 0.5) ? SEED_SICK : SEED_HOSTILE;
-    return chance(d, 0.2) ? SEED_SPECTATOR : SEED_PLAYER;
+    if (trouble && draw_chance(d, 0.3))
+        return draw_chance(d, 0.5) ? SEED_SICK : SEED_HOSTILE;
+    return draw_chance(d, 0.2) ? SEED_SPECTATOR : SEED_PLAYER;
 }
 
 static seed_client draw_client(const seed_plan *plan, dice *d, bool trouble)
 {
     seed_client g = {.kind = draw_kind(d, trouble)};
     g.session = below(d, plan->session_count);
-    if (chance(d, 0.02))
+    if (draw_chance(d, 0.02))
         g.session = SEED_SESSIONS;
     draw_lives(d, &g, plan->run_ns);
     g.send = draw_network(d);
     g.receive = draw_network(d);
-    g.outage_count = draw_gaps(d, 0.15, plan->run_ns, chance(d, 0.3) ? 14 : 4, g.outages);
+    g.outage_count = draw_gaps(d, 0.15, plan->run_ns, draw_chance(d, 0.3) ? 14 : 4, g.outages);
     g.pause_count = draw_gaps(d, 0.15, plan->run_ns, 3, g.pauses);
-    g.frame_ns = ns_between(d, 0.004, chance(d, 0.8) ? 0.017 : 0.05);
-    g.skew_ns = (int64_t)(chance(d, 0.5) ? 0 : between(d, -0.9, chance(d, 0.2) ? 3e6 : 4e3) * 1e9);
-    g.drift = chance(d, 0.5) ? 0 : between(d, -5e-4, 5e-4);
-    g.changes_hz = chance(d, 0.1) ? 60 : between(d, 0, 8);
-    g.input_hz = chance(d, 0.8) ? 0 : between(d, 10, 60);
-    g.reconnects = chance(d, 0.85);
+    g.frame_ns = ns_between(d, 0.004, draw_chance(d, 0.8) ? 0.017 : 0.05);
+    g.skew_ns = (int64_t)(draw_chance(d, 0.5)
+                              ? 0
+                              : draw_between(d, -0.9, draw_chance(d, 0.2) ? 3e6 : 4e3) * 1e9);
+    g.drift = draw_chance(d, 0.5) ? 0 : draw_between(d, -5e-4, 5e-4);
+    g.changes_hz = draw_chance(d, 0.1) ? 60 : draw_between(d, 0, 8);
+    g.input_hz = draw_chance(d, 0.8) ? 0 : draw_between(d, 10, 60);
+    g.reconnects = draw_chance(d, 0.85);
     if (g.kind == SEED_SICK)
-        g.damage = between(d, 0.001, 0.1);
-    g.random = between(d, 0, 1);
-    g.mutated = between(d, 0, 1);
-    g.replayed = chance(d, 0.5) ? 0 : between(d, 0, 1);
-    g.packets_hz = between(d, 1, 200);
+        g.damage = draw_between(d, 0.001, 0.1);
+    g.random = draw_between(d, 0, 1);
+    g.mutated = draw_between(d, 0, 1);
+    g.replayed = draw_chance(d, 0.5) ? 0 : draw_between(d, 0, 1);
+    g.packets_hz = draw_between(d, 1, 200);
     return g;
 }
 
@@ -170,21 +172,21 @@ static uint32_t draw_scene(dice *d)
 static void draw_sessions(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 1);
-    plan->session_count = 1 + chance(&d, 0.2);
+    plan->session_count = 1 + draw_chance(&d, 0.2);
     for (uint32_t i = 0; i < plan->session_count; i++) {
         seed_session *s = &plan->sessions[i];
         s->scene = draw_scene(&d);
-        s->tick_hz = chance(&d, 0.7) ? 0 : between(&d, 15, 120);
-        s->block_ticks = chance(&d, 0.5) ? 3 : 1 + below(&d, 60);
-        s->keyframe_ticks = chance(&d, 0.5) ? 300 : 20 + below(&d, 200);
+        s->tick_hz = draw_chance(&d, 0.7) ? 0 : draw_between(&d, 15, 120);
+        s->block_ticks = draw_chance(&d, 0.5) ? 3 : 1 + below(&d, 60);
+        s->keyframe_ticks = draw_chance(&d, 0.5) ? 300 : 20 + below(&d, 200);
         s->queue_bytes = 16u << 20;
-        s->drain_hz = chance(&d, 0.7) ? 1000 : between(&d, 1, 60);
-        s->lockstep = chance(&d, 0.35);
+        s->drain_hz = draw_chance(&d, 0.7) ? 1000 : draw_between(&d, 1, 60);
+        s->lockstep = draw_chance(&d, 0.35);
         s->input_delay = below(&d, 8);
-        s->spectator_delay_s = chance(&d, 0.7) ? 0 : between(&d, 0, 2);
-        if (chance(&d, 0.05)) {
+        s->spectator_delay_s = draw_chance(&d, 0.7) ? 0 : draw_between(&d, 0, 2);
+        if (draw_chance(&d, 0.05)) {
             s->queue_bytes = 4096 + below(&d, 20000);
-            s->drain_hz = between(&d, 0.2, 2);
+            s->drain_hz = draw_between(&d, 0.2, 2);
             plan->small_queue = true;
         }
     }
@@ -193,14 +195,14 @@ static void draw_sessions(seed_plan *plan)
 static void draw_server(seed_plan *plan, bool calm)
 {
     dice d = dice_of(plan->seed, 2);
-    plan->snapshot_hz = chance(&d, 0.6) ? 0 : between(&d, 5, 60);
-    plan->server_drift = chance(&d, 0.5) ? 0 : between(&d, -2e-4, 2e-4);
-    plan->server_skew_ns = (int64_t)(chance(&d, 0.5) ? 0 : between(&d, -0.9, 1e4) * 1e9);
+    plan->snapshot_hz = draw_chance(&d, 0.6) ? 0 : draw_between(&d, 5, 60);
+    plan->server_drift = draw_chance(&d, 0.5) ? 0 : draw_between(&d, -2e-4, 2e-4);
+    plan->server_skew_ns = (int64_t)(draw_chance(&d, 0.5) ? 0 : draw_between(&d, -0.9, 1e4) * 1e9);
     plan->server_poll_ns = ns_between(&d, 0.0005, 0.005);
-    plan->step_ns = chance(&d, 0.6) ? 0 : ns_between(&d, 0.0001, 0.012);
+    plan->step_ns = draw_chance(&d, 0.6) ? 0 : ns_between(&d, 0.0001, 0.012);
     plan->timeout_ms = 1000 + below(&d, 9000);
-    plan->reconnect_ms = chance(&d, 0.5) ? 10000 : below(&d, 10000);
-    plan->peers_max = chance(&d, 0.8) ? 32 : 1 + below(&d, 8);
+    plan->reconnect_ms = draw_chance(&d, 0.5) ? 10000 : below(&d, 10000);
+    plan->peers_max = draw_chance(&d, 0.8) ? 32 : 1 + below(&d, 8);
     if (!calm)
         plan->server_pause_count = draw_gaps(&d, 0.2, plan->run_ns, 2, plan->server_pauses);
 }
@@ -209,9 +211,9 @@ static void draw_crashes(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 3);
     uint64_t at = SEED_BEGIN_NS + ns_between(&d, 0.3, (double)plan->run_ns * 0.8e-9);
-    while (plan->crash_count < SEED_CRASHES && chance(&d, 0.7)) {
+    while (plan->crash_count < SEED_CRASHES && draw_chance(&d, 0.7)) {
         plan->crash_ns[plan->crash_count] = at;
-        plan->down_ns[plan->crash_count] = ns_between(&d, 0.05, chance(&d, 0.8) ? 1 : 12);
+        plan->down_ns[plan->crash_count] = ns_between(&d, 0.05, draw_chance(&d, 0.8) ? 1 : 12);
         at += plan->down_ns[plan->crash_count++] + ns_between(&d, 0.2, 3);
         if (plan->run_ns < at - SEED_BEGIN_NS + AFTERLIFE_NS)
             plan->run_ns = at - SEED_BEGIN_NS + AFTERLIFE_NS;
@@ -232,8 +234,8 @@ static void draw_late_return(seed_plan *plan)
     g->reconnects = true;
     g->lives[0] = (seed_life){.join_ns = SEED_BEGIN_NS, .exit = SEED_STAYS};
     g->life_count = 1;
-    g->send.delay_ms = between(&d, 50, 120); // that a hello is on its way
-    g->receive.delay_ms = between(&d, 10, 60);
+    g->send.delay_ms = draw_between(&d, 50, 120); // that a hello is on its way
+    g->receive.delay_ms = draw_between(&d, 10, 60);
     double way_s = 1e-3 * g->send.delay_ms, round_trip_s = way_s + 1e-3 * g->receive.delay_ms;
     seed_gap *away = g->outages, *again = g->outages + 1;
     away->begin_ns = SEED_BEGIN_NS + ns_between(&d, 1, 2);
@@ -261,9 +263,9 @@ static bool is_named(const char *variable, const char *word)
     return false;
 }
 
-static bool strikes(dice *d, double share, const char *word)
+static bool draw_harm(dice *d, double share, const char *word)
 {
-    bool drawn = chance(d, share);
+    bool drawn = draw_chance(d, share);
     return (drawn || is_named("SEED_WITH", word)) && !is_named("SEED_WITHOUT", word);
 }
 
@@ -285,7 +287,7 @@ static void draw_foe(seed_plan *plan, seed_scheme scheme)
         if (g->session == plan->session_count)
             plan->sessions[g->session = 0].lockstep = true;
     }
-    if (chance(&d, 0.3)) {
+    if (draw_chance(&d, 0.3)) {
         g->send = draw_network(&d);
         g->receive = draw_network(&d);
     }
@@ -293,7 +295,7 @@ static void draw_foe(seed_plan *plan, seed_scheme scheme)
         (seed_life){.join_ns = SEED_BEGIN_NS + ns_between(&d, 0.1, (double)plan->run_ns * 0.3e-9),
                     .exit = SEED_STAYS};
     g->life_count = 1;
-    g->packets_hz = between(&d, 60, 250);
+    g->packets_hz = draw_between(&d, 60, 250);
     plan->client_count++;
 }
 
@@ -330,7 +332,7 @@ static void draw_wrap(seed_plan *plan, dice *d)
     uint64_t comes_ns =
         SEED_BEGIN_NS + ns_between(d, 2 * TINY_LOG_SECONDS + 3, 2 * TINY_LOG_SECONDS + 5);
     plan->run_ns = comes_ns + ns_between(d, 3.5, 5) - SEED_BEGIN_NS;
-    g->lives[0].exit = chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
+    g->lives[0].exit = draw_chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
     g->lives[0].end_ns = g->lives[0].join_ns + ns_between(d, 1, 3);
     g->lives[1] = (seed_life){.join_ns = comes_ns, .exit = SEED_STAYS};
     g->life_count = 2;
@@ -346,13 +348,13 @@ static void draw_wrap(seed_plan *plan, dice *d)
 static void draw_foes(seed_plan *plan, bool late_return)
 {
     dice d = dice_of(plan->seed, 5);
-    bool any = chance(&d, FOES_SHARE), same = chance(&d, 0.5);
+    bool any = draw_chance(&d, FOES_SHARE), same = draw_chance(&d, 0.5);
     seed_scheme first = (seed_scheme)below(&d, SEED_SCHEME_COUNT), wanted = SEED_SCHEME_COUNT;
     uint32_t count = 1 + below(&d, SEED_FOES);
     for (uint32_t i = 0; i < SEED_SCHEME_COUNT; i++)
         if (is_named("SEED_WITH", schemes[i]))
             wanted = (seed_scheme)i;
-    bool tiny = strikes(&d, plan->crash_count ? 0 : 0.15, "tiny");
+    bool tiny = draw_harm(&d, plan->crash_count ? 0 : 0.15, "tiny");
     plan->limits = tiny && !any_heavy(plan)
                        ? tiny_limits
                        : usual_limits; // a large state takes seconds through a tiny window
@@ -365,9 +367,9 @@ static void draw_foes(seed_plan *plan, bool late_return)
             draw_foe(plan, scheme);
     }
     plan->peers_max = FOES_PEERS;
-    if (chance(&d, 0.5) && !plan->crash_count)
+    if (draw_chance(&d, 0.5) && !plan->crash_count)
         make_plain(plan, &plan->clients[0]);
-    bool wraps = chance(&d, 0.6);
+    bool wraps = draw_chance(&d, 0.6);
     if (seed_plan_foes(plan, SEED_pins) + seed_plan_foes(plan, SEED_crawls) +
             seed_plan_foes(plan, SEED_withholds) ==
         0)
@@ -382,7 +384,7 @@ static void draw_cut_off(seed_plan *plan, dice *d, uint64_t crash_ns)
 {
     seed_client *g = &plan->clients[0];
     uint64_t before_ns = ns_between(d, 0.02, 0.4);
-    if (chance(d, 0.3) || crash_ns < SEED_BEGIN_NS + before_ns)
+    if (draw_chance(d, 0.3) || crash_ns < SEED_BEGIN_NS + before_ns)
         return;
     g->kind = SEED_PLAYER;
     g->damage = 0;
@@ -390,7 +392,7 @@ static void draw_cut_off(seed_plan *plan, dice *d, uint64_t crash_ns)
     g->reconnects = true;
     g->lives[0] = (seed_life){.join_ns = crash_ns - before_ns, .exit = SEED_STAYS};
     g->life_count = 1;
-    g->receive.loss = between(d, 0.1, 0.5);
+    g->receive.loss = draw_between(d, 0.1, 0.5);
     g->outage_count = g->pause_count = 0;
 }
 
@@ -399,9 +401,9 @@ static void draw_storage(seed_plan *plan)
     dice d = dice_of(plan->seed, 6);
     for (uint32_t i = 0; i < plan->crash_count; i++) {
         uint32_t kind = 1 + below(&d, SEED_STORAGE_COUNT - 1);
-        if (strikes(&d, 0.3, "storage"))
+        if (draw_harm(&d, 0.3, "storage"))
             plan->storage[i] = (seed_storage)kind;
-        plan->swaps[i] = strikes(&d, 0.25, "swaps");
+        plan->swaps[i] = draw_harm(&d, 0.25, "swaps");
         if (plan->swaps[i])
             draw_cut_off(plan, &d, plan->crash_ns[i]);
         for (uint32_t s = 0; s < plan->session_count; s++) {
@@ -410,7 +412,7 @@ static void draw_storage(seed_plan *plan)
             do
                 after->scene = draw_scene(&d);
             while (seed_scenes[after->scene].heavy);
-            after->lockstep = chance(&d, 0.5) ? after->lockstep : !after->lockstep;
+            after->lockstep = draw_chance(&d, 0.5) ? after->lockstep : !after->lockstep;
         }
     }
 }
@@ -428,10 +430,10 @@ seed_plan seed_plan_draw(uint64_t seed)
 {
     seed_plan plan = {.seed = seed};
     dice d = dice_of(seed, 0);
-    plan.run_ns = ns_between(&d, 1, chance(&d, 0.8) ? 8 : 25);
+    plan.run_ns = ns_between(&d, 1, draw_chance(&d, 0.8) ? 8 : 25);
     // A third of the runs are calm: what is lost there has no excuse.
-    bool calm = chance(&d, 0.33), trouble = !calm && chance(&d, 0.4),
-         crashes = !calm && chance(&d, 0.3);
+    bool calm = draw_chance(&d, 0.33), trouble = !calm && draw_chance(&d, 0.4),
+         crashes = !calm && draw_chance(&d, 0.3);
     draw_sessions(&plan);
     for (uint32_t i = 0; i < plan.session_count; i++)
         if (seed_scenes[plan.sessions[i].scene].heavy && plan.run_ns > HEAVY_RUN_NS)
@@ -447,7 +449,7 @@ seed_plan seed_plan_draw(uint64_t seed)
             plan.clients[i].outage_count = plan.clients[i].pause_count = 0;
     }
     bool late_return = !calm && !trouble && !crashes &&
-                       !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1);
+                       !seed_scenes[plan.sessions[0].scene].heavy && draw_chance(&d, 0.1);
     if (late_return)
         draw_late_return(&plan);
     draw_storage(&plan);
@@ -455,15 +457,16 @@ seed_plan seed_plan_draw(uint64_t seed)
     return plan;
 }
 
-static bool rough(const foliot_impairment *i)
+static bool is_rough(const foliot_impairment *i)
 {
     return i->loss > 0.1 || i->burst > 3 || i->rate_bits > 0;
 }
 
 bool seed_plan_fair(const seed_plan *plan, const seed_client *client)
 {
-    return plan->server_pause_count == 0 && !rough(&client->send) && !rough(&client->receive) &&
-           !seed_plan_has(plan, SEED_HOSTILE) && client->kind != SEED_SICK;
+    return plan->server_pause_count == 0 && !is_rough(&client->send) &&
+           !is_rough(&client->receive) && !seed_plan_has(plan, SEED_HOSTILE) &&
+           client->kind != SEED_SICK;
 }
 
 bool seed_plan_audible(const seed_plan *plan, const seed_client *client)

@@ -127,7 +127,7 @@ static size_t bytes_max(const seed_plan *plan)
 }
 
 // Until the given time, or until nobody is left with `until_gone`.
-static void play(seed_run *run, uint64_t until_ns, bool until_gone)
+static void run_until(seed_run *run, uint64_t until_ns, bool until_gone)
 {
     uint64_t at_ns, account_ns = run->now_ns;
     while (!run->failed) {
@@ -163,7 +163,7 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
         run->now_ns = until_ns;
 }
 
-static void finish(seed_run *run)
+static void finish_run(seed_run *run)
 {
     seed_tally *tally = &run->result.tally;
     tally->foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
@@ -187,9 +187,9 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
     seed_server_open(run);
     for (uint32_t i = 0; i < plan->client_count; i++)
         seed_client_open(run, i);
-    play(run, run->end_ns, false);
+    run_until(run, run->end_ns, false);
     run->stopping = true;
-    play(run, run->end_ns + REST_S * (uint64_t)SEED_SECOND, true);
+    run_until(run, run->end_ns + REST_S * (uint64_t)SEED_SECOND, true);
     if (!run->failed)
         seed_check_gone(run);
     for (uint32_t i = 0; i < plan->client_count; i++)
@@ -200,7 +200,7 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
     if (!run->failed)
         seed_check_counters(run);
     foliot_hub_destroy(run->hub);
-    finish(run);
+    finish_run(run);
     seed_result result = run->result;
     for (uint32_t s = 0; s < plan->session_count; s++) {
         seed_host *h = &run->hosts[s];

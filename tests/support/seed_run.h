@@ -233,6 +233,9 @@ void seed_client_open(seed_run *run, uint32_t index);
 void seed_client_act(seed_run *run, seed_caller *caller);
 void seed_client_close(seed_run *run, seed_caller *caller);
 
+// seed_noise.c
+void seed_noise_act(seed_run *run, seed_caller *caller);
+
 // seed_foe.c
 void seed_foe_act(seed_run *run, seed_caller *caller);
 void seed_foe_begin(seed_caller *caller);

@@ -30,7 +30,7 @@ foliot_digest seed_state_digest(seed_run *run, seed_host *h, const foliot_world 
     return foliot_snapshot_get_digest(&h->snapshot);
 }
 
-static void remember(seed_run *run, seed_host *h)
+static void remember_tick(seed_run *run, seed_host *h)
 {
     seed_digests *t = &h->trace[run->generation];
     uint64_t tick = foliot_world_get_tick(h->world);
@@ -76,10 +76,10 @@ static void run_job(seed_run *run, const seed_job *job)
     job->run(job->job);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
         if (run->hosts[s].world)
-            remember(run, &run->hosts[s]);
+            remember_tick(run, &run->hosts[s]);
 }
 
-static void start(void *user, void (*step)(void *job), void *job)
+static void start_step(void *user, void (*step)(void *job), void *job)
 {
     seed_run *run = user;
     seed_job new = {step, job, run->now_ns + run->plan->step_ns};
@@ -169,7 +169,7 @@ static void close_file(seed_host *h)
     }
 }
 
-static size_t spoil(foliot__rng *rng, seed_storage how, uint8_t *bytes, size_t length)
+static size_t spoil_bytes(foliot__rng *rng, seed_storage how, uint8_t *bytes, size_t length)
 {
     uint32_t size = (uint32_t)length,
              end = foliot__rng_below(rng, size < UNSYNCED_MAX ? size : UNSYNCED_MAX);
@@ -204,7 +204,7 @@ static bool spoil_file(const seed_run *run, const seed_host *h, uint32_t index)
         return true;
     }
     bool fine = pread(h->held, bytes, (size_t)length, 0) == length;
-    size_t kept = spoil(&rng, how, bytes, (size_t)length);
+    size_t kept = spoil_bytes(&rng, how, bytes, (size_t)length);
     fine = fine && pwrite(h->held, bytes, kept, 0) == (ssize_t)kept &&
            ftruncate(h->held, (off_t)kept) == 0;
     free(bytes);
@@ -270,7 +270,7 @@ static void open_transport(seed_run *run)
 }
 
 // Tokens from the seed: another run of it is the same to the bit.
-static void draw(void *user, void *bytes, size_t count)
+static void draw_token_bytes(void *user, void *bytes, size_t count)
 {
     foliot__rng *rng = user;
     for (size_t i = 0; i < count; i++)
@@ -281,13 +281,13 @@ static void open_server(seed_run *run)
 {
     foliot_server_config config = foliot_server_config_default();
     config.transport = run->host;
-    config.start = start;
+    config.start = start_step;
     config.start_user = run;
     config.snapshot_hz = run->plan->snapshot_hz;
     config.reconnect_ms = run->plan->reconnect_ms;
     config.fingerprint = run->resources->fingerprint;
     run->tokens = foliot__rng_seeded(run->plan->seed * 3 + 1 + run->generation);
-    config.random = draw;
+    config.random = draw_token_bytes;
     config.random_user = &run->tokens;
     FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) ==
                   FOLIOT_STATUS_OK);
@@ -308,7 +308,7 @@ static void open_server(seed_run *run)
             foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
         if (status != FOLIOT_STATUS_OK)
             seed_fail(run, "no session %u: %s", s, foliot_status_get_text(status));
-        remember(run, h);
+        remember_tick(run, h);
     }
     run->server_next_ns = run->up_ns = run->now_ns;
 }
@@ -398,7 +398,7 @@ static void take_events(seed_run *run)
     }
 }
 
-static void drain(seed_run *run, seed_host *h)
+static void drain_recording(seed_run *run, seed_host *h)
 {
     if (!h->recording || run->now_ns < h->drain_ns)
         return;
@@ -413,7 +413,7 @@ void seed_server_act(seed_run *run)
     foliot_server_update(run->server, seed_clock_local(&run->clock));
     take_events(run);
     for (uint32_t s = 0; s < plan->session_count; s++)
-        drain(run, &run->hosts[s]);
+        drain_recording(run, &run->hosts[s]);
     uint64_t wake = seed_clock_true(&run->clock, foliot_server_get_wake_ns(run->server));
     uint64_t next = run->now_ns + plan->server_poll_ns;
     if (wake > run->now_ns && wake < next)
