@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// seed_check.c: what must hold when all have left: nobody is left over, the recordings replay to
-// what was seen, and every counter adds up.
+// seed_check.c: what must hold when a server is back (players are those that they were) and when
+// all have left: nobody is left over, the recordings replay to what was seen, and every counter
+// adds up.
 #include "seed_run.h"
 
 #include "sim/math/hash.h"
@@ -47,6 +48,43 @@ void seed_check_gone(seed_run *run)
             if (foliot_world_get_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
                 seed_fail(run, "session %u still has a body of player %u, though all have gone", s,
                           p);
+}
+
+// -- players that outlive their server
+
+// Which player the client has a right to when the server is back. Nothing where storage does harm
+// or another server comes.
+void seed_note_kept(seed_run *run, seed_caller *c)
+{
+    const seed_plan *plan = run->plan;
+    const foliot_client *client = c->client;
+    c->kept_player = UINT32_MAX;
+    if (!client || c->plan->kind != SEED_PLAYER || c->plan->session >= plan->session_count ||
+        c->leaving || seed_plan_has(plan, SEED_HOSTILE) || plan->swaps[run->generation] ||
+        plan->storage[run->generation] != SEED_STORAGE_SOUND ||
+        foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING)
+        return;
+    const seed_host *h = &run->hosts[c->plan->session];
+    uint32_t player = foliot_client_get_player(client);
+    uint64_t durable = foliot_recording_get_state(h->recording).written_tick;
+    if (player < SEED_PLAYERS && player == c->player && h->owners[player].known &&
+        h->owners[player].client == c->index && h->owners[player].life == c->life &&
+        foliot_world_get_player_body(h->world, player) != FOLIOT_NO_BODY &&
+        c->player_tick + (uint64_t)foliot_client_get_pace_hz(client) < durable)
+        c->kept_player = player;
+}
+
+// After a crash a player whose JOIN was durable is given to the same client again.
+void seed_check_kept(seed_run *run, const foliot_server_event *event)
+{
+    seed_caller *c = seed_client_find(run, event->text);
+    if (!c || c->kept_player == UINT32_MAX)
+        return;
+    if (run->now_ns < c->kept_until_ns &&
+        (event->kind == FOLIOT_SERVER_JOINED || event->player != c->kept_player))
+        seed_fail(run, "client %u: was player %u when the server died, and is now player %u",
+                  c->index, c->kept_player, event->player);
+    c->kept_player = UINT32_MAX;
 }
 
 // -- recordings

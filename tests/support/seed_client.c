@@ -96,6 +96,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->control_count = 1; // nothing, at first
     c->unrest = !seed_plan_calm(run->plan, c->plan);
     c->reconnects_before = 0;
+    c->kept_player = UINT32_MAX;
     seed_foe_begin(c);
     if (c->plan->kind == SEED_HOSTILE || c->plan->kind == SEED_FOE)
         return;
@@ -208,6 +209,10 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         if (seen.pieces_malformed && c->plan->kind != SEED_SICK)
             seed_fail(run, "client %u: %llu malformed pieces", c->index,
                       (unsigned long long)seen.pieces_malformed);
+        if (state == FOLIOT_CLIENT_REFUSED && !c->leaving && c->kept_player != UINT32_MAX &&
+            run->now_ns < c->kept_until_ns)
+            seed_fail(run, "client %u: refused ('%s'), and player %u was kept for it", c->index,
+                      foliot_client_get_reason(c->client), c->kept_player);
         tally->refused += state == FOLIOT_CLIENT_REFUSED;
         tally->lost += state == FOLIOT_CLIENT_LOST;
         tally->left += state == FOLIOT_CLIENT_CLOSED;
@@ -244,6 +249,15 @@ void seed_client_close(seed_run *run, seed_caller *c)
 {
     if (c->alive)
         end_life(run, c, true);
+}
+
+seed_caller *seed_client_find(seed_run *run, const char *text)
+{
+    unsigned client, life;
+    if (sscanf(text, "guest-%u-%u", &client, &life) != 2 || client >= run->plan->client_count ||
+        !run->callers[client].client || run->callers[client].life != life)
+        return NULL;
+    return &run->callers[client];
 }
 
 static void start_leaving(seed_run *run, seed_caller *c)

@@ -159,8 +159,11 @@ typedef struct seed_caller { // a client's runtime
     uint32_t control_count; // ever
     foliot_peer_id peer;    // of the hostile
     bool connected;
-    uint32_t serial;             // of its transport in the hub
-    uint64_t reconnects_before;  // of its client, when the server died last
+    uint32_t serial;            // of its transport in the hub
+    uint64_t reconnects_before; // of its client, when the server died last
+    // A player whose JOIN was durable when the server died: it is this client's until then.
+    uint32_t kept_player; // UINT32_MAX: none
+    uint64_t kept_until_ns;
     seed_link links[SEED_LINKS]; // of a foe, here and below
     foliot__welcome tokens[SEED_TOKENS];
     uint32_t token_count, turn;
@@ -232,6 +235,8 @@ bool seed_state_matches(const seed_host *host, uint64_t tick, foliot_digest dige
 void seed_client_open(seed_run *run, uint32_t index);
 void seed_client_act(seed_run *run, seed_caller *caller);
 void seed_client_close(seed_run *run, seed_caller *caller);
+// Of the client that a server's event is about; NULL: of none that lives.
+seed_caller *seed_client_find(seed_run *run, const char *text);
 
 // seed_noise.c
 void seed_noise_act(seed_run *run, seed_caller *caller);
@@ -241,6 +246,8 @@ void seed_foe_act(seed_run *run, seed_caller *caller);
 void seed_foe_begin(seed_caller *caller);
 
 // seed_check.c
+void seed_note_kept(seed_run *run, seed_caller *caller);               // the server is about to die
+void seed_check_kept(seed_run *run, const foliot_server_event *event); // it joined or was resumed
 void seed_check_hub(seed_run *run);
 void seed_check_gone(seed_run *run); // all have left
 void seed_check_recordings(seed_run *run);

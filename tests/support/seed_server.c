@@ -390,8 +390,10 @@ static void take_events(seed_run *run)
             event.kind != FOLIOT_SERVER_REFUSED; // whose lines a program limits
         run->result.tally.resumes += event.kind == FOLIOT_SERVER_RESUMED;
         run->result.tally.joins += event.kind == FOLIOT_SERVER_JOINED;
-        if (event.kind == FOLIOT_SERVER_JOINED || event.kind == FOLIOT_SERVER_RESUMED)
+        if (event.kind == FOLIOT_SERVER_JOINED || event.kind == FOLIOT_SERVER_RESUMED) {
             note_owner(run, &event);
+            seed_check_kept(run, &event);
+        }
         check_owner(run, &event);
         if (event.kind == FOLIOT_SERVER_REFUSED && event.text[0] == '\0')
             seed_fail(run, "somebody was refused without a sentence");
@@ -442,6 +444,8 @@ static void add_counters(seed_run *run)
 void seed_server_crash(seed_run *run)
 {
     finish_jobs(run, UINT64_MAX);
+    for (uint32_t i = 0; i < run->plan->client_count; i++)
+        seed_note_kept(run, &run->callers[i]);
     add_counters(run);
     seed_wire_mute(run->host);
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
@@ -482,6 +486,9 @@ static void resume_session(seed_run *run, uint32_t index)
     foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene,
                                                    &h->world, problem, sizeof problem);
     bool spoilt = run->plan->storage[run->generation - 1] != SEED_STORAGE_SOUND;
+    // Harm to bytes is found by checksums, not by replaying what they say.
+    if (status == FOLIOT_STATUS_DIVERGED)
+        seed_fail(run, "session %u: a harmed recording was replayed: %s", index, problem);
     if (status != FOLIOT_STATUS_OK && spoilt && problem[0]) {
         seed_log(run, "server: session %u cannot be resumed: %s: %s", index,
                  foliot_status_get_text(status), problem);
@@ -527,6 +534,9 @@ void seed_server_resume(seed_run *run)
         return;
     open_transport(run);
     open_server(run);
+    // A fifth less: clocks drift.
+    for (uint32_t i = 0; i < run->plan->client_count; i++)
+        run->callers[i].kept_until_ns = run->now_ns + 800000u * (uint64_t)run->plan->reconnect_ms;
 }
 
 void seed_server_close(seed_run *run)
