@@ -406,7 +406,7 @@ static int world_raycast(lua_State *L)
     luaL_argcheck(L, length > 1e-30, 4, "the direction has no length");
     luaL_argcheck(L, distance >= 0, 7, "the distance is negative");
     charge_query(L);
-    foliot_query_filter filter = {is_other, &ignored};
+    foliot_query_filter filter = {.accepts = is_other, .user = &ignored};
     if (!foliot_world_cast_ray(world_of(L), from, direction, distance, &filter, &hit))
         return 0;
     return push_hit(L, &hit);
@@ -421,7 +421,7 @@ static int world_nearest(lua_State *L)
     uint32_t ignored = opt_slot(L, 5);
     luaL_argcheck(L, distance >= 0, 4, "the distance is negative");
     charge_query(L);
-    foliot_query_filter filter = {is_other, &ignored};
+    foliot_query_filter filter = {.accepts = is_other, .user = &ignored};
     if (!foliot_world_find_nearest(world_of(L), from, distance, &filter, &hit))
         return 0;
     return push_hit(L, &hit);
