@@ -10,8 +10,8 @@
 
 typedef struct foliot__server_choices {
     uint64_t port, ticks, threads;
-    const char *bind, *record, *integrator, *mode, *impair, *log_format;
-    bool no_record, no_force, has_input_delay;
+    const char *bind, *record, *integrator, *mode, *impair, *log_format, *rules;
+    bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
     uint64_t input_delay, spectators, per_address, players_per_address;
     foliot__texts sessions, resumes;

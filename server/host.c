@@ -157,6 +157,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     if (code)
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz);
+    config.rules = foliot__hosted_recorded_rules(hosted);
     errno = 0;
     foliot_status status = foliot_recording_open(hosted->recording_file, hosted->scene, NULL,
                                                  hosted->world, &config, &hosted->recording);
@@ -183,6 +184,9 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     }
     take_name(hosted, name ? name : hosted->scene->name);
     int code = apply_options(hosted, file, options);
+    if (code)
+        return code;
+    code = foliot__hosted_make_rules(hosted, hosted->scene, options);
     if (code)
         return code;
     status = foliot_world_create(hosted->scene, &hosted->world);
@@ -234,17 +238,23 @@ static double pace_of(const foliot_scene *scene)
     return scene->pace_hz > 0 ? scene->pace_hz : 1 / scene->dt;
 }
 
-int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
+int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
+                          const foliot__host_options *options)
 {
     char problem[320];
+    int code = 0;
     memset(hosted, 0, sizeof *hosted);
     // The pace is in the file, and decides how many ticks a block may have.
     foliot_replay *replay = NULL;
     foliot_recording_config config = foliot_recording_config_default();
     if (foliot_replay_open(file, &replay, NULL) == FOLIOT_STATUS_OK) {
         config = recording_config(pace_of(foliot_replay_get_summary(replay)->scene));
+        code = foliot__hosted_resume_rules(hosted, foliot_replay_get_summary(replay), options);
+        config.rules = foliot__hosted_recorded_rules(hosted);
         foliot_replay_close(replay);
     }
+    if (code)
+        return code;
     foliot_status status = foliot_recording_resume(
         file, &config, &hosted->recording, &hosted->scene, &hosted->world, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
@@ -300,6 +310,7 @@ int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         int closed = hosted[i].recording ? close_recording(&hosted[i]) : 0;
         code = code ? code : closed;
+        foliot__hosted_destroy_rules(&hosted[i]);
         foliot_scene_destroy(hosted[i].scene);
         memset(&hosted[i], 0, sizeof hosted[i]);
     }

@@ -5,6 +5,8 @@
 #define FOLIOT_SERVER_HOST_H
 
 #include "foliot/recording.h"
+#include "foliot/replay.h"
+#include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/server.h"
 
@@ -21,6 +23,14 @@ typedef struct foliot__hosted {
     double pace_hz;
     bool resumed;
     bool lockstep; // resumed, and hosted so before
+    // game.c
+    foliot_rules *rules;       // NULL: none
+    foliot_scene *rules_scene; // their own: they may be made before the scene is known
+    char *script;              // text of rules in Lua
+    size_t script_bytes;
+    void *module; // of rules in C
+    uint32_t rules_version;
+    foliot_recording_rules recorded_rules;
 } foliot__hosted;
 
 typedef struct foliot__host_options {
@@ -28,6 +38,8 @@ typedef struct foliot__host_options {
     bool no_record;
     const char *integrator; // NULL: the scene's
     double tick_hz;         // 0: the scene's
+    const char *rules;      // file; NULL: none
+    bool allows_modules;    // rules in C
 } foliot__host_options;
 
 // Each returns an exit code; if it is not 0, the reason is printed to stderr.
@@ -36,7 +48,16 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
 // Begins the recording, unless it is resumed or none is wanted. A recording that had not ended is
 // kept under another name.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);
-int foliot__hosted_resume(foliot__hosted *hosted, const char *file);
+int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
+                          const foliot__host_options *options);
+// game.c: makes the session's rules from a file, or for a resumption from the text in its
+// recording, which stays valid; and what a recording is to store of them (NULL: there are none).
+int foliot__hosted_make_rules(foliot__hosted *hosted, const foliot_scene *scene,
+                              const foliot__host_options *options);
+int foliot__hosted_resume_rules(foliot__hosted *hosted, const foliot_replay_summary *about,
+                                const foliot__host_options *options);
+const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *hosted);
+void foliot__hosted_destroy_rules(foliot__hosted *hosted);
 // Closes the recordings and prints their tick ranges to stdout. All are ended before the first is
 // compacted: what ends the process meanwhile costs no recording its end. Returns an exit code.
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count);

@@ -176,6 +176,9 @@ static const struct {
     [FOLIOT_SERVER_REFUSALS] = {FOLIOT__LOG_WARNING, "refusals",
                                 "the network sends what is refused: %s"},
     [FOLIOT_SERVER_STEP_FAILED] = {FOLIOT__LOG_ERROR, "step-failed", "the session has ended: %s"},
+    [FOLIOT_SERVER_RULES_STOPPED] = {FOLIOT__LOG_ERROR, "rules-stopped",
+                                     "the rules stopped, and the session goes on without: %s"},
+    [FOLIOT_SERVER_GAME_ENDED] = {FOLIOT__LOG_INFO, "game-ended", "the game has ended: %s"},
     [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind",
                               "%s (%s) fell behind, and is given the state anew"},
 };

@@ -39,6 +39,8 @@ static void announce(const foliot__app *a)
                foliot_integrator_get_info(h->scene->integrator)->name, h->pace_hz,
                h->scene->body_count, h->scene->players.limit, h->recording ? ", recorded in " : "",
                h->recording ? h->recording_file : "");
+        if (h->rules)
+            printf("rules: %s\n", foliot_rules_get_name(h->rules));
         if (h->resumed)
             printf("resumed at tick %llu\n", (unsigned long long)foliot_world_get_tick(h->world));
     }
@@ -74,8 +76,9 @@ static int host(const foliot__arguments *arguments)
     int code = foliot__check_choices(arguments);
     if (code)
         return code;
-    foliot__host_options options = {foliot__given.record, foliot__given.no_record,
-                                    foliot__given.integrator, foliot__given.tick_hz};
+    foliot__host_options options = {foliot__given.record,     foliot__given.no_record,
+                                    foliot__given.integrator, foliot__given.tick_hz,
+                                    foliot__given.rules,      foliot__given.allow_modules};
     code = foliot__app_open_sessions(&a, arguments, &options);
     if (code == 0 && !foliot__descriptors_left(LOOP_DESCRIPTORS + a.hosted_count))
         code = foliot__app_lacks("as many open files as it needs");

@@ -17,7 +17,8 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
             return foliot__options_wrong(&foliot__server_program, arguments, "at most %d sessions",
                                          FOLIOT_SESSIONS_MAX);
-        code = foliot__hosted_resume(&a->hosted[a->hosted_count++], foliot__given.resumes.items[i]);
+        code = foliot__hosted_resume(&a->hosted[a->hosted_count++], foliot__given.resumes.items[i],
+                                     options);
     }
     if (arguments->operand_count == 1)
         code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0],
@@ -143,6 +144,7 @@ int foliot__app_start_server(foliot__app *a)
                                          .pace_hz = h->pace_hz,
                                          .ticks = foliot__given.ticks,
                                          .host = &a->host,
+                                         .rules = h->rules,
                                          .mode = foliot__app_lockstep(h) ? FOLIOT_SESSION_LOCKSTEP
                                                                          : FOLIOT_SESSION_SNAPSHOTS,
                                          .input_delay = (uint32_t)foliot__given.input_delay,

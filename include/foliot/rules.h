@@ -107,18 +107,24 @@ typedef struct foliot_rules_kind {
     void *user; // given to `create`
 } foliot_rules_kind;
 
-// What a shared library of rules exports, as
-//     const foliot_rules_module *foliot_rules_entry(void);
-// Fill it in with FOLIOT_RULES_MODULE(&kind): sizes and number say whether it fits this build.
-#define FOLIOT_RULES_ABI 1
+// -- rules in C as a module: a shared object that foliot-server loads with --allow-modules. It
+// exports one object:
+//     const foliot_rules_module foliot_rules_entry = FOLIOT_RULES_MODULE(&my_kind);
+// and is linked with the libfoliot of the same ABI.
+
+#define FOLIOT_RULES_ABI 1u // grows with every change of what modules share with their host
 typedef struct foliot_rules_module {
-    uint32_t abi; // FOLIOT_RULES_ABI
-    uint32_t kind_bytes, view_bytes, command_bytes, order_bytes;
+    uint32_t abi;                                                              // FOLIOT_RULES_ABI
+    uint32_t module_bytes, kind_bytes, view_bytes, command_bytes, order_bytes; // sizeof
     const foliot_rules_kind *kind;
 } foliot_rules_module;
-// clang-format off
-#define FOLIOT_RULES_MODULE(kind) {FOLIOT_RULES_ABI, sizeof(foliot_rules_kind), sizeof(foliot_rules_view), sizeof(foliot_command), sizeof(foliot_order), kind}
-// clang-format on
+#define FOLIOT_RULES_MODULE(rules_kind)                                                            \
+    {                                                                                              \
+        .abi = FOLIOT_RULES_ABI, .module_bytes = sizeof(foliot_rules_module),                      \
+        .kind_bytes = sizeof(foliot_rules_kind), .view_bytes = sizeof(foliot_rules_view),          \
+        .command_bytes = sizeof(foliot_command), .order_bytes = sizeof(foliot_order),              \
+        .kind = (rules_kind)                                                                       \
+    }
 
 // -- instances, for who hosts a session or replays one
 
@@ -152,15 +158,6 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_check_lua(const char *script, size_
                                                        const foliot_lua_limits *limits,
                                                        const foliot_scene *scene, char *problem,
                                                        size_t problem_bytes);
-// The rules that the scene's `script` names; *rules is NULL if it names none. `limits` NULL: the
-// default. A module is loaded only if the host allows it, since it may do all that the program may;
-// it stays loaded. FOLIOT_STATUS_REFUSED: a module that is not allowed; FOLIOT_STATUS_NOT_FOUND: it
-// cannot be loaded; FOLIOT_STATUS_UNSUPPORTED: built for another ABI; and as
-// foliot_rules_create_lua. `problem` has a sentence.
-FOLIOT_MUST_CHECK foliot_status foliot_rules_open(const foliot_scene *scene,
-                                                  const foliot_lua_limits *limits,
-                                                  bool allow_modules, foliot_rules **rules,
-                                                  char *problem, size_t problem_bytes);
 void foliot_rules_destroy(foliot_rules *rules); // NULL is allowed
 
 // Runs the rules on what the last step left. The results below are of this call until the next one.

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// game.c: the rules of a hosted session: from a script or a module, or for a resumption from the
+// text that its recording has; and what a recording stores of them.
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exit_code.h"
+#include "base/file.h"
+#include "host.h"
+
+#define PROBLEM_BYTES 512
+
+static int complain(const char *what, const char *why)
+{
+    fprintf(stderr, "foliot-server: %s: %s\n", what, why);
+    return FOLIOT__EXIT_SCENE;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static const char *base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+// A copy that lives as long as the rules, which may be made before the world is resumed.
+static foliot_scene *copy_scene(const foliot_scene *scene)
+{
+    size_t length = 0;
+    foliot_scene *copy = NULL;
+    uint8_t *bytes = NULL;
+    if (foliot_scene_encode(scene, NULL, 0, &length) == FOLIOT_STATUS_OK)
+        bytes = malloc(length);
+    if (!bytes || foliot_scene_encode(scene, bytes, length, &length) != FOLIOT_STATUS_OK ||
+        foliot_scene_decode(bytes, length, &copy) != FOLIOT_STATUS_OK)
+        copy = NULL;
+    free(bytes);
+    return copy;
+}
+
+// -- scripts
+
+static int make_script(foliot__hosted *h, const char *name)
+{
+    char problem[PROBLEM_BYTES] = "";
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    foliot_status status =
+        foliot_rules_create_lua(h->script, h->script_bytes, name, &limits, h->rules_scene,
+                                &h->rules, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_OK)
+        return 0;
+    return complain("rules", *problem ? problem : foliot_status_get_text(status));
+}
+
+// Of a text that is copied.
+static int take_script(foliot__hosted *h, const char *text, size_t length, const char *name)
+{
+    h->script = malloc(length + 1);
+    if (!h->script)
+        return complain(name, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+    memcpy(h->script, text, length);
+    h->script[length] = 0;
+    h->script_bytes = length;
+    return make_script(h, name);
+}
+
+static int read_script(foliot__hosted *h, const char *file)
+{
+    errno = 0;
+    h->script = foliot__file_slurp(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);
+    if (!h->script)
+        return complain(file, errno && errno != EFBIG
+                                  ? foliot__file_problem(errno)
+                                  : "a script has at most 1 MiB (1,048,576 bytes)");
+    return make_script(h, base_name(file));
+}
+
+// -- modules
+
+static const char *module_problem(const foliot_rules_module *module)
+{
+    if (!module)
+        return "it exports no foliot_rules_entry";
+    if (module->abi != FOLIOT_RULES_ABI || module->module_bytes != sizeof *module ||
+        module->kind_bytes != sizeof(foliot_rules_kind) ||
+        module->view_bytes != sizeof(foliot_rules_view) ||
+        module->command_bytes != sizeof(foliot_command) ||
+        module->order_bytes != sizeof(foliot_order))
+        return "it was built for another ABI of rules: build it anew against this version's "
+               "headers";
+    const foliot_rules_kind *kind = module->kind;
+    return kind && kind->name && kind->create && kind->destroy && kind->tick && kind->save &&
+                   kind->restore
+               ? NULL
+               : "its kind lacks a name or a function";
+}
+
+static int load_module(foliot__hosted *h, const char *file)
+{
+    char problem[PROBLEM_BYTES] = "", path[512];
+    // Never from the system's folders: a bare name is a file of the working folder.
+    if (snprintf(path, sizeof path, "%s%s", strchr(file, '/') ? "" : "./", file) >=
+        (int)sizeof path)
+        return complain(file, "the name is too long");
+    h->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!h->module)
+        return complain(file, dlerror());
+    const foliot_rules_module *module = dlsym(h->module, "foliot_rules_entry");
+    if (module_problem(module))
+        return complain(file, module_problem(module));
+    h->rules_version = module->kind->version;
+    foliot_status status =
+        foliot_rules_create(module->kind, h->rules_scene, &h->rules, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_OK)
+        return 0;
+    return complain(file, *problem ? problem : foliot_status_get_text(status));
+}
+
+// -- making
+
+int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
+                              const foliot__host_options *options)
+{
+    const char *file = options->rules ? options->rules : scene->script_name;
+    if (!file)
+        return 0;
+    h->rules_scene = copy_scene(scene);
+    if (!h->rules_scene)
+        return complain(file, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+    if (scene->commands_max == 0)
+        return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
+    if (!options->rules && scene->script_kind == FOLIOT_SCRIPT_LUA)
+        return take_script(h, scene->script_text, scene->script_bytes, base_name(file));
+    if (options->rules && !ends_with(file, ".so"))
+        return read_script(h, file);
+    return options->allows_modules
+               ? load_module(h, file)
+               : complain(file, "a module runs with all rights of this server: it is loaded with "
+                                "--allow-modules");
+}
+
+int foliot__hosted_resume_rules(foliot__hosted *h, const foliot_replay_summary *about,
+                                const foliot__host_options *options)
+{
+    if (options->rules)
+        return foliot__hosted_make_rules(h, about->scene, options);
+    if (!*about->rules_name)
+        return 0;
+    if (!about->rules_text)
+        return complain(about->rules_name, "the recording's rules are a module: name it with "
+                                           "--rules FILE --allow-modules");
+    h->rules_scene = copy_scene(about->scene);
+    if (!h->rules_scene)
+        return complain(about->rules_name, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+    return take_script(h, about->rules_text, about->rules_text_bytes, about->rules_name);
+}
+
+void foliot__hosted_destroy_rules(foliot__hosted *h)
+{
+    foliot_rules_destroy(h->rules);
+    foliot_scene_destroy(h->rules_scene);
+    free(h->script);
+    if (h->module)
+        dlclose(h->module);
+    h->rules = NULL;
+    h->rules_scene = NULL;
+    h->script = NULL;
+    h->module = NULL;
+}
+
+// -- recordings
+
+static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t *length)
+{
+    return foliot_rules_save(((foliot__hosted *)user)->rules, bytes, capacity, length);
+}
+
+static foliot_status restore_rules(void *user, const void *bytes, size_t length)
+{
+    return foliot_rules_restore(((foliot__hosted *)user)->rules, bytes, length);
+}
+
+// Rules that stop now had stopped before, and the session went on.
+static foliot_status tick_rules(void *user, const foliot_rules_view *view)
+{
+    foliot_status status = foliot_rules_tick(((foliot__hosted *)user)->rules, view);
+    return status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_OK;
+}
+
+const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *h)
+{
+    if (!h->rules)
+        return NULL;
+    h->recorded_rules = (foliot_recording_rules){.name = foliot_rules_get_name(h->rules),
+                                                 .version = h->rules_version,
+                                                 .text = h->script,
+                                                 .text_bytes = h->script_bytes,
+                                                 .save = save_rules,
+                                                 .restore = restore_rules,
+                                                 .tick = tick_rules,
+                                                 .user = h};
+    return &h->recorded_rules;
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: foliot-server hosts a game: rules from a script or a module, their end is the session's, a killed server goes on
+# with the score, and what cannot be hosted is refused with a sentence. Method: real programs on the loopback.
+set -u
+. "$(dirname "$0")/setup.sh"
+if ! pkg-config --exists lua5.4; then echo "skip: this machine has no Lua"; exit 0; fi
+sed 's/^limits: .*/limits: {speed_max: 100, commands_max: 64}/' "$scenes/spacewar.yaml" >game.yaml
+cat >game.lua <<'END'
+function on_init() state.ticks = 0 end
+function on_join(player, name) set_var('last', name) end
+function on_tick()
+  state.ticks = state.ticks + 1
+  set_var('score.ticks', state.ticks)
+  if state.ticks == 240 then end_session('time is up') end
+end
+END
+start game.yaml --rules game.lua --port 0 --record game.foliot
+ok "the rules are named" grep -q '^rules: game.lua$' server.out
+"$client" 127.0.0.1:$port --name ada --bot random --json >ada.out 2>ada.log &
+ada=$!
+pids="$pids $ada"
+at=$port
+sleep 1
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+start --resume game.foliot --port $at
+ok "a resumed recording brings its rules" grep -q '^rules: game.lua$' server.out
+wait $server_pid
+ok "the session ends when the game does" test $? = 0
+wait $ada
+ok "and its reason is told" grep -rq 'time is up' server.log ada.log
+"$replay" verify --json game.foliot >verify.out
+ok "the recording verifies" grep -q '"verdict":"match"' verify.out
+ok "the clock went on after the resume: the game took 240 ticks" \
+    grep -q '"ticks":24[0-9]' verify.out
+ok "rules commanded" test "$(counter commands)" -gt 50
+
+cat >module.c <<'END'
+#include <stdlib.h>
+#include "foliot/rules.h"
+static foliot_status create(void *user, const foliot_scene *scene, foliot_rules *rules, void **self, char *problem, size_t bytes)
+{ (void)user, (void)scene, (void)rules, (void)problem, (void)bytes; *self = malloc(1); return FOLIOT_STATUS_OK; }
+static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rules *rules, char *problem, size_t bytes)
+{ (void)self, (void)view, (void)rules, (void)problem, (void)bytes; return FOLIOT_STATUS_OK; }
+static size_t save(const void *self, void *bytes, size_t capacity, char *problem, size_t count)
+{ (void)self, (void)bytes, (void)capacity, (void)problem, (void)count; return 0; }
+static foliot_status restore(void *self, const void *bytes, size_t length)
+{ (void)self, (void)bytes, (void)length; return FOLIOT_STATUS_OK; }
+static const foliot_rules_kind kind = {.name = "quiet", .version = 7, .create = create, .destroy = free, .tick = tick, .save = save, .restore = restore};
+const foliot_rules_module foliot_rules_entry = FOLIOT_RULES_MODULE(&kind);
+END
+${CC:-gcc} -shared -fPIC -I"$root/include" module.c -o module.so
+sed 's/FOLIOT_RULES_ABI 1u/FOLIOT_RULES_ABI 99u/' "$root/include/foliot/rules.h" >other.h
+sed 's|"foliot/rules.h"|"other.h"|' module.c >other.c
+${CC:-gcc} -shared -fPIC -I"$root/include" -I. other.c -o other.so
+${CC:-gcc} -shared -fPIC -x c /dev/null -o empty.so
+start game.yaml --rules module.so --allow-modules --port 0 --no-record --ticks 30
+ok "a module is loaded" grep -q '^rules: quiet$' server.out
+wait $server_pid
+exits "a module without --allow-modules" 78 'with --allow-modules' "$server" game.yaml --rules module.so --port 0 --no-record
+exits "a module of another ABI" 78 'another ABI' "$server" game.yaml --rules other.so --allow-modules --port 0 --no-record
+exits "a module that is none" 78 'foliot_rules_entry' "$server" game.yaml --rules empty.so --allow-modules --port 0 --no-record
+exits "a module that is missing" 78 'none.so' "$server" game.yaml --rules none.so --allow-modules --port 0 --no-record
+exits "a script that is missing" 78 'none.lua' "$server" game.yaml --rules none.lua --port 0 --no-record
+head -c 1100000 /dev/zero | tr '\0' ' ' >large.lua
+exits "a script of more than 1 MiB" 78 '1 MiB' "$server" game.yaml --rules large.lua --port 0 --no-record
+echo 'function on_tick(' >wrong.lua
+exits "a script that is no Lua" 78 'wrong.lua:[0-9]+:.* expected' "$server" game.yaml --rules wrong.lua --port 0 --no-record
+exits "a scene that takes no commands" 78 'commands_max' "$server" "$scenes/spacewar.yaml" --rules game.lua --port 0 --no-record
+ls ./*.foliot | grep -v '^./game.foliot$' >left.out
+ok "a start that is refused leaves no recording" test ! -s left.out
