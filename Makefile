@@ -120,6 +120,7 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
+$(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
 
 # tests/support/*.c is linked into every test and bench. Some of it includes cmocka.h, so everything in
 # tests/ waits for the packages of `test`.

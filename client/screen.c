@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/terminal.h"
+#include "board.h"
 #include "view/view.h"
 
 #define KEY_HOLD_NS 250000000u
@@ -30,6 +31,7 @@ struct foliot__screen {
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint64_t buttons_until;
     uint16_t buttons;
+    foliot__board board;
 };
 
 // The terminal as it was, for foliot__screen_abandon.
@@ -92,17 +94,23 @@ static bool fit_terminal(foliot__screen *screen)
 }
 
 // A point where the scene is not here yet, or has no such body.
-static foliot_shape shape_of(const foliot_scene *scene, uint32_t slot, uint32_t flags)
+static foliot_shape shape_of(const foliot_client *client, uint32_t slot, uint32_t flags)
 {
-    if (scene && slot < scene->body_count)
-        return scene->bodies[slot].shape;
-    if (scene && (flags & FOLIOT_BODY_PLAYER))
-        return scene->players.body.shape;
-    return (foliot_shape){.kind = FOLIOT_SHAPE_POINT};
+    foliot_shape shape = {.kind = FOLIOT_SHAPE_POINT};
+    const foliot_scene *scene = foliot_client_get_scene(client);
+    bool known = scene && (slot < scene->body_count || (flags & FOLIOT_BODY_PLAYER) ||
+                           foliot_client_get_prototype(client, slot) != FOLIOT_NO_BODY);
+    if (known && !foliot_client_get_shape(client, slot, &shape))
+        shape.kind = FOLIOT_SHAPE_POINT;
+    return shape;
 }
 
-static foliot__colour colour_of(uint32_t slot, uint32_t flags)
+// A tag is the game's business: whatever it means, equal ones look alike.
+static foliot__colour colour_of(const foliot_client *client, uint32_t slot, uint32_t flags)
 {
+    uint32_t tag = foliot_client_get_tag(client, slot);
+    if (tag != 0)
+        return (foliot__colour)(FOLIOT__COLOUR_RED + (tag - 1) % 6);
     if (flags & FOLIOT_BODY_PLAYER)
         return (foliot__colour)(FOLIOT__COLOUR_RED + slot % 6);
     return flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_ASLEEP) ? FOLIOT__COLOUR_GREY
@@ -110,7 +118,7 @@ static foliot__colour colour_of(uint32_t slot, uint32_t flags)
 }
 
 // All that is there, into screen->figures.
-static bool collect_figures(foliot__screen *screen, const foliot_scene *scene,
+static bool collect_figures(foliot__screen *screen, const foliot_client *client,
                             const foliot_sample *sample)
 {
     foliot__figure *figures = realloc(screen->figures, (sample->count + 1) * sizeof *figures);
@@ -123,8 +131,8 @@ static bool collect_figures(foliot__screen *screen, const foliot_scene *scene,
         if (body->flags & FOLIOT_BODY_ALIVE)
             figures[screen->figure_count++] =
                 (foliot__figure){.slot = i,
-                                 .colour = colour_of(i, body->flags),
-                                 .shape = shape_of(scene, i, body->flags),
+                                 .colour = colour_of(client, i, body->flags),
+                                 .shape = shape_of(client, i, body->flags),
                                  .body = *body};
     }
     return true;
@@ -161,7 +169,7 @@ static void draw_names(foliot__screen *screen, const foliot_client *client,
         double x, y;
         foliot__view_place(&screen->view, &screen->canvas, b->position, &x, &y);
         foliot__canvas_text(&screen->canvas, (int32_t)(x / 2) + 2, (int32_t)(y / 4),
-                            colour_of(i, b->flags), name);
+                            colour_of(client, i, b->flags), name);
         named++;
     }
 }
@@ -184,8 +192,9 @@ static void draw_status(foliot__screen *screen, const foliot_client *client,
              s.round_trip_ms, 100 * s.loss, s.jitter_ms, s.delay_ms,
              (unsigned long long)s.samples_starved, s.snapshot_bytes_mean);
     foliot__canvas_text(&screen->canvas, 0, last - 1, FOLIOT__COLOUR_YELLOW, line);
-    foliot__canvas_text(&screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
-                        " arrows push  R F up down  Q E turn  space 1 2 act  V view  Esc leaves");
+    foliot__canvas_text(
+        &screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
+        " arrows push  R F up down  Q E turn  space 1 2 act  Enter chat  V view  Esc leaves");
     // At the right edge, where it is seen however narrow the terminal is.
     const char *trouble = foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING
                               ? " RECONNECTING "
@@ -227,7 +236,7 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
         screen->view.side = foliot__view_side_for(scene);
         screen->chosen = true;
     }
-    if (!collect_figures(screen, scene, sample))
+    if (!collect_figures(screen, client, sample))
         return;
     double low[3], high[3];
     if (foliot__figures_bounds(screen->figures, screen->figure_count, low, high))
@@ -236,7 +245,18 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
     draw_joints(screen, scene, sample);
     draw_names(screen, client, sample);
     draw_status(screen, client, sample, server);
+    foliot__board_draw(&screen->board, &screen->canvas, client);
     print_canvas(screen);
+}
+
+void foliot__screen_say(foliot__screen *screen, uint64_t now_ns, const char *text)
+{
+    foliot__board_say(&screen->board, now_ns, text);
+}
+
+const char *foliot__screen_line(foliot__screen *screen)
+{
+    return foliot__board_line(&screen->board);
 }
 
 // -- keys
@@ -285,7 +305,13 @@ bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FO
     char keys[64];
     ssize_t count = read(STDIN_FILENO, keys, sizeof keys);
     bool stays = true;
+    screen->board.now_ns = now_ns;
     for (ssize_t i = 0; i < count && stays; i++) {
+        bool sequence = keys[i] == '\x1b' && i + 2 < count && keys[i + 1] == '[';
+        if (foliot__board_takes(&screen->board, keys[i], sequence)) {
+            i += sequence ? 2 : 0;
+            continue;
+        }
         if (keys[i] == '\x1b' && i + 2 < count && (keys[i + 1] == '[' || keys[i + 1] == 'O')) {
             take_key(screen, now_ns, keys[i + 2], true);
             i += 2;

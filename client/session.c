@@ -4,6 +4,7 @@
 // counts the players whose poll handle is open.
 #include "app.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/exit_code.h"
@@ -52,6 +53,45 @@ static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
     if ((a->options->seconds > 0 && (double)(now - p->began_ns) * 1e-9 >= a->options->seconds) ||
         (a->options->ticks > 0 && ticks >= a->options->ticks))
         leave_session(p, now);
+}
+
+// -- what the session says
+
+static void say_event(foliot__app *a, const foliot__app_player *p, uint64_t now,
+                      const foliot_client_event *e)
+{
+    char line[FOLIOT_MESSAGE_BYTES_MAX + FOLIOT_NAME_BYTES + 32];
+    const char *text = (const char *)e->bytes, *name = foliot_client_get_name(p->client, e->player);
+    if (e->kind == FOLIOT_CLIENT_CHAT)
+        snprintf(line, sizeof line, "%s: %s", name ? name : "somebody", text);
+    else if (e->kind == FOLIOT_CLIENT_MESSAGE)
+        snprintf(line, sizeof line, "%s", text);
+    else if (e->kind == FOLIOT_CLIENT_ENDED)
+        snprintf(line, sizeof line, "the game has ended: %s", text);
+    else if (e->kind == FOLIOT_CLIENT_JOINED || e->kind == FOLIOT_CLIENT_LEFT)
+        snprintf(line, sizeof line, "%s %s", text,
+                 e->kind == FOLIOT_CLIENT_JOINED ? "joined" : "left");
+    else
+        return;
+    foliot__screen_say(a->screen, now, line);
+}
+
+// Also where nothing is shown: events are not to pile up.
+static void take_events(foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    foliot_client_event event;
+    const char *line = a->screen ? foliot__screen_line(a->screen) : NULL;
+    while (foliot_client_poll(p->client, &event))
+        if (a->screen)
+            say_event(a, p, now, &event);
+    if (!line || !*line)
+        return;
+    foliot_status status =
+        foliot_client_order(p->client, FOLIOT_ORDER_CHAT, line, strlen(line), NULL);
+    if (status != FOLIOT_STATUS_OK)
+        foliot__screen_say(a->screen, now,
+                           status == FOLIOT_STATUS_FULL ? "too much at once: it was not sent"
+                                                        : "it cannot be sent now");
 }
 
 static void wait_on_screen(foliot__app *a, foliot__app_player *p, uint64_t now)
@@ -133,6 +173,8 @@ static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
         show_world(a, p, now);
     if (p->playing && frame)
         send_controls(a, p, now);
+    if (frame)
+        take_events(a, p, now);
     report_reconnecting(a, p);
     if (a->stopping)
         leave_session(p, now);

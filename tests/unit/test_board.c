@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// test_board.c: the line in which a person writes. Goal: keys are the line's from Enter to Enter or
+// Esc and no other's, and what leaves it is UTF-8 of bounded length. Method: keys one by one.
+#include "check.h"
+
+#include <string.h>
+
+#include "../../client/board.h"
+
+static void type(foliot__board *board, const char *keys)
+{
+    for (; *keys; keys++)
+        assert_true(foliot__board_takes(board, *keys, false));
+}
+
+static void a_line_is_entered(void **state)
+{
+    (void)state;
+    foliot__board board = {0};
+    assert_false(foliot__board_takes(&board, 'w', false));
+    assert_null(foliot__board_line(&board));
+    type(&board, "\nhello\x7f\x7fp!\n");
+    assert_string_equal(foliot__board_line(&board), "help!");
+    assert_null(foliot__board_line(&board));
+    assert_false(foliot__board_takes(&board, 'w', false)); // a key of the game again
+}
+
+static void escape_gives_it_up(void **state)
+{
+    (void)state;
+    foliot__board board = {0};
+    type(&board, "\nhello");
+    assert_true(foliot__board_takes(&board, '\x1b', true)); // an arrow
+    assert_true(board.writing);
+    assert_true(foliot__board_takes(&board, '\x1b', false));
+    assert_null(foliot__board_line(&board));
+    assert_false(foliot__board_takes(&board, '\x1b', false)); // leaves, now
+}
+
+static void lines_are_bounded_and_utf8(void **state)
+{
+    (void)state;
+    foliot__board board = {0};
+    type(&board, "\nZo\xc3\xab\x7f");
+    assert_string_equal(board.entry, "Zo");
+    for (int i = 0; i < 400; i++)
+        assert_true(foliot__board_takes(&board, '\xc3', false)); // halves of characters
+    type(&board, "\n");
+    const char *line = foliot__board_line(&board);
+    assert_int_equal(strlen(line), FOLIOT_ORDER_BYTES_MAX);
+    assert_null(strchr(line, '\xc3'));
+}
+
+static void what_is_said_is_printable(void **state)
+{
+    (void)state;
+    foliot__board board = {0};
+    foliot__board_say(&board, 1, "\x1b[2Jgone\x07");
+    assert_null(strchr(board.lines[0], '\x1b'));
+    assert_non_null(strstr(board.lines[0], "gone"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_entered),
+        cmocka_unit_test(escape_gives_it_up),
+        cmocka_unit_test(lines_are_bounded_and_utf8),
+        cmocka_unit_test(what_is_said_is_printable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
