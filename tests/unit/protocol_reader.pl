@@ -293,14 +293,56 @@ sub control {
     my @fields = map { item() } 1 .. $count;
     die "left over\n" if @bytes;
     my $kind = $fields[0];
-    my @inner = unpack 'C*', pack 'H*', $kind == 7 || $kind == 8 || $kind == 10 || $kind == 11 ? pop @fields : '';
+    my @runs = $kind == 8 ? unpack 'C*', pack 'H*', pop @fields : ();
+    my @inner = unpack 'C*', pack 'H*', $kind == 7 || $kind == 8 || $kind == 10 || $kind == 11 || $kind == 22 || $kind == 23 ? pop @fields : '';
     if ($kind == 7) { my $sum = 0; $sum += $_ for @inner; push @fields, scalar(@inner), $sum }
     $started{$from} = $fields[1] if $kind == 9;
     print 'control ', join(' ', @fields), "\n";
+    if (@runs) { @bytes = @runs; command_runs($fields[1]) }
     @bytes = @inner;
     if ($kind == 8) { block($fields[1]) }
+    elsif ($kind == 22) { update() }
+    elsif ($kind == 23) { commands_part(@fields[2, 3]) }
     elsif ($kind == 10) { question(@fields[1, 2]) }
     elsif ($kind == 11) { answer($fields[1]) }
+}
+
+# -- games ------------------------------------------------------------------------------------------------
+sub short { return text(take(1)) }
+sub real { return sprintf '%.17g', unpack 'd<', text(8) }
+sub update {
+    my @names = qw(? var tags spawned despawned joint joint-broken gravity end);
+    while (@bytes) {
+        my $kind = take(1);
+        print "  $names[$kind]";
+        if ($kind == 1) {
+            my ($key, $type) = (short(), take(1));
+            print " $key ", $type == 0 ? 'removed' : $type == 1 ? take(8) : $type == 2 ? real() : short();
+        } elsif ($kind == 2) {
+            my $next = 0;
+            for (1 .. take(2)) { $next += varint(); print ' ', $next++, '=', varint() }
+        } elsif ($kind == 3) { print ' ', join ' ', varint(), varint(), varint() }
+        elsif ($kind >= 4 && $kind <= 6) { print ' ', varint() }
+        elsif ($kind == 7) { print ' ', join ' ', real(), real(), real() }
+        elsif ($kind == 8) { print ' ', join ' ', short(), short() }
+        else { die "record $kind\n" }
+        print "\n";
+    }
+}
+sub commands_part { # the head of a tick's commands; commands.md has the rest
+    my ($offset, $total) = @_;
+    my $sum = 0;
+    $sum += $_ for @bytes;
+    print "  ", $offset ? 'more' : 'from ' . varint(), " $sum\n";
+    @bytes = ();
+}
+sub command_runs { # to the end of @bytes
+    my ($tick, @with) = shift;
+    while (@bytes) {
+        $tick += varint();
+        for (1 .. varint()) { push @with, $tick++ }
+    }
+    print "  commands @with\n";
 }
 
 # -- digests and the search -------------------------------------------------------------------------------
@@ -400,6 +442,17 @@ sub relay {
     print "relay $end $ticks\n";
     block($end - $ticks);
 }
+sub relay_commands {
+    my ($end, @runs) = (take(4));
+    push @runs, take(1) for 1 .. take(1);
+    my $ticks = varint();
+    print "relay $end $ticks\n";
+    my @rest = @bytes;
+    @bytes = @runs;
+    command_runs($end - $ticks);
+    @bytes = @rest;
+    block($end - $ticks);
+}
 sub lockstep_input {
     my $next = take(4);
     my @runs = runs();
@@ -427,6 +480,7 @@ while (my $line = <STDIN>) {
     elsif ($kind == 16) { input() }
     elsif ($kind == 19) { lockstep_input() }
     elsif ($kind == 20) { relay() }
+    elsif ($kind == 24) { relay_commands() }
     elsif ($kind == 21) { lockstep_status() }
     elsif ($kind == 18) { print join(' ', 'status', take(4), take(4), signed(4, take(4)), take(4), take(4), take(4)), "\n" }
     else { die "kind $kind\n" }

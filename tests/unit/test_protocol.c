@@ -13,6 +13,8 @@
 #include "foliot/transport.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "wire/session_state.h"
+#include "wire/tick_commands.h"
 
 #define BODIES 160
 #define READER                                                                                     \
@@ -141,7 +143,7 @@ static void put_packets_of_ours(void)
     put_packet("control", bytes, length);
     fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
-                          .as.welcome = {.protocol = 3,
+                          .as.welcome = {.protocol = 4,
                                          .session = "arena",
                                          .scene = "cubes",
                                          .integrator = "verlet",
@@ -156,12 +158,13 @@ static void put_packets_of_ours(void)
                                          .fingerprint = {0x0102030405060708u, 0xff},
                                          .lockstep = true,
                                          .input_delay = 3,
-                                         .resumed = true}};
+                                         .resumed = true,
+                                         .orders = 41}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
-    fprintf(expected, "control 2 3 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
+    fprintf(expected, "control 2 4 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
                       "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
-                      "0807060504030201ff00000000000000 1 3 1\n");
+                      "0807060504030201ff00000000000000 1 3 1 41\n");
 }
 
 static foliot_input drawn_input(uint32_t player)
@@ -193,6 +196,116 @@ static void expect_block(const foliot__block *block, uint64_t first)
     }
 }
 
+static void put_control(const foliot__message *m)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
+    put_packet("control", bytes, length);
+}
+
+static void put_update(void *user, const uint8_t *bytes, size_t length)
+{
+    (void)user;
+    put_control(&(foliot__message){
+        .kind = FOLIOT__UPDATE,
+        .as.update = {.tick = 77, .full = true, .bytes = bytes, .length = (uint32_t)length}});
+}
+
+static void put_records(void)
+{
+    foliot__update_writer *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    foliot__update_begin(w, put_update, NULL);
+    foliot__update_var(
+        w, &(foliot_var){.key = "score.ada", .type = FOLIOT_VAR_INTEGER, .integer = 1234567890123});
+    foliot__update_var(w, &(foliot_var){.key = "clock", .type = FOLIOT_VAR_NUMBER, .number = 0.1});
+    foliot__update_var(
+        w, &(foliot_var){.key = "phase", .type = FOLIOT_VAR_TEXT, .text = "second half"});
+    foliot__update_var_removed(w, "winner");
+    foliot__update_tag(w, 3, 7);
+    foliot__update_tag(w, 4, 300);
+    foliot__update_tag(w, 700, UINT32_MAX);
+    foliot__update_spawned(w, 130, 2, 5);
+    foliot__update_despawned(w, 130);
+    foliot__update_joint(w, 9, false);
+    foliot__update_joint(w, 300, true);
+    foliot__update_gravity(w, (const double[3]){0, -0.5, -9.8125});
+    foliot__update_end(w, "red has won", "");
+    foliot__update_finish(w, false);
+    free(w);
+    fprintf(expected, "control 22 77 1\n  var score.ada 1234567890123\n  var clock "
+                      "0.10000000000000001\n  var phase second half\n  var winner removed\n  tags "
+                      "3=7 4=300 700=4294967295\n  spawned 130 2 5\n  despawned 130\n  joint "
+                      "9\n  joint-broken 300\n  gravity 0 -0.5 -9.8125\n  end red has won \n");
+}
+
+static foliot_command impulse(void)
+{
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_impulse);
+    c.fields = FOLIOT_COMMAND_HAS(impulse, body) | FOLIOT_COMMAND_HAS(impulse, linear);
+    c.as.impulse.body.value = (uint64_t)1 << 32;
+    c.as.impulse.linear[2] = 1;
+    c.sequence = 1000;
+    return c;
+}
+
+// Ticks 52, 53 and 57 of 50 to 60 have commands.
+static void put_commands(void)
+{
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], runs[FOLIOT__COMMAND_RUNS_BYTES];
+    uint64_t from = 50, end = 60;
+    foliot__command_log log;
+    foliot_command_list list = {0};
+    foliot_command c = impulse();
+    assert_int_equal(foliot_command_list_append(&list, &c), FOLIOT_STATUS_OK);
+    foliot__command_log_init(&log, 64, SIZE_MAX);
+    for (uint64_t tick = 52; tick < 58; tick += tick == 53 ? 4 : 1)
+        assert_int_equal(foliot__command_log_put(&log, tick, &list), FOLIOT_STATUS_OK);
+    foliot__relay relay = {.end = 60, .ticks = 10, .block = bytes, .runs = runs};
+    relay.runs_length = foliot__command_runs(&log, &from, &end, true, runs);
+    put_packet("packet", bytes, foliot__relay_encode(&relay, bytes));
+    fprintf(expected, "relay 60 10\n  commands 52 53 57\n");
+    put_control(
+        &(foliot__message){.kind = FOLIOT__TICKS_PART,
+                           .as.ticks_part = {.first = 50,
+                                             .ticks = 10,
+                                             .block = bytes,
+                                             .commands = runs,
+                                             .commands_length = (uint32_t)relay.runs_length}});
+    fprintf(expected, "control 8 50 10\n  commands 52 53 57\n");
+    const foliot__tick_commands *t = foliot__command_log_find(&log, 52);
+    unsigned sum = 0;
+    for (uint32_t i = 2; i < t->total; i++) // behind the sequence
+        sum += t->bytes[i];
+    sum += t->bytes[0] + t->bytes[1];
+    put_control(&(foliot__message){
+        .kind = FOLIOT__COMMANDS,
+        .as.commands = {.tick = 52, .total = t->total, .bytes = t->bytes, .length = t->total}});
+    fprintf(expected, "control 23 52 0 %u\n  from 1000 %u\n", t->total, sum);
+    foliot__command_log_free(&log);
+    foliot_command_list_destroy(&list);
+}
+
+static void put_games(void)
+{
+    static const uint8_t text[] = "hi \xc3\xab";
+    put_control(&(foliot__message){
+        .kind = FOLIOT__ORDER,
+        .as.order = {.sequence = 42, .kind = FOLIOT_ORDER_CHAT, .bytes = text, .length = 5}});
+    fprintf(expected, "control 13 42 1 686920c3ab\n");
+    put_control(
+        &(foliot__message){.kind = FOLIOT__ORDER_ACKNOWLEDGE, .as.order_acknowledge.sequence = 42});
+    fprintf(expected, "control 14 42\n");
+    put_control(&(foliot__message){
+        .kind = FOLIOT__MESSAGE,
+        .as.message = {
+            .tick = 99, .from = FOLIOT__FROM_PLAYER, .player = 3, .bytes = text, .length = 2}});
+    fprintf(expected, "control 15 99 1 3 6869\n");
+    put_records();
+    put_commands();
+}
+
 static void put_lockstep(uint64_t first)
 {
     static foliot__block block;
@@ -209,7 +322,10 @@ static void put_lockstep(uint64_t first)
     size_t inner_length = foliot__block_encode(&block, inner, sizeof inner);
     if (inner_length == SIZE_MAX)
         return;
-    foliot__relay relay = {(uint32_t)(first + block.ticks), block.ticks, inner, inner_length};
+    foliot__relay relay = {.end = (uint32_t)(first + block.ticks),
+                           .ticks = block.ticks,
+                           .block = inner,
+                           .block_length = inner_length};
     put_packet("packet", bytes, foliot__relay_encode(&relay, bytes));
     fprintf(expected, "relay %u %u\n", relay.end, relay.ticks);
     expect_block(&block, first);
@@ -285,6 +401,7 @@ static void a_second_reader_finds_what_went_in(void **state)
     put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-9, {0, 0, -90}, 30000, true, true, BODIES}, 0,
               300000);
     put_packets_of_ours();
+    put_games();
     for (uint64_t i = 0; i < 40; i++)
         put_lockstep(1000 * i);
     fclose(packets);
