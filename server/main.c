@@ -112,14 +112,14 @@ static int host(const foliot__arguments *arguments)
 static bool check_rules(const char *file, const foliot_scene *scene)
 {
     char problem[512];
-    foliot_rules *rules;
+    const foliot_lua_limits limits = foliot_lua_limits_default();
     if (scene->script_kind != FOLIOT_SCRIPT_LUA)
         return true;
-    foliot_status status = foliot_rules_open(scene, NULL, false, &rules, problem, sizeof problem);
+    foliot_status status =
+        foliot_rules_check_lua(scene->script_text, scene->script_bytes, scene->script_name,
+                               &limits, scene, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         fprintf(stderr, "%s: script: %s\n", file, problem);
-    else
-        foliot_rules_destroy(rules);
     return status == FOLIOT_STATUS_OK;
 }
 
@@ -135,8 +135,11 @@ static int check(const foliot__arguments *arguments)
             code = FOLIOT__EXIT_SCENE;
             continue;
         }
-        if (!check_rules(arguments->operands[i], scene))
+        if (!check_rules(arguments->operands[i], scene)) {
             code = FOLIOT__EXIT_SCENE;
+            foliot_scene_destroy(scene);
+            continue;
+        }
         printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, substeps: "
                "%u, %s\n",
                arguments->operands[i], foliot__text_clean(name, sizeof name, scene->name),

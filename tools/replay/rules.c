@@ -43,9 +43,10 @@ static bool same_value(const foliot_command_field *field, const foliot_command *
 static const char *differing_field(const foliot_command *a, const foliot_command *b)
 {
     const foliot_command_kind_info *info = foliot_command_kind_get_info(a->kind);
+    const uint32_t given = a->fields & b->fields, alone = a->fields ^ b->fields;
     for (uint32_t f = 0; f < info->field_count; f++) {
-        bool given_a = a->fields >> f & 1, given_b = b->fields >> f & 1;
-        if (given_a != given_b || (given_a && !same_value(&info->fields[f], a, b)))
+        uint32_t bit = 1u << f;
+        if (alone & bit || (given & bit && !same_value(&info->fields[f], a, b)))
             return info->fields[f].name;
     }
     return NULL;
