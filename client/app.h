@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "bot.h"
+#include "game_bot.h"
 #include "fault.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
@@ -28,6 +29,7 @@ typedef struct foliot__app_player {
     foliot_client *client;
     uv_poll_t poll;
     foliot__bot bot;
+    foliot__game_bot game_bot;
     bool playing, over, diverged, reconnecting;
     foliot__fault fault;
     uint64_t began_ns, leaving_ns;

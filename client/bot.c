@@ -10,8 +10,8 @@
 
 foliot__bot_kind foliot__bot_kind_of(const char *name)
 {
-    static const char *const names[] = {"idle", "random", "circle"};
-    for (int i = 0; i < 3; i++)
+    static const char *const names[] = {"idle", "random", "circle", "play"};
+    for (int i = 0; i < 4; i++)
         if (strcmp(name, names[i]) == 0)
             return (foliot__bot_kind)i;
     return FOLIOT__BOT_FILE;

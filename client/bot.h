@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bot.h: bots: idle, random, circle, or inputs from a file. Time is an argument.
+// bot.h: bots: idle, random, circle, one that plays the game, or inputs from a file. Time is an argument.
 #ifndef FOLIOT_CLIENT_BOT_H
 #define FOLIOT_CLIENT_BOT_H
 
@@ -11,6 +11,7 @@ typedef enum foliot__bot_kind {
     FOLIOT__BOT_IDLE,
     FOLIOT__BOT_RANDOM,
     FOLIOT__BOT_CIRCLE,
+    FOLIOT__BOT_PLAY, // game_bot.h sets its controls
     FOLIOT__BOT_FILE
 } foliot__bot_kind;
 

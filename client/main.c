@@ -31,7 +31,7 @@ static const foliot__option options[] = {
     {"name", "NAME", FOLIOT__OPTION_TEXT, &given.name, .high = FOLIOT_NAME_BYTES - 1,
      .help = "of the player, as others see it"},
     {"bot", "KIND", FOLIOT__OPTION_TEXT, &given.bot,
-     .help = "plays by itself: idle, random, circle, or a file of inputs"},
+     .help = "plays by itself: idle, random, circle, play (a game of games/), or a file of inputs"},
     {"clients", "N", FOLIOT__OPTION_COUNT, &given.clients, 1, 4000,
      .help = "runs N clients in this process"},
     {"seconds", "S", FOLIOT__OPTION_POSITIVE, &given.seconds,
@@ -119,7 +119,7 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
         foliot__input_script_read(given.bot, &a->script, message, sizeof message) !=
             FOLIOT_STATUS_OK) {
         fprintf(stderr,
-                "foliot-client: --bot %s: a bot is idle, random, circle, or a file of inputs: %s\n",
+                "foliot-client: --bot %s: a bot is idle, random, circle, play, or a file of inputs: %s\n",
                 given.bot, message);
         return FOLIOT__EXIT_ERROR;
     }

@@ -4,11 +4,13 @@
 // counts the players whose poll handle is open.
 #include "app.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/exit_code.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "base/watchdog.h"
 
 #define FRAME_NS 16000000u
@@ -73,7 +75,12 @@ static void say_event(foliot__app *a, const foliot__app_player *p, uint64_t now,
                  e->kind == FOLIOT_CLIENT_JOINED ? "joined" : "left");
     else
         return;
-    foliot__screen_say(a->screen, now, line);
+    if (a->screen) {
+        foliot__screen_say(a->screen, now, line);
+        return;
+    }
+    char clean[sizeof line]; // other players and games may send any bytes
+    printf("  %s\n", foliot__text_clean(clean, sizeof clean, line));
 }
 
 // Also where nothing is shown: events are not to pile up.
@@ -81,13 +88,16 @@ static void take_events(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_client_event event;
     const char *line = a->screen ? foliot__screen_line(a->screen) : NULL;
+    bool tells = a->screen || (p == &a->players[0] && !a->options->json);
     while (foliot_client_poll(p->client, &event))
-        if (a->screen)
+        if (tells)
             say_event(a, p, now, &event);
     if (!line || !*line)
         return;
+    bool order = line[0] == '/'; // to the game, without the slash
     foliot_status status =
-        foliot_client_order(p->client, FOLIOT_ORDER_CHAT, line, strlen(line), NULL);
+        foliot_client_order(p->client, order ? FOLIOT_ORDER_GAME : FOLIOT_ORDER_CHAT, line + order,
+                            strlen(line) - order, NULL);
     if (status != FOLIOT_STATUS_OK)
         foliot__screen_say(a->screen, now,
                            status == FOLIOT_STATUS_FULL ? "too much at once: it was not sent"
@@ -113,6 +123,12 @@ static void show_world(foliot__app *a, foliot__app_player *p, uint64_t now)
     if (!p->playing) {
         p->playing = true;
         p->began_ns = now;
+    }
+    if (p->bot.kind == FOLIOT__BOT_PLAY &&
+        foliot__game_bot_think(&p->game_bot, p->client, &sample,
+                               (double)(now - p->began_ns) * 1e-9)) {
+        memcpy(p->bot.axes, p->game_bot.axes, sizeof p->bot.axes);
+        p->bot.buttons = p->game_bot.buttons;
     }
     if (a->trace && p == &a->players[0])
         foliot__trace_sample(a, p->client, &sample);
@@ -274,6 +290,7 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     }
     p->bot.kind = a->options->bot ? foliot__bot_kind_of(a->options->bot) : FOLIOT__BOT_IDLE;
     p->bot.rng = foliot__rng_seeded(impairment->seed + index);
+    p->game_bot.rng = foliot__rng_seeded(impairment->seed + index);
     p->bot.script = &a->script;
     int wrong = uv_poll_init(&a->loop, &p->poll, foliot_transport_get_descriptor(p->transport));
     p->poll.data = p;

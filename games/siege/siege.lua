@@ -5,7 +5,9 @@
 -- stones. Session variables: "team.NAME" (1 or 2), "ammo.NAME", "king.1" and "king.2" (health), "phase".
 
 local THROW_SPEED = 26
-local AMMO_MAX = 6
+local AMMO_MAX = 4
+local THROW_TICKS = 60 -- from one stone to the next
+local BUTTON_PUSH = 2
 local RELOAD_TICKS = 120 -- a stone more every two seconds
 local STONE_TICKS = 900 -- stones lie for 15 s
 local KING_HEALTH = 100
@@ -61,7 +63,7 @@ function on_join(player, name)
         count[p.team] = count[p.team] + 1
     end
     local team = player % 2 + 1 -- places alternate between the sides
-    local p = {name = (name ~= "") and name or ("player " .. player), team = team, ammo = AMMO_MAX, reload = 0}
+    local p = {name = (name ~= "") and name or ("player " .. player), team = team, ammo = AMMO_MAX, reload = 0, thrown = -THROW_TICKS}
     state.players[player] = p
     set_var("team." .. p.name, team)
     set_var("ammo." .. p.name, p.ammo)
@@ -78,17 +80,16 @@ function on_leave(player)
     end
 end
 
-function on_order(player, text)
+local function throw(player, dx, dy, dz)
     local p, body = state.players[player], world.player_body(player)
-    local dx, dy, dz = string.match(text, "^throw (%-?[%d.]+) (%-?[%d.]+) (%-?[%d.]+)$")
-    dx, dy, dz = tonumber(dx), tonumber(dy), tonumber(dz)
     if not (p and body and dx and dy and dz) or state.over then
         return
     end
     local length = math.sqrt(dx * dx + dy * dy + dz * dz)
-    if p.ammo == 0 or length < 0.01 or length > 1000 then
+    if p.ammo == 0 or length < 0.01 or length > 1000 or state.tick - p.thrown < THROW_TICKS then
         return
     end
+    p.thrown = state.tick
     local ux, uy, uz = dx / length, dy / length, dz / length
     local x, y, z = world.position(body)
     p.ammo = p.ammo - 1
@@ -96,6 +97,11 @@ function on_order(player, text)
     command.spawn {prototype = "stone", position = {x + 1.2 * ux, y + 1.2 * uy, z + 1 + 1.2 * uz},
                    velocity = {THROW_SPEED * ux, THROW_SPEED * uy, THROW_SPEED * uz},
                    tag = 10 + p.team, ticket = player + 1}
+end
+
+function on_order(player, text)
+    local dx, dy, dz = string.match(text, "^throw (%-?[%d.]+) (%-?[%d.]+) (%-?[%d.]+)$")
+    throw(player, tonumber(dx), tonumber(dy), tonumber(dz))
 end
 
 local function lose(team, how)
@@ -164,7 +170,11 @@ function on_tick()
             command.despawn {body = body}
         end
     end
-    for _, p in pairs(state.players) do
+    for player, p in pairs(state.players) do
+        local _, _, _, _, buttons = world.controls(player)
+        if buttons and buttons & BUTTON_PUSH ~= 0 then -- ahead and up, for who plays with keys
+            throw(player, p.team == 1 and 1 or -1, 0, 0.25)
+        end
         p.reload = p.reload + 1
         if p.reload >= RELOAD_TICKS then
             p.reload = 0

@@ -6,7 +6,7 @@
 -- "score.NAME", "phase" ("play" or "over").
 
 local POINTS_TO_WIN = 5
-local RADIUS = 6 -- where wrestlers start
+local RADIUS = 4 -- where wrestlers start
 local RESPAWN_TICKS = 90
 local BLAME_TICKS = 300 -- a push counts for 5 s
 local BOOST_TICKS = 600 -- from one boost to the next
@@ -69,16 +69,21 @@ function on_refused(sequence, reason)
     end
 end
 
+-- The wrestler's entry and its player's number; nil for other bodies, and for those that are gone.
 local function owner(body)
-    local p = state.players[world.tag(body) - 1]
-    return p and p.body == body and p or nil
+    local player = (world.tag(body) or 0) - 1
+    local p = state.players[player]
+    if p and p.body == body then
+        return p, player
+    end
 end
 
 function on_contact(a, b, change)
-    local one, other = owner(a), owner(b)
+    local one, first = owner(a)
+    local other, second = owner(b)
     if change == "begin" and one and other then
-        one.pushed_by, one.pushed_at = world.tag(b) - 1, state.tick
-        other.pushed_by, other.pushed_at = world.tag(a) - 1, state.tick
+        one.pushed_by, one.pushed_at = second, state.tick
+        other.pushed_by, other.pushed_at = first, state.tick
     end
 end
 
@@ -118,7 +123,7 @@ end
 
 -- What enters the abyss falls; what enters a boost grows.
 function on_sensor(sensor, body, entered)
-    local p = owner(body)
+    local p, player = owner(body)
     if not entered or not p or state.over then
         return
     end
@@ -127,7 +132,7 @@ function on_sensor(sensor, body, entered)
     elseif world.tag(sensor) == 100 and not p.giant_until then
         command.despawn {body = sensor}
         p.giant_until = state.tick + GIANT_TICKS
-        change_body(world.tag(body) - 1, p, "giant", 0.5)
+        change_body(player, p, "giant", 0.5)
     end
 end
 
@@ -149,6 +154,6 @@ function on_tick()
         state.boost_at = state.tick + BOOST_TICKS
         local place = start_place()
         place[3] = 0.8
-        command.spawn {prototype = "boost", position = {place[1] / 2, place[2] / 2, place[3]}}
+        command.spawn {prototype = "boost", position = {place[1] / 3, place[2] / 3, place[3]}}
     end
 end
