@@ -85,7 +85,7 @@ static inline void game_start(lua_game *g, const char *script)
         fail_msg("%s", g->problem);
 }
 
-static void game_end(lua_game *g)
+static inline void game_end(lua_game *g)
 {
     foliot_rules_destroy(g->rules);
     foliot_world_destroy(g->world);

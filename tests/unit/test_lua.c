@@ -4,8 +4,7 @@
 // bytes as if nothing had been. Method: scripts that assert, beside a small world (lua_game.h).
 #include "lua_game.h"
 
-#include "foliot/query.h"
-
+#ifndef FOLIOT_NO_LUA
 // Starts and runs a script for some ticks; asserts in it are the test.
 static void passes(const char *script, uint32_t ticks)
 {
@@ -686,6 +685,25 @@ static void a_stopped_script_starts_again_from_saved_bytes(void **state)
     game_end(&g);
 }
 
+#endif
+
+#ifdef FOLIOT_NO_LUA
+static void a_build_without_lua_says_so(void **state)
+{
+    (void)state;
+    lua_game g;
+    game_make_scene(&g);
+    assert_int_equal(game_load(&g, ""), FOLIOT_STATUS_UNSUPPORTED);
+    assert_string_equal(g.problem, "game.lua: this build has no Lua");
+    game_end(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_build_without_lua_says_so)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -710,3 +728,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+#endif
