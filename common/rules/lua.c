@@ -127,20 +127,33 @@ static foliot_status script_restore(void *self, const void *bytes, size_t length
     return FOLIOT_STATUS_OK;
 }
 
+static foliot_status check_arguments(size_t length, const char *name,
+                                     const foliot_lua_limits *limits, char *problem,
+                                     size_t problem_bytes)
+{
+    size_t name_length = strlen(name);
+    if (limits->instructions == 0 || limits->init_instructions == 0 || limits->memory_bytes == 0)
+        snprintf(problem, problem_bytes, "%s: a limit is 0", name);
+    else if (name_length == 0 || name_length >= FOLIOT_NAME_BYTES)
+        snprintf(problem, problem_bytes, "%s: the name of a script has 1 to %d bytes", name,
+                 FOLIOT_NAME_BYTES - 1);
+    else if (length > FOLIOT_RULES_SCRIPT_BYTES_MAX)
+        snprintf(problem, problem_bytes, "%s: the script has %zu bytes; at most %u", name, length,
+                 (unsigned)FOLIOT_RULES_SCRIPT_BYTES_MAX);
+    else
+        return FOLIOT_STATUS_OK;
+    return FOLIOT_STATUS_INVALID;
+}
+
 foliot_status foliot_rules_create_lua(const char *script, size_t length, const char *name,
                                       const foliot_lua_limits *limits, const foliot_scene *scene,
                                       foliot_rules **rules, char *problem, size_t problem_bytes)
 {
     if (problem_bytes)
         problem[0] = 0;
-    if (!name || !name[0] || strlen(name) >= FOLIOT_NAME_BYTES || limits->instructions == 0 ||
-        limits->init_instructions == 0 || limits->memory_bytes == 0)
-        return FOLIOT_STATUS_INVALID;
-    if (length > FOLIOT_RULES_SCRIPT_BYTES_MAX) {
-        snprintf(problem, problem_bytes, "%s: the script has %zu bytes; at most %u", name, length,
-                 (unsigned)FOLIOT_RULES_SCRIPT_BYTES_MAX);
-        return FOLIOT_STATUS_INVALID;
-    }
+    foliot_status status = check_arguments(length, name, limits, problem, problem_bytes);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
     script_rules *s = calloc(1, sizeof *s + length + 1);
     if (!s)
         return FOLIOT_STATUS_MEMORY;
@@ -155,7 +168,7 @@ foliot_status foliot_rules_create_lua(const char *script, size_t length, const c
                                   .save = script_save,
                                   .restore = script_restore,
                                   .user = s};
-    foliot_status status = foliot_rules_create(&s->kind, scene, rules, problem, problem_bytes);
+    status = foliot_rules_create(&s->kind, scene, rules, problem, problem_bytes);
     if (status != FOLIOT_STATUS_OK)
         free(s);
     return status;

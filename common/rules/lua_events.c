@@ -240,7 +240,37 @@ static void take_events(lua_State *L, const foliot_world *world)
     }
 }
 
-// -- hits and contacts
+// -- sensors, hits and contacts
+
+// Room for `count` values of `bytes` bytes in a buffer that lasts.
+static void *make_room(foliot__lua *lua, void *buffer, uint32_t *capacity, uint32_t count,
+                       size_t bytes)
+{
+    if (count <= *capacity)
+        return buffer;
+    void *more = realloc(buffer, 2 * count * bytes);
+    if (!more)
+        foliot__lua_abandon(lua, "there is no memory");
+    *capacity = 2 * count;
+    return more;
+}
+
+static void take_sensors(lua_State *L, const foliot_world *world)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    if (!is_defined(lua, FOLIOT__LUA_on_sensor))
+        return;
+    uint32_t count = foliot_world_get_sensor_events(world, NULL, 0);
+    lua->sensors = make_room(lua, lua->sensors, &lua->sensor_capacity, count, sizeof *lua->sensors);
+    foliot_world_get_sensor_events(world, lua->sensors, count);
+    for (uint32_t i = 0; i < count; i++) {
+        push_callback(L, FOLIOT__LUA_on_sensor);
+        foliot__lua_push_body(L, id_of(world, lua->sensors[i].sensor));
+        foliot__lua_push_body(L, id_of(world, lua->sensors[i].body));
+        lua_pushboolean(L, lua->sensors[i].change == FOLIOT_SENSOR_ENTER);
+        lua_call(L, 3, 0);
+    }
+}
 
 static void take_hits(lua_State *L, const foliot_world *world)
 {
@@ -310,12 +340,9 @@ static void take_contacts(lua_State *L, const foliot_world *world)
         return;
     uint32_t count = foliot_world_get_contact_events(world, lua->contacts, lua->contact_capacity);
     if (count > lua->contact_capacity) {
-        foliot_contact_event *more = realloc(lua->contacts, 2 * count * sizeof *more);
-        if (!more)
-            foliot__lua_abandon(lua, "there is no memory");
-        lua->contacts = more;
-        lua->contact_capacity = 2 * count;
-        count = foliot_world_get_contact_events(world, more, lua->contact_capacity);
+        lua->contacts =
+            make_room(lua, lua->contacts, &lua->contact_capacity, count, sizeof *lua->contacts);
+        count = foliot_world_get_contact_events(world, lua->contacts, lua->contact_capacity);
     }
     for (uint32_t i = 0; i < count; i++)
         call_contact(L, world, &lua->contacts[i]);
@@ -326,6 +353,7 @@ static int tick_body(lua_State *L)
     const foliot_rules_view *view = foliot__lua_of(L)->view;
     take_players(L, view);
     take_events(L, view->world);
+    take_sensors(L, view->world);
     take_hits(L, view->world);
     take_contacts(L, view->world);
     if (push_callback(L, FOLIOT__LUA_on_tick))

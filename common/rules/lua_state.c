@@ -262,6 +262,7 @@ void foliot__lua_destroy(foliot__lua *lua)
     free(lua->player_names);
     free(lua->player_joined);
     free(lua->contacts);
+    free(lua->sensors);
     free(lua);
 }
 

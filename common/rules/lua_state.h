@@ -88,6 +88,8 @@ typedef struct foliot__lua {
     uint8_t parameters[FOLIOT__LUA_CALLBACK_COUNT]; // how many it takes
     foliot_contact_event *contacts;                 // buffers of a tick
     uint32_t contact_capacity;
+    foliot_sensor_event *sensors;
+    uint32_t sensor_capacity;
 } foliot__lua;
 
 static inline foliot__lua *foliot__lua_of(lua_State *L)

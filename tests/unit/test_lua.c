@@ -93,6 +93,14 @@ static void errors_name_line_and_column(void **state)
     assert_int_equal(foliot_rules_create_lua("", 0, "game.lua", &limits, &g.scene, &g.rules,
                                              g.problem, sizeof g.problem),
                      FOLIOT_STATUS_INVALID);
+    assert_string_equal(g.problem, "game.lua: a limit is 0");
+    memset(huge, 'n', 64);
+    huge[64] = 0;
+    limits = game_limits();
+    assert_int_equal(foliot_rules_create_lua("", 0, huge, &limits, &g.scene, &g.rules, g.problem,
+                                             sizeof g.problem),
+                     FOLIOT_STATUS_INVALID);
+    assert_non_null(strstr(g.problem, "the name of a script has 1 to 63 bytes"));
     free(huge);
     g.rules = NULL;
     game_end(&g);
@@ -352,6 +360,32 @@ static void contacts_and_hits_are_told(void **state)
            "  elseif t == 8 then assert(state.ends == 2, state.ends) assert(state.hits >= 1) end\n"
            "end\n",
            9);
+}
+
+static void sensors_are_told(void **state)
+{
+    (void)state;
+    lua_game g;
+    game_make_scene(&g);
+    g.y.bodies[2].is_sensor = true; // "second": the shell falls through it
+    g.y.bodies[2].is_static = true;
+    g.y.bodies[2].position[2] = 3;
+    assert_int_equal(foliot_world_create(&g.scene, &g.world), FOLIOT_STATUS_OK);
+    assert_int_equal(
+        game_load(
+            &g,
+            "state.log = ''\n"
+            "function on_init() command.spawn{prototype = 'shell', position = {3, 0, 4.5}} end\n"
+            "function on_spawn(body) state.shell = body end\n"
+            "function on_sensor(sensor, body, entered)\n"
+            "  assert(world.name(sensor) == 'second' and body == state.shell)\n"
+            "  state.log = state.log .. tostring(entered) .. ' '\n"
+            "end\n"
+            "function on_tick() if world.tick() == 60 then assert(state.log == 'true false ', "
+            "state.log) end end\n"),
+        FOLIOT_STATUS_OK);
+    game_run(&g, 61);
+    game_end(&g);
 }
 
 static void the_order_of_a_table_is_that_of_its_keys(void **state)
@@ -716,6 +750,7 @@ int main(void)
         cmocka_unit_test(players_are_heard_in_order),
         cmocka_unit_test(chat_passes_where_no_handler_is),
         cmocka_unit_test(contacts_and_hits_are_told),
+        cmocka_unit_test(sensors_are_told),
         cmocka_unit_test(the_order_of_a_table_is_that_of_its_keys),
         cmocka_unit_test(text_and_numbers_are_those_of_lua),
         cmocka_unit_test(tables_and_math_are_those_of_lua),
