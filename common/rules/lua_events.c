@@ -143,7 +143,7 @@ static void take_players(lua_State *L, const foliot_rules_view *view)
         if (input->kind == FOLIOT_INPUT_JOIN)
             join(L, input->player, "");
         else if (input->kind == FOLIOT_INPUT_LEAVE)
-            leave(L, input->player, NULL, 0);
+            leave(L, input->player, (const uint8_t *)"", 0);
     }
 }
 
