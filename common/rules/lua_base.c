@@ -82,7 +82,6 @@ static void push_copy(lua_State *L, int index)
         return;
     }
     lua_pop(L, 1);
-    foliot__lua_charge(foliot__lua_of(L), 100);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         lua_pushstring(L, refused[i]);
         if (lua_rawget(L, index) != LUA_TNIL)
@@ -122,6 +121,7 @@ static int set_metatable(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     int type = lua_type(L, 2);
     luaL_argexpected(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table");
+    foliot__lua_charge(foliot__lua_of(L), 30); // alike, whether a copy is there already or not
     lua_settop(L, 2);
     if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
         return luaL_error(L, "setmetatable: the metatable is protected");

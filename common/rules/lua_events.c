@@ -352,10 +352,12 @@ static int tick_body(lua_State *L)
 {
     const foliot_rules_view *view = foliot__lua_of(L)->view;
     take_players(L, view);
-    take_events(L, view->world);
-    take_sensors(L, view->world);
-    take_hits(L, view->world);
-    take_contacts(L, view->world);
+    if (view->world) {
+        take_events(L, view->world);
+        take_sensors(L, view->world);
+        take_hits(L, view->world);
+        take_contacts(L, view->world);
+    }
     if (push_callback(L, FOLIOT__LUA_on_tick))
         lua_call(L, 0, 0);
     return 0;

@@ -25,6 +25,7 @@
 
 #define FOLIOT__LUA_STRING_MAX 65536     // bytes of one string
 #define FOLIOT__LUA_VALUES_MAX 250       // that a library function returns at once
+#define FOLIOT__LUA_FOUND_MAX 4096u      // bodies that a query gives
 #define FOLIOT__LUA_BLOCK_MAX (2u << 20) // bytes of one part of a table
 #define FOLIOT__LUA_STACK_MAX 41200      // bytes: 2,565 values and what Lua keeps free
 #define FOLIOT__LUA_PROBLEM_BYTES 512
@@ -88,6 +89,7 @@ typedef struct foliot__lua {
     uint8_t parameters[FOLIOT__LUA_CALLBACK_COUNT]; // how many it takes
     foliot_contact_event *contacts;                 // buffers of a tick
     uint32_t contact_capacity;
+    uint32_t found[FOLIOT__LUA_FOUND_MAX]; // slots, of a query
     foliot_sensor_event *sensors;
     uint32_t sensor_capacity;
 } foliot__lua;

@@ -9,8 +9,6 @@
 
 #include "foliot/query.h"
 
-#define BODIES_FOUND_MAX 4096u // by one query
-
 // The view of the tick; an error in on_init, where there is no world yet.
 static const foliot_rules_view *view_of(lua_State *L)
 {
@@ -20,9 +18,13 @@ static const foliot_rules_view *view_of(lua_State *L)
     return view;
 }
 
+// Rules beside a simulation of the host's own have none.
 static const foliot_world *world_of(lua_State *L)
 {
-    return view_of(L)->world;
+    const foliot_world *world = view_of(L)->world;
+    if (!world)
+        luaL_error(L, "this simulation has no world");
+    return world;
 }
 
 foliot_body_id foliot__lua_check_body(lua_State *L, int index)
@@ -234,7 +236,7 @@ static int world_name(lua_State *L)
     const foliot_rules_view *view = view_of(L);
     uint32_t slot;
     if (!find_slot(L, &slot) || slot >= view->scene->body_count ||
-        foliot_world_get_body_generation(view->world, slot) != 0)
+        foliot_world_get_body_generation(world_of(L), slot) != 0)
         return 0;
     return push_name(L, view->scene->bodies[slot].name);
 }
@@ -245,10 +247,10 @@ static int world_find(lua_State *L)
     const char *name = luaL_checkstring(L, 1);
     foliot__lua_charge(foliot__lua_of(L), 4 + view->scene->body_count / 4);
     uint32_t slot = foliot_scene_find_body(view->scene, name);
-    if (slot == FOLIOT_NO_BODY || !foliot_world_get_body_alive(view->world, slot) ||
-        foliot_world_get_body_generation(view->world, slot) != 0)
+    if (slot == FOLIOT_NO_BODY || !foliot_world_get_body_alive(world_of(L), slot) ||
+        foliot_world_get_body_generation(world_of(L), slot) != 0)
         return 0;
-    foliot__lua_push_body(L, foliot_world_get_body_id(view->world, slot));
+    foliot__lua_push_body(L, foliot_world_get_body_id(world_of(L), slot));
     return 1;
 }
 
@@ -259,7 +261,7 @@ static int world_prototype(lua_State *L)
     uint32_t slot;
     if (!find_slot(L, &slot))
         return 0;
-    uint32_t index = foliot_world_get_body_prototype(view->world, slot);
+    uint32_t index = foliot_world_get_body_prototype(world_of(L), slot);
     return index < view->scene->prototype_count ? push_name(L, view->scene->prototypes[index].name)
                                                 : 0;
 }
@@ -435,10 +437,10 @@ static int world_overlap_sphere(lua_State *L)
     foliot_shape sphere = {.kind = FOLIOT_SHAPE_SPHERE, .radius = check_real(L, 4)};
     luaL_argcheck(L, sphere.radius > 0, 4, "the radius is not above 0");
     charge_query(L);
-    uint32_t *slots = lua_newuserdatauv(L, BODIES_FOUND_MAX * sizeof *slots, 0);
+    uint32_t *slots = foliot__lua_of(L)->found;
     uint32_t count = foliot_world_overlap_shape(world_of(L), &sphere, at, upright, NULL, slots,
-                                                BODIES_FOUND_MAX);
-    count = count < BODIES_FOUND_MAX ? count : BODIES_FOUND_MAX;
+                                                FOLIOT__LUA_FOUND_MAX);
+    count = count < FOLIOT__LUA_FOUND_MAX ? count : FOLIOT__LUA_FOUND_MAX;
     lua_createtable(L, (int)count, 0);
     for (uint32_t i = 0; i < count; i++) {
         foliot__lua_push_body(L, foliot_world_get_body_id(world_of(L), slots[i]));

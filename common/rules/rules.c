@@ -73,8 +73,9 @@ static void stop(foliot_rules *rules, foliot_status status, const char *problem)
     clear_results(rules);
     forget_saved(rules);
     rules->stopped = true;
-    foliot__text_clean(rules->problem, sizeof rules->problem,
-                       problem[0] ? problem : foliot_status_get_text(status));
+    foliot__text_clean(rules->problem, sizeof rules->problem, problem);
+    if (!rules->problem[0]) // nothing of it can be shown
+        snprintf(rules->problem, sizeof rules->problem, "%s", foliot_status_get_text(status));
 }
 
 // -- what rules do
