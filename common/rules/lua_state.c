@@ -120,7 +120,7 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
     if (old && old == lua->stack && bytes > FOLIOT__LUA_STACK_MAX)
         return stack_overflow;
     if (bytes > FOLIOT__LUA_BLOCK_MAX)
-        return "a table has too many entries";
+        return "a table or a function is too large";
     if (more > lua->limits.memory_bytes - lua->memory_bytes)
         return "the script uses more memory than it has";
     if (cost_of(bytes) > lua->bytes)
