@@ -2,6 +2,7 @@
 // lockstep_message.c: packets of lockstep to bytes and back. Small numbers travel as varints: seven
 // bits a byte, low ones first, the high bit says that another byte follows.
 #include "wire/lockstep_message.h"
+#include "wire/message.h"
 
 #include "base/bytes.h"
 #include "base/rng.h"
@@ -144,6 +145,8 @@ foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__
     packet->end = foliot__read_u32(&r);
     packet->runs_length = commands ? foliot__read_u8(&r) : 0;
     packet->runs = commands ? foliot__read_bytes(&r, packet->runs_length) : NULL;
+    if (commands && (packet->runs_length == 0 || packet->runs_length > FOLIOT__COMMAND_RUNS_BYTES))
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     return r.status;
 }

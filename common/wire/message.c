@@ -152,7 +152,7 @@ static const field ticks_part_fields[] = {
     U64(ticks_part.first),
     U32(ticks_part.ticks),
     BYTES(ticks_part.block, ticks_part.length, FOLIOT__SCENE_PART_BYTES),
-    BYTES(ticks_part.commands, ticks_part.commands_length, FOLIOT__SCENE_PART_BYTES),
+    BYTES(ticks_part.commands, ticks_part.commands_length, FOLIOT__COMMAND_RUNS_BYTES),
 };
 
 static const field keyframe_acknowledge_fields[] = {

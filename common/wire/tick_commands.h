@@ -13,8 +13,6 @@
 #include "foliot/command.h"
 #include "wire/message.h"
 
-#define FOLIOT__COMMAND_RUNS_BYTES 160 // that a packet spends at most on which ticks have commands
-
 typedef struct foliot__tick_commands {
     uint64_t tick;  // valid if `due`
     bool due;       // the tick has commands

@@ -7,8 +7,69 @@
 #include "base/assert.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "wire/session_state.h"
+#include "wire/tick_commands.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// Parts of a written state, read into another.
+static void take_again(void *user, const uint8_t *bytes, size_t length)
+{
+    FOLIOT_ASSERT(foliot__session_state_take(user, 1, bytes, length, NULL, NULL) ==
+                  FOLIOT_STATUS_OK);
+}
+
+// What a state holds after any records is written as records that give the same state.
+static void fuzz_update(const uint8_t *bytes, size_t length)
+{
+    static foliot__update_writer w;
+    foliot__session_state state, copy;
+    foliot__session_state_init(&state, 1000);
+    foliot__session_state_init(&copy, 1000);
+    foliot_status status = foliot__session_state_take(&state, 1, bytes, length, NULL, NULL);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_TRUNCATED ||
+                  status == FOLIOT_STATUS_CORRUPT);
+    foliot__update_begin(&w, take_again, &copy);
+    foliot__update_state(&w, &state);
+    foliot__update_finish(&w, false);
+    FOLIOT_ASSERT(copy.var_count == state.var_count && copy.ended == state.ended);
+    for (uint32_t i = 0; i < state.var_count; i++)
+        FOLIOT_ASSERT(strcmp(copy.vars[i].key, state.vars[i].key) == 0 &&
+                      strcmp(copy.vars[i].text, state.vars[i].text) == 0 &&
+                      copy.vars[i].integer == state.vars[i].integer);
+    for (uint32_t slot = 0; slot < 1000; slot++)
+        FOLIOT_ASSERT(foliot__session_state_tag(&copy, slot) ==
+                          foliot__session_state_tag(&state, slot) &&
+                      foliot__session_state_prototype(&copy, slot) ==
+                          foliot__session_state_prototype(&state, slot));
+    foliot__session_state_free(&state);
+    foliot__session_state_free(&copy);
+}
+
+static void fuzz_commands(const foliot__commands_part *part)
+{
+    foliot__command_log log;
+    foliot_command_list list = {0};
+    foliot__command_log_init(&log, 16, 1 << 20);
+    if (foliot__command_log_take(&log, part)) {
+        const foliot__tick_commands *c = foliot__command_log_find(&log, part->tick);
+        FOLIOT_ASSERT(c && c->have == part->length);
+        foliot_status status = foliot__tick_commands_read(c, &list);
+        FOLIOT_ASSERT(list.count == 0 || list.commands != NULL || status != FOLIOT_STATUS_OK);
+    }
+    foliot_command_list_destroy(&list);
+    foliot__command_log_free(&log);
+}
+
+static void fuzz_runs(const uint8_t *bytes, size_t length)
+{
+    foliot__command_log log;
+    foliot__command_log_init(&log, 4096, 1 << 20);
+    bool fine = foliot__command_runs_take(&log, 1000, 1600, bytes, length);
+    FOLIOT_ASSERT(!foliot__command_log_find(&log, 999) && !foliot__command_log_find(&log, 1600));
+    (void)fine; // the ticks before a wrong pair are marked
+    foliot__command_log_free(&log);
+}
 
 static void fuzz_control(const uint8_t *data, size_t size)
 {
@@ -17,6 +78,12 @@ static void fuzz_control(const uint8_t *data, size_t size)
     size_t first_length = 0, second_length = 0;
     if (foliot__message_decode(data, size, &message) != FOLIOT_STATUS_OK)
         return;
+    if (message.kind == FOLIOT__UPDATE)
+        fuzz_update(message.as.update.bytes, message.as.update.length);
+    if (message.kind == FOLIOT__COMMANDS)
+        fuzz_commands(&message.as.commands);
+    if (message.kind == FOLIOT__TICKS_PART)
+        fuzz_runs(message.as.ticks_part.commands, message.as.ticks_part.commands_length);
     FOLIOT_ASSERT(foliot__message_encode(&message, first, sizeof first, &first_length) ==
                   FOLIOT_STATUS_OK);
     FOLIOT_ASSERT(foliot__message_decode(first, first_length, &again) == FOLIOT_STATUS_OK);

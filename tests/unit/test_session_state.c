@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// test_session_state.c: common/wire/session_state.c and tick_commands.c. Goal: two tables that read
+// the same records are the same, and hostile records give a status. Method: records written and
+// read, cut at every byte and with bytes changed; random ticks with commands against a plain list.
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pack.h"
+#include "base/rng.h"
+#include "wire/session_state.h"
+#include "wire/tick_commands.h"
+
+#define SLOTS 3000
+
+static foliot__rng rng;
+static foliot__update_writer writer;
+
+static void keep_part(void *user, const uint8_t *bytes, size_t length)
+{
+    foliot__pack_raw(user, bytes, length);
+    check_below(length, FOLIOT__UPDATE_BYTES_MAX + 1);
+}
+
+static void write_anything(foliot__update_writer *w)
+{
+    for (int i = 0; i < 300; i++) {
+        foliot_var var = {.type = (foliot_var_type)(1 + foliot__rng_below(&rng, 3))};
+        snprintf(var.key, sizeof var.key, "key.%u", foliot__rng_below(&rng, 200));
+        var.integer = var.type == FOLIOT_VAR_INTEGER ? -7 - i : 0;
+        var.number = var.type == FOLIOT_VAR_NUMBER ? 0.25 * i : 0;
+        if (var.type == FOLIOT_VAR_TEXT)
+            memset(var.text, 'a' + i % 26, foliot__rng_below(&rng, 255));
+        if (foliot__rng_below(&rng, 5) == 0)
+            foliot__update_var_removed(w, var.key);
+        else
+            foliot__update_var(w, &var);
+        uint32_t slot = foliot__rng_below(&rng, SLOTS);
+        foliot__update_tag(w, slot,
+                           foliot__rng_below(&rng, 3) ? 0 : foliot__rng_below(&rng, 1u << 31));
+        if (foliot__rng_below(&rng, 2))
+            foliot__update_spawned(w, slot, foliot__rng_below(&rng, 9), foliot__rng_below(&rng, 9));
+        else
+            foliot__update_despawned(w, slot);
+    }
+    foliot__update_gravity(w, (const double[3]){1, 2, -3});
+    foliot__update_end(w, "because", "next.yaml");
+    foliot__update_finish(w, false);
+}
+
+static void take(foliot__session_state *state, const foliot__buffer *records)
+{
+    assert_int_equal(
+        foliot__session_state_take(state, 5, records->bytes, records->length, NULL, NULL),
+        FOLIOT_STATUS_OK);
+}
+
+static void same(const foliot__session_state *a, const foliot__session_state *b)
+{
+    assert_int_equal(a->var_count, b->var_count);
+    for (uint32_t i = 0; i < a->var_count; i++) {
+        assert_string_equal(a->vars[i].key, b->vars[i].key);
+        assert_string_equal(a->vars[i].text, b->vars[i].text);
+        assert_int_equal(a->vars[i].type, b->vars[i].type);
+        assert_int_equal(a->vars[i].integer, b->vars[i].integer);
+        assert_true(i == 0 || strcmp(a->vars[i - 1].key, a->vars[i].key) < 0);
+    }
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        assert_int_equal(foliot__session_state_tag(a, slot), foliot__session_state_tag(b, slot));
+        assert_int_equal(foliot__session_state_prototype(a, slot),
+                         foliot__session_state_prototype(b, slot));
+    }
+    assert_int_equal(a->gravity_known, b->gravity_known);
+    assert_memory_equal(a->gravity, b->gravity, sizeof a->gravity);
+    assert_string_equal(a->reason, b->reason);
+    assert_string_equal(a->next, b->next);
+}
+
+static void a_newcomer_knows_what_everybody_knows(void **state)
+{
+    (void)state;
+    foliot__session_state old, newcomer;
+    foliot__buffer records = {0}, full = {0};
+    foliot__session_state_init(&old, SLOTS);
+    foliot__session_state_init(&newcomer, SLOTS);
+    foliot__update_begin(&writer, keep_part, &records);
+    write_anything(&writer);
+    take(&old, &records);
+    check_gt(old.var_count, 100);
+    foliot__update_begin(&writer, keep_part, &full);
+    foliot__update_state(&writer, &old);
+    foliot__update_finish(&writer, false);
+    take(&newcomer, &full);
+    same(&old, &newcomer);
+    foliot__session_state_clear(&newcomer);
+    assert_int_equal(newcomer.var_count, 0);
+    take(&newcomer, &full);
+    same(&old, &newcomer);
+    foliot__session_state_free(&old);
+    foliot__session_state_free(&newcomer);
+    foliot__buffer_free(&records);
+    foliot__buffer_free(&full);
+}
+
+static void hostile_records_give_a_status(void **state)
+{
+    (void)state;
+    foliot__buffer records = {0};
+    foliot__session_state s;
+    foliot__session_state_init(&s, SLOTS);
+    foliot__update_begin(&writer, keep_part, &records);
+    write_anything(&writer);
+    unsigned refused = 0;
+    for (int round = 0; round < 3000; round++) {
+        size_t length = 1 + foliot__rng_below(&rng, 400);
+        uint8_t *copy = malloc(length); // sanitizers see a byte too far
+        memcpy(copy, records.bytes + (round % 2 ? 0 : foliot__rng_below(&rng, 5000)), length);
+        copy[foliot__rng_below(&rng, (uint32_t)length)] = (uint8_t)foliot__rng_below(&rng, 256);
+        refused += foliot__session_state_take(&s, 1, copy, length, NULL, NULL) != FOLIOT_STATUS_OK;
+        free(copy);
+        check_below(s.var_count, FOLIOT_VARS_MAX + 1);
+        check_below(s.slot_count, SLOTS + 1);
+    }
+    check_gt(refused, 1000);
+    static const struct {
+        const char *what;
+        uint8_t bytes[12];
+        size_t length;
+    } wrong[] = {{"a kind", {99}, 1},
+                 {"no key", {1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, 11},
+                 {"a zero in a key", {1, 1, 0, 0}, 4},
+                 {"no UTF-8", {1, 1, 0xff, 0}, 4},
+                 {"a type", {1, 1, 'k', 9}, 4},
+                 {"not finite", {1, 1, 'k', 2, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, 12},
+                 {"a slot beyond", {3, 0xff, 0x7f, 0, 0}, 5},
+                 {"a long varint", {3, 0x80, 0, 0, 0}, 5},
+                 {"a cut run", {2, 2, 0, 1, 1}, 5}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (foliot__session_state_take(&s, 1, wrong[i].bytes, wrong[i].length, NULL, NULL) ==
+            FOLIOT_STATUS_OK)
+            fail_msg("%s is taken", wrong[i].what);
+    foliot__session_state_free(&s);
+    foliot__buffer_free(&records);
+}
+
+static foliot_command_list some_commands(void)
+{
+    foliot_command_list list = {0};
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
+    c.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
+    c.as.var.key = "k";
+    for (uint32_t i = 0; i < 3; i++) {
+        c.sequence = 40 + i;
+        c.source = i;
+        c.as.var.integer = i;
+        assert_int_equal(foliot_command_list_append(&list, &c), FOLIOT_STATUS_OK);
+    }
+    return list;
+}
+
+static void commands_come_in_parts(void **state)
+{
+    (void)state;
+    foliot_command_list list = some_commands(), got = {0};
+    foliot__command_log server, client;
+    foliot__command_log_init(&server, 64, SIZE_MAX);
+    foliot__command_log_init(&client, 64, 1000);
+    assert_int_equal(foliot__command_log_put(&server, 7, &list), FOLIOT_STATUS_OK);
+    const foliot__tick_commands *c = foliot__command_log_find(&server, 7), *here = NULL;
+    for (uint32_t at = 0; at < c->total; at++) {
+        foliot__commands_part part = {7, at, c->total, c->bytes + at, 1};
+        assert_true(foliot__command_log_take(&client, &part));
+        assert_false(foliot__command_log_take(&client, &part)); // again
+        here = foliot__command_log_find(&client, 7);
+        assert_int_equal(foliot__tick_commands_whole(here), at + 1 == c->total);
+    }
+    assert_int_equal(foliot__tick_commands_read(here, &got), FOLIOT_STATUS_OK);
+    assert_int_equal(got.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(got.commands[i].sequence, 40 + i);
+        assert_int_equal(got.commands[i].source, i);
+        assert_int_equal(got.commands[i].as.var.integer, i);
+    }
+    foliot__commands_part large = {8, 0, 990, c->bytes, 1}, other = {7, 0, 3, c->bytes, 1},
+                          none = {9, 0, 0, c->bytes, 0}, beyond = {9, 3, 3, c->bytes, 1};
+    assert_false(foliot__command_log_take(&client, &large)); // more than may be held
+    assert_false(foliot__command_log_take(&client, &other));
+    assert_false(foliot__command_log_take(&client, &none));
+    assert_false(foliot__command_log_take(&client, &beyond));
+    foliot_command_list_destroy(&list);
+    foliot_command_list_destroy(&got);
+    foliot__command_log_free(&server);
+    foliot__command_log_free(&client);
+}
+
+static void runs_say_which_ticks_have_commands(void **state)
+{
+    (void)state;
+    foliot_command_list list = some_commands();
+    for (int round = 0; round < 200; round++) {
+        foliot__command_log server, client;
+        uint8_t runs[FOLIOT__COMMAND_RUNS_BYTES];
+        foliot__command_log_init(&server, 1024, SIZE_MAX);
+        foliot__command_log_init(&client, 1024, SIZE_MAX);
+        uint32_t chance = foliot__rng_below(&rng, 20);
+        for (uint64_t tick = 100; tick < 800; tick++)
+            if (foliot__rng_below(&rng, 20) < chance)
+                assert_int_equal(foliot__command_log_put(&server, tick, &list), FOLIOT_STATUS_OK);
+        bool newest = round % 2;
+        uint64_t from = 100 + foliot__rng_below(&rng, 300),
+                 end = from + foliot__rng_below(&rng, 400), first = from, last = end;
+        size_t length = foliot__command_runs(&server, &first, &last, newest, runs);
+        check_below(length, sizeof runs + 1);
+        assert_int_equal(newest ? last : first, newest ? end : from);
+        check_gt(last + 1, first + (end > from)); // some of it fits
+        assert_true(foliot__command_runs_take(&client, first, last, runs, length));
+        for (uint64_t tick = first; tick < last; tick++)
+            assert_int_equal(foliot__command_log_find(&client, tick) != NULL,
+                             foliot__command_log_find(&server, tick) != NULL);
+        foliot__command_log_free(&server);
+        foliot__command_log_free(&client);
+    }
+    foliot_command_list_destroy(&list);
+}
+
+int main(void)
+{
+    const char *seed = getenv("SEED");
+    uint64_t value = seed ? strtoull(seed, NULL, 0) : 1;
+    printf("SEED=%" PRIu64 "\n", value);
+    rng = foliot__rng_seeded(value);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_newcomer_knows_what_everybody_knows),
+        cmocka_unit_test(hostile_records_give_a_status),
+        cmocka_unit_test(commands_come_in_parts),
+        cmocka_unit_test(runs_say_which_ticks_have_commands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
