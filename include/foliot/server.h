@@ -222,6 +222,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(orders)                                                                                      \
     X(orders_refused)               /* too many, too large, of a spectator, or out of order */     \
     X(orders_repeated)                                                                             \
+    X(orders_abandoned)             /* no memory at the close of their tick */                     \
     X(messages)                     /* of rules, host and chat */                                  \
     X(updates)                      /* parts */                                                    \
     X(update_bytes)                                                                                \

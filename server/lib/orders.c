@@ -123,7 +123,7 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
 {
     foliot__game *game = &session->game;
     if (!reserve_orders(&game->orders, &game->order_capacity, game->order_count + 1)) {
-        session->server->counters.orders_refused++;
+        session->server->counters.orders_abandoned++;
         return;
     }
     foliot_order *order = &game->orders[game->order_count++];

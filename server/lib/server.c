@@ -136,8 +136,9 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     } else if (message.kind == FOLIOT__ORDER && peer->state == FOLIOT__PEER_IN) {
         foliot__orders_receive(peer->session, peer, &message.as.order);
     } else {
-        server->counters.orders_refused += message.kind == FOLIOT__ORDER;
-        server->counters.messages_unexpected++;
+        bool order = message.kind == FOLIOT__ORDER;
+        server->counters.orders_refused += order;
+        server->counters.messages_unexpected += !order;
         foliot__peer_offended(server, peer);
     }
 }

@@ -111,7 +111,6 @@ static void orders_before_the_welcome_are_refused(void **state)
         raw_order(&r, i, "p");
     run(s, &r, 0.3);
     assert_int_equal(counted(s)->orders_refused, 5);
-    assert_int_equal(counted(s)->messages_unexpected, 5);
     assert_int_equal(var_of(s, "score"), 0);
     foliot_transport_destroy(r.wire);
     simulation_destroy(s);

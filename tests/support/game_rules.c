@@ -101,6 +101,9 @@ static void take_order(game_rules_state *g, const foliot_rules_view *view, folio
     case 'n':
         take_number(g, rules, order);
         break;
+    case 'r':
+        g->numbers[order->player % GAME_RULES_PLAYERS] = 0;
+        break;
     case 's':
         spawn(rules, order);
         break;

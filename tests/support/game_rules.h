@@ -9,6 +9,7 @@
 // Its state: orders of each of the first 32 players so far, a chain of all that came, the score.
 // What it does with an order of the kind GAME, by the first byte:
 //   'n' u32   the player's next number, from 1 on: var "wrong" counts those that are not
+//   'r'       the player's numbers begin again
 //   's'       spawns a body from prototype 0, with its player's number as tag
 //   'x'       despawns the body that was spawned first of those that live
 //   't' u8    the tag of body 0

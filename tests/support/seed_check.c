@@ -33,6 +33,22 @@ void seed_check_hub(seed_run *run)
                 l.delivered + l.gone + l.waiting);
 }
 
+// Orders came once and in order, whatever happened; and rules go on with the score.
+static void check_game(seed_run *run, uint32_t s)
+{
+    const seed_host *h = &run->hosts[s];
+    foliot_var var = {.integer = 0};
+    bool fair = !seed_plan_has(run->plan, SEED_HOSTILE) && !seed_plan_has(run->plan, SEED_SICK) &&
+                !seed_plan_has(run->plan, SEED_FOE) && !run->back && !run->plan->small_queue;
+    if (!h->rules || !fair)
+        return;
+    if (*foliot_rules_get_problem(h->rules))
+        seed_fail(run, "session %u: its rules stopped: %s", s, foliot_rules_get_problem(h->rules));
+    if (foliot_world_get_var(h->world, "wrong", &var))
+        seed_fail(run, "session %u: %llu orders came out of order, or not at all", s,
+                  (count)var.integer);
+}
+
 void seed_check_gone(seed_run *run)
 {
     if (!run->server) {
@@ -43,6 +59,8 @@ void seed_check_gone(seed_run *run)
     check_zero(run, "peers are left when all have gone", present.peers);
     check_zero(run, "players are left when all have gone", present.players);
     check_zero(run, "inputs are left when all have gone", present.inputs);
+    for (uint32_t s = 0; s < run->plan->session_count; s++)
+        check_game(run, s);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
         for (uint32_t p = 0; p < foliot_world_get_players_max(run->hosts[s].world); p++)
             if (foliot_world_get_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
@@ -91,6 +109,7 @@ void seed_check_kept(seed_run *run, const foliot_server_event *event)
 
 typedef struct recorded { // what a recording says
     uint64_t controls, joins, leaves;
+    uint64_t points; // orders that ask for one, of this session
 } recorded;
 
 // What the server stepped at that tick, in the life that the recording went on with.
@@ -127,6 +146,27 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, recorded *t)
     }
 }
 
+static void count_points(foliot_replay *replay, uint64_t tick, recorded *t)
+{
+    const foliot_order *orders;
+    uint32_t n;
+    if (foliot_replay_get_orders(replay, tick, &orders, &n) != FOLIOT_STATUS_OK)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        t->points += orders[i].kind == FOLIOT_ORDER_GAME && orders[i].length > 0 &&
+                     orders[i].bytes[0] == 'p';
+}
+
+// The score counts every order of the recording, over deaths of the server and all. The last tick's
+// orders were never answered.
+static void check_score(seed_run *run, foliot_replay *replay, uint64_t points)
+{
+    foliot_var var = {.integer = 0};
+    foliot_world_get_var(foliot_replay_get_world(replay), "score", &var);
+    if (!run->back)
+        check_equal(run, "points asked for, and the score", points, (uint64_t)var.integer);
+}
+
 static void read_recording(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay,
                            recorded *t)
 {
@@ -144,10 +184,14 @@ static void read_recording(seed_run *run, seed_host *h, uint32_t s, foliot_repla
     compare_tick(run, h, s, replay);
     for (uint64_t ticks = 0; !run->failed && ticks < verdict.ticks; ticks++) {
         count_inputs(replay, foliot_replay_get_tick(replay), t);
+        if (ticks + 1 < verdict.ticks)
+            count_points(replay, foliot_replay_get_tick(replay), t);
         if (foliot_replay_step(replay) != FOLIOT_STATUS_OK)
             seed_fail(run, "session %u: its recording ends before it was verified to", s);
         compare_tick(run, h, s, replay);
     }
+    if (!run->failed && h->rules && !stopped)
+        check_score(run, replay, t->points);
     const seed_digests *last = &h->trace[run->generation];
     uint64_t reached = last->count ? last->base + last->count - 1 : 0;
     if (!run->failed)
@@ -174,6 +218,7 @@ void seed_check_recordings(seed_run *run)
             seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
             continue;
         }
+        all.points = 0;
         read_recording(run, h, s, replay, &all);
         foliot_replay_close(replay);
     }
@@ -228,9 +273,12 @@ void seed_check_counters(seed_run *run)
     tally->inputs += c->inputs;
     tally->late += c->inputs_late;
     tally->malformed += c->messages_malformed;
+    tally->commands += c->commands;
+    tally->orders_again += c->orders_repeated;
     check_equal(run, "packets received, and what became of them", run->received,
                 c->joins + c->resumes + c->refusals + c->byes + c->input_packets + c->answers +
-                    c->messages_malformed + c->messages_unexpected + c->messages_ignored);
+                    c->messages_malformed + c->messages_unexpected + c->messages_ignored +
+                    c->orders + c->orders_repeated + c->orders_refused);
     check_zero(run, "events dropped", c->events_dropped);
     if (!plan->small_queue)
         check_zero(run, "ticks unrecorded", c->ticks_unrecorded);
@@ -240,6 +288,8 @@ void seed_check_counters(seed_run *run)
         check_zero(run, "messages malformed", c->messages_malformed);
         check_zero(run, "messages unexpected", c->messages_unexpected);
         check_zero(run, "inputs refused", c->inputs_refused);
+        check_zero(run, "orders refused", c->orders_refused);
+        check_zero(run, "commands refused", c->commands_refused);
         check_zero(run, "divergences", c->divergences);
 #define LIE(name) check_zero(run, #name, c->name);
         FOLIOT_SERVER_VIOLATIONS(LIE)

@@ -95,6 +95,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     memset(c->controls, 0, sizeof c->controls);
     c->control_count = 1; // nothing, at first
     c->unrest = !seed_plan_calm(run->plan, c->plan);
+    c->order_sequence = c->number = 0;
     c->reconnects_before = 0;
     c->kept_player = UINT32_MAX;
     seed_foe_begin(c);
@@ -326,6 +327,56 @@ static void change_controls(seed_run *run, seed_caller *c)
     foliot_client_set_input(c->client, control->axes, control->buttons);
 }
 
+static uint32_t give_order(seed_run *run, seed_caller *c, const uint8_t *bytes, size_t length)
+{
+    uint32_t sequence = 0;
+    foliot_order_kind kind = bytes[0] == '"' ? FOLIOT_ORDER_CHAT : FOLIOT_ORDER_GAME;
+    if (foliot_client_order(c->client, kind, bytes, length, &sequence) != FOLIOT_STATUS_OK)
+        return 0;
+    run->result.tally.orders++;
+    return sequence;
+}
+
+// A sequence that does not follow is another player's: its numbers begin again.
+static bool follows(seed_caller *c, uint32_t sequence)
+{
+    bool follows = sequence == c->order_sequence + 1;
+    c->order_sequence = sequence;
+    if (!follows)
+        c->number = 0;
+    return follows;
+}
+
+// Anything, and then the next number: the rules count those that are out of order.
+static void give_orders(seed_run *run, seed_caller *c)
+{
+    static const char moves[] = "pppsssxtmMMi\"";
+    uint8_t bytes[8] = {(uint8_t)moves[foliot__rng_below(&c->rng, sizeof moves - 1)], 7};
+    foliot_client_event event;
+    while (foliot_client_poll(c->client, &event))
+        seed_mix(run, (uint64_t)event.kind << 40 | event.length);
+    if (run->now_ns < c->order_ns)
+        return;
+    c->order_ns = run->now_ns + 50000000u + foliot__rng_below(&c->rng, 300000000u);
+    uint32_t sequence = give_order(run, c, bytes, 2);
+    if (sequence == 0)
+        return;
+    if (!follows(c, sequence)) {
+        bytes[0] = 'r';
+        sequence = give_order(run, c, bytes, 1);
+        if (sequence == 0)
+            c->order_sequence = 0; // once more
+        if (sequence == 0 || !follows(c, sequence))
+            return;
+    }
+    uint32_t number = c->number + 1;
+    bytes[0] = 'n';
+    memcpy(bytes + 1, &number, sizeof number);
+    sequence = give_order(run, c, bytes, 5);
+    if (sequence != 0 && follows(c, sequence))
+        c->number = number;
+}
+
 // What the world has of it now is something that it held a short while ago.
 static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_input *has)
 {
@@ -529,6 +580,9 @@ static void update_client(seed_run *run, seed_caller *c)
         foliot_client_get_statistics(c->client); // takes a digest: once a frame
     check_service(run, c, &seen);
     change_controls(run, c);
+    if (c->plan->session < run->plan->session_count && run->hosts[c->plan->session].rules &&
+        !c->leaving && !run->stopping)
+        give_orders(run, c);
     check_sample(run, c);
     check_claim(run, c, &seen);
 }

@@ -426,6 +426,17 @@ uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme)
     return count;
 }
 
+// Of all sessions that the run will have.
+static void draw_games(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 60);
+    for (uint32_t i = 0; i < SEED_SESSIONS; i++) {
+        plan->sessions[i].game = draw_chance(&d, 0.4);
+        for (uint32_t k = 0; k < SEED_CRASHES; k++)
+            plan->swapped[k][i].game = draw_chance(&d, 0.4);
+    }
+}
+
 seed_plan seed_plan_draw(uint64_t seed)
 {
     seed_plan plan = {.seed = seed};
@@ -454,6 +465,7 @@ seed_plan seed_plan_draw(uint64_t seed)
         draw_late_return(&plan);
     draw_storage(&plan);
     draw_foes(&plan, late_return);
+    draw_games(&plan);
     return plan;
 }
 

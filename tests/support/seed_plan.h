@@ -96,6 +96,7 @@ typedef struct seed_session {
     bool lockstep;
     uint32_t input_delay;
     double spectator_delay_s;
+    bool game; // has rules and takes commands; its players give orders
 } seed_session;
 
 typedef struct seed_plan {

@@ -209,6 +209,7 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
         free(h->snapshot.bodies);
         free(h->written.bytes);
         foliot_scene_destroy(h->resumed);
+        foliot_rules_destroy(h->rules);
     }
     free(run);
     return result;

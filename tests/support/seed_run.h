@@ -63,7 +63,11 @@ void seed_resources_close(seed_resources *resources);
     X(foe_lies)                                                                                    \
     X(swaps)                                                                                       \
     X(storages)                                                                                    \
-    X(unresumable)
+    X(unresumable)                                                                                 \
+    X(games)                                                                                       \
+    X(commands)                                                                                    \
+    X(orders)                                                                                      \
+    X(orders_again)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
     SEED_TALLY(SEED_TALLY_FIELD)
@@ -112,9 +116,12 @@ typedef struct seed_link { // a foe's connection
 
 typedef struct seed_host { // a session's runtime
     const seed_session *plan;
-    foliot_scene scene;    // borrowed parts
-    foliot_scene *resumed; // owned, after a crash
-    foliot_world *world;   // the server's
+    foliot_scene scene;               // borrowed parts
+    foliot_scene *resumed;            // owned, after a crash
+    foliot_body_definition prototype; // of a game, here and below
+    foliot_rules *rules;
+    foliot_recording_rules recorded_rules;
+    foliot_world *world; // the server's
     foliot_recording *recording;
     seed_recording_bytes written;
     int held; // the recording as a file that only this process has, however it ends; 0: it is in
@@ -167,6 +174,8 @@ typedef struct seed_caller { // a client's runtime
     seed_link links[SEED_LINKS]; // of a foe, here and below
     foliot__welcome tokens[SEED_TOKENS];
     uint32_t token_count, turn;
+    uint64_t order_ns;               // when the next order is given
+    uint32_t order_sequence, number; // of the last one; of the last that has a number
 } seed_caller;
 
 typedef struct seed_capture {

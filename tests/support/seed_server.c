@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "game_rules.h"
 #include "status.h"
 
 #define PORT 7777
@@ -125,9 +126,32 @@ static int recorded_truncate(void *user, uint64_t length)
     return 0;
 }
 
-static foliot_recording_config recording_config(const seed_run *run, const seed_session *plan)
+static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t *length)
 {
+    return foliot_rules_save(((seed_host *)user)->rules, bytes, capacity, length);
+}
+
+static foliot_status restore_rules(void *user, const void *bytes, size_t length)
+{
+    return foliot_rules_restore(((seed_host *)user)->rules, bytes, length);
+}
+
+static foliot_status tick_rules(void *user, const foliot_rules_view *view)
+{
+    return foliot_rules_tick(((seed_host *)user)->rules, view);
+}
+
+static foliot_recording_config recording_config(const seed_run *run, seed_host *h)
+{
+    const seed_session *plan = h->plan;
     foliot_recording_config config = foliot_recording_config_default();
+    h->recorded_rules = (foliot_recording_rules){.name = game_rules_kind.name,
+                                                 .version = game_rules_kind.version,
+                                                 .save = save_rules,
+                                                 .restore = restore_rules,
+                                                 .tick = tick_rules,
+                                                 .user = h};
+    config.rules = h->rules ? &h->recorded_rules : NULL;
     config.block_ticks = plan->block_ticks;
     config.keyframe_ticks = plan->keyframe_ticks;
     config.queue_bytes = plan->queue_bytes;
@@ -300,6 +324,7 @@ static void open_server(seed_run *run)
                                          .scene = scene,
                                          .world = h->world,
                                          .recording = h->recording,
+                                         .rules = h->rules,
                                          .pace_hz = scene->pace_hz,
                                          .input_delay = h->plan->input_delay,
                                          .spectator_delay_s = h->plan->spectator_delay_s};
@@ -313,6 +338,32 @@ static void open_server(seed_run *run)
     run->server_next_ns = run->up_ns = run->now_ns;
 }
 
+// Rules beside the scene, and a prototype that they spawn, where the scene allows it.
+static void make_game(seed_run *run, seed_host *h)
+{
+    char problem[200];
+    foliot_scene with = h->scene;
+    foliot_rules_destroy(h->rules);
+    h->rules = NULL;
+    if (!h->plan->game)
+        return;
+    h->prototype = foliot_body_definition_default();
+    h->prototype.name = "ball";
+    h->prototype.shape.kind = FOLIOT_SHAPE_SPHERE;
+    h->prototype.shape.radius = 0.25;
+    with.commands_max = 64;
+    with.bodies_max =
+        (with.bodies_max ? with.bodies_max : with.body_count + with.players.limit) + 40;
+    with.prototypes = &h->prototype;
+    with.prototype_count = 1;
+    if (foliot_scene_check(&with, NULL) != FOLIOT_STATUS_OK)
+        return;
+    h->scene = with;
+    FOLIOT_ASSERT(foliot_rules_create(&game_rules_kind, &h->scene, &h->rules, problem,
+                                      sizeof problem) == FOLIOT_STATUS_OK);
+    run->result.tally.games++;
+}
+
 // From the scene, with an empty recording.
 static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
 {
@@ -322,6 +373,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
         h->scene.pace_hz = plan->tick_hz > 0 ? plan->tick_hz : 60;
         h->scene.dt *= plan->tick_hz > 0 ? 60 / plan->tick_hz : 1;
     }
+    make_game(run, h);
     close_file(h);
     foliot_scene_destroy(h->resumed);
     h->resumed = NULL;
@@ -336,7 +388,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
                   foliot_world_create(&h->scene, &h->world) == FOLIOT_STATUS_OK);
     foliot_recording_sink sink = {
         .write = recorded_write, .truncate = recorded_truncate, .user = &h->written};
-    foliot_recording_config config = recording_config(run, plan);
+    foliot_recording_config config = recording_config(run, h);
     FOLIOT_ASSERT(foliot_recording_open_sink(&sink, &h->scene, NULL, h->world, &config,
                                              &h->recording) == FOLIOT_STATUS_OK);
 }
@@ -480,7 +532,13 @@ static void resume_session(seed_run *run, uint32_t index)
 {
     seed_host *h = &run->hosts[index];
     const seed_digests *before = &h->trace[run->generation - 1];
-    foliot_recording_config config = recording_config(run, h->plan);
+    if (h->rules) { // as another process makes them
+        char text[200];
+        foliot_rules_destroy(h->rules);
+        FOLIOT_ASSERT(foliot_rules_create(&game_rules_kind, &h->scene, &h->rules, text,
+                                          sizeof text) == FOLIOT_STATUS_OK);
+    }
+    foliot_recording_config config = recording_config(run, h);
     foliot_scene *scene = NULL;
     char problem[300] = "";
     foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene,
