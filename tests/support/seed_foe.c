@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/pack.h"
 #include "wire/lockstep_message.h"
 #include "status.h"
 
@@ -161,7 +162,8 @@ static void hear_packet(foe *f, seed_link *l, const foliot_transport_event *even
     foliot__message m;
     foliot__relay relay;
     if (event->delivery == FOLIOT_DELIVERY_UNRELIABLE && event->length &&
-        event->bytes[0] == FOLIOT__RELAY_PACKET) {
+        (event->bytes[0] == FOLIOT__RELAY_PACKET ||
+         event->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET)) {
         if (foliot__relay_decode(event->bytes, event->length, &relay) == FOLIOT_STATUS_OK && l->end)
             l->end = foliot__tick_near(relay.end, l->end);
     } else if (foliot__message_is_control(event->bytes, event->length) &&
@@ -354,6 +356,39 @@ static void try_tokens(foe *f)
     l->greeted = true;
 }
 
+// One order, or what looks like it. The first byte is none that the game of seeds acts on.
+static void say_order(foe *f, const seed_link *l, uint32_t sequence)
+{
+    uint8_t bytes[512], body[300] = {0x80};
+    foliot__buffer out = {.bytes = bytes, .capacity = sizeof bytes, .fixed = true};
+    uint32_t length = foliot__rng_below(&f->c->rng, 20) ? 1 + foliot__rng_below(&f->c->rng, 240)
+                                                        : 241 + foliot__rng_below(&f->c->rng, 50);
+    foliot__pack_array(&out, 4);
+    foliot__pack_uint(&out, FOLIOT__ORDER);
+    foliot__pack_uint(&out, sequence);
+    foliot__pack_uint(&out,
+                      foliot__rng_below(&f->c->rng, 30) ? 0 : foliot__rng_below(&f->c->rng, 5));
+    foliot__pack_bin(&out, body, length);
+    send_packet(f, l, FOLIOT_DELIVERY_RELIABLE, bytes, out.length);
+}
+
+// A player who floods, one who forges sequences, a spectator, and one who never says hello.
+static void give_orders(foe *f)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        seed_link *l = &f->c->links[i];
+        bool ready = is_ready(f, l);
+        if (ready && i < 3)
+            say_hello(f, l, i == 2 || f->run->hosts[f->c->plan->session].scene.players.limit == 0);
+        if (!l->connected || (i < 3 && !l->in))
+            continue;
+        for (uint32_t n = i == 0 ? 1 + foliot__rng_below(&f->c->rng, 8) : 1; n > 0; n--)
+            say_order(f, l,
+                      i == 0 ? 2 + l->heard++ : (uint32_t)foliot__rng_u64(&f->c->rng) >> (i * 8));
+        f->run->result.tally.foe_lies++;
+    }
+}
+
 void seed_foe_act(seed_run *run, seed_caller *c)
 {
     foe f = {run, c, seed_clock_local(&c->clock)};
@@ -378,6 +413,9 @@ void seed_foe_act(seed_run *run, seed_caller *c)
     case SEED_replays:
     case SEED_guesses:
         try_tokens(&f);
+        break;
+    case SEED_orders:
+        give_orders(&f);
         break;
     case SEED_SCHEME_COUNT:
     default:
