@@ -1,9 +1,10 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# reader.pl inputs|digests|bodies|contacts|flags|broken|scene FILE: a second reader of recordings, written from docs/reference/recording.md and
-# the canonical bytes of docs/reference/scenes.md alone, to see that the pages are enough. Inputs, digests and bodies (at keyframes) as
-# `foliot-replay export --csv --what ...` prints them, the rest one line each. Whatever is asked, all of the file is
-# read to its last byte, and the scene is held against the keyframe of tick 0.
+# reader.pl inputs|commands|orders|messages|rules|digests|bodies|contacts|flags|broken|scene FILE: a second reader of
+# recordings, written from docs/reference/recording.md, commands.md and the canonical bytes of scenes.md alone, to see
+# that the pages are enough. Inputs, commands, digests and bodies (at keyframes) as `foliot-replay export --what ...`
+# prints them, the rest one line each. Whatever is asked, all of the file is read to its last byte, and the scene is held
+# against the keyframe of tick 0. The fields of commands are read from the tables of commands.md.
 use strict;
 use warnings;
 
@@ -23,7 +24,7 @@ die "crc\n" unless crc('123456789') == 0xE3069283;
 die "start\n" unless substr($bytes, 0, 8) eq "\x89FOLIOT\n";
 my ($version, $start_crc) = unpack 'x8 V V', $bytes;
 die "start's crc\n" unless crc(substr $bytes, 0, 12) == $start_crc;
-die "version $version\n" unless $version >= 1 && $version <= 4;
+die "version $version\n" unless $version >= 1 && $version <= 6;
 my $world = $version % 2;
 
 # -- msgpack ------------------------------------------------------------------------------------------
@@ -99,6 +100,107 @@ sub inputs {
     }
 }
 
+# -- section 6 and commands.md -------------------------------------------------------------------------
+my (@kind, @field);    # names of kinds; fields of each: name, type, count, words or 'flag'
+
+sub read_page {
+    (my $page = $0) =~ s{tests/replay/[^/]*$}{docs/reference/commands.md};
+    open my $text, '<', $page or die "$page: $!\n";
+    while (<$text>) {
+        $kind[$1] = $2 if /^### (\d+) (\w+)/;
+        last if /^## 3/;
+        next unless /^\| (\d+) \| `(\w+)` \| (\w+)(?: x (\d))? \| (?:required|optional) \|[^|]*\| ([^|]*?) ?\|/;
+        my ($bit, $name, $type, $count, $range) = ($1, $2, $3, $4 || 1, $5);
+        my %word = reverse $range =~ /`(\w+)` (\d+)/g;
+        $field[$#kind][$bit] = [$name, $type, $count, $range eq 'flag' ? {0, 'false', 1, 'true'} : \%word, $range eq 'flag'];
+    }
+}
+
+my ($entries, $entry_at);
+sub taken { my $n = shift; $entry_at += $n; die "entries: short\n" if $entry_at > length $entries; return substr $entries, $entry_at - $n, $n }
+sub varint {
+    my ($v, $shift, $byte) = (0, 0);
+    do {
+        $byte = ord taken(1);
+        die "varint\n" if $shift > 63 || $byte == 0 && $shift > 0;
+        $v |= ($byte & 127) << $shift;
+        $shift += 7;
+    } while $byte & 128;
+    return $v;
+}
+sub zigzag { my $v = varint(); return $v & 1 ? -($v >> 1) - 1 : $v >> 1 }
+
+# The digits that read back as the same bits.
+sub shortest {
+    my ($bytes, $as, @digits) = @_;
+    my $v = unpack $as, $bytes;
+    for my $n (@digits) { my $t = sprintf "%.${n}g", $v; return $t if pack($as, $t) eq $bytes }
+    return sprintf "%.$digits[-1]g", $v;
+}
+sub quoted {
+    my $text = shift;
+    utf8::decode($text) or die "text\n";
+    $text =~ s/(["\\])/\\$1/g;
+    $text =~ s/([\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/my $c = ord $1;
+        $c > 0xffff ? sprintf '\\u%04x\\u%04x', 0xd7c0 + ($c >> 10), 0xdc00 + ($c & 0x3ff) : sprintf '\\u%04x', $c/ge;
+    utf8::encode($text);
+    return qq("$text");
+}
+sub command_value {
+    my ($type, $words, $flag) = @_[1, 3, 4];
+    if ($type eq 'u32') { my $v = varint(); return !exists $words->{$v} ? $v : $flag ? $words->{$v} : qq("$words->{$v}") }
+    return zigzag() if $type eq 'i32' || $type eq 'i64';
+    return shortest(taken(4), 'f<', 6 .. 9) if $type eq 'f32';
+    return shortest(taken(8), 'd<', 15 .. 17) if $type eq 'f64';
+    return quoted(taken(varint())) if $type eq 'text';
+    my $slot = varint() or return 'null';
+    return '[' . ($slot - 1) . ', ' . varint() . ']';
+}
+sub command {
+    my ($kind, $given) = (ord taken(1), varint());
+    my $text = qq("command": "$kind[$kind]");
+    die "command $kind\n" if $given >> @{$field[$kind]};
+    for my $bit (0 .. $#{$field[$kind]}) {
+        next unless $given >> $bit & 1;
+        my @f = @{$field[$kind][$bit]};
+        my @v = map { command_value(@f) } 1 .. $f[2];
+        $text .= qq(, "$f[0]": ) . ($f[2] > 1 ? '[' . join(', ', @v) . ']' : $v[0]);
+    }
+    return $text;
+}
+
+my ($sequence_due, %order_due);
+sub commands {
+    my ($tick, $to) = @_;
+    my @source = ('host', 'admin', 'rules');
+    ($entries, $entry_at) = ($_[2], 0);
+    while ($entry_at < length $entries) {
+        $tick += varint();
+        die "run's tick\n" unless $tick < $to;
+        my $head = varint();
+        $sequence_due = varint() if $head & 4;
+        for (0 .. $head >> 3) {
+            my $text = command();
+            print qq({"tick": $tick, "sequence": $sequence_due, "source": "$source[$head & 3]", $text}\n) if $what eq 'commands';
+            $sequence_due++;
+        }
+    }
+}
+sub orders {
+    my ($tick, $to) = @_;
+    ($entries, $entry_at) = ($_[2], 0);
+    while ($entry_at < length $entries) {
+        $tick += varint();
+        die "order's tick\n" unless $tick < $to;
+        my $place = varint();
+        my $player = $place >> 4;
+        my $sequence = $place & 1 ? varint() : $order_due{$player} || 0;
+        $order_due{$player} = $sequence + 1;
+        my $said = unpack 'H*', taken(varint());
+        print join(',', $tick, $player, $sequence, ('game', 'chat', 'joined', 'left')[$place >> 1 & 7], $said), "\n" if $what eq 'orders';
+    }
+}
+
 # -- scenes.md, canonical bytes -------------------------------------------------------------------------
 my $inf = 9**9**9;
 my $none = 2**32 - 1;
@@ -106,11 +208,14 @@ sub vector { my ($name, $values, @default) = @_; return map { ["$name.$_", 'd', 
 my @place = (0, 0, 0);
 my @TOP = (['dt', 'd', 0], ['pace_hz', 'd', 0], ['substeps', 'V', 1], ['integrator', 'V', 2], ['start', 'V', 0], ['form', 'V', 0],
     ['tolerance', 'd', 1e-12], ['iterations_max', 'V', 50], ['constraint_iterations', 'V', 8], ['seed', 'Q', 1],
-    vector('gravity', 'xyz', @place), ['speed_max', 'd', $inf], ['bodies_max', 'V', 0], ['sleep', 'flag', 0]);
+    vector('gravity', 'xyz', @place), ['speed_max', 'd', $inf], ['bodies_max', 'V', 0], ['sleep', 'flag', 0], ['commands_max', 'V', 0],
+    ['joints_max', 'V', 0], ['script_low', 'Q', 0], ['script_high', 'Q', 0]);
 my @BODY = (['mass', 'd', 1], vector('inertia', 'xyz', @place), vector('position', 'xyz', @place),
     vector('velocity', 'xyz', @place), vector('orientation', 'wxyz', 1, 0, 0, 0), vector('angular_velocity', 'xyz', @place),
     vector('force', 'xyz', @place), ['friction', 'd', 0.5], ['restitution', 'd', 0], ['static', 'flag', 0], ['shape', 'V', 0],
-    ['radius', 'd', 0], vector('half', 'xyz', @place), vector('normal', 'xyz', 0, 0, 1), ['offset', 'd', 0]);
+    ['radius', 'd', 0], vector('half', 'xyz', @place), vector('normal', 'xyz', 0, 0, 1), ['offset', 'd', 0], ['kinematic', 'flag', 0],
+    ['sensor', 'flag', 0], ['gravity_scale', 'd', 1], ['linear_damping', 'd', 0], ['angular_damping', 'd', 0], ['category', 'V', 1],
+    ['mask', 'V', 2**32 - 1], ['group', 'V', 0], ['tag', 'V', 0]);
 my @ends = (['a', 'V', $none], ['b', 'V', $none]);
 my @FORCE = ([vector('acceleration', 'xyz', @place)],
     [$ends[0], vector('force', 'xyz', @place), ['start', 'd', 0], ['end', 'd', $inf]],
@@ -122,7 +227,7 @@ my @CONSTRAINT = (['kind', 'V', 0], @ends, ['length', 'd', 0], ['length_min', 'd
     ['angle_min', 'd', 1], ['angle_max', 'd', -1], ['motor_speed', 'd', 0], ['motor_torque', 'd', 0],
     ['break_torque', 'd', $inf], ['collides', 'flag', 0]);
 my @PLAYERS = (['control', 'V', 1], ['force', 'd', 10], ['torque', 'd', 0], ['reach', 'd', 0], ['pull', 'd', 0],
-    ['push', 'd', 0], ['jump', 'd', 0]);
+    ['push', 'd', 0], ['jump', 'd', 0], ['bodiless', 'flag', 0]);
 
 my ($scene, $scene_at);
 sub some { my ($n, $as) = @_; $scene_at += $n; die "scene: short\n" if $scene_at > length $scene; return unpack $as, substr $scene, $scene_at - $n, $n }
@@ -152,9 +257,11 @@ sub say_record { # what differs from the defaults
 }
 
 my (%top, @bodies, $constraints, $players);
+my $extended = 0; # the state has what state.md keeps for worlds that take commands, and is not read here
 sub scene {
     ($scene, $scene_at) = (shift, 0);
-    die "scene: magic\n" unless some(6, 'a4v') eq 'FSCN' && substr($scene, 4, 2) eq "\1\0";
+    my $form = unpack 'x4 v', $scene;
+    die "scene: magic\n" unless some(6, 'a4v') eq 'FSCN' && ($form == 1 || $form == 2);
     my @texts = map { text() } 1 .. 4;
     print "scene @texts\n" if $what eq 'scene';
     say_record('top', \@TOP, %top = record(\@TOP, defaults(\@TOP)));
@@ -181,6 +288,13 @@ sub scene {
         say_record('spawn', \@BODY, record(\@BODY, defaults(\@BODY)));
         for (1 .. u32()) { my @at = map { some(8, 'd<') } 1 .. 3; print "at @at\n" if $what eq 'scene' }
     }
+    my ($prototypes, %prototype) = ($form == 2 ? u32() : 0, defaults(\@BODY));
+    for (1 .. $prototypes) {
+        my $name = text();
+        %prototype = record(\@BODY, %prototype);
+        say_record("prototype $name", \@BODY, %prototype);
+    }
+    $extended = $top{commands_max} || $prototypes;
     die "scene: bytes behind the end\n" unless $scene_at == length $scene;
 }
 
@@ -269,7 +383,14 @@ sub against_scene {
     }
 }
 
-# -- sections 3, 4, 6, 8 ------------------------------------------------------------------------------
+# -- sections 3, 4, 7, 8 ------------------------------------------------------------------------------
+sub rules { # their state
+    my ($tick, $encoding, $state, $size) = @_;
+    $state = unpacked($state, $size) if $encoding;
+    print "$tick,", unpack('H*', $state), "\n" if $what eq 'rules';
+}
+
+read_page();
 my ($position, $number, $reached, $closed, %offset_of, %digest) = (16, 0, 0, 0);
 print "tick,player,sequence,kind,x,y,z,turn,buttons\n" if $what eq 'inputs';
 print "tick,digest\n" if $what eq 'digests';
@@ -289,14 +410,16 @@ while ($position < length $bytes) {
             my $key = $world ? 'scene' : 'setup';
             die "header\n" unless $v[0]{tick} == $tick && length $v[0]{$key};
             scene($v[0]{scene}) if $world;
+            print join(',', @{$v[0]}{qw(rules_name rules_version rules_text rules_build)}), "\n" if $what eq 'rules' && $v[0]{rules_name};
             die "dt, seed\n" unless !$world || $v[0]{dt} == $top{dt} && $v[0]{seed} == $top{seed};
         } elsif ($type == 2) {
-            %player = ();
+            %player = %order_due = ();
+            $sequence_due = 0;
             $offset_of{$tick} = $position;
             $digest{$tick} ||= unpack 'H*', $v[1] if $number == 1;
             die "encoding\n" unless $v[2] == 0 || $v[2] == 1 && $version >= 3;
             my $state = $v[2] ? unpacked($v[3], $v[4]) : $v[3];
-            keyframe($v[0], $state) if $world;
+            keyframe($v[0], $state) if $world && !$extended;
         } elsif ($type == 3) {
             die "inputs\n" unless shift @v == $from;
             @entries = @v;
@@ -316,8 +439,13 @@ while ($position < length $bytes) {
             }
         } elsif ($type == 7) {
             die "end\n" unless $v[0] == $position;
+        } elsif ($type >= 8 && $type <= 10 && $version >= 5) {
+            die "record $type: tick\n" unless $v[0] == ($type == 10 ? $tick : $from);
+            $type == 8 ? commands($from, $tick, $v[1]) : $type == 9 ? orders($from, $tick, $v[1]) : rules(@v);
         } elsif ($type < 64) {
             die "record $type\n";
+        } elsif ($type == 65 && $version >= 5) {
+            print join(',', @v[0 .. 2], unpack 'H*', $v[3]), "\n" if $what eq 'messages';
         }
     }
     inputs($from, $tick, @entries);

@@ -68,7 +68,7 @@ perl -e '
     sub crc { my $c = 0xffffffff; $c = $t[($c ^ $_) & 255] ^ ($c >> 8) for unpack "C*", shift; $c ^ 0xffffffff }
     my $all = do { local $/; open my $in, "<:raw", "a.foliot"; <$in> };
     sub put { open my $out, ">:raw", shift; print $out shift }
-    my $start = substr($all, 0, 8) . pack "V", 5;
+    my $start = substr($all, 0, 8) . pack "V", 7;
     put("future.foliot", $start . pack("V", crc $start) . substr $all, 16);
     # The header block grows by a record: offsets move, so the file ends there.
     for (["optional", 100], ["critical", 50]) {
@@ -98,6 +98,83 @@ done
 perl "$reader" bodies "$golden/ragdoll.foliot" >second
 "$replay" export --csv --every 300 "$golden/ragdoll.foliot" | tail -n +2 | cut -d, -f1,3,5- >first
 check "and on bodies that turn" cmp first second
+
+# A session: commands, orders, messages and the state of rules.
+"$build/tests/replay/record" g.foliot 600 session || echo "not ok - a session is recorded"
+exits "a session verifies" 0 "$replay" verify g.foliot
+perl "$reader" commands g.foliot >second
+"$replay" export --what commands g.foliot >first
+check "the second reader agrees on commands" cmp first second
+check "and there are some of every kind but the end" test "$(grep -oE '"command": "[a-z_]*"' first | sort -u | wc -l)" = 12
+perl "$reader" orders g.foliot >second
+"$replay" export --what orders g.foliot |
+    sed -E 's/^.*"tick":([0-9]+),"player":([0-9]+),"sequence":([0-9]+),"kind":"([a-z]+)","bytes":"([0-9a-f]*)".*/\1,\2,\3,\4,\5/' >first
+check "and on orders" cmp first second
+check "of which there are 200" test "$(wc -l <first)" = 200
+perl "$reader" messages g.foliot >second
+"$replay" export --what messages g.foliot >first
+check "and on messages" test "$(wc -l <first) $(wc -l <second)" = "60 60"
+check "which are shown as text where they are" grep -qF '{"tick":1,"player":0,"reliable":true,"bytes":"68656c6c6f","text":"hello"}' first
+perl "$reader" rules g.foliot >second
+check "and on the rules" grep -qx 'replay test,3,-- none,record.c' second
+check "whose state is beside every keyframe" test "$(grep -c '^[0-9]*,7469636b20' second)" = 7
+"$replay" info --json g.foliot >said
+check "info names and counts them" grep -qE '"commands":[1-9][0-9]+,"orders":200,"messages":60,.*"session_rules":"replay test","session_rules_version":3' said
+exits "trim keeps commands and orders" 0 "$replay" trim g.foliot --out gt.foliot --from 100 --to 400
+"$replay" export --what commands gt.foliot >second
+"$replay" export --what commands g.foliot | awk -F'[:,]' '$2 >= 100 && $2 < 400' >first
+check "as they were" cmp first second
+exits "and the result verifies" 0 "$replay" verify gt.foliot
+exits "a session does not differ from itself" 0 "$replay" diff g.foliot g.foliot
+exits "commands are no table" 2 "$replay" export --csv --what commands g.foliot
+
+cat >game.yaml <<'EOF'
+foliot: 1
+name: game
+tick_hz: 60
+gravity: [0, 0, -9.81]
+limits: {bodies_max: 32, commands_max: 4}
+bodies:
+  - {name: floor, static: true, shape: {kind: plane}}
+prototypes:
+  - {name: ball, mass: 2, shape: {kind: sphere, radius: 0.25}}
+EOF
+sed '/limits/d; /prototypes/,$d' game.yaml >plain.yaml
+cat >commands.jsonl <<'EOF'
+# one ball, and another
+{"tick": 5, "command": "spawn", "prototype": 0, "position": [0, 0, 3]}
+{"tick": 20, "command": "spawn", "prototype": 0, "position": [1, 0, 0.1], "velocity": [-1, 0, 0]}
+{"tick": 20, "command": "spawn", "prototype": 0, "position": [1, 0, 2], "tag": 7}
+{"tick": 30, "source": "admin", "command": "impulse", "body": [1, 0], "linear": [0, 0, 4]}
+{"tick": 90, "command": "despawn", "body": [9, 0]}
+EOF
+exits "the lab gives commands" 0 "$build/foliot-lab" run game.yaml --commands commands.jsonl --ticks 120 --record c1.foliot
+cp out said
+check "and names those that were refused" grep -qF 'command refused    number 5 in tick 90: the body is gone' said
+exits "a session of the lab verifies" 0 "$replay" verify c1.foliot
+"$replay" export --what commands c1.foliot >again.jsonl
+check "its commands are there" test "$(wc -l <again.jsonl)" = 5
+for from in again.jsonl c1.foliot; do
+    exits "they are given again from $from" 0 "$build/foliot-lab" run game.yaml --commands $from --ticks 120 --record c2.foliot
+    check "to the same bytes" cmp c1.foliot c2.foliot
+done
+sed 's/\[0, 0, 4\]/[0, 0, 5]/' commands.jsonl >other.jsonl
+exits "other commands" 0 "$build/foliot-lab" run game.yaml --commands other.jsonl --ticks 120 --record c3.foliot
+exits "give another run" 3 "$replay" diff c1.foliot c3.foliot
+cp out said
+check "and diff says from where on" grep -qx 'commands differ first in tick 30' said
+exits "synctest gives commands" 0 "$build/foliot-lab" synctest game.yaml --commands commands.jsonl --ticks 60
+exits "a scene must take them" 78 "$build/foliot-lab" run plain.yaml --commands commands.jsonl --ticks 1
+cp err said
+check "and says how" grep -qF 'limits: {commands_max: 64}' said
+printf '{"tick": 0, "command": "end"}\n{"tick": 0, "command": "ende"}\n' >wrong.jsonl
+exits "a wrong line exits 78" 78 "$build/foliot-lab" run game.yaml --commands wrong.jsonl
+cp err said
+check "and is named" grep -qF "wrong.jsonl:2:24: there is no command 'ende'" said
+for i in 1 2 3 4 5; do echo '{"tick": 3, "command": "despawn", "body": [0, 0]}'; done >many.jsonl
+exits "too many in a tick are not taken" 4 "$build/foliot-lab" run game.yaml --commands many.jsonl
+cp err said
+check "and it says why" grep -qF "tick 3 has 5 commands, and the scene's commands_max is 4" said
 
 # Rigid bodies: what lies asleep, what a joint holds, what broke, and every byte of all recordings of ready scenes.
 cat >rest.yaml <<'EOF'

@@ -14,7 +14,7 @@ static uint64_t draw_bits(foliot__rng *rng)
 
 static float draw_f32(foliot__rng *rng)
 {
-    static const float edges[] = {0.0f, -0.0f, 1.0f, 0.1f, -0x1.fffffep127f, 0x1p-149f, 1e20f};
+    static const float edges[] = {0.0f, -0.0f, 1.0f, 0.1f, -0x1.fffffcp127f, 0x1p-149f, 1e20f};
     uint32_t bits = (uint32_t)foliot__rng_u64(rng);
     float value;
     memcpy(&value, &bits, sizeof value);

@@ -323,6 +323,7 @@ static void json_is_as_documented(void **state)
         "\"teleport\": true}",
         "{\"command\": \"joint\", \"kind\": \"ball\", \"a\": [0, 0], \"b\": null, \"collides\": "
         "false}",
+        "{\"command\": \"gravity\", \"acceleration\": [3.4028235e+38, 0.1, 1.4013e-45]}",
         "{\"command\": \"joint\", \"kind\": 9, \"a\": [0, 0], \"collides\": 2}",
         "{\"command\": \"var\", \"key\": \"a \\\"b\\\"\", \"integer\": -9223372036854775808}",
         "{\"command\": \"end\", \"reason\": \"\\u001b\xc3\xa9\"}",

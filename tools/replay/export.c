@@ -17,8 +17,8 @@ static uint64_t every = 1;
 
 const foliot__option export_options[] = {
     {"csv", NULL, FOLIOT__OPTION_FLAG, &csv_wanted, .help = "comma-separated values on stdout"},
-    {"what", "bodies|inputs|commands|orders|messages|digests", FOLIOT__OPTION_TEXT, &what,
-     .help = "default bodies; commands, orders and messages are lines of JSON"},
+    {"what", "WHAT", FOLIOT__OPTION_TEXT, &what,
+     .help = "bodies (default), inputs, digests; commands, orders, messages as lines of JSON"},
     {"every", "K", FOLIOT__OPTION_COUNT, &every, .low = 1,
      .help = "of bodies: only ticks divisible by K"},
     {0}};

@@ -21,9 +21,10 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "  foliot-replay state match.foliot --tick 3600\n", 1, 1)                                    \
     X(diff, "A B [--json]", "the first tick, body and field in which two recordings differ",       \
       "  foliot-replay diff monday.foliot tuesday.foliot\n", 2, 2)                                 \
-    X(export, "FILE --csv [--what bodies|inputs|digests]", "a recording as a table",               \
+    X(export, "FILE [--csv] [--what WHAT]", "a recording as a table",                              \
       "  foliot-replay export match.foliot --csv --every 60 > bodies.csv\n"                        \
-      "  foliot-replay export match.foliot --csv --what inputs\n",                                 \
+      "  foliot-replay export match.foliot --csv --what inputs\n"                                  \
+      "  foliot-replay export match.foliot --what commands\n",                                     \
       1, 1)                                                                                        \
     X(serve, "FILE", "answers another build's questions (used by compare)",                        \
       "  foliot-replay compare match.foliot --with './other/foliot-replay'\n", 1, 1)
