@@ -20,6 +20,30 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+// Everything that is given out is valid.
+static void look_at_session(foliot_replay *replay)
+{
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    for (uint64_t tick = about->first_tick; tick < about->last_tick; tick++) {
+        const foliot_command *commands;
+        const foliot_order *orders;
+        uint32_t count;
+        size_t length;
+        if (foliot_replay_get_commands(replay, tick, &commands, &count) != FOLIOT_STATUS_OK)
+            return;
+        for (uint32_t i = 0; i < count; i++)
+            if (!foliot_command_valid(&commands[i], NULL) ||
+                (i && commands[i].sequence <= commands[i - 1].sequence))
+                abort();
+        if (foliot_replay_get_orders(replay, tick, &orders, &count) != FOLIOT_STATUS_OK)
+            return;
+        for (uint32_t i = 0; i < count; i++)
+            if (orders[i].player >= FOLIOT_PLAYERS_MAX || orders[i].length > FOLIOT_ORDER_BYTES_MAX)
+                abort();
+        foliot_replay_get_rules_state(replay, tick, &length);
+    }
+}
+
 static void walk_about(foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -39,6 +63,7 @@ static void walk_about(foliot_replay *replay)
     allow_failure(foliot_replay_get_inputs(replay, about->first_tick, &inputs, &count));
     foliot_replay_get_digest(replay, about->last_tick, digest);
     foliot_replay_get_keyframe(replay, about->last_tick, &length);
+    look_at_session(replay);
     foliot_verdict verdict;
     foliot_status status = foliot_replay_verify(replay, NULL, &verdict);
     if (status == FOLIOT_STATUS_OK && verdict.status == FOLIOT_STATUS_OK && !about->closed)

@@ -24,6 +24,9 @@
 #define LLVMFuzzerTestOneInput fuzz_message_one
 #include "../fuzz/fuzz_message.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_command_one
+#include "../fuzz/fuzz_command.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_packet_filter_one
 #include "../fuzz/fuzz_packet_filter.c"
 #undef LLVMFuzzerTestOneInput
@@ -100,6 +103,12 @@ static void packets_are_decoded_or_refused(void **state)
     check_ge(run_folder("tests/fuzz/corpus/packet_filter", fuzz_packet_filter_one), 7);
 }
 
+static void commands_are_decoded_or_refused(void **state)
+{
+    (void)state;
+    check_ge(run_folder("tests/fuzz/corpus/command", fuzz_command_one), 30);
+}
+
 static void patched_states_are_refused_or_go_on(void **state)
 {
     (void)state;
@@ -131,6 +140,7 @@ int main(void)
         cmocka_unit_test(tables_are_read_or_refused),
         cmocka_unit_test(bytes_are_decoded_or_refused),
         cmocka_unit_test(packets_are_decoded_or_refused),
+        cmocka_unit_test(commands_are_decoded_or_refused),
         cmocka_unit_test(patched_states_are_refused_or_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
