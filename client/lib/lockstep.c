@@ -304,23 +304,13 @@ bool foliot__lockstep_client_ready(const foliot__lockstep_client *l)
     return !c || foliot__tick_commands_whole(c);
 }
 
-// What cannot be read is left out: the server compares digests.
-static void read_commands(foliot__lockstep_client *l, foliot_command_list *list)
-{
-    const foliot__tick_commands *c = foliot__command_log_find(&l->commands, l->tick);
-    foliot_command_list_clear(list);
-    if (!c || foliot__tick_commands_read(c, list) == FOLIOT_STATUS_OK)
-        return;
-    foliot_command_list_clear(list);
-    l->malformed++;
-}
-
 bool foliot__lockstep_client_step(foliot__lockstep_client *l)
 {
     count_stalls(l);
     if (!foliot__lockstep_client_ready(l))
         return false;
-    read_commands(l, &l->step_commands);
+    if (foliot__command_log_read(&l->commands, l->tick, &l->step_commands) != FOLIOT_STATUS_OK)
+        l->malformed++; // left out: the server compares digests
     uint32_t count = foliot__tick_log_read(&l->log, l->tick, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
     for (uint32_t i = 0; i < count; i++)
         l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];

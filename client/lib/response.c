@@ -29,10 +29,15 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
     foliot__lockstep_client_drop_case(l);
     foliot__rewind_begin(&l->rewind, &l->kind, l->simulation.setup, l->simulation.setup_bytes,
                          l->base.bytes, l->base.length, tick);
+    foliot_command_list commands = {0};
     for (uint64_t t = l->base.tick; t < tick; t++) {
         uint32_t count = foliot__tick_log_read(&l->log, t, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
-        foliot__rewind_give(&l->rewind, l->inputs, count);
+        if (foliot__command_log_read(&l->commands, t, &commands) != FOLIOT_STATUS_OK)
+            l->malformed++; // left out, as in the step
+        const foliot_tick_inputs inputs = {l->inputs, count, commands.commands, commands.count};
+        foliot__rewind_give(&l->rewind, &inputs);
     }
+    foliot_command_list_destroy(&commands);
     size_t place = l->held ? tick % l->held_ticks : 0;
     if (l->held && l->tick - tick < l->held_ticks && l->held_length[place])
         foliot__rewind_hold(&l->rewind, l->held + place * l->held_stride, l->held_length[place]);
@@ -84,7 +89,8 @@ void foliot__lockstep_client_drop_case(foliot__lockstep_client *l)
     l->found.before = l->found.after = NULL;
     l->found.before_bytes = l->found.after_bytes = 0;
     l->found.inputs = NULL;
-    l->found.input_count = 0;
+    l->found.commands = NULL;
+    l->found.input_count = l->found.command_count = 0;
 }
 
 void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
@@ -114,7 +120,11 @@ void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
         l->found.before_bytes = r->before_bytes;
         l->found.after = r->after;
         l->found.after_bytes = r->after_bytes;
-        l->found.inputs = foliot__rewind_last(r, &l->found.input_count);
+        const foliot_tick_inputs last = foliot__rewind_last(r);
+        l->found.inputs = last.inputs;
+        l->found.input_count = last.input_count;
+        l->found.commands = last.commands;
+        l->found.command_count = last.command_count;
     }
     l->has_case = true;
     l->divergences++;

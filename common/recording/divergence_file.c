@@ -30,7 +30,11 @@ foliot_status foliot_divergence_report_write(const foliot_divergence_report *fou
     if (status == FOLIOT_STATUS_OK)
         status = foliot_world_restore(world, found->after, found->after_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_append(recording, world, found->inputs, found->input_count);
+        status = foliot_recording_append_tick(
+            recording, world,
+            &(foliot_tick_inputs){found->inputs, found->input_count, found->commands,
+                                  found->command_count},
+            NULL, 0);
     if (recording) {
         foliot_status closed = foliot_recording_close(recording, NULL);
         status = status == FOLIOT_STATUS_OK ? closed : status;

@@ -39,7 +39,8 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
                           uint64_t tick)
 {
     r->tick = tick;
-    r->tick_count = r->input_count = r->stepped = r->given = 0;
+    r->tick_count = r->input_count = r->stepped = r->given = r->commanded = 0;
+    foliot_command_list_clear(&r->commands);
     r->before_bytes = r->after_bytes = r->held_bytes = 0;
     r->assumes_held = false;
     r->active = true;
@@ -56,17 +57,20 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
         r->status = FOLIOT_STATUS_NOT_FOUND;
 }
 
-void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
+void foliot__rewind_give(foliot__rewind *r, const foliot_tick_inputs *tick)
 {
+    uint32_t count = tick->input_count;
     r->inputs =
-        grow_table(r, r->inputs, &r->input_capacity, r->input_count + count, sizeof *inputs);
+        grow_table(r, r->inputs, &r->input_capacity, r->input_count + count, sizeof *tick->inputs);
     r->counts = grow_table(r, r->counts, &r->tick_capacity, r->tick_count + 1, sizeof *r->counts);
+    for (uint32_t i = 0; i < tick->command_count && r->status == FOLIOT_STATUS_OK; i++)
+        r->status = foliot_command_list_append(&r->commands, &tick->commands[i]);
     if (r->status != FOLIOT_STATUS_OK)
         return;
     if (count)
-        memcpy(r->inputs + r->input_count, inputs, count * sizeof *inputs);
+        memcpy(r->inputs + r->input_count, tick->inputs, count * sizeof *tick->inputs);
     r->input_count += count;
-    r->counts[r->tick_count++] = count;
+    r->counts[r->tick_count++] = (struct foliot__rewind_counts){count, tick->command_count};
 }
 
 void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes)
@@ -97,12 +101,12 @@ static void trace_held(foliot__rewind *r)
         r->status = foliot_step_trace_capture_held(r->trace, &r->simulation);
 }
 
-static void trace_last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
+static void trace_last_step(foliot__rewind *r, const foliot_tick_inputs *tick)
 {
     save_state(r, &r->before, &r->before_capacity, &r->before_bytes);
     foliot_step_trace_reset(r->trace, r->tick);
     if (r->status == FOLIOT_STATUS_OK)
-        r->status = foliot_step_trace_step(r->trace, &r->simulation, inputs, count);
+        r->status = foliot_step_trace_step_tick(r->trace, &r->simulation, tick);
     if (r->status == FOLIOT_STATUS_OK)
         save_state(r, &r->after, &r->after_capacity, &r->after_bytes);
     r->digest = foliot_simulation_get_digest(&r->simulation);
@@ -110,10 +114,16 @@ static void trace_last_step(foliot__rewind *r, const foliot_input *inputs, uint3
         trace_held(r);
 }
 
-// Of the ticks from here on; NULL where none were given at all.
-static const foliot_input *next_inputs(const foliot__rewind *r)
+// Of the tick that is stepped next.
+static foliot_tick_inputs next_inputs(const foliot__rewind *r)
 {
-    return r->inputs ? r->inputs + r->given : NULL;
+    const struct foliot__rewind_counts *counts = &r->counts[r->stepped];
+    return (foliot_tick_inputs){
+        .inputs = r->inputs ? r->inputs + r->given : NULL,
+        .input_count = counts->inputs,
+        .commands = counts->commands ? r->commands.commands + r->commanded : NULL,
+        .command_count = counts->commands,
+    };
 }
 
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
@@ -121,24 +131,23 @@ bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
     if (r->status == FOLIOT_STATUS_OK && r->tick_count != r->tick - r->from)
         r->status = FOLIOT_STATUS_NOT_FOUND; // not all inputs were given
     for (; r->status == FOLIOT_STATUS_OK && !r->finished && steps > 0; steps--) {
-        const foliot_input *inputs = next_inputs(r);
-        uint32_t count = r->counts[r->stepped];
+        const foliot_tick_inputs tick = next_inputs(r);
         r->finished = r->stepped + 1 == r->tick_count;
         if (r->finished) {
-            trace_last_step(r, inputs, count);
+            trace_last_step(r, &tick);
             break;
         }
-        r->status = foliot_simulation_step(&r->simulation, inputs, count);
-        r->given += count;
+        r->status = foliot_simulation_step_tick(&r->simulation, &tick);
+        r->given += tick.input_count;
+        r->commanded += tick.command_count;
         r->stepped++;
     }
     return r->finished || r->status != FOLIOT_STATUS_OK;
 }
 
-const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count)
+foliot_tick_inputs foliot__rewind_last(const foliot__rewind *r)
 {
-    *count = r->finished ? r->counts[r->tick_count - 1] : 0;
-    return next_inputs(r);
+    return r->finished ? next_inputs(r) : (foliot_tick_inputs){0};
 }
 
 void foliot__rewind_free(foliot__rewind *r)
@@ -146,6 +155,7 @@ void foliot__rewind_free(foliot__rewind *r)
     foliot_simulation_destroy(&r->simulation);
     foliot_step_trace_destroy(r->trace);
     free(r->inputs);
+    foliot_command_list_destroy(&r->commands);
     free(r->counts);
     free(r->before);
     free(r->after);

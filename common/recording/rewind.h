@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rewind.h: recomputes a tick that a run has passed, from a state saved before it and the inputs
-// since, and traces that tick stage by stage. It has a simulation of its own, so the run continues.
+// and commands since, and traces that tick stage by stage. It has a simulation of its own, so the
+// run continues.
 #ifndef FOLIOT_RECORDING_REWIND_H
 #define FOLIOT_RECORDING_REWIND_H
 
@@ -12,10 +13,13 @@ typedef struct foliot__rewind {
     uint64_t tick;        // to recompute: the state that this tick's step gave
     uint64_t from;        // of the saved state
     foliot_input *inputs; // of [from, tick)
-    uint32_t *counts;
+    foliot_command_list commands;
+    struct foliot__rewind_counts { // of a tick
+        uint32_t inputs, commands;
+    } * counts;
     uint32_t tick_count, tick_capacity, input_count, input_capacity;
-    uint32_t stepped, given; // ticks and inputs so far
-    uint8_t *before, *after; // saved states of tick - 1 and of tick
+    uint32_t stepped, given, commanded; // ticks, inputs and commands so far
+    uint8_t *before, *after;            // saved states of tick - 1 and of tick
     size_t before_bytes, after_bytes, before_capacity, after_capacity;
     uint8_t *held; // what the run itself had saved of that tick
     size_t held_bytes, held_capacity;
@@ -24,20 +28,20 @@ typedef struct foliot__rewind {
     bool active, finished, assumes_held;
 } foliot__rewind;
 
-// To `tick`, from a state saved of an earlier one. Then the inputs of each tick from there on are
+// To `tick`, from a state saved of an earlier one. Then all that entered each tick from there on is
 // given, in order.
 void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup,
                           size_t setup_bytes, const uint8_t *state, size_t state_bytes,
                           uint64_t tick);
-void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count);
+void foliot__rewind_give(foliot__rewind *r, const foliot_tick_inputs *tick);
 // The state that the run itself had at that tick, as saved bytes. The trace shows where the
 // repeated step gives another one. foliot__rewind_assume_held: the step is known to give the same.
 void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes);
 void foliot__rewind_assume_held(foliot__rewind *r);
 // Takes at most `steps` steps. True when finished, with success or not (`status`).
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps);
-// The inputs of the last step.
-const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count);
+// What entered the last step; nothing before it was taken.
+foliot_tick_inputs foliot__rewind_last(const foliot__rewind *r);
 void foliot__rewind_free(foliot__rewind *r);
 
 #endif

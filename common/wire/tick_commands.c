@@ -145,6 +145,17 @@ foliot_status foliot__tick_commands_read(const foliot__tick_commands *commands,
     return r.status;
 }
 
+foliot_status foliot__command_log_read(const foliot__command_log *log, uint64_t tick,
+                                       foliot_command_list *list)
+{
+    const foliot__tick_commands *commands = foliot__command_log_find(log, tick);
+    foliot_command_list_clear(list);
+    foliot_status status = commands ? foliot__tick_commands_read(commands, list) : FOLIOT_STATUS_OK;
+    if (status != FOLIOT_STATUS_OK)
+        foliot_command_list_clear(list);
+    return status;
+}
+
 // -- which ticks
 
 // How many ticks from `tick` on, up to `end`, have commands, or have none.

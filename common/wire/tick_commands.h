@@ -48,6 +48,9 @@ bool foliot__command_log_take(foliot__command_log *log, const foliot__commands_p
 // Appends the commands of a whole tick to the list. Hostile bytes give a status.
 foliot_status foliot__tick_commands_read(const foliot__tick_commands *commands,
                                          foliot_command_list *list);
+// The commands of a tick as the whole list, which is empty if they cannot be read.
+foliot_status foliot__command_log_read(const foliot__command_log *log, uint64_t tick,
+                                       foliot_command_list *list);
 
 // Which ticks of [from, end) have commands, as lengths of runs: without, with, without, ... Ticks
 // behind the last run have none. Where that takes more than FOLIOT__COMMAND_RUNS_BYTES, fewer ticks

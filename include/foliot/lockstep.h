@@ -26,12 +26,14 @@ typedef struct foliot_divergence_report {
     const char *name;             // of the player or the spectator
     foliot_divergence divergence; // expected: the server's; actual: the client's
     uint32_t exchanged;           // bytes of requests and responses
-    // Captured states before and after the step that gave that tick, and its inputs; NULL where
-    // they are not known.
+    // Captured states before and after the step that gave that tick, its inputs and commands; NULL
+    // where they are not known.
     const uint8_t *before, *after;
     size_t before_bytes, after_bytes;
     const foliot_input *inputs;
     uint32_t input_count;
+    const foliot_command *commands;
+    uint32_t command_count;
 } foliot_divergence_report;
 
 // Writes a recording of that one tick for foliot-replay: `state` shows it, and `compare` finds it

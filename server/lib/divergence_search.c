@@ -124,6 +124,15 @@ static void run_rewind(void *job)
     atomic_store_explicit(&q->finished, true, memory_order_release);
 }
 
+// What entered tick `t`; its inputs lie in the block.
+static void give_tick(foliot__lockstep *l, uint64_t t, uint32_t count, foliot_command_list *list)
+{
+    if (foliot__command_log_read(&l->commands, t, list) != FOLIOT_STATUS_OK)
+        l->search.rewind.status = FOLIOT_STATUS_MEMORY;
+    const foliot_tick_inputs tick = {l->block.inputs, count, list->commands, list->count};
+    foliot__rewind_give(&l->search.rewind, &tick);
+}
+
 static void start_rewind(foliot__session *s, uint64_t tick)
 {
     foliot__lockstep *l = s->lockstep;
@@ -137,14 +146,16 @@ static void start_rewind(foliot__session *s, uint64_t tick)
         foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length,
                              k->bytes + head, k->length - head, tick);
         foliot__rewind_assume_held(&q->rewind);
+        foliot_command_list commands = {0};
         for (uint64_t t = k->tick; t < tick; t++) {
             uint32_t count =
                 foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
             if (count > FOLIOT__BLOCK_INPUTS_MAX)
                 break; // the step is not taken again, then
-            foliot__rewind_give(&q->rewind, l->block.inputs, count);
+            give_tick(l, t, count, &commands);
             s->server->counters.search_steps++;
         }
+        foliot_command_list_destroy(&commands);
     }
     if (q->rewind.status == FOLIOT_STATUS_OK && s->server->config.start)
         s->server->config.start(s->server->config.start_user, run_rewind, q);
@@ -170,7 +181,11 @@ static void keep_case(foliot__session *s, const foliot__peer *peer)
         q->found.before_bytes = r->before_bytes;
         q->found.after = r->after;
         q->found.after_bytes = r->after_bytes;
-        q->found.inputs = foliot__rewind_last(r, &q->found.input_count);
+        const foliot_tick_inputs last = foliot__rewind_last(r);
+        q->found.inputs = last.inputs;
+        q->found.input_count = last.input_count;
+        q->found.commands = last.commands;
+        q->found.command_count = last.command_count;
     }
     q->has_case = true;
     q->reported = false;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// test_rewind.c: a tick that a run has passed is computed again from an earlier state, with the
+// inputs and commands since: to the same state, and not without them. Method: the tally
+// (tests/support/tally.h), which everything that enters a tick changes.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "foliot/foliot.h"
+#include "recording/rewind.h"
+#include "status.h"
+#include "tally.h"
+
+#define TICKS 20
+#define FROM 5
+#define TO 15
+
+static foliot_command_list given[TICKS];
+static foliot_input inputs[TICKS];
+static foliot_digest digests[TICKS + 1];
+static uint8_t saved[64];
+static size_t saved_bytes;
+
+static foliot_tick_inputs inputs_of(uint64_t tick)
+{
+    return (foliot_tick_inputs){&inputs[tick], tick % 3 == 0, given[tick].commands,
+                                given[tick].count};
+}
+
+static int run(void **state)
+{
+    (void)state;
+    foliot_simulation simulation;
+    foliot__rng rng = foliot__rng_seeded(4);
+    uint32_t sequence = 0;
+    demand(foliot_simulation_create(tally_kind(true), "s", 1, &simulation));
+    for (uint64_t tick = 0; tick < TICKS; tick++) {
+        inputs[tick] = (foliot_input){.player = 1, .sequence = (uint32_t)tick};
+        foliot_command_list_clear(&given[tick]);
+        for (uint64_t i = 0; i < tick % 4; i++) {
+            foliot_command c = draw_command(&rng, (uint32_t)(tick + i) % FOLIOT_COMMAND_KIND_COUNT);
+            c.sequence = ++sequence;
+            demand(foliot_command_list_append(&given[tick], &c));
+        }
+        if (tick == FROM)
+            demand(foliot_simulation_capture(&simulation, saved, sizeof saved, &saved_bytes));
+        const foliot_tick_inputs in = inputs_of(tick);
+        demand(foliot_simulation_step_tick(&simulation, &in));
+        digests[tick + 1] = foliot_simulation_get_digest(&simulation);
+    }
+    foliot_simulation_destroy(&simulation);
+    return 0;
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TICKS; i++)
+        foliot_command_list_destroy(&given[i]);
+    return 0;
+}
+
+static foliot_digest rewind_to(foliot__rewind *r, bool with_commands)
+{
+    foliot__rewind_begin(r, tally_kind(true), "s", 1, saved, saved_bytes, TO);
+    for (uint64_t tick = FROM; tick < TO; tick++) {
+        foliot_tick_inputs in = inputs_of(tick);
+        if (!with_commands)
+            in.command_count = 0;
+        foliot__rewind_give(r, &in);
+    }
+    while (!foliot__rewind_advance(r, 1)) {
+    }
+    assert_int_equal(r->status, FOLIOT_STATUS_OK);
+    return r->digest;
+}
+
+static void a_tick_comes_again_with_its_commands(void **state)
+{
+    (void)state;
+    foliot__rewind r = {0};
+    assert_true(foliot_digest_equal(rewind_to(&r, true), digests[TO]));
+    const foliot_tick_inputs last = foliot__rewind_last(&r), wanted = inputs_of(TO - 1);
+    check_eq(last.input_count, wanted.input_count);
+    check_eq(last.command_count, wanted.command_count);
+    check_gt(last.command_count, 0);
+    for (uint32_t i = 0; i < last.command_count; i++)
+        assert_true(commands_equal(&last.commands[i], &wanted.commands[i]));
+    assert_false(foliot_digest_equal(rewind_to(&r, false), digests[TO]));
+    assert_true(foliot_digest_equal(rewind_to(&r, true), digests[TO])); // the memory is used again
+    foliot__rewind_free(&r);
+}
+
+// A case is written with its commands: the recording of the one tick verifies.
+static void a_case_with_commands_is_written(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-case-XXXXXX";
+    static uint8_t before[8192], after[8192];
+    foliot_scene scene = foliot_scene_default();
+    foliot_body_definition body = foliot_body_definition_default();
+    foliot_world *world;
+    foliot_command command = foliot_command_default(FOLIOT_COMMAND_gravity);
+    foliot_divergence_report found = {.session = "s", .name = "n", .player = 1};
+    command.fields = FOLIOT_COMMAND_HAS(gravity, acceleration);
+    command.as.gravity.acceleration[2] = -3;
+    scene.name = "one";
+    scene.dt = 0.1;
+    scene.bodies = &body;
+    scene.body_count = 1;
+    scene.commands_max = 1;
+    demand(foliot_world_create(&scene, &world));
+    demand(foliot_world_capture(world, before, sizeof before, &found.before_bytes));
+    const foliot_tick_inputs in = {.commands = &command, .command_count = 1};
+    demand(foliot_world_step_tick(world, &in, NULL));
+    demand(foliot_world_capture(world, after, sizeof after, &found.after_bytes));
+    foliot_world_destroy(world);
+    found.before = before;
+    found.after = after;
+    found.commands = &command;
+    found.command_count = 1;
+    close(mkstemp(file));
+    assert_int_equal(foliot_divergence_report_write(&found, &scene, file), FOLIOT_STATUS_OK);
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    check_eq(verdict.status, FOLIOT_STATUS_OK);
+    check_eq(verdict.ticks, 1);
+    check_eq(foliot_replay_get_summary(replay)->commands, 1);
+    foliot_replay_close(replay);
+    unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_tick_comes_again_with_its_commands, run, drop),
+        cmocka_unit_test(a_case_with_commands_is_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
