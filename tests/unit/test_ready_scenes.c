@@ -92,6 +92,7 @@ static const char *const all[] = {
     "pendulum",      "ragdoll",      "solar-system", "spacewar",     "star-cluster",
     "spring-damper", "stiff-spring", "tumbling",     "two-springs",  "cubes",
     "dominoes",      "pile",         "pyramid",      "ragdolls",     "wrecking-ball",
+    "platforms",
 };
 
 static void every_scene_runs_with_all_its_players(void **state)
@@ -120,6 +121,36 @@ static void every_scene_can_be_played_with_velocity_verlet(void **state)
             check_bits(scene->pace_hz, 60);
         foliot_scene_destroy(scene);
     }
+}
+
+// In 20 s the ferry has gone 8 m and the lift has risen 5 m, with all that was put on them.
+static void platforms_take_along_what_lies_on_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        int axis;
+        double begin, end;
+    } carried[] = {{"cargo.0.0", 0, -10.8, -2.8}, {"upper.0.2", 0, -9.2, -1.2},
+                   {"captain", 0, -10, -2.4},     {"crate.0.0", 2, 0.55, 5.55},
+                   {"crate.1.1", 2, 0.55, 5.55},  {"rider", 2, 0.5, 5.5}};
+    foliot_scene *scene = scene_named("platforms");
+    foliot_world *world;
+    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
+    uint32_t entered = 0;
+    for (int t = 0; t < 1200; t++) {
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+        entered += foliot_world_get_sensor_events(world, NULL, 0);
+    }
+    for (size_t i = 0; i < sizeof carried / sizeof *carried; i++) {
+        uint32_t slot = foliot_scene_find_body(scene, carried[i].body);
+        check_bits(scene->bodies[slot].position[carried[i].axis], carried[i].begin);
+        double at = foliot_world_get_body_state(world, slot).position[carried[i].axis];
+        check_near(at, carried[i].end, 0.2);
+    }
+    check_gt(entered, 10);
+    foliot_world_destroy(world);
+    foliot_scene_destroy(scene);
 }
 
 static void energy_is_kept_where_nothing_takes_it(void **state)
@@ -301,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_scene_runs_with_all_its_players),
         cmocka_unit_test(every_scene_can_be_played_with_velocity_verlet),
+        cmocka_unit_test(platforms_take_along_what_lies_on_them),
         cmocka_unit_test(energy_is_kept_where_nothing_takes_it),
         cmocka_unit_test(the_figure_eight_closes),
         cmocka_unit_test(the_damped_spring_loses_what_its_damper_takes),
