@@ -328,12 +328,19 @@ static void hand_over_found(finder *f)
     f->waiting = 0;
 }
 
+// Whether a joint or a filter lets the two pass through each other.
+static bool pass_through(const foliot_world *world, uint32_t i, uint32_t j)
+{
+    return foliot__joints_separate(world, i, j) || !foliot__may_touch(world, i, j);
+}
+
 static void consider_pair(finder *f, uint32_t i, uint32_t j)
 {
     const foliot__collider *c = f->c;
     const double *inverse_mass = foliot__inverse_mass(c->world);
-    if ((inverse_mass[i] == 0 && inverse_mass[j] == 0) || foliot__joints_separate(c->world, i, j) ||
-        !foliot__may_touch(c->world, i, j))
+    if (inverse_mass[i] == 0 && inverse_mass[j] == 0)
+        return;
+    if ((foliot__has_joints(c->world) || c->world->extended) && pass_through(c->world, i, j))
         return;
     if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
         return;

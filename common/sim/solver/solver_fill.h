@@ -139,6 +139,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
     const float *row[COLUMNS];
     LANES out[8], warm[8];
     uint32_t spare = s->world->capacity.slots;
+    const bool carries = block->side == FOLIOT__SIDE_CARRIES;
     EACH(l, COLUMNS)
     {
         uint32_t m = t->manifold[l];
@@ -146,7 +147,6 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
         manifold[l] = there ? &s->manifolds[m] : &nothing;
         uint32_t a = !there ? spare : block->swapped ? manifold[l]->b : manifold[l]->a;
         uint32_t b = !there ? spare : block->swapped ? manifold[l]->a : manifold[l]->b;
-        bool carries = there && block->side == FOLIOT__SIDE_CARRIES;
         t->a[l] = carries || s->masses[a].inverse_mass > 0 ? a : spare;
         t->b[l] = s->masses[b].inverse_mass > 0 ? b : spare;
         ((float *)&t->push_max[0])[l] = there ? foliot__push_max(s, a, b) : 0;

@@ -44,15 +44,21 @@ static uint32_t moving_of(uint32_t kind)
     return kinds[kind].swapped ? MOVES_A : MOVES_B;
 }
 
+// Of a manifold whose first body (0) or second (1) has no inverse mass.
+static inline uint32_t fixed_kind(const foliot_world *world, uint32_t slot, uint32_t of_points,
+                                  uint32_t which)
+{
+    if (world->extended && foliot__is_kinematic(world, slot))
+        return FOLIOT__KINDS + of_points / 3 * 2 + which;
+    return of_points + 1 + which;
+}
+
 static uint32_t kind_of(const foliot__solver *s, const foliot__manifold *m)
 {
-    uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 1 : 2;
-    bool fixed_a = s->masses[m->a].inverse_mass == 0, fixed_b = s->masses[m->b].inverse_mass == 0;
-    if (!fixed_a && !fixed_b)
-        return 3 * of_points;
-    if (s->world->extended && foliot__is_kinematic(s->world, fixed_a ? m->a : m->b))
-        return FOLIOT__KINDS + 2 * of_points + !fixed_a;
-    return 3 * of_points + (fixed_a ? 1 : 2);
+    uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 3 : 6;
+    if (s->masses[m->a].inverse_mass == 0)
+        return fixed_kind(s->world, m->a, of_points, 0);
+    return s->masses[m->b].inverse_mass == 0 ? fixed_kind(s->world, m->b, of_points, 1) : of_points;
 }
 
 static uint32_t kinds_of(const foliot_world *world)
@@ -366,7 +372,9 @@ static void begin_range(void *context, uint32_t begin, uint32_t end)
 void foliot__prepare_contacts(foliot__solver *s)
 {
     foliot__workers *workers = s->workers;
-    placing p = {.s = s};
+    placing p;
+    p.s = s;
+    memset(p.sizes, 0, sizeof p.sizes);
     place_bodies(s);
     find_live(s);
     make_blocks(&p);

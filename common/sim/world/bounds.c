@@ -79,7 +79,8 @@ static void clamp_speed(foliot_world *world, uint32_t i)
 {
     foliot__v3 v = foliot__velocity(world);
     double speed2 = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
-    if (!(speed2 > world->speed_max * world->speed_max))
+    if (!(speed2 > world->speed_max * world->speed_max) ||
+        foliot__flags(world)[i] & FOLIOT_BODY_KINEMATIC)
         return;
     double scale = world->speed_max / foliot__sqrt(speed2);
     v.x[i] *= scale;
@@ -114,6 +115,5 @@ void foliot__clamp_speeds(foliot_world *world)
 {
     if (world->speed_max < FOLIOT_POSITION_MAX)
         for (uint32_t i = 0; i < world->body_count; i++)
-            if (!(foliot__flags(world)[i] & FOLIOT_BODY_KINEMATIC))
-                clamp_speed(world, i);
+            clamp_speed(world, i);
 }
