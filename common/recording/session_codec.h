@@ -8,6 +8,15 @@
 #include "base/pack.h"
 #include "recording/session_log.h"
 
+// A run's head and an order's place: what their bits are.
+#define FOLIOT__RUN_SOURCE 3u   // bits 0 and 1 of a run's head
+#define FOLIOT__RUN_SEQUENCE 4u // its first sequence follows
+#define FOLIOT__RUN_COUNT 3     // bits below the count of commands, less one
+
+#define FOLIOT__PLACE_SEQUENCE 1u // the order's sequence follows
+#define FOLIOT__PLACE_KIND 1      // bits below its kind
+#define FOLIOT__PLACE_PLAYER 4    // bits below its player
+
 // What both ends know. All zero at every keyframe.
 typedef struct foliot__session_known {
     uint32_t command_sequence;                    // that is expected next
