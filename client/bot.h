@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bot.h: bots: idle, random, circle, one that plays the game, or inputs from a file. Time is an argument.
+// bot.h: bots: idle, random, circle, one that plays the game, or inputs from a file. Time is an
+// argument.
 #ifndef FOLIOT_CLIENT_BOT_H
 #define FOLIOT_CLIENT_BOT_H
 

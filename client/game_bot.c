@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RING_SAFE 4.5     // sumo: farther out it turns back
-#define STONE_SPEED 26.0  // siege: as siege.lua throws
-#define KING_X 10.0       // siege: the other tower's, on its own side of the middle
+#define RING_SAFE 4.5    // sumo: farther out it turns back
+#define STONE_SPEED 26.0 // siege: as siege.lua throws
+#define KING_X 10.0      // siege: the other tower's, on its own side of the middle
 #define KING_Y 1.0
 #define KING_Z 5.2
 #define GRAVITY 9.81

@@ -119,7 +119,8 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
         foliot__input_script_read(given.bot, &a->script, message, sizeof message) !=
             FOLIOT_STATUS_OK) {
         fprintf(stderr,
-                "foliot-client: --bot %s: a bot is idle, random, circle, play, or a file of inputs: %s\n",
+                "foliot-client: --bot %s: a bot is idle, random, circle, play, or a file of "
+                "inputs: %s\n",
                 given.bot, message);
         return FOLIOT__EXIT_ERROR;
     }

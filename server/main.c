@@ -116,8 +116,8 @@ static bool check_rules(const char *file, const foliot_scene *scene)
     if (scene->script_kind != FOLIOT_SCRIPT_LUA)
         return true;
     foliot_status status =
-        foliot_rules_check_lua(scene->script_text, scene->script_bytes, scene->script_name,
-                               &limits, scene, problem, sizeof problem);
+        foliot_rules_check_lua(scene->script_text, scene->script_bytes, scene->script_name, &limits,
+                               scene, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         fprintf(stderr, "%s: script: %s\n", file, problem);
     return status == FOLIOT_STATUS_OK;

@@ -9,32 +9,6 @@
 #include "base/assert.h"
 #include "internal.h"
 
-foliot_status foliot__game_create(foliot__session *session, const foliot_session_config *config)
-{
-    foliot__game *game = &session->game;
-    if (config->rules && !session->world)
-        return FOLIOT_STATUS_INVALID; // they see a world
-    game->rules = config->rules;
-    game->commands_max = session->scene                        ? session->scene->commands_max
-                         : config->simulation->kind->step_tick ? FOLIOT_COMMANDS_MAX
-                                                               : 0;
-    game->updates = session->world && config->mode == FOLIOT_SESSION_SNAPSHOTS;
-    foliot__session_state_init(&game->now, session->format.bodies_max);
-    foliot__session_state_init(&game->shown, session->format.bodies_max);
-    return game->updates ? foliot__updates_begin(session) : FOLIOT_STATUS_OK;
-}
-
-void foliot__game_destroy(foliot__session *session)
-{
-    foliot__game *game = &session->game;
-    foliot_command_list_destroy(&game->queued);
-    foliot_command_list_destroy(&game->commands);
-    foliot__updates_end(session);
-    foliot__buffer_free(&game->packed);
-    free(game->waiting);
-    free(game->orders);
-}
-
 // -- giving commands
 
 // Commands of the rules that the next tick takes. While a step runs they are not known yet.

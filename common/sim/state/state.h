@@ -133,7 +133,7 @@ typedef struct foliot__sensed_pair {
 } foliot__sensed_pair;
 
 // What commands drive: state of an extended world, in the session's section of the digest.
-typedef struct foliot__session_state {
+typedef struct foliot__session_section {
     double gravity[3];
     uint32_t var_count;   // this and the three that follow are digested as one array
     uint32_t ended;       // 1: an `end` command came
@@ -141,7 +141,7 @@ typedef struct foliot__session_state {
     uint32_t reserved;    // 0
     char end_reason[FOLIOT_VAR_TEXT_BYTES];
     char end_next[FOLIOT_VAR_TEXT_BYTES];
-} foliot__session_state;
+} foliot__session_section;
 
 // The definition of a joint that a command made, as bytes: joint_record.h
 #define FOLIOT__JOINT_RECORD_BYTES 200
@@ -246,7 +246,7 @@ struct foliot_world {
     uint32_t body_count;             // slots up to the last one ever in use
     uint32_t contact_count;          // rows of the table `contact`
     foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
-    foliot__session_state session;   // of an extended world; zeros in others
+    foliot__session_section session; // of an extended world; zeros in others
     foliot_digest session_digest;    // of it, tags, variables and bindings; kept up to date
 
     // Cache.

@@ -181,7 +181,7 @@ bool foliot_world_get_var(const foliot_world *world, const char *key, foliot_var
 
 reason foliot__command_end(foliot_world *world, const foliot_command *c)
 {
-    foliot__session_state *session = &world->session;
+    foliot__session_section *session = &world->session;
     session->ended = 1;
     copy_text(session->end_reason, sizeof session->end_reason,
               GIVEN(c, end, reason) ? c->as.end.reason : "");

@@ -206,7 +206,7 @@ static void definition_section(const foliot_world *world, section *s)
 // sizes come first.
 static void session_section(const foliot_world *world, section *s)
 {
-    const foliot__session_state *session = &world->session;
+    const foliot__session_section *session = &world->session;
     uint32_t count = session->var_count;
     s->span_count = 0;
     add_span(s, &session->var_count, 4, 4); // and ended, joint_count, reserved

@@ -172,7 +172,7 @@ static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
 
 static uint32_t session_fields(const foliot_world *world, foliot__state_entry *fields)
 {
-    const foliot__session_state *session = &world->session;
+    const foliot__session_section *session = &world->session;
     const foliot__state_entry entries[SESSION_FIELDS] = {
         ITEM("gravity.x", f64, foliot__f64_bits(session->gravity[0])),
         ITEM("gravity.y", f64, foliot__f64_bits(session->gravity[1])),

@@ -198,7 +198,7 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
 
 void foliot__session_restore(foliot_world *world, const foliot__session_layout *l)
 {
-    foliot__session_state *session = &world->session;
+    foliot__session_section *session = &world->session;
     const uint8_t *gravity = l->bytes + FOLIOT__SESSION_HEAD_BYTES, *end = gravity + 24;
     double g[3];
     for (unsigned k = 0; k < 3; k++)
