@@ -224,6 +224,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(orders_repeated)                                                                             \
     X(orders_abandoned)             /* no memory at the close of their tick */                     \
     X(messages)                     /* of rules, host and chat */                                  \
+    X(messages_unrecorded)                                                                         \
     X(updates)                      /* parts */                                                    \
     X(update_bytes)                                                                                \
     X(updates_dropped)              /* for spectators who are behind: no memory */                 \

@@ -27,6 +27,7 @@ void foliot__game_destroy(foliot__session *session)
     foliot_command_list_destroy(&game->commands);
     foliot__updates_end(session);
     foliot__buffer_free(&game->packed);
+    foliot__buffer_free(&game->said);
     free(game->waiting);
     free(game->orders);
 }

@@ -62,6 +62,7 @@ typedef struct foliot__game {
     foliot__delayed *delayed; // ring, by tick
     size_t delayed_first, delayed_count, delayed_capacity;
     foliot__buffer packed; // scratch
+    foliot__buffer said;   // messages since the last step was taken in, for the recording
 } foliot__game;
 
 #endif

@@ -291,6 +291,8 @@ void foliot__updates_greet(foliot__session *session, const foliot__peer *peer); 
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
                              const uint8_t *bytes, size_t length, bool reliable);
 
+void foliot__messages_record(foliot__session *session); // those said so far
+
 // orders.c
 void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
                             const foliot__order_message *message);

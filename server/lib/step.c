@@ -305,6 +305,7 @@ static void finish_step(foliot__session *s)
         report_step(s);
     foliot__updates_step(s);
     foliot__rules_take_results(s);
+    foliot__messages_record(s);
     foliot__orders_acknowledge(s);
     if (s->captured != FOLIOT_STATUS_OK) {
         fail_session(s, s->captured);

@@ -98,6 +98,39 @@ static void show_delayed(foliot__session *session)
 
 // -- messages
 
+typedef struct said_message { // and its bytes behind it
+    uint32_t to, length;
+    bool reliable;
+} said_message;
+
+// A recording is not touched while a step runs.
+static void keep_for_recording(foliot__session *session, uint32_t to, const uint8_t *bytes,
+                               size_t length, bool reliable)
+{
+    foliot__game *game = &session->game;
+    said_message head = {to, (uint32_t)length, reliable};
+    if (!session->recording || (game->commands_max == 0 && !game->rules))
+        return;
+    foliot__pack_raw(&game->said, &head, sizeof head);
+    foliot__pack_raw(&game->said, bytes, length);
+}
+
+void foliot__messages_record(foliot__session *session)
+{
+    foliot__buffer *said = &session->game.said;
+    said_message head;
+    for (size_t at = 0; !said->failed && at < said->length; at += sizeof head + head.length) {
+        memcpy(&head, said->bytes + at, sizeof head);
+        foliot_status status =
+            foliot_recording_note_message(session->recording, head.to, head.reliable,
+                                          said->bytes + at + sizeof head, head.length);
+        session->server->counters.messages_unrecorded += status != FOLIOT_STATUS_OK;
+    }
+    session->server->counters.messages_unrecorded += said->failed;
+    said->length = 0;
+    said->failed = false;
+}
+
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
                              const uint8_t *bytes, size_t length, bool reliable)
 {
@@ -115,6 +148,7 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
     if (foliot__message_encode(&m, packet, sizeof packet, &packet_length) != FOLIOT_STATUS_OK)
         return;
     server->counters.messages++;
+    keep_for_recording(session, to, bytes, length, reliable);
     if (to == FOLIOT_TO_ALL) {
         send_all(session, false, delivery, packet, packet_length);
         return;

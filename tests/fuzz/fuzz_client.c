@@ -210,10 +210,37 @@ static void say_scene_part(game *g)
     say(g, &m);
 }
 
+// Any bytes as records, commands or text.
+static void say_of_game(game *g, uint8_t which)
+{
+    uint8_t bytes[256];
+    foliot__message m = {.kind = which == 2   ? FOLIOT__UPDATE
+                                 : which == 3 ? FOLIOT__MESSAGE
+                                 : which == 4 ? FOLIOT__COMMANDS
+                                              : FOLIOT__ORDER_ACKNOWLEDGE};
+    uint32_t length = byte(g);
+    for (uint32_t i = 0; i < length; i++)
+        bytes[i] = byte(g);
+    if (which == 2)
+        m.as.update = (foliot__update){number(g), byte(g) & 1, bytes, length};
+    else if (which == 3)
+        m.as.message = (foliot__game_message){number(g), byte(g) & 1, byte(g), bytes, length};
+    else if (which == 4)
+        m.as.commands = (foliot__commands_part){number(g), byte(g), byte(g), bytes, length};
+    else
+        m.as.order_acknowledge.sequence = (uint32_t)number(g);
+    say(g, &m);
+}
+
 static void say_small(game *g)
 {
     foliot__message m = {0};
-    switch (byte(g) % 8) {
+    uint8_t which = byte(g) % 8;
+    if (which >= 2 && which <= 5) {
+        say_of_game(g, which);
+        return;
+    }
+    switch (which) {
     case 0:
         m.kind = FOLIOT__REFUSE;
         m.as.refuse.reason = (uint32_t)number(g);
@@ -418,8 +445,16 @@ static void look(game *g)
         read_bytes(sample.bodies, sample.count * sizeof *sample.bodies);
     for (uint32_t slot = 0; slot < 4; slot++) {
         const char *name = foliot_client_get_player_name(g->client, slot);
+        foliot_shape shape = {.kind = FOLIOT_SHAPE_POINT};
         sum += name ? strlen(name) : 0;
+        sum += foliot_client_get_tag(g->client, slot) +
+               foliot_client_get_shape(g->client, slot, &shape) + shape.kind;
     }
+    foliot_client_event event;
+    while (foliot_client_poll(g->client, &event))
+        sum += strlen((const char *)event.bytes) + event.length;
+    for (uint32_t i = 0; i < foliot_client_get_var_count(g->client); i++)
+        sum += strlen(foliot_client_get_var_at(g->client, i).key);
     const foliot_simulation *simulation = foliot_client_get_simulation(g->client);
     if (simulation)
         sum += foliot_simulation_get_tick(simulation) + simulation->setup_bytes;
@@ -456,6 +491,8 @@ static void pass(game *g, uint32_t updates)
         foliot_transport_flush(g->host, g->now_ns);
         const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(g->updates / 7 % 3 * 60)};
         foliot_client_set_input(g->client, axes, 0);
+        if (g->updates % 16 == 0)
+            allow_failure(foliot_client_order(g->client, FOLIOT_ORDER_GAME, "go", 2, NULL));
         foliot_client_update(g->client, g->now_ns);
         if (g->updates % 4 == 0)
             look(g);

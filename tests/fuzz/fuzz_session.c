@@ -399,6 +399,20 @@ static void say_answer(game *g, const connection *c, uint8_t what, script *b)
     send_message(g, c, what, &m);
 }
 
+// Orders of a player or none, in order or not, of any length that has a form.
+static void say_order(game *g, const connection *c, uint8_t what, script *b)
+{
+    foliot__message m = {.kind = FOLIOT__ORDER};
+    uint8_t flags = next(b);
+    m.as.order.sequence = flags & 1 ? next_number(b, 4) : 2u + next(b);
+    m.as.order.kind = flags >> 1 & 1;
+    m.as.order.bytes = b->at;
+    m.as.order.length =
+        (uint32_t)(b->left < FOLIOT_ORDER_BYTES_MAX ? b->left : FOLIOT_ORDER_BYTES_MAX);
+    for (uint32_t n = 1 + (flags >> 3); n > 0; n--, m.as.order.sequence++)
+        send_message(g, c, what, &m);
+}
+
 // Goodbye, and what only a server says.
 static void say_other(game *g, const connection *c, uint8_t what, script *b)
 {
@@ -431,7 +445,8 @@ enum {
     ANSWER,
     OTHER,
     STORM,
-    COPY
+    COPY,
+    ORDER
 };
 
 static void act(game *g, uint8_t what, uint8_t whom, script b)
@@ -467,6 +482,9 @@ static void act(game *g, uint8_t what, uint8_t whom, script b)
         break;
     case OTHER:
         say_other(g, c, what, &b);
+        break;
+    case ORDER:
+        say_order(g, c, what, &b);
         break;
     case STORM: // in and out, as fast as there are ticks
         for (uint32_t n = 0; n < 1u + whom % 32 && !without_storm; n++) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/pack.h"
+#include "foliot/replay.h"
 #include "game_rules.h"
 #include "simulation.h"
 #include "status.h"
@@ -255,6 +256,10 @@ static void a_resumed_game_goes_on(void **state)
                     foliot_client_order(s->clients[0], FOLIOT_ORDER_GAME, "p", 1, NULL),
                     FOLIOT_STATUS_OK);
             }
+            if (i == 0)
+                assert_int_equal(
+                    foliot_client_order(s->clients[0], FOLIOT_ORDER_GAME, "Mine", 4, NULL),
+                    FOLIOT_STATUS_OK);
             simulation_run(s, 0.06);
         }
         simulation_crash(s, 1.1);
@@ -269,6 +274,11 @@ static void a_resumed_game_goes_on(void **state)
         assert_int_equal(foliot_client_get_statistics(s->clients[0]).orders_waiting, 0);
     }
     simulation_destroy(s);
+    foliot_replay *replay;
+    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    allow_failure(foliot_replay_scan(replay));                // it was never closed
+    check_gt(foliot_replay_get_summary(replay)->messages, 0); // notes beside the ticks
+    foliot_replay_close(replay);
     unlink(file);
 }
 
