@@ -167,7 +167,8 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
         foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, "left");
     } else if (misbehaviour_of(reason)) {
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, misbehaviour_of(reason));
-    } else if (c->welcomed && c->config.reconnects) {
+    } else if (c->welcomed && (c->config.reconnects || reason == FOLIOT__DISCONNECT_NEXT)) {
+        c->follows |= reason == FOLIOT__DISCONNECT_NEXT;
         if (!c->reconnecting)
             c->lost_ns = c->now_ns;
         c->reconnecting = true;

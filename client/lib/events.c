@@ -66,6 +66,13 @@ bool foliot_client_poll(foliot_client *client, foliot_client_event *event)
     return true;
 }
 
+void foliot__events_release(foliot_client *c)
+{
+    foliot__client_events *e = &c->events;
+    for (uint32_t i = 0; i < e->count; i++)
+        e->ring[(e->first + i) % FOLIOT__CLIENT_EVENTS_HELD].tick = 0;
+}
+
 void foliot__events_free(foliot_client *c)
 {
     while (c->events.count > 0)

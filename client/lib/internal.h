@@ -70,6 +70,7 @@ struct foliot_client {
                              // make us hold
     uint64_t work;           // of this update (client.c)
     bool reconnecting, welcomed;
+    bool follows;       // to the session's next scene
     bool welcomed_here; // on this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
     // Snapshot pieces that arrived before the welcome, which has their format.
@@ -138,6 +139,8 @@ void foliot__client_keep_figures(
 // `bytes` are copied, with a zero behind them.
 void foliot__events_add(foliot_client *c, const foliot_client_event *event, const void *bytes,
                         size_t length);
+// Another run of the session begins: what is held back is of ticks that have been.
+void foliot__events_release(foliot_client *c);
 void foliot__events_free(foliot_client *c);
 
 // orders.c

@@ -162,8 +162,11 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->state = FOLIOT_CLIENT_PLAYING;
     c->reconnecting = false;
     c->first_snapshot = 0;
-    if ((double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick)
+    if (c->follows || (double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick) {
         c->shown_tick = 0; // another run of the session
+        foliot__events_release(c);
+    }
+    c->follows = false;
     if (!again) {
         c->next_sequence = 1;
         c->change_count = 0;

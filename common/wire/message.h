@@ -100,6 +100,7 @@ typedef struct foliot__welcome {
 
 // Why a client is refused. Those marked may be tried again.
 #define FOLIOT__DISCONNECT_REFUSED 256 // data of a disconnect: this and the reason
+#define FOLIOT__DISCONNECT_NEXT 301    // the session begins anew with another scene: come back
 #define FOLIOT__REFUSALS(X)                                                                        \
     X(PROTOCOL, 1, false)                                                                          \
     X(SESSION, 2, false)                                                                           \

@@ -89,6 +89,9 @@ typedef struct foliot_session_config {
     // What runs after every step; lent until the server is destroyed, as the world was when it was
     // created or restored. NULL: no rules; then chat passes to all. Not with a simulation.
     foliot_rules *rules;
+    // The host will follow a command that ends the session and names a next scene: peers are not
+    // dismissed but told to come back, and find the session of the same name that the host adds.
+    bool follows_next;
     // Lockstep alone:
     foliot_simulation *simulation; // instead of a world; lent, with its setup; or NULL
     uint32_t player_limit;         // of that simulation
@@ -99,11 +102,12 @@ typedef struct foliot_session_config {
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.
 foliot_session_config foliot_session_config_default(void);
-// The session's first tick is closed one period after `now_ns`. On an error the world stays the
-// caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace is not positive;
-// there is neither a simulation nor a world with its scene; or a simulation without lockstep.
-// FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step fails ends:
-// FOLIOT_SERVER_STEP_FAILED.
+// The session's first tick is closed one period after `now_ns`. The name of a session that has
+// ended may be used again: the new one takes its place, and its world is destroyed. On an error the
+// world stays the caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace
+// is not positive; there is neither a simulation nor a world with its scene; or a simulation
+// without lockstep. FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose
+// step fails ends: FOLIOT_SERVER_STEP_FAILED.
 FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server,
                                                           const foliot_session_config *config,
                                                           uint64_t now_ns);

@@ -186,6 +186,8 @@ struct foliot__session {
     uint64_t lag_ns, lag_before_ns, lag_window_ns;
     foliot__lockstep *lockstep; // NULL: snapshots
     foliot__game game;
+    bool follows_next;
+    foliot__session *former; // that had the name before: empty, but events may name it
 };
 
 struct foliot_server {
@@ -232,6 +234,7 @@ void foliot__session_send(foliot__session *session, const foliot__message *messa
 // Goodbye to a peer, and to all of a session that has ended.
 void foliot__peer_dismiss(foliot_server *server, foliot__peer *peer, const foliot__message *bye);
 void foliot__session_dismiss(foliot__session *session, const char *why);
+void foliot__session_call_back(foliot__session *session); // all peers: another scene follows
 static inline bool foliot__peer_is_here(const foliot__peer *peer)
 {
     return peer->state != FOLIOT__PEER_NONE && peer->state != FOLIOT__PEER_ENDED;
@@ -327,6 +330,8 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
                                      foliot__session **session);
 void foliot__session_destroy(foliot__session *session);
+// The session there has ended and no peer is in it any more.
+void foliot__session_replace(foliot__session **place, foliot__session *session);
 foliot__session *foliot__session_find(const foliot_server *server,
                                       const char *name); // "": the first; NULL: none
 

@@ -92,6 +92,17 @@ void foliot__session_dismiss(foliot__session *session, const char *why)
     }
 }
 
+void foliot__session_call_back(foliot__session *session)
+{
+    foliot_server *server = session->server;
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
+            peer->session == session)
+            foliot__peer_end(peer, (foliot__departure){.code = FOLIOT__DISCONNECT_NEXT});
+    }
+}
+
 void foliot__peer_supersede(foliot_server *server, uint32_t index)
 {
     foliot__peer *peer = &server->peers[index];

@@ -78,23 +78,44 @@ void foliot_server_destroy(foliot_server *server)
     free(server);
 }
 
+static void reap_peers(foliot_server *server);
+
+// Where a session of that name is; NULL: there is none.
+static foliot__session **place_of(foliot_server *server, const char *name)
+{
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (strcmp(server->sessions[i]->name, name) == 0)
+            return &server->sessions[i];
+    return NULL;
+}
+
+static bool may_add(const foliot_session_config *config, foliot__session *const *place)
+{
+    bool name = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES,
+         taken = place && (!(*place)->ended || (*place)->running);
+    return name && !taken && config->pace_hz > 0 &&
+           (config->simulation ? config->mode == FOLIOT_SESSION_LOCKSTEP
+                               : config->world && config->scene);
+}
+
 foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
                                         uint64_t now_ns)
 {
+    foliot__session **place = config->name ? place_of(server, config->name) : NULL, *session;
     server->now_ns = now_ns;
-    if (!config->name || !*config->name || strlen(config->name) >= FOLIOT_NAME_BYTES ||
-        !(config->pace_hz > 0) ||
-        (server->session_count && foliot__session_find(server, config->name)) ||
-        (config->simulation ? config->mode != FOLIOT_SESSION_LOCKSTEP
-                            : !config->world || !config->scene))
+    if (!may_add(config, place))
         return FOLIOT_STATUS_INVALID;
-    if (server->session_count == FOLIOT_SESSIONS_MAX)
+    if (!place && server->session_count == FOLIOT_SESSIONS_MAX)
         return FOLIOT_STATUS_FULL;
-    foliot_status status =
-        foliot__session_create(server, config, &server->sessions[server->session_count]);
-    if (status == FOLIOT_STATUS_OK)
-        server->session_count++;
-    return status;
+    foliot_status status = foliot__session_create(server, config, &session);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    reap_peers(server); // none is left in a session that has ended
+    if (place)
+        foliot__session_replace(place, session);
+    else
+        server->sessions[server->session_count++] = session;
+    return FOLIOT_STATUS_OK;
 }
 
 bool foliot_server_poll(foliot_server *server, foliot_server_event *event)

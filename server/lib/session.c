@@ -61,6 +61,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->world = config->simulation ? NULL : config->world;
     s->recording = config->recording;
     s->host = config->host;
+    s->follows_next = config->follows_next;
     s->pace_hz = config->pace_hz;
     s->tick = s->first_tick = config->simulation ? foliot_simulation_get_tick(config->simulation)
                                                  : foliot_world_get_tick(config->world);
@@ -91,10 +92,9 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     return FOLIOT_STATUS_OK;
 }
 
-void foliot__session_destroy(foliot__session *session)
+// All but the name.
+static void empty_session(foliot__session *session)
 {
-    if (!session)
-        return;
     foliot__game_destroy(session);
     foliot__fanout_close(session);
     foliot__lockstep_destroy(session);
@@ -102,7 +102,26 @@ void foliot__session_destroy(foliot__session *session)
     free(session->players);
     free(session->inputs);
     free(session->scene_bytes);
-    free(session);
+}
+
+void foliot__session_destroy(foliot__session *session)
+{
+    bool empty = false;
+    while (session) {
+        foliot__session *former = session->former;
+        if (!empty)
+            empty_session(session);
+        free(session);
+        session = former;
+        empty = true;
+    }
+}
+
+void foliot__session_replace(foliot__session **place, foliot__session *session)
+{
+    empty_session(*place);
+    session->former = *place;
+    *place = session;
 }
 
 foliot__session *foliot__session_find(const foliot_server *server, const char *name)

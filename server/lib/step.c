@@ -275,14 +275,17 @@ static void fail_session(foliot__session *s, foliot_status status)
 static void end_game(foliot__session *s)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    const char *reason = foliot_world_get_end(s->world, NULL);
+    const char *next = "", *reason = foliot_world_get_end(s->world, &next);
     s->ended = true;
     if (s->recording)
         write_block(s);
     snprintf(why, sizeof why, "%s", *reason ? reason : "the game has ended");
     foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
                          s->tick - s->first_tick, why);
-    foliot__session_dismiss(s, why);
+    if (s->follows_next && next && *next)
+        foliot__session_call_back(s);
+    else
+        foliot__session_dismiss(s, why);
 }
 
 // Takes in a step that has finished.

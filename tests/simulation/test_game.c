@@ -280,7 +280,7 @@ static void the_game_ends_its_session(void **state)
     simulation *s = simulation_create_game(&game_rules_kind, 0);
     simulation_join(s, "delay=5ms", false);
     simulation_run(s, 1);
-    assert_int_equal(order(s, 0, "e"), FOLIOT_STATUS_OK);
+    assert_int_equal(order(s, 0, "E"), FOLIOT_STATUS_OK);
     simulation_run(s, 1);
     assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_CLOSED);
     assert_string_equal(foliot_client_get_reason(s->clients[0]), "somebody has won");
@@ -292,8 +292,45 @@ static void the_game_ends_its_session(void **state)
     while (told.kind != FOLIOT_SERVER_GAME_ENDED);
     assert_string_equal(told.text, "somebody has won");
     assert_true(foliot_server_get_next(s->server, "main", &next));
-    assert_string_equal(next, "next.yaml");
+    assert_string_equal(next, "");
     assert_true(foliot_server_get_done(s->server));
+    simulation_destroy(s);
+}
+
+// Everybody plays on in the next scene, with rules and a score that begin anew.
+static void players_follow_to_the_next_scene(void **state)
+{
+    (void)state;
+    foliot_server_event told;
+    foliot_client_event e;
+    const char *next = NULL;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    for (unsigned i = 0; i < 3; i++)
+        simulation_join(s, "loss=5%,delay=20ms", i == 2);
+    simulation_run(s, 1);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
+        simulation_run(s, 1);
+        assert_int_equal(var_of(s, "score"), 1);
+        assert_int_equal(order(s, 1, "e"), FOLIOT_STATUS_OK);
+        do {
+            simulation_run(s, 0.001);
+            assert_true(s->now_ns < 60000000000u);
+        } while (!foliot_server_poll(s->server, &told) || told.kind != FOLIOT_SERVER_GAME_ENDED);
+        assert_true(foliot_server_get_next(s->server, "main", &next));
+        assert_string_equal(next, "next.yaml");
+        simulation_follow(s);
+        simulation_run(s, 4);
+        assert_int_equal(var_of(s, "joined"), 2);
+        assert_int_equal(var_of(s, "score"), 0);
+        for (unsigned i = 0; i < 3; i++) {
+            assert_int_equal(foliot_client_get_state(s->clients[i]), FOLIOT_CLIENT_PLAYING);
+            assert_int_equal(seen_var(s->clients[i], "score"), -1);
+            assert_true(next_event(s->clients[i], FOLIOT_CLIENT_ENDED, &e));
+            assert_true(foliot_client_get_name(s->clients[i], 0));
+        }
+    }
+    assert_int_equal(counted(s)->refusals, 0);
     simulation_destroy(s);
 }
 
@@ -377,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_client_refuses_what_a_server_would),
         cmocka_unit_test(a_host_gives_commands),
         cmocka_unit_test(the_game_ends_its_session),
+        cmocka_unit_test(players_follow_to_the_next_scene),
         cmocka_unit_test(rules_dismiss_players_and_may_fail),
         cmocka_unit_test(spectators_learn_late),
         cmocka_unit_test(tags_are_small),

@@ -67,12 +67,12 @@ static void set_tag(foliot_rules *rules, const foliot_world *world, uint32_t tag
     (void)status;
 }
 
-static void end(foliot_rules *rules)
+static void end(foliot_rules *rules, const char *next)
 {
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_end);
     c.fields = FOLIOT_COMMAND_HAS(end, reason) | FOLIOT_COMMAND_HAS(end, next);
     c.as.end.reason = "somebody has won";
-    c.as.end.next = "next.yaml";
+    c.as.end.next = next;
     foliot_status status = foliot_rules_command(rules, &c);
     (void)status;
 }
@@ -122,7 +122,8 @@ static void take_order(game_rules_state *g, const foliot_rules_view *view, folio
             order->length, order->bytes[0] == 'm');
         break;
     case 'e':
-        end(rules);
+    case 'E':
+        end(rules, order->bytes[0] == 'e' ? "next.yaml" : "");
         break;
     case 'k':
         foliot_rules_kick(rules, order->player, "asked for it");

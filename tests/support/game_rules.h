@@ -15,7 +15,8 @@
 //   't' u8    the tag of body 0
 //   'p'       a point: var "score" grows by one
 //   'm'       a message to its player; 'M': to all, unreliable
-//   'e'       ends the session; 'k': dismisses its player; 'f': fails
+//   'e'       ends the session with a next scene; 'E': for good; 'k': dismisses its player; 'f':
+//   fails
 // Chat goes to all with ">" before it. Joins and leaves count in var "joined" and "left".
 extern const foliot_rules_kind game_rules_kind;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "game_rules.h"
 #include "status.h"
 
 static const double spawns[2][3] = {{0, 0, 0}, {5, 0, 0}};
@@ -118,7 +119,8 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
                                      .recording = s->recording,
                                      .pace_hz = 60,
                                      .spectator_delay_s = spectator_delay_s,
-                                     .rules = s->rules};
+                                     .rules = s->rules,
+                                     .follows_next = true};
     must(foliot_server_add_session(s->server, &session, s->now_ns));
 }
 
@@ -142,6 +144,19 @@ static simulation *create(bool game, const foliot_rules_kind *rules, double spec
     }
     open_server(s, world, spectator_delay_s);
     return s;
+}
+
+void simulation_follow(simulation *s)
+{
+    char problem[256];
+    foliot_rules *former = s->rules;
+    foliot_session_config session = {
+        .name = "main", .scene = &s->scene, .pace_hz = 60, .follows_next = true};
+    must(foliot_rules_create(&game_rules_kind, &s->scene, &s->rules, problem, sizeof problem));
+    must(foliot_world_create(&s->scene, &session.world));
+    session.rules = s->rules;
+    must(foliot_server_add_session(s->server, &session, s->now_ns));
+    foliot_rules_destroy(former);
 }
 
 void simulation_crash(simulation *s, double down_s)

@@ -50,6 +50,8 @@ simulation *simulation_create_delayed(double spectator_delay_s);
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s);
 // The same, recorded to a file.
 simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file);
+// The game's host follows it to its next scene, which is the same.
+void simulation_follow(simulation *s);
 // The server dies, and another goes on with its recording `down_s` later. Clients stay.
 void simulation_crash(simulation *s, double down_s);
 void simulation_destroy(simulation *s);
