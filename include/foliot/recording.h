@@ -58,7 +58,8 @@ typedef struct foliot_recording_rules {
     foliot_status (*save)(void *user, void *bytes, size_t capacity, size_t *length);
     // For foliot_recording_resume: the state at a keyframe, and then every tick that was recorded
     // after it, with the world as its step left it; `save` is then called with the state of now. An
-    // error ends the resumption. NULL: the rules are not run again.
+    // error ends the resumption. `bytes` NULL: none was stored with that keyframe. NULL: the rules
+    // are not run again.
     foliot_status (*restore)(void *user, const void *bytes, size_t length);
     foliot_status (*tick)(void *user, const foliot_rules_view *view);
     void *user;

@@ -11,6 +11,7 @@ record() { # NAME SCENE
     local file=tests/golden/$1.foliot inputs=
     if [ -e "$file" ] && "$build/foliot-replay" verify "$file" >/dev/null 2>&1; then return; fi
     grep -q '^players:' "$2" && inputs="--inputs tests/golden/players.txt"
+    [ -e "${2%.yaml}.jsonl" ] && inputs="$inputs --commands ${2%.yaml}.jsonl"
     rm -f "$file"
     # shellcheck disable=SC2086 # two words or none
     "$build/foliot-lab" run "$2" --ticks 120 $inputs --record "$file" --json >/dev/null
@@ -21,4 +22,5 @@ for scene in scenes/*.yaml; do
 done
 # One that is called after its format: the others may be older.
 record format-3 scenes/spacewar.yaml
+record format-5 tests/golden/session.yaml
 echo "wrote $written of $(find tests/golden -name '*.foliot' | wc -l) recordings; the others verify"

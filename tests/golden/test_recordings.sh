@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: recordings of formats 1 and 3 that were made once verify with this build: every ready scene, to the last bit. That
+# Goal: recordings of formats 1, 3 and 5 that were made once verify with this build: every ready scene, to the last bit. That
 # the alarm rings is seen by a fault of one ulp in each of them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
