@@ -37,7 +37,12 @@ int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments
                               const foliot__host_options *options);
 int foliot__app_open_transport(foliot__app *a);
 int foliot__app_start_server(foliot__app *a); // with all sessions
+int foliot__app_add_session(foliot__app *a, foliot__hosted *h);
 bool foliot__app_lockstep(const foliot__hosted *h);
+
+// next.c
+// The session has ended; if its last command named a next scene, that is hosted in its place.
+void foliot__app_follow(foliot__app *a, const char *session);
 
 // loop.c
 uint64_t foliot__app_now_ns(void); // CLOCK_MONOTONIC

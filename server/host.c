@@ -183,6 +183,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
         return FOLIOT__EXIT_SCENE;
     }
     take_name(hosted, name ? name : hosted->scene->name);
+    snprintf(hosted->scene_file, sizeof hosted->scene_file, "%s", file);
     int code = apply_options(hosted, file, options);
     if (code)
         return code;
@@ -296,6 +297,13 @@ static int close_recording(const foliot__hosted *hosted)
                state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
                (unsigned long long)state.ticks_lost);
     return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
+}
+
+int foliot__hosted_end_recording(foliot__hosted *hosted)
+{
+    int code = hosted->recording ? close_recording(hosted) : 0;
+    hosted->recording = NULL;
+    return code;
 }
 
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)

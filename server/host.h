@@ -20,6 +20,7 @@ typedef struct foliot__hosted {
     foliot_world *world; // the server's from the moment it is added
     foliot_recording *recording;
     char recording_file[512];
+    char scene_file[512]; // "": it was resumed
     double pace_hz;
     bool resumed;
     bool lockstep; // resumed, and hosted so before
@@ -58,6 +59,7 @@ int foliot__hosted_resume_rules(foliot__hosted *hosted, const foliot_replay_summ
                                 const foliot__host_options *options);
 const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *hosted);
 void foliot__hosted_destroy_rules(foliot__hosted *hosted);
+int foliot__hosted_end_recording(foliot__hosted *hosted); // as below, for one that goes on
 // Closes the recordings and prints their tick ranges to stdout. All are ended before the first is
 // compacted: what ends the process meanwhile costs no recording its end. Returns an exit code.
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count);

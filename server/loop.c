@@ -83,6 +83,8 @@ static void log_events(foliot__app *a)
     while (foliot_server_poll(a->server, &event)) {
         foliot__log_event(&event);
         a->failed = a->failed || event.kind == FOLIOT_SERVER_STEP_FAILED;
+        if (event.kind == FOLIOT_SERVER_GAME_ENDED)
+            foliot__app_follow(a, event.session);
     }
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))

@@ -115,6 +115,30 @@ int foliot__app_open_transport(foliot__app *a)
     return FOLIOT__EXIT_AGAIN;
 }
 
+int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
+{
+    foliot_session_config session = {.name = h->name,
+                                     .scene = h->scene,
+                                     .world = h->world,
+                                     .recording = h->recording,
+                                     .pace_hz = h->pace_hz,
+                                     .ticks = foliot__given.ticks,
+                                     .host = &a->host,
+                                     .rules = h->rules,
+                                     .follows_next = true,
+                                     .mode = foliot__app_lockstep(h) ? FOLIOT_SESSION_LOCKSTEP
+                                                                     : FOLIOT_SESSION_SNAPSHOTS,
+                                     .input_delay = (uint32_t)foliot__given.input_delay,
+                                     .spectator_delay_s = foliot__given.spectator_delay,
+                                     .refuses_forced = foliot__given.no_force};
+    foliot_status status = foliot_server_add_session(a->server, &session, foliot__app_now_ns());
+    if (status == FOLIOT_STATUS_OK)
+        return 0;
+    fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name,
+            foliot_status_get_text(status));
+    return FOLIOT__EXIT_ERROR;
+}
+
 int foliot__app_start_server(foliot__app *a)
 {
     foliot_server_config config = foliot_server_config_default();
@@ -135,27 +159,8 @@ int foliot__app_start_server(foliot__app *a)
                             .run_user = a->pool,
                             .threads = (uint32_t)foliot__given.threads,
                             .yield = foliot__pool_yield};
-    for (uint32_t i = 0; i < a->hosted_count; i++) {
-        foliot__hosted *h = &a->hosted[i];
-        foliot_session_config session = {.name = h->name,
-                                         .scene = h->scene,
-                                         .world = h->world,
-                                         .recording = h->recording,
-                                         .pace_hz = h->pace_hz,
-                                         .ticks = foliot__given.ticks,
-                                         .host = &a->host,
-                                         .rules = h->rules,
-                                         .mode = foliot__app_lockstep(h) ? FOLIOT_SESSION_LOCKSTEP
-                                                                         : FOLIOT_SESSION_SNAPSHOTS,
-                                         .input_delay = (uint32_t)foliot__given.input_delay,
-                                         .spectator_delay_s = foliot__given.spectator_delay,
-                                         .refuses_forced = foliot__given.no_force};
-        foliot_status status = foliot_server_add_session(a->server, &session, foliot__app_now_ns());
-        if (status != FOLIOT_STATUS_OK) {
-            fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name,
-                    foliot_status_get_text(status));
-            return FOLIOT__EXIT_ERROR;
-        }
-    }
-    return 0;
+    int code = 0;
+    for (uint32_t i = 0; code == 0 && i < a->hosted_count; i++)
+        code = foliot__app_add_session(a, &a->hosted[i]);
+    return code;
 }

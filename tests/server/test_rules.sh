@@ -70,3 +70,24 @@ exits "a script that is no Lua" 78 'wrong.lua:[0-9]+:.* expected' "$server" game
 exits "a scene that takes no commands" 78 'commands_max' "$server" "$scenes/spacewar.yaml" --rules game.lua --port 0 --no-record
 ls ./*.foliot | grep -v '^./game.foliot$' >left.out
 ok "a start that is refused leaves no recording" test ! -s left.out
+
+# Rounds: a scene that names the next one. Bots play on without doing anything for it.
+cat >round.lua <<'END'
+function on_tick() if world.tick() == 90 then end_session('round over', 'second.yaml') end end
+END
+sed 's/^name: .*/name: second/' game.yaml >second.yaml
+start game.yaml --rules round.lua --port 0 --record first.foliot
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 4 --json >ada.out 2>ada.log
+ok "a client plays on in the next scene" test $? = 0
+ok "which is told" grep -q 'goes on with second.yaml' server.log
+stop
+ok "the server ends in order" test $? = 0
+"$replay" verify --json first.foliot >verify.out
+ok "the first round's recording verifies" grep -q '"verdict":"match"' verify.out
+"$replay" verify --json spacewar-*.foliot >verify.out
+ok "and so does the second's" grep -q '"verdict":"match"' verify.out
+ok "with the player in it" test "$(field players verify.out)" = 1
+sed -i "s|second.yaml|../second.yaml|" round.lua
+start game.yaml --rules round.lua --port 0 --no-record
+wait $server_pid
+ok "a next scene elsewhere is not hosted: the game is over" grep -q 'no name of a file' server.log
