@@ -136,7 +136,7 @@ static bool put_block(foliot_recording *recording, foliot__queued block,
     return true;
 }
 
-static bool close_block(foliot_recording *recording)
+bool foliot__recording_close_block(foliot_recording *recording)
 {
     foliot__recording_encoder *encoder = &recording->encoder;
     size_t inputs, digests;
@@ -156,7 +156,7 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
 {
     foliot__recording_encoder *encoder = &recording->encoder;
     foliot__buffer *payload = &recording->capture;
-    if (!close_block(recording))
+    if (!foliot__recording_close_block(recording))
         return false;
     if (!capture_state(recording, simulation)) {
         recording->full = true;
@@ -375,7 +375,7 @@ foliot_status foliot_recording_open_simulation(const char *file,
     return status;
 }
 
-static foliot_status stop_status(const foliot_recording *recording)
+foliot_status foliot__recording_status(const foliot_recording *recording)
 {
     if (atomic_load(&recording->drain.stopped_errno))
         return FOLIOT_STATUS_IO;
@@ -387,7 +387,7 @@ static bool encode_tick(foliot_recording *recording, const foliot__recorded_tick
 {
     if (foliot__recording_encode_tick(&recording->encoder, recorded, recording->digest))
         return true;
-    if (close_block(recording) &&
+    if (foliot__recording_close_block(recording) &&
         foliot__recording_encode_tick(&recording->encoder, recorded, recording->digest))
         return true;
     recording->full = true;
@@ -443,18 +443,18 @@ foliot_status foliot_recording_append_simulation_tick(foliot_recording *recordin
     if (recording->ended || tick != recording->seen_tick + 1 || !recordable(recording, &recorded))
         return FOLIOT_STATUS_INVALID;
     recording->seen_tick = tick;
-    if (stop_status(recording) != FOLIOT_STATUS_OK)
-        return stop_status(recording);
+    if (foliot__recording_status(recording) != FOLIOT_STATUS_OK)
+        return foliot__recording_status(recording);
     recording->digest = foliot_simulation_get_digest(simulation);
     if (!encode_tick(recording, &recorded))
-        return stop_status(recording);
+        return foliot__recording_status(recording);
     recording->state.appended_tick = tick;
     const foliot_recording_config *config = &recording->config;
     if (config->keyframe_ticks && tick - recording->keyframe_tick >= config->keyframe_ticks)
         put_keyframe(recording, simulation, NULL);
     else if (tick - recording->encoder.first_tick >= config->block_ticks)
-        close_block(recording);
-    return stop_status(recording);
+        foliot__recording_close_block(recording);
+    return foliot__recording_status(recording);
 }
 
 const foliot_resumption *foliot_recording_get_resumption(const foliot_recording *recording)
@@ -462,82 +462,24 @@ const foliot_resumption *foliot_recording_get_resumption(const foliot_recording 
     return recording->journal ? &recording->resumption : NULL;
 }
 
-static foliot_status append_note(foliot_recording *recording, const char *what, const char *text)
-{
-    if (recording->ended)
-        return FOLIOT_STATUS_INVALID;
-    if (stop_status(recording) == FOLIOT_STATUS_OK)
-        foliot__recording_encode_note(&recording->encoder.notes, recording->encoder.tick, what,
-                                      text);
-    return stop_status(recording);
-}
-
-foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name,
-                                            bool lockstep)
-{
-    append_note(recording, "mode", lockstep ? "lockstep" : "snapshot");
-    return append_note(recording, "session", name);
-}
-
-foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player,
-                                           const char *name, foliot_player_proof proof)
-{
-    char text[FOLIOT__NOTE_TEXT_BYTES];
-    foliot__journal_player_text(text, player, proof, name);
-    return append_note(recording, "player", text);
-}
-
-foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player,
-                                          foliot_player_proof proof)
-{
-    char text[FOLIOT__NOTE_TEXT_BYTES];
-    foliot__journal_player_text(text, player, proof, "");
-    return append_note(recording, "token", text);
-}
-
-foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, uint32_t player)
-{
-    char text[FOLIOT__NOTE_TEXT_BYTES];
-    snprintf(text, sizeof text, "%u", player);
-    return append_note(recording, "heard", text);
-}
-
-foliot_status foliot_recording_note_message(foliot_recording *recording, uint32_t player,
-                                            bool reliable, const void *bytes, size_t length)
-{
-    if (!recording->takes_commands || length > FOLIOT_MESSAGE_BYTES_MAX)
-        return FOLIOT_STATUS_INVALID;
-    foliot__recording_encoder *encoder = &recording->encoder;
-    if (stop_status(recording) != FOLIOT_STATUS_OK)
-        return stop_status(recording);
-    if (encoder->message_count == FOLIOT__RECORDING_NOTES_MAX && !close_block(recording))
-        return stop_status(recording);
-    if (encoder->message_count == FOLIOT__RECORDING_NOTES_MAX)
-        return FOLIOT_STATUS_FULL; // all of one tick
-    encoder->message_count++;
-    foliot__recording_encode_message(&encoder->messages, encoder->tick + 1, player, reliable, bytes,
-                                     (uint32_t)length);
-    return FOLIOT_STATUS_OK;
-}
-
 foliot_status foliot_recording_flush(foliot_recording *recording)
 {
-    if (stop_status(recording) == FOLIOT_STATUS_OK)
-        close_block(recording);
-    return stop_status(recording);
+    if (foliot__recording_status(recording) == FOLIOT_STATUS_OK)
+        foliot__recording_close_block(recording);
+    return foliot__recording_status(recording);
 }
 
 foliot_status foliot_recording_drain(foliot_recording *recording)
 {
     if (!recording->drain.threaded)
         foliot__drain_run(&recording->drain);
-    return stop_status(recording);
+    return foliot__recording_status(recording);
 }
 
 foliot_status foliot_recording_wait(foliot_recording *recording, bool synced)
 {
     foliot__drain_wait(&recording->drain, synced);
-    return stop_status(recording);
+    return foliot__recording_status(recording);
 }
 
 foliot_recording_state foliot_recording_get_state(const foliot_recording *recording)
@@ -548,7 +490,7 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
     state.queued_bytes = foliot__ring_used(&recording->drain.ring);
     state.keyframe_bytes = atomic_load(&recording->drain.keyframe_bytes);
     state.other_bytes = atomic_load(&recording->drain.other_bytes);
-    state.stopped = stop_status(recording);
+    state.stopped = foliot__recording_status(recording);
     state.stopped_errno = atomic_load(&recording->drain.stopped_errno);
     // What is queued behind a full queue is still written; behind a refusing disk nothing is.
     if (state.stopped == FOLIOT_STATUS_IO)
@@ -561,16 +503,17 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
 foliot_status foliot_recording_end(foliot_recording *recording)
 {
     if (recording->ended)
-        return stop_status(recording);
+        return foliot__recording_status(recording);
     recording->ended = true;
     foliot__drain_wait(&recording->drain, false); // makes room for the last blocks
-    if (stop_status(recording) == FOLIOT_STATUS_OK && close_block(recording)) {
+    if (foliot__recording_status(recording) == FOLIOT_STATUS_OK &&
+        foliot__recording_close_block(recording)) {
         static const foliot__buffer nothing;
         foliot__drain_wait(&recording->drain, false);
         put_block(recording, (foliot__queued){.kind = FOLIOT__QUEUED_CLOSING}, &nothing);
     }
     foliot__drain_wait(&recording->drain, true);
-    return stop_status(recording);
+    return foliot__recording_status(recording);
 }
 
 foliot_status foliot_recording_compact(foliot_recording *recording)

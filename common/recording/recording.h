@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recording.h: a recording in progress, as its files share it: recording.c (the host's side),
-// drain.c (the writing side), resume.c.
+// recording.h: a recording in progress, as its files share it: recording.c and
+// recording_notes.c (the host's side), drain.c (the writing side), resume.c.
 #ifndef FOLIOT_RECORDING_RECORDING_H
 #define FOLIOT_RECORDING_RECORDING_H
 
@@ -106,6 +106,10 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
                                     const foliot_simulation *simulation,
                                     foliot_recording **recording);
 void foliot__recording_free(foliot_recording *recording); // what foliot__recording_new made
+// What it stopped with.
+foliot_status foliot__recording_status(const foliot_recording *recording);
+// The ticks since the last block, if there are any, become one. False: it stopped there.
+bool foliot__recording_close_block(foliot_recording *recording);
 // Starts the writing side and puts the first keyframe. On an error the sink stays the caller's.
 foliot_status foliot__recording_start(foliot_recording *recording,
                                       const foliot_recording_sink *sink,

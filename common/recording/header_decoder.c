@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// header_decoder.c: reads one key of a HEADER after the other. Which keys must be there is
+// record_decoder.c's.
+#include "recording/header_decoder.h"
+
+#include "base/unpack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void foliot__unpack_bin16(foliot__reader *r, uint8_t out[16])
+{
+    uint32_t length;
+    const uint8_t *bytes = foliot__unpack_bin(r, &length);
+    if (length == 16)
+        memcpy(out, bytes, 16);
+    else
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+}
+
+static void unpack_text(foliot__reader *r, char *out, size_t capacity)
+{
+    uint32_t length;
+    const char *text = foliot__unpack_str(r, &length);
+    if (length >= capacity)
+        length = (uint32_t)capacity - 1;
+    for (uint32_t i = 0; i < length; i++) // it will be printed
+        out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
+    out[length] = 0;
+}
+
+static void unpack_scene(foliot__reader *r, foliot__recording_header *header)
+{
+    const uint8_t *bytes = foliot__unpack_bin(r, &header->scene_bytes);
+    free(header->scene);
+    header->scene = malloc(header->scene_bytes + 1);
+    if (!header->scene)
+        foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
+    else if (bytes)
+        memcpy(header->scene, bytes, header->scene_bytes);
+}
+
+static void unpack_capacities(foliot__reader *r, foliot__recording_header *header)
+{
+    uint32_t count = foliot__unpack_array(r);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = foliot__unpack_uint(r);
+        if (value > UINT32_MAX)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        else if (i < 6)
+            header->capacities[i] = (uint32_t)value;
+    }
+    if (count < 6)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+}
+
+static void unpack_rules(foliot__reader *r, foliot__recording_header *header)
+{
+    uint64_t value = foliot__unpack_uint(r);
+    if (value > UINT32_MAX)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    header->rules = (uint32_t)value;
+}
+
+// The text of a script, closed by a zero.
+static void unpack_rules_text(foliot__reader *r, foliot__recording_header *header)
+{
+    uint32_t length;
+    const uint8_t *bytes = foliot__unpack_bin(r, &length);
+    if (length > FOLIOT_RULES_SCRIPT_BYTES_MAX)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    if (r->status != FOLIOT_STATUS_OK)
+        return;
+    free(header->rules_text);
+    header->rules_text = calloc(1, (size_t)length + 1);
+    header->rules_text_bytes = length;
+    if (!header->rules_text)
+        foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
+    else if (length)
+        memcpy(header->rules_text, bytes, length);
+}
+
+static void unpack_rules_version(foliot__reader *r, foliot__recording_header *header)
+{
+    uint64_t value = foliot__unpack_uint(r);
+    if (value > UINT32_MAX)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    header->rules_version = (uint32_t)value;
+}
+
+#define KEYS 16
+
+unsigned foliot__decode_header_key(foliot__reader *r, foliot__recording_header *header)
+{
+    static const char *const keys[KEYS] = {
+        "scene",       "integrator",    "dt",         "seed",       "tick",  "capacities",
+        "fingerprint", "build",         "version",    "simulation", "rules", "setup",
+        "rules_name",  "rules_version", "rules_text", "rules_build"};
+    uint32_t length;
+    unsigned key = 0;
+    const char *text = foliot__unpack_str(r, &length);
+    while (key < KEYS && !(text && strlen(keys[key]) == length && !memcmp(keys[key], text, length)))
+        key++;
+    switch (key) {
+    case 0:
+        unpack_scene(r, header);
+        break;
+    case 1:
+        unpack_text(r, header->integrator, sizeof header->integrator);
+        break;
+    case 2:
+        header->dt = foliot__unpack_f64(r);
+        break;
+    case 3:
+        header->seed = foliot__unpack_uint(r);
+        break;
+    case 4:
+        header->tick = foliot__unpack_uint(r);
+        break;
+    case 5:
+        unpack_capacities(r, header);
+        break;
+    case 6:
+        foliot__unpack_bin16(r, header->fingerprint);
+        break;
+    case 7:
+        unpack_text(r, header->build, sizeof header->build);
+        break;
+    case 8:
+        unpack_text(r, header->version, sizeof header->version);
+        break;
+    case 9:
+        unpack_text(r, header->simulation, sizeof header->simulation);
+        break;
+    case 10:
+        unpack_rules(r, header);
+        break;
+    case 11:
+        unpack_scene(r, header);
+        break;
+    case 12:
+        unpack_text(r, header->rules_name, sizeof header->rules_name);
+        break;
+    case 13:
+        unpack_rules_version(r, header);
+        break;
+    case 14:
+        unpack_rules_text(r, header);
+        break;
+    case 15:
+        unpack_text(r, header->rules_build, sizeof header->rules_build);
+        break;
+    default:
+        foliot__unpack_skip(r);
+        return 0;
+    }
+    return 1u << key;
+}
