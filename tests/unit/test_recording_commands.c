@@ -417,6 +417,8 @@ static void malformed_ticks_are_refused(void **state)
         FOLIOT_STATUS_OK);
     check_eq(foliot_recording_note_message(s->recording, 0, false, "", 1001),
              FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_recording_end(s->recording), FOLIOT_STATUS_OK);
+    check_eq(foliot_recording_note_message(s->recording, 0, false, "", 0), FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
 }
 
