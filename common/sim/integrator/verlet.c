@@ -19,6 +19,7 @@
 
 #include "sim/integrator/scheme.h"
 
+#include "sim/state/filter.h"
 #include "sim/state/lanes.h"
 #include "sim/integrator/runge_kutta.h"
 
@@ -55,6 +56,19 @@ static void take_differences(const foliot__step *step, double dt_before, foliot_
         u.y[i] = inverse_mass[i] > 0 ? (x.y[i] - p.y[i]) / dt_before : 0;
         u.z[i] = inverse_mass[i] > 0 ? (x.z[i] - p.z[i]) / dt_before : 0;
     }
+}
+
+// Dampers see kinematic bodies move.
+static void take_kinematic(const foliot__step *step, foliot__v3 u)
+{
+    foliot_world *world = step->world;
+    foliot__v3 v = foliot__velocity(world);
+    for (uint32_t i = 0; world->extended && i < step->count; i++)
+        if (foliot__is_kinematic(world, i)) {
+            u.x[i] = v.x[i];
+            u.y[i] = v.y[i];
+            u.z[i] = v.z[i];
+        }
 }
 
 // Bodies that have no `previous`: the u from which a kick by `duration` makes v + a dt / 2.
@@ -147,6 +161,7 @@ static void advance_verlet(const foliot__step *step, double dt_before, double du
     foliot__v3 u = foliot__scratch_vector(world, MEAN), u0 = foliot__scratch_vector(world, BEFORE);
     bool all = all_started(step);
     take_differences(step, dt_before, u);
+    take_kinematic(step, u);
     if (!all)
         start_by_taylor(step, duration, u);
     foliot__copy(u0, u, foliot__lanes(world));
