@@ -373,13 +373,25 @@ static bool broken_valid(const layout *p)
     return true;
 }
 
+// Where no body turns, orientations are no state: those of the scene stay, others are upright.
+static void erase_body(foliot_world *world, uint32_t slot, bool alive)
+{
+    double *const at[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
+                           foliot__orientation_y(world), foliot__orientation_z(world)};
+    const double q[4] = {at[0][slot], at[1][slot], at[2][slot], at[3][slot]};
+    bool known = slot < world->scene_bodies && foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE;
+    foliot__body_erase(world, slot);
+    for (int k = 0; k < 4 && alive && !world->rotates; k++)
+        at[k][slot] = known ? q[k] : k == 0;
+}
+
 // All rows of an extended world.
 static void restore_rows(foliot_world *world, const layout *p)
 {
     uint32_t end = p->count > world->body_count ? p->count : world->body_count;
     world->contact_count = 0;
     for (uint32_t i = 0; i < end; i++) {
-        foliot__body_erase(world, i);
+        erase_body(world, i, i < p->count && entry_flags(p, i) & FOLIOT_BODY_ALIVE);
         if (i >= p->count) {
             foliot__generation(world)[i] = 0;
             continue;

@@ -232,7 +232,7 @@ void foliot__session_restore(foliot_world *world, const foliot__session_layout *
 
 // -- rows of bodies
 
-static bool shape_valid(const foliot_world *world, const foliot__body_row *row)
+static bool shape_valid(const foliot__body_row *row)
 {
     const double extent[3] = {row->half_x, row->half_y, row->half_z};
     for (unsigned k = 0; k < 3; k++)
@@ -240,8 +240,6 @@ static bool shape_valid(const foliot_world *world, const foliot__body_row *row)
             return false;
     if (row->shape_kind > FOLIOT_SHAPE_CAPSULE || !number_in(row->radius, 0, FOLIOT_POSITION_MAX) ||
         !in_range(row->plane_offset))
-        return false;
-    if (row->shape_kind != FOLIOT_SHAPE_POINT && !world->collides)
         return false;
     switch (row->shape_kind) {
     case FOLIOT_SHAPE_SPHERE:
@@ -282,7 +280,7 @@ bool foliot__extended_row_valid(const foliot_world *world, uint32_t slot, uint32
     if (row->prototype > world->prototype_count ||
         (row->prototype != 0) == (scene || player)) // what else is in a slot was spawned from one
         return false;
-    return shape_valid(world, row) && mass_valid(world, flags, row) && row->category != 0 &&
+    return shape_valid(row) && mass_valid(world, flags, row) && row->category != 0 &&
            number_in(row->friction, 0, MASS_MAX) && number_in(row->restitution, 0, 1) &&
            in_range(row->gravity_scale) && number_in(row->linear_damping, 0, FOLIOT_POSITION_MAX) &&
            number_in(row->angular_damping, 0, FOLIOT_POSITION_MAX) &&
