@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 // test_kinematic_bodies.c: bodies that move as their velocity says: exactly, under every scheme,
 // and what they do to others by contact, friction, joints and springs, against motion computed by
-// hand. Targets are set as commands set them, between two steps.
+// hand. Where they are sent is test_kinematic_targets.c's.
 #include "text_world.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#include "sim/force/force.h"
-#include "sim/state/body.h"
-#include "sim/world/target.h"
-#include "task_pool.h"
 
 #define HEAD "foliot: 1\nname: t\ntick_hz: 60\ngravity: [0, 0, -9.81]\n"
 #define PLATFORM "shape: {kind: box, half: [4, 4, 0.1]}"
@@ -188,7 +183,64 @@ static void a_turning_bar_strikes_with_the_speed_of_its_surface(void **state)
     foliot_world_destroy(world);
 }
 
+// A pusher of a third of a crate's size a tick, which no impact is: contacts see it come.
+static void a_pusher_does_not_sink_in(void **state)
+{
+    (void)state;
+    foliot_world *world = text_world("foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
+                                     "  - {kinematic: true, position: [-1.03, 0, 0],\n"
+                                     "     velocity: [4, 0, 0], " CRATE "}\n"
+                                     "  - {position: [0, 0, 0], " CRATE "}\n");
+    double least = 1;
+    for (int t = 0; t < 60; t++) {
+        step_ticks(world, 1);
+        double gap = state_of(world, 1).position[0] - state_of(world, 0).position[0] - 0.4;
+        least = gap < least ? gap : least;
+    }
+    check_gt(least, -0.01);
+    check_near(state_of(world, 1).velocity[0], 4, 0.1); // as against a wall
+    foliot_world_destroy(world);
+}
+
+// Faster than contacts can follow, and about no axis of its own.
+static void a_fast_spin_is_kept(void **state)
+{
+    (void)state;
+    foliot_world *world = text_world("foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
+                                     "  - {kinematic: true, angular_velocity: [300, 500, 400],\n"
+                                     "     shape: {kind: box, half: [0.3, 0.2, 0.1]}}\n"
+                                     "  - {position: [3, 0, 0], " CRATE "}\n");
+    step_ticks(world, 30);
+    check_bits(state_of(world, 0).angular_velocity[0], 300);
+    check_bits(state_of(world, 0).angular_velocity[1], 500);
+    check_bits(state_of(world, 0).angular_velocity[2], 400);
+    foliot_world_destroy(world);
+}
+
 // -- what hangs on them
+
+// A damper sees its kinematic end move: nothing is damped where both have one velocity.
+static void dampers_follow_them_under_every_scheme(void **state)
+{
+    (void)state;
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        char text[512];
+        if (id == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
+            continue;
+        snprintf(text, sizeof text,
+                 "foliot: 1\nname: t\ntick_hz: 60\nintegrator: %s\nbodies:\n"
+                 "  - {name: cart, kinematic: true, velocity: [2, 0, 0]}\n"
+                 "  - {name: tail, velocity: [2, 0, 0]}\n"
+                 "forces: [{kind: spring, a: cart, b: tail, stiffness: 1, damping: 30,\n"
+                 "          damping_kind: isotropic}]\n",
+                 foliot_integrator_get_info((foliot_integrator)id)->name);
+        foliot_world *world = text_world(text);
+        step_ticks(world, 120);
+        check_near(state_of(world, 1).position[0], 4, 0.05);
+        check_near(state_of(world, 1).velocity[0], 2, 0.05);
+        foliot_world_destroy(world);
+    }
+}
 
 static void joints_and_springs_follow_them(void **state)
 {
@@ -241,8 +293,10 @@ static void what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move(v
     assert_true(asleep(world, 1));
     assert_false(asleep(world, 0));
     set_speed(world, 0, 0.01); // slower than what counts as still
-    step_ticks(world, 600);
-    assert_false(asleep(world, 1));
+    for (int t = 0; t < 600; t++) {
+        step_ticks(world, 1);
+        assert_false(asleep(world, 1));
+    }
     check_near(state_of(world, 1).position[0], 0.1, 0.001);
     set_speed(world, 0, 0);
     step_ticks(world, 120);
@@ -250,6 +304,26 @@ static void what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move(v
     set_speed(world, 2, 30); // one that comes from afar
     step_ticks(world, 60);
     check_gt(state_of(world, 1).position[0], 4.0);
+    foliot_world_destroy(world);
+}
+
+// A slack rope holds a sleeper to a winch that stands far off and then drives away.
+static void what_hangs_on_them_wakes_when_they_move(void **state)
+{
+    (void)state;
+    foliot_world *world =
+        text_world(HEAD "sleep: true\nbodies:\n"
+                        "  - {static: true, shape: {kind: plane}}\n"
+                        "  - {name: winch, kinematic: true, position: [3, 0, 0.2], " CRATE "}\n"
+                        "  - {name: load, position: [0, 0, 0.2], " CRATE "}\n"
+                        "constraints: [{kind: distance, a: winch, b: load, length: 4}]\n");
+    step_ticks(world, 120);
+    assert_true(asleep(world, 2));
+    set_speed(world, 1, 2);
+    step_ticks(world, 1);
+    assert_false(asleep(world, 2));
+    step_ticks(world, 119);
+    check_near(state_of(world, 2).position[0], 3, 0.1);
     foliot_world_destroy(world);
 }
 
@@ -270,207 +344,6 @@ static void they_move_while_all_others_sleep(void **state)
     foliot_world_destroy(world);
 }
 
-// -- targets
-
-static void they_arrive_at_their_target_to_the_bit_and_stop(void **state)
-{
-    (void)state;
-    foliot_world *world = text_world(sleepers);
-    const double place[3] = {0.1, 1.0 / 3, -0.7};
-    const double half_turn[4] = {0.9, 0.1, -0.3, 0.2};
-    assert_false(foliot__target_set(world, 1, place, NULL)); // dynamic
-    assert_true(foliot__target_set(world, 0, place, half_turn));
-    step_ticks(world, 1);
-    foliot_body_state lift = state_of(world, 0);
-    double length = sqrt(0.81 + 0.01 + 0.09 + 0.04);
-    for (int k = 0; k < 3; k++) {
-        check_bits(lift.position[k], place[k]);
-        check_near(lift.velocity[k], place[k] * 60, 1e-12);
-    }
-    for (int k = 0; k < 4; k++)
-        check_near(lift.orientation[k], half_turn[k] / length, 1e-15);
-    assert_true(lift.flags & FOLIOT_BODY_TARGETED);
-    assert_false(lift.flags & FOLIOT__TARGET_NEW);
-    double spin = sqrt(lift.angular_velocity[0] * lift.angular_velocity[0] +
-                       lift.angular_velocity[1] * lift.angular_velocity[1] +
-                       lift.angular_velocity[2] * lift.angular_velocity[2]);
-    check_near(spin, 60 * 2 * acos(0.9 / length), 1e-9);
-    step_ticks(world, 1);
-    lift = state_of(world, 0);
-    for (int k = 0; k < 3; k++) {
-        check_bits(lift.position[k], place[k]);
-        check_bits(lift.velocity[k], 0);
-        check_bits(lift.angular_velocity[k], 0);
-    }
-    assert_false(lift.flags & FOLIOT_BODY_TARGETED);
-    foliot_world_destroy(world);
-}
-
-// The two parts may come apart; what is too far for a tick is refused; a dropped target is none.
-static void targets_add_up_and_are_checked(void **state)
-{
-    (void)state;
-    foliot_world *world = text_world(sleepers);
-    const double place[3] = {0.5, 0, 0}, origin[3] = {0, 0, 0}, turned[4] = {0, 0, 0, -2},
-                 far[3] = {0x1p40, 0, 0};
-    assert_true(foliot__target_set(world, 0, place, NULL));
-    assert_true(foliot__target_set(world, 0, NULL, turned));
-    assert_false(foliot__target_set(world, 0, far, NULL));
-    step_ticks(world, 1);
-    check_bits(state_of(world, 0).position[0], 0.5);
-    check_near(fabs(state_of(world, 0).orientation[3]), 1, 1e-15);
-    assert_true(foliot__target_set(world, 0, NULL, NULL)); // stays
-    step_ticks(world, 1);
-    check_bits(state_of(world, 0).position[0], 0.5);
-    assert_true(foliot__target_set(world, 0, origin, NULL));
-    foliot__target_drop(world, 0);
-    set_speed(world, 0, 6);
-    step_ticks(world, 2);
-    check_near(state_of(world, 0).position[0], 0.7, 1e-12);
-    foliot_world_destroy(world);
-}
-
-// A chain of targets is a path: what lies on the platform goes along.
-static void targets_carry_what_lies_on_the_body(void **state)
-{
-    (void)state;
-    foliot_world *world = text_world(sleepers);
-    step_ticks(world, 60);
-    for (int t = 1; t <= 240; t++) {
-        double phase = t / 120.0; // up by 1 m, gently
-        const double place[3] = {0, 0, (1 - cos(phase * 3.14159265358979)) / 2};
-        assert_true(foliot__target_set(world, 0, place, NULL));
-        step_ticks(world, 1);
-        check_near(state_of(world, 1).position[2], place[2] + 0.3, 0.01);
-    }
-    foliot_world_destroy(world);
-}
-
-static void worlds_restored_on_the_way_have_the_same_future(void **state)
-{
-    (void)state;
-    foliot_world *world = text_world(sleepers), *other = text_world(sleepers);
-    for (int t = 0; t < 90; t++) {
-        if (t % 7 == 3) {
-            foliot_world_destroy(other);
-            other = restored(world, sleepers);
-        }
-        const double place[3] = {t * 0.01, 0, 0};
-        for (int k = 0; k < 2 && t % 3 != 2; k++)
-            assert_true(foliot__target_set(k ? other : world, 0, place, NULL));
-        step_ticks(world, 1);
-        step_ticks(other, 1);
-        check_same_digest(world, other);
-    }
-    foliot_world_destroy(world);
-    foliot_world_destroy(other);
-}
-
-// -- kinds that change
-
-static void a_body_may_change_how_it_moves(void **state)
-{
-    (void)state;
-    foliot_world *world = text_world(
-        HEAD "limits: {commands_max: 1}\nbodies:\n"
-             "  - {static: true, shape: {kind: plane, offset: -50}}\n"
-             "  - {static: true, " CRATE "}\n"
-             "  - {kinematic: true, mass: 0, position: [5, 0, 0], " CRATE "}\n"
-             "  - {position: [9, 0, 0], velocity: [1, 0, 0], angular_velocity: [1, 0, 0], " CRATE
-             "}\n");
-    assert_false(foliot__body_set_motion(world, 0, FOLIOT_MOTION_KINEMATIC)); // a plane
-    assert_false(foliot__body_set_motion(world, 1, FOLIOT_MOTION_DYNAMIC));   // without mass
-    assert_false(foliot__body_set_motion(world, 2, FOLIOT_MOTION_DYNAMIC));
-    assert_true(foliot__body_set_motion(world, 1, FOLIOT_MOTION_KINEMATIC));
-    set_speed(world, 1, 6);
-    assert_true(foliot__body_set_motion(world, 3, FOLIOT_MOTION_STATIC));
-    foliot__forces_body_gone(world);
-    check_bits(foliot_world_get_body_mass(world, 3), 0);
-    step_ticks(world, 60);
-    check_near(state_of(world, 1).position[0], 6, 1e-12);
-    check_bits(state_of(world, 3).position[0], 9);
-    check_bits(state_of(world, 3).angular_velocity[0], 0);
-    assert_true(foliot__body_set_motion(world, 3, FOLIOT_MOTION_DYNAMIC));
-    foliot__forces_body_gone(world);
-    check_bits(foliot_world_get_body_mass(world, 3), 1);
-    step_ticks(world, 60);
-    check_near(state_of(world, 3).position[2], -9.81 / 2, 0.1);
-    foliot_world_destroy(world);
-}
-
-// -- snapshots
-
-static void snapshots_say_what_a_body_is(void **state)
-{
-    (void)state;
-    foliot_world *world = text_world(HEAD "bodies:\n"
-                                          "  - {kinematic: true, " CRATE "}\n"
-                                          "  - {kinematic: true, sensor: true, " CRATE "}\n"
-                                          "  - {position: [9, 0, 0], " CRATE "}\n");
-    foliot_scene *scene = text_scene(HEAD "bodies: [{}]\n");
-    foliot_snapshot_format format = foliot_snapshot_format_default(scene);
-    foliot_snapshot_body bodies[3];
-    foliot_snapshot snapshot = {.bodies = bodies, .capacity = 3};
-    assert_int_equal(foliot_snapshot_quantise(&format, world, &snapshot), FOLIOT_STATUS_OK);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(foliot_snapshot_dequantise(&format, &bodies[i], 1.0 / 60).flags,
-                         state_of(world, i).flags);
-    foliot_scene_destroy(scene);
-    foliot_world_destroy(world);
-}
-
-// -- threads and restores
-
-static void check_mixed(const char *integrator)
-{
-    char text[1024];
-    snprintf(text, sizeof text,
-             HEAD "integrator: %s\nsleep: true\nbodies:\n"
-                  "  - {static: true, shape: {kind: plane, offset: -2}}\n"
-                  "  - {kinematic: true, velocity: [1, 0, 0.25], " PLATFORM "}\n"
-                  "  - {kinematic: true, position: [0, 0, -1], angular_velocity: [0.2, 0.1, 2],\n"
-                  "     shape: {kind: capsule, radius: 0.3, half_length: 2}}\n"
-                  "  - {position: [-2, -2, 1], " CRATE
-                  ", grid: {rows: 5, columns: 6, right: [0.8, 0, 0], down: [0, 0.8, 0]}}\n"
-                  "  - {position: [-3, -3, -1], shape: {kind: sphere, radius: 0.2},\n"
-                  "     grid: {rows: 4, columns: 5, right: [1.2, 0, 0], down: [0, 1.2, 0]}}\n",
-             integrator);
-    check_restores(text, 150, 20);
-}
-
-static void restored_worlds_have_the_same_future(void **state)
-{
-    (void)state;
-    check_mixed("semi-implicit-euler");
-    check_mixed("verlet");
-    check_mixed("kinematic-strang");
-}
-
-// 240 bodies on platforms that turn and travel, with no threads and with some of any speed.
-static void any_number_of_threads_gives_the_same_bits(void **state)
-{
-    (void)state;
-    static const char text[] =
-        HEAD "bodies:\n"
-             "  - {kinematic: true, velocity: [0.5, 0, 0.5], " PLATFORM "}\n"
-             "  - {kinematic: true, position: [0, 0, 1], angular_velocity: [0, 0, 3],\n"
-             "     shape: {kind: box, half: [3, 0.1, 0.1]}}\n"
-             "  - {position: [-3, -3, 0.5], " CRATE ",\n"
-             "     grid: {rows: 15, columns: 16, right: [0.41, 0, 0], down: [0, 0.41, 0.05]}}\n";
-    foliot_world *alone = text_world(text), *shared = text_world(text);
-    task_pool *pool = task_pool_create(3);
-    foliot_host host = {
-        .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 3};
-    for (int t = 0; t < 60; t++) {
-        step_ticks(alone, 1);
-        assert_int_equal(foliot_world_step(shared, NULL, 0, &host), FOLIOT_STATUS_OK);
-        check_same_digest(alone, shared);
-    }
-    task_pool_destroy(pool);
-    foliot_world_destroy(alone);
-    foliot_world_destroy(shared);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,17 +354,13 @@ int main(void)
         cmocka_unit_test(a_turning_platform_takes_what_lies_on_it_round),
         cmocka_unit_test(a_fast_paddle_hits_and_does_not_pass),
         cmocka_unit_test(a_turning_bar_strikes_with_the_speed_of_its_surface),
+        cmocka_unit_test(a_pusher_does_not_sink_in),
+        cmocka_unit_test(a_fast_spin_is_kept),
+        cmocka_unit_test(dampers_follow_them_under_every_scheme),
         cmocka_unit_test(joints_and_springs_follow_them),
         cmocka_unit_test(what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move),
+        cmocka_unit_test(what_hangs_on_them_wakes_when_they_move),
         cmocka_unit_test(they_move_while_all_others_sleep),
-        cmocka_unit_test(they_arrive_at_their_target_to_the_bit_and_stop),
-        cmocka_unit_test(targets_add_up_and_are_checked),
-        cmocka_unit_test(targets_carry_what_lies_on_the_body),
-        cmocka_unit_test(worlds_restored_on_the_way_have_the_same_future),
-        cmocka_unit_test(a_body_may_change_how_it_moves),
-        cmocka_unit_test(snapshots_say_what_a_body_is),
-        cmocka_unit_test(restored_worlds_have_the_same_future),
-        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,6 +210,37 @@ static void a_restored_world_produces_the_same_lists(void **state)
     foliot_world_destroy(world);
 }
 
+// ... also one that has gone on meanwhile and knows other overlaps.
+static void a_world_that_goes_back_produces_the_same_lists(void **state)
+{
+    (void)state;
+    foliot_world *world = text_world(crowd);
+    step_ticks(world, 50);
+    foliot_world *past = restored(world, crowd);
+    foliot_sensor_event first[EVENTS], again[EVENTS];
+    uint32_t counts[20], total = 0;
+    for (int t = 0; t < 20; t++) {
+        step_ticks(world, 1);
+        counts[t] = sensed(world, first);
+        total += counts[t];
+    }
+    check_gt(total, 0);
+    step_ticks(world, 100);
+    size_t length;
+    assert_int_equal(foliot_world_capture(past, NULL, 0, &length), FOLIOT_STATUS_OK);
+    uint8_t *bytes = malloc(length);
+    assert_int_equal(foliot_world_capture(past, bytes, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(world, bytes, length), FOLIOT_STATUS_OK);
+    assert_int_equal(sensed(world, again), 0);
+    for (int t = 0; t < 20; t++) {
+        step_ticks(world, 1);
+        assert_int_equal(sensed(world, again), counts[t]);
+    }
+    free(bytes);
+    foliot_world_destroy(past);
+    foliot_world_destroy(world);
+}
+
 static void a_copied_world_has_the_lists_of_its_original(void **state)
 {
     (void)state;
@@ -284,6 +315,7 @@ int main(void)
         cmocka_unit_test(filters_and_kinds_decide_who_is_sensed),
         cmocka_unit_test(lists_ascend_and_add_up),
         cmocka_unit_test(a_restored_world_produces_the_same_lists),
+        cmocka_unit_test(a_world_that_goes_back_produces_the_same_lists),
         cmocka_unit_test(a_copied_world_has_the_lists_of_its_original),
         cmocka_unit_test(a_slot_that_is_used_again_is_another_body),
         cmocka_unit_test(nothing_has_entered_before_the_first_step),
