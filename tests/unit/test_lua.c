@@ -694,6 +694,37 @@ static void hostile_bytes_are_refused(void **state)
     game_end(&g);
 }
 
+// Keys in another order, or twice, are not what a script saved.
+static void maps_out_of_order_are_refused(void **state)
+{
+    (void)state;
+    lua_game g;
+    size_t length;
+    game_start(&g, "state = {aa = 1, ab = 2}\n");
+    uint8_t *bytes = save(g.rules, &length);
+    uint8_t *key = memmem(bytes, length,
+                          "\xa2"
+                          "ab",
+                          3);
+    assert_non_null(key);
+    assert_int_equal(foliot_rules_restore(g.rules, bytes, length), FOLIOT_STATUS_OK);
+    key[2] = 'a'; // aa twice
+    assert_int_equal(foliot_rules_restore(g.rules, bytes, length), FOLIOT_STATUS_CORRUPT);
+    key[1] = 'A'; // Aa behind aa
+    assert_int_equal(foliot_rules_restore(g.rules, bytes, length), FOLIOT_STATUS_CORRUPT);
+    free(bytes);
+    game_end(&g);
+}
+
+static void memory_has_its_bounds(void **state)
+{
+    (void)state;
+    refused("local t = {} while true do t[#t + 1] = string.rep('x', 60000) .. #t end",
+            "game.lua:1: the script uses more memory than it has");
+    stops("while true do local s = {{}, {}, {}, {}, {}, {}, {}, {}} end",
+          "game.lua:1: the script allocates more memory than a tick has");
+}
+
 static void a_stopped_script_starts_again_from_saved_bytes(void **state)
 {
     (void)state;
@@ -759,6 +790,8 @@ int main(void)
         cmocka_unit_test(what_is_not_saved_is_lost),
         cmocka_unit_test(what_cannot_be_saved_is_named),
         cmocka_unit_test(hostile_bytes_are_refused),
+        cmocka_unit_test(maps_out_of_order_are_refused),
+        cmocka_unit_test(memory_has_its_bounds),
         cmocka_unit_test(a_stopped_script_starts_again_from_saved_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
