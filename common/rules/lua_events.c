@@ -158,6 +158,22 @@ static foliot_body_id id_of(const foliot_world *world, uint32_t slot)
     return id;
 }
 
+// The id of what was in the slot before this step, which may have given it to another body.
+static foliot_body_id id_before(lua_State *L, const foliot_world *world, uint32_t slot)
+{
+    foliot_body_id id = id_of(world, slot);
+    uint64_t generation = foliot_world_get_body_generation(world, slot);
+    uint32_t count;
+    const foliot_event *events = foliot_world_get_events(world, &count);
+    if (generation == 0)
+        return id;
+    foliot__lua_charge(foliot__lua_of(L), count / 8);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == FOLIOT_EVENT_DESPAWN && events[i].a == slot)
+            id.value = generation << 32 | slot;
+    return id;
+}
+
 static void call_spawn(lua_State *L, uint32_t slot, uint32_t ticket)
 {
     if (!push_callback(L, FOLIOT__LUA_on_spawn))
@@ -255,6 +271,12 @@ static void *make_room(foliot__lua *lua, void *buffer, uint32_t *capacity, uint3
     return more;
 }
 
+// One of the two bodies of an event: what is there now, or what was there before.
+static void push_party(lua_State *L, const foliot_world *world, uint32_t slot, bool now)
+{
+    foliot__lua_push_body(L, now ? id_of(world, slot) : id_before(L, world, slot));
+}
+
 static void take_sensors(lua_State *L, const foliot_world *world)
 {
     foliot__lua *lua = foliot__lua_of(L);
@@ -265,9 +287,10 @@ static void take_sensors(lua_State *L, const foliot_world *world)
     foliot_world_get_sensor_events(world, lua->sensors, count);
     for (uint32_t i = 0; i < count; i++) {
         push_callback(L, FOLIOT__LUA_on_sensor);
-        foliot__lua_push_body(L, id_of(world, lua->sensors[i].sensor));
-        foliot__lua_push_body(L, id_of(world, lua->sensors[i].body));
-        lua_pushboolean(L, lua->sensors[i].change == FOLIOT_SENSOR_ENTER);
+        bool entered = lua->sensors[i].change == FOLIOT_SENSOR_ENTER;
+        push_party(L, world, lua->sensors[i].sensor, entered);
+        push_party(L, world, lua->sensors[i].body, entered);
+        lua_pushboolean(L, entered);
         lua_call(L, 3, 0);
     }
 }
@@ -321,8 +344,8 @@ static void call_contact(lua_State *L, const foliot_world *world,
     int callback = persists ? FOLIOT__LUA_on_touch : FOLIOT__LUA_on_contact;
     if (!push_callback(L, callback))
         return;
-    foliot__lua_push_body(L, id_of(world, contact->a));
-    foliot__lua_push_body(L, id_of(world, contact->b));
+    push_party(L, world, contact->a, contact->change != FOLIOT_CONTACT_END);
+    push_party(L, world, contact->b, contact->change != FOLIOT_CONTACT_END);
     int arguments = persists ? 2 : 3;
     if (!persists)
         lua_pushstring(L, contact->change == FOLIOT_CONTACT_BEGIN ? "begin" : "end");

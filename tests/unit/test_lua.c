@@ -362,6 +362,25 @@ static void contacts_and_hits_are_told(void **state)
            9);
 }
 
+static void an_ended_contact_names_the_body_that_is_gone(void **state)
+{
+    (void)state;
+    passes("function on_init() command.spawn{prototype = 'ball', position = {9, 9, 0.26}} end\n"
+           "function on_spawn(body) state.before, state.now = state.now, body end\n"
+           "function on_contact(a, b, change)\n"
+           "  if change == 'end' then state.ended = b end end\n"
+           "function on_tick()\n"
+           "  if world.tick() == 20 then\n"
+           "    command.despawn{body = state.now}\n"
+           "    command.spawn{prototype = 'ball', position = {9, 9, 9}}\n"
+           "  elseif world.tick() == 21 then\n"
+           "    assert(state.now & 0xffffffff == state.before & 0xffffffff)\n"
+           "    assert(state.now ~= state.before and state.ended == state.before)\n"
+           "  end\n"
+           "end\n",
+           21);
+}
+
 static void sensors_are_told(void **state)
 {
     (void)state;
@@ -781,6 +800,7 @@ int main(void)
         cmocka_unit_test(players_are_heard_in_order),
         cmocka_unit_test(chat_passes_where_no_handler_is),
         cmocka_unit_test(contacts_and_hits_are_told),
+        cmocka_unit_test(an_ended_contact_names_the_body_that_is_gone),
         cmocka_unit_test(sensors_are_told),
         cmocka_unit_test(the_order_of_a_table_is_that_of_its_keys),
         cmocka_unit_test(text_and_numbers_are_those_of_lua),
