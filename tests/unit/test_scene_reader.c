@@ -461,7 +461,7 @@ static void faults_hold_no_control_characters(void **state)
                  "tick_hz, pace_hz, "
                  "substeps, integrator, constraint_iterations, sleep, seed, gravity, limits, "
                  "forces, bodies, "
-                 "prototypes, constraints, players");
+                 "prototypes, script, constraints, players");
 }
 
 static void a_missing_error_is_no_fault(void **state)
