@@ -55,6 +55,9 @@ BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/b
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 
+# Games whose rules are in C: modules for foliot-server, games/NAME/*.c.
+GAMES := $(patsubst %,$(BUILD)/games/%.so,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard games/*/*.c))))))
+
 # What the static library needs; foliot.pc and the CMake package name the same.
 LIB_DEPENDENCIES := -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic
 LIBS := -Wl,--as-needed $(LIB_DEPENDENCIES) -pthread
@@ -63,13 +66,14 @@ LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw
 
-.PHONY: all lib programs demo help install install-strip uninstall clean deps examples tests benches fuzzers
-all: lib programs
+.PHONY: all lib programs games demo help install install-strip uninstall clean deps examples tests benches fuzzers
+all: lib programs games
 
 lib: $(BUILD)/libfoliot.a $(BUILD)/libfoliot.so
 programs: $(PROGRAMS)
 tests: $(TESTS)
 benches: $(BENCHES)
+games: $(GAMES)
 fuzzers: $(FUZZERS)
 examples: $(EXAMPLES)
 
@@ -109,6 +113,13 @@ $(BUILD)/libfoliot.so: $(LIB_OBJECTS) common/libfoliot.map
 	    -o $@ $(LIB_OBJECTS) $(LIBS)
 	@ln -sf libfoliot.so $(BUILD)/libfoliot.so.$(SOVERSION)
 
+# A module finds the library beside the folder that it lies in.
+$(BUILD)/obj/games/%.o: EXTRA += -fvisibility=hidden
+$(BUILD)/games/%.so: $(BUILD)/libfoliot.so
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,-rpath,'$$ORIGIN/..' -o $@ $(filter %.o,$^) -L$(BUILD) -lfoliot -lm
+$(foreach g,$(GAMES:$(BUILD)/games/%.so=%),$(eval $(BUILD)/games/$(g).so: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard games/$(g)/*.c))))
+
 define PROGRAM
 $(BUILD)/foliot-$(1): $$(patsubst %.c,$(BUILD)/obj/%.o,$$(sort $$(wildcard $(2)/*.c))) $(BUILD)/libfoliot.a
 	$$(CC) $$(CFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS_foliot-$(1)) $$(LIBS)
@@ -121,6 +132,7 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
+$(BUILD)/tests/unit/test_siege: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard games/siege/*.c))
 
 # tests/support/*.c is linked into every test and bench. Some of it includes cmocka.h, so everything in
 # tests/ waits for the packages of `test`.
@@ -145,7 +157,7 @@ help:
 #: make install         PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR= ; programs, library, headers, pkg-config, CMake package,
 #:                      man pages, completion (bash, zsh), documents, examples; STRIP=1 or install-strip: without symbols
 #: make uninstall       the same PREFIX, LIBDIR and DESTDIR; removes what was installed
-#: make lib             the library alone; programs, tests, benches, examples, fuzzers: those alone
+#: make lib             the library alone; programs, games, tests, benches, examples, fuzzers: those alone
 #: make deps            installs the packages that a build needs; every target installs those that it needs
 #: make clean           removes build/
 #: CC=clang, CFLAGS=..., WERROR=1 and BUILD=folder are honoured everywhere; DEPS=no: no package is installed
@@ -191,6 +203,9 @@ install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	ln -sf libfoliot.so.$(SOVERSION) $(lib_dir)/libfoliot.so
 	install -m 644 include/foliot/*.h $(DESTDIR)$(PREFIX)/include/foliot
 	install -m 644 scenes/* $(share_dir)/foliot/scenes
+	find games -type f '(' -name '*.yaml' -o -name '*.lua' ')' -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
+	install -d $(lib_dir)/foliot
+	install -m 755 $(GAMES) $(lib_dir)/foliot
 	install -m 644 $(wildcard docs/man/*.1) $(share_dir)/man/man1
 	install -m 644 $(BASH_COMPLETIONS) $(bash_dir)
 	install -m 644 $(ZSH_COMPLETIONS) $(zsh_dir)
@@ -207,7 +222,7 @@ install-strip:
 uninstall:
 	rm -f $(addprefix $(bin_dir)/,$(notdir $(PROGRAMS)))
 	rm -f $(lib_dir)/libfoliot.a $(lib_dir)/libfoliot.so* $(lib_dir)/pkgconfig/foliot.pc
-	rm -rf $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot $(share_dir)/foliot $(doc_dir)
+	rm -rf $(lib_dir)/foliot $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot $(share_dir)/foliot $(doc_dir)
 	rm -f $(addprefix $(share_dir)/man/man1/,$(notdir $(wildcard docs/man/*.1)))
 	rm -f $(addprefix $(bash_dir)/,$(notdir $(BASH_COMPLETIONS))) $(addprefix $(zsh_dir)/,$(notdir $(ZSH_COMPLETIONS)))
 

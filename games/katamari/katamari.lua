@@ -4,6 +4,7 @@
 -- The tag of a body is the number of the player who owns it, plus 1; 0 is nobody's. Session variables: "clock" (seconds
 -- left), "phase" ("play" or "over") and, for every player, "score.NAME".
 
+local NAME_MAX = 40 -- bytes of a name that fit into a key
 local ROUND_SECONDS = 120
 local FADE_TICKS = 20 * 60 -- a cube that nobody touches is nobody's after 20 s
 
@@ -22,7 +23,7 @@ local function show_score(player)
 end
 
 function on_join(player, name)
-    state.name[player] = (name ~= "") and name or ("player " .. player)
+    state.name[player] = (name ~= "" and #name <= NAME_MAX) and name or ("player " .. player)
     state.score[player] = 0
     show_score(player)
     message(player, "Touch cubes: they take your colour. Most cubes after two minutes win.")

@@ -11,6 +11,7 @@ local BUTTON_PUSH = 2
 local RELOAD_TICKS = 120 -- a stone more every two seconds
 local STONE_TICKS = 900 -- stones lie for 15 s
 local KING_HEALTH = 100
+local NAME_MAX = 40 -- bytes of a name that fit into a key
 local TOWER_X = 10 -- team 1 stands at -x, team 2 at +x
 
 function on_init()
@@ -58,16 +59,16 @@ function on_spawn(body, ticket)
 end
 
 function on_join(player, name)
-    local count = {0, 0}
-    for _, p in pairs(state.players) do
-        count[p.team] = count[p.team] + 1
-    end
     local team = player % 2 + 1 -- places alternate between the sides
-    local p = {name = (name ~= "") and name or ("player " .. player), team = team, ammo = AMMO_MAX, reload = 0, thrown = -THROW_TICKS}
+    local label = (name ~= "" and #name <= NAME_MAX) and name or ("player " .. player)
+    local p = {name = label, team = team, ammo = AMMO_MAX, reload = 0, thrown = -THROW_TICKS}
     state.players[player] = p
     set_var("team." .. p.name, team)
     set_var("ammo." .. p.name, p.ammo)
-    command.set_body {body = world.player_body(player), tag = team}
+    local body = world.player_body(player)
+    if body then
+        command.set_body {body = body, tag = team}
+    end
     message(player, "Throw stones at the other tower: its king must fall. You have " .. p.ammo .. ".")
 end
 
@@ -85,6 +86,7 @@ local function throw(player, dx, dy, dz)
     if not (p and body and dx and dy and dz) or state.over then
         return
     end
+    dx, dy, dz = dx + 0.0, dy + 0.0, dz + 0.0 -- integers would wrap around
     local length = math.sqrt(dx * dx + dy * dy + dz * dz)
     if p.ammo == 0 or length < 0.01 or length > 1000 or state.tick - p.thrown < THROW_TICKS then
         return

@@ -5,6 +5,7 @@
 -- makes its finder a giant for some seconds. The tag of a wrestler is its player's number plus 1. Session variables:
 -- "score.NAME", "phase" ("play" or "over").
 
+local NAME_MAX = 40 -- bytes of a name that fit into a key
 local POINTS_TO_WIN = 5
 local RADIUS = 4 -- where wrestlers start
 local RESPAWN_TICKS = 90
@@ -34,7 +35,7 @@ function on_join(player, name)
     if state.over then
         return false, "the match is over"
     end
-    state.players[player] = {name = (name ~= "") and name or ("player " .. player), score = 0, spawn_at = state.tick + 1}
+    state.players[player] = {name = (name ~= "" and #name <= NAME_MAX) and name or ("player " .. player), score = 0, spawn_at = state.tick + 1}
     set_var("score." .. state.players[player].name, 0)
     message(player, "Push the others off the platform. Five points win.")
 end
