@@ -132,8 +132,9 @@ bool foliot_server_get_done(const foliot_server *server);
 FOLIOT_MUST_CHECK foliot_status foliot_server_command(foliot_server *server, const char *session,
                                                       const foliot_command *command,
                                                       uint32_t *sequence);
-// To one player or FOLIOT_TO_ALL, at once. FOLIOT_STATUS_NOT_FOUND: no such session;
-// FOLIOT_STATUS_INVALID: longer than FOLIOT_MESSAGE_BYTES_MAX, or no such player.
+// To one player or FOLIOT_TO_ALL, at once. Who has no connection just then misses it.
+// FOLIOT_STATUS_NOT_FOUND: no such session; FOLIOT_STATUS_INVALID: longer than
+// FOLIOT_MESSAGE_BYTES_MAX, or no such player.
 FOLIOT_MUST_CHECK foliot_status foliot_server_message(foliot_server *server, const char *session,
                                                       uint32_t player, const void *bytes,
                                                       size_t length, bool reliable);
@@ -228,6 +229,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(orders_repeated)                                                                             \
     X(orders_abandoned)             /* no memory at the close of their tick */                     \
     X(messages)                     /* of rules, host and chat */                                  \
+    X(messages_missed)              /* to a player without a connection */                         \
     X(messages_unrecorded)                                                                         \
     X(updates)                      /* parts */                                                    \
     X(update_bytes)                                                                                \

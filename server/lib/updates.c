@@ -156,6 +156,8 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
     int64_t peer = to < session->player_limit ? session->players[to].peer : -1;
     if (peer >= 0 && server->peers[peer].state == FOLIOT__PEER_IN)
         foliot__server_send_packet(server, server->peers[peer].id, delivery, packet, packet_length);
+    else
+        server->counters.messages_missed++;
 }
 
 // -- what changed
