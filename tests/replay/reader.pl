@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# reader.pl inputs|commands|orders|messages|rules|digests|bodies|contacts|flags|broken|scene FILE: a second reader of
-# recordings, written from docs/reference/recording.md, commands.md and the canonical bytes of scenes.md alone, to see
-# that the pages are enough. Inputs, commands, digests and bodies (at keyframes) as `foliot-replay export --what ...`
+# reader.pl inputs|commands|orders|messages|rules|digests|bodies|contacts|flags|broken|session|scene FILE: a second reader
+# of recordings, written from docs/reference/recording.md, commands.md, state.md and the canonical bytes of scenes.md
+# alone, to see that the pages are enough. Inputs, commands, digests and bodies (at keyframes) as `foliot-replay export --what ...`
 # prints them, the rest one line each. Whatever is asked, all of the file is read to its last byte, and the scene is held
 # against the keyframe of tick 0. The fields of commands are read from the tables of commands.md.
 use strict;
@@ -256,8 +256,8 @@ sub say_record { # what differs from the defaults
     print $title, @said, "\n";
 }
 
-my (%top, @bodies, $constraints, $players);
-my $extended = 0; # the state has what state.md keeps for worlds that take commands, and is not read here
+my (%top, @bodies, %spawn, $constraints, $players);
+my $extended = 0; # the state has what commands change, and a session section
 sub scene {
     ($scene, $scene_at) = (shift, 0);
     my $form = unpack 'x4 v', $scene;
@@ -265,7 +265,7 @@ sub scene {
     my @texts = map { text() } 1 .. 4;
     print "scene @texts\n" if $what eq 'scene';
     say_record('top', \@TOP, %top = record(\@TOP, defaults(\@TOP)));
-    my %before = defaults(\@BODY);
+    my %before = %spawn = defaults(\@BODY);
     for my $i (1 .. u32()) {
         my $name = text();
         %before = record(\@BODY, %before);
@@ -285,7 +285,7 @@ sub scene {
     }
     if ($players = u32()) {
         say_record("players $players", \@PLAYERS, record(\@PLAYERS, defaults(\@PLAYERS)));
-        say_record('spawn', \@BODY, record(\@BODY, defaults(\@BODY)));
+        say_record('spawn', \@BODY, %spawn = record(\@BODY, %spawn));
         for (1 .. u32()) { my @at = map { some(8, 'd<') } 1 .. 3; print "at @at\n" if $what eq 'scene' }
     }
     my ($prototypes, %prototype) = ($form == 2 ? u32() : 0, defaults(\@BODY));
@@ -295,6 +295,10 @@ sub scene {
         say_record("prototype $name", \@BODY, %prototype);
     }
     $extended = $top{commands_max} || $prototypes;
+    for my $body (@bodies, \%spawn) {
+        my %plain = defaults(\@BODY);
+        $extended ||= $body->{$_} != $plain{$_} for qw(kinematic sensor gravity_scale linear_damping angular_damping category mask group tag);
+    }
     die "scene: bytes behind the end\n" unless $scene_at == length $scene;
 }
 
@@ -331,6 +335,31 @@ sub contacts {
     }
 }
 
+# state.md, "Session"
+sub closed { my $text = shift; die "text\n" unless $text =~ s/\0+\z// && $text !~ /\0/; return $text }
+sub session {
+    my ($tick, $n, $limit, $made) = @_;
+    my ($variables, $ended, $joints, $zero) = many(4, 4, 'V');
+    die "session\n" unless $joints == $made && $ended <= 1 && $zero == 0;
+    my @gravity = many(8, 3, 'd<');
+    my ($reason, $next) = (closed(many(256, 1, 'a256')), closed(many(256, 1, 'a256')));
+    my @tag = many(4, $n, 'V');
+    my @driven = many(4, $limit, 'V');
+    my @type = many(4, $variables, 'V');
+    many(4, $variables, 'V');
+    my @value = many(8, $variables, 'a8');
+    my @key = map { closed($_) } many(64, $variables, 'a64');
+    my @said = map { closed($_) } many(256, $variables, 'a256');
+    for my $i (1 .. $#key) { die "keys: order\n" unless $key[$i - 1] lt $key[$i] }
+    many(200, $made, 'a200');
+    return unless $what eq 'session';
+    printf "%d,end %d %s %s,gravity %.9g %.9g %.9g,tags %s,driven %s,joints %d", $tick, $ended, $reason, $next, @gravity, "@tag", "@driven", $made;
+    for my $i (0 .. $#key) {
+        printf ',%s=%s', $key[$i], $type[$i] == 1 ? unpack('q<', $value[$i]) : $type[$i] == 2 ? unpack('d<', $value[$i]) : $said[$i];
+    }
+    print "\n";
+}
+
 sub keyframe {
     my ($tick, $k) = @_;
     ($frame, $frame_at) = ($k, 0);
@@ -347,13 +376,20 @@ sub keyframe {
     die "players\n" unless $limit == $players;
     for (1 .. $limit) {
         my ($slot, @rest) = (many(4, 1, 'V'), many(1, 4, 'c'), many(2, 2, 'v'));
+        next if $extended && $slot == $none; # commands took the body
         die "player\n" unless $rest[5] ? $field{22}[$slot] & 16 : $slot == $none;
     }
     contacts($tick, $n, $field{22});
     my @definition = map { [many(8, $n, 'd<')] } 0 .. 13;
     my ($shape, $generation) = ([many(4, $n, 'V')], [many(4, $n, 'V')]);
-    die "constraints\n" unless many(4, 1, 'V') == $constraints;
-    my @broken = many(1, $constraints, 'C');
+    if ($extended) {
+        many(8, 3 * $n, 'd<');
+        many(4, 4 * $n, 'V');
+    }
+    my $links = many(4, 1, 'V');
+    die "constraints\n" unless $links == $constraints || $extended && $links > $constraints;
+    my @broken = many(1, $links, 'C');
+    session($tick, $n, $limit, $links - $constraints) if $extended;
     die "keyframe: bytes behind the end\n" unless $frame_at == length $frame;
     against_scene(\%field, \@definition, $shape) if $tick == 0;
     print "$tick,", join(',', @{$field{22}}), "\n" if $what eq 'flags';
@@ -419,7 +455,7 @@ while ($position < length $bytes) {
             $digest{$tick} ||= unpack 'H*', $v[1] if $number == 1;
             die "encoding\n" unless $v[2] == 0 || $v[2] == 1 && $version >= 3;
             my $state = $v[2] ? unpacked($v[3], $v[4]) : $v[3];
-            keyframe($v[0], $state) if $world && !$extended;
+            keyframe($v[0], $state) if $world;
         } elsif ($type == 3) {
             die "inputs\n" unless shift @v == $from;
             @entries = @v;

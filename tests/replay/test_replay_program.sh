@@ -176,6 +176,14 @@ exits "too many in a tick are not taken" 4 "$build/foliot-lab" run game.yaml --c
 cp err said
 check "and it says why" grep -qF "tick 3 has 5 commands, and the scene's commands_max is 4" said
 
+exits "every kind of command" 0 "$build/foliot-lab" run "$golden/session.yaml" --ticks 301 --inputs "$golden/players.txt" \
+    --commands "$golden/session.jsonl" --record every.foliot
+perl "$reader" session every.foliot >second
+check "the second reader reads the session" grep -q '^300,end 1 over session,gravity 0 0.5 -8,tags 9 .*,phase=second "half",score=-12$' second
+perl "$reader" bodies every.foliot >second
+"$replay" export --csv --every 300 every.foliot | tail -n +2 | cut -d, -f1,3,5- >first
+check "and bodies that commands made" cmp first second
+
 # Rigid bodies: what lies asleep, what a joint holds, what broke, and every byte of all recordings of ready scenes.
 cat >rest.yaml <<'EOF'
 foliot: 1
