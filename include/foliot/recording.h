@@ -201,7 +201,7 @@ foliot_recording_append_simulation(foliot_recording *recording, const foliot_sim
                                    const foliot_input *inputs, uint32_t count);
 // The same with all that enters a tick, and with the orders that were closed with it, ordered by
 // (player, sequence). FOLIOT_STATUS_INVALID besides: a command or an order is malformed or out of
-// order, or the recording was not begun for commands.
+// order, or the recording was not begun for commands; the tick may be appended again without.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_append_tick(foliot_recording *recording,
                                                              const foliot_world *world,
                                                              const foliot_tick_inputs *tick,
