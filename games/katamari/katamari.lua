@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Katamari: a touched cube takes its player's colour; a round lasts two minutes.
+-- Katamari: a touched cube takes its player's colour; a round lasts ROUND_SECONDS.
 --
 -- The tag of a body is the number of the player who owns it, plus 1; 0 is nobody's. Session variables: "clock" (seconds
 -- left), "phase" ("play" or "over") and, for every player, "score.NAME".
@@ -26,7 +26,7 @@ function on_join(player, name)
     state.name[player] = (name ~= "" and #name <= NAME_MAX) and name or ("player " .. player)
     state.score[player] = 0
     show_score(player)
-    message(player, "Touch cubes: they take your colour. Most cubes after two minutes win.")
+    message(player, "Touch cubes: they take your colour. Who has most after " .. ROUND_SECONDS .. " seconds wins.")
 end
 
 local function set_owner(cube, player)
