@@ -115,8 +115,8 @@ one() { # a line of the table
     if cmp -s "$dir/digests.txt" "$golden"; then
         # Recordings that another build made.
         # shellcheck disable=SC2086
-        if ! timeout "$SECONDS_MAX" $runner "$dir/foliot-replay" verify tests/golden/*.foliot >"$dir/recordings.txt" 2>>"$dir/log" ||
-            [ "$(grep -c ': match: ' "$dir/recordings.txt")" != "$(find tests/golden -name '*.foliot' | wc -l)" ]; then
+        if ! timeout "$SECONDS_MAX" $runner "$dir/foliot-replay" verify tests/golden/*.foliot games/*/*.foliot >"$dir/recordings.txt" 2>>"$dir/log" ||
+            [ "$(grep -c ': match: ' "$dir/recordings.txt")" != "$(find tests/golden games -name '*.foliot' | wc -l)" ]; then
             printf '%-11s %-9s %-7s recordings: %s\n' "$name" "$abi" "$endian" "$(cat "$dir/recordings.txt" "$dir/log" | grep -v ': match: ' | head -n 1)"
             return
         fi

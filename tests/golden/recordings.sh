@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recordings.sh: writes tests/golden/NAME.foliot for every ready scene: 120 ticks, with two players where it has any. A
+# recordings.sh: writes tests/golden/NAME.foliot for every ready scene: 120 ticks, with two players where it has any, and
+# games/NAME/NAME.foliot for every game. A
 # recording that still verifies stays as it is: most are of formats and builds that are older, and that those are read
 # is what they are kept for. So it writes where a scene is new, or where the simulation has changed ("make golden").
 set -eu
@@ -20,7 +21,18 @@ record() { # NAME SCENE
 for scene in scenes/*.yaml; do
     record "$(basename "$scene" .yaml)" "$scene"
 done
+# Games, with their rules and three drawn players; shorter where there are many bodies.
+game() { # NAME TICKS
+    local file=games/$1/$1.foliot
+    if [ -e "$file" ] && "$build/foliot-replay" verify --rules "$file" >/dev/null 2>&1; then return; fi
+    rm -f "$file"
+    "$build/foliot-lab" run "games/$1/$1.yaml" --ticks "$2" --players 3 --seed 5 --record "$file" --json >/dev/null
+    written=$((written + 1))
+}
+game katamari 240
+game sumo 600
+game siege 600
 # One that is called after its format: the others may be older.
 record format-3 scenes/spacewar.yaml
 record format-5 tests/golden/session.yaml
-echo "wrote $written of $(find tests/golden -name '*.foliot' | wc -l) recordings; the others verify"
+echo "wrote $written of $(find tests/golden games -name '*.foliot' | wc -l) recordings; the others verify"

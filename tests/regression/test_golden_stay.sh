@@ -7,6 +7,7 @@ set -u
 mkdir -p tree/tests
 cp -r "$root/tests/golden" tree/tests/golden
 ln -s "$root/scenes" tree/scenes
+cp -r "$root/games" tree/games
 golden() { BUILD=$build bash tree/tests/golden/recordings.sh >golden.out 2>&1; }
 changed() { diff -rq "$root/tests/golden" tree/tests/golden | wc -l; }
 verifies() { "$replay" verify "tree/tests/golden/$1" >/dev/null; }

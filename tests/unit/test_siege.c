@@ -13,7 +13,7 @@
 #include "foliot/scene_reader.h"
 
 #define TICKS 1800
-#define RESTORED 900 // the tick at which both are made anew
+#define RESTORED_EVERY 90 // ticks: both are made anew
 #define PLAYERS 6
 #define KINDS 2 // of rules: the script, the module
 #define JSON_BYTES 1024
@@ -298,7 +298,7 @@ static void run(game *g, uint32_t ticks)
         draw_players(g);
         step(g);
         compare_messages(g);
-        if (foliot_world_get_tick(g->world) == RESTORED)
+        if (foliot_world_get_tick(g->world) % RESTORED_EVERY == 0)
             make_anew(g);
     }
 }

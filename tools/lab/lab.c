@@ -12,8 +12,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/watchdog.h"
+#include "foliot/harness.h"
 #include "foliot/replay.h"
 #include "recording/format.h"
+#include "recording/harness_inputs.h"
 #include "recording/input_script.h"
 
 #define GRACE_SECONDS 10.0 // for a step to end after a signal: the run is then reported
@@ -141,6 +143,8 @@ struct lab_inputs {
     foliot__input_script script;
     foliot_replay *replay;
     bool ended; // the recording holds no more ticks
+    foliot__harness_players *players;
+    foliot_input drawn[FOLIOT_HARNESS_INPUTS_MAX]; // of the tick that was asked for last
     char message[256];
 };
 
@@ -206,6 +210,25 @@ int lab_inputs_open(const lab_context *context, const char *file, const foliot_s
     return code;
 }
 
+int lab_inputs_draw(const lab_context *context, uint32_t players, uint64_t seed,
+                    const foliot_scene *scene, lab_inputs **out)
+{
+    *out = NULL;
+    if (players > scene->players.limit)
+        return foliot__options_wrong(context->program, context->arguments,
+                                     "--players %u: the scene takes %u", (unsigned)players,
+                                     (unsigned)scene->players.limit);
+    lab_inputs *inputs = calloc(1, sizeof *inputs);
+    if (inputs)
+        inputs->players = foliot__harness_players_create(players, seed);
+    if (!inputs || !inputs->players) {
+        free(inputs);
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    }
+    *out = inputs;
+    return FOLIOT__EXIT_FINE;
+}
+
 static bool recorded_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list,
                         uint32_t *count, const char **message)
 {
@@ -233,8 +256,13 @@ bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list,
     *list = NULL;
     if (inputs && inputs->replay)
         return recorded_at(inputs, tick, list, count, message);
-    if (inputs)
+    if (inputs && inputs->players) {
+        *count = foliot__harness_players_draw(inputs->players, tick, inputs->drawn,
+                                              FOLIOT_HARNESS_INPUTS_MAX);
+        *list = inputs->drawn;
+    } else if (inputs) {
         *count = foliot__input_script_at(&inputs->script, tick, list);
+    }
     return true;
 }
 
@@ -244,6 +272,7 @@ void lab_inputs_close(lab_inputs *inputs)
         return;
     if (inputs->replay)
         foliot_replay_close(inputs->replay);
+    free(inputs->players);
     foliot__input_script_free(&inputs->script);
     free(inputs);
 }

@@ -62,6 +62,9 @@ typedef struct lab_inputs lab_inputs;
 // 0, or the exit code after a sentence. Without a file: NULL, which has no inputs.
 int lab_inputs_open(const lab_context *context, const char *file, const foliot_scene *scene,
                     lab_inputs **inputs);
+// Those of random players, who join, act and leave, as `synctest` draws them.
+int lab_inputs_draw(const lab_context *context, uint32_t players, uint64_t seed,
+                    const foliot_scene *scene, lab_inputs **inputs);
 // Inputs of the step from `tick` to `tick` + 1; ticks are asked for in order. False with a sentence
 // in *message if the recording is damaged there.
 bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list, uint32_t *count,
@@ -82,6 +85,20 @@ bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *
                      const char **message);
 void lab_commands_close(lab_commands *commands);
 
+// The rules of the scene's script beside a run; NULL, which gives nothing, for a scene without.
+// `make` makes an instance, of a scene with a script. 0, or the exit code after a sentence.
+typedef struct lab_rules lab_rules;
+int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot_rules **rules);
+int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **rules);
+// Adds to *in what they gave in the last tick.
+bool lab_rules_at(lab_rules *rules, foliot_tick_inputs *in, const char **message);
+// Runs them on the world after its step with *in.
+void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in);
+const char *lab_rules_problem(const lab_rules *rules); // why they stopped; ""
+uint64_t lab_rules_lost(const lab_rules *rules);       // commands for which ticks had no room
+const foliot_recording_rules *lab_rules_recorded(lab_rules *rules);
+void lab_rules_close(lab_rules *rules);
+
 // Set by Ctrl-C and SIGTERM once lab_catch_signals was called: runs stop at the next tick. A second
 // one ends the program.
 void lab_catch_signals(void);
@@ -93,9 +110,9 @@ uint64_t lab_now_ns(void); // for speeds in reports only
 typedef struct lab_run_options {
     bool json;
     const char *integrator, *dt, *inputs, *commands, *record, *csv, *jitter;
-    uint64_t ticks, every;
+    uint64_t ticks, every, players, seed;
     double time;
-    bool ticks_given, time_given, every_given;
+    bool ticks_given, time_given, every_given, no_rules;
 } lab_run_options;
 
 typedef struct lab_compare_options {
@@ -106,7 +123,7 @@ typedef struct lab_compare_options {
 } lab_compare_options;
 
 typedef struct lab_synctest_options {
-    bool json, players_given;
+    bool json, players_given, no_rules;
     const char *integrator, *inputs, *commands;
     uint64_t ticks, players, seed;
 } lab_synctest_options;

@@ -8,7 +8,7 @@
 #include "base/terminal.h"
 
 static bool json;
-static lab_run_options run_options = {.every = 1};
+static lab_run_options run_options = {.every = 1, .seed = 1};
 static lab_compare_options compare_options;
 static lab_synctest_options synctest_options = {.seed = 1};
 static uint64_t bench_bodies = 256;
@@ -28,8 +28,14 @@ static const foliot__option run_table[] = {
      .help = "how long, in the scene's unit of time; a multiple of dt"},
     {"inputs", "FILE", FOLIOT__OPTION_TEXT, &run_options.inputs,
      .help = "players' inputs: lines of text, or a recording"},
+    {"players", "N", FOLIOT__OPTION_COUNT, &run_options.players, .high = FOLIOT_PLAYERS_MAX,
+     .help = "random players, who join, act and leave"},
+    {"seed", "N", FOLIOT__OPTION_COUNT, &run_options.seed,
+     .help = "of the random players (default 1)"},
     {"commands", "FILE", FOLIOT__OPTION_TEXT, &run_options.commands,
      .help = "commands: lines of JSON, or a recording"},
+    {"no-rules", NULL, FOLIOT__OPTION_FLAG, &run_options.no_rules,
+     .help = "leaves out the rules of the scene's script"},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &run_options.record,
      .help = "writes a recording that foliot-replay verifies"},
     {"csv", "FILE", FOLIOT__OPTION_TEXT, &run_options.csv,
@@ -73,6 +79,8 @@ static const foliot__option synctest_table[] = {
      .help = "instead of random players: lines of text, or a recording"},
     {"commands", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.commands,
      .help = "commands: lines of JSON, or a recording"},
+    {"no-rules", NULL, FOLIOT__OPTION_FLAG, &synctest_options.no_rules,
+     .help = "leaves out the rules of the scene's script"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.integrator,
      .help = "instead of the scene's"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json,
@@ -91,7 +99,7 @@ static const foliot__command commands[] = {
      "  foliot-lab integrators\n  foliot-lab integrators --json\n", json_table, 0, 0},
     {"run",
      "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] "
-     "[--commands FILE] [--record FILE] "
+     "[--players N --seed N] [--commands FILE] [--no-rules] [--record FILE] "
      "[--csv FILE --every K] [--dt-jitter F,seed=N] [--json]",
      "runs a scene and reports energy, momentum and the bodies at the end.",
      "  foliot-lab run scenes/spring-damper.yaml\n"
@@ -113,7 +121,7 @@ static const foliot__command commands[] = {
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
     {"synctest",
      "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--commands FILE] "
-     "[--integrator NAME] [--json]",
+     "[--no-rules] [--integrator NAME] [--json]",
      "tests a scene for lockstep: rolls back, restores and disturbs it at every tick.",
      "  foliot-lab synctest scenes/spacewar.yaml\n"
      "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n",

@@ -41,6 +41,7 @@ typedef struct run {
     foliot_world *world;
     lab_inputs *inputs;
     lab_commands *commands;
+    lab_rules *rules;
     foliot_recording *recording;
     lab_csv csv;
     double jitter; // share of dt; 0: none
@@ -160,6 +161,7 @@ static int record_open(run *r)
         return 0;
     foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
+    config.rules = lab_rules_recorded(r->rules);
     foliot_status status =
         foliot_recording_open(r->options->record, r->scene, NULL, r->world, &config, &r->recording);
     if (status == FOLIOT_STATUS_OK)
@@ -256,7 +258,8 @@ static int run_ticks(run *r)
         foliot_tick_inputs in;
         const char *message = "";
         if (!lab_inputs_at(r->inputs, tick, &in.inputs, &in.input_count, &message) ||
-            !lab_commands_at(r->commands, tick, &in, &message)) {
+            !lab_commands_at(r->commands, tick, &in, &message) ||
+            !lab_rules_at(r->rules, &in, &message)) {
             code = lab_fail(r->context, FOLIOT__EXIT_CORRUPT, "%s", message);
             break;
         }
@@ -266,6 +269,7 @@ static int run_ticks(run *r)
                             foliot_status_get_text(status));
             break;
         }
+        lab_rules_tick(r->rules, r->world, &in);
         if (r->recording && (code = record_tick(r, &in)) != 0)
             break;
         observe_tick(r);
@@ -352,6 +356,11 @@ static void print_warnings(const run *r)
                foliot_command_reason_get_text((foliot_command_reason)r->refused[i].reason));
     if (c->commands_refused > REFUSED_MAX)
         printf("  commands refused   %" PRIu64 " in all\n", c->commands_refused);
+    if (lab_rules_problem(r->rules)[0])
+        printf("  rules stopped      %s\n", lab_rules_problem(r->rules));
+    if (lab_rules_lost(r->rules))
+        printf("  commands lost      %" PRIu64 ": ticks had no room for them\n",
+               lab_rules_lost(r->rules));
     if (c->frozen_bodies > 5)
         printf("  frozen             %" PRIu64 " bodies in all\n", c->frozen_bodies);
     if (c->solver_failures)
@@ -508,6 +517,8 @@ static void json_account(const run *r)
     json_bodies(&json, r);
     foliot__json_bool(&json, "potential_complete", now.potential_complete);
     json_counters(&json, r);
+    if (lab_rules_problem(r->rules)[0])
+        foliot__json_text(&json, "rules_problem", lab_rules_problem(r->rules));
     if (r->interrupted)
         foliot__json_bool(&json, "interrupted", true);
     foliot__json_close(&json);
@@ -516,11 +527,24 @@ static void json_account(const run *r)
 
 // -- the whole
 
+static int open_inputs(run *r)
+{
+    const lab_run_options *o = r->options;
+    if (o->players && o->inputs)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--players and --inputs exclude each other");
+    return o->players
+               ? lab_inputs_draw(r->context, (uint32_t)o->players, o->seed, r->scene, &r->inputs)
+               : lab_inputs_open(r->context, o->inputs, r->scene, &r->inputs);
+}
+
 static int open_run(run *r)
 {
-    int opened = lab_inputs_open(r->context, r->options->inputs, r->scene, &r->inputs);
+    int opened = open_inputs(r);
     if (!opened)
         opened = lab_commands_open(r->context, r->options->commands, r->scene, &r->commands);
+    if (!opened && !r->options->no_rules)
+        opened = lab_rules_open(r->context, r->scene, &r->rules);
     if (opened)
         return opened;
     foliot_status status = foliot_world_create(r->scene, &r->world);
@@ -561,6 +585,7 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
         print_report(&r);
     lab_inputs_close(r.inputs);
     lab_commands_close(r.commands);
+    lab_rules_close(r.rules);
     foliot_world_destroy(r.world);
     foliot_scene_destroy(r.scene);
     return code == 0 && r.interrupted ? FOLIOT__EXIT_ERROR : code;

@@ -177,7 +177,7 @@ static rules_result open_rules(run *r)
         snprintf(r->text, r->text_bytes, "the session had no rules");
         return RULES_NOT_COMPARABLE;
     }
-    if (!about->rules_text) {
+    if (!about->rules_text || about->rules_text_bytes == 0) {
         snprintf(r->text, r->text_bytes,
                  "not comparable: the rules '%s' are machine code, which the recording lacks",
                  about->rules_name);

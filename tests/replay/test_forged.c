@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// test_forged.c: recordings of a game whose commands or rules' state were changed, with right
+// checksums: what `foliot-replay verify` sees, and what it sees with --rules. Method: siege is
+// recorded, and one tick is told to the recording, or also to the world, otherwise than the rules
+// gave it.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../tools/replay/rules.h"
+#include "foliot/foliot.h"
+#include "foliot/scene_reader.h"
+#include "recording_fixture.h"
+
+#define TICKS 90
+#define FORGED 40    // the tick that is changed
+#define KEYFRAME 30  // ticks from one to the next
+#define COMMANDS 256 // of a tick
+
+typedef enum forgery {
+    NOTHING,
+    RECORDED, // the command is changed in the recording alone
+    PLAYED,   // in the world, too
+    ADDED,    // one more that the rules have not given
+    LEFT_OUT, // one less
+    STATE,    // a byte of the rules' state in the keyframe of tick 60
+} forgery;
+
+typedef struct host {
+    foliot_scene *scene;
+    foliot_world *world;
+    foliot_rules *rules;
+    forgery forgery;
+    uint32_t sequence;
+    char file[40];
+    foliot_verdict verdict;
+    rules_result result; // with --rules
+    char said[1024];
+    uint64_t agreed;
+} host;
+
+static foliot_status save(void *user, void *bytes, size_t capacity, size_t *length)
+{
+    const host *h = user;
+    foliot_status status = foliot_rules_save(h->rules, bytes, capacity, length);
+    if (bytes && h->forgery == STATE && foliot_world_get_tick(h->world) == 2 * KEYFRAME)
+        ((uint8_t *)bytes)[*length - 1] ^= 1;
+    return status;
+}
+
+static void begin(host *h, forgery how)
+{
+    foliot_scene_error error;
+    char problem[400] = "";
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    limits.time_us = 0;
+    *h = (host){.forgery = how};
+    snprintf(h->file, sizeof h->file, "/tmp/foliot-forged-XXXXXX");
+    close(mkstemp(h->file));
+    if (foliot_scene_read("games/siege/siege.yaml", &h->scene, &error) != FOLIOT_STATUS_OK)
+        fail_msg("%s", error.message);
+    foliot_status status =
+        foliot_rules_create_lua(h->scene->script_text, h->scene->script_bytes, "siege.lua", &limits,
+                                h->scene, &h->rules, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_UNSUPPORTED)
+        skip();
+    if (status != FOLIOT_STATUS_OK)
+        fail_msg("%s", problem);
+    assert_int_equal(foliot_world_create(h->scene, &h->world), FOLIOT_STATUS_OK);
+}
+
+// Something to change in that tick: the rules give nothing there by themselves.
+static uint32_t take_orders(const host *h, foliot_order orders[2])
+{
+    static const char *const texts[2] = {"eve", "throw 1 0 0.5"};
+    uint64_t now = foliot_world_get_tick(h->world);
+    if (now != 20 && now != FORGED - 1)
+        return 0;
+    const char *text = texts[now != 20];
+    orders[0] = (foliot_order){.sequence = now == 20 ? 1 : 2};
+    orders[0].kind = now == 20 ? FOLIOT_ORDER_JOINED : FOLIOT_ORDER_GAME;
+    orders[0].length = (uint8_t)strlen(text);
+    memcpy(orders[0].bytes, text, strlen(text));
+    return 1;
+}
+
+static uint32_t take_commands(host *h, foliot_command commands[COMMANDS])
+{
+    const foliot_command_list *list = foliot_rules_get_commands(h->rules);
+    for (uint32_t i = 0; i < list->count; i++) {
+        commands[i] = list->commands[i];
+        commands[i].sequence = ++h->sequence;
+    }
+    return list->count;
+}
+
+static uint32_t forge(host *h, foliot_command commands[COMMANDS], uint32_t count)
+{
+    assert_in_range(count, 2, COMMANDS - 2); // the ammunition and a stone
+    check_eq(commands[1].kind, FOLIOT_COMMAND_spawn);
+    if (h->forgery == RECORDED || h->forgery == PLAYED)
+        commands[1].as.spawn.velocity[0] += 1;
+    if (h->forgery == ADDED) {
+        commands[count] = foliot_command_default(FOLIOT_COMMAND_gravity);
+        commands[count].fields = FOLIOT_COMMAND_HAS(gravity, acceleration);
+        commands[count].source = FOLIOT_COMMAND_SOURCE_RULES;
+        commands[count].sequence = ++h->sequence;
+        return count + 1;
+    }
+    return h->forgery == LEFT_OUT ? count - 1 : count;
+}
+
+static void play_tick(host *h, foliot_recording *recording)
+{
+    foliot_command commands[COMMANDS], told[COMMANDS];
+    foliot_order orders[2];
+    foliot_input joins = {.kind = FOLIOT_INPUT_JOIN};
+    uint64_t now = foliot_world_get_tick(h->world);
+    uint32_t order_count = take_orders(h, orders), count = take_commands(h, commands);
+    uint32_t told_count = count;
+    memcpy(told, commands, sizeof told);
+    if (now == FORGED)
+        told_count = forge(h, told, count);
+    foliot_tick_inputs record = {&joins, now == 20, told, told_count};
+    foliot_tick_inputs real = record;
+    if (h->forgery == RECORDED)
+        real = (foliot_tick_inputs){&joins, now == 20, commands, count};
+    assert_int_equal(foliot_world_step_tick(h->world, &real, NULL), FOLIOT_STATUS_OK);
+    foliot_rules_view view = {.scene = h->scene,
+                              .world = h->world,
+                              .tick = now + 1,
+                              .inputs = &joins,
+                              .input_count = now == 20,
+                              .orders = orders,
+                              .order_count = order_count};
+    assert_int_equal(foliot_rules_tick(h->rules, &view), FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_recording_append_tick(recording, h->world, &record, orders, order_count),
+        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_drain(recording), FOLIOT_STATUS_OK);
+}
+
+static void record(host *h)
+{
+    foliot_recording *recording;
+    foliot_recording_config config = recording_fixture_config(10, KEYFRAME);
+    foliot_recording_rules rules = {.name = "siege.lua",
+                                    .text = h->scene->script_text,
+                                    .text_bytes = h->scene->script_bytes,
+                                    .save = save,
+                                    .user = h};
+    config.rules = &rules;
+    assert_int_equal(foliot_recording_open(h->file, h->scene, NULL, h->world, &config, &recording),
+                     FOLIOT_STATUS_OK);
+    while (foliot_world_get_tick(h->world) < TICKS)
+        play_tick(h, recording);
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
+}
+
+static void verify(host *h)
+{
+    foliot_replay *replay;
+    foliot_damage damage;
+    if (foliot_replay_open(h->file, &replay, &damage) != FOLIOT_STATUS_OK)
+        fail_msg("%s", damage.text);
+    check_eq(damage.text[0], 0); // all checksums are right
+    assert_int_equal(foliot_replay_verify(replay, NULL, &h->verdict), FOLIOT_STATUS_OK);
+    h->result = rules_verify(replay, h->said, sizeof h->said, &h->agreed);
+    foliot_replay_close(replay);
+}
+
+static void run(host *h, forgery how)
+{
+    begin(h, how);
+    record(h);
+    verify(h);
+    unlink(h->file);
+    foliot_rules_destroy(h->rules);
+    foliot_world_destroy(h->world);
+    foliot_scene_destroy(h->scene);
+}
+
+static void says(const host *h, const char *text)
+{
+    check_eq(h->result, RULES_DIFFER);
+    if (!strstr(h->said, text))
+        fail_msg("it says: %s", h->said);
+}
+
+static void an_honest_recording_matches(void **state)
+{
+    (void)state;
+    host h;
+    run(&h, NOTHING);
+    check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+    check_eq(h.result, RULES_MATCH);
+    check_gt(h.agreed, 40);
+}
+
+static void a_changed_command_diverges_and_is_named(void **state)
+{
+    (void)state;
+    host h;
+    run(&h, RECORDED);
+    check_eq(h.verdict.status, FOLIOT_STATUS_DIVERGED);
+    check_eq(h.verdict.divergence.tick, FORGED + 1);
+    says(&h, "tick 40, command 2, field velocity: recorded {");
+    assert_non_null(strstr(h.said, ", given now {\"command\": \"spawn\""));
+}
+
+// The world has taken it, so that all digests are right: only the rules know.
+static void a_command_that_was_played_is_named(void **state)
+{
+    (void)state;
+    host h;
+    run(&h, PLAYED);
+    check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+    says(&h, "tick 40, command 2, field velocity: recorded {");
+}
+
+static void commands_too_many_and_too_few_are_named(void **state)
+{
+    (void)state;
+    host h;
+    run(&h, ADDED);
+    check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+    says(&h, "tick 40, command 3: gravity was recorded, and the rules give none now");
+    run(&h, LEFT_OUT);
+    check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+    says(&h, "tick 40, command 2: spawn is given now, and none was recorded");
+}
+
+static void a_changed_state_is_named(void **state)
+{
+    (void)state;
+    host h;
+    run(&h, STATE);
+    check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+    says(&h, "tick 60: the saved state of the rules differs at byte ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_honest_recording_matches),
+        cmocka_unit_test(a_changed_command_diverges_and_is_named),
+        cmocka_unit_test(a_command_that_was_played_is_named),
+        cmocka_unit_test(commands_too_many_and_too_few_are_named),
+        cmocka_unit_test(a_changed_state_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

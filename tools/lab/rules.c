@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// rules.c: the rules of a scene's script beside a run: what they give in one tick enters the next
+// step, behind the commands of a file.
+#include "lab.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lab_rules {
+    foliot_rules *rules;
+    const foliot_scene *scene;
+    foliot_command_list list; // of the tick that was asked for last
+    uint32_t sequence;        // of the last command that was given
+    uint64_t lost;            // commands that a tick had no room for
+    foliot_recording_rules recorded;
+};
+
+static const char *base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot_rules **rules)
+{
+    char problem[512] = "";
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    limits.time_us = 0; // a run has no deadline, and another one gives the same
+    if (scene->script_kind != FOLIOT_SCRIPT_LUA)
+        return lab_fail(context, FOLIOT__EXIT_SCENE,
+                        "the scene's rules are a module, %s: use --no-rules", scene->script_name);
+    foliot_status status = foliot_rules_create_lua(scene->script_text, scene->script_bytes,
+                                                   base_name(scene->script_name), &limits, scene,
+                                                   rules, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_OK)
+        return FOLIOT__EXIT_FINE;
+    return lab_fail(context,
+                    status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR,
+                    "%s%s", *problem ? problem : foliot_status_get_text(status),
+                    status == FOLIOT_STATUS_UNSUPPORTED ? ": use --no-rules" : "");
+}
+
+int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **out)
+{
+    *out = NULL;
+    if (!scene->script_name)
+        return FOLIOT__EXIT_FINE;
+    lab_rules *rules = calloc(1, sizeof *rules);
+    if (!rules)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    rules->scene = scene;
+    int code = lab_rules_make(context, scene, &rules->rules);
+    if (code)
+        lab_rules_close(rules);
+    else
+        *out = rules;
+    return code;
+}
+
+void lab_rules_close(lab_rules *rules)
+{
+    if (!rules)
+        return;
+    foliot_rules_destroy(rules->rules);
+    foliot_command_list_destroy(&rules->list);
+    free(rules);
+}
+
+// As a server closes a tick: what has no room is left out. False without memory.
+static bool add(lab_rules *rules, const foliot_command *from, uint32_t count, bool of_file)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        foliot_command command = from[i];
+        if (of_file && command.source == FOLIOT_COMMAND_SOURCE_RULES)
+            continue; // of a recording: they are given anew
+        command.sequence = rules->sequence + 1;
+        size_t bytes = foliot_command_encode(&command, NULL, 0);
+        if (rules->list.count >= rules->scene->commands_max ||
+            rules->list.encoded_bytes + bytes > FOLIOT_COMMAND_TICK_BYTES_MAX) {
+            rules->lost++;
+            continue;
+        }
+        if (foliot_command_list_append(&rules->list, &command) != FOLIOT_STATUS_OK)
+            return false;
+        rules->sequence++;
+    }
+    return true;
+}
+
+bool lab_rules_at(lab_rules *rules, foliot_tick_inputs *in, const char **message)
+{
+    if (!rules)
+        return true;
+    const foliot_command_list *given = foliot_rules_get_commands(rules->rules);
+    foliot_command_list_clear(&rules->list);
+    if (!add(rules, in->commands, in->command_count, true) ||
+        !add(rules, given->commands, given->count, false)) {
+        *message = "no memory";
+        return false;
+    }
+    in->commands = rules->list.commands;
+    in->command_count = rules->list.count;
+    return true;
+}
+
+void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in)
+{
+    if (!rules)
+        return;
+    foliot_rules_view view = {.scene = rules->scene,
+                              .world = world,
+                              .tick = foliot_world_get_tick(world),
+                              .inputs = in->inputs,
+                              .input_count = in->input_count};
+    foliot_status status = foliot_rules_tick(rules->rules, &view);
+    (void)status; // stopped rules give nothing; lab_rules_problem says why
+}
+
+const char *lab_rules_problem(const lab_rules *rules)
+{
+    return rules ? foliot_rules_get_problem(rules->rules) : "";
+}
+
+uint64_t lab_rules_lost(const lab_rules *rules)
+{
+    return rules ? rules->lost : 0;
+}
+
+static foliot_status save(void *user, void *bytes, size_t capacity, size_t *length)
+{
+    return foliot_rules_save(((lab_rules *)user)->rules, bytes, capacity, length);
+}
+
+const foliot_recording_rules *lab_rules_recorded(lab_rules *rules)
+{
+    if (!rules)
+        return NULL;
+    rules->recorded = (foliot_recording_rules){.name = foliot_rules_get_name(rules->rules),
+                                               .text = rules->scene->script_text,
+                                               .text_bytes = rules->scene->script_bytes,
+                                               .save = save,
+                                               .user = rules};
+    return &rules->recorded;
+}

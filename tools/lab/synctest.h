@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// synctest.h: the part of synctest that is about a scene's rules.
+#ifndef FOLIOT_TOOLS_LAB_SYNCTEST_H
+#define FOLIOT_TOOLS_LAB_SYNCTEST_H
+
+#include "lab.h"
+
+typedef struct lab_rules_test {
+    bool passed;
+    uint64_t checks, first_bad_tick;
+    char text[512];             // what failed; "" if passed
+    uint64_t ticks;             // that `lists` has
+    foliot_command_list *lists; // all commands of each tick, for a run without the rules
+} lab_rules_test;
+
+// Runs the scene with its rules, and a restored copy of them at every tick. 0, or the exit code
+// after a sentence; lab_rules_test_end frees the lists in any case.
+int lab_rules_test_run(const lab_context *context, const foliot_scene *scene, lab_inputs *inputs,
+                       lab_commands *commands, uint64_t ticks, lab_rules_test *test);
+void lab_rules_test_end(lab_rules_test *test);
+
+#endif
