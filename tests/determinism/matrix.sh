@@ -58,7 +58,7 @@ sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert
 replay_sources="$(echo tools/replay/{main,tool,verify,jobs,info,state,diff,export,serve,run}.c)
     $(echo common/recording/{format,block_content,block_reader,damage,record_decoder,expand,scan,byte_source,replay,replay_world,replay_open,verify,divergence,input_log}.c \
         common/recording/{simulation,world_simulation,state_layers,search,perturb,perturb_text,journal,keyframe_check,keyframe_codec,session_log,session_decoder,header_decoder}.c)
-    $(echo common/base/{unpack,crc32c,json,options,terminal,file}.c)"
+    $(echo common/base/{buffer,unpack,crc32c,json,options,terminal,file}.c)"
 ready=
 [ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
 export BIT_FLAGS sources ready replay_sources

@@ -101,7 +101,7 @@ static foliot__message sample(foliot__message_kind kind)
         m.as.order_acknowledge.sequence = 78;
         break;
     case FOLIOT__MESSAGE:
-        m.as.message = (foliot__game_message){(uint64_t)1 << 40, FOLIOT__FROM_PLAYER, 3, part, 9};
+        m.as.message = (foliot__game_message){(uint64_t)1 << 40, FOLIOT__FROM_PLAYER, 3, part, 5};
         break;
     case FOLIOT__UPDATE:
         m.as.update = (foliot__update){(uint64_t)1 << 40, true, part, sizeof part};

@@ -43,8 +43,10 @@ bool foliot__contact_any_active(const foliot_world *world, uint32_t slot)
 void foliot__contact_forget(foliot_world *world, uint32_t slot)
 {
     foliot__contact_row *rows = foliot__contact(world);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < world->contact_count; i++)
+    uint32_t kept = 0; // rows before the first that goes stay where they are
+    while (kept < world->contact_count && rows[kept].a != slot && rows[kept].b != slot)
+        kept++;
+    for (uint32_t i = kept; i < world->contact_count; i++)
         if (rows[i].a != slot && rows[i].b != slot)
             rows[kept++] = rows[i];
     world->contact_count = kept;
