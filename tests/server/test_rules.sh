@@ -58,6 +58,12 @@ ${CC:-gcc} -shared -fPIC -x c /dev/null -o empty.so
 start game.yaml --rules module.so --allow-modules --port 0 --no-record --ticks 30
 ok "a module is loaded" grep -q '^rules: quiet$' server.out
 wait $server_pid
+start "$root/games/siege/siege.yaml" --rules "$build/games/siege.so" --allow-modules --port 0 --record siege.foliot --ticks 120
+ok "siege has its rules in C, too" grep -q '^rules: siege$' server.out
+wait $server_pid
+ok "which build its towers" grep -q '^commands  *[4-9][0-9]$' server.out
+machine_code() { "$replay" verify --rules siege.foliot | grep -q 'machine code'; }
+ok "they are not run again by who has none" machine_code
 exits "a module without --allow-modules" 78 'with --allow-modules' "$server" game.yaml --rules module.so --port 0 --no-record
 exits "a module of another ABI" 78 'another ABI' "$server" game.yaml --rules other.so --allow-modules --port 0 --no-record
 exits "a module that is none" 78 'foliot_rules_entry' "$server" game.yaml --rules empty.so --allow-modules --port 0 --no-record
@@ -68,7 +74,7 @@ exits "a script of more than 1 MiB" 78 '1 MiB' "$server" game.yaml --rules large
 echo 'function on_tick(' >wrong.lua
 exits "a script that is no Lua" 78 'wrong.lua:[0-9]+:.* expected' "$server" game.yaml --rules wrong.lua --port 0 --no-record
 exits "a scene that takes no commands" 78 'commands_max' "$server" "$scenes/spacewar.yaml" --rules game.lua --port 0 --no-record
-ls ./*.foliot | grep -v '^./game.foliot$' >left.out
+ls ./*.foliot | grep -vE '^./(game|siege).foliot$' >left.out
 ok "a start that is refused leaves no recording" test ! -s left.out
 
 # Rounds: a scene that names the next one. Bots play on without doing anything for it.
