@@ -154,9 +154,9 @@ help:
 	@sed -n 's/^#: //p' Makefile Makefile.tests
 
 #: make                 the library and all programs, in build/
-#: make demo            hosts a session, joins it with bots, records it and verifies the recording
+#: make demo            hosts a game, joins it with bots, records it and verifies the recording and its rules
 #: make install         PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR= ; programs, library, headers, pkg-config, CMake package,
-#:                      man pages, completion (bash, zsh), documents, examples; STRIP=1 or install-strip: without symbols
+#:                      man pages, completion (bash, zsh), documents, examples, games; STRIP=1 or install-strip: without symbols
 #: make uninstall       the same PREFIX, LIBDIR and DESTDIR; removes what was installed
 #: make lib             the library alone; programs, games, tests, benches, examples, fuzzers: those alone
 #: make deps            installs the packages that a build needs; every target installs those that it needs
@@ -204,7 +204,7 @@ install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	ln -sf libfoliot.so.$(SOVERSION) $(lib_dir)/libfoliot.so
 	install -m 644 include/foliot/*.h $(DESTDIR)$(PREFIX)/include/foliot
 	install -m 644 scenes/* $(share_dir)/foliot/scenes
-	find games -type f '(' -name '*.yaml' -o -name '*.lua' ')' -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
+	find games -type f -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
 	install -d $(lib_dir)/foliot
 	install -m 755 $(GAMES) $(lib_dir)/foliot
 	install -m 644 $(wildcard docs/man/*.1) $(share_dir)/man/man1

@@ -56,6 +56,4 @@ It worked: the replay gave the same bits as the session, and its rules the same 
    $build/foliot-replay play $folder/demo.foliot   watch the bots
    $build/foliot-lab compare scenes/kepler.yaml --integrators rk4,yoshida4 --dt 1/100 --out kepler.svg   compares integrators
    make help
-
-docs/tutorial-game.md writes a game in ten minutes.
 TEXT

@@ -128,6 +128,12 @@ for program in "$root"/usr/bin/foliot-*; do
 done
 for file in LICENSE README.md CHANGELOG.md; do expect "$file is installed" test -s "$root/usr/share/doc/foliot/$file"; done
 
+for name in katamari sumo siege; do
+    expect "the game $name is installed whole" "$root/usr/bin/foliot-server" check \
+        "$root/usr/share/foliot/games/$name/$name.yaml"
+    expect "$name has a page" test -s "$root/usr/share/foliot/games/$name/README.md"
+done
+
 leaves_nothing() { # nothing but folders
     local left
     left=$(find "$root/usr" ! -type d)
