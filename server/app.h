@@ -26,6 +26,7 @@ typedef struct foliot__app {
     unsigned interrupts;
     uint64_t interrupted_ns;
     uint64_t received; // packets that were not batched, before the last update
+    bool ending;       // the sessions ended by themselves, or were stopped
     bool over, rests;  // rests: the socket is not watched until the timer
     bool failed;       // a session, whose step did
 } foliot__app;

@@ -112,8 +112,8 @@ static void update(foliot__app *a)
     foliot_server_update(a->server, foliot__app_now_ns());
     log_events(a);
     if (foliot_server_get_done(a->server)) {
-        if (a->interrupts == 0) { // all sessions ended by themselves: notify the peers first
-            a->interrupts = 1;
+        if (!a->ending) { // all sessions ended by themselves: notify the peers first
+            a->ending = true;
             foliot_server_stop(a->server, "the session has reached its last tick",
                                foliot__app_now_ns());
         } else {
@@ -148,6 +148,7 @@ static void on_signal(uv_signal_t *signal, int number)
         _exit(128 + number);
     }
     foliot__log_note("stopping; once more to stop at once");
+    a->ending = true;
     foliot_server_stop(a->server, "the host has stopped the session", foliot__app_now_ns());
     update(a);
 }
