@@ -63,7 +63,7 @@ static const char *key_of(siege *s, char key[FOLIOT_VAR_KEY_BYTES], const char *
 {
     const char *name = s->state.players[id].name;
     if (name[0] && strlen(name) <= NAME_MAX_SHOWN)
-        snprintf(key, FOLIOT_VAR_KEY_BYTES, "%s.%s", what, name);
+        snprintf(key, FOLIOT_VAR_KEY_BYTES, "%s.%.*s", what, NAME_MAX_SHOWN, name);
     else
         snprintf(key, FOLIOT_VAR_KEY_BYTES, "%s.player %u", what, (unsigned)id);
     return key;

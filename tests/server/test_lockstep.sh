@@ -39,7 +39,7 @@ stop
 ok "the server names body, field, stage and distance" sh -c '
     grep -q "DIVERGED at tick 60" server.log && grep -q "stage *integrate" server.log && grep -q "rock-4" server.log &&
     grep -q "field *velocity.y" server.log && grep -q "distance *3 ulps" server.log'
-ok "it took at most 2 kB to find" test "$(sed -n 's/.* \([0-9]*\) bytes of questions.*/\1/p' server.log)" -le 2048
+ok "it took at most 2 kB to find" test "$(sed -n 's/.* \([0-9]*\) bytes of requests.*/\1/p' server.log)" -le 2048
 ok "the client was told the same" sh -c 'grep -q "DIVERGED at tick 60" bob.log && grep -q "field *velocity.y" bob.log'
 ours=$(sed -n 's/^ *our state *//p' server.log) theirs=$(sed -n 's/^ *our state *//p' bob.log)
 ok "the server's side is a recording that verifies" "$replay" verify "$ours"

@@ -28,6 +28,9 @@ expect "a callback keeps its energy to 1e-10" '^energy 0\.1300000000[0-9]*, at t
     "$("$examples/callback")"
 expect "a callback's orbit crosses the section" '^ +[0-9.]+ +-?0\.[0-9]+ +-?0\.[0-9]+$' "$("$examples/callback")"
 
+expect "rules count what a host's commands spawn" '^6 bodies, 5 crates have landed, digest ' "$("$examples/commands")"
+expect "the same at every run" "^$("$examples/commands")$" "$("$examples/commands")"
+
 session=$("$examples/snapshot_session")
 expect "a snapshot session has a player" '^server: player 0 joined: alice' "$session"
 expect "who pushes the crate, as the client sees it" '^tick [0-9. ]+  crate at x 5\.[0-9]+ m  alice at x 4\.[0-9]+ m$' \
