@@ -2,9 +2,11 @@
 // cases.c: scenes as canonical bytes, so that a target needs no YAML. READY_SCENES names a file of
 // them, written by tests/determinism/embed.c; without it the probes are all there is.
 #include "cases.h"
+#include "commanded.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct ready_scene {
     const char *name;
@@ -25,9 +27,11 @@ _Noreturn static void give_up(const char *what, foliot_status status)
     exit(1);
 }
 
+#define BUILT_IN (FOLIOT__PROBE_COUNT + 1) // the probes, and the scene of commanded.h
+
 unsigned cases_scene_count(void)
 {
-    return FOLIOT__PROBE_COUNT + ready_scene_count;
+    return BUILT_IN + ready_scene_count;
 }
 
 static foliot_scene *decoded(const char *name, const unsigned char *bytes, size_t length)
@@ -39,26 +43,37 @@ static foliot_scene *decoded(const char *name, const unsigned char *bytes, size_
     return scene;
 }
 
-foliot_scene *cases_scene(unsigned index)
+// Through its bytes too: so the codec is part of what must agree.
+static foliot_scene *recoded(const foliot_scene *made)
 {
-    if (index >= FOLIOT__PROBE_COUNT) {
-        const ready_scene *ready = &ready_scenes[index - FOLIOT__PROBE_COUNT];
-        return decoded(ready->name, ready->bytes, ready->length);
-    }
-    // Through its bytes too: so the codec is part of what must agree.
-    static foliot__probe probe;
-    foliot__probe_make(&probe, (foliot__probe_kind)index);
     size_t length = 0;
-    foliot_status status = foliot_scene_encode(&probe.scene, NULL, 0, &length);
+    foliot_status status = foliot_scene_encode(made, NULL, 0, &length);
     unsigned char *bytes = status == FOLIOT_STATUS_OK ? malloc(length) : NULL;
     if (!bytes)
-        give_up(probe.scene.name, FOLIOT_STATUS_MEMORY);
-    status = foliot_scene_encode(&probe.scene, bytes, length, &length);
+        give_up(made->name, FOLIOT_STATUS_MEMORY);
+    status = foliot_scene_encode(made, bytes, length, &length);
     if (status != FOLIOT_STATUS_OK)
-        give_up(probe.scene.name, status);
-    foliot_scene *scene = decoded(probe.scene.name, bytes, length);
+        give_up(made->name, status);
+    foliot_scene *scene = decoded(made->name, bytes, length);
     free(bytes);
     return scene;
+}
+
+foliot_scene *cases_scene(unsigned index)
+{
+    static foliot__probe probe;
+    static foliot_scene scene;
+    static foliot_body_definition bodies[COMMANDED_BODIES];
+    if (index >= BUILT_IN) {
+        const ready_scene *ready = &ready_scenes[index - BUILT_IN];
+        return decoded(ready->name, ready->bytes, ready->length);
+    }
+    if (index == FOLIOT__PROBE_COUNT) {
+        commanded_make(&scene, bodies);
+        return recoded(&scene);
+    }
+    foliot__probe_make(&probe, (foliot__probe_kind)index);
+    return recoded(&probe.scene);
 }
 
 uint64_t cases_ticks(const foliot_scene *scene)
@@ -84,7 +99,11 @@ void cases_step(foliot_world *world, const foliot_scene *scene)
 {
     foliot_input inputs[FOLIOT__PROBE_INPUTS];
     uint32_t count = foliot__probe_inputs(scene, foliot_world_get_tick(world), inputs);
-    foliot_status status = foliot_world_step(world, inputs, count, NULL);
+    foliot_command commands[COMMANDED_MAX];
+    bool commanded = scene->commands_max > 0 && strcmp(scene->name, "commanded") == 0;
+    foliot_tick_inputs tick = {.inputs = inputs, .input_count = count, .commands = commands};
+    tick.command_count = commanded ? commanded_commands(world, commands) : 0;
+    foliot_status status = foliot_world_step_tick(world, &tick, NULL);
     if (status != FOLIOT_STATUS_OK)
         give_up(scene->name, status);
 }
