@@ -425,7 +425,7 @@ static void variables_are_kept_by_key(void **state)
     assert_acts(s, c); // removes it
     assert_false(foliot_world_get_var(s->world, "a", &var));
     assert_refused(s, c, key);
-    char name[8];
+    char name[16];
     for (int k = 0; k < FOLIOT_VARS_MAX - 2; k++) {
         snprintf(name, sizeof name, "k%03d", k);
         assert_acts(s, set_integer(name, k));
