@@ -74,14 +74,6 @@ static inline void foliot__solid_shape(const foliot_world *world, uint32_t slot,
     s->offset = foliot__plane_offset(world)[slot];
 }
 
-static inline void foliot__orientation_of(const foliot_world *world, uint32_t slot, double q[4])
-{
-    q[0] = foliot__orientation_w(world)[slot];
-    q[1] = foliot__orientation_x(world)[slot];
-    q[2] = foliot__orientation_y(world)[slot];
-    q[3] = foliot__orientation_z(world)[slot];
-}
-
 static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t slot)
 {
     foliot__solid s;

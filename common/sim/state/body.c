@@ -52,23 +52,6 @@ static void shape_inertia(const foliot_shape *shape, double mass, double inertia
     raise_slender_moments(inertia);
 }
 
-static void write_orientation(foliot_world *world, uint32_t slot, const double q[4])
-{
-    double unit[4];
-    foliot__quat_normalise(q, unit);
-    foliot__orientation_w(world)[slot] = unit[0];
-    foliot__orientation_x(world)[slot] = unit[1];
-    foliot__orientation_y(world)[slot] = unit[2];
-    foliot__orientation_z(world)[slot] = unit[3];
-}
-
-static void write_vector(foliot__v3 field, uint32_t slot, const double value[3])
-{
-    field.x[slot] = value[0];
-    field.y[slot] = value[1];
-    field.z[slot] = value[2];
-}
-
 foliot__body_row foliot__body_row_of(const foliot_body_definition *body)
 {
     bool still = body->is_static, plane = body->shape.kind == FOLIOT_SHAPE_PLANE;
@@ -103,6 +86,16 @@ foliot__body_row foliot__body_row_of(const foliot_body_definition *body)
     };
 }
 
+void foliot__body_set_orientation(foliot_world *world, uint32_t slot, const double q[4])
+{
+    double unit[4];
+    foliot__quat_normalise(q, unit);
+    foliot__orientation_w(world)[slot] = unit[0];
+    foliot__orientation_x(world)[slot] = unit[1];
+    foliot__orientation_y(world)[slot] = unit[2];
+    foliot__orientation_z(world)[slot] = unit[3];
+}
+
 void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_definition *body,
                         const double position[3], uint32_t flags)
 {
@@ -121,10 +114,11 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
         world->session_dirty = 1;
     }
 #undef WRITE
-    write_vector(foliot__position(world), slot, position);
-    write_vector(foliot__velocity(world), slot, still ? zero : body->velocity);
-    write_orientation(world, slot, body->orientation);
-    write_vector(foliot__angular_velocity(world), slot, still ? zero : body->angular_velocity);
+    foliot__put_vector(foliot__position(world), slot, position);
+    foliot__put_vector(foliot__velocity(world), slot, still ? zero : body->velocity);
+    foliot__body_set_orientation(world, slot, body->orientation);
+    foliot__put_vector(foliot__angular_velocity(world), slot,
+                       still ? zero : body->angular_velocity);
     foliot__flags(world)[slot] = FOLIOT_BODY_ALIVE | kind | flags;
     foliot__body_refresh(world, slot);
     foliot__lattice_enter(world, slot);
@@ -171,8 +165,8 @@ bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_mot
     *flags &= ~of_motion;
     if (motion == FOLIOT_MOTION_STATIC) {
         *flags |= FOLIOT_BODY_STATIC;
-        write_vector(foliot__velocity(world), slot, zero);
-        write_vector(foliot__angular_velocity(world), slot, zero);
+        foliot__put_vector(foliot__velocity(world), slot, zero);
+        foliot__put_vector(foliot__angular_velocity(world), slot, zero);
     } else if (motion == FOLIOT_MOTION_KINEMATIC) {
         *flags |= FOLIOT_BODY_KINEMATIC;
     }
@@ -190,15 +184,15 @@ void foliot__body_freeze(foliot_world *world, uint32_t slot)
     x.x[slot] = before.x[slot];
     x.y[slot] = before.y[slot];
     x.z[slot] = before.z[slot];
-    write_vector(foliot__velocity(world), slot, zero);
+    foliot__put_vector(foliot__velocity(world), slot, zero);
     if (world->rotates) { // elsewhere they are constant, and no state
-        write_vector(foliot__angular_velocity(world), slot, zero);
-        write_orientation(world, slot, upright);
+        foliot__put_vector(foliot__angular_velocity(world), slot, zero);
+        foliot__body_set_orientation(world, slot, upright);
     }
     foliot__flags(world)[slot] |= FOLIOT_BODY_FROZEN;
     foliot__joints_changed(world);
     foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
-    write_vector(foliot__previous(world), slot, zero);
+    foliot__put_vector(foliot__previous(world), slot, zero);
     foliot__body_refresh(world, slot);
     foliot__lattice_enter(world, slot);
     if (world->counters.frozen_bodies++ == 0) {
@@ -224,6 +218,6 @@ void foliot__body_refresh(foliot_world *world, uint32_t slot)
     inverse.z[slot] = turns && i.z[slot] > 0 ? 1 / i.z[slot] : 0;
     foliot__v3 constant = foliot__constant(world);
     const double force[3] = {constant.x[slot], constant.y[slot], constant.z[slot]};
-    write_vector(foliot__applied(world), slot, moves ? force : zero);
-    write_vector(foliot__torque(world), slot, zero);
+    foliot__put_vector(foliot__applied(world), slot, moves ? force : zero);
+    foliot__put_vector(foliot__torque(world), slot, zero);
 }

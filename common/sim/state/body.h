@@ -18,6 +18,8 @@ foliot__body_row foliot__body_row_of(const foliot_body_definition *body);
 // Fills an empty slot; `flags` are added to what the definition implies. The generation is kept.
 void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_definition *body,
                         const double position[3], uint32_t flags);
+// Turns the body to `q` divided by its length, which is not 0.
+void foliot__body_set_orientation(foliot_world *world, uint32_t slot, const double q[4]);
 // Empties a slot: everything zero but the generation, which grows.
 void foliot__body_erase(foliot_world *world, uint32_t slot);
 // Changes how a body moves: of what becomes static the velocity is 0. False, and nothing changes:

@@ -5,14 +5,29 @@
 
 #include "sim/state/state.h"
 
-// Whether the filters of two bodies agree (scene.h). Of an extended world alone.
+typedef struct foliot__filter {
+    uint32_t category, mask, group;
+} foliot__filter;
+
+// Of a body of an extended world.
+static inline foliot__filter foliot__filter_of(const foliot_world *world, uint32_t slot)
+{
+    return (foliot__filter){foliot__category(world)[slot], foliot__mask(world)[slot],
+                            foliot__group(world)[slot]};
+}
+
+// Whether two filters let their bodies collide (scene.h).
+static inline bool foliot__filters_match(foliot__filter a, foliot__filter b)
+{
+    if (a.group != 0 && a.group == b.group)
+        return (int32_t)a.group > 0;
+    return (a.category & b.mask) && (b.category & a.mask);
+}
+
+// The same of two bodies of an extended world.
 static inline bool foliot__filters_agree(const foliot_world *world, uint32_t i, uint32_t j)
 {
-    const uint32_t *category = foliot__category(world), *mask = foliot__mask(world);
-    uint32_t group = foliot__group(world)[i];
-    if (group != 0 && group == foliot__group(world)[j])
-        return (int32_t)group > 0;
-    return (category[i] & mask[j]) && (category[j] & mask[i]);
+    return foliot__filters_match(foliot__filter_of(world, i), foliot__filter_of(world, j));
 }
 
 // The same of any world.

@@ -7,6 +7,10 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "sim/math/vec3.h"
+#include "sim/state/range.h"
+
+#define PI 0x1.921fb54442d18p+1
 
 // The doubles of a definition, in the order of the bytes.
 #define JOINT_NUMBERS(X)                                                                           \
@@ -22,6 +26,19 @@
     X(anchor_a, 3)                                                                                 \
     X(anchor_b, 3)                                                                                 \
     X(axis, 3)
+
+bool foliot__joint_numbers_valid(const foliot_constraint_definition *d)
+{
+    const double m = FOLIOT_POSITION_MAX;
+    bool limited = d->angle_min <= d->angle_max;
+    bool angles = limited
+                      ? foliot__within(d->angle_min, -PI, 0) && foliot__within(d->angle_max, 0, PI)
+                      : d->angle_min - d->angle_min == 0 && d->angle_max - d->angle_max == 0;
+    bool anchors = foliot__vec3_length(d->anchor_a) <= m && foliot__vec3_length(d->anchor_b) <= m;
+    bool spans = foliot__within(d->length, 0, m) && foliot__within(d->length_min, 0, d->length);
+    bool drives = foliot__is_coordinate(d->motor_speed) && foliot__within(d->motor_torque, 0, m);
+    return angles && anchors && spans && drives && d->break_force > 0 && d->break_torque > 0;
+}
 
 static void write_doubles(foliot__writer *w, const void *values, unsigned count)
 {
@@ -40,16 +57,12 @@ static void read_doubles(foliot__reader *r, void *values, unsigned count)
     }
 }
 
-static uint8_t *bytes_of(const foliot_world *world, uint32_t row)
-{
-    return foliot__joint_bytes(world) + (size_t)row * FOLIOT__JOINT_RECORD_BYTES;
-}
-
 void foliot__joint_record_write(foliot_world *world, uint32_t row,
                                 const foliot__joint_record *record)
 {
     const foliot_constraint_definition *d = &record->definition;
-    foliot__writer w = foliot__writer_of(bytes_of(world, row), FOLIOT__JOINT_RECORD_BYTES);
+    foliot__writer w =
+        foliot__writer_of(foliot__joint_bytes_at(world, row), FOLIOT__JOINT_RECORD_BYTES);
     foliot__write_u32(&w, record->generation);
     foliot__write_u32(&w, d->kind);
     foliot__write_u32(&w, d->a);
@@ -83,13 +96,13 @@ foliot__joint_record foliot__joint_record_read(const uint8_t *bytes)
 
 uint32_t foliot__joint_record_generation(const foliot_world *world, uint32_t row)
 {
-    return foliot__joint_record_read(bytes_of(world, row)).generation;
+    return foliot__joint_record_read(foliot__joint_bytes_at(world, row)).generation;
 }
 
 void foliot__joint_record_load(foliot_world *world, uint32_t row)
 {
     uint32_t index = world->scene_constraints + row;
-    foliot__joint_record record = foliot__joint_record_read(bytes_of(world, row));
+    foliot__joint_record record = foliot__joint_record_read(foliot__joint_bytes_at(world, row));
     foliot__constraint(world)[index] = record.definition;
     memcpy(foliot__joint_start(world) + 4 * (size_t)index, record.start, sizeof record.start);
 }

@@ -14,6 +14,10 @@ typedef struct foliot__joint_record {
     double start[4]; // b's orientation against a's as the joint was made
 } foliot__joint_record;
 
+// Whether all numbers but axis and stiffness are in their ranges: of a command and of captured
+// bytes.
+bool foliot__joint_numbers_valid(const foliot_constraint_definition *definition);
+
 // `row` counts from the first one beyond the scene's.
 void foliot__joint_record_write(foliot_world *world, uint32_t row,
                                 const foliot__joint_record *record);

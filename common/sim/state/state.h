@@ -303,6 +303,37 @@ VECTOR(before_position)
 VECTOR(before_velocity)
 #undef VECTOR
 
+static inline void foliot__put_vector(foliot__v3 field, uint32_t slot, const double v[3])
+{
+    field.x[slot] = v[0];
+    field.y[slot] = v[1];
+    field.z[slot] = v[2];
+}
+
+static inline void foliot__orientation_of(const foliot_world *world, uint32_t slot, double q[4])
+{
+    q[0] = foliot__orientation_w(world)[slot];
+    q[1] = foliot__orientation_x(world)[slot];
+    q[2] = foliot__orientation_y(world)[slot];
+    q[3] = foliot__orientation_z(world)[slot];
+}
+
+// Rows of tables of bytes: those of variables and of made joints.
+static inline char *foliot__var_key_at(const foliot_world *world, uint32_t index)
+{
+    return foliot__var_key(world) + (size_t)index * FOLIOT_VAR_KEY_BYTES;
+}
+
+static inline char *foliot__var_text_at(const foliot_world *world, uint32_t index)
+{
+    return foliot__var_text(world) + (size_t)index * FOLIOT_VAR_TEXT_BYTES;
+}
+
+static inline uint8_t *foliot__joint_bytes_at(const foliot_world *world, uint32_t row)
+{
+    return foliot__joint_bytes(world) + (size_t)row * FOLIOT__JOINT_RECORD_BYTES;
+}
+
 // Scratch vector field number k < world->scratch_vectors, for the integrator's own use in a step.
 static inline foliot__v3 foliot__scratch_vector(const foliot_world *world, uint32_t k)
 {

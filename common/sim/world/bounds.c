@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "sim/state/body.h"
-
-static bool in_range(double x)
-{
-    return x >= -FOLIOT_POSITION_MAX && x <= FOLIOT_POSITION_MAX; // false for NaN
-}
+#include "sim/state/range.h"
 
 // Whether a substep leaves its start in `previous`. With several substeps a body may have been out
 // of range there and be back in range now.
@@ -23,17 +19,22 @@ static bool body_in_range(const foliot_world *world, uint32_t i)
 {
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world),
                p = foliot__previous(world);
-    if (!(in_range(x.x[i]) && in_range(x.y[i]) && in_range(x.z[i]) && in_range(v.x[i]) &&
-          in_range(v.y[i]) && in_range(v.z[i])))
+    if (!(foliot__is_coordinate(x.x[i]) && foliot__is_coordinate(x.y[i]) &&
+          foliot__is_coordinate(x.z[i]) && foliot__is_coordinate(v.x[i]) &&
+          foliot__is_coordinate(v.y[i]) && foliot__is_coordinate(v.z[i])))
         return false;
-    if (has_previous(world) && !(in_range(p.x[i]) && in_range(p.y[i]) && in_range(p.z[i])))
+    if (has_previous(world) && !(foliot__is_coordinate(p.x[i]) && foliot__is_coordinate(p.y[i]) &&
+                                 foliot__is_coordinate(p.z[i])))
         return false;
     if (!world->rotates)
         return true;
     foliot__v3 w = foliot__angular_velocity(world);
-    return in_range(w.x[i]) && in_range(w.y[i]) && in_range(w.z[i]) &&
-           in_range(foliot__orientation_w(world)[i]) && in_range(foliot__orientation_x(world)[i]) &&
-           in_range(foliot__orientation_y(world)[i]) && in_range(foliot__orientation_z(world)[i]);
+    return foliot__is_coordinate(w.x[i]) && foliot__is_coordinate(w.y[i]) &&
+           foliot__is_coordinate(w.z[i]) &&
+           foliot__is_coordinate(foliot__orientation_w(world)[i]) &&
+           foliot__is_coordinate(foliot__orientation_x(world)[i]) &&
+           foliot__is_coordinate(foliot__orientation_y(world)[i]) &&
+           foliot__is_coordinate(foliot__orientation_z(world)[i]);
 }
 
 typedef int64_t bit_lane __attribute__((vector_size(8 * FOLIOT__LANES), may_alias));

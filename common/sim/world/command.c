@@ -2,7 +2,7 @@
 // command.c: commands that make, remove, move and change bodies. Knows nothing of who issued them.
 // A command is checked before anything changes, so that a refused one leaves no trace but its
 // event.
-#include "sim/world/command.h"
+#include "sim/world/command_internal.h"
 
 #include <string.h>
 
@@ -16,16 +16,14 @@
 #include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/event.h"
+#include "sim/state/filter.h"
 #include "sim/state/joint_table.h"
 #include "sim/state/lattice.h"
+#include "sim/state/range.h"
 #include "sim/world/target.h"
 
 #define MASS_SCALE_MAX 0x1p20
 #define OVERLAP_SHARE 0.96875 // of a shape: what merely touches may be spawned
-
-typedef foliot_command_reason reason;
-#define FINE FOLIOT_COMMAND_REASON_none
-#define GIVEN(command, kind, name) ((command)->fields & FOLIOT_COMMAND_HAS(kind, name))
 
 // What the commands of one tick share.
 typedef struct batch {
@@ -39,8 +37,7 @@ typedef struct batch {
 static bool in_range(const float *values, unsigned count)
 {
     for (unsigned k = 0; k < count; k++)
-        if (!((double)values[k] >= -FOLIOT_POSITION_MAX &&
-              (double)values[k] <= FOLIOT_POSITION_MAX))
+        if (!foliot__is_coordinate((double)values[k]))
             return false;
     return true;
 }
@@ -57,13 +54,6 @@ static void widen(const float *values, unsigned count, double *out)
 {
     for (unsigned k = 0; k < count; k++)
         out[k] = (double)values[k];
-}
-
-static void put_vector(foliot__v3 field, uint32_t slot, const double v[3])
-{
-    field.x[slot] = v[0];
-    field.y[slot] = v[1];
-    field.z[slot] = v[2];
 }
 
 // -- spawn and despawn
@@ -133,20 +123,14 @@ static reason read_spawn(const foliot_world *world, const foliot_command *c,
 
 typedef struct meeting {
     const foliot_world *world;
-    const foliot_body_definition *body;
+    foliot__filter filter;
 } meeting;
 
 static bool solid_for(void *user, uint32_t slot)
 {
     const meeting *m = user;
-    const foliot_world *world = m->world;
-    uint32_t flags = foliot__flags(world)[slot], group = foliot__group(world)[slot];
-    if (flags & FOLIOT_BODY_SENSOR)
-        return false;
-    if (group != 0 && group == (uint32_t)m->body->group)
-        return m->body->group > 0;
-    return (foliot__category(world)[slot] & m->body->mask) != 0 &&
-           (foliot__mask(world)[slot] & m->body->category) != 0;
+    return !(foliot__flags(m->world)[slot] & FOLIOT_BODY_SENSOR) &&
+           foliot__filters_match(foliot__filter_of(m->world, slot), m->filter);
 }
 
 // Whether the body would start inside another one that it collides with.
@@ -158,7 +142,7 @@ static bool starts_inside(const foliot_world *world, const foliot_body_definitio
     shape.radius *= OVERLAP_SHARE;
     for (unsigned k = 0; k < 3; k++)
         shape.half[k] *= OVERLAP_SHARE;
-    meeting m = {world, body};
+    meeting m = {world, {body->category, body->mask, (uint32_t)body->group}};
     const foliot_query_filter filter = {.accepts = solid_for, .user = &m};
     double q[4];
     foliot__quat_normalise(body->orientation, q);
@@ -249,10 +233,9 @@ static bool dynamic(const foliot_world *world, uint32_t slot)
 static void turn_by(foliot_world *world, uint32_t slot, const double impulse[3])
 {
     foliot__v3 inertia = foliot__inertia(world), w = foliot__angular_velocity(world);
-    const double q[4] = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
-                         foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]};
     const double moments[3] = {inertia.x[slot], inertia.y[slot], inertia.z[slot]};
-    double back[4], v[3];
+    double q[4], back[4], v[3];
+    foliot__orientation_of(world, slot, q);
     foliot__quat_conjugate(q, back);
     foliot__quat_rotate(back, impulse, v);
     for (unsigned k = 0; k < 3; k++)
@@ -332,17 +315,6 @@ static reason check_motion(const foliot_world *world, uint32_t slot, const folio
     return FINE;
 }
 
-static void put_orientation(foliot_world *world, uint32_t slot, const float given[4])
-{
-    double q[4], unit[4];
-    widen(given, 4, q);
-    foliot__quat_normalise(q, unit);
-    foliot__orientation_w(world)[slot] = unit[0];
-    foliot__orientation_x(world)[slot] = unit[1];
-    foliot__orientation_y(world)[slot] = unit[2];
-    foliot__orientation_z(world)[slot] = unit[3];
-}
-
 static reason set_motion(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
@@ -352,23 +324,25 @@ static reason set_motion(batch *b, const foliot_command *c)
     reason refused = check_motion(world, slot, c);
     if (refused != FINE)
         return refused;
-    double v[3];
+    double v[3], q[4];
     foliot__target_drop(world, slot);
     if (GIVEN(c, set_motion, position)) {
         widen(c->as.set_motion.position, 3, v);
-        put_vector(foliot__position(world), slot, v);
+        foliot__put_vector(foliot__position(world), slot, v);
     }
-    if (GIVEN(c, set_motion, orientation))
-        put_orientation(world, slot, c->as.set_motion.orientation);
+    if (GIVEN(c, set_motion, orientation)) {
+        widen(c->as.set_motion.orientation, 4, q);
+        foliot__body_set_orientation(world, slot, q);
+    }
     if (GIVEN(c, set_motion, position) || GIVEN(c, set_motion, orientation))
         leave_place(world, slot);
     if (GIVEN(c, set_motion, velocity)) {
         widen(c->as.set_motion.velocity, 3, v);
-        put_vector(foliot__velocity(world), slot, v);
+        foliot__put_vector(foliot__velocity(world), slot, v);
     }
     if (GIVEN(c, set_motion, angular_velocity)) {
         widen(c->as.set_motion.angular_velocity, 3, v);
-        put_vector(foliot__angular_velocity(world), slot, v);
+        foliot__put_vector(foliot__angular_velocity(world), slot, v);
     }
     foliot__velocity_changed(world, slot);
     foliot__lattice_enter(world, slot);
@@ -403,7 +377,7 @@ static reason aim_body(batch *b, const foliot_command *c)
 
 static bool not_negative(float value)
 {
-    return value >= 0 && (double)value <= FOLIOT_POSITION_MAX;
+    return foliot__within((double)value, 0, FOLIOT_POSITION_MAX);
 }
 
 static reason check_properties(const foliot_world *world, uint32_t slot, const foliot_command *c)

@@ -18,16 +18,6 @@ void foliot__commands_apply(foliot_world *world, const foliot_command *commands,
 // into the event; FOLIOT_NO_BODY: none.
 void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player);
 
-// command_joint.c and command_session.c: what one command does; the reason if it is refused.
-foliot_command_reason foliot__command_joint(foliot_world *world, const foliot_command *command);
-foliot_command_reason foliot__command_set_joint(foliot_world *world, const foliot_command *command);
-foliot_command_reason foliot__command_break_joint(foliot_world *world,
-                                                  const foliot_command *command);
-foliot_command_reason foliot__command_control(foliot_world *world, const foliot_command *command);
-foliot_command_reason foliot__command_gravity(foliot_world *world, const foliot_command *command);
-foliot_command_reason foliot__command_var(foliot_world *world, const foliot_command *command);
-foliot_command_reason foliot__command_end(foliot_world *world, const foliot_command *command);
-
 // Sets the world's gravity, the force that it is included.
 void foliot__gravity_set(foliot_world *world, const double gravity[3]);
 

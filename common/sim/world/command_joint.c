@@ -11,14 +11,9 @@
 #include "sim/state/event.h"
 #include "sim/state/joint_record.h"
 #include "sim/state/joint_table.h"
-#include "sim/world/command.h"
+#include "sim/world/command_internal.h"
 
-#define PI 0x1.921fb54442d18p+1
 #define APART_MAX 0x1p-6 // of the arms: a joint keeps two anchors together, it does not join them
-
-typedef foliot_command_reason reason;
-#define FINE FOLIOT_COMMAND_REASON_none
-#define GIVEN(command, kind, name) ((command)->fields & FOLIOT_COMMAND_HAS(kind, name))
 
 // -- where the two bodies are
 
@@ -31,9 +26,9 @@ static pose pose_of(const foliot_world *world, uint32_t slot)
     if (slot == FOLIOT_NO_BODY)
         return (pose){.q = {1, 0, 0, 0}};
     foliot__v3 x = foliot__position(world);
-    return (pose){{x.x[slot], x.y[slot], x.z[slot]},
-                  {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
-                   foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]}};
+    pose p = {.x = {x.x[slot], x.y[slot], x.z[slot]}};
+    foliot__orientation_of(world, slot, p.q);
+    return p;
 }
 
 static void to_world(const pose *p, const double arm[3], double point[3])
@@ -80,24 +75,6 @@ static void take_vector(double to[3], const float from[3], uint32_t given)
 {
     for (unsigned k = 0; given && k < 3; k++)
         to[k] = (double)from[k];
-}
-
-// Numbers of a definition, wherever they came from.
-static bool numbers_valid(const foliot_constraint_definition *d)
-{
-    bool limited = d->angle_min <= d->angle_max;
-    if (limited &&
-        (d->angle_min < -PI || d->angle_max > PI || d->angle_min > 0 || d->angle_max < 0))
-        return false;
-    for (unsigned k = 0; k < 3; k++)
-        if (!(foliot__vec3_length(d->anchor_a) <= FOLIOT_POSITION_MAX) ||
-            !(foliot__vec3_length(d->anchor_b) <= FOLIOT_POSITION_MAX))
-            return false;
-    bool spans = d->length >= 0 && d->length <= FOLIOT_POSITION_MAX && d->length_min >= 0 &&
-                 d->length_min <= d->length;
-    bool drives = d->motor_speed >= -FOLIOT_POSITION_MAX && d->motor_speed <= FOLIOT_POSITION_MAX &&
-                  d->motor_torque >= 0 && d->motor_torque <= FOLIOT_POSITION_MAX;
-    return spans && drives && d->break_force > 0 && d->break_torque > 0;
 }
 
 static foliot_constraint_definition read_joint(const foliot_command *c)
@@ -149,7 +126,7 @@ static reason place_joint(const foliot_world *world, const foliot_command *c,
         return FOLIOT_COMMAND_REASON_range;
     for (unsigned k = 0; k < 3; k++)
         d->axis[k] /= axis;
-    return numbers_valid(d) ? FINE : FOLIOT_COMMAND_REASON_range;
+    return foliot__joint_numbers_valid(d) ? FINE : FOLIOT_COMMAND_REASON_range;
 }
 
 static bool holds_point(const foliot_world *world, uint32_t slot, const double anchor[3])
@@ -264,11 +241,10 @@ reason foliot__command_set_joint(foliot_world *world, const foliot_command *c)
     TAKE(break_force)
     TAKE(break_torque)
 #undef TAKE
-    if (!numbers_valid(&d))
+    if (!foliot__joint_numbers_valid(&d))
         return FOLIOT_COMMAND_REASON_range;
     uint32_t row = index - world->scene_constraints;
-    uint8_t *bytes = foliot__joint_bytes(world) + (size_t)row * FOLIOT__JOINT_RECORD_BYTES;
-    foliot__joint_record record = foliot__joint_record_read(bytes);
+    foliot__joint_record record = foliot__joint_record_read(foliot__joint_bytes_at(world, row));
     record.definition = d;
     foliot__joint_record_write(world, row, &record);
     foliot__joint_record_load(world, row);

@@ -8,12 +8,9 @@
 #include "sim/island/sleep.h"
 #include "sim/math/floating_point.h"
 #include "sim/state/event.h"
-#include "sim/world/command.h"
+#include "sim/state/range.h"
+#include "sim/world/command_internal.h"
 #include "sim/world/state_format.h"
-
-typedef foliot_command_reason reason;
-#define FINE FOLIOT_COMMAND_REASON_none
-#define GIVEN(command, kind, name) ((command)->fields & FOLIOT_COMMAND_HAS(kind, name))
 
 reason foliot__command_control(foliot_world *world, const foliot_command *c)
 {
@@ -49,11 +46,10 @@ void foliot__gravity_set(foliot_world *world, const double gravity[3])
 reason foliot__command_gravity(foliot_world *world, const foliot_command *c)
 {
     double gravity[3];
-    for (unsigned k = 0; k < 3; k++) {
+    for (unsigned k = 0; k < 3; k++)
         gravity[k] = (double)c->as.gravity.acceleration[k];
-        if (!(gravity[k] >= -FOLIOT_POSITION_MAX && gravity[k] <= FOLIOT_POSITION_MAX))
-            return FOLIOT_COMMAND_REASON_range;
-    }
+    if (!foliot__are_coordinates(gravity, 3))
+        return FOLIOT_COMMAND_REASON_range;
     foliot__gravity_set(world, gravity);
     for (uint32_t i = 0; i < world->body_count; i++)
         foliot__sleep_wake(world, i);
@@ -62,28 +58,18 @@ reason foliot__command_gravity(foliot_world *world, const foliot_command *c)
 
 // -- variables
 
-static char *key_at(const foliot_world *world, uint32_t index)
-{
-    return foliot__var_key(world) + (size_t)index * FOLIOT_VAR_KEY_BYTES;
-}
-
-static char *text_at(const foliot_world *world, uint32_t index)
-{
-    return foliot__var_text(world) + (size_t)index * FOLIOT_VAR_TEXT_BYTES;
-}
-
 // The first one whose key is not before `key`; *found: it is that key.
 static uint32_t lower_bound(const foliot_world *world, const char *key, bool *found)
 {
     uint32_t low = 0, high = world->session.var_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (strcmp(key_at(world, middle), key) < 0)
+        if (strcmp(foliot__var_key_at(world, middle), key) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    *found = low < world->session.var_count && strcmp(key_at(world, low), key) == 0;
+    *found = low < world->session.var_count && strcmp(foliot__var_key_at(world, low), key) == 0;
     return low;
 }
 
@@ -91,8 +77,10 @@ static uint32_t lower_bound(const foliot_world *world, const char *key, bool *fo
 static void shift_rows(foliot_world *world, uint32_t from, uint32_t to)
 {
     size_t count = world->session.var_count - from;
-    memmove(key_at(world, to), key_at(world, from), count * FOLIOT_VAR_KEY_BYTES);
-    memmove(text_at(world, to), text_at(world, from), count * FOLIOT_VAR_TEXT_BYTES);
+    memmove(foliot__var_key_at(world, to), foliot__var_key_at(world, from),
+            count * FOLIOT_VAR_KEY_BYTES);
+    memmove(foliot__var_text_at(world, to), foliot__var_text_at(world, from),
+            count * FOLIOT_VAR_TEXT_BYTES);
 #define SHIFT(table)                                                                               \
     memmove(&foliot__##table(world)[to], &foliot__##table(world)[from],                            \
             count * sizeof *foliot__##table(world));
@@ -119,7 +107,7 @@ static void put_value(foliot_world *world, uint32_t at, const foliot_command *c)
     foliot__var_value(world)[at] = type == FOLIOT_VAR_INTEGER  ? (uint64_t)c->as.var.integer
                                    : type == FOLIOT_VAR_NUMBER ? foliot__f64_bits(c->as.var.number)
                                                                : 0;
-    copy_text(text_at(world, at), FOLIOT_VAR_TEXT_BYTES,
+    copy_text(foliot__var_text_at(world, at), FOLIOT_VAR_TEXT_BYTES,
               type == FOLIOT_VAR_TEXT ? c->as.var.text : "");
 }
 
@@ -144,7 +132,7 @@ reason foliot__command_var(foliot_world *world, const foliot_command *c)
     if (!found) {
         shift_rows(world, at, at + 1);
         world->session.var_count++;
-        copy_text(key_at(world, at), FOLIOT_VAR_KEY_BYTES, c->as.var.key);
+        copy_text(foliot__var_key_at(world, at), FOLIOT_VAR_KEY_BYTES, c->as.var.key);
     }
     put_value(world, at, c);
     return FINE;
@@ -163,8 +151,8 @@ foliot_var foliot_world_get_var_at(const foliot_world *world, uint32_t index)
                       .changed = foliot__var_changed(world)[index]};
     var.integer = var.type == FOLIOT_VAR_INTEGER ? foliot__value_i64(value) : 0;
     var.number = var.type == FOLIOT_VAR_NUMBER ? foliot__f64_of(value) : 0;
-    memcpy(var.key, key_at(world, index), sizeof var.key);
-    memcpy(var.text, text_at(world, index), sizeof var.text);
+    memcpy(var.key, foliot__var_key_at(world, index), sizeof var.key);
+    memcpy(var.text, foliot__var_text_at(world, index), sizeof var.text);
     return var;
 }
 

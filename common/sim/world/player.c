@@ -124,9 +124,8 @@ static void apply_controls(foliot_world *world, const foliot__player *player, ui
     for (int i = 0; i < 3; i++)
         force[i] = player->axes[i] / 127.0 * world->control_force;
     if (world->control == FOLIOT_CONTROL_VESSEL) {
-        const double q[4] = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
-                             foliot__orientation_y(world)[slot],
-                             foliot__orientation_z(world)[slot]};
+        double q[4];
+        foliot__orientation_of(world, slot, q);
         foliot__quat_rotate_by_doubles(q, force, force);
         foliot__quat_rotate_by_doubles(q, torque, torque);
     }
@@ -134,10 +133,7 @@ static void apply_controls(foliot_world *world, const foliot__player *player, ui
     applied.x[slot] = constant.x[slot] + force[0];
     applied.y[slot] = constant.y[slot] + force[1];
     applied.z[slot] = constant.z[slot] + force[2];
-    foliot__v3 turn = foliot__torque(world);
-    turn.x[slot] = torque[0];
-    turn.y[slot] = torque[1];
-    turn.z[slot] = torque[2];
+    foliot__put_vector(foliot__torque(world), slot, torque);
 }
 
 // Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and

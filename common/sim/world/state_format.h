@@ -30,6 +30,14 @@ static inline bool foliot__is_state_field(const foliot_world *world, unsigned fi
 
 // -- values as bit patterns
 
+static inline uint64_t foliot__load_little(const uint8_t *bytes, uint32_t width)
+{
+    uint64_t value = 0;
+    for (uint32_t k = 0; k < width; k++)
+        value |= (uint64_t)bytes[k] << (8 * k);
+    return value;
+}
+
 static inline uint64_t foliot__bits_f64(double value)
 {
     return foliot__f64_bits(value);

@@ -225,16 +225,12 @@ static uint32_t variable_fields(const foliot_world *world, uint32_t i, foliot__s
     fields[0] = ITEM("type", u32, foliot__var_type(world)[i]);
     fields[1] = ITEM("changed", u32, foliot__var_changed(world)[i]);
     fields[2] = ITEM("value", u64, foliot__var_value(world)[i]);
-    const char *key = foliot__var_key(world) + (size_t)i * FOLIOT_VAR_KEY_BYTES;
-    const char *text = foliot__var_text(world) + (size_t)i * FOLIOT_VAR_TEXT_BYTES;
-    uint32_t count = 3 + word_fields("key", key, KEY_WORDS, fields + 3);
-    return count + word_fields("text", text, TEXT_WORDS, fields + count);
+    uint32_t count = 3 + word_fields("key", foliot__var_key_at(world, i), KEY_WORDS, fields + 3);
+    return count + word_fields("text", foliot__var_text_at(world, i), TEXT_WORDS, fields + count);
 }
 
 static void variable_put(foliot_world *world, uint32_t i, uint32_t field, uint64_t bits)
 {
-    char *key = foliot__var_key(world) + (size_t)i * FOLIOT_VAR_KEY_BYTES;
-    char *text = foliot__var_text(world) + (size_t)i * FOLIOT_VAR_TEXT_BYTES;
     if (field == 0)
         foliot__var_type(world)[i] = (uint32_t)bits;
     else if (field == 1)
@@ -242,15 +238,10 @@ static void variable_put(foliot_world *world, uint32_t i, uint32_t field, uint64
     else if (field == 2)
         foliot__var_value(world)[i] = bits;
     else if (field < 3 + KEY_WORDS)
-        put_word(key, field - 3, bits);
+        put_word(foliot__var_key_at(world, i), field - 3, bits);
     else
-        put_word(text, field - 3 - KEY_WORDS, bits);
+        put_word(foliot__var_text_at(world, i), field - 3 - KEY_WORDS, bits);
     world->session_dirty = 1;
-}
-
-static uint8_t *joint_bytes(const foliot_world *world, uint32_t row)
-{
-    return foliot__joint_bytes(world) + (size_t)row * FOLIOT__JOINT_RECORD_BYTES;
 }
 
 // -- players
@@ -367,7 +358,7 @@ uint32_t foliot__state_fields_of(const foliot_world *world, uint32_t part,
     case FOLIOT__STATE_VARIABLE:
         return variable_fields(world, index, fields);
     case FOLIOT__STATE_JOINT:
-        return word_fields("word", joint_bytes(world, index), JOINT_WORDS, fields);
+        return word_fields("word", foliot__joint_bytes_at(world, index), JOINT_WORDS, fields);
     case FOLIOT__STATE_END:
         return word_fields("text", world->session.end_reason, END_WORDS, fields);
     default:
@@ -399,7 +390,7 @@ void foliot__state_field_put(foliot_world *world, uint32_t part, uint32_t field,
         variable_put(world, index, field, bits);
         return;
     case FOLIOT__STATE_JOINT:
-        put_word(joint_bytes(world, index), field, bits);
+        put_word(foliot__joint_bytes_at(world, index), field, bits);
         world->session_dirty = 1;
         return;
     case FOLIOT__STATE_END:

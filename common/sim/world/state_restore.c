@@ -8,6 +8,7 @@
 #include "sim/island/sleep.h"
 #include "sim/math/hash.h"
 #include "sim/state/body.h"
+#include "sim/state/range.h"
 #include "sim/world/prepare.h"
 #include "sim/world/state_format.h"
 #include "sim/world/state_io.h"
@@ -27,18 +28,10 @@ typedef struct layout {
     bool misfit;                    // they count more than this world has room for
 } layout;
 
-static uint64_t read_little(const uint8_t *bytes, uint32_t width)
-{
-    uint64_t value = 0;
-    for (uint32_t k = 0; k < width; k++)
-        value |= (uint64_t)bytes[k] << (8 * k);
-    return value;
-}
-
 // Bits of entry `slot` of the array at `at`.
 static uint64_t read_entry(const layout *p, size_t at, uint32_t slot, uint32_t width)
 {
-    return read_little(p->bytes + at + (size_t)slot * width, width);
+    return foliot__load_little(p->bytes + at + (size_t)slot * width, width);
 }
 
 static uint32_t entry_flags(const layout *p, uint32_t slot)
@@ -57,7 +50,7 @@ static void lay_out_end(const foliot_world *world, layout *p, size_t length, siz
     }
     if (length < p->broken)
         return;
-    p->constraints = (uint32_t)read_little(p->bytes + at, 4);
+    p->constraints = (uint32_t)foliot__load_little(p->bytes + at, 4);
     if (p->constraints > world->capacity.constraints) {
         p->misfit = true;
         return;
@@ -72,7 +65,7 @@ static void lay_out_end(const foliot_world *world, layout *p, size_t length, siz
 
 static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t length)
 {
-    uint32_t count = (uint32_t)read_little(bytes + 56, 4);
+    uint32_t count = (uint32_t)foliot__load_little(bytes + 56, 4);
     layout p = {.bytes = bytes, .count = count};
     size_t at = FOLIOT__STATE_HEAD_BYTES;
 #define PLACE(type, name, text)                                                                    \
@@ -86,7 +79,7 @@ static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t 
     at = p.players + FOLIOT__STATE_PLAYER_BYTES * (size_t)world->player_limit;
     if (length < at + 4)
         return p;
-    p.contacts = (uint32_t)read_little(bytes + at, 4);
+    p.contacts = (uint32_t)foliot__load_little(bytes + at, 4);
     p.contact = at + 4;
     p.misfit = p.contacts > world->capacity.contacts;
     if (p.misfit)
@@ -112,8 +105,7 @@ static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t 
 
 static bool valid_f64(uint64_t bits)
 {
-    double value = foliot__f64_of(bits);
-    return value >= -FOLIOT_POSITION_MAX && value <= FOLIOT_POSITION_MAX;
+    return foliot__is_coordinate(foliot__f64_of(bits));
 }
 static bool valid_i64(uint64_t bits)
 {
@@ -144,10 +136,12 @@ static bool head_valid(const foliot_world *world, const uint8_t *bytes)
 {
     uint64_t generator = 0;
     for (int i = 0; i < 4; i++)
-        generator |= read_little(bytes + 8 + 8 * i, 8);
-    uint64_t count = read_little(bytes + 56, 4), fields = read_little(bytes + 60, 4);
+        generator |= foliot__load_little(bytes + 8 + 8 * i, 8);
+    uint64_t count = foliot__load_little(bytes + 56, 4),
+             fields = foliot__load_little(bytes + 60, 4);
     return generator != 0 &&
-           lab_valid(world, read_little(bytes + 40, 8), read_little(bytes + 48, 8)) &&
+           lab_valid(world, foliot__load_little(bytes + 40, 8),
+                     foliot__load_little(bytes + 48, 8)) &&
            count >= world->scene_bodies && count <= world->bodies_max &&
            fields == world->state_fields;
 }
@@ -272,9 +266,9 @@ static bool slots_valid(const foliot_world *world, const layout *p)
 static foliot__player read_player(const layout *p, uint32_t index)
 {
     const uint8_t *at = p->bytes + p->players + FOLIOT__STATE_PLAYER_BYTES * (size_t)index;
-    foliot__player player = {.body = (uint32_t)read_little(at, 4),
-                             .buttons = (uint16_t)read_little(at + 8, 2),
-                             .joined = (uint16_t)read_little(at + 10, 2)};
+    foliot__player player = {.body = (uint32_t)foliot__load_little(at, 4),
+                             .buttons = (uint16_t)foliot__load_little(at + 8, 2),
+                             .joined = (uint16_t)foliot__load_little(at + 10, 2)};
     for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         player.axes[i] = (int8_t)(at[4 + i] < 128 ? at[4 + i] : at[4 + i] - 256);
     return player;
@@ -285,8 +279,9 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
     foliot__player player = read_player(p, index);
     if (player.joined == 0)
         return player.body == FOLIOT_NO_BODY && player.buttons == 0 &&
-               read_little(p->bytes + p->players + FOLIOT__STATE_PLAYER_BYTES * (size_t)index + 4,
-                           FOLIOT_AXIS_COUNT) == 0;
+               foliot__load_little(p->bytes + p->players +
+                                       FOLIOT__STATE_PLAYER_BYTES * (size_t)index + 4,
+                                   FOLIOT_AXIS_COUNT) == 0;
     // Its body may have been removed by a command, or never spawned.
     bool bodiless = world->extended && player.body == FOLIOT_NO_BODY;
     if (player.joined != 1)
@@ -324,7 +319,7 @@ static foliot__contact_row read_contact(const layout *p, uint32_t index)
     const uint8_t *at = p->bytes + p->contact + FOLIOT__STATE_CONTACT_BYTES * (size_t)index;
     uint32_t words[FOLIOT__CONTACT_WORDS];
     for (unsigned k = 0; k < FOLIOT__CONTACT_WORDS; k++)
-        words[k] = (uint32_t)read_little(at + 4 * k, 4);
+        words[k] = (uint32_t)foliot__load_little(at + 4 * k, 4);
     foliot__contact_row row;
     memcpy(&row, words, sizeof row);
     return row;
@@ -378,7 +373,8 @@ static void erase_body(foliot_world *world, uint32_t slot, bool alive)
 {
     double *const at[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
                            foliot__orientation_y(world), foliot__orientation_z(world)};
-    const double q[4] = {at[0][slot], at[1][slot], at[2][slot], at[3][slot]};
+    double q[4];
+    foliot__orientation_of(world, slot, q);
     bool known = slot < world->scene_bodies && foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE;
     foliot__body_erase(world, slot);
     for (int k = 0; k < 4 && alive && !world->rotates; k++)
@@ -439,12 +435,12 @@ static void restore_motion(foliot_world *world, const layout *p)
 
 static void restore_head(foliot_world *world, const uint8_t *bytes)
 {
-    world->tick = read_little(bytes, 8);
+    world->tick = foliot__load_little(bytes, 8);
     for (int i = 0; i < 4; i++)
-        world->rng.state[i] = read_little(bytes + 8 + 8 * i, 8);
-    world->lab_time = foliot__f64_of(read_little(bytes + 40, 8));
-    world->lab_dt = foliot__f64_of(read_little(bytes + 48, 8));
-    world->body_count = (uint32_t)read_little(bytes + 56, 4);
+        world->rng.state[i] = foliot__load_little(bytes + 8 + 8 * i, 8);
+    world->lab_time = foliot__f64_of(foliot__load_little(bytes + 40, 8));
+    world->lab_dt = foliot__f64_of(foliot__load_little(bytes + 48, 8));
+    world->body_count = (uint32_t)foliot__load_little(bytes + 56, 4);
 }
 
 // Finds the layout. Refuses a head that is not of this scene and a length that the head does not
@@ -496,8 +492,8 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     foliot_status status = check_layout(world, bytes, length, &p);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    if (read_little(bytes + p.players - 4, 4) != world->player_limit ||
-        read_little(bytes + p.broken - 4, 4) != p.constraints || !motion_valid(world, &p) ||
+    if (foliot__load_little(bytes + p.players - 4, 4) != world->player_limit ||
+        foliot__load_little(bytes + p.broken - 4, 4) != p.constraints || !motion_valid(world, &p) ||
         !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
         !broken_valid(&p) ||
         (world->extended &&

@@ -8,30 +8,27 @@
 
 #include "base/bytes.h"
 #include "sim/math/floating_point.h"
-#include "sim/math/vec3.h"
 #include "sim/scene/scene.h"
 #include "sim/state/joint_record.h"
+#include "sim/state/range.h"
 #include "sim/world/command.h"
 #include "sim/world/state_format.h"
 
 #define END_BYTES (2 * FOLIOT_VAR_TEXT_BYTES) // reason and next
 #define MASS_MAX 0x1p1000
-#define PI 0x1.921fb54442d18p+1
 
 static uint32_t u32_at(const uint8_t *bytes)
 {
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
+    return (uint32_t)foliot__load_little(bytes, 4);
 }
 
-static uint64_t u64_at(const uint8_t *bytes)
+// Returns what follows gravity: the texts of the end.
+static const uint8_t *read_gravity(const foliot__session_layout *l, double gravity[3])
 {
-    return (uint64_t)u32_at(bytes + 4) << 32 | u32_at(bytes);
-}
-
-static bool in_range(double x)
-{
-    return x >= -FOLIOT_POSITION_MAX && x <= FOLIOT_POSITION_MAX;
+    const uint8_t *at = l->bytes + FOLIOT__SESSION_HEAD_BYTES;
+    for (unsigned k = 0; k < 3; k++, at += 8)
+        gravity[k] = foliot__f64_of(foliot__load_little(at, 8));
+    return at;
 }
 
 // -- the layout
@@ -85,7 +82,7 @@ static const char *key_at(const foliot__session_layout *l, uint32_t i)
 static bool value_valid(const foliot__session_layout *l, uint32_t i)
 {
     const uint8_t *text = l->bytes + l->text + (size_t)i * FOLIOT_VAR_TEXT_BYTES;
-    uint64_t bits = u64_at(l->bytes + l->value + 8 * (size_t)i);
+    uint64_t bits = foliot__load_little(l->bytes + l->value + 8 * (size_t)i, 8);
     double number = foliot__f64_of(bits);
     switch (u32_at(l->bytes + l->type + 4 * (size_t)i)) {
     case FOLIOT_VAR_INTEGER:
@@ -115,26 +112,13 @@ static bool vars_valid(const foliot__session_layout *l)
 
 // -- joints
 
-static bool number_in(double x, double low, double high)
-{
-    return x >= low && x <= high;
-}
-
+// Beside what a command checks, the numbers that it computes.
 static bool joint_numbers_valid(const foliot__joint_record *record)
 {
     const foliot_constraint_definition *d = &record->definition;
-    const double m = FOLIOT_POSITION_MAX;
-    for (unsigned k = 0; k < 3; k++)
-        if (!in_range(d->anchor_a[k]) || !in_range(d->anchor_b[k]))
-            return false;
     double start2 = foliot__norm2(record->start, 4), axis2 = foliot__norm2(d->axis, 3);
-    bool limited = d->angle_min <= d->angle_max;
-    bool angles = d->angle_min - d->angle_min == 0 && d->angle_max - d->angle_max == 0 &&
-                  (!limited || (number_in(d->angle_min, -PI, 0) && number_in(d->angle_max, 0, PI)));
-    return angles && number_in(axis2, 1 - 1e-9, 1 + 1e-9) && number_in(start2, 0.5, 2) &&
-           number_in(d->length, 0, m) && number_in(d->length_min, 0, d->length) &&
-           d->stiffness == 1 && d->break_force > 0 && d->break_torque > 0 &&
-           number_in(d->motor_speed, -m, m) && number_in(d->motor_torque, 0, m);
+    return foliot__joint_numbers_valid(d) && d->stiffness == 1 &&
+           foliot__within(axis2, 1 - 1e-9, 1 + 1e-9) && foliot__within(start2, 0.5, 2);
 }
 
 typedef struct bodies {
@@ -180,11 +164,11 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
                            const uint8_t *broken, const void *context)
 {
     const bodies b = {flags, context, l->body_count};
-    const uint8_t *gravity = l->bytes + FOLIOT__SESSION_HEAD_BYTES, *end = gravity + 24;
     uint32_t ended = u32_at(l->bytes + 4);
-    for (unsigned k = 0; k < 3; k++)
-        if (!in_range(foliot__f64_of(u64_at(gravity + 8 * (size_t)k))))
-            return false;
+    double g[3];
+    const uint8_t *end = read_gravity(l, g);
+    if (!foliot__are_coordinates(g, 3))
+        return false;
     if (ended > 1 || u32_at(l->bytes + 12) != 0 || !text_valid(end, FOLIOT_VAR_TEXT_BYTES) ||
         !text_valid(end + FOLIOT_VAR_TEXT_BYTES, FOLIOT_VAR_TEXT_BYTES) ||
         (!ended && (end[0] || end[FOLIOT_VAR_TEXT_BYTES])))
@@ -199,10 +183,8 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
 void foliot__session_restore(foliot_world *world, const foliot__session_layout *l)
 {
     foliot__session_section *session = &world->session;
-    const uint8_t *gravity = l->bytes + FOLIOT__SESSION_HEAD_BYTES, *end = gravity + 24;
     double g[3];
-    for (unsigned k = 0; k < 3; k++)
-        g[k] = foliot__f64_of(u64_at(gravity + 8 * (size_t)k));
+    const uint8_t *end = read_gravity(l, g);
     session->var_count = l->var_count;
     session->ended = u32_at(l->bytes + 4);
     session->joint_count = l->joint_count;
@@ -216,7 +198,7 @@ void foliot__session_restore(foliot_world *world, const foliot__session_layout *
     for (uint32_t i = 0; i < l->var_count; i++) {
         foliot__var_type(world)[i] = u32_at(l->bytes + l->type + 4 * (size_t)i);
         foliot__var_changed(world)[i] = u32_at(l->bytes + l->changed + 4 * (size_t)i);
-        foliot__var_value(world)[i] = u64_at(l->bytes + l->value + 8 * (size_t)i);
+        foliot__var_value(world)[i] = foliot__load_little(l->bytes + l->value + 8 * (size_t)i, 8);
     }
     // A table of no entries is not there: nothing is copied into it.
     if (l->var_count) {
@@ -235,17 +217,15 @@ void foliot__session_restore(foliot_world *world, const foliot__session_layout *
 static bool shape_valid(const foliot__body_row *row)
 {
     const double extent[3] = {row->half_x, row->half_y, row->half_z};
-    for (unsigned k = 0; k < 3; k++)
-        if (!in_range(extent[k]))
-            return false;
-    if (row->shape_kind > FOLIOT_SHAPE_CAPSULE || !number_in(row->radius, 0, FOLIOT_POSITION_MAX) ||
-        !in_range(row->plane_offset))
+    if (!foliot__are_coordinates(extent, 3) || row->shape_kind > FOLIOT_SHAPE_CAPSULE ||
+        !foliot__within(row->radius, 0, FOLIOT_POSITION_MAX) ||
+        !foliot__is_coordinate(row->plane_offset))
         return false;
     switch (row->shape_kind) {
     case FOLIOT_SHAPE_SPHERE:
         return row->radius > 0;
     case FOLIOT_SHAPE_PLANE:
-        return number_in(foliot__norm2(extent, 3), 1 - 1e-9, 1 + 1e-9);
+        return foliot__within(foliot__norm2(extent, 3), 1 - 1e-9, 1 + 1e-9);
     case FOLIOT_SHAPE_BOX:
         return extent[0] > 0 && extent[1] > 0 && extent[2] > 0;
     case FOLIOT_SHAPE_CAPSULE:
@@ -258,12 +238,12 @@ static bool shape_valid(const foliot__body_row *row)
 static bool mass_valid(const foliot_world *world, uint32_t flags, const foliot__body_row *row)
 {
     bool turns = row->inertia_x > 0;
-    bool moments = turns ? number_in(row->inertia_y, 0x1p-1000, MASS_MAX) &&
-                               number_in(row->inertia_z, 0x1p-1000, MASS_MAX) &&
-                               number_in(row->inertia_x, 0x1p-1000, MASS_MAX)
+    bool moments = turns ? foliot__within(row->inertia_y, 0x1p-1000, MASS_MAX) &&
+                               foliot__within(row->inertia_z, 0x1p-1000, MASS_MAX) &&
+                               foliot__within(row->inertia_x, 0x1p-1000, MASS_MAX)
                          : row->inertia_x == 0 && row->inertia_y == 0 && row->inertia_z == 0;
     bool dynamic = !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC));
-    return moments && (!turns || world->rotates) && number_in(row->mass, 0, MASS_MAX) &&
+    return moments && (!turns || world->rotates) && foliot__within(row->mass, 0, MASS_MAX) &&
            (!dynamic || row->mass > 0x1p-1000);
 }
 
@@ -281,9 +261,10 @@ bool foliot__extended_row_valid(const foliot_world *world, uint32_t slot, uint32
         (row->prototype != 0) == (scene || player)) // what else is in a slot was spawned from one
         return false;
     return shape_valid(row) && mass_valid(world, flags, row) && row->category != 0 &&
-           number_in(row->friction, 0, MASS_MAX) && number_in(row->restitution, 0, 1) &&
-           in_range(row->gravity_scale) && number_in(row->linear_damping, 0, FOLIOT_POSITION_MAX) &&
-           number_in(row->angular_damping, 0, FOLIOT_POSITION_MAX) &&
+           foliot__within(row->friction, 0, MASS_MAX) && foliot__within(row->restitution, 0, 1) &&
+           foliot__is_coordinate(row->gravity_scale) &&
+           foliot__within(row->linear_damping, 0, FOLIOT_POSITION_MAX) &&
+           foliot__within(row->angular_damping, 0, FOLIOT_POSITION_MAX) &&
            row->constant_x - row->constant_x == 0 && row->constant_y - row->constant_y == 0 &&
            row->constant_z - row->constant_z == 0;
 }

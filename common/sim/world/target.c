@@ -8,6 +8,7 @@
 #include "foliot/math.h"
 #include "sim/math/vec3.h"
 #include "sim/state/body.h"
+#include "sim/state/range.h"
 
 static double *target_of(const foliot_world *world, uint32_t slot)
 {
@@ -47,14 +48,6 @@ static void velocity_towards(const foliot_world *world, uint32_t slot, const dou
         turn_between(pose + 3, target + 3, world->dt, angular_velocity);
 }
 
-static bool in_range(const double v[3])
-{
-    for (int k = 0; k < 3; k++)
-        if (!(v[k] >= -FOLIOT_POSITION_MAX && v[k] <= FOLIOT_POSITION_MAX))
-            return false;
-    return true;
-}
-
 bool foliot__target_set(foliot_world *world, uint32_t slot, const double position[3],
                         const double orientation[4])
 {
@@ -72,7 +65,8 @@ bool foliot__target_set(foliot_world *world, uint32_t slot, const double positio
     if (orientation && world->rotates)
         foliot__quat_normalise(orientation, target + 3);
     velocity_towards(world, slot, target, v, w);
-    if (!in_range(target) || !in_range(v) || !in_range(w))
+    if (!foliot__are_coordinates(target, 3) || !foliot__are_coordinates(v, 3) ||
+        !foliot__are_coordinates(w, 3))
         return false;
     memcpy(target_of(world, slot), target, sizeof target);
     *flags |= FOLIOT_BODY_TARGETED | FOLIOT__TARGET_NEW;
@@ -82,17 +76,6 @@ bool foliot__target_set(foliot_world *world, uint32_t slot, const double positio
 void foliot__target_drop(foliot_world *world, uint32_t slot)
 {
     foliot__flags(world)[slot] &= ~((uint32_t)FOLIOT_BODY_TARGETED | FOLIOT__TARGET_NEW);
-}
-
-static void write_velocity(foliot_world *world, uint32_t slot, const double v[3], const double w[3])
-{
-    foliot__v3 linear = foliot__velocity(world), angular = foliot__angular_velocity(world);
-    linear.x[slot] = v[0];
-    linear.y[slot] = v[1];
-    linear.z[slot] = v[2];
-    angular.x[slot] = w[0];
-    angular.y[slot] = w[1];
-    angular.z[slot] = w[2];
 }
 
 void foliot__targets_begin(foliot_world *world)
@@ -109,7 +92,8 @@ void foliot__targets_begin(foliot_world *world)
         else
             flags[i] &= ~(uint32_t)FOLIOT_BODY_TARGETED;
         flags[i] &= ~FOLIOT__TARGET_NEW;
-        write_velocity(world, i, v, w);
+        foliot__put_vector(foliot__velocity(world), i, v);
+        foliot__put_vector(foliot__angular_velocity(world), i, w);
     }
 }
 
@@ -117,16 +101,13 @@ void foliot__targets_end(foliot_world *world)
 {
     if (world->capacity.targets == 0)
         return;
-    foliot__v3 x = foliot__position(world);
     double *const q[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
                           foliot__orientation_y(world), foliot__orientation_z(world)};
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!(foliot__flags(world)[i] & FOLIOT_BODY_TARGETED))
             continue;
         const double *target = target_of(world, i);
-        x.x[i] = target[0];
-        x.y[i] = target[1];
-        x.z[i] = target[2];
+        foliot__put_vector(foliot__position(world), i, target);
         for (int k = 0; k < 4 && world->rotates; k++)
             q[k][i] = target[3 + k];
         world->acceleration_valid = 0;

@@ -146,14 +146,14 @@ foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_
     FOLIOT_ASSERT(slot < world->body_count);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     foliot__v3 w = foliot__angular_velocity(world);
-    return (foliot_body_state){
+    foliot_body_state state = {
         .position = {x.x[slot], x.y[slot], x.z[slot]},
         .velocity = {v.x[slot], v.y[slot], v.z[slot]},
-        .orientation = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
-                        foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]},
         .angular_velocity = {w.x[slot], w.y[slot], w.z[slot]},
         .flags = foliot__flags(world)[slot],
     };
+    foliot__orientation_of(world, slot, state.orientation);
+    return state;
 }
 
 double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot)
