@@ -22,8 +22,9 @@ static bool world_fits(const foliot_client *c)
     if (!c->scene || c->kind.create != foliot_world_kind.create)
         return true;
     foliot_world_config config = foliot_world_config_default(c->scene);
-    return foliot_world_config_get_bytes(&config) <=
-           FOLIOT__WORLD_BYTES_FREE + (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
+    size_t bytes = foliot_world_config_get_bytes(&config);
+    return bytes > 0 && bytes <= FOLIOT__WORLD_BYTES_FREE +
+                                     (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
 }
 
 // Whether this build computes the scene as the server does. With `forces` it does not matter.
@@ -55,7 +56,7 @@ static void make_simulation(foliot_client *c)
     if (!world_fits(c)) {
         foliot__connection_end(
             c, FOLIOT_CLIENT_LOST,
-            "the server's scene has room for so many bodies that this client has no memory for it");
+            "the server's scene has room for more than this client has memory for");
         return;
     }
     foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);

@@ -222,7 +222,7 @@ typedef struct foliot_world_config {
 
 // What this scene needs.
 foliot_world_config foliot_world_config_default(const foliot_scene *scene);
-// Of the block; 0 if the config is invalid.
+// Of the block; 0 if the config is invalid, or the block larger than a size_t can say.
 size_t foliot_world_config_get_bytes(const foliot_world_config *config);
 // Makes a world in the caller's block of `bytes` bytes. The scene is copied. FOLIOT_STATUS_FULL if
 // the block is too small; FOLIOT_STATUS_INVALID and FOLIOT_STATUS_REFUSED as foliot_scene_check.

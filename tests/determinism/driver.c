@@ -37,9 +37,37 @@ static void run_case(foliot_scene *scene, const foliot_integrator_info *info, in
     fflush(stdout);
 }
 
+// Where a size_t has 32 bits, a world that needs more has no size, instead of a small one.
+static bool sizes_are_true(void)
+{
+    const foliot_world_config vast[] = {
+        {.bodies_max = FOLIOT_BODIES_MAX, .contacts_max = 8 * FOLIOT_BODIES_MAX},
+        {.bodies_max = 1, .contacts_max = UINT32_MAX, .sleeps = true, .senses = true},
+        {.bodies_max = 1,
+         .constraints_max = FOLIOT_CONSTRAINTS_MAX,
+         .joints_max = FOLIOT_CONSTRAINTS_MAX,
+         .joints_added_max = FOLIOT_CONSTRAINTS_MAX,
+         .extended = true,
+         .commands_max = FOLIOT_COMMANDS_MAX},
+    };
+    for (unsigned i = 0; i < sizeof vast / sizeof *vast; i++) {
+        foliot_world_config config = vast[i];
+        config.forces_max = 1;
+        config.integrator = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER;
+        size_t bytes = foliot_world_config_get_bytes(&config);
+        if (sizeof bytes > 4 ? (uint64_t)bytes <= UINT32_MAX : bytes != 0)
+            return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     int trace = argc == 3;
+    if (!sizes_are_true()) {
+        fprintf(stderr, "cases: the size of a vast world is wrong\n");
+        return 1;
+    }
     if (!trace)
         print_fingerprint();
     for (unsigned s = 0; s < cases_scene_count(); s++) {

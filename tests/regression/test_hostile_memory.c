@@ -64,11 +64,13 @@ static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
     fake_server_close(&s);
 }
 
-static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **state)
+// A scene of one ball and a number that asks for 6 or 12 GiB.
+static void check_refused_for_memory(uint32_t bodies_max, uint32_t joints_max)
 {
-    (void)state;
     fake_scene *m = fake_scene_create("vast", 1);
-    m->scene.bodies_max = 1 << 20;
+    m->scene.bodies_max = bodies_max;
+    m->scene.joints_max = joints_max;
+    m->scene.commands_max = joints_max > 0;
     m->bodies[0].shape.kind = FOLIOT_SHAPE_SPHERE;
     m->bodies[0].shape.radius = 1;
     assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length),
@@ -84,6 +86,13 @@ static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **st
     assert_non_null(strstr(foliot_client_get_reason(s.client), "memory"));
     fake_server_close(&s);
     fake_scene_destroy(m);
+}
+
+static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **state)
+{
+    (void)state;
+    check_refused_for_memory(1 << 20, 0);
+    check_refused_for_memory(0, FOLIOT_CONSTRAINTS_MAX);
 }
 
 static void a_scene_that_is_announced_takes_no_memory_before_it_comes(void **state)

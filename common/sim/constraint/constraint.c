@@ -15,9 +15,9 @@
 
 #define ROD_VECTORS 8
 
-static size_t align64(size_t bytes)
+static uint64_t align64(uint64_t bytes)
 {
-    return (bytes + 63) & ~(size_t)63;
+    return (bytes + 63) & ~(uint64_t)63;
 }
 
 static size_t slots_of(size_t bodies)
@@ -25,9 +25,9 @@ static size_t slots_of(size_t bodies)
     return (bodies + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
 }
 
-size_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
+uint64_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
 {
-    size_t n = config->constraints_max;
+    uint64_t n = config->constraints_max;
     if (n == 0)
         return 0;
     return 64 + align64(n * sizeof(foliot__distance_link)) +
@@ -37,7 +37,8 @@ size_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
 
 foliot__links foliot__links_of(const foliot_world *world)
 {
-    size_t n = world->capacity.constraints, slots = world->capacity.slots;
+    uint64_t n = world->capacity.constraints;
+    size_t slots = world->capacity.slots;
     char *at = (char *)foliot__constraint_workspace(world);
     foliot__links links = {.counts = (uint32_t *)(void *)at};
     at += 64;

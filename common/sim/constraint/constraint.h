@@ -5,7 +5,7 @@
 
 #include "sim/state/state.h"
 
-size_t foliot__constraint_workspace_bytes(const foliot_world_config *config);
+uint64_t foliot__constraint_workspace_bytes(const foliot_world_config *config);
 void foliot__constraint_prepare(foliot_world *world);
 
 // The stage `solve`, part one: sweeps of position correction over the distance constraints, in

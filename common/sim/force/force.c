@@ -6,43 +6,44 @@
 
 #include "base/assert.h"
 #include "sim/force/force_workspace.h"
+#include "sim/state/carver.h"
 
 #include <string.h>
 
 // -- the compact form
 
-static size_t align64(size_t bytes)
+static uint64_t align64(uint64_t bytes)
 {
-    return (bytes + 63) & ~(size_t)63;
+    return (bytes + 63) & ~(uint64_t)63;
 }
 
 // Lays the tables of the workspace out after one another; returns the bytes of all.
-static size_t lay_out(foliot__forces *forces, size_t slots, size_t runs, size_t springs,
-                      size_t tethers, size_t dampers, bool gravitates, bool calls_back)
+static uint64_t lay_out(foliot__forces *forces, uint64_t slots, uint64_t runs, uint64_t springs,
+                        uint64_t tethers, uint64_t dampers, bool gravitates, bool calls_back)
 {
-    size_t at = align64(sizeof *forces);
-    forces->runs = at;
+    uint64_t at = align64(sizeof *forces);
+    forces->runs = (size_t)at;
     at += align64(runs * sizeof(foliot__run));
-    forces->springs = at;
+    forces->springs = (size_t)at;
     at += align64(springs * sizeof(foliot__spring));
-    forces->tethers = at;
+    forces->tethers = (size_t)at;
     at += align64(tethers * sizeof(foliot__tether));
-    forces->dampers = at;
+    forces->dampers = (size_t)at;
     at += align64(dampers * sizeof(foliot__damper));
-    forces->isotropic = at;
+    forces->isotropic = (size_t)at;
     at += dampers ? align64(slots * sizeof(double)) : 0;
-    forces->gravity = at;
-    size_t stride = slots + FOLIOT__NEWTON_AHEAD * FOLIOT__LANES;
+    forces->gravity = (size_t)at;
+    uint64_t stride = slots + FOLIOT__NEWTON_AHEAD * FOLIOT__LANES;
     at += gravitates ? stride * sizeof(double) * (4 + 3 * FOLIOT__NEWTON_TASKS) : 0;
-    forces->callbacks = at;
+    forces->callbacks = (size_t)at;
     at += calls_back ? slots * sizeof(double) * 3 * FOLIOT__CALLBACK_VECTORS : 0;
     return at;
 }
 
-size_t foliot__force_workspace_bytes(const foliot_world_config *config)
+uint64_t foliot__force_workspace_bytes(const foliot_world_config *config)
 {
     foliot__forces forces;
-    size_t slots = ((size_t)config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+    uint64_t slots = foliot__slots_of(config->bodies_max);
     // A spring is one record in one of two tables; the larger bounds both.
     return lay_out(&forces, slots, config->forces_max, 0, config->springs_max, config->springs_max,
                    config->gravitates, config->calls_back) +
@@ -151,9 +152,9 @@ void foliot__force_prepare(foliot_world *world)
 {
     counts n = count_records(world), made = {0};
     foliot__forces *forces = foliot__forces_of(world);
-    memset(forces, 0, world->capacity.force_workspace_bytes);
-    size_t bytes = lay_out(forces, world->capacity.slots, n.runs, n.springs, n.tethers, n.dampers,
-                           n.gravitates, n.calls_back);
+    memset(forces, 0, (size_t)world->capacity.force_workspace_bytes);
+    uint64_t bytes = lay_out(forces, world->capacity.slots, n.runs, n.springs, n.tethers, n.dampers,
+                             n.gravitates, n.calls_back);
     FOLIOT_ASSERT(bytes <= world->capacity.force_workspace_bytes);
     forces->moved_constants = foliot__scheme_moves_constants(world);
     for (uint32_t k = 0; k < world->force_count; k++)

@@ -24,7 +24,7 @@
 
 // Bytes of the table `force_workspace`, and its preparation from the table `force` (compact
 // springs, runs of equal kind, sums of drag coefficients). Called at init and again at restore.
-size_t foliot__force_workspace_bytes(const foliot_world_config *config);
+uint64_t foliot__force_workspace_bytes(const foliot_world_config *config);
 void foliot__force_prepare(foliot_world *world);
 // A body that forces may name is gone, or moves in another way (foliot__body_set_motion): they are
 // prepared anew. Springs and pushes on what is gone do nothing.

@@ -33,7 +33,7 @@ typedef struct sleepers {
     foliot__contact_row *rows; // laid aside
 } sleepers;
 
-static size_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
+static uint64_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
 {
     foliot__carver from = {base, 0};
     FOLIOT__CARVE(&from, s->parent, slots);
@@ -46,7 +46,7 @@ static size_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
     return from.at;
 }
 
-size_t foliot__sleep_workspace_bytes(const foliot_world_config *config)
+uint64_t foliot__sleep_workspace_bytes(const foliot_world_config *config)
 {
     sleepers s;
     size_t slots = foliot__slots_of(config->bodies_max);

@@ -15,7 +15,7 @@
 #define FOLIOT__STILL_TICKS 30u
 #define FOLIOT__STILL_BITS (0x1fu << FOLIOT__STILL_SHIFT)
 
-size_t foliot__sleep_workspace_bytes(const foliot_world_config *config);
+uint64_t foliot__sleep_workspace_bytes(const foliot_world_config *config);
 
 // The body is about to be removed: sleepers that touch it wake at the next foliot__sleep_begin.
 void foliot__sleep_leave(foliot_world *world, uint32_t slot);

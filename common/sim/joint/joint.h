@@ -10,7 +10,7 @@
 #include "sim/state/solver_body.h"
 #include "sim/state/state.h"
 
-size_t foliot__joint_workspace_bytes(const foliot_world_config *config);
+uint64_t foliot__joint_workspace_bytes(const foliot_world_config *config);
 // At init: remembers the orientations of joined bodies relative to each other.
 void foliot__joint_starts(foliot_world *world);
 // step.c: at a substep's start, before the scheme moves anything; `first` of the tick.

@@ -3,7 +3,7 @@
 // foliot__joint_table, which state/ knows.
 #include "sim/joint/joint_internal.h"
 
-static size_t lay_out(foliot__joints *j, char *base, size_t slots, size_t count)
+static uint64_t lay_out(foliot__joints *j, char *base, size_t slots, size_t count)
 {
     foliot__carver from = {base, 0};
     size_t bodies = slots < 2 * count ? slots : 2 * count;
@@ -22,7 +22,7 @@ static size_t lay_out(foliot__joints *j, char *base, size_t slots, size_t count)
     return from.at;
 }
 
-size_t foliot__joint_workspace_bytes(const foliot_world_config *config)
+uint64_t foliot__joint_workspace_bytes(const foliot_world_config *config)
 {
     foliot__joints j;
     size_t slots = foliot__slots_of(config->bodies_max);

@@ -11,14 +11,14 @@
 
 // At worst every pair is a block of one column, and every colour has a block that is not full of
 // every kind.
-static size_t spare_blocks(size_t contacts, bool extended)
+static uint64_t spare_blocks(uint64_t contacts, bool extended)
 {
-    size_t kinds = FOLIOT__KINDS + (extended ? FOLIOT__KINDS_CARRIED : 0);
-    size_t most = FOLIOT__COLOURS * FOLIOT__REGIONS * kinds;
+    uint64_t kinds = FOLIOT__KINDS + (extended ? FOLIOT__KINDS_CARRIED : 0);
+    uint64_t most = FOLIOT__COLOURS * FOLIOT__REGIONS * kinds;
     return contacts < most ? contacts : most;
 }
 
-static size_t arena_words(size_t contacts, bool extended)
+static uint64_t arena_words(uint64_t contacts, bool extended)
 {
     return contacts * foliot__block_words(FOLIOT__POINTS, 1) +
            spare_blocks(contacts, extended) * foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK);
@@ -36,7 +36,8 @@ static void carve_bodies(foliot__solver *s, foliot__carver *from, size_t slots)
     FOLIOT__CARVE(from, s->colours_taken, slots);
 }
 
-static void carve_manifolds(foliot__solver *s, foliot__carver *from, size_t contacts, bool extended)
+static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t contacts,
+                            bool extended)
 {
     FOLIOT__CARVE(from, s->manifolds, contacts);
     FOLIOT__CARVE(from, s->warm, contacts);
@@ -50,7 +51,8 @@ static void carve_manifolds(foliot__solver *s, foliot__carver *from, size_t cont
     FOLIOT__CARVE(from, s->colour_begin, FOLIOT__COLOURS + 2);
 }
 
-static size_t lay_out(foliot__solver *s, char *base, size_t slots, size_t contacts, bool extended)
+static uint64_t lay_out(foliot__solver *s, char *base, size_t slots, uint64_t contacts,
+                        bool extended)
 {
     foliot__carver from = {base, 0};
     foliot__ccd_carve(&s->ccd, &from, slots, contacts);
@@ -60,7 +62,7 @@ static size_t lay_out(foliot__solver *s, char *base, size_t slots, size_t contac
     return from.at;
 }
 
-size_t foliot__contact_workspace_bytes(const foliot_world_config *config)
+uint64_t foliot__contact_workspace_bytes(const foliot_world_config *config)
 {
     foliot__solver s;
     return lay_out(&s, NULL, foliot__slots_of(config->bodies_max), config->contacts_max,

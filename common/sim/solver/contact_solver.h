@@ -6,7 +6,7 @@
 #include "sim/state/state.h"
 
 // Bytes of the table `contact_workspace`, and its preparation at init and restore.
-size_t foliot__contact_workspace_bytes(const foliot_world_config *config);
+uint64_t foliot__contact_workspace_bytes(const foliot_world_config *config);
 void foliot__contact_prepare(foliot_world *world);
 
 // Before the integrator moves anything: remembers what continuous collision needs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // carver.h: divides a workspace table into arrays. Each array is aligned to a cache line. Without a
-// base it only counts bytes, so one layout function gives both the size and the addresses.
+// base it only counts bytes, so one layout function gives both the size and the addresses. It
+// counts in 64 bits everywhere: what is too large for the machine must not look small.
 #ifndef FOLIOT_SIM_STATE_CARVER_H
 #define FOLIOT_SIM_STATE_CARVER_H
 
@@ -9,14 +10,14 @@
 #include "sim/state/state.h"
 
 typedef struct foliot__carver {
-    char *base; // NULL: only counts
-    size_t at;  // bytes handed out so far
+    char *base;  // NULL: only counts
+    uint64_t at; // bytes handed out so far
 } foliot__carver;
 
-static inline void *foliot__carve(foliot__carver *from, size_t entries, size_t size)
+static inline void *foliot__carve(foliot__carver *from, uint64_t entries, size_t size)
 {
-    void *array = from->base ? from->base + from->at : NULL;
-    from->at += (entries * size + 63) & ~(size_t)63;
+    void *array = from->base ? from->base + (size_t)from->at : NULL;
+    from->at += (entries * size + 63) & ~(uint64_t)63;
     return array;
 }
 

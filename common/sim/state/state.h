@@ -188,9 +188,9 @@ typedef struct foliot__capacity {
     uint32_t extended_slots, extended_players, vars, targets, prototypes;
     uint32_t sensed; // overlaps with sensors; 0 where there are no sensors
     uint32_t joints_added, joint_record_bytes, var_key_bytes, var_text_bytes;
-    size_t scratch; // doubles
-    size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
-    size_t joint_workspace_bytes, sleep_workspace_bytes;
+    uint64_t scratch; // doubles
+    uint64_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
+    uint64_t joint_workspace_bytes, sleep_workspace_bytes;
 } foliot__capacity;
 
 enum {

@@ -14,8 +14,8 @@ foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **worl
     foliot_world_config config = foliot_world_config_default(scene);
     size_t bytes = foliot_world_config_get_bytes(&config);
     void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
-    if (!block)
-        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
+    if (!block) // 0 bytes: more than the machine addresses, since the scene is valid
+        return FOLIOT_STATUS_MEMORY;
     status = foliot_world_init(block, bytes, &config, scene, world);
     if (status != FOLIOT_STATUS_OK)
         free(block);

@@ -8,13 +8,14 @@
 #include "sim/integrator/scheme.h"
 #include "sim/world/layout.h"
 #include "sim/island/sleep.h"
+#include "sim/state/carver.h"
 #include "sim/state/state.h"
 
 #include <string.h>
 
-static size_t align64(size_t bytes)
+static uint64_t align64(uint64_t bytes)
 {
-    return (bytes + 63) & ~(size_t)63;
+    return (bytes + 63) & ~(uint64_t)63;
 }
 
 foliot_world_config foliot_world_config_default(const foliot_scene *scene)
@@ -55,11 +56,12 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         config->forces_max > FOLIOT_FORCES_MAX + 1 ||
         config->constraints_max > FOLIOT_CONSTRAINTS_MAX ||
         config->joints_max > config->constraints_max || config->players_max > FOLIOT_PLAYERS_MAX ||
-        config->spawns_max > FOLIOT_BODIES_MAX || config->commands_max > FOLIOT_COMMANDS_MAX ||
+        config->spawns_max > FOLIOT_BODIES_MAX || config->springs_max > config->forces_max ||
+        config->commands_max > FOLIOT_COMMANDS_MAX ||
         config->joints_added_max > config->joints_max ||
         config->prototypes_max > FOLIOT_PROTOTYPES_MAX)
         return false;
-    uint32_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+    uint32_t slots = (uint32_t)foliot__slots_of(config->bodies_max);
     *capacity = (foliot__capacity){
         .slots = slots,
         .forces = config->forces_max,
@@ -72,7 +74,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .events = FOLIOT_EVENTS_MAX,
         .impacts = config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max
                                                                 : FOLIOT_HIT_EVENTS_MAX,
-        .scratch = (size_t)3 * slots * scheme->scratch_vectors,
+        .scratch = (uint64_t)3 * slots * scheme->scratch_vectors,
         .force_workspace_bytes = foliot__force_workspace_bytes(config),
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
         .constraint_workspace_bytes = foliot__constraint_workspace_bytes(config),
@@ -98,13 +100,13 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
     return true;
 }
 
-// Fills offsets; returns the size of the whole block.
-static size_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__TABLE_COUNT])
+// Fills offsets; returns the size of the whole block, which the machine may not be able to address.
+static uint64_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__TABLE_COUNT])
 {
-    size_t at = align64(sizeof(foliot_world));
+    uint64_t at = align64(sizeof(foliot_world));
 #define PLACE(type, name, entries)                                                                 \
     offset[FOLIOT__TABLE_##name] = at;                                                             \
-    at += align64(sizeof(type) * (size_t)(entries));
+    at += align64(sizeof(type) * (uint64_t)(entries));
 #define PLACE_STATE(type, name, text) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_BODY(type, name) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_EXTENSION(type, name) PLACE(foliot__##type, name, capacity->extended_slots)
@@ -126,7 +128,8 @@ size_t foliot_world_config_get_bytes(const foliot_world_config *config)
 {
     foliot__capacity capacity;
     uint64_t offset[FOLIOT__TABLE_COUNT];
-    return capacity_of(config, &capacity) ? lay_out(&capacity, offset) : 0;
+    uint64_t bytes = capacity_of(config, &capacity) ? lay_out(&capacity, offset) : 0;
+    return (size_t)bytes == bytes ? (size_t)bytes : 0;
 }
 
 foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_config *config)
@@ -135,10 +138,10 @@ foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_c
     if ((uintptr_t)block % FOLIOT_WORLD_ALIGNMENT != 0 || !capacity_of(config, &capacity))
         return FOLIOT_STATUS_INVALID;
     uint64_t offset[FOLIOT__TABLE_COUNT];
-    size_t needed = lay_out(&capacity, offset);
+    uint64_t needed = lay_out(&capacity, offset);
     if (bytes < needed)
         return FOLIOT_STATUS_FULL;
-    memset(block, 0, needed);
+    memset(block, 0, (size_t)needed);
     foliot_world *world = block;
     world->magic = FOLIOT__BLOCK_MAGIC;
     world->block_bytes = needed;
