@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "foliot/foliot.h"
 #include "scene_builder.h"
+#include "sim/state/state.h"
 #include "status.h"
 
 #define HAS FOLIOT_COMMAND_HAS
@@ -568,6 +569,71 @@ static void restored_worlds_go_on_alike(void **state)
     stage_free(b);
 }
 
+// Layers of balls that touch, and may sleep.
+static stage *pile_new(void)
+{
+    stage *s = stage_new();
+    foliot_world_destroy(s->world);
+    for (int i = 0; i < 400; i++)
+        builder_add_ball(&s->builder, 1, 0.5, 8 + 0.999 * (i % 10), 0.999 * (i / 10 % 10),
+                         0.5 + 0.999 * (i / 100));
+    s->builder.scene.sleep = true;
+    s->builder.scene.bodies_max = 500;
+    s->builder.scene.commands_max = 64;
+    s->world = builder_create_world(&s->builder);
+    return s;
+}
+
+// Bodies that are removed, that jump and whose filters change: all of them leave their contacts.
+static foliot_command drawn_leave(const stage *s, foliot__rng *rng)
+{
+    uint32_t slot = 1 + foliot__rng_below(rng, foliot_world_get_body_count(s->world) - 1);
+    foliot_command c = despawn(id_of(s, slot));
+    uint32_t kind = foliot__rng_below(rng, 4);
+    if (kind == 0)
+        return spawn(CRATE, foliot__rng_below(rng, 40), foliot__rng_below(rng, 40), 12);
+    if (kind == 1) {
+        c = foliot_command_default(FOLIOT_COMMAND_set_motion);
+        c.fields = HAS(set_motion, body) | HAS(set_motion, position);
+        c.as.set_motion.body = id_of(s, slot);
+        for (unsigned k = 0; k < 3; k++)
+            c.as.set_motion.position[k] = (float)foliot__rng_below(rng, 20);
+    } else if (kind == 2) {
+        c = foliot_command_default(FOLIOT_COMMAND_set_body);
+        c.fields = HAS(set_body, body) | HAS(set_body, mask);
+        c.as.set_body.body = id_of(s, slot);
+        c.as.set_body.mask = foliot__rng_below(rng, 2) ? UINT32_MAX : 0;
+    }
+    return c;
+}
+
+// The rows of many bodies are found by lists, those of few by looking through the table.
+static void many_leave_as_few_do(void **state)
+{
+    (void)state;
+    stage *a = pile_new(), *b = pile_new();
+    foliot__rng rng = foliot__rng_seeded(3);
+    assert_true(a->world->capacity.listed_rows > 0);
+    b->world->capacity.listed_rows = 0; // never lists
+    run_ticks(a->world, 60);
+    run_ticks(b->world, 60);
+    for (uint32_t t = 0; t < 100; t++) {
+        foliot_command some[40];
+        uint32_t count = t % 4 ? 0 : 40;
+        for (uint32_t i = 0; i < count; i++) {
+            some[i] = drawn_leave(a, &rng);
+            some[i].sequence = ++a->sequence;
+        }
+        const foliot_tick_inputs tick = {.commands = some, .command_count = count};
+        demand(foliot_world_step_tick(a->world, &tick, NULL));
+        demand(foliot_world_step_tick(b->world, &tick, NULL));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(b->world),
+                                        foliot_world_get_digest(a->world)));
+    }
+    stage_free(a);
+    stage_free(b);
+}
+
 // Captured bytes with a few of them changed: refused, or a state that captures as the same bytes
 // and steps.
 static void hostile_states_are_refused_or_sound(void **state)
@@ -625,6 +691,7 @@ int main(void)
         cmocka_unit_test(gravity_turns_and_the_session_ends),
         cmocka_unit_test(a_world_refuses_what_is_out_of_order),
         cmocka_unit_test(restored_worlds_go_on_alike),
+        cmocka_unit_test(many_leave_as_few_do),
         cmocka_unit_test(hostile_states_are_refused_or_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 // query.c: rays, casts, overlaps and nearest points. It tests every body, first by its bounding
 // ball in lanes, then exactly. It knows nothing of steps, and reads no table of the block but those
 // of the bodies.
-#include "foliot/query.h"
+#include "sim/collide/query.h"
 
 #include <string.h>
 
@@ -51,6 +51,7 @@ typedef int64_t marks FOLIOT__SIMD(int64_t, TWO);
 // end.
 typedef struct swept_ball {
     double from[3], direction[3], distance, radius;
+    bool done; // set by a test: no other body is of interest
 } swept_ball;
 
 // Whether the bounding balls of two bodies reach the swept ball.
@@ -263,6 +264,8 @@ static void test_candidates(const foliot_world *world, swept_ball *s,
             uint32_t i = first + (uint32_t)__builtin_ctz(bits);
             if (i < count && filter_accepts(world, filter, i))
                 s->distance = test(context, i);
+            if (s->done)
+                return;
         }
     }
 }
@@ -495,6 +498,7 @@ typedef struct listing {
     foliot__solid solid;
     uint32_t *slots;
     uint32_t capacity, found;
+    bool *done; // not NULL: the first is enough
 } listing;
 
 static double test_overlap(void *context, uint32_t slot)
@@ -507,7 +511,22 @@ static double test_overlap(void *context, uint32_t slot)
     if (l->found < l->capacity)
         l->slots[l->found] = slot;
     l->found++;
+    if (l->done)
+        *l->done = true;
     return 0;
+}
+
+static void list_overlaps(listing *l, const foliot_shape *shape, const double position[3],
+                          const double orientation[4], const foliot_query_filter *filter,
+                          bool first_only)
+{
+    double q[4];
+    l->solid = solid_at(shape, position, orientation, q);
+    swept_ball s = {.radius = l->solid.radius + foliot__vec3_length(l->solid.half)};
+    l->done = first_only ? &s.done : NULL;
+    for (int k = 0; k < 3; k++)
+        s.from[k] = position[k];
+    test_candidates(l->world, &s, filter, test_overlap, l);
 }
 
 uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shape *shape,
@@ -516,13 +535,17 @@ uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shap
                                     uint32_t capacity)
 {
     listing l = {.world = world, .slots = slots, .capacity = capacity};
-    double q[4];
-    l.solid = solid_at(shape, position, orientation, q);
-    swept_ball s = {.radius = l.solid.radius + foliot__vec3_length(l.solid.half)};
-    for (int k = 0; k < 3; k++)
-        s.from[k] = position[k];
-    test_candidates(world, &s, filter, test_overlap, &l);
+    list_overlaps(&l, shape, position, orientation, filter, false);
     return l.found;
+}
+
+bool foliot__shape_overlaps(const foliot_world *world, const foliot_shape *shape,
+                            const double position[3], const double orientation[4],
+                            const foliot_query_filter *filter)
+{
+    listing l = {.world = world};
+    list_overlaps(&l, shape, position, orientation, filter, true);
+    return l.found > 0;
 }
 
 typedef struct seeking {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/math/vec3.h"
+#include "sim/state/contact_cache.h"
 #include "sim/state/filter.h"
 #include "sim/state/carver.h"
 #include "sim/state/joint_table.h"
@@ -218,22 +219,22 @@ static void request_wake(sleepers *s, uint32_t i)
         s->must_wake[i] = 1;
 }
 
+static void wake_sleeper(foliot_world *world, uint32_t slot)
+{
+    if (is_asleep(world, slot))
+        set_still(world, slot, WAKE_REQUESTED);
+}
+
 void foliot__sleep_leave(foliot_world *world, uint32_t slot)
 {
-    if (!world->sleeps)
-        return;
-    const foliot__contact_row *row = foliot__contact(world);
-    for (uint32_t i = 0; i < world->contact_count; i++) {
-        uint32_t other = row[i].a == slot ? row[i].b : row[i].a;
-        if ((row[i].a == slot || row[i].b == slot) && is_asleep(world, other))
-            set_still(world, other, WAKE_REQUESTED);
-    }
+    if (world->sleeps)
+        foliot__contact_visit(world, slot, wake_sleeper);
 }
 
 void foliot__sleep_wake(foliot_world *world, uint32_t slot)
 {
-    if (world->sleeps && is_asleep(world, slot))
-        set_still(world, slot, WAKE_REQUESTED);
+    if (world->sleeps)
+        wake_sleeper(world, slot);
 }
 
 static void wake_requested(sleepers *s)

@@ -14,7 +14,19 @@ uint32_t foliot__contact_lower_bound(const foliot_world *world, uint32_t a, uint
 bool foliot__contact_was_active(const foliot_world *world, uint32_t a, uint32_t b);
 // Whether the body pushed any other in the last substep.
 bool foliot__contact_any_active(const foliot_world *world, uint32_t slot);
+
+// -- changes between two steps: what leaves its place
+//
+// The first few bodies of a tick are looked for in the whole table. If there are more, the rows of
+// every body are listed, so that a tick which removes all bodies takes time with the number of rows
+// alone. Rows that go then name FOLIOT_NO_BODY until foliot__contact_end_changes.
+
+// Calls visit() for every body that pushed this one in the last substep.
+void foliot__contact_visit(foliot_world *world, uint32_t slot,
+                           void (*visit)(foliot_world *world, uint32_t other));
 // Drops the rows of a body whose slot is emptied: the next body in the slot must not inherit them.
 void foliot__contact_forget(foliot_world *world, uint32_t slot);
+// After the last of both: the table is in order again.
+void foliot__contact_end_changes(foliot_world *world);
 
 #endif

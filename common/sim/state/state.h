@@ -175,8 +175,10 @@ typedef struct foliot__session_section {
     X(foliot_event, events, events)                                                                \
     X(foliot_hit_event, impacts, impacts)                                                          \
     X(foliot__contact_before, contacts_before, contacts)                                           \
-    X(uint8_t, force_workspace, force_workspace_bytes)           /* owned by force.c */            \
-    X(uint8_t, contact_workspace, contact_workspace_bytes)       /* owned by collide/ */           \
+    X(uint32_t, listed_begin, listed_begins)               /* cache: in listed_rows, by slot */    \
+    X(uint32_t, listed_rows, listed_rows)                  /* rows of `contact`, by slot */        \
+    X(uint8_t, force_workspace, force_workspace_bytes)     /* owned by force.c */                  \
+    X(uint8_t, contact_workspace, contact_workspace_bytes) /* owned by collide/ */                 \
     X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
     X(uint8_t, joint_workspace, joint_workspace_bytes)           /* owned by joint/ */             \
     X(uint8_t, sleep_workspace, sleep_workspace_bytes)           /* owned by sleep.c */
@@ -186,7 +188,8 @@ typedef struct foliot__capacity {
     uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts;
     // Of an extended world; 0 in others.
     uint32_t extended_slots, extended_players, vars, targets, prototypes;
-    uint32_t sensed; // overlaps with sensors; 0 where there are no sensors
+    uint32_t sensed;                     // overlaps with sensors; 0 where there are no sensors
+    uint32_t listed_begins, listed_rows; // 0 where no commands come
     uint32_t joints_added, joint_record_bytes, var_key_bytes, var_text_bytes;
     uint64_t scratch; // doubles
     uint64_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
@@ -260,6 +263,9 @@ struct foliot_world {
     uint32_t sensed_count, sensed_before_count;
     uint32_t sensed_valid;   // 1: the table `sensed` is that of the present state
     uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
+    // Of the stage `input`; 0 after it.
+    uint32_t contact_searches, contacts_listed; // contact_cache.c
+    uint32_t links_changed, forces_changed;     // foliot__world_prepare_changed makes them anew
     foliot_world_counters counters;
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "foliot/query.h"
+#include "sim/collide/query.h"
 #include "sim/constraint/constraint_links.h"
 #include "sim/force/force.h"
 #include "sim/island/sleep.h"
@@ -146,7 +146,7 @@ static bool starts_inside(const foliot_world *world, const foliot_body_definitio
     const foliot_query_filter filter = {.accepts = solid_for, .user = &m};
     double q[4];
     foliot__quat_normalise(body->orientation, q);
-    return foliot_world_overlap_shape(world, &shape, body->position, q, &filter, NULL, 0) > 0;
+    return foliot__shape_overlaps(world, &shape, body->position, q, &filter);
 }
 
 static reason spawn_body(batch *b, const foliot_command *c)
@@ -185,7 +185,7 @@ static void break_links(foliot_world *world, uint32_t slot)
     if (!any)
         return;
     foliot__joints_changed(world);
-    foliot__constraint_prepare(world);
+    world->links_changed = 1;
 }
 
 void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)

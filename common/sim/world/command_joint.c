@@ -159,7 +159,7 @@ static uint32_t free_row(foliot_world *world)
 static void joint_changed(foliot_world *world, const foliot_constraint_definition *d)
 {
     foliot__joints_changed(world);
-    foliot__constraint_prepare(world);
+    world->links_changed = 1;
     foliot__sleep_wake(world, d->a);
     if (d->b != FOLIOT_NO_BODY)
         foliot__sleep_wake(world, d->b);

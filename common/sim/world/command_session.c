@@ -38,7 +38,7 @@ void foliot__gravity_set(foliot_world *world, const double gravity[3])
     memcpy(world->gravity, gravity, sizeof world->gravity);
     memcpy(world->session.gravity, gravity, sizeof world->session.gravity);
     memcpy(foliot__force(world)[0].as.uniform.acceleration, gravity, sizeof world->gravity);
-    foliot__force_prepare(world);
+    world->forces_changed = 1;
     world->acceleration_valid = 0;
     world->session_dirty = 1;
 }
@@ -51,7 +51,7 @@ reason foliot__command_gravity(foliot_world *world, const foliot_command *c)
     if (!foliot__are_coordinates(gravity, 3))
         return FOLIOT_COMMAND_REASON_range;
     foliot__gravity_set(world, gravity);
-    for (uint32_t i = 0; i < world->body_count; i++)
+    for (uint32_t i = 0; world->sleeps && i < world->body_count; i++)
         foliot__sleep_wake(world, i);
     return FINE;
 }

@@ -97,6 +97,10 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
     capacity->targets = config->commands_max ? FOLIOT__TARGET_DOUBLES * slots : 0;
     capacity->prototypes = config->prototypes_max;
     capacity->sensed = config->senses ? config->contacts_max : 0;
+    if (config->commands_max && config->contacts_max <= UINT32_MAX / 2) {
+        capacity->listed_begins = slots + 1;
+        capacity->listed_rows = 2 * config->contacts_max;
+    }
     return true;
 }
 
@@ -186,8 +190,8 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(uint64_t, var_value, from->session.var_count)
     COPY(uint8_t, joint_bytes, FOLIOT__JOINT_RECORD_BYTES * from->session.joint_count)
     COPY(foliot_body_definition, prototypes, capacity->prototypes)
-    // Not `target`, which a tick sets before it reads it, nor `scratch` and the workspaces of
-    // contacts, joints and sleep.
+    // Not `target` and the lists of contacts, which a tick sets before it reads them, nor `scratch`
+    // and the workspaces of contacts, joints and sleep.
     COPY(foliot_force_definition, force, from->force_count)
     COPY(foliot_constraint_definition, constraint, from->constraint_count)
     COPY(uint8_t, constraint_broken, from->constraint_count)
@@ -210,5 +214,5 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or declared to be rebuilt.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 29,
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 31,
                "foliot_world_copy knows every table");

@@ -5,6 +5,7 @@
 #include "sim/constraint/constraint.h"
 #include "sim/force/force.h"
 #include "sim/solver/contact_solver.h"
+#include "sim/state/contact_cache.h"
 #include "sim/state/joint_table.h"
 
 void foliot__world_prepare(foliot_world *world)
@@ -17,4 +18,15 @@ void foliot__world_prepare(foliot_world *world)
     foliot__joints_changed(world);
     world->acceleration_valid = world->sensed_valid = 0;
     world->event_count = 0;
+    world->links_changed = world->forces_changed = 0;
+}
+
+void foliot__world_prepare_changed(foliot_world *world)
+{
+    foliot__contact_end_changes(world);
+    if (world->links_changed)
+        foliot__constraint_prepare(world);
+    if (world->forces_changed)
+        foliot__force_prepare(world);
+    world->links_changed = world->forces_changed = 0;
 }

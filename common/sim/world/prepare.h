@@ -7,5 +7,7 @@
 
 // Fills all that is cache, after init and after restore.
 void foliot__world_prepare(foliot_world *world);
+// What joins, leaves and commands of one tick changed, once after all of them.
+void foliot__world_prepare_changed(foliot_world *world);
 
 #endif

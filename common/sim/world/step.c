@@ -20,6 +20,7 @@
 #include "sim/world/bounds.h"
 #include "sim/world/command.h"
 #include "sim/world/player.h"
+#include "sim/world/prepare.h"
 #include "sim/world/state_io.h"
 #include "sim/world/target.h"
 
@@ -152,6 +153,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
     foliot__sensors_begin(world);
     foliot__players_apply(world, tick->inputs, tick->input_count);
     foliot__commands_apply(world, tick->commands, tick->command_count);
+    foliot__world_prepare_changed(world);
     foliot__targets_begin(world);
     foliot__sleep_begin(world);
     foliot__players_push(world);
@@ -225,6 +227,7 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
         scheme->retreat(&step);
     }
     foliot__players_apply(world, before, count);
+    foliot__world_prepare_changed(world);
     foliot__players_push(world);
     return FOLIOT_STATUS_OK;
 }
