@@ -117,6 +117,20 @@ size_t foliot__utf8_decode(const char *text, uint32_t *character)
     return length;
 }
 
+bool foliot__utf8_text(const char *text, size_t bytes, size_t *length)
+{
+    *length = strnlen(text, bytes);
+    if (*length == bytes)
+        return false;
+    for (size_t at = 0, taken; at < *length; at += taken) {
+        uint32_t character;
+        taken = foliot__utf8_decode(text + at, &character);
+        if (taken == 0)
+            return false;
+    }
+    return true;
+}
+
 uint32_t foliot__character_columns(uint32_t character)
 {
     static const struct {

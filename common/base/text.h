@@ -45,5 +45,7 @@ char *foliot__text_mend(char *text);
 
 // Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.
 size_t foliot__utf8_decode(const char *text, uint32_t *character);
+// Whether the text ends within `bytes` and is well-formed UTF-8 up to there. *length is its length.
+bool foliot__utf8_text(const char *text, size_t bytes, size_t *length);
 
 #endif

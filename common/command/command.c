@@ -90,27 +90,14 @@ const char *foliot__command_source_name(uint32_t source)
     return source < FOLIOT__COMMAND_SOURCES ? names[source] : NULL;
 }
 
-static bool text_valid(const char *text, size_t bytes_max)
-{
-    size_t length = text ? strnlen(text, bytes_max) : bytes_max;
-    if (length == bytes_max)
-        return false;
-    for (size_t at = 0; at < length;) {
-        uint32_t character;
-        size_t taken = foliot__utf8_decode(text + at, &character);
-        if (taken == 0)
-            return false;
-        at += taken;
-    }
-    return true;
-}
-
 static foliot_command_reason check_field(const foliot_command *command,
                                          const foliot_command_field *field)
 {
     const void *value = foliot__command_value(command, field);
     const float *f32 = value;
     const foliot_body_id *id = value; // a joint's has the same form
+    const char *text;
+    size_t length;
     switch (field->type) {
     case FOLIOT_COMMAND_TYPE_f32:
         for (uint32_t i = 0; i < field->count; i++)
@@ -128,8 +115,9 @@ static foliot_command_reason check_field(const foliot_command *command,
                                                            : FOLIOT_COMMAND_REASON_joint;
         break;
     case FOLIOT_COMMAND_TYPE_text:
-        if (!text_valid(*(const char *const *)value,
-                        foliot__command_text_bytes(command->kind, field)))
+        text = *(const char *const *)value;
+        if (!text ||
+            !foliot__utf8_text(text, foliot__command_text_bytes(command->kind, field), &length))
             return FOLIOT_COMMAND_REASON_key;
         break;
     default: // every whole number

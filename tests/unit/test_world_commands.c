@@ -675,6 +675,46 @@ static void hostile_states_are_refused_or_sound(void **state)
     stage_free(other);
 }
 
+// The third section of a captured state, with one thing in it that no command can have left.
+static void a_session_that_no_command_left_is_refused(void **state)
+{
+    (void)state;
+    stage *s = stage_new(), *other = stage_new();
+    assert_acts(s, set_integer("score", 3));
+    assert_acts(s, join(FOLIOT_CONSTRAINT_HINGE, id_of(s, 1), id_of(s, 2)));
+    assert_acts(s, despawn(id_of(s, 1))); // breaks it
+    size_t length;
+    demand(foliot_world_capture(s->world, NULL, 0, &length));
+    uint8_t *bytes = malloc(length);
+    demand(foliot_world_capture(s->world, bytes, length, &length));
+    assert_int_equal(foliot_world_restore(other->world, bytes, length), FOLIOT_STATUS_OK);
+    uint8_t *joint = bytes + length - FOLIOT__JOINT_RECORD_BYTES;
+    uint8_t *text = joint - FOLIOT_VAR_TEXT_BYTES, *key = text - FOLIOT_VAR_KEY_BYTES;
+    uint8_t *driven = key - 16 - 2 * 4; // type, changed and value; two players
+    assert_string_equal((const char *)key, "score");
+    const struct {
+        uint8_t *at;
+        uint8_t value;
+    } forged[] = {{key + 4, 0xff},  // not UTF-8
+                  {key + 4, 0xc3},  // a character that does not end
+                  {joint + 11, 1},  // a broken joint of a slot that never was
+                  {joint + 15, 1},  // ... as its second body
+                  {driven + 4, 2}}; // whoever has not joined drives a body
+    for (unsigned i = 0; i < sizeof forged / sizeof *forged; i++) {
+        uint8_t kept[4];
+        memcpy(kept, forged[i].at, 4);
+        if (forged[i].at == driven + 4)
+            memset(forged[i].at, 0, 4);
+        *forged[i].at = forged[i].value;
+        assert_int_equal(foliot_world_restore(other->world, bytes, length), FOLIOT_STATUS_CORRUPT);
+        memcpy(forged[i].at, kept, 4);
+    }
+    assert_int_equal(foliot_world_restore(other->world, bytes, length), FOLIOT_STATUS_OK);
+    free(bytes);
+    stage_free(s);
+    stage_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -693,6 +733,7 @@ int main(void)
         cmocka_unit_test(restored_worlds_go_on_alike),
         cmocka_unit_test(many_leave_as_few_do),
         cmocka_unit_test(hostile_states_are_refused_or_sound),
+        cmocka_unit_test(a_session_that_no_command_left_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,7 +295,14 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
     return true;
 }
 
-// Every player's body has one player.
+// Whether the controls of a player drive any body. Of an extended world.
+static bool drives(const layout *p, uint32_t player)
+{
+    const uint8_t *driven = p->session.bytes + p->session.driven;
+    return foliot__load_little(driven + 4 * (size_t)player, 4) != FOLIOT_NO_BODY;
+}
+
+// Every player's body has one player. Who has not joined drives nothing.
 static bool players_valid(const foliot_world *world, const layout *p)
 {
     uint32_t joined = 0, bodies = 0;
@@ -304,6 +311,8 @@ static bool players_valid(const foliot_world *world, const layout *p)
             return false;
         foliot__player player = read_player(p, i);
         bool embodied = player.body != FOLIOT_NO_BODY;
+        if (!player.joined && world->extended && drives(p, i))
+            return false;
         joined += player.joined && embodied;
         for (uint32_t k = 0; k < i; k++)
             if (player.joined && embodied && read_player(p, k).body == player.body)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "sim/math/floating_point.h"
 #include "sim/scene/scene.h"
 #include "sim/state/joint_record.h"
@@ -62,16 +63,15 @@ bool foliot__session_lay_out(const foliot_world *world, const uint8_t *bytes, ui
 
 // -- texts and variables
 
-// Ends within its bytes, and is zero from there on.
+// As a command's, and zero from its end on.
 static bool text_valid(const uint8_t *text, size_t bytes)
 {
-    size_t length = 0;
-    while (length < bytes && text[length])
+    size_t length;
+    if (!foliot__utf8_text((const char *)text, bytes, &length))
+        return false;
+    while (length < bytes && text[length] == 0)
         length++;
-    for (size_t k = length; k < bytes; k++)
-        if (text[k])
-            return false;
-    return length < bytes;
+    return length == bytes;
 }
 
 static const char *key_at(const foliot__session_layout *l, uint32_t i)
@@ -132,15 +132,21 @@ static bool body_alive(const bodies *b, uint32_t slot)
     return slot < b->count && b->flags(b->context, slot) & FOLIOT_BODY_ALIVE;
 }
 
-// A broken one may name bodies that are gone.
+static bool body_known(const bodies *b, uint32_t slot, bool broken)
+{
+    return slot < b->count && (broken || body_alive(b, slot));
+}
+
+// A broken one may name slots that are empty.
 static bool joint_valid(const bodies *b, const uint8_t *bytes, bool broken)
 {
     foliot__joint_record record = foliot__joint_record_read(bytes);
     const foliot_constraint_definition *d = &record.definition;
     bool known = d->kind <= FOLIOT_CONSTRAINT_WELD && d->kind != FOLIOT_CONSTRAINT_ROD &&
                  u32_at(bytes + 16) <= 1 && u32_at(bytes + 20) == 0;
-    bool held = body_alive(b, d->a) && (d->b == FOLIOT_NO_BODY || body_alive(b, d->b));
-    return known && d->a != d->b && (held || broken) && joint_numbers_valid(&record);
+    bool held =
+        body_known(b, d->a, broken) && (d->b == FOLIOT_NO_BODY || body_known(b, d->b, broken));
+    return known && d->a != d->b && held && joint_numbers_valid(&record);
 }
 
 // -- the whole section
