@@ -124,7 +124,7 @@ void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field fie
         foliot__body_refresh(world, slot);
 }
 
-// -- the two sections as lists of arrays
+// -- the three sections as lists of arrays
 
 typedef struct section {
     uint64_t words[HEAD_WORDS];

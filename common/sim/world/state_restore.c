@@ -470,7 +470,7 @@ static foliot_status check_layout(const foliot_world *world, const uint8_t *byte
     return FOLIOT_STATUS_OK;
 }
 
-// Captured bytes are the two sections in their order, so that nothing has to be restored for it.
+// Captured bytes are the sections in their order, so that nothing has to be restored for it.
 foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
                                       size_t length, foliot_digest *digest)
 {
