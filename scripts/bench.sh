@@ -36,6 +36,7 @@ rules|lua, tags and events|value<=|0.3
 rules|c, tags|value<=|0.05
 commands|10,000 impulses*|value<=|2
 commands|100 spawned*|value<=|1.2
+commands|a tick that removes*|value<=|10
 commands|none given*|value<=|1.01
 commands|resuming*|value<=|1
 nbody|force-1000|value<=|0.7
