@@ -10,16 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/lua_compile.h"
 #include "rules/lua_scan.h"
 
-// The message of a script cut after `length` bytes; false if it compiles.
+// Of each compilation: a script that takes longer has no columns.
+#define COMPILE_NS_MAX 50000000u
+
+// The message of a script cut after `length` bytes; false if it compiles, or takes too long.
 static bool compile(const char *script, size_t length, const char *chunk, char *text,
                     size_t text_bytes)
 {
     lua_State *L = luaL_newstate();
     if (!L)
         return false;
-    bool fails = luaL_loadbufferx(L, script, length, chunk, "t") != LUA_OK;
+    foliot__lua_text cut = foliot__lua_text_of(script, length, COMPILE_NS_MAX);
+    bool fails = foliot__lua_compile(L, &cut, chunk) != LUA_OK && !cut.late;
     const char *message = fails ? lua_tostring(L, -1) : NULL;
     snprintf(text, text_bytes, "%s", message ? message : "");
     lua_close(L);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "rules/lua_compile.h"
 #include "rules/lua_scan.h"
 
 static const char globals_key; // of the registry
@@ -137,7 +138,12 @@ static int load_body(lua_State *L)
     char chunk[FOLIOT_NAME_BYTES + 1];
     push_libraries(L);
     snprintf(chunk, sizeof chunk, "=%s", lua->name);
-    if (luaL_loadbufferx(L, from->script, from->length, chunk, "t") != LUA_OK)
+    foliot__lua_text text =
+        foliot__lua_text_of(from->script, from->length, FOLIOT__LUA_COMPILE_NS_MAX);
+    int status = foliot__lua_compile(L, &text, chunk);
+    if (text.late)
+        foliot__lua_abandon(lua, "the script takes more than 2 seconds to compile");
+    if (status != LUA_OK)
         return lua_error(L);
     push_environment(L);
     lua_setupvalue(L, -2, 1);

@@ -141,7 +141,8 @@ typedef struct foliot_lua_limits {
     size_t memory_bytes;
     // Of a tick, in microseconds of the processor; of the start in proportion. It stops scripts
     // whose instructions take far longer than usual, so that no tick is late by more. 0: no limit,
-    // for who runs rules again to compare them: the clock is not in the recording.
+    // for who runs rules again to compare them: the clock is not in the recording. To compile a
+    // script there are 2 seconds always.
     uint64_t time_us;
 } foliot_lua_limits;
 foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 5,000

@@ -254,11 +254,67 @@ static void every_script_ends_at_its_start(void **state)
     }
 }
 
+// A long script of one repeated text: Lua's compiler takes a time that grows with its square.
+static char *repeat(const char *start, const char *text, const char *end)
+{
+    char *script = malloc(FOLIOT_RULES_SCRIPT_BYTES_MAX + 1), *at = script;
+    assert_non_null(script);
+    at += sprintf(at, "%s", start);
+    size_t length = strlen(text), room = FOLIOT_RULES_SCRIPT_BYTES_MAX - strlen(end);
+    for (; (size_t)(at - script) + length <= room; at += length)
+        memcpy(at, text, length);
+    strcpy(at, end);
+    return script;
+}
+
+#define COMPILE_MS_MAX 6000.0 // the promise is 2 seconds, and some for the column
+
+static void a_script_that_compiles_slowly_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *start, *text, *end, *says; // NULL: it is fast enough
+    } slow[] = {
+        {"x = ", "a or ", "a", "game.lua: the script takes more than 2 seconds to compile"},
+        {"x = ", "a or ", "a)", "game.lua: the script takes more than 2 seconds to compile"},
+        {"if a then ", "elseif a then ", "end", NULL},
+        {"local a = ", "(", "", "C stack overflow"},
+        {"local a = ", "{", "", "C stack overflow"},
+        {"", "do ", "", "C stack overflow"},
+        {"", "goto z ", "::z::", "too many labels/gotos"},
+        {"local a = '", "x", "'", "65536 bytes"},
+        {"local a = ", "not ", "1", "C stack overflow"},
+        {"local a = ", "'' .. ", "''", NULL},
+        {"local a = {", "{},", "}", "a table or a function is too large"},
+        {"", "x = 1.25e-3 ", "", NULL},
+        {"", "function f() end ", "", NULL},
+    };
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        lua_game g;
+        game_make_scene(&g);
+        char *script = repeat(slow[i].start, slow[i].text, slow[i].end);
+        foliot_lua_limits limits = foliot_lua_limits_default();
+        limits.time_us = 0; // the one bound that there is without a clock
+        double start = now_ms();
+        foliot_status status =
+            foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene, &g.rules,
+                                    g.problem, sizeof g.problem);
+        double took = now_ms() - start;
+        printf("  %-16s %8.2f ms  %s\n", slow[i].text, took, g.problem);
+        check_below(took, COMPILE_MS_MAX);
+        if (slow[i].says && (status == FOLIOT_STATUS_OK || !strstr(g.problem, slow[i].says)))
+            fail_msg("'%s' is not in: %s", slow[i].says, g.problem);
+        game_end(&g);
+        free(script);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_script_ends_in_a_sentence),
         cmocka_unit_test(every_script_ends_at_its_start),
+        cmocka_unit_test(a_script_that_compiles_slowly_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// lua_compile.h (internal): compiles a script within a bounded time.
+#ifndef FOLIOT_RULES_LUA_COMPILE_H
+#define FOLIOT_RULES_LUA_COMPILE_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Of the processor. A script of 1 MiB that people write takes a fiftieth of it.
+#define FOLIOT__LUA_COMPILE_NS_MAX 2000000000u
+
+typedef struct foliot__lua_text {
+    const char *at;
+    size_t left;
+    uint64_t end_ns; // of the thread's own clock
+    bool late;       // the time was over before the text was
+} foliot__lua_text;
+
+foliot__lua_text foliot__lua_text_of(const char *script, size_t length, uint64_t allowed_ns);
+// As luaL_loadbufferx of text. Where the text is late, the result means nothing.
+int foliot__lua_compile(lua_State *L, foliot__lua_text *text, const char *chunk);
+
+#endif
