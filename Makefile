@@ -132,7 +132,7 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
-$(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o
+$(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o
 $(BUILD)/tests/unit/test_siege: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard games/siege/*.c))
 
 # tests/support/*.c is linked into every test and bench. Some of it includes cmocka.h, so everything in

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // diff.c: foliot-replay diff: two recordings side by side. What was recorded is compared first
-// (scene, inputs, digests); then both are replayed to the first tick that differs, where body and
-// field are found.
+// (scene, inputs, commands, orders, messages, digests); then both are replayed to the first tick
+// whose states differ, where body and field are found.
+#include "differences.h"
 #include "tool.h"
 
 #include "base/json.h"
@@ -21,11 +22,11 @@ const foliot__option diff_options[] = {
 typedef struct pair {
     foliot_replay *a, *b;
     const foliot_replay_summary *one, *other;
-    char scene[128];                   // how scene or run differ as a whole, or empty
-    bool inputs, commands, digests;    // whether any differ:
-    uint64_t input_tick, command_tick; // the first tick whose inputs, whose commands differ
-    uint64_t length;                   // ticks that both have
-    foliot_divergence found;           // if `digests`
+    char scene[128]; // how scene or run differ as a whole, or empty
+    difference inputs, commands, orders, messages;
+    bool digests;            // whether any differ
+    uint64_t length;         // ticks that both have
+    foliot_divergence found; // if `digests`
     foliot_status status;
 } pair;
 
@@ -48,47 +49,6 @@ static void compare_headers(pair *p)
         snprintf(p->scene, sizeof p->scene, "the scenes \"%.40s\" and \"%.40s\" differ",
                  foliot__text_clean(name[0], sizeof name[0], p->one->scene->name),
                  foliot__text_clean(name[1], sizeof name[1], p->other->scene->name));
-}
-
-static bool same_inputs(pair *p, uint64_t tick)
-{
-    const foliot_input *a, *b;
-    uint32_t count, other;
-    p->status = foliot_replay_get_inputs(p->a, tick, &a, &count);
-    if (p->status == FOLIOT_STATUS_OK)
-        p->status = foliot_replay_get_inputs(p->b, tick, &b, &other);
-    if (p->status != FOLIOT_STATUS_OK)
-        return true;
-    bool same = count == other;
-    for (uint32_t i = 0; same && i < count; i++)
-        same = a[i].player == b[i].player && a[i].sequence == b[i].sequence &&
-               a[i].kind == b[i].kind && a[i].buttons == b[i].buttons &&
-               memcmp(a[i].axes, b[i].axes, sizeof a[i].axes) == 0;
-    return same;
-}
-
-static bool same_command(const foliot_command *a, const foliot_command *b)
-{
-    uint8_t bytes[2][1024];
-    size_t length = foliot_command_encode(a, bytes[0], sizeof bytes[0]);
-    return a->sequence == b->sequence && a->source == b->source &&
-           foliot_command_encode(b, bytes[1], sizeof bytes[1]) == length &&
-           memcmp(bytes[0], bytes[1], length) == 0;
-}
-
-static bool same_commands(pair *p, uint64_t tick)
-{
-    const foliot_command *a, *b;
-    uint32_t count, other;
-    p->status = foliot_replay_get_commands(p->a, tick, &a, &count);
-    if (p->status == FOLIOT_STATUS_OK)
-        p->status = foliot_replay_get_commands(p->b, tick, &b, &other);
-    if (p->status != FOLIOT_STATUS_OK)
-        return true;
-    bool same = count == other;
-    for (uint32_t i = 0; same && i < count; i++)
-        same = same_command(&a[i], &b[i]);
-    return same;
 }
 
 static bool same_digest(pair *p, uint64_t tick)
@@ -137,19 +97,35 @@ static void compare_ticks(pair *p)
         if (!same_digest(p, tick)) {
             p->digests = true;
             p->found = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};
-            break;
-        }
-        if (tick < last && !p->inputs && !same_inputs(p, tick)) {
-            p->inputs = true;
-            p->input_tick = tick;
-        }
-        if (tick < last && !p->commands && !same_commands(p, tick)) {
-            p->commands = true;
-            p->command_tick = tick;
+        } else if (tick < last) {
+            p->status = differences_of_tick(p->a, p->b, tick, &p->inputs, &p->commands, &p->orders);
         }
     }
+    // Of the ticks that were compared: behind other states everything may differ.
+    if (p->status == FOLIOT_STATUS_OK)
+        p->status =
+            differences_of_messages(p->a, p->b, p->digests ? p->found.tick : last, &p->messages);
     if (p->digests)
         find_first_field(p);
+}
+
+static bool is_same(const pair *p)
+{
+    return !p->scene[0] && !p->inputs.found && !p->commands.found && !p->orders.found &&
+           !p->messages.found && !p->digests && p->one->last_tick == p->other->last_tick;
+}
+
+// The tick, and what it is: "other_input": "player 3, axes".
+static void put_difference(foliot__json *json, const char *name, const difference *found)
+{
+    char key[40];
+    snprintf(key, sizeof key, "first_other_%s", name);
+    if (found->found)
+        foliot__json_count(json, key, found->tick);
+    else
+        foliot__json_null(json, key);
+    snprintf(key, sizeof key, "other_%s", name);
+    foliot__json_text(json, key, found->found ? found->text : NULL);
 }
 
 static void put_json(const pair *p)
@@ -157,19 +133,13 @@ static void put_json(const pair *p)
     foliot_divergence_labels names = tool_names(NULL, p->one, &p->found, "first", "second");
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
-    foliot__json_bool(&json, "same",
-                      !p->scene[0] && !p->inputs && !p->commands && !p->digests &&
-                          p->one->last_tick == p->other->last_tick);
+    foliot__json_bool(&json, "same", is_same(p));
     foliot__json_text(&json, "scene", p->scene[0] ? p->scene : NULL);
     foliot__json_count(&json, "ticks", p->length);
-    if (p->inputs)
-        foliot__json_count(&json, "first_other_input", p->input_tick);
-    else
-        foliot__json_null(&json, "first_other_input");
-    if (p->commands)
-        foliot__json_count(&json, "first_other_command", p->command_tick);
-    else
-        foliot__json_null(&json, "first_other_command");
+    put_difference(&json, "input", &p->inputs);
+    put_difference(&json, "command", &p->commands);
+    put_difference(&json, "order", &p->orders);
+    put_difference(&json, "message", &p->messages);
     foliot__divergence_put(&json, p->digests ? &p->found : NULL, &names);
     foliot__json_close(&json);
     foliot__json_line(&json);
@@ -180,10 +150,17 @@ static void put_text(const pair *p, const char *one, const char *other)
     char title[600];
     if (p->scene[0])
         printf("%s\n", p->scene);
-    if (p->inputs)
-        printf("inputs differ first in tick %" PRIu64 "\n", p->input_tick);
-    if (p->commands)
-        printf("commands differ first in tick %" PRIu64 "\n", p->command_tick);
+    const struct {
+        const char *name;
+        const difference *found;
+    } kinds[] = {{"inputs", &p->inputs},
+                 {"commands", &p->commands},
+                 {"orders", &p->orders},
+                 {"messages", &p->messages}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].found->found)
+            printf("%s differ first in tick %" PRIu64 ": %s\n", kinds[i].name, kinds[i].found->tick,
+                   kinds[i].found->text);
     if (p->one->last_tick != p->other->last_tick)
         printf("they end at ticks %" PRIu64 " and %" PRIu64 "\n", p->one->last_tick,
                p->other->last_tick);
@@ -212,9 +189,7 @@ int diff_command(const foliot__program *program, const foliot__arguments *argume
             put_json(&p);
         else
             put_text(&p, file[0], file[1]);
-        bool same = !p.scene[0] && !p.inputs && !p.commands && !p.digests &&
-                    p.one->last_tick == p.other->last_tick;
-        worst = same ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
+        worst = is_same(&p) ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
         worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.a)->status));
         worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.b)->status));
         tool_tell_damage(file[0], p.a);

@@ -4,6 +4,8 @@
 // theirs, and their state at every keyframe.
 #include "rules.h"
 
+#include "differences.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,38 +21,6 @@ typedef struct run {
 } run;
 
 // -- comparing
-
-static bool same_value(const foliot_command_field *field, const foliot_command *a,
-                       const foliot_command *b)
-{
-    static const size_t bytes[] = {[FOLIOT_COMMAND_TYPE_u32] = 4,
-                                   [FOLIOT_COMMAND_TYPE_i32] = 4,
-                                   [FOLIOT_COMMAND_TYPE_i64] = 8,
-                                   [FOLIOT_COMMAND_TYPE_f32] = 4,
-                                   [FOLIOT_COMMAND_TYPE_f64] = 8,
-                                   [FOLIOT_COMMAND_TYPE_body] = sizeof(foliot_body_id),
-                                   [FOLIOT_COMMAND_TYPE_joint] = sizeof(foliot_joint_id)};
-    const char *at_a = (const char *)a + field->offset, *at_b = (const char *)b + field->offset;
-    if (field->type != FOLIOT_COMMAND_TYPE_text)
-        return memcmp(at_a, at_b, bytes[field->type] * field->count) == 0;
-    const char *text_a, *text_b;
-    memcpy(&text_a, at_a, sizeof text_a);
-    memcpy(&text_b, at_b, sizeof text_b);
-    return strcmp(text_a, text_b) == 0;
-}
-
-// The first field in which two commands of one kind differ; NULL if they are equal.
-static const char *differing_field(const foliot_command *a, const foliot_command *b)
-{
-    const foliot_command_kind_info *info = foliot_command_kind_get_info(a->kind);
-    const uint32_t given = a->fields & b->fields, alone = a->fields ^ b->fields;
-    for (uint32_t f = 0; f < info->field_count; f++) {
-        uint32_t bit = 1u << f;
-        if (alone & bit || (given & bit && !same_value(&info->fields[f], a, b)))
-            return info->fields[f].name;
-    }
-    return NULL;
-}
 
 static const char *kind_name(const foliot_command *command)
 {
@@ -73,7 +43,7 @@ static bool same_command(run *r, uint64_t tick, uint32_t index, const foliot_com
                  tick, index + 1, kind_name(recorded), kind_name(given));
         return false;
     }
-    const char *field = differing_field(recorded, given);
+    const char *field = command_differing_field(recorded, given);
     if (!field)
         return true;
     char was[400], is[400];
