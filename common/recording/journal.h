@@ -10,6 +10,7 @@
 #define FOLIOT__NOTE_TEXT_BYTES 112 // longer ones are cut when they are read
 
 typedef struct foliot__recording_note {
+    uint64_t tick;
     char what[FOLIOT__NOTE_WHAT_BYTES], text[FOLIOT__NOTE_TEXT_BYTES];
 } foliot__recording_note;
 

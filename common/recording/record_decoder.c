@@ -267,7 +267,7 @@ static void decode_note(decoding *d)
     foliot__recording_content *content = d->content;
     uint32_t what_length = 0, text_length = 0;
     corrupt_if(d, d->values < 3 || content->notes >= FOLIOT__RECORDING_NOTES_MAX);
-    foliot__unpack_uint(d->r);
+    uint64_t tick = foliot__unpack_uint(d->r);
     const char *what = foliot__unpack_str(d->r, &what_length);
     const char *text = foliot__unpack_str(d->r, &text_length);
     if (d->r->status != FOLIOT_STATUS_OK)
@@ -283,6 +283,7 @@ static void decode_note(decoding *d)
         content->noted_capacity = capacity;
     }
     foliot__recording_note *note = &content->noted[content->notes++];
+    note->tick = tick;
     copy_text(note->what, sizeof note->what, what, what_length);
     copy_text(note->text, sizeof note->text, text, text_length);
     d->values -= 3;

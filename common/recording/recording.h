@@ -110,6 +110,9 @@ void foliot__recording_free(foliot_recording *recording); // what foliot__record
 foliot_status foliot__recording_status(const foliot_recording *recording);
 // The ticks since the last block, if there are any, become one. False: it stopped there.
 bool foliot__recording_close_block(foliot_recording *recording);
+// A note with the block in progress. Returns what the recording stopped with.
+foliot_status foliot__recording_note_text(foliot_recording *recording, const char *what,
+                                          const char *text);
 // Starts the writing side and puts the first keyframe. On an error the sink stays the caller's.
 foliot_status foliot__recording_start(foliot_recording *recording,
                                       const foliot_recording_sink *sink,

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-static foliot_status append_note(foliot_recording *recording, const char *what, const char *text)
+foliot_status foliot__recording_note_text(foliot_recording *recording, const char *what,
+                                          const char *text)
 {
     if (recording->ended)
         return FOLIOT_STATUS_INVALID;
@@ -18,8 +19,8 @@ static foliot_status append_note(foliot_recording *recording, const char *what, 
 foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name,
                                             bool lockstep)
 {
-    append_note(recording, "mode", lockstep ? "lockstep" : "snapshot");
-    return append_note(recording, "session", name);
+    foliot__recording_note_text(recording, "mode", lockstep ? "lockstep" : "snapshot");
+    return foliot__recording_note_text(recording, "session", name);
 }
 
 foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player,
@@ -27,7 +28,7 @@ foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     foliot__journal_player_text(text, player, proof, name);
-    return append_note(recording, "player", text);
+    return foliot__recording_note_text(recording, "player", text);
 }
 
 foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player,
@@ -35,14 +36,14 @@ foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t 
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     foliot__journal_player_text(text, player, proof, "");
-    return append_note(recording, "token", text);
+    return foliot__recording_note_text(recording, "token", text);
 }
 
 foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, uint32_t player)
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     snprintf(text, sizeof text, "%u", player);
-    return append_note(recording, "heard", text);
+    return foliot__recording_note_text(recording, "heard", text);
 }
 
 foliot_status foliot_recording_note_message(foliot_recording *recording, uint32_t player,

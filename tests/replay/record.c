@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// record.c FILE TICKS [streams|session]: a recording of a seeded scene with players, for the tests
-// of the program. `session`: with random commands, orders, messages and the state of rules, too.
+// record.c FILE TICKS [streams|session [order|message]]: a recording of a seeded scene with
+// players, for the tests of the program. `session`: with random commands, orders, messages and the
+// state of rules, too. `order`, `message`: one of them is another one than without.
 #include "recording_fixture.h"
 
 #include <stdio.h>
@@ -23,21 +24,24 @@ static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t
 }
 
 // What is said in one tick: every third has an order, every tenth a message.
-static void say(foliot_recording *recording, uint64_t tick, foliot_order *order, uint32_t *count)
+static void say(foliot_recording *recording, uint64_t tick, const char *other, foliot_order *order,
+                uint32_t *count)
 {
+    const char *text = tick == 310 && strcmp(other, "message") == 0 ? "help!" : "hello";
     *count = tick % 3 == 0;
     *order = (foliot_order){.player = (uint32_t)(tick % 5),
                             .sequence = (uint32_t)(tick * tick),
                             .kind = (uint8_t)(tick % 4),
                             .length = (uint8_t)(tick % 200)};
     memset(order->bytes, (int)tick, sizeof order->bytes);
+    if (tick == 303 && strcmp(other, "order") == 0)
+        order->bytes[7] = '!';
     if (tick % 10 == 0)
-        demand(
-            foliot_recording_note_message(recording, (uint32_t)tick, tick % 20 == 0, "hello", 5));
+        demand(foliot_recording_note_message(recording, (uint32_t)tick, tick % 20 == 0, text, 5));
 }
 
 static void record_session(recording_fixture *fixture, const foliot_recording_config *base,
-                           uint64_t ticks, recording_memory *memory)
+                           uint64_t ticks, const char *other, recording_memory *memory)
 {
     foliot_recording_sink sink = recording_memory_sink(memory);
     foliot_recording_config config = *base;
@@ -72,7 +76,13 @@ static void record_session(recording_fixture *fixture, const foliot_recording_co
         in.commands = list.commands;
         in.command_count = list.count;
         demand(foliot_world_step_tick(world, &in, NULL));
-        say(recording, tick, &order, &orders);
+        if (tick % 150 == 100 || tick % 150 == 99) {
+            char name[FOLIOT_NAME_BYTES];
+            snprintf(name, sizeof name, "noted %u.", (unsigned)tick);
+            demand(foliot_recording_note_session(recording, name, false));
+            demand(foliot_recording_flush(recording)); // it ends its block
+        }
+        say(recording, tick, other, &order, &orders);
         demand(foliot_recording_append_tick(recording, world, &in, &order, orders));
         demand(foliot_recording_drain(recording));
     }
@@ -92,7 +102,7 @@ int main(int argc, char **argv)
     fixture.streams = argc > 3 && strcmp(argv[3], "streams") == 0;
     uint64_t ticks = strtoull(argv[2], NULL, 10);
     if (argc > 3 && strcmp(argv[3], "session") == 0)
-        record_session(&fixture, &config, ticks, &memory);
+        record_session(&fixture, &config, ticks, argc > 4 ? argv[4] : "", &memory);
     else
         recording_fixture_record(&fixture, &config, ticks, &memory, NULL);
     FILE *out = fopen(argv[1], "wb");

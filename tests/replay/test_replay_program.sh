@@ -124,8 +124,25 @@ exits "trim keeps commands and orders" 0 "$replay" trim g.foliot --out gt.foliot
 "$replay" export --what commands gt.foliot >second
 "$replay" export --what commands g.foliot | awk -F'[:,]' '$2 >= 100 && $2 < 400' >first
 check "as they were" cmp first second
+"$replay" export --what messages gt.foliot >second
+"$replay" export --what messages g.foliot | awk -F'[:,]' '$2 > 100 && $2 <= 400' >first
+check "and messages" cmp first second
+check "of which there are 30" test "$(wc -l <second)" = 30
+check "and notes" test "$(grep -ao 'noted [0-9]*\.' gt.foliot | tr '\n' ' ')" = "noted 100. noted 249. noted 250. noted 399. "
+exits "a whole one keeps everything" 0 "$replay" trim g.foliot --out gw.foliot
+exits "and is the same" 0 "$replay" diff g.foliot gw.foliot
+check "with its notes" test "$(grep -ao 'noted [0-9]*\.' gw.foliot)" = "$(grep -ao 'noted [0-9]*\.' g.foliot)"
 exits "and the result verifies" 0 "$replay" verify gt.foliot
 exits "a session does not differ from itself" 0 "$replay" diff g.foliot g.foliot
+"$build/tests/replay/record" go.foliot 600 session order && "$build/tests/replay/record" gm.foliot 600 session message
+exits "but from one with another order" 3 "$replay" diff g.foliot go.foliot
+check "whose tick, player and byte are named" grep -qx 'orders differ first in tick 303: order 91809 of player 3, byte 7: 2f and 21' \
+    <("$replay" diff g.foliot go.foliot)
+exits "and from one with another message" 3 "$replay" diff g.foliot gm.foliot
+check "whose tick, player and byte are named" grep -qx 'messages differ first in tick 311: message to player 310, byte 3: 6c and 70' \
+    <("$replay" diff g.foliot gm.foliot)
+check "in JSON, too" grep -q '"first_other_order":null,"other_order":null,"first_other_message":311,"other_message":"message to player 310, byte 3' \
+    <("$replay" diff --json g.foliot gm.foliot)
 exits "commands are no table" 2 "$replay" export --csv --what commands g.foliot
 
 cat >game.yaml <<'EOF'
@@ -162,7 +179,7 @@ sed 's/\[0, 0, 4\]/[0, 0, 5]/' commands.jsonl >other.jsonl
 exits "other commands" 0 "$build/foliot-lab" run game.yaml --commands other.jsonl --ticks 120 --record c3.foliot
 exits "give another run" 3 "$replay" diff c1.foliot c3.foliot
 cp out said
-check "and diff says from where on" grep -qx 'commands differ first in tick 30' said
+check "and diff says from where on" grep -qx 'commands differ first in tick 30: command 1 (impulse), linear' said
 exits "synctest gives commands" 0 "$build/foliot-lab" synctest game.yaml --commands commands.jsonl --ticks 60
 exits "a scene must take them" 78 "$build/foliot-lab" run plain.yaml --commands commands.jsonl --ticks 1
 cp err said

@@ -2,6 +2,7 @@
 // trim.c: foliot-replay trim: a part of a recording as one of its own, or what is whole of a
 // damaged one. The recording is replayed meanwhile, so that the output is what this build computes;
 // a recording that diverges is not trimmed.
+#include "annotations.h"
 #include "tool.h"
 
 #include "foliot/recording.h"
@@ -35,13 +36,17 @@ static bool same_file(const char *a, const char *b)
 
 static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recording, uint64_t to)
 {
-    foliot_status status = FOLIOT_STATUS_OK;
+    uint64_t from = foliot_replay_get_tick(replay);
+    annotations *beside = annotations_open(replay);
+    foliot_status status = beside ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
     while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < to) {
         foliot__recorded_tick recorded = {0};
         uint64_t tick = foliot_replay_get_tick(replay);
         status = foliot_replay_step(replay);
         if (status == FOLIOT_STATUS_OK)
             status = foliot__replay_locate(replay, tick);
+        if (status == FOLIOT_STATUS_OK)
+            status = annotations_copy(beside, from, tick, recording);
         if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded))
             status = foliot_recording_append_tick(recording, foliot_replay_get_world(replay),
                                                   &recorded.inputs, recorded.orders,
@@ -51,6 +56,7 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
             foliot_recording_get_state(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
     }
+    annotations_close(beside);
     return status;
 }
 
