@@ -90,6 +90,36 @@ function on_tick()
     if world.tick() == 9 then error('nine') end
 end
 END
+game listener <<'END'
+state = {said = ''}
+function on_join(player, name) state.said = state.said .. name .. player end
+function on_order(player, text) state.said = state.said .. ' ' .. text .. #text set_var('said', state.said) end
+END
+cat >"$work/orders.txt" <<'END'
+# what players say
+5 1 joined eve
+9 1 game   fire
+9 1 bytes 7f01
+
+12 1 left
+END
+hears() {
+    says 0 '"rules_refused"|"commands_refused":0' run "$work/listener.yaml" --ticks 20 --orders "$work/orders.txt" --record "$work/said.foliot" --json &&
+        "$replay" export --what commands "$work/said.foliot" | tail -n 1 | grep -qF '"text": "eve1 fire4 \u007f\u00012"'
+}
+check "rules hear the orders of a file" hears
+holds_orders() { "$replay" export --what orders "$work/said.foliot" | grep -qF '{"tick":9,"player":1,"sequence":3,"kind":"game","bytes":"7f01"}'; }
+check "and a recording has them" holds_orders
+again() {
+    says 0 commands_refused run "$work/listener.yaml" --ticks 20 --orders "$work/said.foliot" --record "$work/again.foliot" --json &&
+        "$replay" diff "$work/said.foliot" "$work/again.foliot" >/dev/null && "$replay" verify --rules "$work/again.foliot" | grep -q 'rules match: 2 commands'
+}
+check "and may take the place of the file" again
+check "synctest gives them, too" says 0 '^rules +passed +20 checks' synctest "$work/listener.yaml" --ticks 20 --players 0 --orders "$work/orders.txt"
+echo '5 99 chat hello' >"$work/wrong.txt"
+check "an order of a player who cannot be is named with its place" says 78 'wrong.txt:1:3: player 99 does not exist: the scene' \
+    run "$work/listener.yaml" --ticks 5 --orders "$work/wrong.txt"
+
 check "rules that stop are named in a run" says 0 'rules stopped +fails.lua:2: nine' run "$work/fails.yaml" --ticks 20
 check "and fail a synctest" says 3 'tick 9: fails.lua:2: nine' synctest "$work/fails.yaml" --ticks 20 --players 0
 check "players beyond the scene's limit are refused" says 2 'the scene takes 8' run games/siege/siege.yaml --players 9

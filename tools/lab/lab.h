@@ -85,6 +85,15 @@ bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *
                      const char **message);
 void lab_commands_close(lab_commands *commands);
 
+// What players say to the rules of a run: nothing, lines of text (order_script.h) or a recording's.
+// As inputs, above.
+typedef struct lab_orders lab_orders;
+int lab_orders_open(const lab_context *context, const char *file, const foliot_scene *scene,
+                    lab_orders **orders);
+bool lab_orders_at(lab_orders *orders, uint64_t tick, const foliot_order **list, uint32_t *count,
+                   const char **message);
+void lab_orders_close(lab_orders *orders);
+
 // The rules of the scene's script beside a run; NULL, which gives nothing, for a scene without.
 // `make` makes an instance, of a scene with a script. 0, or the exit code after a sentence.
 typedef struct lab_rules lab_rules;
@@ -92,8 +101,9 @@ int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot
 int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **rules);
 // Adds to *in what they gave in the last tick.
 bool lab_rules_at(lab_rules *rules, foliot_tick_inputs *in, const char **message);
-// Runs them on the world after its step with *in.
-void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in);
+// Runs them on the world after its step with *in, and with the orders that were closed with it.
+void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in,
+                    const foliot_order *orders, uint32_t order_count);
 const char *lab_rules_problem(const lab_rules *rules); // why they stopped; ""
 uint64_t lab_rules_lost(const lab_rules *rules);       // commands for which ticks had no room
 const foliot_recording_rules *lab_rules_recorded(lab_rules *rules);
@@ -109,7 +119,7 @@ uint64_t lab_now_ns(void); // for speeds in reports only
 // The commands' option tables are filled by main.c.
 typedef struct lab_run_options {
     bool json;
-    const char *integrator, *dt, *inputs, *commands, *record, *csv, *jitter;
+    const char *integrator, *dt, *inputs, *commands, *orders, *record, *csv, *jitter;
     uint64_t ticks, every, players, seed;
     double time;
     bool ticks_given, time_given, every_given, no_rules;
@@ -124,7 +134,7 @@ typedef struct lab_compare_options {
 
 typedef struct lab_synctest_options {
     bool json, players_given, no_rules;
-    const char *integrator, *inputs, *commands;
+    const char *integrator, *inputs, *commands, *orders;
     uint64_t ticks, players, seed;
 } lab_synctest_options;
 

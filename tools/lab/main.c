@@ -34,6 +34,8 @@ static const foliot__option run_table[] = {
      .help = "of the random players (default 1)"},
     {"commands", "FILE", FOLIOT__OPTION_TEXT, &run_options.commands,
      .help = "commands: lines of JSON, or a recording"},
+    {"orders", "FILE", FOLIOT__OPTION_TEXT, &run_options.orders,
+     .help = "what players say to the rules: lines of text, or a recording"},
     {"no-rules", NULL, FOLIOT__OPTION_FLAG, &run_options.no_rules,
      .help = "leaves out the rules of the scene's script"},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &run_options.record,
@@ -79,6 +81,8 @@ static const foliot__option synctest_table[] = {
      .help = "instead of random players: lines of text, or a recording"},
     {"commands", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.commands,
      .help = "commands: lines of JSON, or a recording"},
+    {"orders", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.orders,
+     .help = "what players say to the rules: lines of text, or a recording"},
     {"no-rules", NULL, FOLIOT__OPTION_FLAG, &synctest_options.no_rules,
      .help = "leaves out the rules of the scene's script"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.integrator,
@@ -99,7 +103,7 @@ static const foliot__command commands[] = {
      "  foliot-lab integrators\n  foliot-lab integrators --json\n", json_table, 0, 0},
     {"run",
      "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] "
-     "[--players N --seed N] [--commands FILE] [--no-rules] [--record FILE] "
+     "[--players N --seed N] [--commands FILE] [--orders FILE] [--no-rules] [--record FILE] "
      "[--csv FILE --every K] [--dt-jitter F,seed=N] [--json]",
      "runs a scene and reports energy, momentum and the bodies at the end.",
      "  foliot-lab run scenes/spring-damper.yaml\n"
@@ -121,7 +125,7 @@ static const foliot__command commands[] = {
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
     {"synctest",
      "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--commands FILE] "
-     "[--no-rules] [--integrator NAME] [--json]",
+     "[--orders FILE] [--no-rules] [--integrator NAME] [--json]",
      "tests a scene for lockstep: rolls back, restores and disturbs it at every tick.",
      "  foliot-lab synctest scenes/spacewar.yaml\n"
      "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n",

@@ -104,7 +104,8 @@ bool lab_rules_at(lab_rules *rules, foliot_tick_inputs *in, const char **message
     return true;
 }
 
-void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in)
+void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in,
+                    const foliot_order *orders, uint32_t order_count)
 {
     if (!rules)
         return;
@@ -112,7 +113,9 @@ void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_ti
                               .world = world,
                               .tick = foliot_world_get_tick(world),
                               .inputs = in->inputs,
-                              .input_count = in->input_count};
+                              .input_count = in->input_count,
+                              .orders = orders,
+                              .order_count = order_count};
     foliot_status status = foliot_rules_tick(rules->rules, &view);
     (void)status; // stopped rules give nothing; lab_rules_problem says why
 }

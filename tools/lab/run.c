@@ -41,6 +41,7 @@ typedef struct run {
     foliot_world *world;
     lab_inputs *inputs;
     lab_commands *commands;
+    lab_orders *orders;
     lab_rules *rules;
     foliot_recording *recording;
     lab_csv csv;
@@ -173,9 +174,11 @@ static int record_open(run *r)
                           foliot_status_get_text(status));
 }
 
-static int record_tick(run *r, const foliot_tick_inputs *in)
+static int record_tick(run *r, const foliot_tick_inputs *in, const foliot_order *orders,
+                       uint32_t order_count)
 {
-    foliot_status status = foliot_recording_append_tick(r->recording, r->world, in, NULL, 0);
+    foliot_status status =
+        foliot_recording_append_tick(r->recording, r->world, in, orders, order_count);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_drain(r->recording);
     return status == FOLIOT_STATUS_OK ? 0 : record_failed(r, status);
@@ -256,9 +259,12 @@ static int run_ticks(run *r)
     int code = 0;
     for (uint64_t tick = 0; tick < r->ticks && code == 0 && !r->interrupted; tick++) {
         foliot_tick_inputs in;
+        const foliot_order *orders;
+        uint32_t order_count;
         const char *message = "";
         if (!lab_inputs_at(r->inputs, tick, &in.inputs, &in.input_count, &message) ||
             !lab_commands_at(r->commands, tick, &in, &message) ||
+            !lab_orders_at(r->orders, tick, &orders, &order_count, &message) ||
             !lab_rules_at(r->rules, &in, &message)) {
             code = lab_fail(r->context, FOLIOT__EXIT_CORRUPT, "%s", message);
             break;
@@ -269,8 +275,8 @@ static int run_ticks(run *r)
                             foliot_status_get_text(status));
             break;
         }
-        lab_rules_tick(r->rules, r->world, &in);
-        if (r->recording && (code = record_tick(r, &in)) != 0)
+        lab_rules_tick(r->rules, r->world, &in, orders, order_count);
+        if (r->recording && (code = record_tick(r, &in, orders, order_count)) != 0)
             break;
         observe_tick(r);
         foliot__progress_at(&progress, tick + 1);
@@ -543,6 +549,8 @@ static int open_run(run *r)
     int opened = open_inputs(r);
     if (!opened)
         opened = lab_commands_open(r->context, r->options->commands, r->scene, &r->commands);
+    if (!opened)
+        opened = lab_orders_open(r->context, r->options->orders, r->scene, &r->orders);
     if (!opened && !r->options->no_rules)
         opened = lab_rules_open(r->context, r->scene, &r->rules);
     if (opened)
@@ -585,6 +593,7 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
         print_report(&r);
     lab_inputs_close(r.inputs);
     lab_commands_close(r.commands);
+    lab_orders_close(r.orders);
     lab_rules_close(r.rules);
     foliot_world_destroy(r.world);
     foliot_scene_destroy(r.scene);

@@ -16,6 +16,7 @@
 typedef struct source {
     lab_inputs *inputs;
     lab_commands *commands;
+    lab_orders *orders;          // for the rules
     const lab_rules_test *rules; // NULL: the scene has none
     const char *problem;
 } source;
@@ -153,7 +154,7 @@ static int test_rules(const lab_context *context, const lab_synctest_options *op
                                : lab_inputs_draw(context, players_of(options, scene), options->seed,
                                                  scene, &inputs);
     if (code == 0)
-        code = lab_rules_test_run(context, scene, inputs, from->commands,
+        code = lab_rules_test_run(context, scene, inputs, from->commands, from->orders,
                                   options->ticks ? options->ticks : TICKS_DEFAULT, test);
     lab_inputs_close(inputs);
     return code;
@@ -175,6 +176,8 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
         code = lab_inputs_open(context, options->inputs, scene, &from.inputs);
     if (code == 0)
         code = lab_commands_open(context, options->commands, scene, &from.commands);
+    if (code == 0)
+        code = lab_orders_open(context, options->orders, scene, &from.orders);
     if (code == 0 && scene->script_name && !options->no_rules) {
         code = test_rules(context, options, scene, &from, &rules);
         from.rules = &rules;
@@ -185,6 +188,7 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
     if (from.inputs)
         lab_inputs_close(from.inputs);
     lab_commands_close(from.commands);
+    lab_orders_close(from.orders);
     foliot_scene_destroy(scene);
     return code;
 }

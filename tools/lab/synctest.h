@@ -16,7 +16,8 @@ typedef struct lab_rules_test {
 // Runs the scene with its rules, and a restored copy of them at every tick. 0, or the exit code
 // after a sentence; lab_rules_test_end frees the lists in any case.
 int lab_rules_test_run(const lab_context *context, const foliot_scene *scene, lab_inputs *inputs,
-                       lab_commands *commands, uint64_t ticks, lab_rules_test *test);
+                       lab_commands *commands, lab_orders *orders, uint64_t ticks,
+                       lab_rules_test *test);
 void lab_rules_test_end(lab_rules_test *test);
 
 #endif

@@ -153,7 +153,8 @@ static foliot_status step(check *c, const foliot_tick_inputs *in, foliot_command
     return status == FOLIOT_STATUS_OK ? foliot_world_step_tick(c->world, &all, NULL) : status;
 }
 
-static int run_tick(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
+static int run_tick(check *c, const foliot_tick_inputs *in, const foliot_order *orders,
+                    uint32_t order_count, foliot_command_list *list)
 {
     int code = 0;
     foliot_rules *other = c->test->passed ? make_restored(c, &code) : NULL;
@@ -161,22 +162,19 @@ static int run_tick(check *c, const foliot_tick_inputs *in, foliot_command_list 
     if (status != FOLIOT_STATUS_OK)
         code = lab_fail(c->context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
                         foliot_world_get_tick(c->world), foliot_status_get_text(status));
+    const foliot_rules_view view = {.scene = c->scene,
+                                    .world = c->world,
+                                    .tick = foliot_world_get_tick(c->world),
+                                    .inputs = in->inputs,
+                                    .input_count = in->input_count,
+                                    .orders = orders,
+                                    .order_count = order_count};
     if (code == 0) {
-        foliot_rules_view view = {.scene = c->scene,
-                                  .world = c->world,
-                                  .tick = foliot_world_get_tick(c->world),
-                                  .inputs = in->inputs,
-                                  .input_count = in->input_count};
         status = foliot_rules_tick(c->rules, &view);
         if (status != FOLIOT_STATUS_OK && c->test->passed)
             differ(c, foliot_rules_get_problem(c->rules));
     }
     if (code == 0 && other && c->test->passed) {
-        foliot_rules_view view = {.scene = c->scene,
-                                  .world = c->world,
-                                  .tick = foliot_world_get_tick(c->world),
-                                  .inputs = in->inputs,
-                                  .input_count = in->input_count};
         status = foliot_rules_tick(other, &view);
         compare_commands(c, other);
         compare_messages(c, other);
@@ -188,7 +186,8 @@ static int run_tick(check *c, const foliot_tick_inputs *in, foliot_command_list 
 }
 
 int lab_rules_test_run(const lab_context *context, const foliot_scene *scene, lab_inputs *inputs,
-                       lab_commands *commands, uint64_t ticks, lab_rules_test *test)
+                       lab_commands *commands, lab_orders *orders, uint64_t ticks,
+                       lab_rules_test *test)
 {
     check c = {.context = context, .scene = scene, .test = test};
     const char *problem = "";
@@ -199,9 +198,12 @@ int lab_rules_test_run(const lab_context *context, const foliot_scene *scene, la
         code = lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
     for (uint64_t tick = 0; tick < ticks && code == 0; tick++) {
         foliot_tick_inputs in;
+        const foliot_order *said;
+        uint32_t said_count;
         if (lab_inputs_at(inputs, tick, &in.inputs, &in.input_count, &problem) &&
-            lab_commands_at(commands, tick, &in, &problem))
-            code = run_tick(&c, &in, &test->lists[tick]);
+            lab_commands_at(commands, tick, &in, &problem) &&
+            lab_orders_at(orders, tick, &said, &said_count, &problem))
+            code = run_tick(&c, &in, said, said_count, &test->lists[tick]);
         else
             code = lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", problem);
     }
