@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../tools/replay/rules.h"
@@ -36,6 +37,8 @@ typedef struct host {
     forgery forgery;
     uint32_t sequence;
     char file[40];
+    const char *script; // another one than the scene's, in the recording
+    rules_allowance allowance;
     foliot_verdict verdict;
     rules_result result; // with --rules
     char said[1024];
@@ -57,7 +60,7 @@ static void begin(host *h, forgery how)
     char problem[400] = "";
     foliot_lua_limits limits = foliot_lua_limits_default();
     limits.time_us = 0;
-    *h = (host){.forgery = how};
+    *h = (host){.forgery = how, .allowance = RULES_ALLOWANCE_DEFAULT};
     snprintf(h->file, sizeof h->file, "/tmp/foliot-forged-XXXXXX");
     close(mkstemp(h->file));
     if (foliot_scene_read("games/siege/siege.yaml", &h->scene, &error) != FOLIOT_STATUS_OK)
@@ -122,7 +125,7 @@ static void play_tick(host *h, foliot_recording *recording)
     uint32_t order_count = take_orders(h, orders), count = take_commands(h, commands);
     uint32_t told_count = count;
     memcpy(told, commands, sizeof told);
-    if (now == FORGED)
+    if (now == FORGED && h->forgery != NOTHING)
         told_count = forge(h, told, count);
     foliot_tick_inputs record = {&joins, now == 20, told, told_count};
     foliot_tick_inputs real = record;
@@ -148,8 +151,9 @@ static void record(host *h)
     foliot_recording *recording;
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME);
     foliot_recording_rules rules = {.name = "siege.lua",
-                                    .text = h->scene->script_text,
-                                    .text_bytes = h->scene->script_bytes,
+                                    .text = h->script ? h->script : h->scene->script_text,
+                                    .text_bytes =
+                                        h->script ? strlen(h->script) : h->scene->script_bytes,
                                     .save = save,
                                     .user = h};
     config.rules = &rules;
@@ -168,8 +172,16 @@ static void verify(host *h)
         fail_msg("%s", damage.text);
     check_eq(damage.text[0], 0); // all checksums are right
     assert_int_equal(foliot_replay_verify(replay, NULL, &h->verdict), FOLIOT_STATUS_OK);
-    h->result = rules_verify(replay, h->said, sizeof h->said, &h->agreed);
+    h->result = rules_verify(replay, h->allowance, h->said, sizeof h->said, &h->agreed);
     foliot_replay_close(replay);
+}
+
+static void end(host *h)
+{
+    unlink(h->file);
+    foliot_rules_destroy(h->rules);
+    foliot_world_destroy(h->world);
+    foliot_scene_destroy(h->scene);
 }
 
 static void run(host *h, forgery how)
@@ -177,10 +189,7 @@ static void run(host *h, forgery how)
     begin(h, how);
     record(h);
     verify(h);
-    unlink(h->file);
-    foliot_rules_destroy(h->rules);
-    foliot_world_destroy(h->world);
-    foliot_scene_destroy(h->scene);
+    end(h);
 }
 
 static void says(const host *h, const char *text)
@@ -242,6 +251,57 @@ static void a_changed_state_is_named(void **state)
     says(&h, "tick 60: the saved state of the rules differs at byte ");
 }
 
+static uint64_t cpu_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+// A stranger's recording in which the script is another one than what was played by, and slow.
+static void verify_with(host *h, const char *script)
+{
+    begin(h, NOTHING);
+    h->allowance = (rules_allowance){100000000u, 1000u}; // a tenth of a second, and next to nothing
+    foliot_rules_destroy(h->rules);
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    static const char quiet[] = "function on_tick() end";
+    assert_int_equal(foliot_rules_create_lua(quiet, strlen(quiet), "siege.lua", &limits, h->scene,
+                                             &h->rules, h->said, sizeof h->said),
+                     FOLIOT_STATUS_OK);
+    h->script = script;
+    record(h);
+    verify(h);
+    end(h);
+    check_eq(h->verdict.status, FOLIOT_STATUS_OK);
+    check_eq(h->result, RULES_NOT_COMPARABLE);
+}
+
+static void a_script_that_takes_long_is_left(void **state)
+{
+    (void)state;
+    host h;
+    verify_with(&h, "function on_tick()\n"
+                    "for i = 1, 2900 do local s = string.format('%99.99f', 1e308) end end");
+    if (!strstr(h.said, "not comparable: after tick ") || !strstr(h.said, "more than a session"))
+        fail_msg("it says: %s", h.said);
+}
+
+static void a_script_that_compiles_slowly_is_left(void **state)
+{
+    (void)state;
+    host h;
+    char *script = malloc(FOLIOT_RULES_SCRIPT_BYTES_MAX + 1);
+    size_t length = (size_t)sprintf(script, "x = a");
+    while (length + 6 <= FOLIOT_RULES_SCRIPT_BYTES_MAX)
+        length += (size_t)sprintf(script + length, " or a");
+    uint64_t start = cpu_ms();
+    verify_with(&h, script);
+    check_lt(cpu_ms() - start, 20000); // it took a minute
+    assert_non_null(strstr(h.said, "takes more than 2 seconds to compile"));
+    free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +310,8 @@ int main(void)
         cmocka_unit_test(a_command_that_was_played_is_named),
         cmocka_unit_test(commands_too_many_and_too_few_are_named),
         cmocka_unit_test(a_changed_state_is_named),
+        cmocka_unit_test(a_script_that_takes_long_is_left),
+        cmocka_unit_test(a_script_that_compiles_slowly_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct run {
     foliot_replay *replay;
     const foliot_replay_summary *about;
     foliot_rules *rules;
-    uint64_t commands; // that agreed
+    rules_allowance allowance;
+    uint64_t commands;          // that agreed
+    uint64_t since_ns, took_ns; // of the thread's clock; by the rules so far
     char *text;
     size_t text_bytes;
 } run;
@@ -102,6 +105,28 @@ static rules_result compare_state(run *r, uint64_t tick)
 
 // -- running them again
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// Counts the time since r->since_ns to the rules. False if that is too much.
+static bool in_time(run *r, uint64_t tick)
+{
+    r->took_ns += cpu_ns() - r->since_ns;
+    uint64_t ticks = tick - r->about->first_tick;
+    if (r->took_ns <= r->allowance.start_ns ||
+        (r->took_ns - r->allowance.start_ns) / (ticks + 1) <= r->allowance.tick_ns)
+        return true;
+    snprintf(r->text, r->text_bytes,
+             "not comparable: after tick %" PRIu64 " the rules have taken %.1f s, more than a "
+             "session leaves them",
+             tick, 1e-9 * (double)r->took_ns);
+    return false;
+}
+
 static rules_result run_tick(run *r)
 {
     uint64_t before = foliot_replay_get_tick(r->replay);
@@ -115,10 +140,13 @@ static rules_result run_tick(run *r)
         foliot_replay_get_orders(r->replay, before, &view.orders, &view.order_count) !=
             FOLIOT_STATUS_OK)
         return RULES_FAILED;
+    r->since_ns = cpu_ns();
     foliot_status status = foliot_rules_tick(r->rules, &view);
     (void)status; // stopped rules give no commands, and were recorded as stopped
     rules_result result = compare_commands(r, before + 1);
-    return result == RULES_MATCH ? compare_state(r, before + 1) : result;
+    if (result == RULES_MATCH)
+        result = compare_state(r, before + 1);
+    return result != RULES_MATCH || in_time(r, before + 1) ? result : RULES_NOT_COMPARABLE;
 }
 
 static rules_result run_all(run *r)
@@ -163,10 +191,12 @@ static rules_result open_rules(run *r)
     return RULES_NOT_COMPARABLE;
 }
 
-rules_result rules_verify(foliot_replay *replay, char *text, size_t text_bytes, uint64_t *commands)
+rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char *text,
+                          size_t text_bytes, uint64_t *commands)
 {
     run r = {.replay = replay,
              .about = foliot_replay_get_summary(replay),
+             .allowance = allowance,
              .text = text,
              .text_bytes = text_bytes};
     snprintf(text, text_bytes, "the recording cannot be replayed");

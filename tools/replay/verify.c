@@ -102,7 +102,8 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
 static void verify_rules(result *r, foliot_replay *replay)
 {
 #ifndef FOLIOT_REPLAY_CORE
-    r->rules = rules_verify(replay, r->rules_text, sizeof r->rules_text, &r->rules_commands);
+    r->rules = rules_verify(replay, RULES_ALLOWANCE_DEFAULT, r->rules_text, sizeof r->rules_text,
+                            &r->rules_commands);
     if (r->rules == RULES_DIFFER)
         r->exit_code = FOLIOT__EXIT_DIVERGED;
     else if (r->rules != RULES_MATCH)
