@@ -46,5 +46,8 @@ static inline uint64_t foliot__command_id(uint32_t slot, uint32_t generation)
 // Reads one command; its texts lie in `texts`. Fails as foliot_command_list_decode.
 void foliot__command_decode(foliot__reader *r, foliot_command *command,
                             foliot__command_texts *texts);
+// foliot_command_list_append of a command that was decoded, and so is valid, from `bytes` bytes.
+foliot_status foliot__command_list_append_decoded(foliot_command_list *list,
+                                                  const foliot_command *command, size_t bytes);
 
 #endif

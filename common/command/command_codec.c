@@ -30,12 +30,20 @@ static void write_id(foliot__writer *w, uint64_t id)
     foliot__write_varint(w, (id >> 32) - 1);
 }
 
+// Most are one byte long.
+static uint64_t read_varint(foliot__reader *r, uint64_t most)
+{
+    if (foliot__reader_left(r) > 0 && r->bytes[r->at] < 0x80 && r->bytes[r->at] <= most)
+        return r->bytes[r->at++];
+    return foliot__read_varint(r, most);
+}
+
 static uint64_t read_id(foliot__reader *r)
 {
-    uint64_t slot = foliot__read_varint(r, (uint64_t)UINT32_MAX + 1);
+    uint64_t slot = read_varint(r, (uint64_t)UINT32_MAX + 1);
     if (slot == 0 || r->status != FOLIOT_STATUS_OK)
         return 0;
-    uint64_t generation = foliot__read_varint(r, UINT32_MAX - 1);
+    uint64_t generation = read_varint(r, UINT32_MAX - 1);
     return foliot__command_id((uint32_t)(slot - 1), (uint32_t)generation);
 }
 
@@ -49,7 +57,7 @@ static void write_text(foliot__writer *w, const char *text)
 // The form of the text is checked with that of the command.
 static const char *read_text(foliot__reader *r, size_t bytes_max, foliot__command_texts *texts)
 {
-    size_t length = (size_t)foliot__read_varint(r, bytes_max - 1);
+    size_t length = (size_t)read_varint(r, bytes_max - 1);
     const uint8_t *bytes = foliot__read_bytes(r, length);
     FOLIOT_ASSERT(texts->count < FOLIOT__COMMAND_TEXTS_MAX);
     char *text = texts->bytes[texts->count++];
@@ -70,12 +78,14 @@ static void write_f32(foliot__writer *w, float value)
     foliot__write_u32(w, bits);
 }
 
-static float read_f32(foliot__reader *r)
+// All components at once.
+static void read_f32(foliot__reader *r, float *values, uint32_t count)
 {
-    uint32_t bits = foliot__read_u32(r);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    const uint8_t *b = foliot__read_bytes(r, 4 * (size_t)count);
+    for (uint32_t i = 0; b && i < count; i++, b += 4) {
+        uint32_t bits = b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+        memcpy(&values[i], &bits, sizeof bits);
+    }
 }
 
 static void write_field(foliot__writer *w, const foliot_command_field *field, const void *value)
@@ -112,19 +122,22 @@ static void write_field(foliot__writer *w, const foliot_command_field *field, co
 static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_field *field,
                        void *room, foliot__command_texts *texts)
 {
+    if (field->type == FOLIOT_COMMAND_TYPE_f32) {
+        read_f32(r, room, field->count);
+        return;
+    }
     for (uint32_t i = 0; i < field->count; i++)
         switch (field->type) {
         case FOLIOT_COMMAND_TYPE_u32:
-            ((uint32_t *)room)[i] = (uint32_t)foliot__read_varint(r, UINT32_MAX);
+            ((uint32_t *)room)[i] = (uint32_t)read_varint(r, UINT32_MAX);
             break;
         case FOLIOT_COMMAND_TYPE_i32:
-            ((int32_t *)room)[i] = (int32_t)zigzag_to(foliot__read_varint(r, UINT32_MAX));
+            ((int32_t *)room)[i] = (int32_t)zigzag_to(read_varint(r, UINT32_MAX));
             break;
         case FOLIOT_COMMAND_TYPE_i64:
-            ((int64_t *)room)[i] = zigzag_to(foliot__read_varint(r, UINT64_MAX));
+            ((int64_t *)room)[i] = zigzag_to(read_varint(r, UINT64_MAX));
             break;
-        case FOLIOT_COMMAND_TYPE_f32:
-            ((float *)room)[i] = read_f32(r);
+        case FOLIOT_COMMAND_TYPE_f32: // above
             break;
         case FOLIOT_COMMAND_TYPE_f64:
             ((double *)room)[i] = foliot__read_f64(r);
@@ -172,7 +185,7 @@ void foliot__command_decode(foliot__reader *r, foliot_command *command,
     texts->count = 0;
     if (!info)
         foliot__reader_fail(r, FOLIOT_STATUS_NEWER);
-    command->fields = (uint32_t)foliot__read_varint(r, UINT32_MAX);
+    command->fields = (uint32_t)read_varint(r, UINT32_MAX);
     if (info && command->fields >> info->field_count != 0)
         foliot__reader_fail(r, FOLIOT_STATUS_NEWER);
     for (uint32_t i = 0; info && i < info->field_count && r->status == FOLIOT_STATUS_OK; i++)

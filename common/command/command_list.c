@@ -78,21 +78,37 @@ static void take_texts(foliot_command_list *list, foliot_command *command)
     }
 }
 
+// `bytes` as it is encoded.
+static foliot_status append_valid(foliot_command_list *list, const foliot_command *command,
+                                  size_t bytes)
+{
+    if (list->count == FOLIOT_COMMANDS_MAX)
+        return FOLIOT_STATUS_FULL;
+    foliot_command copy = *command; // it may stand in this list
+    size_t text_bytes = texts_bytes(&copy);
+    char *old = NULL;
+    if (!reserve_commands(list) || (text_bytes && !reserve_text(list, text_bytes, &old)))
+        return FOLIOT_STATUS_MEMORY;
+    if (text_bytes)
+        take_texts(list, &copy);
+    free(old);
+    list->commands[list->count++] = copy;
+    list->encoded_bytes += bytes;
+    return FOLIOT_STATUS_OK;
+}
+
 foliot_status foliot_command_list_append(foliot_command_list *list, const foliot_command *command)
 {
     if (!foliot_command_valid(command, NULL))
         return FOLIOT_STATUS_INVALID;
-    if (list->count == FOLIOT_COMMANDS_MAX)
-        return FOLIOT_STATUS_FULL;
-    foliot_command copy = *command; // it may stand in this list
-    char *old;
-    if (!reserve_commands(list) || !reserve_text(list, texts_bytes(&copy), &old))
-        return FOLIOT_STATUS_MEMORY;
-    take_texts(list, &copy);
-    free(old);
-    list->commands[list->count++] = copy;
-    list->encoded_bytes += foliot_command_encode(&copy, NULL, 0);
-    return FOLIOT_STATUS_OK;
+    return append_valid(list, command, foliot_command_encode(command, NULL, 0));
+}
+
+// A command has one form: what was read is as long as what would be written.
+foliot_status foliot__command_list_append_decoded(foliot_command_list *list,
+                                                  const foliot_command *command, size_t bytes)
+{
+    return append_valid(list, command, bytes);
 }
 
 foliot_status foliot_command_list_decode(foliot_command_list *list, const uint8_t *bytes,
@@ -103,7 +119,7 @@ foliot_status foliot_command_list_decode(foliot_command_list *list, const uint8_
     foliot__command_texts texts;
     foliot__command_decode(&r, &command, &texts);
     foliot_status status =
-        r.status == FOLIOT_STATUS_OK ? foliot_command_list_append(list, &command) : r.status;
+        r.status == FOLIOT_STATUS_OK ? append_valid(list, &command, r.at) : r.status;
     if (status == FOLIOT_STATUS_OK)
         *taken = r.at;
     return status;

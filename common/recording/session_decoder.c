@@ -20,6 +20,7 @@ static void read_command(foliot__reader *r, foliot__session_log *log, uint64_t t
 {
     foliot_command command;
     foliot__command_texts texts;
+    size_t before = r->at;
     foliot__command_decode(r, &command, &texts);
     if (r->status == FOLIOT_STATUS_NEWER)
         r->status = FOLIOT_STATUS_UNSUPPORTED; // of a format that is known
@@ -27,7 +28,7 @@ static void read_command(foliot__reader *r, foliot__session_log *log, uint64_t t
         return;
     command.sequence = sequence;
     command.source = source;
-    foliot_status status = foliot__session_log_command(log, tick, &command);
+    foliot_status status = foliot__session_log_command(log, tick, &command, r->at - before);
     if (status != FOLIOT_STATUS_OK)
         foliot__reader_fail(r, status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_CORRUPT);
 }

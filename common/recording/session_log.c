@@ -57,11 +57,11 @@ static const foliot__tick_run *find_run(const foliot__tick_runs *runs, uint64_t 
 }
 
 foliot_status foliot__session_log_command(foliot__session_log *log, uint64_t tick,
-                                          const foliot_command *command)
+                                          const foliot_command *command, size_t bytes)
 {
     if (!reserve_run(&log->command_runs))
         return FOLIOT_STATUS_MEMORY;
-    foliot_status status = foliot_command_list_append(&log->commands, command);
+    foliot_status status = foliot__command_list_append_decoded(&log->commands, command, bytes);
     if (status == FOLIOT_STATUS_OK)
         extend_run(&log->command_runs, tick, log->commands.count - 1);
     return status;

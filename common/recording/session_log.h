@@ -34,10 +34,10 @@ typedef struct foliot__session_log {
 
 void foliot__session_log_free(foliot__session_log *log);
 void foliot__session_log_clear(foliot__session_log *log); // keeps the memory
-// `tick` is not before the last one's. FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_INVALID and
-// FOLIOT_STATUS_FULL as foliot_command_list_append.
+// A command that was decoded from `bytes` bytes. `tick` is not before the last one's.
+// FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_FULL beyond FOLIOT_COMMANDS_MAX.
 foliot_status foliot__session_log_command(foliot__session_log *log, uint64_t tick,
-                                          const foliot_command *command);
+                                          const foliot_command *command, size_t bytes);
 foliot_status foliot__session_log_order(foliot__session_log *log, uint64_t tick,
                                         const foliot_order *order);
 // Of one tick; lent until the log changes. Returns how many there are.

@@ -22,6 +22,7 @@
 #define ROUNDS 15
 #define MINUTE 3600
 #define HOURS_2 (2 * 60 * MINUTE)
+#define COMMANDS 16 // of a tick
 #define SEEKS 500
 #define SHORT_FILES 1000
 
@@ -136,6 +137,55 @@ static void bench_speed(void)
                  "% of the replay", NULL, 0);
     for (uint64_t tick = 0; tick < MINUTE; tick++)
         free(inputs[tick]);
+    recording_memory_free(&memory);
+    recording_fixture_free(&fixture);
+}
+
+// The same with impulses in every tick, which a replay decodes and a bare step is given.
+static void bench_speed_with_commands(void)
+{
+    static foliot_command commands[MINUTE][COMMANDS];
+    double ratio[ROUNDS];
+    recording_memory memory = {0};
+    recording_fixture fixture;
+    recording_fixture_init(&fixture, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    fixture.scene.commands_max = COMMANDS;
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config =
+        recording_fixture_config(60, foliot_recording_config_default().keyframe_ticks);
+    foliot_world *world = recording_fixture_world(&fixture);
+    foliot_recording *recording;
+    demand(foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording));
+    for (uint32_t i = 0; i < MINUTE * COMMANDS; i++) {
+        foliot_command *c = &commands[i / COMMANDS][i % COMMANDS];
+        *c = foliot_command_default(FOLIOT_COMMAND_impulse);
+        c->fields = FOLIOT_COMMAND_HAS(impulse, body) | FOLIOT_COMMAND_HAS(impulse, linear);
+        c->as.impulse.body = foliot_world_get_body_id(world, 7 * i % BODIES);
+        c->as.impulse.linear[0] = 1e-6f * (float)(i % 97);
+        c->sequence = i + 1;
+    }
+    for (int round = -1; round < ROUNDS; round++) {
+        double replayed = round >= 0 && round % 2 ? replay_seconds(&memory) : 0;
+        double start = cpu_now();
+        for (uint64_t tick = 0; tick < MINUTE; tick++) {
+            const foliot_tick_inputs in = {NULL, 0, commands[tick], COMMANDS};
+            demand(foliot_world_step_tick(world, &in, NULL));
+            if (round >= 0)
+                continue;
+            demand(foliot_recording_append_tick(recording, world, &in, NULL, 0));
+            demand(foliot_recording_drain(recording));
+        }
+        double bare = cpu_now() - start;
+        if (round < 0)
+            demand(foliot_recording_close(recording, NULL));
+        else
+            ratio[round] = bare / (round % 2 ? replayed : replay_seconds(&memory));
+        foliot_world_destroy(world);
+        world = recording_fixture_world(&fixture);
+    }
+    bench_report("replay", "share-of-bare, 16 commands a tick", bench_median(ratio, ROUNDS), "of 1",
+                 NULL, 0);
+    foliot_world_destroy(world);
     recording_memory_free(&memory);
     recording_fixture_free(&fixture);
 }
@@ -356,6 +406,7 @@ int main(int argc, char **argv)
     program_path(argv[0], program);
     FOLIOT_ASSERT(mkdtemp(folder));
     bench_speed();
+    bench_speed_with_commands();
     bench_append();
     bench_size(false, "size-of-changes-alone", "rest");
     bench_size(true, "size-of-an-input-every-tick", NULL);
