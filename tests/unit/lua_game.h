@@ -130,4 +130,35 @@ static inline foliot_order game_order(foliot_order_kind kind, uint32_t player, c
     return order;
 }
 
+// Starts and runs a script for some ticks; asserts in it are the test.
+static inline void passes(const char *script, uint32_t ticks)
+{
+    lua_game g;
+    game_start(&g, script);
+    game_run(&g, ticks);
+    game_end(&g);
+}
+
+// The script is refused at its start with exactly this problem.
+static inline void refused(const char *script, const char *problem)
+{
+    lua_game g;
+    game_make_scene(&g);
+    assert_int_equal(game_load(&g, script), FOLIOT_STATUS_INVALID);
+    assert_string_equal(g.problem, problem);
+    game_end(&g);
+}
+
+// on_tick with this body stops the rules with exactly this problem.
+static inline void stops(const char *body, const char *problem)
+{
+    lua_game g;
+    char script[1024];
+    snprintf(script, sizeof script, "function on_tick() %s end", body);
+    game_start(&g, script);
+    assert_int_equal(game_tick(&g, NULL, 0, NULL, 0), FOLIOT_STATUS_INVALID);
+    assert_string_equal(foliot_rules_get_problem(g.rules), problem);
+    game_end(&g);
+}
+
 #endif
