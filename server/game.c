@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "host.h"
+#include "rules/rules.h"
 
 #define PROBLEM_BYTES 512
 
@@ -23,12 +24,6 @@ static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), tail = strlen(end);
     return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
 }
 
 // A copy that lives as long as the rules, which may be made before the world is resumed.
@@ -50,14 +45,10 @@ static foliot_scene *copy_scene(const foliot_scene *scene)
 
 static int make_script(foliot__hosted *h, const char *name)
 {
-    char problem[PROBLEM_BYTES] = "";
-    foliot_lua_limits limits = foliot_lua_limits_default();
-    foliot_status status =
-        foliot_rules_create_lua(h->script, h->script_bytes, name, &limits, h->rules_scene,
-                                &h->rules, problem, sizeof problem);
-    if (status == FOLIOT_STATUS_OK)
-        return 0;
-    return complain("rules", *problem ? problem : foliot_status_get_text(status));
+    char problem[PROBLEM_BYTES];
+    foliot_status status = foliot__rules_create_script(
+        h->script, h->script_bytes, name, true, h->rules_scene, &h->rules, problem, sizeof problem);
+    return status == FOLIOT_STATUS_OK ? 0 : complain("rules", problem);
 }
 
 // Of a text that is copied.
@@ -80,7 +71,7 @@ static int read_script(foliot__hosted *h, const char *file)
         return complain(file, errno && errno != EFBIG
                                   ? foliot__file_problem(errno)
                                   : "a script has at most 1 MiB (1,048,576 bytes)");
-    return make_script(h, base_name(file));
+    return make_script(h, file);
 }
 
 // -- modules
@@ -138,7 +129,7 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
     if (scene->commands_max == 0)
         return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
     if (!options->rules && scene->script_kind == FOLIOT_SCRIPT_LUA)
-        return take_script(h, scene->script_text, scene->script_bytes, base_name(file));
+        return take_script(h, scene->script_text, scene->script_bytes, file);
     if (options->rules && !ends_with(file, ".so"))
         return read_script(h, file);
     return options->allows_modules

@@ -188,6 +188,21 @@ foliot_status foliot_rules_create_lua(const char *script, size_t length, const c
 }
 #endif
 
+foliot_status foliot__rules_create_script(const char *text, size_t length, const char *file,
+                                          bool timed, const foliot_scene *scene,
+                                          foliot_rules **rules, char *problem, size_t problem_bytes)
+{
+    const char *slash = strrchr(file, '/');
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    if (!timed)
+        limits.time_us = 0;
+    foliot_status status = foliot_rules_create_lua(text, length, slash ? slash + 1 : file, &limits,
+                                                   scene, rules, problem, problem_bytes);
+    if (status != FOLIOT_STATUS_OK && !problem[0])
+        snprintf(problem, problem_bytes, "%s", foliot_status_get_text(status));
+    return status;
+}
+
 foliot_status foliot_rules_check_lua(const char *script, size_t length, const char *name,
                                      const foliot_lua_limits *limits, const foliot_scene *scene,
                                      char *problem, size_t problem_bytes)

@@ -5,6 +5,13 @@
 
 #include "foliot/rules.h"
 
+// For programs: rules in Lua by the name of their file, of which the last part stands in messages.
+// `timed`: they have a deadline in every tick, as where a session is hosted; not where they are run
+// to be compared. `problem` always has a sentence on an error.
+foliot_status foliot__rules_create_script(const char *text, size_t length, const char *file,
+                                          bool timed, const foliot_scene *scene,
+                                          foliot_rules **rules, char *problem,
+                                          size_t problem_bytes);
 // Lends the text that the instance runs, until it is destroyed.
 void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t length);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/rules.h"
+
 struct lab_rules {
     foliot_rules *rules;
     const foliot_scene *scene;
@@ -16,29 +18,21 @@ struct lab_rules {
     foliot_recording_rules recorded;
 };
 
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
-}
-
 int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot_rules **rules)
 {
-    char problem[512] = "";
-    foliot_lua_limits limits = foliot_lua_limits_default();
-    limits.time_us = 0; // a run has no deadline, and another one gives the same
+    char problem[512];
     if (scene->script_kind != FOLIOT_SCRIPT_LUA)
         return lab_fail(context, FOLIOT__EXIT_SCENE,
                         "the scene's rules are a module, %s: use --no-rules", scene->script_name);
-    foliot_status status = foliot_rules_create_lua(scene->script_text, scene->script_bytes,
-                                                   base_name(scene->script_name), &limits, scene,
-                                                   rules, problem, sizeof problem);
+    // A run has no deadline, and another one gives the same.
+    foliot_status status =
+        foliot__rules_create_script(scene->script_text, scene->script_bytes, scene->script_name,
+                                    false, scene, rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
     return lab_fail(context,
                     status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR,
-                    "%s%s", *problem ? problem : foliot_status_get_text(status),
-                    status == FOLIOT_STATUS_UNSUPPORTED ? ": use --no-rules" : "");
+                    "%s%s", problem, status == FOLIOT_STATUS_UNSUPPORTED ? ": use --no-rules" : "");
 }
 
 int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **out)

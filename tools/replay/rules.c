@@ -5,6 +5,7 @@
 #include "rules.h"
 
 #include "differences.h"
+#include "rules/rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -169,8 +170,6 @@ static rules_result run_all(run *r)
 static rules_result open_rules(run *r)
 {
     const foliot_replay_summary *about = r->about;
-    foliot_lua_limits limits = foliot_lua_limits_default();
-    limits.time_us = 0; // a clock is in no recording
     if (!about->rules_name[0] || !about->scene) {
         snprintf(r->text, r->text_bytes, "the session had no rules");
         return RULES_NOT_COMPARABLE;
@@ -183,8 +182,8 @@ static rules_result open_rules(run *r)
     }
     char problem[400];
     foliot_status status =
-        foliot_rules_create_lua(about->rules_text, about->rules_text_bytes, about->rules_name,
-                                &limits, about->scene, &r->rules, problem, sizeof problem);
+        foliot__rules_create_script(about->rules_text, about->rules_text_bytes, about->rules_name,
+                                    false, about->scene, &r->rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_OK)
         return RULES_MATCH;
     snprintf(r->text, r->text_bytes, "not comparable: %s", problem);
