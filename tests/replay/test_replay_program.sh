@@ -143,6 +143,22 @@ check "whose tick, player and byte are named" grep -qx 'messages differ first in
     <("$replay" diff g.foliot gm.foliot)
 check "in JSON, too" grep -q '"first_other_order":null,"other_order":null,"first_other_message":311,"other_message":"message to player 310, byte 3' \
     <("$replay" diff --json g.foliot gm.foliot)
+# Blocks without records: 65,536 ticks each, in 28 bytes.
+perl -e '
+    my @t = map { my $c = $_; $c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8; $c } 0 .. 255;
+    sub crc { my $c = 0xffffffff; $c = $t[($c ^ $_) & 255] ^ ($c >> 8) for unpack "C*", shift; $c ^ 0xffffffff }
+    my $all = do { local $/; open my $in, "<:raw", "g.foliot"; <$in> };
+    my $at = 16;
+    $at += 28 + unpack "x4 V", substr $all, $at for 0, 1;
+    open my $out, ">:raw", "long.foliot";
+    print $out substr $all, 0, $at;
+    for my $n (1 .. 600) {
+        my $head = "\xfeBlk" . pack "V V Q< V", 0, $n + 1, 65536 * $n, 0;
+        print $out $head, pack "V", crc $head;
+    }'
+exits "more ticks than can be kept are not compared" 1 "$replay" compare long.foliot --with "$replay"
+cp err told
+check "and that is said" grep -q 'has 39321600 ticks; at most 33554431 can be compared' told
 exits "commands are no table" 2 "$replay" export --csv --what commands g.foliot
 
 cat >game.yaml <<'EOF'

@@ -4,6 +4,7 @@
 
 #include "recording/replay.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,11 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
         return FOLIOT_STATUS_MEMORY; // of damaged recordings the whole part is replayed
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     r->first_tick = r->last_tick = about->first_tick;
+    if (about->last_tick - about->first_tick >= RUN_TICKS_MAX) {
+        tool_complain("the recording", "has %" PRIu64 " ticks; at most %u can be compared",
+                      about->last_tick - about->first_tick, RUN_TICKS_MAX - 1);
+        return FOLIOT_STATUS_FULL;
+    }
     r->chain = malloc(sizeof *r->chain * (size_t)(about->last_tick - about->first_tick + 1));
     if (!r->chain || foliot_step_trace_create(&r->trace) != FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_MEMORY;

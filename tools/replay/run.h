@@ -8,6 +8,9 @@
 #include "recording/perturb.h"
 
 #define RUN_CHECKPOINTS 64
+// Of a comparison, which keeps a digest of each: 6 days at 60 Hz, 256 MiB. A file of a few
+// kilobytes may have as many.
+#define RUN_TICKS_MAX (1u << 25)
 
 typedef struct run {
     foliot_replay *replay;
