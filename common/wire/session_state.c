@@ -8,9 +8,8 @@
 
 #include "base/text.h"
 
-#define RECORD_BYTES_MAX 600 // of one that is no run of tags: two texts and their lengths
-#define TAG_BYTES_MAX 10     // of one in a run
-#define RUN_MAX UINT16_MAX
+#define RECORD_BYTES_MAX 600 // of one that is not of tags: two texts and their lengths
+#define JOINT_PAGES (FOLIOT_CONSTRAINTS_MAX / FOLIOT__JOINTS_A_PAGE)
 
 // -- tables
 
@@ -19,27 +18,43 @@ void foliot__session_state_init(foliot__session_state *state, uint32_t slots_max
     *state = (foliot__session_state){.slots_max = slots_max};
 }
 
+static void free_joints(foliot__session_state *s)
+{
+    for (uint32_t i = 0; i < s->joint_end; i += FOLIOT__JOINTS_A_PAGE) {
+        free(s->joint_pages[i / FOLIOT__JOINTS_A_PAGE]);
+        s->joint_pages[i / FOLIOT__JOINTS_A_PAGE] = NULL;
+    }
+    s->joint_end = s->joint_page_count = 0;
+}
+
 void foliot__session_state_free(foliot__session_state *state)
 {
     free(state->tags);
     free(state->prototypes);
     free(state->generations);
+    free(state->changed);
+    free_joints(state);
+    free(state->joint_pages);
     free(state->vars);
     foliot__session_state_init(state, 0);
 }
 
 void foliot__session_state_clear(foliot__session_state *state)
 {
+    free_joints(state);
     state->slot_count = state->var_count = 0;
+    state->changed_newest = 0;
     state->gravity_known = state->ended = false;
     state->reason[0] = state->next[0] = 0;
 }
 
-static bool grow_table(uint32_t **table, uint32_t capacity)
+static bool grow_table(void *table, uint32_t capacity, size_t entry_bytes)
 {
-    uint32_t *grown = realloc(*table, capacity * sizeof **table);
+    void *grown, *old;
+    memcpy(&old, table, sizeof old);
+    grown = realloc(old, capacity * entry_bytes);
     if (grown)
-        *table = grown;
+        memcpy(table, &grown, sizeof grown);
     return grown != NULL;
 }
 
@@ -51,15 +66,56 @@ static foliot_status reach_slot(foliot__session_state *s, uint32_t slot)
     if (slot >= s->slot_capacity) {
         uint32_t capacity = slot < 512 ? 1024 : slot < s->slots_max / 2 ? 2 * slot : s->slots_max;
         capacity = capacity < s->slots_max ? capacity : s->slots_max;
-        if (!grow_table(&s->tags, capacity) || !grow_table(&s->prototypes, capacity) ||
-            !grow_table(&s->generations, capacity))
+        if (!grow_table(&s->tags, capacity, sizeof *s->tags) ||
+            !grow_table(&s->prototypes, capacity, sizeof *s->prototypes) ||
+            !grow_table(&s->generations, capacity, sizeof *s->generations) ||
+            !grow_table(&s->changed, capacity, sizeof *s->changed))
             return FOLIOT_STATUS_MEMORY;
         s->slot_capacity = capacity;
     }
     for (; s->slot_count <= slot; s->slot_count++) {
         s->tags[s->slot_count] = s->generations[s->slot_count] = 0;
         s->prototypes[s->slot_count] = FOLIOT_NO_BODY;
+        s->changed[s->slot_count] = 0;
     }
+    return FOLIOT_STATUS_OK;
+}
+
+void foliot__session_state_begun(foliot__session_state *state)
+{
+    for (uint32_t slot = 0; slot < state->slot_count; slot++)
+        state->changed[slot] = 0;
+    state->changed_newest = 0;
+}
+
+const foliot__known_joint *foliot__session_state_joint(const foliot__session_state *state,
+                                                       uint32_t index)
+{
+    const foliot__known_joint *page =
+        index < state->joint_end ? state->joint_pages[index / FOLIOT__JOINTS_A_PAGE] : NULL;
+    const foliot__known_joint *joint = page ? &page[index % FOLIOT__JOINTS_A_PAGE] : NULL;
+    return joint && joint->state != FOLIOT__JOINT_UNCHANGED ? joint : NULL;
+}
+
+// A page costs more than the record that asks for it: their number is bounded.
+static foliot_status put_joint(foliot__session_state *s, uint32_t index,
+                               const foliot__known_joint *joint)
+{
+    if (!s->joint_pages)
+        s->joint_pages = calloc(JOINT_PAGES, sizeof *s->joint_pages);
+    if (!s->joint_pages)
+        return FOLIOT_STATUS_MEMORY;
+    foliot__known_joint **page = &s->joint_pages[index / FOLIOT__JOINTS_A_PAGE];
+    if (!*page) {
+        if (s->joint_page_count < FOLIOT__JOINT_PAGES_MAX)
+            *page = calloc(FOLIOT__JOINTS_A_PAGE, sizeof **page);
+        if (!*page)
+            return FOLIOT_STATUS_MEMORY;
+        s->joint_page_count++;
+    }
+    (*page)[index % FOLIOT__JOINTS_A_PAGE] = *joint;
+    if (index >= s->joint_end)
+        s->joint_end = index + 1;
     return FOLIOT_STATUS_OK;
 }
 
@@ -180,9 +236,9 @@ static void take_var(taking *t)
 }
 
 // False if there is no such slot, or the bytes ended.
-static bool read_slot(taking *t, uint32_t base, uint32_t *slot)
+static bool read_slot(taking *t, uint32_t *slot)
 {
-    uint64_t at = base + foliot__read_varint(&t->r, UINT32_MAX);
+    uint64_t at = foliot__read_varint(&t->r, UINT32_MAX);
     foliot_status status =
         at < t->state->slots_max ? reach_slot(t->state, (uint32_t)at) : FOLIOT_STATUS_CORRUPT;
     if (status != FOLIOT_STATUS_OK)
@@ -191,25 +247,27 @@ static bool read_slot(taking *t, uint32_t base, uint32_t *slot)
     return t->r.status == FOLIOT_STATUS_OK;
 }
 
-static void take_tags(taking *t)
+static void take_tags(taking *t, uint8_t first)
 {
-    uint32_t count = foliot__read_u16(&t->r), next = 0, slot;
-    for (; count > 0 && t->r.status == FOLIOT_STATUS_OK; count--) {
-        if (!read_slot(t, next, &slot))
+    foliot__tag_change changes[FOLIOT__TAGS_MAX];
+    uint32_t count = foliot__tags_decode(&t->r, first, t->state->slots_max, changes);
+    for (uint32_t i = 0; i < count; i++) {
+        foliot_status status = reach_slot(t->state, changes[i].slot);
+        if (status != FOLIOT_STATUS_OK) {
+            foliot__reader_fail(&t->r, status);
             return;
-        uint32_t tag = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
-        if (t->r.status != FOLIOT_STATUS_OK)
-            return;
-        t->state->tags[slot] = tag;
-        next = slot + 1;
-        visit(t, &(foliot__record){.kind = FOLIOT__RECORD_TAGS, .slot = slot, .value = tag});
+        }
+        t->state->tags[changes[i].slot] = changes[i].tag;
+        visit(t, &(foliot__record){.kind = FOLIOT__RECORD_TAGS,
+                                   .slot = changes[i].slot,
+                                   .value = changes[i].tag});
     }
 }
 
 static void take_spawned(taking *t)
 {
     foliot__record record = {.kind = FOLIOT__RECORD_SPAWNED};
-    if (!read_slot(t, 0, &record.slot))
+    if (!read_slot(t, &record.slot))
         return;
     record.generation = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
     record.value = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
@@ -217,16 +275,54 @@ static void take_spawned(taking *t)
         return;
     t->state->prototypes[record.slot] = record.value;
     t->state->generations[record.slot] = record.generation;
+    t->state->changed[record.slot] = t->state->changed_newest = t->tick;
     visit(t, &record);
 }
 
 static void take_despawned(taking *t)
 {
     foliot__record record = {.kind = FOLIOT__RECORD_DESPAWNED};
-    if (!read_slot(t, 0, &record.slot))
+    if (!read_slot(t, &record.slot))
         return;
     t->state->prototypes[record.slot] = FOLIOT_NO_BODY;
+    t->state->changed[record.slot] = t->state->changed_newest = t->tick;
     visit(t, &record);
+}
+
+static void read_anchor(taking *t, float anchor[3])
+{
+    for (int k = 0; k < 3; k++) {
+        uint32_t bits = foliot__read_u32(&t->r);
+        memcpy(&anchor[k], &bits, sizeof bits);
+        if (!(anchor[k] - anchor[k] == 0)) // not finite
+            foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
+    }
+}
+
+static void take_joint(taking *t, bool broken)
+{
+    foliot__known_joint joint = {.state = broken ? FOLIOT__JOINT_BROKEN : FOLIOT__JOINT_MADE};
+    uint32_t index = (uint32_t)foliot__read_varint(&t->r, FOLIOT_CONSTRAINTS_MAX - 1);
+    if (!broken) {
+        joint.kind = foliot__read_u8(&t->r);
+        uint64_t a = foliot__read_varint(&t->r, UINT32_MAX),
+                 b = foliot__read_varint(&t->r, UINT32_MAX);
+        joint.a = (uint32_t)a;
+        joint.b = b == 0 ? FOLIOT_NO_BODY : (uint32_t)b - 1;
+        read_anchor(t, joint.anchor_a);
+        read_anchor(t, joint.anchor_b);
+        if (joint.kind > FOLIOT_CONSTRAINT_WELD || a >= t->state->slots_max ||
+            b > t->state->slots_max)
+            foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
+    }
+    if (t->r.status != FOLIOT_STATUS_OK)
+        return;
+    foliot_status status = put_joint(t->state, index, &joint);
+    if (status != FOLIOT_STATUS_OK)
+        foliot__reader_fail(&t->r, status);
+    visit(t, &(foliot__record){.kind = broken ? FOLIOT__RECORD_JOINT_BROKEN : FOLIOT__RECORD_JOINT,
+                               .slot = index,
+                               .joint = &joint});
 }
 
 static void take_gravity(taking *t)
@@ -259,13 +355,14 @@ static void take_end(taking *t)
 
 static void take_record(taking *t)
 {
-    foliot__record_kind kind = (foliot__record_kind)foliot__read_u8(&t->r);
-    switch (kind) {
+    uint8_t first = foliot__read_u8(&t->r);
+    if (first & FOLIOT__TAG_RECORD) {
+        take_tags(t, first);
+        return;
+    }
+    switch (first) {
     case FOLIOT__RECORD_VAR:
         take_var(t);
-        break;
-    case FOLIOT__RECORD_TAGS:
-        take_tags(t);
         break;
     case FOLIOT__RECORD_SPAWNED:
         take_spawned(t);
@@ -274,11 +371,9 @@ static void take_record(taking *t)
         take_despawned(t);
         break;
     case FOLIOT__RECORD_JOINT:
-    case FOLIOT__RECORD_JOINT_BROKEN: {
-        uint32_t joint = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
-        visit(t, &(foliot__record){.kind = kind, .slot = joint});
+    case FOLIOT__RECORD_JOINT_BROKEN:
+        take_joint(t, first == FOLIOT__RECORD_JOINT_BROKEN);
         break;
-    }
     case FOLIOT__RECORD_GRAVITY:
         take_gravity(t);
         break;
@@ -302,27 +397,48 @@ foliot_status foliot__session_state_take(foliot__session_state *state, uint64_t 
 
 // -- writing
 
-void foliot__update_begin(foliot__update_writer *w,
+void foliot__update_begin(foliot__update_writer *w, uint32_t slots_max,
                           void (*emit)(void *user, const uint8_t *bytes, size_t length), void *user)
 {
     w->emit = emit;
     w->user = user;
-    w->length = w->run = 0;
+    w->slots_max = slots_max;
+    w->length = w->tag_count = 0;
+}
+
+static void emit_part(foliot__update_writer *w)
+{
+    size_t length = w->length;
+    w->length = 0;
+    w->emit(w->user, w->bytes, length);
+}
+
+static void write_tags(foliot__update_writer *w)
+{
+    if (w->tag_count == 0)
+        return;
+    if (w->length + FOLIOT__TAGS_BYTES_MAX(w->tag_count) > sizeof w->bytes)
+        emit_part(w);
+    foliot__writer out = foliot__writer_of(w->bytes, sizeof w->bytes);
+    out.at = w->length;
+    foliot__tags_encode(&out, w->tags, w->tag_count, w->slots_max);
+    w->length = out.at;
+    w->tag_count = 0;
 }
 
 void foliot__update_finish(foliot__update_writer *w, bool always)
 {
+    write_tags(w);
     if (w->length > 0 || always)
-        w->emit(w->user, w->bytes, w->length);
-    w->length = w->run = 0;
+        emit_part(w);
 }
 
 // A cursor behind what is written, with room for a record of the kind.
 static foliot__writer begin_record(foliot__update_writer *w, foliot__record_kind kind)
 {
+    write_tags(w);
     if (w->length + RECORD_BYTES_MAX > sizeof w->bytes)
-        foliot__update_finish(w, false);
-    w->run = 0;
+        emit_part(w);
     foliot__writer out = foliot__writer_of(w->bytes, sizeof w->bytes);
     out.at = w->length;
     foliot__write_u8(&out, (uint8_t)kind);
@@ -360,24 +476,12 @@ void foliot__update_var_removed(foliot__update_writer *w, const char *key)
 
 void foliot__update_tag(foliot__update_writer *w, uint32_t slot, uint32_t tag)
 {
-    bool goes_on = w->run > 0 && slot >= w->run_next && w->run_count < RUN_MAX &&
-                   w->length + TAG_BYTES_MAX <= sizeof w->bytes;
-    if (!goes_on) {
-        foliot__writer head = begin_record(w, FOLIOT__RECORD_TAGS);
-        w->run = head.at;
-        foliot__write_u16(&head, 0);
-        w->length = head.at;
-        w->run_count = w->run_next = 0;
-    }
-    foliot__writer out = foliot__writer_of(w->bytes, sizeof w->bytes);
-    out.at = w->length;
-    foliot__write_varint(&out, slot - w->run_next);
-    foliot__write_varint(&out, tag);
-    w->length = out.at;
-    w->run_next = slot + 1;
-    w->run_count++;
-    w->bytes[w->run] = (uint8_t)w->run_count;
-    w->bytes[w->run + 1] = (uint8_t)(w->run_count >> 8);
+    if (slot >= w->slots_max)
+        return;
+    if (w->tag_count == FOLIOT__TAGS_MAX ||
+        (w->tag_count > 0 && slot <= w->tags[w->tag_count - 1].slot))
+        write_tags(w);
+    w->tags[w->tag_count++] = (foliot__tag_change){slot, tag};
 }
 
 void foliot__update_spawned(foliot__update_writer *w, uint32_t slot, uint32_t generation,
@@ -397,11 +501,32 @@ void foliot__update_despawned(foliot__update_writer *w, uint32_t slot)
     w->length = out.at;
 }
 
-void foliot__update_joint(foliot__update_writer *w, uint32_t joint, bool broken)
+static void write_anchor(foliot__writer *out, const float anchor[3])
 {
-    foliot__writer out =
-        begin_record(w, broken ? FOLIOT__RECORD_JOINT_BROKEN : FOLIOT__RECORD_JOINT);
-    foliot__write_varint(&out, joint);
+    for (int k = 0; k < 3; k++) {
+        uint32_t bits;
+        memcpy(&bits, &anchor[k], sizeof bits);
+        foliot__write_u32(out, bits);
+    }
+}
+
+void foliot__update_joint_made(foliot__update_writer *w, uint32_t index,
+                               const foliot__known_joint *joint)
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_JOINT);
+    foliot__write_varint(&out, index);
+    foliot__write_u8(&out, joint->kind);
+    foliot__write_varint(&out, joint->a);
+    foliot__write_varint(&out, joint->b == FOLIOT_NO_BODY ? 0 : joint->b + 1);
+    write_anchor(&out, joint->anchor_a);
+    write_anchor(&out, joint->anchor_b);
+    w->length = out.at;
+}
+
+void foliot__update_joint_broken(foliot__update_writer *w, uint32_t index)
+{
+    foliot__writer out = begin_record(w, FOLIOT__RECORD_JOINT_BROKEN);
+    foliot__write_varint(&out, index);
     w->length = out.at;
 }
 
@@ -431,6 +556,13 @@ void foliot__update_state(foliot__update_writer *w, const foliot__session_state 
     for (uint32_t slot = 0; slot < s->slot_count; slot++)
         if (s->prototypes[slot] != FOLIOT_NO_BODY)
             foliot__update_spawned(w, slot, s->generations[slot], s->prototypes[slot]);
+    for (uint32_t i = 0; i < s->joint_end; i++) {
+        const foliot__known_joint *joint = foliot__session_state_joint(s, i);
+        if (joint && joint->state == FOLIOT__JOINT_MADE)
+            foliot__update_joint_made(w, i, joint);
+        else if (joint)
+            foliot__update_joint_broken(w, i);
+    }
     if (s->gravity_known)
         foliot__update_gravity(w, s->gravity);
     if (s->ended)

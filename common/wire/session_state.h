@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // session_state.h: what watchers of a session know beside poses: session variables, tags, which
-// prototype a body was spawned from, broken joints, gravity, the end. The server writes changes as
-// records (docs/reference/protocol.md, "Updates"); server and clients keep the same tables by
-// reading them. Records of a tick are whole in every part, so that parts need not be put together.
+// prototype a body was spawned from, joints that commands made and what broke, gravity, the end.
+// The server writes changes as records (docs/reference/protocol.md, "Updates"); server and clients
+// keep the same tables by reading them. Records of a tick are whole in every part, so that parts
+// need not be put together.
 #ifndef FOLIOT_WIRE_SESSION_STATE_H
 #define FOLIOT_WIRE_SESSION_STATE_H
 
@@ -10,10 +11,11 @@
 #include "foliot/command.h"
 #include "foliot/world.h"
 #include "wire/message.h"
+#include "wire/tag_code.h"
 
 typedef enum foliot__record_kind {
     FOLIOT__RECORD_VAR = 1,
-    FOLIOT__RECORD_TAGS = 2,
+    FOLIOT__RECORD_TAGS = 2, // on the wire any byte with FOLIOT__TAG_RECORD
     FOLIOT__RECORD_SPAWNED = 3,
     FOLIOT__RECORD_DESPAWNED = 4,
     FOLIOT__RECORD_JOINT = 5,
@@ -22,13 +24,34 @@ typedef enum foliot__record_kind {
     FOLIOT__RECORD_END = 8,
 } foliot__record_kind;
 
+// A joint as far as it is drawn. Of those of the scene it is only known whether they broke.
+typedef enum foliot__joint_state {
+    FOLIOT__JOINT_UNCHANGED, // the scene's, or there is none
+    FOLIOT__JOINT_MADE,
+    FOLIOT__JOINT_BROKEN,
+} foliot__joint_state;
+typedef struct foliot__known_joint {
+    uint8_t state, kind;
+    uint32_t a, b; // slots; b FOLIOT_NO_BODY: the world
+    float anchor_a[3], anchor_b[3];
+} foliot__known_joint;
+
+// Joints are in pages, since few of many break: this many a page, and so many pages at most.
+#define FOLIOT__JOINTS_A_PAGE 256u
+#define FOLIOT__JOINT_PAGES_MAX 1024u
+
 typedef struct foliot__session_state {
     uint32_t slots_max;                 // no record names a slot beyond
     uint32_t slot_count, slot_capacity; // of the tables below: they grow as slots are named
     uint32_t *tags;
-    uint32_t *prototypes;  // FOLIOT_NO_BODY: none
-    uint32_t *generations; // of the body that was spawned from the prototype
-    foliot_var *vars;      // FOLIOT_VARS_MAX, ordered by key; NULL before the first
+    uint32_t *prototypes;              // FOLIOT_NO_BODY: none
+    uint32_t *generations;             // of the body that was spawned from the prototype
+    uint64_t *changed;                 // tick at which a body was spawned here or went, or 0
+    uint64_t changed_newest;           // the latest of these
+    foliot__known_joint **joint_pages; // by index / FOLIOT__JOINTS_A_PAGE; NULL before the first
+    uint32_t joint_page_count;         // that are allocated
+    uint32_t joint_end;                // no joint of this index or beyond is known
+    foliot_var *vars;                  // FOLIOT_VARS_MAX, ordered by key; NULL before the first
     uint32_t var_count;
     double gravity[3]; // of the scene until a command has set it: gravity_known
     bool gravity_known, ended;
@@ -40,14 +63,15 @@ typedef struct foliot__record {
     foliot__record_kind kind;
     uint32_t slot, generation; // bodies; a joint: its index in `slot`
     uint32_t value;            // tag, prototype
-    const foliot_var *var;     // the new one; removed: the old one
+    const foliot__known_joint *joint;
+    const foliot_var *var; // the new one; removed: the old one
     bool removed;
 } foliot__record;
 typedef void foliot__record_visit(void *user, const foliot__record *record);
 
 void foliot__session_state_init(foliot__session_state *state, uint32_t slots_max);
 void foliot__session_state_free(foliot__session_state *state);
-void foliot__session_state_clear(foliot__session_state *state); // as just made; keeps the memory
+void foliot__session_state_clear(foliot__session_state *state); // as just made
 const foliot_var *foliot__session_state_var(const foliot__session_state *state, const char *key);
 static inline uint32_t foliot__session_state_tag(const foliot__session_state *state, uint32_t slot)
 {
@@ -58,6 +82,11 @@ static inline uint32_t foliot__session_state_prototype(const foliot__session_sta
 {
     return slot < state->slot_count ? state->prototypes[slot] : FOLIOT_NO_BODY;
 }
+// NULL: it is as in the scene.
+const foliot__known_joint *foliot__session_state_joint(const foliot__session_state *state,
+                                                       uint32_t index);
+// What is held is that of a beginning: no body has come or gone since.
+void foliot__session_state_begun(foliot__session_state *state);
 
 // Takes a part of the tick `tick`. Hostile bytes give FOLIOT_STATUS_TRUNCATED or
 // FOLIOT_STATUS_CORRUPT; the records before the wrong one have been taken then.
@@ -71,22 +100,26 @@ foliot_status foliot__session_state_take(foliot__session_state *state, uint64_t 
 typedef struct foliot__update_writer {
     void (*emit)(void *user, const uint8_t *bytes, size_t length);
     void *user;
-    size_t length, run; // run: where the count of the tags in progress is; 0: none are
-    uint32_t run_count, run_next;
+    uint32_t slots_max, tag_count;
+    size_t length;
+    foliot__tag_change tags[FOLIOT__TAGS_MAX]; // that are not written yet
     uint8_t bytes[FOLIOT__UPDATE_BYTES_MAX];
 } foliot__update_writer;
 
-void foliot__update_begin(foliot__update_writer *w,
+// `slots_max` is that of the states which take the records.
+void foliot__update_begin(foliot__update_writer *w, uint32_t slots_max,
                           void (*emit)(void *user, const uint8_t *bytes, size_t length),
                           void *user);
 void foliot__update_var(foliot__update_writer *w, const foliot_var *var);
 void foliot__update_var_removed(foliot__update_writer *w, const char *key);
-// In the order of slots: two bytes a change where slots are near each other and tags below 128.
+// Small in the order of slots: tag_code.h. A slot beyond slots_max is left out.
 void foliot__update_tag(foliot__update_writer *w, uint32_t slot, uint32_t tag);
 void foliot__update_spawned(foliot__update_writer *w, uint32_t slot, uint32_t generation,
                             uint32_t prototype);
 void foliot__update_despawned(foliot__update_writer *w, uint32_t slot);
-void foliot__update_joint(foliot__update_writer *w, uint32_t joint, bool broken);
+void foliot__update_joint_made(foliot__update_writer *w, uint32_t index,
+                               const foliot__known_joint *joint);
+void foliot__update_joint_broken(foliot__update_writer *w, uint32_t index);
 void foliot__update_gravity(foliot__update_writer *w, const double gravity[3]);
 void foliot__update_end(foliot__update_writer *w, const char *reason, const char *next);
 // Emits what is left; with `always`, even if that is nothing.

@@ -298,6 +298,10 @@ bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t cons
 double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint);
 // The scene's constraints and those that commands made.
 uint32_t foliot_world_get_constraint_count(const foliot_world *world);
+// What a constraint is now, its bodies as slots of the world: a command may have changed it, and
+// one that has broken is as it was. False beyond the count; then *constraint is unchanged.
+bool foliot_world_get_constraint(const foliot_world *world, uint32_t index,
+                                 foliot_constraint_definition *constraint);
 foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t constraint);
 void foliot_world_get_gravity(const foliot_world *world, double gravity[3]);
 foliot_integrator foliot_world_get_integrator(const foliot_world *world);

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "internal.h"
+#include "wire/step_changes.h"
 
 // -- to peers
 
@@ -187,158 +188,16 @@ static void emit_change(void *user, const uint8_t *bytes, size_t length)
     send_all(session, true, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
 }
 
-static void write_tag(foliot__session *session, uint32_t slot)
-{
-    foliot__game *game = &session->game;
-    if (slot >= game->now.slots_max)
-        return;
-    uint32_t tag = foliot_world_get_body_tag(session->world, slot);
-    if (tag != foliot__session_state_tag(&game->now, slot))
-        foliot__update_tag(&game->writer, slot, tag);
-}
-
-static void write_spawned(foliot__session *session, uint32_t slot)
-{
-    uint32_t prototype = foliot_world_get_body_prototype(session->world, slot);
-    if (prototype != FOLIOT_NO_BODY)
-        foliot__update_spawned(&session->game.writer, slot,
-                               foliot_world_get_body_generation(session->world, slot), prototype);
-}
-
-static bool same_var(const foliot_var *a, const foliot_var *b)
-{
-    return a->type == b->type && a->integer == b->integer &&
-           memcmp(&a->number, &b->number, sizeof a->number) == 0 && strcmp(a->text, b->text) == 0;
-}
-
-static void write_changed_vars(foliot__session *session)
-{
-    foliot__game *game = &session->game;
-    uint32_t count = foliot_world_get_var_count(session->world);
-    for (uint32_t i = 0; i < count; i++) {
-        foliot_var var = foliot_world_get_var_at(session->world, i);
-        const foliot_var *known = foliot__session_state_var(&game->now, var.key);
-        if (!known || !same_var(known, &var))
-            foliot__update_var(&game->writer, &var);
-    }
-}
-
-// From the end on: a part that is sent takes them out of `now`.
-static void write_removed_vars(foliot__session *session)
-{
-    foliot__game *game = &session->game;
-    foliot_var var;
-    for (uint32_t i = game->now.var_count; i-- > 0;)
-        if (!foliot_world_get_var(session->world, game->now.vars[i].key, &var))
-            foliot__update_var_removed(&game->writer, game->now.vars[i].key);
-}
-
-static void write_gravity(foliot__session *session)
-{
-    double gravity[3];
-    foliot_world_get_gravity(session->world, gravity);
-    foliot__update_gravity(&session->game.writer, gravity);
-}
-
-static bool gives(const foliot_command_list *commands, foliot_command_kind kind)
-{
-    for (uint32_t i = 0; i < commands->count; i++)
-        if (commands->commands[i].kind == (uint32_t)kind)
-            return true;
-    return false;
-}
-
-static void write_end(foliot__session *session)
-{
-    const char *next = "", *reason = foliot_world_get_end(session->world, &next);
-    foliot__update_end(&session->game.writer, reason ? reason : "", next ? next : "");
-}
-
-static void write_event(foliot__session *session, const foliot_event *event)
-{
-    foliot__update_writer *w = &session->game.writer;
-    switch ((foliot_event_kind)event->kind) {
-    case FOLIOT_EVENT_COMMAND_SPAWN:
-        write_spawned(session, event->a);
-        break;
-    case FOLIOT_EVENT_DESPAWN:
-        foliot__update_despawned(w, event->a);
-        break;
-    case FOLIOT_EVENT_BREAK:
-        foliot__update_joint(w, event->a, true);
-        break;
-    case FOLIOT_EVENT_JOINT:
-        foliot__update_joint(w, event->a, false);
-        break;
-    case FOLIOT_EVENT_END:
-        write_end(session);
-        break;
-    case FOLIOT_EVENT_SPAWN:
-    case FOLIOT_EVENT_FROZEN:
-    case FOLIOT_EVENT_REFUSED:
-    case FOLIOT_EVENT_COMMAND_REFUSED:
-    default:
-        break;
-    }
-}
-
-static int by_slot(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-// Slots whose tags this step may have changed, in order, each once.
-static void write_tags(foliot__session *session, const foliot_event *events, uint32_t event_count)
-{
-    const foliot_command_list *commands = &session->game.commands;
-    foliot__buffer *scratch = &session->game.packed;
-    uint32_t count = 0;
-    if (!foliot__buffer_reserve(scratch, (event_count + commands->count + 1) * sizeof(uint32_t)))
-        return;
-    uint32_t *slots = (uint32_t *)(void *)scratch->bytes;
-    for (uint32_t i = 0; i < commands->count; i++)
-        if (commands->commands[i].kind == FOLIOT_COMMAND_set_body)
-            slots[count++] = (uint32_t)commands->commands[i].as.set_body.body.value;
-    for (uint32_t i = 0; i < event_count; i++)
-        if (events[i].kind == FOLIOT_EVENT_SPAWN || events[i].kind == FOLIOT_EVENT_COMMAND_SPAWN ||
-            events[i].kind == FOLIOT_EVENT_DESPAWN)
-            slots[count++] = events[i].a;
-    qsort(slots, count, sizeof *slots, by_slot);
-    for (uint32_t i = 0; i < count; i++)
-        if (i == 0 || slots[i] != slots[i - 1])
-            write_tag(session, slots[i]);
-}
-
-// All that the last step changed.
-static void write_step(foliot__session *session)
-{
-    foliot__game *game = &session->game;
-    uint32_t count;
-    const foliot_event *events = foliot_world_get_events(session->world, &count);
-    if (count == 0 && game->commands.count == 0)
-        return;
-    if (gives(&game->commands, FOLIOT_COMMAND_gravity))
-        write_gravity(session);
-    for (uint32_t i = 0; i < count; i++)
-        write_event(session, &events[i]);
-    write_tags(session, events, count);
-    if (gives(&game->commands, FOLIOT_COMMAND_var))
-        write_changed_vars(session);
-    foliot__update_finish(&game->writer, false); // `now` has them
-    if (gives(&game->commands, FOLIOT_COMMAND_var))
-        write_removed_vars(session);
-    foliot__update_finish(&game->writer, false);
-}
-
 void foliot__updates_step(foliot__session *session)
 {
     foliot__game *game = &session->game;
-    foliot__update_begin(&game->writer, emit_change, session);
+    foliot__update_begin(&game->writer, game->now.slots_max, emit_change, session);
     if (game->updates)
-        write_step(session);
+        foliot__write_step(&game->writer, &game->now, session->world, &game->commands,
+                           &game->packed);
     else if (session->world && foliot_world_get_end(session->world, NULL))
-        write_end(session); // peers that step are dismissed before they come so far
+        foliot__write_end(&game->writer,
+                          session->world); // peers that step are dismissed before they come so far
     foliot__update_finish(&game->writer, false);
     show_delayed(session);
 }
@@ -365,7 +224,7 @@ void foliot__updates_greet(foliot__session *session, const foliot__peer *peer)
 {
     foliot__game *game = &session->game;
     greeting g = {.session = session, .peer = peer};
-    foliot__update_begin(&game->writer, emit_full, &g);
+    foliot__update_begin(&game->writer, game->now.slots_max, emit_full, &g);
     foliot__update_state(&game->writer, is_behind(session, peer) ? &game->shown : &game->now);
     foliot__update_finish(&game->writer, !g.begun);
 }
@@ -382,24 +241,9 @@ static void emit_nothing(void *user, const uint8_t *bytes, size_t length)
 
 foliot_status foliot__updates_begin(foliot__session *session)
 {
-    foliot__update_writer *w = &session->game.writer;
-    const foliot_world *world = session->world;
-    double gravity[3];
-    foliot__update_begin(w, emit_nothing, session);
-    for (uint32_t i = 0; i < foliot_world_get_var_count(world); i++) {
-        foliot_var var = foliot_world_get_var_at(world, i);
-        foliot__update_var(w, &var);
-    }
-    uint32_t count = foliot_world_get_body_count(world);
-    for (uint32_t slot = 0; slot < count; slot++)
-        if (foliot_world_get_body_tag(world, slot) != 0)
-            foliot__update_tag(w, slot, foliot_world_get_body_tag(world, slot));
-    for (uint32_t slot = 0; slot < count; slot++)
-        write_spawned(session, slot);
-    foliot_world_get_gravity(world, gravity);
-    if (session->game.commands_max > 0)
-        foliot__update_gravity(w, gravity);
-    foliot__update_finish(w, false);
+    foliot__game *game = &session->game;
+    foliot__update_begin(&game->writer, game->now.slots_max, emit_nothing, session);
+    foliot__write_world(&game->writer, session->world, session->scene);
     return FOLIOT_STATUS_OK;
 }
 

@@ -300,17 +300,24 @@ static void count_bytes(void *user, const uint8_t *bytes, size_t length)
     *(size_t *)user += length;
 }
 
-// Of a katamari in which every eighth of 900 cubes changes its owner.
-static double tag_bytes(void)
+// Bytes of a changed tag in a katamari of 900 cubes and four players, where so many change in a
+// tick, at random.
+static double tag_bytes(uint32_t at_once)
 {
     static foliot__update_writer writer;
     size_t total = 0;
-    uint32_t changes = 0;
-    foliot__update_begin(&writer, count_bytes, &total);
-    for (uint32_t slot = 1; slot < 900; slot += 8, changes++)
-        foliot__update_tag(&writer, slot, 1 + slot % 4);
-    foliot__update_finish(&writer, false);
-    return (double)total / changes;
+    foliot__rng rng = foliot__rng_seeded(7);
+    foliot__update_begin(&writer, 917, count_bytes, &total);
+    for (int tick = 0; tick < 1000; tick++) {
+        uint32_t left = at_once;
+        for (uint32_t slot = 1; slot < 901; slot++) // each choice of slots is as likely
+            if (foliot__rng_below(&rng, 901 - slot) < left) {
+                foliot__update_tag(&writer, slot, foliot__rng_below(&rng, 5));
+                left--;
+            }
+        foliot__update_finish(&writer, false);
+    }
+    return (double)total / 1000 / at_once;
 }
 
 // -- an hour of siege
@@ -458,7 +465,9 @@ int main(int argc, char **argv)
                  0);
     bench_report("commands", "a spawn at rest in a recording", recorded_bytes(make_spawn), "B",
                  NULL, 0);
-    bench_report("commands", "a changed tag on the wire", tag_bytes(), "B", NULL, 0);
+    bench_report("commands", "a changed tag on the wire, 113 of 900", tag_bytes(113), "B", NULL, 0);
+    bench_report("commands", "a changed tag on the wire, alone", tag_bytes(1), "B", NULL, 0);
+    bench_report("commands", "a changed tag on the wire, one of four", tag_bytes(4), "B", NULL, 0);
     double resume = measure_resume(ticks, &megabytes);
     bench_report("commands", "resuming an hour of siege", resume, "s", "limit", LIMIT_RESUME_S);
     bench_report("commands", "its file", megabytes, "MB", NULL, 0);

@@ -28,8 +28,8 @@ static void fuzz_update(const uint8_t *bytes, size_t length)
     foliot__session_state_init(&copy, 1000);
     foliot_status status = foliot__session_state_take(&state, 1, bytes, length, NULL, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_TRUNCATED ||
-                  status == FOLIOT_STATUS_CORRUPT);
-    foliot__update_begin(&w, take_again, &copy);
+                  status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_MEMORY);
+    foliot__update_begin(&w, 1000, take_again, &copy);
     foliot__update_state(&w, &state);
     foliot__update_finish(&w, false);
     FOLIOT_ASSERT(copy.var_count == state.var_count && copy.ended == state.ended);
@@ -42,6 +42,12 @@ static void fuzz_update(const uint8_t *bytes, size_t length)
                           foliot__session_state_tag(&state, slot) &&
                       foliot__session_state_prototype(&copy, slot) ==
                           foliot__session_state_prototype(&state, slot));
+    FOLIOT_ASSERT(copy.joint_end == state.joint_end);
+    for (uint32_t i = 0; i < state.joint_end; i++) {
+        const foliot__known_joint *a = foliot__session_state_joint(&state, i),
+                                  *b = foliot__session_state_joint(&copy, i);
+        FOLIOT_ASSERT(a ? b && memcmp(a, b, sizeof *a) == 0 : !b);
+    }
     foliot__session_state_free(&state);
     foliot__session_state_free(&copy);
 }

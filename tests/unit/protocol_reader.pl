@@ -310,20 +310,59 @@ sub control {
 # -- games ------------------------------------------------------------------------------------------------
 sub short { return text(take(1)) }
 sub real { return sprintf '%.17g', unpack 'd<', text(8) }
+sub single { return sprintf '%.9g', unpack 'f<', text(4) }
+my ($slots, @bits) = (0); # bodies at most; bits of a byte that are not read yet
+sub bits {
+    my ($n, $v) = (shift, 0);
+    for (1 .. $n) {
+        unless (@bits) { @bits = split //, sprintf '%08b', take(1) }
+        $v = $v << 1 | shift @bits;
+    }
+    return $v;
+}
+sub tags { # behind the first bit of a record
+    my ($zeros, $next, $low, @recent) = (0, 0, 0, 0 .. 13);
+    $zeros++ until bits(1);
+    my $count = 1 << $zeros | bits($zeros);
+    if ($count == 1) { $low = len($slots - 1) }
+    else { $low++ while 1 << ($low + 1) <= int($slots / ($count + 1)) }
+    for (1 .. $count) {
+        my $above = 0;
+        if ($count > 1) { $above++ while bits(1) }
+        $next += ($above << $low) + bits($low);
+        my ($place, $tag);
+        if (!bits(1)) { $place = bits(1) }
+        elsif (!bits(1)) { $place = 2 + bits(2) }
+        elsif (!bits(1)) { $place = 6 + bits(3) }
+        else { $tag = bits(bits(1) ? bits(1) ? 32 : 16 : 8) }
+        $tag = splice @recent, $place // 13, 1 if defined $place;
+        pop @recent unless defined $place;
+        unshift @recent, $tag;
+        print ' ', $next++, '=', $tag;
+    }
+    die "padding\n" if bits(scalar @bits);
+}
 sub update {
     my @names = qw(? var tags spawned despawned joint joint-broken gravity end);
     while (@bytes) {
         my $kind = take(1);
+        if ($kind & 128) {
+            @bits = split //, sprintf '%07b', $kind & 127;
+            print '  tags';
+            tags();
+            print "\n";
+            next;
+        }
         print "  $names[$kind]";
         if ($kind == 1) {
             my ($key, $type) = (short(), take(1));
             print " $key ", $type == 0 ? 'removed' : $type == 1 ? take(8) : $type == 2 ? real() : short();
-        } elsif ($kind == 2) {
-            my $next = 0;
-            for (1 .. take(2)) { $next += varint(); print ' ', $next++, '=', varint() }
         } elsif ($kind == 3) { print ' ', join ' ', varint(), varint(), varint() }
-        elsif ($kind >= 4 && $kind <= 6) { print ' ', varint() }
-        elsif ($kind == 7) { print ' ', join ' ', real(), real(), real() }
+        elsif ($kind == 4 || $kind == 6) { print ' ', varint() }
+        elsif ($kind == 5) {
+            my ($index, $form, $a, $b) = (varint(), take(1), varint(), varint());
+            print join ' ', '', $index, $form, $a, $b ? $b - 1 : 'world', map { single() } 1 .. 6;
+        } elsif ($kind == 7) { print ' ', join ' ', real(), real(), real() }
         elsif ($kind == 8) { print ' ', join ' ', short(), short() }
         else { die "record $kind\n" }
         print "\n";
@@ -470,6 +509,7 @@ sub lockstep_status {
 while (my $line = <STDIN>) {
     my ($what, @rest) = split ' ', $line;
     if ($what eq 'format') { ($S, @fall[0 .. 2], $KEEP, $rotates, $spins) = map { $_ + 0 } @rest; next }
+    if ($what eq 'bodies') { $slots = $rest[0]; next }
     if ($what eq 'from') { $from = $rest[0]; next }
     if ($what eq 'truth') { $truth{$rest[0]} = [map { hex } @rest[1, 2]]; next }
     if ($what eq 'astray') { $astray{$rest[0]} = $rest[1]; next }

@@ -216,7 +216,8 @@ static void put_records(void)
 {
     foliot__update_writer *w = calloc(1, sizeof *w);
     assert_non_null(w);
-    foliot__update_begin(w, put_update, NULL);
+    fprintf(packets, "bodies 1000\n");
+    foliot__update_begin(w, 1000, put_update, NULL);
     foliot__update_var(
         w, &(foliot_var){.key = "score.ada", .type = FOLIOT_VAR_INTEGER, .integer = 1234567890123});
     foliot__update_var(w, &(foliot_var){.key = "clock", .type = FOLIOT_VAR_NUMBER, .number = 0.1});
@@ -228,8 +229,20 @@ static void put_records(void)
     foliot__update_tag(w, 700, UINT32_MAX);
     foliot__update_spawned(w, 130, 2, 5);
     foliot__update_despawned(w, 130);
-    foliot__update_joint(w, 9, false);
-    foliot__update_joint(w, 300, true);
+    foliot__update_joint_made(w, 9,
+                              &(foliot__known_joint){.kind = FOLIOT_CONSTRAINT_BALL,
+                                                     .a = 7,
+                                                     .b = 200,
+                                                     .anchor_a = {0.5f, 0, -1},
+                                                     .anchor_b = {0, 0.25f, 3}});
+    foliot__update_joint_made(
+        w, 130,
+        &(foliot__known_joint){.kind = FOLIOT_CONSTRAINT_WELD, .a = 999, .b = FOLIOT_NO_BODY});
+    foliot__update_joint_broken(w, 300);
+    for (uint32_t slot = 20; slot < 30; slot++)
+        foliot__update_tag(w, slot * slot, slot % 4 ? slot : 70000 + slot);
+    foliot__update_tag(w, 999, 3);
+    foliot__update_tag(w, 5, 1);
     foliot__update_gravity(w, (const double[3]){0, -0.5, -9.8125});
     foliot__update_end(w, "red has won", "");
     foliot__update_finish(w, false);
@@ -237,7 +250,10 @@ static void put_records(void)
     fprintf(expected, "control 22 77 1\n  var score.ada 1234567890123\n  var clock "
                       "0.10000000000000001\n  var phase second half\n  var winner removed\n  tags "
                       "3=7 4=300 700=4294967295\n  spawned 130 2 5\n  despawned 130\n  joint "
-                      "9\n  joint-broken 300\n  gravity 0 -0.5 -9.8125\n  end red has won \n");
+                      "9 2 7 200 0.5 0 -1 0 0.25 3\n  joint 130 4 999 world 0 0 0 0 0 0\n"
+                      "  joint-broken 300\n  tags 400=70020 441=21 484=22 529=23 576=70024 625=25 "
+                      "676=26 729=27 784=70028 841=29 999=3\n  tags 5=1\n  gravity 0 -0.5 "
+                      "-9.8125\n  end red has won \n");
 }
 
 static foliot_command impulse(void)

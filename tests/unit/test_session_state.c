@@ -15,6 +15,7 @@
 #include "wire/tick_commands.h"
 
 #define SLOTS 3000
+#define JOINTS 2000
 
 static foliot__rng rng;
 static foliot__update_writer writer;
@@ -45,6 +46,16 @@ static void write_anything(foliot__update_writer *w)
             foliot__update_spawned(w, slot, foliot__rng_below(&rng, 9), foliot__rng_below(&rng, 9));
         else
             foliot__update_despawned(w, slot);
+        if (foliot__rng_below(&rng, 3) == 0)
+            foliot__update_joint_broken(w, foliot__rng_below(&rng, JOINTS));
+        else
+            foliot__update_joint_made(
+                w, foliot__rng_below(&rng, JOINTS),
+                &(foliot__known_joint){.kind = FOLIOT_CONSTRAINT_HINGE,
+                                       .a = slot,
+                                       .b = i % 3 ? SLOTS - 1 : FOLIOT_NO_BODY,
+                                       .anchor_a = {(float)i, 0.5f, -1},
+                                       .anchor_b = {1, 2, (float)-i}});
     }
     foliot__update_gravity(w, (const double[3]){1, 2, -3});
     foliot__update_end(w, "because", "next.yaml");
@@ -73,6 +84,13 @@ static void same(const foliot__session_state *a, const foliot__session_state *b)
         assert_int_equal(foliot__session_state_prototype(a, slot),
                          foliot__session_state_prototype(b, slot));
     }
+    for (uint32_t i = 0; i < JOINTS; i++) {
+        const foliot__known_joint *p = foliot__session_state_joint(a, i),
+                                  *q = foliot__session_state_joint(b, i);
+        assert_int_equal(p != NULL, q != NULL);
+        if (p)
+            assert_memory_equal(p, q, sizeof *p);
+    }
     assert_int_equal(a->gravity_known, b->gravity_known);
     assert_memory_equal(a->gravity, b->gravity, sizeof a->gravity);
     assert_string_equal(a->reason, b->reason);
@@ -86,11 +104,11 @@ static void a_newcomer_knows_what_everybody_knows(void **state)
     foliot__buffer records = {0}, full = {0};
     foliot__session_state_init(&old, SLOTS);
     foliot__session_state_init(&newcomer, SLOTS);
-    foliot__update_begin(&writer, keep_part, &records);
+    foliot__update_begin(&writer, SLOTS, keep_part, &records);
     write_anything(&writer);
     take(&old, &records);
     check_gt(old.var_count, 100);
-    foliot__update_begin(&writer, keep_part, &full);
+    foliot__update_begin(&writer, SLOTS, keep_part, &full);
     foliot__update_state(&writer, &old);
     foliot__update_finish(&writer, false);
     take(&newcomer, &full);
@@ -111,7 +129,7 @@ static void hostile_records_give_a_status(void **state)
     foliot__buffer records = {0};
     foliot__session_state s;
     foliot__session_state_init(&s, SLOTS);
-    foliot__update_begin(&writer, keep_part, &records);
+    foliot__update_begin(&writer, SLOTS, keep_part, &records);
     write_anything(&writer);
     unsigned refused = 0;
     for (int round = 0; round < 3000; round++) {
@@ -137,11 +155,100 @@ static void hostile_records_give_a_status(void **state)
                  {"not finite", {1, 1, 'k', 2, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, 12},
                  {"a slot beyond", {3, 0xff, 0x7f, 0, 0}, 5},
                  {"a long varint", {3, 0x80, 0, 0, 0}, 5},
-                 {"a cut run", {2, 2, 0, 1, 1}, 5}};
+                 {"tags as they were once", {2, 1, 0, 0, 1}, 5},
+                 {"a joint beyond all", {6, 0xff, 0xff, 0xff, 0x02}, 5},
+                 {"a joint cut off", {5, 1, 2, 0, 0}, 5},
+                 {"a cut run of tags", {0x98, 0}, 2},
+                 {"no tags", {0x80, 0, 0}, 3},
+                 {"a slot of tags beyond", {0xff, 0xf0}, 2},
+                 {"bits behind the tags", {0xc0, 2, 1}, 3}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         if (foliot__session_state_take(&s, 1, wrong[i].bytes, wrong[i].length, NULL, NULL) ==
             FOLIOT_STATUS_OK)
             fail_msg("%s is taken", wrong[i].what);
+    foliot__session_state_free(&s);
+    foliot__buffer_free(&records);
+}
+
+// Changes of random slots below `slots`, of one kind of tags each.
+static uint32_t draw_changes(foliot__tag_change changes[FOLIOT__TAGS_MAX], uint32_t slots)
+{
+    static const uint32_t most[] = {1, 5, 14, 200, 70000, UINT32_MAX};
+    uint32_t count = 0, range = most[foliot__rng_below(&rng, 6)],
+             gap = 1 + foliot__rng_below(&rng, slots < 400 ? 3 : slots / 100);
+    for (uint32_t slot = foliot__rng_below(&rng, slots); slot < slots && count < FOLIOT__TAGS_MAX;
+         slot += 1 + foliot__rng_below(&rng, gap)) {
+        changes[count++] = (foliot__tag_change){slot, foliot__rng_below(&rng, range)};
+        if (foliot__rng_below(&rng, 40) == 0)
+            break;
+    }
+    return count;
+}
+
+static void tags_come_back_from_any_number_of_slots(void **state)
+{
+    (void)state;
+    static foliot__tag_change in[FOLIOT__TAGS_MAX], out[FOLIOT__TAGS_MAX];
+    static uint8_t bytes[FOLIOT__TAGS_BYTES_MAX(FOLIOT__TAGS_MAX)];
+    static const uint32_t sizes[] = {1, 2, 3, 17, 917, 1024, 1025, 65536, FOLIOT_BODIES_MAX};
+    for (int round = 0; round < 20000; round++) {
+        uint32_t slots = sizes[round % 9], count = draw_changes(in, slots);
+        foliot__writer w = foliot__writer_of(bytes, FOLIOT__TAGS_BYTES_MAX(count));
+        foliot__tags_encode(&w, in, count, slots);
+        assert_int_equal(w.status, FOLIOT_STATUS_OK);
+        foliot__reader r = foliot__reader_of(bytes, w.at);
+        uint8_t first = foliot__read_u8(&r);
+        assert_true(first & FOLIOT__TAG_RECORD);
+        assert_int_equal(foliot__tags_decode(&r, first, slots, out), count);
+        assert_int_equal(r.at, w.at);
+        assert_memory_equal(in, out, count * sizeof *in);
+    }
+}
+
+// Every byte of a record counts: what is read is what would be written.
+static void a_record_of_tags_has_one_encoding(void **state)
+{
+    (void)state;
+    static foliot__tag_change changes[FOLIOT__TAGS_MAX];
+    static uint8_t again[FOLIOT__TAGS_BYTES_MAX(FOLIOT__TAGS_MAX)];
+    unsigned taken = 0;
+    for (int round = 0; round < 200000; round++) {
+        uint8_t bytes[12];
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)foliot__rng_below(&rng, 256);
+        foliot__reader r = foliot__reader_of(bytes, sizeof bytes);
+        uint8_t first = foliot__read_u8(&r) | FOLIOT__TAG_RECORD;
+        uint32_t count = foliot__tags_decode(&r, first, 917, changes);
+        if (count == 0)
+            continue;
+        foliot__writer w = foliot__writer_of(again, sizeof again);
+        foliot__tags_encode(&w, changes, count, 917);
+        assert_int_equal(w.at, r.at);
+        assert_int_equal(again[0], first);
+        assert_memory_equal(again + 1, bytes + 1, w.at - 1);
+        taken++;
+    }
+    check_gt(taken, 1000);
+}
+
+// A hostile server names joints far apart, and bodies: what is held is bounded.
+static void many_joints_take_bounded_memory(void **state)
+{
+    (void)state;
+    foliot__session_state s;
+    foliot__buffer records = {0};
+    foliot__session_state_init(&s, SLOTS);
+    foliot__update_begin(&writer, SLOTS, keep_part, &records);
+    for (uint32_t i = 0; i < FOLIOT_CONSTRAINTS_MAX; i += FOLIOT__JOINTS_A_PAGE)
+        foliot__update_joint_broken(&writer, i);
+    foliot__update_finish(&writer, false);
+    assert_int_equal(foliot__session_state_take(&s, 1, records.bytes, records.length, NULL, NULL),
+                     FOLIOT_STATUS_MEMORY);
+    assert_int_equal(s.joint_page_count, FOLIOT__JOINT_PAGES_MAX);
+    assert_non_null(foliot__session_state_joint(&s, FOLIOT__JOINTS_A_PAGE));
+    foliot__session_state_clear(&s);
+    assert_null(foliot__session_state_joint(&s, FOLIOT__JOINTS_A_PAGE));
+    assert_int_equal(s.joint_page_count, 0);
     foliot__session_state_free(&s);
     foliot__buffer_free(&records);
 }
@@ -235,6 +342,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_newcomer_knows_what_everybody_knows),
         cmocka_unit_test(hostile_records_give_a_status),
+        cmocka_unit_test(tags_come_back_from_any_number_of_slots),
+        cmocka_unit_test(a_record_of_tags_has_one_encoding),
+        cmocka_unit_test(many_joints_take_bounded_memory),
         cmocka_unit_test(commands_come_in_parts),
         cmocka_unit_test(runs_say_which_ticks_have_commands),
     };

@@ -276,3 +276,12 @@ uint32_t foliot_world_get_constraint_count(const foliot_world *world)
 {
     return world->constraint_count;
 }
+
+bool foliot_world_get_constraint(const foliot_world *world, uint32_t index,
+                                 foliot_constraint_definition *constraint)
+{
+    if (index >= world->constraint_count)
+        return false;
+    *constraint = foliot__constraint(world)[index];
+    return true;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// step_changes.c: see step_changes.h. Looks only at what the step's events and commands name, so
+// that a step that changed nothing costs nothing.
+#include "wire/step_changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void write_spawned(foliot__update_writer *w, const foliot_world *world, uint32_t slot)
+{
+    uint32_t prototype = foliot_world_get_body_prototype(world, slot);
+    if (prototype != FOLIOT_NO_BODY)
+        foliot__update_spawned(w, slot, foliot_world_get_body_generation(world, slot), prototype);
+}
+
+static void write_joint(foliot__update_writer *w, const foliot_world *world, uint32_t index)
+{
+    foliot_constraint_definition d;
+    if (!foliot_world_get_constraint(world, index, &d))
+        return;
+    foliot__known_joint joint = {
+        .state = FOLIOT__JOINT_MADE, .kind = (uint8_t)d.kind, .a = d.a, .b = d.b};
+    for (int k = 0; k < 3; k++) {
+        joint.anchor_a[k] = (float)d.anchor_a[k];
+        joint.anchor_b[k] = (float)d.anchor_b[k];
+    }
+    foliot__update_joint_made(w, index, &joint);
+}
+
+static void write_gravity(foliot__update_writer *w, const foliot_world *world)
+{
+    double gravity[3];
+    foliot_world_get_gravity(world, gravity);
+    foliot__update_gravity(w, gravity);
+}
+
+void foliot__write_end(foliot__update_writer *w, const foliot_world *world)
+{
+    const char *next = "", *reason = foliot_world_get_end(world, &next);
+    foliot__update_end(w, reason ? reason : "", next ? next : "");
+}
+
+static void write_event(foliot__update_writer *w, const foliot_world *world,
+                        const foliot_event *event)
+{
+    switch ((foliot_event_kind)event->kind) {
+    case FOLIOT_EVENT_COMMAND_SPAWN:
+        write_spawned(w, world, event->a);
+        break;
+    case FOLIOT_EVENT_DESPAWN:
+        foliot__update_despawned(w, event->a);
+        break;
+    case FOLIOT_EVENT_BREAK:
+        foliot__update_joint_broken(w, event->a);
+        break;
+    case FOLIOT_EVENT_JOINT:
+        write_joint(w, world, event->a);
+        break;
+    case FOLIOT_EVENT_END:
+        foliot__write_end(w, world);
+        break;
+    case FOLIOT_EVENT_SPAWN:
+    case FOLIOT_EVENT_FROZEN:
+    case FOLIOT_EVENT_REFUSED:
+    case FOLIOT_EVENT_COMMAND_REFUSED:
+    default:
+        break;
+    }
+}
+
+// -- tags
+
+static int by_slot(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Slots whose tags this step may have changed, in order, each once.
+static void write_tags(foliot__update_writer *w, const foliot__session_state *known,
+                       const foliot_world *world, const foliot_command_list *commands,
+                       foliot__buffer *scratch)
+{
+    uint32_t count = 0, event_count;
+    const foliot_event *events = foliot_world_get_events(world, &event_count);
+    if (!foliot__buffer_reserve(scratch, (event_count + commands->count + 1) * sizeof(uint32_t)))
+        return;
+    uint32_t *slots = (uint32_t *)(void *)scratch->bytes;
+    for (uint32_t i = 0; i < commands->count; i++)
+        if (commands->commands[i].kind == FOLIOT_COMMAND_set_body)
+            slots[count++] = (uint32_t)commands->commands[i].as.set_body.body.value;
+    for (uint32_t i = 0; i < event_count; i++)
+        if (events[i].kind == FOLIOT_EVENT_SPAWN || events[i].kind == FOLIOT_EVENT_COMMAND_SPAWN ||
+            events[i].kind == FOLIOT_EVENT_DESPAWN)
+            slots[count++] = events[i].a;
+    qsort(slots, count, sizeof *slots, by_slot);
+    for (uint32_t i = 0; i < count; i++) {
+        if (slots[i] >= known->slots_max || (i > 0 && slots[i] == slots[i - 1]))
+            continue;
+        uint32_t tag = foliot_world_get_body_tag(world, slots[i]);
+        if (tag != foliot__session_state_tag(known, slots[i]))
+            foliot__update_tag(w, slots[i], tag);
+    }
+}
+
+// -- variables
+
+static bool same_var(const foliot_var *a, const foliot_var *b)
+{
+    return a->type == b->type && a->integer == b->integer &&
+           memcmp(&a->number, &b->number, sizeof a->number) == 0 && strcmp(a->text, b->text) == 0;
+}
+
+static void write_changed_vars(foliot__update_writer *w, const foliot__session_state *known,
+                               const foliot_world *world)
+{
+    uint32_t count = foliot_world_get_var_count(world);
+    for (uint32_t i = 0; i < count; i++) {
+        foliot_var var = foliot_world_get_var_at(world, i);
+        const foliot_var *before = foliot__session_state_var(known, var.key);
+        if (!before || !same_var(before, &var))
+            foliot__update_var(w, &var);
+    }
+}
+
+// From the end on: a part that is emitted takes them out of `known`.
+static void write_removed_vars(foliot__update_writer *w, const foliot__session_state *known,
+                               const foliot_world *world)
+{
+    foliot_var var;
+    for (uint32_t i = known->var_count; i-- > 0;)
+        if (!foliot_world_get_var(world, known->vars[i].key, &var))
+            foliot__update_var_removed(w, known->vars[i].key);
+}
+
+// -- all of it
+
+static bool gives(const foliot_command_list *commands, foliot_command_kind kind)
+{
+    for (uint32_t i = 0; i < commands->count; i++)
+        if (commands->commands[i].kind == (uint32_t)kind)
+            return true;
+    return false;
+}
+
+void foliot__write_step(foliot__update_writer *w, const foliot__session_state *known,
+                        const foliot_world *world, const foliot_command_list *commands,
+                        foliot__buffer *scratch)
+{
+    uint32_t count;
+    const foliot_event *events = foliot_world_get_events(world, &count);
+    if (count == 0 && commands->count == 0)
+        return;
+    if (gives(commands, FOLIOT_COMMAND_gravity))
+        write_gravity(w, world);
+    for (uint32_t i = 0; i < count; i++)
+        write_event(w, world, &events[i]);
+    write_tags(w, known, world, commands, scratch);
+    bool vars = gives(commands, FOLIOT_COMMAND_var);
+    if (vars)
+        write_changed_vars(w, known, world);
+    foliot__update_finish(w, false); // `known` has them
+    if (vars)
+        write_removed_vars(w, known, world);
+    foliot__update_finish(w, false);
+}
+
+void foliot__write_world(foliot__update_writer *w, const foliot_world *world,
+                         const foliot_scene *scene)
+{
+    uint32_t bodies = foliot_world_get_body_count(world),
+             joints = foliot_world_get_constraint_count(world);
+    for (uint32_t i = 0; i < foliot_world_get_var_count(world); i++) {
+        foliot_var var = foliot_world_get_var_at(world, i);
+        foliot__update_var(w, &var);
+    }
+    for (uint32_t slot = 0; slot < bodies; slot++)
+        if (foliot_world_get_body_tag(world, slot) != 0)
+            foliot__update_tag(w, slot, foliot_world_get_body_tag(world, slot));
+    for (uint32_t slot = 0; slot < bodies; slot++)
+        write_spawned(w, world, slot);
+    for (uint32_t i = 0; i < joints; i++)
+        if (foliot_world_get_constraint_broken(world, i))
+            foliot__update_joint_broken(w, i);
+        else if (i >= scene->constraint_count)
+            write_joint(w, world, i);
+    if (scene->commands_max > 0)
+        write_gravity(w, world);
+    foliot__update_finish(w, false);
+}
