@@ -138,15 +138,22 @@ static bool collect_figures(foliot__screen *screen, const foliot_client *client,
     return true;
 }
 
-static void draw_joints(foliot__screen *screen, const foliot_scene *scene,
+static void draw_joints(foliot__screen *screen, const foliot_client *client,
                         const foliot_sample *sample)
 {
-    for (uint32_t i = 0; scene && i < scene->constraint_count && i < LINES_MAX; i++) {
-        const foliot_constraint_definition *joint = &scene->constraints[i];
-        bool world = joint->b == FOLIOT_NO_BODY;
-        if (joint->a < sample->count && (world || joint->b < sample->count))
-            foliot__view_joint(&screen->view, &screen->canvas, joint, &sample->bodies[joint->a],
-                               world ? NULL : &sample->bodies[joint->b], FOLIOT__COLOUR_GREY);
+    uint32_t count = foliot_client_get_joint_count(client);
+    for (uint32_t i = 0, drawn = 0; i < count && drawn < LINES_MAX; i++) {
+        foliot_constraint_definition joint;
+        if (!foliot_client_get_joint(client, i, &joint))
+            continue;
+        bool world = joint.b == FOLIOT_NO_BODY;
+        if (joint.a >= sample->count || (!world && joint.b >= sample->count) ||
+            !(sample->bodies[joint.a].flags & FOLIOT_BODY_ALIVE) ||
+            (!world && !(sample->bodies[joint.b].flags & FOLIOT_BODY_ALIVE)))
+            continue;
+        foliot__view_joint(&screen->view, &screen->canvas, &joint, &sample->bodies[joint.a],
+                           world ? NULL : &sample->bodies[joint.b], FOLIOT__COLOUR_GREY);
+        drawn++;
     }
 }
 
@@ -242,7 +249,7 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
     if (foliot__figures_bounds(screen->figures, screen->figure_count, low, high))
         foliot__view_fit(&screen->view, &screen->canvas, low, high);
     foliot__view_paint(&screen->view, &screen->canvas, screen->figures, screen->figure_count);
-    draw_joints(screen, scene, sample);
+    draw_joints(screen, client, sample);
     draw_names(screen, client, sample);
     draw_status(screen, client, sample, server);
     foliot__board_draw(&screen->board, &screen->canvas, client);

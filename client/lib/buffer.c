@@ -541,6 +541,37 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
     return FOLIOT_STATUS_OK;
 }
 
+static void show_change(foliot__snapshot_buffer *buffer, const known *k, uint32_t slot, bool there,
+                        foliot_sample *sample)
+{
+    const foliot_snapshot_body *body =
+        there && k->next && slot < k->next->count ? &k->next->bodies[slot] : NULL;
+    if (!body && slot >= sample->count)
+        return;
+    while (sample->count <= slot) // `bodies` has room for those of every snapshot
+        buffer->bodies[sample->count++] = (foliot_body_state){.orientation = {1, 0, 0, 0}};
+    foliot_body_state *state = &buffer->bodies[slot];
+    if (!body) {
+        *state = (foliot_body_state){.orientation = {1, 0, 0, 0}};
+        return;
+    }
+    *state = foliot_snapshot_dequantise(&buffer->format, body, buffer->dt);
+    double back = ((double)k->next->tick - k->tick) * buffer->dt;
+    for (int i = 0; i < 3; i++)
+        state->position[i] -= state->velocity[i] * back;
+}
+
+void foliot__buffer_show_changes(foliot__snapshot_buffer *buffer, const uint64_t *changed,
+                                 const uint32_t *there, uint32_t slots, foliot_sample *sample)
+{
+    known k = look_up_tick(buffer, sample->render_tick, 0);
+    if (!k.is || (double)k.is->tick > sample->render_tick)
+        return;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        if (changed[slot] > k.is->tick && (double)changed[slot] <= sample->render_tick)
+            show_change(buffer, &k, slot, there[slot] != FOLIOT_NO_BODY, sample);
+}
+
 foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer)
 {
     const foliot_snapshot *newest = foliot__buffer_newest(buffer);

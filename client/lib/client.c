@@ -78,7 +78,7 @@ void foliot_client_destroy(foliot_client *client)
     foliot_scene_destroy(client->scene);
     free(client->setup);
     free(client->scene_bytes);
-    foliot__session_state_free(&client->session_state);
+    foliot__updates_free(client);
     foliot__events_free(client);
     free(client->orders.ring);
     free(client->players);
@@ -146,6 +146,7 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
         take_event(client, &event);
     foliot__connection_update(client);
     foliot__stream_update(client);
+    foliot__updates_show(client);
     foliot_transport_flush(client->config.transport, now_ns);
 }
 

@@ -44,18 +44,17 @@ void foliot__events_add(foliot_client *c, const foliot_client_event *event, cons
     e->bytes += length + 1;
 }
 
-// Whether it is not to be seen yet.
-static bool is_ahead(const foliot_client *c, const foliot_client_event *event)
+bool foliot__client_is_ahead(const foliot_client *client, uint64_t tick)
 {
-    double ahead = (double)event->tick - c->shown_tick;
-    return !c->lockstep && c->state == FOLIOT_CLIENT_PLAYING && c->shown_tick > 0 && ahead > 0 &&
+    double ahead = (double)tick - client->shown_tick;
+    return client->state == FOLIOT_CLIENT_PLAYING && client->shown_tick > 0 && ahead > 0 &&
            ahead < HELD_BACK_TICKS_MAX;
 }
 
 bool foliot_client_poll(foliot_client *client, foliot_client_event *event)
 {
     foliot__client_events *e = &client->events;
-    if (e->count == 0 || is_ahead(client, &e->ring[e->first]))
+    if (e->count == 0 || foliot__client_is_ahead(client, e->ring[e->first].tick))
         return false;
     *event = e->ring[e->first];
     free(e->shown);

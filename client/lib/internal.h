@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // internal.h: what the files of the client library share. connection.c: the connection, from the
-// first attempt to the last. view.c: what a host asks for. stream.c: snapshots in, inputs out.
-// events.c: what a host polls. orders.c: orders out. updates.c: what the session holds beside
-// poses. join.c: control messages. client.c: create and update. Each calls only files before it in
-// this list.
+// first attempt to the last. events.c: what a host polls. updates.c: what the session holds beside
+// poses. view.c: what a host asks for. stream.c: snapshots in, inputs out. orders.c: orders out.
+// join.c: control messages. client.c: create and update. Each calls only files before it in this
+// list.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
 #include "foliot/client.h"
 
+#include "base/pack.h"
 #include "buffer.h"
 #include "lockstep.h"
 #include "playout.h"
@@ -32,6 +33,9 @@
 #define FOLIOT__CLIENT_ORDERS_HELD 256 // not acknowledged yet: as many as a server takes at once
 #define FOLIOT__CLIENT_EVENTS_HELD 4096
 #define FOLIOT__CLIENT_EVENT_BYTES (1u << 20) // of all events that wait, with what they point to
+// Updates that wait for the render time. Beyond these the oldest are shown early.
+#define FOLIOT__CLIENT_PARTS_HELD 1024
+#define FOLIOT__CLIENT_PART_BYTES (1u << 20)
 
 typedef struct foliot__player_name {
     uint32_t slot;
@@ -55,6 +59,23 @@ typedef struct foliot__client_events {
     size_t bytes;
     uint8_t *shown; // what the event that was taken last points to
 } foliot__client_events;
+
+// Records of a tick that is not shown yet.
+typedef struct foliot__held_part {
+    uint64_t tick;
+    size_t length;
+    uint8_t *bytes;
+} foliot__held_part;
+
+// What the session holds beside poses: as it is known, and as it was at the render time.
+typedef struct foliot__client_updates {
+    foliot__session_state newest, shown;
+    foliot__held_part *ring; // what `shown` lacks; allocated with the first
+    uint32_t first, count;
+    size_t bytes;
+    uint64_t full_tick; // of the full update of this connection
+    foliot__buffer scratch;
+} foliot__client_updates;
 
 struct foliot_client {
     foliot_client_config config;
@@ -96,7 +117,8 @@ struct foliot_client {
     foliot__player_name *players;
     foliot__client_orders orders;
     foliot__client_events events;
-    foliot__session_state session_state; // in a session of snapshots
+    foliot__client_updates updates;
+    foliot__update_writer *writer; // in lockstep; allocated with the first state
     // Inputs. `input_offset_ns`: local time minus the time of the tick that inputs sent now are
     // for.
     int8_t axes[FOLIOT_AXIS_COUNT];
@@ -135,6 +157,9 @@ void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, si
 void foliot__client_keep_figures(
     foliot_client *client); // adds those of a connection that has ended
 
+// Whether a tick is not to be shown yet.
+bool foliot__client_is_ahead(const foliot_client *client, uint64_t tick);
+
 // events.c
 // `bytes` are copied, with a zero behind them.
 void foliot__events_add(foliot_client *c, const foliot_client_event *event, const void *bytes,
@@ -150,7 +175,12 @@ void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence);
 
 // updates.c
 void foliot__updates_take(foliot_client *c, const foliot__update *update);
-void foliot__updates_stepped(foliot_client *c); // in lockstep: what the last step did
+void foliot__updates_reset(foliot_client *c,
+                           uint32_t slots_max); // a connection, that knows nothing
+void foliot__updates_free(foliot_client *c);
+void foliot__updates_state_begun(foliot_client *c); // in lockstep: a state has come, to be stepped
+void foliot__updates_stepped(foliot_client *c);     // in lockstep: what the last step did
+void foliot__updates_show(foliot_client *c);        // what is due at the render time
 void foliot__updates_take_message(foliot_client *c, const foliot__game_message *message);
 void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again

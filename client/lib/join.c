@@ -151,8 +151,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         return;
     }
     c->welcomed = true;
-    foliot__session_state_free(&c->session_state);
-    foliot__session_state_init(&c->session_state, w->lockstep ? 0 : w->format.bodies_max);
+    foliot__updates_reset(c, w->lockstep ? 0 : w->format.bodies_max);
     if (c->state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made
     c->buffer.received = c->received_bytes;
@@ -251,8 +250,11 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         c->statistics.pieces_malformed++;
         return;
     }
+    bool begun = c->lockstep->begun && part->tick == c->lockstep->state_tick;
     c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
     bool acknowledges = foliot__lockstep_client_take_state(c->lockstep, part);
+    if (c->lockstep->begun && !begun)
+        foliot__updates_state_begun(c);
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
         c->refusal = FOLIOT__REFUSE_SIMULATION;

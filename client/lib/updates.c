@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 // updates.c: what a session holds beside poses, as the server tells it or the stepped world has it:
-// players, variables, tags, prototypes; and the events that follow from its changes. Trusts no
-// length and no number.
+// players, variables, tags, prototypes, joints; and the events that follow from its changes. A host
+// sees all that as it was at the render time: records wait for their tick. Invariant: `shown` is
+// `newest` without the records that wait. Trusts no length and no number.
 #include "internal.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "wire/step_changes.h"
+
+#define SLOTS_WORK 4 // slots of a table that are set up for one unit of an update's work
 
 // -- events
 
@@ -49,7 +55,7 @@ static void visit_record(void *user, const foliot__record *record)
         break;
     case FOLIOT__RECORD_END:
         e.kind = FOLIOT_CLIENT_ENDED;
-        text = u->client->session_state.reason;
+        text = u->client->updates.newest.reason;
         break;
     case FOLIOT__RECORD_TAGS:
     case FOLIOT__RECORD_GRAVITY:
@@ -105,22 +111,142 @@ static void end_player_list(foliot_client *c)
     }
 }
 
+// -- what is shown, and what waits for its tick
+
+static void show_part(foliot__client_updates *u, uint64_t tick, const uint8_t *bytes, size_t length)
+{
+    // What is wrong in it was counted when it came.
+    foliot_status status = foliot__session_state_take(&u->shown, tick, bytes, length, NULL, NULL);
+    (void)status;
+}
+
+static void show_beginning(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot__client_updates *u = &c->updates;
+    show_part(u, u->full_tick, bytes, length);
+    foliot__session_state_begun(&u->shown);
+}
+
+static void drop_oldest(foliot__client_updates *u)
+{
+    foliot__held_part *part = &u->ring[u->first];
+    u->bytes -= part->length;
+    free(part->bytes);
+    u->first = (u->first + 1) % FOLIOT__CLIENT_PARTS_HELD;
+    u->count--;
+}
+
+static void show_oldest(foliot__client_updates *u)
+{
+    const foliot__held_part *part = &u->ring[u->first];
+    show_part(u, part->tick, part->bytes, part->length);
+    drop_oldest(u);
+}
+
+static void drop_held(foliot__client_updates *u)
+{
+    while (u->count > 0)
+        drop_oldest(u);
+}
+
+void foliot__updates_show(foliot_client *c)
+{
+    foliot__client_updates *u = &c->updates;
+    while (u->count > 0 && !foliot__client_is_ahead(c, u->ring[u->first].tick))
+        show_oldest(u);
+}
+
+static void hold_part(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
+{
+    foliot__client_updates *u = &c->updates;
+    bool waits = u->count > 0 || foliot__client_is_ahead(c, tick);
+    if (waits && !u->ring)
+        u->ring = calloc(FOLIOT__CLIENT_PARTS_HELD, sizeof *u->ring);
+    while (u->count == FOLIOT__CLIENT_PARTS_HELD ||
+           (u->count > 0 && u->bytes + length > FOLIOT__CLIENT_PART_BYTES))
+        show_oldest(u);
+    uint8_t *copy = waits && u->ring ? malloc(length + 1) : NULL;
+    if (!copy) { // in order, and early rather than never
+        while (u->count > 0)
+            show_oldest(u);
+        show_part(u, tick, bytes, length);
+        return;
+    }
+    memcpy(copy, bytes, length);
+    u->ring[(u->first + u->count++) % FOLIOT__CLIENT_PARTS_HELD] =
+        (foliot__held_part){tick, length, copy};
+    u->bytes += length;
+    foliot__updates_show(c);
+}
+
+void foliot__updates_reset(foliot_client *c, uint32_t slots_max)
+{
+    foliot__client_updates *u = &c->updates;
+    drop_held(u);
+    foliot__session_state_free(&u->newest);
+    foliot__session_state_free(&u->shown);
+    foliot__session_state_init(&u->newest, slots_max);
+    foliot__session_state_init(&u->shown, slots_max);
+    u->full_tick = UINT64_MAX;
+}
+
+void foliot__updates_free(foliot_client *c)
+{
+    foliot__updates_reset(c, 0);
+    free(c->updates.ring);
+    foliot__buffer_free(&c->updates.scratch);
+    free(c->writer);
+}
+
 // -- messages of the server
+
+// An end alone is told in lockstep: peers know the rest from the world that they step.
+static void take_end(foliot_client *c, const foliot__update *update, update_visit *u)
+{
+    foliot__session_state none;
+    foliot__session_state_init(&none, 0);
+    if (foliot__session_state_take(&none, update->tick, update->bytes, update->length, NULL,
+                                   NULL) != FOLIOT_STATUS_OK)
+        c->statistics.pieces_malformed++;
+    else if (none.ended) {
+        memcpy(c->updates.newest.reason, none.reason, sizeof none.reason);
+        visit_record(u, &(foliot__record){.kind = FOLIOT__RECORD_END});
+    }
+    foliot__session_state_free(&none);
+}
 
 void foliot__updates_take(foliot_client *c, const foliot__update *update)
 {
-    update_visit u = {c, update->tick, update->full};
+    foliot__client_updates *own = &c->updates;
     if (!c->welcomed_here)
         return;
-    if (update->full) {
-        end_player_list(c);
-        foliot__session_state_clear(&c->session_state);
-    }
+    update_visit u = {c, update->tick, update->full};
     c->statistics.updates_received++;
     c->statistics.update_bytes += update->length;
-    if (foliot__session_state_take(&c->session_state, update->tick, update->bytes, update->length,
+    if (update->full)
+        end_player_list(c);
+    if (c->lockstep) {
+        take_end(c, update, &u);
+        return;
+    }
+    if (update->full) {
+        own->full_tick = update->tick;
+        drop_held(own);
+        foliot__session_state_clear(&own->newest);
+        foliot__session_state_clear(&own->shown);
+    }
+    // A full update is one tick's, in as many parts as it needs.
+    bool begins = u.full = update->tick == own->full_tick;
+    uint32_t slots = own->newest.slot_count;
+    if (foliot__session_state_take(&own->newest, update->tick, update->bytes, update->length,
                                    visit_record, &u) != FOLIOT_STATUS_OK)
         c->statistics.pieces_malformed++;
+    // A few bytes may set up a million slots.
+    c->work += (own->newest.slot_count - (begins ? 0 : slots)) / SLOTS_WORK;
+    if (begins)
+        show_beginning(c, update->bytes, update->length);
+    else
+        hold_part(c, update->tick, update->bytes, update->length);
 }
 
 void foliot__updates_take_message(foliot_client *c, const foliot__game_message *m)
@@ -132,7 +258,7 @@ void foliot__updates_take_message(foliot_client *c, const foliot__game_message *
         foliot__events_add(c, &e, m->bytes, m->length);
 }
 
-// -- what a host asks for
+// -- in lockstep
 
 static const foliot_world *stepped_world(const foliot_client *client)
 {
@@ -169,6 +295,34 @@ static void add_world_event(foliot_client *c, const foliot_world *world, const f
     foliot__events_add(c, &e, "", 0);
 }
 
+static void emit_stepped(void *user, const uint8_t *bytes, size_t length)
+{
+    foliot_client *c = user;
+    foliot__client_updates *u = &c->updates;
+    uint64_t tick = foliot_world_get_tick(stepped_world(c));
+    foliot_status status = foliot__session_state_take(&u->newest, tick, bytes, length, NULL, NULL);
+    (void)status; // without memory less is shown
+    if (tick == u->full_tick)
+        show_beginning(c, bytes, length);
+    else
+        hold_part(c, tick, bytes, length);
+}
+
+void foliot__updates_state_begun(foliot_client *c)
+{
+    const foliot_world *world = stepped_world(c);
+    if (!world || !c->scene)
+        return;
+    foliot__updates_reset(c, FOLIOT_BODIES_MAX);
+    if (!c->writer)
+        c->writer = calloc(1, sizeof *c->writer);
+    if (!c->writer)
+        return;
+    c->updates.full_tick = foliot_world_get_tick(world);
+    foliot__update_begin(c->writer, c->updates.newest.slots_max, emit_stepped, c);
+    foliot__write_world(c->writer, world, c->scene);
+}
+
 void foliot__updates_stepped(foliot_client *c)
 {
     const foliot_world *world = stepped_world(c);
@@ -176,6 +330,10 @@ void foliot__updates_stepped(foliot_client *c)
     uint32_t count;
     if (!world)
         return;
+    if (c->writer) {
+        foliot__update_begin(c->writer, c->updates.newest.slots_max, emit_stepped, c);
+        foliot__write_step(c->writer, &c->updates.newest, world, commands, &c->updates.scratch);
+    }
     const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++)
         add_world_event(c, world, &events[i]);
@@ -190,24 +348,21 @@ void foliot__updates_stepped(foliot_client *c)
     }
 }
 
+// -- what a host asks for
+
 uint32_t foliot_client_get_var_count(const foliot_client *client)
 {
-    const foliot_world *world = stepped_world(client);
-    return world ? foliot_world_get_var_count(world) : client->session_state.var_count;
+    return client->updates.shown.var_count;
 }
 
 foliot_var foliot_client_get_var_at(const foliot_client *client, uint32_t index)
 {
-    const foliot_world *world = stepped_world(client);
-    return world ? foliot_world_get_var_at(world, index) : client->session_state.vars[index];
+    return client->updates.shown.vars[index];
 }
 
 bool foliot_client_get_var(const foliot_client *client, const char *key, foliot_var *var)
 {
-    const foliot_world *world = stepped_world(client);
-    if (world)
-        return foliot_world_get_var(world, key, var);
-    const foliot_var *found = foliot__session_state_var(&client->session_state, key);
+    const foliot_var *found = foliot__session_state_var(&client->updates.shown, key);
     if (found)
         *var = *found;
     return found != NULL;
@@ -215,21 +370,42 @@ bool foliot_client_get_var(const foliot_client *client, const char *key, foliot_
 
 uint32_t foliot_client_get_tag(const foliot_client *client, uint32_t slot)
 {
-    const foliot_world *world = stepped_world(client);
-    if (world)
-        return slot < foliot_world_get_body_count(world) ? foliot_world_get_body_tag(world, slot)
-                                                         : 0;
-    return foliot__session_state_tag(&client->session_state, slot);
+    return foliot__session_state_tag(&client->updates.shown, slot);
 }
 
 uint32_t foliot_client_get_prototype(const foliot_client *client, uint32_t slot)
 {
-    const foliot_world *world = stepped_world(client);
-    if (world)
-        return slot < foliot_world_get_body_count(world)
-                   ? foliot_world_get_body_prototype(world, slot)
-                   : FOLIOT_NO_BODY;
-    return foliot__session_state_prototype(&client->session_state, slot);
+    return foliot__session_state_prototype(&client->updates.shown, slot);
+}
+
+uint32_t foliot_client_get_joint_count(const foliot_client *client)
+{
+    uint32_t scene = client->scene ? client->scene->constraint_count : 0,
+             known = client->updates.shown.joint_end;
+    return scene > known ? scene : known;
+}
+
+bool foliot_client_get_joint(const foliot_client *client, uint32_t index,
+                             foliot_constraint_definition *joint)
+{
+    const foliot_scene *scene = client->scene;
+    const foliot__known_joint *known = foliot__session_state_joint(&client->updates.shown, index);
+    if (known && known->state == FOLIOT__JOINT_BROKEN)
+        return false;
+    if (!known && (!scene || index >= scene->constraint_count))
+        return false;
+    if (!known) {
+        *joint = scene->constraints[index];
+        return true;
+    }
+    *joint = foliot_constraint_definition_default((foliot_constraint_kind)known->kind);
+    joint->a = known->a;
+    joint->b = known->b;
+    for (int k = 0; k < 3; k++) {
+        joint->anchor_a[k] = (double)known->anchor_a[k];
+        joint->anchor_b[k] = (double)known->anchor_b[k];
+    }
+    return true;
 }
 
 bool foliot_client_get_shape(const foliot_client *client, uint32_t slot, foliot_shape *shape)

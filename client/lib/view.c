@@ -32,6 +32,15 @@ static void place_static(const foliot_client *client, const foliot_sample *sampl
     }
 }
 
+// Bodies come and go in the tick in which they did, not with the next snapshot.
+static void show_spawns(foliot_client *client, foliot_sample *sample)
+{
+    const foliot__session_state *s = &client->updates.shown;
+    if (s->changed_newest > 0)
+        foliot__buffer_show_changes(&client->buffer, s->changed, s->prototypes, s->slot_count,
+                                    sample);
+}
+
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
 {
     if (!client->welcomed || !client->playout.started)
@@ -44,6 +53,8 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
         return status;
     place_static(client, sample);
     client->shown_tick = sample->render_tick = fmax(sample->render_tick, client->shown_tick);
+    foliot__updates_show(client);
+    show_spawns(client, sample);
     client->statistics.samples++;
     client->statistics.samples_starved += sample->starved;
     client->delay_sum += foliot__playout_delay_ms(&client->playout);

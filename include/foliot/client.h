@@ -126,8 +126,10 @@ typedef struct foliot_client_event {
 // that nobody takes are dropped, the oldest first: statistics.events_dropped.
 bool foliot_client_poll(foliot_client *client, foliot_client_event *event);
 
-// Session variables, ordered by key, as the newest update has them; in lockstep, as the stepped
-// world has them.
+// What the session holds beside poses, as it was at the render time: what is asked for here fits
+// the last sample, and changes with events of the same tick. While nothing is sampled it is that of
+// the newest update; in lockstep, of the newest tick that was stepped. Session variables, ordered
+// by key.
 uint32_t foliot_client_get_var_count(const foliot_client *client);
 foliot_var foliot_client_get_var_at(const foliot_client *client, uint32_t index);
 // False if there is none of that key; then *var is unchanged.
@@ -137,6 +139,13 @@ uint32_t foliot_client_get_tag(const foliot_client *client, uint32_t slot);
 // The prototype that the body in a slot was spawned from: its index in the scene, FOLIOT_NO_BODY if
 // it is the scene's or a player's.
 uint32_t foliot_client_get_prototype(const foliot_client *client, uint32_t slot);
+// The scene's constraints and the joints that commands made: an upper bound of their indices.
+uint32_t foliot_client_get_joint_count(const foliot_client *client);
+// Kind, bodies (slots of a sample) and anchors of a joint, enough to draw it. Of one that a command
+// made, anchors are rounded to binary32 and the other members are those of the kind's default.
+// False if there is none, or it has broken; then *joint is unchanged.
+bool foliot_client_get_joint(const foliot_client *client, uint32_t index,
+                             foliot_constraint_definition *joint);
 // What the body in a slot looks like; false if it is not known.
 bool foliot_client_get_shape(const foliot_client *client, uint32_t slot, foliot_shape *shape);
 // The name of a player who has joined; NULL: no such player. Valid until the next update.

@@ -378,7 +378,17 @@ static void spectators_learn_late(void **state)
     simulation_destroy(s);
 }
 
-// Tags: nothing where nothing changes, two bytes a change where many do.
+static void set_tag(simulation *s, uint32_t slot, uint32_t tag)
+{
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_body);
+    c.fields = FOLIOT_COMMAND_HAS(set_body, body) | FOLIOT_COMMAND_HAS(set_body, tag);
+    c.as.set_body.body = foliot_world_get_body_id(world, slot);
+    c.as.set_body.tag = tag;
+    assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_OK);
+}
+
+// Tags: nothing where nothing changes, two bytes for one change, about one where many do.
 static void tags_are_small(void **state)
 {
     (void)state;
@@ -388,18 +398,196 @@ static void tags_are_small(void **state)
     uint64_t before = counted(s)->update_bytes;
     simulation_run(s, 1);
     assert_int_equal(counted(s)->update_bytes, before);
-    const foliot_world *world = foliot_server_get_world(s->server, "main");
-    for (uint32_t i = 0; i < SIMULATION_BODIES; i++) {
-        foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_body);
-        c.fields = FOLIOT_COMMAND_HAS(set_body, body) | FOLIOT_COMMAND_HAS(set_body, tag);
-        c.as.set_body.body = foliot_world_get_body_id(world, i);
-        c.as.set_body.tag = i + 1;
-        assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_OK);
-    }
+    for (uint32_t i = 0; i < SIMULATION_BODIES; i++)
+        set_tag(s, i, i + 1);
     simulation_run(s, 1);
-    assert_int_equal(counted(s)->update_bytes - before, 3 + 2 * SIMULATION_BODIES);
+    check_below(counted(s)->update_bytes - before, 16);
     for (uint32_t i = 0; i < SIMULATION_BODIES; i++)
         assert_int_equal(foliot_client_get_tag(s->clients[0], i), i + 1);
+    before = counted(s)->update_bytes;
+    set_tag(s, 7, 2);
+    simulation_run(s, 1);
+    assert_int_equal(counted(s)->update_bytes - before, 2);
+    assert_int_equal(foliot_client_get_tag(s->clients[0], 7), 2);
+    simulation_destroy(s);
+}
+
+// -- what is shown belongs to the render time
+
+#define SLOTS 40
+
+typedef struct timeline { // of the server, by tick
+    bool alive[SIMULATION_HISTORY][SLOTS];
+    uint32_t tags[SIMULATION_HISTORY];
+    uint64_t tick;
+} timeline;
+
+static void command(simulation *s, const foliot_command *c)
+{
+    assert_int_equal(foliot_server_command(s->server, "main", c, NULL), FOLIOT_STATUS_OK);
+}
+
+// For the next tick: a variable and a tag that name it, and now and then a body comes or goes.
+static void give_commands(simulation *s, uint64_t tick)
+{
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
+    c.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
+    c.as.var.key = "tick";
+    c.as.var.integer = (int64_t)tick + 1;
+    command(s, &c);
+    set_tag(s, 0, (uint32_t)tick + 1);
+    if (tick % 21 == 4 || tick % 21 == 11) { // each lives for longer than between two snapshots
+        c = foliot_command_default(FOLIOT_COMMAND_spawn);
+        c.fields = FOLIOT_COMMAND_HAS(spawn, prototype) | FOLIOT_COMMAND_HAS(spawn, position);
+        c.as.spawn.position[2] = 50;
+        command(s, &c);
+    }
+    for (uint32_t slot = SIMULATION_BODIES; slot < SLOTS && tick % 21 == 0; slot++) {
+        if (slot >= foliot_world_get_body_count(world) ||
+            foliot_world_get_body_prototype(world, slot) == FOLIOT_NO_BODY)
+            continue;
+        c = foliot_command_default(FOLIOT_COMMAND_despawn);
+        c.fields = FOLIOT_COMMAND_HAS(despawn, body);
+        c.as.despawn.body = foliot_world_get_body_id(world, slot);
+        command(s, &c);
+    }
+}
+
+static void note_tick(timeline *line, const foliot_world *world)
+{
+    uint64_t tick = foliot_world_get_tick(world), at = tick % SIMULATION_HISTORY;
+    line->tick = tick;
+    line->tags[at] = foliot_world_get_body_tag(world, 0);
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        line->alive[at][slot] =
+            slot < foliot_world_get_body_count(world) &&
+            (foliot_world_get_body_state(world, slot).flags & FOLIOT_BODY_ALIVE);
+}
+
+static void compare_shown(simulation *s, const timeline *line, unsigned client, uint64_t *compared)
+{
+    foliot_sample sample;
+    foliot_client *c = s->clients[client];
+    if (foliot_client_sample(c, s->now_ns, &sample) != FOLIOT_STATUS_OK || sample.starved)
+        return;
+    uint64_t tick = (uint64_t)sample.render_tick, at = tick % SIMULATION_HISTORY;
+    assert_int_equal(seen_var(c, "tick"), tick);
+    assert_int_equal(foliot_client_get_tag(c, 0), line->tags[at]);
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        bool shown = slot < sample.count && (sample.bodies[slot].flags & FOLIOT_BODY_ALIVE);
+        foliot_shape shape;
+        if (shown != line->alive[at][slot])
+            fail_msg("slot %u at %.3f: shown %d", slot, sample.render_tick, shown);
+        if (slot >= SIMULATION_BODIES && shown) {
+            assert_int_equal(foliot_client_get_prototype(c, slot), 0);
+            assert_true(foliot_client_get_shape(c, slot, &shape));
+            check_near(sample.bodies[slot].position[2], 50, 0.1);
+        }
+    }
+    foliot_client_event e;
+    while (foliot_client_poll(c, &e))
+        check_below((double)e.tick, sample.render_tick + 1e-9);
+    ++*compared;
+}
+
+static void all_that_is_shown_is_of_the_render_time(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        static timeline line;
+        uint64_t compared = 0;
+        memset(&line, 0, sizeof line);
+        simulation *s =
+            round == 0 ? simulation_create_game(NULL, 0) : simulation_create_slow_game(10);
+        simulation_join(s, "delay=40ms,jitter=0-60ms,seed=3", true);
+        for (int step = 0; step < 3000; step++) {
+            const foliot_world *world = foliot_server_get_world(s->server, "main");
+            if (foliot_world_get_tick(world) != line.tick) {
+                note_tick(&line, world);
+                give_commands(s, line.tick);
+            }
+            simulation_run(s, 0.002);
+            if (step > 1000 && step % 3 == 0)
+                compare_shown(s, &line, 0, &compared);
+        }
+        check_gt(compared, 500);
+        assert_int_equal(foliot_client_get_statistics(s->clients[0]).pieces_malformed, 0);
+        simulation_destroy(s);
+    }
+}
+
+// -- joints
+
+static bool same_joint(const foliot_constraint_definition *a, const foliot_constraint_definition *b)
+{
+    bool same = a->kind == b->kind && a->a == b->a && a->b == b->b;
+    for (int k = 0; k < 3; k++)
+        same = same && (float)a->anchor_a[k] == (float)b->anchor_a[k] &&
+               (float)a->anchor_b[k] == (float)b->anchor_b[k];
+    return same;
+}
+
+static void check_joints(const simulation *s, unsigned client, uint32_t whole)
+{
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    uint32_t count = foliot_world_get_constraint_count(world), seen = 0;
+    assert_true(foliot_client_get_joint_count(s->clients[client]) <= count);
+    for (uint32_t i = 0; i < count + 3; i++) {
+        foliot_constraint_definition is, shown;
+        bool there = foliot_world_get_constraint(world, i, &is) &&
+                     !foliot_world_get_constraint_broken(world, i);
+        assert_int_equal(foliot_client_get_joint(s->clients[client], i, &shown), there);
+        if (there)
+            assert_true(same_joint(&is, &shown));
+        seen += there;
+    }
+    assert_int_equal(seen, whole);
+}
+
+static void make_joint(simulation *s, uint32_t a, uint32_t b)
+{
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_joint);
+    c.fields = FOLIOT_COMMAND_HAS(joint, kind) | FOLIOT_COMMAND_HAS(joint, a) |
+               FOLIOT_COMMAND_HAS(joint, anchor_a);
+    c.as.joint.kind = FOLIOT_CONSTRAINT_BALL;
+    c.as.joint.a = foliot_world_get_body_id(world, a);
+    c.as.joint.anchor_a[0] = 0.25f;
+    if (b != FOLIOT_NO_BODY) {
+        c.fields |= FOLIOT_COMMAND_HAS(joint, b);
+        c.as.joint.b = foliot_world_get_body_id(world, b);
+    }
+    command(s, &c);
+}
+
+// Joints that commands make are known to those who watch and those who come late, and so is what
+// broke of them.
+static void everybody_knows_joints(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(NULL, 0);
+    simulation_join(s, "loss=5%,delay=20ms", true);
+    simulation_run(s, 1);
+    make_joint(s, 0, 1);
+    make_joint(s, 2, FOLIOT_NO_BODY);
+    make_joint(s, 3, 4);
+    simulation_run(s, 1);
+    check_joints(s, 0, 3);
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_break_joint);
+    c.fields = FOLIOT_COMMAND_HAS(break_joint, joint);
+    c.as.break_joint.joint = foliot_world_get_joint_id(world, 1);
+    command(s, &c);
+    simulation_run(s, 1);
+    check_joints(s, 0, 2);
+    simulation_join(s, "delay=5ms", true);
+    simulation_run(s, 1);
+    check_joints(s, 1, 2);
+    make_joint(s, 5, 6); // into the place of the broken one
+    simulation_run(s, 1);
+    for (unsigned i = 0; i < 2; i++)
+        check_joints(s, i, 3);
     simulation_destroy(s);
 }
 
@@ -418,6 +606,8 @@ int main(void)
         cmocka_unit_test(rules_dismiss_players_and_may_fail),
         cmocka_unit_test(spectators_learn_late),
         cmocka_unit_test(tags_are_small),
+        cmocka_unit_test(all_that_is_shown_is_of_the_render_time),
+        cmocka_unit_test(everybody_knows_joints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

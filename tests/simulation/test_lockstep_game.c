@@ -140,6 +140,40 @@ static void the_game_ends_for_all(void **state)
     arena_destroy(a);
 }
 
+// What is asked for fits what is shown, not what has been stepped since.
+static void all_that_is_shown_is_of_the_render_time(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .input_delay = 3});
+    unsigned watcher = arena_spectator(a, "delay=40ms,jitter=0-60ms");
+    uint64_t known = 0, compared = 0;
+    for (int step = 0; step < 3000; step++) {
+        uint64_t tick = foliot_world_get_tick(foliot_server_get_world(a->server, "main"));
+        foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
+        c.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
+        c.as.var.key = "tick";
+        c.as.var.integer = (int64_t)tick + 1;
+        if (tick != known)
+            assert_int_equal(foliot_server_command(a->server, "main", &c, NULL), FOLIOT_STATUS_OK);
+        known = tick;
+        arena_run(a, 0.002);
+        foliot_sample sample;
+        foliot_var var;
+        foliot_client_event e;
+        foliot_client *client = a->clients[watcher];
+        if (foliot_client_sample(client, a->now_ns, &sample) != FOLIOT_STATUS_OK ||
+            sample.starved || step < 1000)
+            continue;
+        assert_true(foliot_client_get_var(client, "tick", &var));
+        assert_int_equal(var.integer, (uint64_t)sample.render_tick);
+        while (foliot_client_poll(client, &e))
+            check_below((double)e.tick, sample.render_tick + 1e-9);
+        compared++;
+    }
+    check_gt(compared, 500);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +181,7 @@ int main(void)
         cmocka_unit_test(spectators_step_late),
         cmocka_unit_test(a_tick_of_many_commands_comes_in_parts),
         cmocka_unit_test(the_game_ends_for_all),
+        cmocka_unit_test(all_that_is_shown_is_of_the_render_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,7 @@ static void make_game(simulation *s, const foliot_rules_kind *rules)
     s->prototype.shape.kind = FOLIOT_SHAPE_SPHERE;
     s->prototype.shape.radius = 0.25;
     s->scene.commands_max = 64;
+    s->scene.joints_max = 8;
     s->scene.bodies_max = 200;
     s->scene.prototypes = &s->prototype;
     s->scene.prototype_count = 1;
@@ -112,6 +113,7 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
     must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->host));
     foliot_server_config config = foliot_server_config_default();
     config.transport = s->host;
+    config.snapshot_hz = s->snapshot_hz;
     must(foliot_server_create(&config, s->now_ns, &s->server));
     foliot_session_config session = {.name = "main",
                                      .scene = s->resumed_scene ? s->resumed_scene : &s->scene,
@@ -125,10 +127,11 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
 }
 
 static simulation *create(bool game, const foliot_rules_kind *rules, double spectator_delay_s,
-                          const char *file)
+                          const char *file, double snapshot_hz)
 {
     simulation *s = calloc(1, sizeof *s);
     FOLIOT_ASSERT(s);
+    s->snapshot_hz = snapshot_hz;
     foliot_world *world;
     s->now_ns = 1000000000u;
     make_scene(s);
@@ -180,22 +183,27 @@ void simulation_crash(simulation *s, double down_s)
 
 simulation *simulation_create(void)
 {
-    return create(false, NULL, 0, NULL);
+    return create(false, NULL, 0, NULL, 0);
 }
 
 simulation *simulation_create_delayed(double spectator_delay_s)
 {
-    return create(false, NULL, spectator_delay_s, NULL);
+    return create(false, NULL, spectator_delay_s, NULL, 0);
 }
 
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s)
 {
-    return create(true, rules, spectator_delay_s, NULL);
+    return create(true, rules, spectator_delay_s, NULL, 0);
+}
+
+simulation *simulation_create_slow_game(double snapshot_hz)
+{
+    return create(true, NULL, 0, NULL, snapshot_hz);
 }
 
 simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file)
 {
-    return create(true, rules, 0, file);
+    return create(true, rules, 0, file, 0);
 }
 
 void simulation_destroy(simulation *s)

@@ -29,6 +29,7 @@ typedef struct simulation {
     foliot_server *server;
     foliot_client *clients[SIMULATION_CLIENTS];
     unsigned client_count;
+    double snapshot_hz; // 0: every tick
     uint64_t now_ns;
     double history[SIMULATION_HISTORY][SIMULATION_BODIES][3]; // position by tick
     double turns[SIMULATION_HISTORY][SIMULATION_BODIES][4];   // orientations
@@ -46,8 +47,9 @@ typedef struct simulation {
 // Twelve spinning balls on springs of different periods at 60 Hz, up to four players.
 simulation *simulation_create(void);
 simulation *simulation_create_delayed(double spectator_delay_s);
-// The same with a prototype, 64 commands a tick, and rules (NULL: none).
+// The same with a prototype, 64 commands a tick, room for 8 joints, and rules (NULL: none).
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s);
+simulation *simulation_create_slow_game(double snapshot_hz); // without rules
 // The same, recorded to a file.
 simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file);
 // The game's host follows it to its next scene, which is the same.
