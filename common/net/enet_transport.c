@@ -287,6 +287,33 @@ static uint64_t enet_round_trip_ns(const foliot_transport *transport, foliot_pee
     return s ? s->round_trip_ns : 0;
 }
 
+// The first of a list that is on the reliable channel. Others in it are few: pings, and what goes
+// out at once.
+static const ENetOutgoingCommand *first_reliable(const ENetList *list)
+{
+    for (ENetListIterator i = enet_list_begin((ENetList *)(uintptr_t)list);
+         i != enet_list_end((ENetList *)(uintptr_t)list); i = enet_list_next(i)) {
+        const ENetOutgoingCommand *command = (const ENetOutgoingCommand *)(void *)i;
+        if (command->command.header.channelID == FOLIOT__CHANNEL_RELIABLE &&
+            command->reliableSequenceNumber != 0)
+            return command;
+    }
+    return NULL;
+}
+
+// Sequence numbers are consecutive: the oldest one says how many there are.
+static uint32_t enet_backlog(const foliot_transport *transport, foliot_peer_id peer)
+{
+    const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);
+    if (!s || s->state != SLOT_CONNECTED || s->peer->channelCount <= FOLIOT__CHANNEL_RELIABLE)
+        return 0;
+    const ENetOutgoingCommand *oldest = first_reliable(&s->peer->sentReliableCommands);
+    if (!oldest)
+        oldest = first_reliable(&s->peer->outgoingCommands);
+    uint16_t newest = s->peer->channels[FOLIOT__CHANNEL_RELIABLE].outgoingReliableSequenceNumber;
+    return oldest ? (uint16_t)(newest - oldest->reliableSequenceNumber + 1) : 0;
+}
+
 static void enet_destroy(foliot_transport *transport)
 {
     enet_transport *t = (enet_transport *)transport;
@@ -327,6 +354,7 @@ static const foliot__transport_maker enet_maker = {
     enet_peer_host,
     enet_round_trip_ns,
     NULL,
+    enet_backlog,
 };
 
 // ENet's own bind hides why it failed.

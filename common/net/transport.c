@@ -116,6 +116,11 @@ uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, f
     return transport->maker->round_trip_ns(transport, peer);
 }
 
+uint32_t foliot_transport_get_backlog(const foliot_transport *transport, foliot_peer_id peer)
+{
+    return transport->maker->backlog ? transport->maker->backlog(transport, peer) : 0;
+}
+
 const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport)
 {
     return &transport->counters;

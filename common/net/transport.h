@@ -25,6 +25,8 @@ typedef struct foliot__transport_maker {
     uint64_t (*round_trip_ns)(const foliot_transport *transport, foliot_peer_id peer);
     void (*impair)(foliot_transport *transport, const foliot_impairment *send,
                    const foliot_impairment *receive); // may be NULL
+    // Reliable pieces that the peer has not acknowledged. May be NULL: it is not known.
+    uint32_t (*backlog)(const foliot_transport *transport, foliot_peer_id peer);
 } foliot__transport_maker;
 
 // The head of every transport.

@@ -17,6 +17,11 @@
 #define FOLIOT__ORDERS_RATE (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX)
 #define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // at most so often
 #define FOLIOT__LEAVE_REASON_BYTES 128
+// Of messages that wait for spectators who are behind, updates included; updates are never dropped.
+#define FOLIOT__DELAYED_BYTES_MAX ((size_t)32 << 20)
+// Reliable pieces that a peer may leave without an acknowledgement: of 1 KB some 8 MB.
+#define FOLIOT__BACKLOG_MAX 8192u
+#define FOLIOT__BACKLOG_PIECE_BYTES 1000u
 
 // Of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is that of the
 // orders that rules get, in which a refused order is none and joining and leaving are.
@@ -60,7 +65,7 @@ typedef struct foliot__game {
     foliot__session_state now, shown;
     foliot__update_writer writer;
     foliot__delayed *delayed; // ring, by tick
-    size_t delayed_first, delayed_count, delayed_capacity;
+    size_t delayed_first, delayed_count, delayed_capacity, delayed_bytes;
     foliot__buffer packed; // scratch
     foliot__buffer said;   // messages since the last step was taken in, for the recording
 } foliot__game;

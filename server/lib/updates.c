@@ -60,13 +60,15 @@ static void delay(foliot__session *session, bool update, foliot_delivery deliver
                   const uint8_t *bytes, size_t length)
 {
     foliot__game *game = &session->game;
-    uint8_t *copy = malloc(length);
+    bool full = !update && game->delayed_bytes + length > FOLIOT__DELAYED_BYTES_MAX;
+    uint8_t *copy = full ? NULL : malloc(length);
     if (!copy || (game->delayed_count == game->delayed_capacity && !grow_delayed(game))) {
         session->server->counters.updates_dropped++;
         free(copy);
         return;
     }
     memcpy(copy, bytes, length);
+    game->delayed_bytes += length;
     size_t at = (game->delayed_first + game->delayed_count++) % game->delayed_capacity;
     game->delayed[at] = (foliot__delayed){session->tick, delivery, update, length, copy};
 }
@@ -92,6 +94,7 @@ static void show_delayed(foliot__session *session)
         if (d->update && foliot__message_decode(d->bytes, d->length, &m) == FOLIOT_STATUS_OK)
             keep(&game->shown, m.as.update.tick, m.as.update.bytes, m.as.update.length);
         free(d->bytes);
+        game->delayed_bytes -= d->length;
         game->delayed_first = (game->delayed_first + 1) % game->delayed_capacity;
         game->delayed_count--;
     }
@@ -188,9 +191,28 @@ static void emit_change(void *user, const uint8_t *bytes, size_t length)
     send_all(session, true, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
 }
 
+// What a peer does not acknowledge stays in memory, and rules may send megabytes a second. A
+// newcomer may lack the scene and a complete snapshot besides.
+static void drop_slow(foliot__session *session)
+{
+    foliot_server *server = session->server;
+    const foliot_snapshot_pieces *complete = &session->complete;
+    size_t bytes = session->scene_length +
+                   (session->has_complete ? complete->offsets[complete->count] : 0),
+           most = FOLIOT__BACKLOG_MAX + bytes / FOLIOT__BACKLOG_PIECE_BYTES;
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state == FOLIOT__PEER_IN && peer->session == session &&
+            foliot_transport_get_backlog(server->config.transport, peer->id) > most)
+            foliot__peer_drop(server, peer, FOLIOT__REFUSE_SLOW,
+                              "it does not acknowledge what it is sent");
+    }
+}
+
 void foliot__updates_step(foliot__session *session)
 {
     foliot__game *game = &session->game;
+    drop_slow(session);
     foliot__update_begin(&game->writer, game->now.slots_max, emit_change, session);
     if (game->updates)
         foliot__write_step(&game->writer, &game->now, session->world, &game->commands,

@@ -170,11 +170,16 @@ static uint64_t wire_round_trip_ns(const foliot_transport *transport, foliot_pee
     return foliot_transport_get_round_trip_ns(((const wire *)transport)->inner, peer);
 }
 
+static uint32_t wire_backlog(const foliot_transport *transport, foliot_peer_id peer)
+{
+    return foliot_transport_get_backlog(((const wire *)transport)->inner, peer);
+}
+
 static const foliot__transport_maker wire_maker = {
     wire_destroy, wire_connect,      wire_disconnect, wire_poll,
     wire_send,    wire_flush,        wire_wake_ns,    wire_descriptor,
     wire_port,    wire_peer_address, wire_peer_host,  wire_round_trip_ns,
-    NULL,
+    NULL,         wire_backlog,
 };
 
 foliot_transport *seed_wire_create(foliot_transport *inner, const seed_wire_config *config)
