@@ -23,7 +23,9 @@ typedef struct foliot__hosted {
     char scene_file[512]; // "": it was resumed
     double pace_hz;
     bool resumed;
-    bool lockstep; // resumed, and hosted so before
+    bool lockstep;     // resumed, and hosted so before
+    uint64_t begun_ns; // since it is hosted
+    uint32_t hurried;  // scenes in a row that ended early (next.c)
     // game.c
     foliot_rules *rules;       // NULL: none
     foliot_scene *rules_scene; // their own: they may be made before the scene is known

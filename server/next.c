@@ -9,6 +9,11 @@
 #include "arguments.h"
 #include "log.h"
 
+// Each scene is a recording, and a new start for its clients: a game that ends again and again at
+// once would fill the disk. So many in a row may end earlier than this, and the next one ends it.
+#define EARLY_NS 5000000000u
+#define EARLY_MAX 3
+
 static foliot__hosted *hosted_of(foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
@@ -26,6 +31,14 @@ static bool find_scene(const foliot__hosted *h, const char *next, char *file, si
         return false;
     int length = snprintf(file, bytes, "%.*s%s", folder, h->scene_file, next);
     return length >= 0 && (size_t)length < bytes;
+}
+
+// Whether too many scenes in a row have ended early.
+static bool hurries(foliot__hosted *h)
+{
+    bool early = foliot__app_now_ns() - h->begun_ns < EARLY_NS;
+    h->hurried = early ? h->hurried + 1 : 0;
+    return h->hurried > EARLY_MAX;
 }
 
 static int host_scene(foliot__app *a, foliot__hosted *h, const char *file)
@@ -66,12 +79,22 @@ void foliot__app_follow(foliot__app *a, const char *session)
         foliot__log_note("the next scene is no name of a file beside this one");
         return;
     }
+    if (hurries(h)) {
+        snprintf(note, sizeof note,
+                 "%s: %u scenes in a row ended within %u s: the next one, %s, is not hosted",
+                 h->name, h->hurried, (unsigned)(EARLY_NS / 1000000000u), file);
+        foliot__log_note(note);
+        return;
+    }
+    uint32_t hurried = h->hurried;
     *h = (foliot__hosted){0};
     memcpy(h->name, before.name, sizeof h->name);
     if (host_scene(a, h, file) != 0) {
         give_up(h, &before, file);
         return;
     }
+    h->begun_ns = foliot__app_now_ns();
+    h->hurried = hurried;
     snprintf(note, sizeof note, "%s: goes on with %s", h->name, file);
     foliot__log_note(note);
     foliot__hosted_destroy_rules(&before);

@@ -64,6 +64,7 @@ typedef struct foliot__game {
     bool updates; // to be told at all: not in lockstep, where peers step the world
     foliot__session_state now, shown;
     foliot__update_writer writer;
+    size_t greeting_bytes;    // of the last full update
     foliot__delayed *delayed; // ring, by tick
     size_t delayed_first, delayed_count, delayed_capacity, delayed_bytes;
     foliot__buffer packed; // scratch

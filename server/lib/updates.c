@@ -192,12 +192,12 @@ static void emit_change(void *user, const uint8_t *bytes, size_t length)
 }
 
 // What a peer does not acknowledge stays in memory, and rules may send megabytes a second. A
-// newcomer may lack the scene and a complete snapshot besides.
+// newcomer may lack the scene, a complete snapshot and a full update besides.
 static void drop_slow(foliot__session *session)
 {
     foliot_server *server = session->server;
     const foliot_snapshot_pieces *complete = &session->complete;
-    size_t bytes = session->scene_length +
+    size_t bytes = session->scene_length + session->game.greeting_bytes +
                    (session->has_complete ? complete->offsets[complete->count] : 0),
            most = FOLIOT__BACKLOG_MAX + bytes / FOLIOT__BACKLOG_PIECE_BYTES;
     for (uint32_t i = 0; i < server->peers_max; i++) {
@@ -237,6 +237,7 @@ static void emit_full(void *user, const uint8_t *bytes, size_t length)
     greeting *g = user;
     uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
     size_t packet_length = pack_update(g->session, !g->begun, bytes, length, packet);
+    g->session->game.greeting_bytes = (g->begun ? g->session->game.greeting_bytes : 0) + length;
     g->begun = true;
     foliot__server_send_packet(g->session->server, g->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
                                packet_length);

@@ -23,6 +23,7 @@ typedef struct raw {
     foliot_peer_id peer;
     bool connected, welcomed, gone;
     uint32_t next; // order
+    foliot__token token;
 } raw;
 
 static void raw_send(raw *r, const foliot__message *m)
@@ -46,6 +47,7 @@ static void raw_update(raw *r, uint64_t now_ns)
             continue;
         r->welcomed = true;
         r->next = m.as.welcome.orders + 1;
+        r->token = m.as.welcome.token;
     }
     foliot_transport_flush(r->wire, now_ns);
 }
@@ -209,6 +211,34 @@ static void the_thirty_third_in_the_first_second_is_refused(void **state)
     simulation_destroy(s);
 }
 
+// Whoever comes back with its token has what it had: coming again and again fills no bucket.
+static void a_reconnection_gives_no_more_orders(void **state)
+{
+    (void)state;
+    raw r;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
+    m.as.hello.protocol = FOLIOT_PROTOCOL;
+    double begun_s = (double)s->now_ns * 1e-9;
+    for (int connection = 0; connection < 8; connection++) {
+        raw_open(s, &r);
+        raw_send(&r, &m);
+        for (int i = 0; i < 100 && !r.welcomed; i++)
+            run(s, &r, 0.005);
+        assert_true(r.welcomed);
+        m.as.hello.token = r.token;
+        for (int i = 0; i < 100; i++)
+            raw_order(&r, r.next++, "p");
+        run(s, &r, 0.05);
+        foliot_transport_destroy(r.wire);
+    }
+    double passed_s = (double)s->now_ns * 1e-9 - begun_s;
+    assert_int_equal(counted(s)->orders + counted(s)->orders_refused, 800);
+    check_below((double)counted(s)->orders, 33 + 33 * passed_s);
+    assert_int_equal(var_of(s, "joined"), 1);
+    simulation_destroy(s);
+}
+
 static void forged_sequences_are_refused(void **state)
 {
     (void)state;
@@ -290,6 +320,7 @@ int main(void)
         cmocka_unit_test(an_order_too_long_is_malformed),
         cmocka_unit_test(more_than_a_second_may_have_are_refused),
         cmocka_unit_test(the_thirty_third_in_the_first_second_is_refused),
+        cmocka_unit_test(a_reconnection_gives_no_more_orders),
         cmocka_unit_test(forged_sequences_are_refused),
         cmocka_unit_test(a_resumed_game_goes_on),
     };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_slow_peers.c: peers that do not acknowledge what they are sent. Goal: what a server holds for
-// one of them is bounded, it is told why it was dropped, and nobody else notices. Method: ENet on
-// the loopback; a host that sends 64 messages of 1,000 bytes a tick, a client that reads them and
-// one that is never updated again.
+// test_slow_peers.c: peers that do not acknowledge what they are sent. Goal: what a server holds
+// for one of them is bounded, it is told why it was dropped, and nobody else notices. Method: ENet
+// on the loopback; a host that sends 64 messages of 1,000 bytes a tick, a client that reads them
+// and one that is never updated again.
 #include "check.h"
 #include "clock.h"
 
@@ -11,7 +11,7 @@
 #include "foliot/client.h"
 #include "foliot/server.h"
 
-#define PIECES_MAX 9000  // that a server may hold for a peer, and what one tick adds
+#define PIECES_MAX 9000 // that a server may hold for a peer, and what one tick adds
 #define MESSAGES_A_TICK 64
 
 typedef struct host {
@@ -93,9 +93,9 @@ static void a_peer_that_acknowledges_nothing_is_dropped(void **state)
             continue;
         ticks = counted->ticks;
         for (int i = 0; i < MESSAGES_A_TICK; i++, sent++)
-            assert_int_equal(foliot_server_message(h.server, "main", FOLIOT_TO_ALL, bytes,
-                                                   sizeof bytes, true),
-                             FOLIOT_STATUS_OK);
+            assert_int_equal(
+                foliot_server_message(h.server, "main", FOLIOT_TO_ALL, bytes, sizeof bytes, true),
+                FOLIOT_STATUS_OK);
         most = sent > most ? sent : most;
     }
     assert_int_equal(counted->peers_dropped, 1);

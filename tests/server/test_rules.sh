@@ -97,3 +97,15 @@ sed -i "s|second.yaml|../second.yaml|" round.lua
 start game.yaml --rules round.lua --port 0 --no-record
 wait $server_pid
 ok "a next scene elsewhere is not hosted: the game is over" grep -q 'no name of a file' server.log
+
+# A game that ends at once, with itself as the next one: it would fill the disk.
+mkdir chain && cd chain || exit 1
+echo "function on_tick() end_session('again', 'again.yaml') end" >again.lua
+sed 's/^name: .*/name: again\nscript: {lua: again.lua}/' ../game.yaml >again.yaml
+start again.yaml --port 0
+timeout 20 tail --pid=$server_pid -f /dev/null
+ok "a game that ends again and again at once is over" test $? = 0
+ok "and the log says why" grep -q 'scenes in a row ended within 5 s' server.log
+ok "with few recordings" test "$(ls ./*.foliot | wc -l)" -le 6
+kill $server_pid 2>/dev/null
+cd .. || exit 1
