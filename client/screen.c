@@ -17,7 +17,8 @@
 #define NAMES_MAX 24     // bodies named at once
 #define NAMES_UNASKED 16 // where there are more bodies, players alone are named
 #define GIVE_BACK "\x1b[?7h\x1b[?25h\x1b[?1049l"
-#define LINES_MAX 2000 // constraints drawn
+#define JOINTS_MAX 65536 // constraints looked at: a server may name any index
+#define LINES_MAX 2000   // constraints drawn
 
 struct foliot__screen {
     struct termios before;
@@ -142,7 +143,7 @@ static void draw_joints(foliot__screen *screen, const foliot_client *client,
                         const foliot_sample *sample)
 {
     uint32_t count = foliot_client_get_joint_count(client);
-    for (uint32_t i = 0, drawn = 0; i < count && drawn < LINES_MAX; i++) {
+    for (uint32_t i = 0, drawn = 0; i < count && i < JOINTS_MAX && drawn < LINES_MAX; i++) {
         foliot_constraint_definition joint;
         if (!foliot_client_get_joint(client, i, &joint))
             continue;

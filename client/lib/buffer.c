@@ -562,12 +562,13 @@ static void show_change(foliot__snapshot_buffer *buffer, const known *k, uint32_
 }
 
 void foliot__buffer_show_changes(foliot__snapshot_buffer *buffer, const uint64_t *changed,
-                                 const uint32_t *there, uint32_t slots, foliot_sample *sample)
+                                 uint64_t newest, const uint32_t *there, uint32_t slots,
+                                 foliot_sample *sample)
 {
     known k = look_up_tick(buffer, sample->render_tick, 0);
     if (!k.is || (double)k.is->tick > sample->render_tick)
         return;
-    for (uint32_t slot = 0; slot < slots; slot++)
+    for (uint32_t slot = 0; slot < slots && newest > k.is->tick; slot++)
         if (changed[slot] > k.is->tick && (double)changed[slot] <= sample->render_tick)
             show_change(buffer, &k, slot, there[slot] != FOLIOT_NO_BODY, sample);
 }

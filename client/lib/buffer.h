@@ -74,10 +74,12 @@ bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *wor
 foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick,
                                     double extrapolate_ticks, foliot_sample *sample);
 // Bodies that came or went between the snapshot before the sample and its tick: `changed` has the
-// tick at which the body of a slot did so, and `there` is FOLIOT_NO_BODY where it went. One that
-// came is taken from the snapshot behind the tick, if that is here.
+// tick at which the body of a slot did so, `newest` the last of these, and `there` is
+// FOLIOT_NO_BODY where it went. One that came is taken from the snapshot behind the tick, if that
+// is here.
 void foliot__buffer_show_changes(foliot__snapshot_buffer *buffer, const uint64_t *changed,
-                                 const uint32_t *there, uint32_t slots, foliot_sample *sample);
+                                 uint64_t newest, const uint32_t *there, uint32_t slots,
+                                 foliot_sample *sample);
 // XXH3-128 of the quantised bodies of the newest complete snapshot.
 foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer);
 const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buffer); // NULL if none

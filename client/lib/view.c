@@ -36,9 +36,8 @@ static void place_static(const foliot_client *client, const foliot_sample *sampl
 static void show_spawns(foliot_client *client, foliot_sample *sample)
 {
     const foliot__session_state *s = &client->updates.shown;
-    if (s->changed_newest > 0)
-        foliot__buffer_show_changes(&client->buffer, s->changed, s->prototypes, s->slot_count,
-                                    sample);
+    foliot__buffer_show_changes(&client->buffer, s->changed, s->changed_newest, s->prototypes,
+                                s->slot_count, sample);
 }
 
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)

@@ -387,7 +387,7 @@ void foliot__view_joint(const foliot__view *view, foliot__canvas *canvas,
         return;
     }
     double arms = distance(from, a->position) + (b ? distance(to, b->position) : 0);
-    // A client does not receive which joints are broken: the distance shows it.
+    // Not every caller knows which joints are broken: the distance shows it.
     if (distance(from, to) > TORN * arms || arms * view->dots_per_unit < ARMS_DOTS)
         return;
     draw_between(view, canvas, a->position, from, colour);
