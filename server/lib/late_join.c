@@ -127,7 +127,8 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
         now - p->begun_ns >= FOLIOT__PROGRESS_NS)
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY,
                           "the session had no state to give it");
-    else if ((p->bulk_sent && p->acked < s->lockstep->log.first) ||
+    else if ((p->bulk_sent &&
+              (p->acked < s->lockstep->log.first || p->commanded < s->lockstep->log.first)) ||
              (p->joining && p->bulk < s->lockstep->log.first))
         foliot__keyframe_withdraw(s, peer); // what it lacks is forgotten
     else if (p->joining && now >= p->progress_ns) {

@@ -22,6 +22,7 @@
     1000000000u // a peer that says nothing is sent every other tick, after twice as much every
                 // fourth, ...
 #define RARELY_TICKS_MAX 64u
+#define COMMANDS_BACKLOG_MAX 1024u // reliable pieces: then a peer waits for its commands
 
 // -- making
 
@@ -311,13 +312,17 @@ static void relay_all(foliot__session *s)
     }
 }
 
-// Reliably: no packet repeats them.
+// Reliably: no packet repeats them. Those of a second may be megabytes: a newcomer, or a peer on a
+// slow way, gets more when it has acknowledged most of what it was sent.
 static void send_commands(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t end = foliot__lockstep_visible(s, peer);
     for (; p->commanded < end; p->commanded++) {
+        if (foliot_transport_get_backlog(s->server->config.transport, peer->id) >
+            COMMANDS_BACKLOG_MAX)
+            return;
         const foliot__tick_commands *c = foliot__command_log_find(&l->commands, p->commanded);
         for (uint32_t at = 0; c && at < c->total; at += FOLIOT__SCENE_PART_BYTES) {
             uint32_t left = c->total - at;

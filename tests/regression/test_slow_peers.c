@@ -6,6 +6,7 @@
 #include "check.h"
 #include "clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "foliot/client.h"
@@ -22,7 +23,7 @@ typedef struct host {
     foliot_body_definition ball;
 } host;
 
-static void open_server(host *h, uint64_t now_ns)
+static void open_server(host *h, foliot_session_mode mode, uint64_t now_ns)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     wire.bind = "127.0.0.1";
@@ -42,7 +43,9 @@ static void open_server(host *h, uint64_t now_ns)
     h->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     h->scene.bodies = &h->ball;
     h->scene.body_count = 1;
-    foliot_session_config session = {.name = "main", .scene = &h->scene, .pace_hz = 200};
+    h->scene.commands_max = 1000;
+    foliot_session_config session = {
+        .name = "main", .scene = &h->scene, .mode = mode, .pace_hz = 200};
     assert_int_equal(foliot_world_create(&h->scene, &session.world), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(h->server, &session, now_ns), FOLIOT_STATUS_OK);
 }
@@ -66,13 +69,39 @@ static void update(host *h, unsigned clients)
         foliot_client_update(h->clients[i], now_ns);
 }
 
+static void close_all(host *h)
+{
+    for (int i = 0; i < 2; i++) {
+        foliot_client_destroy(h->clients[i]);
+        foliot_transport_destroy(h->wires[i]);
+    }
+    foliot_server_destroy(h->server);
+    foliot_transport_destroy(h->wire);
+}
+
+// As many variables as there may be bytes in a tick.
+static void give_texts(host *h)
+{
+    char text[FOLIOT_VAR_TEXT_BYTES], key[8];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    for (int i = 0; i < 230; i++) {
+        foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
+        snprintf(key, sizeof key, "%d", i);
+        c.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, text);
+        c.as.var.key = key;
+        c.as.var.text = text;
+        assert_int_equal(foliot_server_command(h->server, "main", &c, NULL), FOLIOT_STATUS_OK);
+    }
+}
+
 static void a_peer_that_acknowledges_nothing_is_dropped(void **state)
 {
     (void)state;
     host h = {0};
     uint64_t begun_ns = clock_now_ns(), sent = 0, received = 0, most = 0;
     uint8_t bytes[FOLIOT_MESSAGE_BYTES_MAX] = {'x'};
-    open_server(&h, begun_ns);
+    open_server(&h, FOLIOT_SESSION_SNAPSHOTS, begun_ns);
     join(&h, 0, begun_ns);
     join(&h, 1, begun_ns);
     while (foliot_client_get_statistics(h.clients[0]).snapshots_received == 0 ||
@@ -108,18 +137,50 @@ static void a_peer_that_acknowledges_nothing_is_dropped(void **state)
     assert_true(told);
     assert_int_equal(foliot_client_get_state(h.clients[0]), FOLIOT_CLIENT_PLAYING);
     check_gt((double)received, 4000);
-    for (int i = 0; i < 2; i++) {
-        foliot_client_destroy(h.clients[i]);
-        foliot_transport_destroy(h.wires[i]);
+    close_all(&h);
+}
+
+// 60 KB of commands a tick, for a client that steps them and one that is never updated again.
+static void commands_wait_for_who_is_slow(void **state)
+{
+    (void)state;
+    host h = {0};
+    uint64_t begun_ns = clock_now_ns(), given = 0;
+    open_server(&h, FOLIOT_SESSION_LOCKSTEP, begun_ns);
+    join(&h, 0, begun_ns);
+    join(&h, 1, begun_ns);
+    while (foliot_client_get_statistics(h.clients[0]).ticks_stepped < 20 ||
+           foliot_client_get_statistics(h.clients[1]).ticks_stepped < 20) {
+        update(&h, 2);
+        check_below((double)(clock_now_ns() - begun_ns), 20e9);
     }
-    foliot_server_destroy(h.server);
-    foliot_transport_destroy(h.wire);
+    const foliot_server_counters *counted = foliot_server_get_counters(h.server);
+    uint64_t parts = counted->command_parts_sent, ticks = 0;
+    while (given < 200) {
+        update(&h, 1);
+        check_below((double)(clock_now_ns() - begun_ns), 40e9);
+        foliot_client_statistics seen = foliot_client_get_statistics(h.clients[0]);
+        const foliot_world *world = foliot_server_get_world(h.server, "main");
+        if (counted->ticks == ticks || foliot_world_get_tick(world) > seen.newest_tick + 20)
+            continue;
+        ticks = counted->ticks;
+        give_texts(&h);
+        given++;
+    }
+    // All go to the one who steps: 8 parts a tick. The other has a window's.
+    parts = counted->command_parts_sent - parts;
+    check_gt((double)parts, 1400);
+    check_below((double)parts, 1600 + 300);
+    assert_int_equal(foliot_client_get_state(h.clients[0]), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_statistics(h.clients[0]).divergences, 0);
+    close_all(&h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_peer_that_acknowledges_nothing_is_dropped),
+        cmocka_unit_test(commands_wait_for_who_is_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
