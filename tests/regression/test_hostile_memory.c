@@ -9,6 +9,7 @@
 
 #include "fake_server.h"
 #include "status.h"
+#include "wire/session_state.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -144,6 +145,56 @@ static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
     fake_server_close(&s);
 }
 
+static void count_and_send(void *user, const uint8_t *bytes, size_t length)
+{
+    foliot__message m = {.kind = FOLIOT__UPDATE,
+                         .as.update = {.tick = 500, .bytes = bytes, .length = (uint32_t)length}};
+    fake_server_send(user, &m);
+}
+
+// Updates of ticks that are far off wait to be shown; so many that the oldest are shown early.
+// Joints far apart take a page each.
+static void updates_that_wait_take_bounded_memory(void **state)
+{
+    (void)state;
+    static foliot__update_writer writer;
+    fake_server s = fake_server_open(false);
+    foliot__message m = fake_server_welcome(0, 8, false);
+    foliot_snapshot_body body = {.flags = FOLIOT_SNAPSHOT_ALIVE};
+    foliot_snapshot one = {.tick = 10, .count = 1, .capacity = 1, .bodies = &body};
+    foliot_snapshot_coder *coder;
+    foliot_snapshot_pieces pieces = {0};
+    foliot_sample sample;
+    foliot_var var = {.key = "k", .type = FOLIOT_VAR_TEXT};
+    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_STATUS_OK);
+    fake_server_send(&s, &m);
+    send_empty_slots(&s, coder, &pieces, &one);
+    fake_server_run(&s, 0.1);
+    assert_int_equal(foliot_client_sample(s.client, s.now_ns, &sample), FOLIOT_STATUS_OK);
+    size_t before = memory_in_use();
+    memset(var.text, 'x', sizeof var.text - 1);
+    foliot__update_begin(&writer, 8, count_and_send, &s);
+    for (int i = 0; i < 60000; i++) {
+        var.text[0] = (char)('a' + i % 26);
+        foliot__update_var(&writer, &var);
+        if (i % 300 == 0)
+            fake_server_run(&s, 0.005);
+    }
+    fake_server_run(&s, 0.1);
+    check_gt((double)foliot_client_get_statistics(s.client).update_bytes / (double)MIB, 14);
+    check_below((double)(memory_in_use() - before) / (double)MIB, 4);
+    assert_true(foliot_client_get_var(s.client, "k", &var)); // an older one, early
+    for (uint32_t i = 0; i < FOLIOT_CONSTRAINTS_MAX; i += 64)
+        foliot__update_joint_broken(&writer, i);
+    foliot__update_finish(&writer, false);
+    fake_server_run(&s, 0.3);
+    check_below((double)(memory_in_use() - before) / (double)MIB, 28);
+    assert_int_equal(foliot_client_get_state(s.client), FOLIOT_CLIENT_PLAYING);
+    foliot_snapshot_pieces_destroy(&pieces);
+    foliot_snapshot_coder_destroy(coder);
+    fake_server_close(&s);
+}
+
 static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
 {
     (void)state;
@@ -192,6 +243,7 @@ int main(void)
         cmocka_unit_test(a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes),
         cmocka_unit_test(a_scene_that_is_announced_takes_no_memory_before_it_comes),
         cmocka_unit_test(a_world_of_a_hundred_thousand_bodies_is_shown),
+        cmocka_unit_test(updates_that_wait_take_bounded_memory),
         cmocka_unit_test(a_piece_claims_no_more_bodies_than_its_bytes_can_carry),
         cmocka_unit_test(one_update_does_a_bounded_amount_of_work),
     };
