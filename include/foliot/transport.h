@@ -198,8 +198,8 @@ uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport
 // The round-trip time to a peer as the transport measures it; 0: unknown.
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
 // Pieces of reliable packets, of at most 1,400 bytes each, that the peer has not acknowledged. They
-// stay in memory: who sends more than a peer acknowledges looks here. At most 65,535. 0 also if it is
-// not known.
+// stay in memory: who sends more than a peer acknowledges looks here. At most 65,535. 0 also if it
+// is not known.
 uint32_t foliot_transport_get_backlog(const foliot_transport *transport, foliot_peer_id peer);
 // Belong to the transport and stay current.
 const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport);
