@@ -210,6 +210,10 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     if (config)
         ours = config->fingerprint;
     bool given = (ours.high | ours.low) != 0;
+    if (!given && replay->foreign) {
+        ours = foliot_simulation_kind_get_fingerprint(replay->foreign);
+        given = true;
+    }
     if (given ? foliot_digest_equal(ours, theirs) : foliot__fingerprint_fits(replay->scene, theirs))
         return FOLIOT_STATUS_OK;
     if (!given)
@@ -254,40 +258,116 @@ static foliot_status resume_replay(const char *file, foliot_replay *replay,
     return status;
 }
 
+// The file of the sink, held against other writers, and its recording. On an error both are closed.
+static foliot_status open_resumed(const char *file, const foliot_simulation_kind *kind,
+                                  foliot_recording_sink *sink, foliot_replay **replay,
+                                  char *problem, size_t bytes)
+{
+    foliot_damage damage = {0};
+    foliot_status status = foliot__file_sink(file, false, sink);
+    if (status != FOLIOT_STATUS_OK) {
+        set_problem(problem, bytes,
+                    status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
+                                                  : foliot__file_problem(errno));
+        return status;
+    }
+    status = kind ? foliot_replay_open_simulation(file, kind, replay, &damage)
+                  : foliot_replay_open(file, replay, &damage);
+    if (status == FOLIOT_STATUS_OK)
+        return status;
+    sink->close(sink->user);
+    set_problem(problem, bytes, *damage.text ? damage.text : foliot_status_get_text(status));
+    return status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : status;
+}
+
+static foliot_status refuse_resumption(foliot_replay *replay, const foliot_recording_sink *sink,
+                                       foliot_status status, char *problem, size_t bytes)
+{
+    sink->close(sink->user);
+    foliot_replay_close(replay);
+    if (problem && bytes && *problem == '\0')
+        set_problem(problem, bytes, foliot_status_get_text(status));
+    return status;
+}
+
 foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
                                       foliot_recording **recording, foliot_scene **scene,
                                       foliot_world **world, char *problem, size_t problem_bytes)
 {
     foliot_replay *replay = NULL;
     foliot_recording_sink sink;
-    foliot_damage damage = {0};
     set_problem(problem, problem_bytes, "");
+    foliot_status status = open_resumed(file, NULL, &sink, &replay, problem, problem_bytes);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    status = resume_replay(file, replay, config, &sink, recording, problem, problem_bytes);
+    if (status != FOLIOT_STATUS_OK)
+        return refuse_resumption(replay, &sink, status, problem, problem_bytes);
+    *world = replay->world;
+    *scene = replay->scene;
+    replay->world = NULL;
+    replay->scene = NULL;
+    foliot_replay_close(replay);
+    return FOLIOT_STATUS_OK;
+}
+
+// -- any other simulation
+
+static bool same_setup(const foliot_replay *replay, const foliot_simulation *simulation)
+{
+    const foliot_replay_summary *about = &replay->about;
+    return about->setup_bytes == simulation->setup_bytes &&
+           (about->setup_bytes == 0 ||
+            memcmp(about->setup, simulation->setup, about->setup_bytes) == 0);
+}
+
+// Takes the state that the replay has come to.
+static foliot_status take_state(const foliot_replay *replay, foliot_simulation *simulation)
+{
+    size_t length = 0;
+    foliot_status status = foliot_simulation_capture(&replay->simulation, NULL, 0, &length);
+    uint8_t *bytes = status == FOLIOT_STATUS_OK ? malloc(length + 1) : NULL;
+    if (status == FOLIOT_STATUS_OK)
+        status = bytes ? foliot_simulation_capture(&replay->simulation, bytes, length, &length)
+                       : FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_simulation_restore(simulation, bytes, length);
+    free(bytes);
+    return status;
+}
+
+foliot_status foliot_recording_resume_simulation(const char *file,
+                                                 const foliot_recording_config *config,
+                                                 foliot_simulation *simulation,
+                                                 foliot_recording **recording, char *problem,
+                                                 size_t problem_bytes)
+{
+    foliot_replay *replay = NULL;
+    foliot_recording_sink sink;
+    foliot_recording *resumed = NULL;
+    set_problem(problem, problem_bytes, "");
+    if (!foliot_simulation_kind_valid(simulation->kind) || (config && config->rules) ||
+        strcmp(simulation->kind->name, foliot_world_kind.name) == 0)
+        return FOLIOT_STATUS_INVALID;
     foliot_status status =
-        foliot__file_sink(file, false, &sink); // no other process may write from here on
-    if (status != FOLIOT_STATUS_OK) {
-        set_problem(problem, problem_bytes,
-                    status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
-                                                  : foliot__file_problem(errno));
+        open_resumed(file, simulation->kind, &sink, &replay, problem, problem_bytes);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    if (!same_setup(replay, simulation)) {
+        status = FOLIOT_STATUS_UNSUPPORTED;
+        set_problem(problem, problem_bytes, "it was recorded with another setup");
+    }
+    if (status == FOLIOT_STATUS_OK)
+        status = resume_replay(file, replay, config, &sink, &resumed, problem, problem_bytes);
+    if (status != FOLIOT_STATUS_OK)
+        return refuse_resumption(replay, &sink, status, problem, problem_bytes);
+    status = take_state(replay, simulation);
+    foliot_replay_close(replay);
+    if (status == FOLIOT_STATUS_OK) {
+        *recording = resumed;
         return status;
     }
-    status = foliot_replay_open(file, &replay, &damage);
-    if (status != FOLIOT_STATUS_OK) {
-        set_problem(problem, problem_bytes, damage.text);
-        status = status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : status;
-    } else {
-        status = resume_replay(file, replay, config, &sink, recording, problem, problem_bytes);
-    }
-    if (status == FOLIOT_STATUS_OK) {
-        *world = replay->world;
-        *scene = replay->scene;
-        replay->world = NULL;
-        replay->scene = NULL;
-    } else {
-        sink.close(sink.user);
-        if (problem && problem_bytes && *problem == '\0')
-            set_problem(problem, problem_bytes, foliot_status_get_text(status));
-    }
-    if (replay)
-        foliot_replay_close(replay);
+    foliot_recording_abandon(resumed);
+    set_problem(problem, problem_bytes, "its own state cannot be restored");
     return status;
 }

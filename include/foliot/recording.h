@@ -143,6 +143,15 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file,
                                                         foliot_scene **scene, foliot_world **world,
                                                         char *problem, size_t problem_bytes);
 
+// The same for a recording of any other simulation. `simulation` is the caller's, made from the
+// setup that the recording has (foliot_replay_get_summary), at whatever tick; it is brought to the
+// tick that the recording goes on from. On an error it stays as it was. FOLIOT_STATUS_UNSUPPORTED
+// also: a recording of another simulation, version or setup, or of a world; FOLIOT_STATUS_INVALID:
+// the kind's table, or a config with rules.
+FOLIOT_MUST_CHECK foliot_status foliot_recording_resume_simulation(
+    const char *file, const foliot_recording_config *config, foliot_simulation *simulation,
+    foliot_recording **recording, char *problem, size_t problem_bytes);
+
 // Proves that a player's token is the right one, without containing it: a recording may be given
 // to others. All zero: none.
 typedef struct foliot_player_proof {

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../support/chain.h"
 #include "../support/recording_fixture.h"
@@ -245,6 +246,95 @@ static void damage_is_found_anywhere(void **state)
     recording_memory_free(&memory);
 }
 
+// -- going on after a crash
+
+// As a crash would leave it, after `ticks` of the run of `record`.
+static void record_part(const char *file, const foliot_simulation_kind *kind, uint64_t ticks)
+{
+    foliot_simulation simulation;
+    foliot_recording *recording;
+    foliot_recording_config config = recording_fixture_config(20, 100);
+    foliot_input inputs[2];
+    demand(foliot_simulation_create(kind, "s", 1, &simulation));
+    demand(foliot_recording_open_simulation(file, &simulation, &config, &recording));
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        uint32_t count = inputs_of(tick, inputs);
+        demand(foliot_simulation_step(&simulation, inputs, count));
+        demand(foliot_recording_append_simulation(recording, &simulation, inputs, count));
+    }
+    demand(foliot_recording_wait(recording, false));
+    foliot_recording_abandon(recording);
+    foliot_simulation_destroy(&simulation);
+}
+
+static void it_goes_on_after_a_crash(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-foreign-XXXXXX", problem[256];
+    int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    recording_memory memory = {0};
+    foliot_digest digests[TICKS + 1];
+    foliot_recording_config config = recording_fixture_config(20, 100);
+    const foliot_simulation_kind *kind = chain_kind(CHAIN_NO_FAULT);
+    record(kind, &memory, digests);
+    record_part(file, kind, 150);
+    foliot_simulation simulation, other;
+    foliot_recording *recording = NULL;
+    demand(foliot_simulation_create(kind, "s", 1, &simulation));
+    // What does not fit it is refused, and leaves file and simulation as they were.
+    foliot_simulation_kind newer = *kind;
+    newer.version = 4;
+    demand(foliot_simulation_create(&newer, "s", 1, &other));
+    assert_int_equal(foliot_recording_resume_simulation(file, &config, &other, &recording, problem,
+                                                        sizeof problem),
+                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(problem, "these are version 4"));
+    foliot_simulation_destroy(&other);
+    demand(foliot_simulation_create(kind, "t", 1, &other));
+    assert_int_equal(foliot_recording_resume_simulation(file, &config, &other, &recording, problem,
+                                                        sizeof problem),
+                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(problem, "another setup"));
+    assert_int_equal(foliot_simulation_get_tick(&other), 0);
+    foliot_simulation_destroy(&other);
+    foliot_recording_config strange = config;
+    strange.fingerprint = (foliot_digest){1, 2};
+    assert_int_equal(foliot_recording_resume_simulation(file, &strange, &simulation, &recording,
+                                                        problem, sizeof problem),
+                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(problem, "fingerprint"));
+    assert_int_equal(foliot_recording_resume_simulation("/nowhere/x", &config, &simulation,
+                                                        &recording, problem, sizeof problem),
+                     FOLIOT_STATUS_IO);
+    // The last whole block ends at tick 140; the rest is played again, and goes to its end.
+    assert_int_equal(foliot_recording_resume_simulation(file, &config, &simulation, &recording,
+                                                        problem, sizeof problem),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_simulation_get_tick(&simulation), 140);
+    assert_int_equal(foliot_recording_get_resumption(recording)->tick, 140);
+    for (uint64_t tick = 140; tick < TICKS; tick++) {
+        foliot_input inputs[2];
+        uint32_t count = inputs_of(tick, inputs);
+        assert_true(foliot_digest_equal(foliot_simulation_get_digest(&simulation), digests[tick]));
+        demand(foliot_simulation_step(&simulation, inputs, count));
+        demand(foliot_recording_append_simulation(recording, &simulation, inputs, count));
+    }
+    demand(foliot_recording_close(recording, NULL));
+    foliot_simulation_destroy(&simulation);
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    demand(foliot_replay_open_simulation(file, kind, &replay, NULL));
+    demand(foliot_replay_verify(replay, NULL, &verdict));
+    assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.ticks, TICKS);
+    assert_true(foliot_digest_equal(verdict.digest, digests[TICKS]));
+    foliot_replay_close(replay);
+    recording_memory_free(&memory);
+    unlink(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +344,7 @@ int main(void)
         cmocka_unit_test(whoever_does_not_know_it_says_so),
         cmocka_unit_test(a_world_is_one_of_them),
         cmocka_unit_test(damage_is_found_anywhere),
+        cmocka_unit_test(it_goes_on_after_a_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
