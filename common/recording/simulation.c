@@ -18,7 +18,8 @@ bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind)
     bool parts = !kind->part_count == !kind->fields && !kind->part_count == !kind->part;
     bool stages = !kind->stages == !kind->watch && !kind->stages == (kind->stage_count == 0) &&
                   kind->stage_count <= FOLIOT_SIMULATION_STAGES_MAX;
-    return named && parts && stages && !(kind->watch && !kind->part_count);
+    bool orders = !kind->order || kind->step_tick;
+    return named && parts && stages && orders && !(kind->watch && !kind->part_count);
 }
 
 foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const void *setup,

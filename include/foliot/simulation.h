@@ -16,6 +16,7 @@
 
 #include "foliot/digest.h"
 #include "foliot/input.h"
+#include "foliot/rules.h"
 #include "foliot/status.h"
 #include "foliot/world.h"
 
@@ -27,6 +28,7 @@ extern "C" {
 #define FOLIOT_SIMULATION_BYTES_MAX (1u << 29) // that an instance may save
 #define FOLIOT_SETUP_BYTES_MAX (1u << 28)
 #define FOLIOT_SIMULATION_STAGES_MAX 15
+#define FOLIOT_ORDER_COMMANDS_MAX 16 // that one order may become
 
 // What the bits of a field mean: for printing them, and for the distance of two.
 typedef enum foliot_value_type {
@@ -97,6 +99,14 @@ typedef struct foliot_simulation_kind {
     const char *const *stages;
     uint32_t stage_count; // at most FOLIOT_SIMULATION_STAGES_MAX
     void (*watch)(void *self, void (*after_stage)(void *user, uint32_t stage), void *user);
+    // What a player's order (rules.h) does, on the server alone, between two steps: writes at most
+    // `capacity` commands (FOLIOT_ORDER_COMMANDS_MAX) for the step that follows, and returns their
+    // number. The commands are recorded and sent to all who step; the order itself is recorded, and
+    // a replay does not need it. Joins and leaves come too, with names. Changes nothing. Needs
+    // `step_tick`. NULL: orders of the kind GAME are counted as refused; chat passes to all, here
+    // as there.
+    uint32_t (*order)(const void *self, const foliot_order *order, foliot_command *commands,
+                      uint32_t capacity);
 } foliot_simulation_kind;
 
 // An instance, by value. The maker of `self` destroys it. `setup` is what it was made from; it is

@@ -86,6 +86,46 @@ void foliot__commands_close(foliot__session *session)
         close_list(session, foliot_rules_get_commands(game->rules), FOLIOT_COMMAND_SOURCE_RULES);
 }
 
+// -- orders to a simulation that is no world
+
+// What one order becomes, behind the commands that the tick has.
+static void take_order(foliot__session *session, const foliot_simulation *simulation,
+                       const foliot_order *order)
+{
+    foliot__game *game = &session->game;
+    foliot_command commands[FOLIOT_ORDER_COMMANDS_MAX] = {0};
+    uint32_t count =
+        simulation->kind->order(simulation->self, order, commands, FOLIOT_ORDER_COMMANDS_MAX);
+    for (uint32_t i = 0; i < count && i < FOLIOT_ORDER_COMMANDS_MAX; i++) {
+        commands[i].sequence = game->sequence + 1;
+        commands[i].source = FOLIOT_COMMAND_SOURCE_RULES;
+        if (!foliot_command_valid(&commands[i], NULL) ||
+            game->commands.count == game->commands_max ||
+            game->commands.encoded_bytes + foliot_command_encode(&commands[i], NULL, 0) >
+                FOLIOT_COMMAND_TICK_BYTES_MAX ||
+            foliot_command_list_append(&game->commands, &commands[i]) != FOLIOT_STATUS_OK) {
+            session->server->counters.commands_refused++;
+            continue;
+        }
+        game->sequence++;
+        session->server->counters.commands++;
+    }
+}
+
+void foliot__commands_take_orders(foliot__session *session)
+{
+    const foliot__game *game = &session->game;
+    if (session->world || !session->lockstep)
+        return;
+    const foliot_simulation *simulation = &session->lockstep->simulation;
+    for (uint32_t i = 0; i < game->order_count; i++) {
+        if (simulation->kind->order)
+            take_order(session, simulation, &game->orders[i]);
+        else if (game->orders[i].kind == FOLIOT_ORDER_GAME)
+            session->server->counters.orders_refused++;
+    }
+}
+
 // -- rules
 
 void foliot__rules_run(foliot__session *session)

@@ -311,7 +311,9 @@ void foliot__orders_acknowledge(foliot__session *session);
 // commands.c
 foliot_status foliot__game_create(foliot__session *session, const foliot_session_config *config);
 void foliot__game_destroy(foliot__session *session);
-void foliot__commands_close(foliot__session *session);     // of the tick that is closed now
+void foliot__commands_close(foliot__session *session); // of the tick that is closed now
+// Of a simulation that is no world: what the orders closed with that tick become.
+void foliot__commands_take_orders(foliot__session *session);
 void foliot__rules_run(foliot__session *session);          // after its step, on the same thread
 void foliot__rules_take_results(foliot__session *session); // when the step is taken in
 

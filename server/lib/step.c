@@ -137,11 +137,13 @@ static foliot_status append_step(foliot__session *s)
     if (s->world)
         return foliot_recording_append_tick(s->recording, s->world, &tick, game->orders,
                                             game->order_count);
-    if (game->commands.count == 0)
-        return foliot_recording_append_simulation(s->recording, &s->lockstep->simulation, s->inputs,
+    const foliot_simulation *simulation = &s->lockstep->simulation;
+    bool takes_orders = simulation->kind->order;
+    if (game->commands.count == 0 && !takes_orders)
+        return foliot_recording_append_simulation(s->recording, simulation, s->inputs,
                                                   s->input_count);
-    return foliot_recording_append_simulation_tick(s->recording, &s->lockstep->simulation, &tick,
-                                                   NULL, 0);
+    return foliot_recording_append_simulation_tick(s->recording, simulation, &tick, game->orders,
+                                                   takes_orders ? game->order_count : 0);
 }
 
 // Once stopped, a recording counts what is missing.
@@ -179,6 +181,7 @@ static void start_step(foliot__session *s)
     foliot__commands_close(s);
     for (uint32_t p = 0; p < s->player_limit; p++)
         collect_inputs(s, p);
+    foliot__commands_take_orders(s);
     if (s->lockstep)
         foliot__lockstep_closed(s);
     s->running = true;
@@ -216,6 +219,14 @@ static void report_step(foliot__session *s)
     for (uint32_t i = 0; i < count; i++)
         if (events[i].kind == FOLIOT_EVENT_SPAWN && events[i].b < s->player_limit)
             announce(s, events[i].b, true);
+}
+
+// Those who joined in this step. A simulation that is no world has no slots to name.
+static void announce_joined(foliot__session *s)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i].kind == FOLIOT_INPUT_JOIN)
+            announce(s, s->inputs[i].player, true);
 }
 
 // Where ticks are made up for, the next snapshot is due already: sending both to all would only
@@ -306,6 +317,8 @@ static void finish_step(foliot__session *s)
     }
     if (s->world)
         report_step(s);
+    else
+        announce_joined(s);
     foliot__updates_step(s);
     foliot__rules_take_results(s);
     foliot__messages_record(s);

@@ -82,8 +82,11 @@ static void open_session(arena *a, const arena_options *options)
     if (options->record) {
         foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
-        must(foliot_recording_open(options->record, &a->scene, NULL, session.world, &config,
-                                   &a->recording));
+        config.commands = options->kind && options->kind->step_tick;
+        must(options->kind ? foliot_recording_open_simulation(options->record, &a->simulation,
+                                                              &config, &a->recording)
+                           : foliot_recording_open(options->record, &a->scene, NULL, session.world,
+                                                   &config, &a->recording));
         session.recording = a->recording;
     }
     must(foliot_server_add_session(a->server, &session, a->now_ns));
