@@ -152,6 +152,18 @@ static void store_state(foliot__lockstep_client *l)
     l->held_length[place] = status == FOLIOT_STATUS_OK ? length : 0;
 }
 
+const uint8_t *foliot__lockstep_client_state_of(const foliot__lockstep_client *l, uint64_t tick,
+                                                size_t *length)
+{
+    *length = 0;
+    if (!l->begun || !l->held || tick < l->start || tick > l->tick ||
+        l->tick - tick >= l->held_ticks)
+        return NULL;
+    size_t place = tick % l->held_ticks;
+    *length = l->held_length[place];
+    return *length ? l->held + place * l->held_stride : NULL;
+}
+
 static bool begin_from_state(foliot__lockstep_client *l)
 {
     size_t head = 4 * (size_t)l->state_players;
@@ -171,6 +183,7 @@ static bool begin_from_state(foliot__lockstep_client *l)
     l->next.valid = false;
     reserve_states(l);
     memset(l->held_length, 0, sizeof l->held_length); // of other ticks
+    store_state(l);
     l->begun = true;
     return true;
 }

@@ -117,6 +117,9 @@ void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8
 // Steps one closed tick. False if the next one has not arrived.
 bool foliot__lockstep_client_step(foliot__lockstep_client *l);
 bool foliot__lockstep_client_ready(const foliot__lockstep_client *l); // it has
+// The captured state of a tick that was stepped lately; NULL: it is not kept.
+const uint8_t *foliot__lockstep_client_state_of(const foliot__lockstep_client *l, uint64_t tick,
+                                                size_t *length);
 uint64_t
 foliot__lockstep_client_backlog(const foliot__lockstep_client *l); // closed ticks not stepped yet
 

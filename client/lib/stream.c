@@ -186,8 +186,9 @@ static bool step_closed_ticks(foliot_client *c)
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
         foliot__updates_stepped(c);
-        if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX && world &&
-            foliot__buffer_put(&c->buffer, world))
+        if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX &&
+            (world ? foliot__buffer_put(&c->buffer, world)
+                   : c->kind.create != foliot_world_kind.create))
             snapshot_complete(c, c->lockstep->tick);
     }
     return steps > 0;

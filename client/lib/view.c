@@ -42,6 +42,8 @@ static void show_spawns(foliot_client *client, foliot_sample *sample)
 
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
 {
+    if (client->lockstep && client->kind.create != foliot_world_kind.create)
+        return FOLIOT_STATUS_UNSUPPORTED;
     if (!client->welcomed || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
     // The render time never goes back, neither for a late snapshot nor after a reconnect.
@@ -54,6 +56,30 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     client->shown_tick = sample->render_tick = fmax(sample->render_tick, client->shown_tick);
     foliot__updates_show(client);
     show_spawns(client, sample);
+    client->statistics.samples++;
+    client->statistics.samples_starved += sample->starved;
+    client->delay_sum += foliot__playout_delay_ms(&client->playout);
+    client->delay_count++;
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t now_ns,
+                                              foliot_simulation_sample *sample)
+{
+    const foliot__lockstep_client *l = client->lockstep;
+    if (client->welcomed && !l)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    if (!client->welcomed || !l->begun || !client->playout.started)
+        return FOLIOT_STATUS_AGAIN;
+    double wanted = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
+    // Behind a new state by a restart of the server: the newest tick is all that there is.
+    double tick = fmax(fmin(wanted, (double)l->tick), client->shown_tick);
+    *sample = (foliot_simulation_sample){.render_tick = tick, .tick = (uint64_t)tick};
+    sample->fraction = tick - (double)sample->tick;
+    sample->starved = wanted > (double)l->tick;
+    sample->before = foliot__lockstep_client_state_of(l, sample->tick, &sample->before_bytes);
+    sample->after = foliot__lockstep_client_state_of(l, sample->tick + 1, &sample->after_bytes);
+    client->shown_tick = tick;
     client->statistics.samples++;
     client->statistics.samples_starved += sample->starved;
     client->delay_sum += foliot__playout_delay_ms(&client->playout);

@@ -179,9 +179,31 @@ typedef struct foliot_sample {
                                      // velocities follow from two orientations
     bool starved; // no snapshot beyond the render time: extrapolated, for a bounded time
 } foliot_sample;
-// FOLIOT_STATUS_AGAIN before the first complete snapshot, and in lockstep before the first state.
+// FOLIOT_STATUS_AGAIN before the first complete snapshot, and in lockstep before the first state;
+// FOLIOT_STATUS_UNSUPPORTED in lockstep with a simulation that is no world
+// (foliot_client_sample_simulation).
 FOLIOT_MUST_CHECK foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns,
                                                      foliot_sample *sample);
+
+// In lockstep, whatever is stepped: the two states between which the render time lies. The adaptive
+// delay is that of foliot_client_sample; either drives the same render time. To draw in between,
+// keep two instances of the same setup (foliot_client_get_simulation), restore each from the bytes
+// of its tick (foliot_simulation_restore), and mix what they hold by `fraction`.
+typedef struct foliot_simulation_sample {
+    double render_tick;            // in ticks, fractional, never falling: tick + fraction
+    uint64_t tick;                 // the state at or before the render time
+    double fraction;               // of the way to the state after it, 0 <= fraction < 1
+    const uint8_t *before, *after; // captured states of `tick` and `tick` + 1, valid until the next
+                                   // update. NULL: not kept. 8 MiB of states are, at most 1,024,
+                                   // and none where fewer than about 20 fit
+    size_t before_bytes, after_bytes;
+    bool starved; // no state beyond the render time: it waits at the newest one, and `after` is
+                  // NULL
+} foliot_simulation_sample;
+// FOLIOT_STATUS_AGAIN before the first step; FOLIOT_STATUS_UNSUPPORTED: not in lockstep.
+FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *client,
+                                                                uint64_t now_ns,
+                                                                foliot_simulation_sample *sample);
 
 // Counts since the client was made, and measurements. X(type, name)
 // clang-format off

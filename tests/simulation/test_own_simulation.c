@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// test_own_simulation.c: sessions of a simulation that is no world. Goal: its clients learn who
+// plays, get messages, turn orders into commands that all step alike, and have the two states
+// around their render time. Method: the tally (tests/support/tally.h) on a virtual clock.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "base/bytes.h"
+#include "status.h"
+#include "tally.h"
+
+// An order is a var of its text; of "many" there are more than a tick may take, of "bad" none that
+// is valid.
+static uint32_t take_order(const void *self, const foliot_order *order, foliot_command *commands,
+                           uint32_t capacity)
+{
+    (void)self;
+    bool many = order->length == 4 && memcmp(order->bytes, "many", 4) == 0,
+         bad = order->length == 3 && memcmp(order->bytes, "bad", 3) == 0;
+    uint32_t count = many ? capacity : 1;
+    if (order->kind == FOLIOT_ORDER_LEFT)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        commands[i] = foliot_command_default(FOLIOT_COMMAND_var);
+        commands[i].fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
+        commands[i].as.var.key = bad ? "" : "order";
+        commands[i].as.var.integer = order->player * 1000 + order->length;
+    }
+    return many ? UINT32_MAX : count; // more than there is room for is not read
+}
+
+static foliot_simulation_kind kind_with_orders(void)
+{
+    foliot_simulation_kind kind = *tally_kind(true);
+    kind.order = take_order;
+    return kind;
+}
+
+static unsigned join(arena *a, const char *network, const char *name)
+{
+    foliot_client_config config = foliot_client_config_default();
+    config.simulation = a->options.kind;
+    config.name = name;
+    unsigned client = arena_join(a, network, &config);
+    a->bots[client] = true;
+    return client;
+}
+
+// How many events of a kind wait; the last one's text goes to `text`.
+static unsigned events_of(arena *a, unsigned client, foliot_client_event_kind kind, char text[256])
+{
+    foliot_client_event event;
+    unsigned count = 0;
+    while (foliot_client_poll(a->clients[client], &event)) {
+        if (event.kind != kind)
+            continue;
+        count++;
+        snprintf(text, 256, "%s", (const char *)event.bytes);
+    }
+    return count;
+}
+
+static void players_come_and_go_by_name(void **state)
+{
+    (void)state;
+    char text[256] = "";
+    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    join(a, "delay=20ms", "ada");
+    arena_run(a, 1);
+    assert_int_equal(events_of(a, 0, FOLIOT_CLIENT_JOINED, text), 1);
+    assert_string_equal(text, "ada");
+    join(a, "delay=20ms", "bob");
+    arena_run(a, 1);
+    assert_int_equal(events_of(a, 0, FOLIOT_CLIENT_JOINED, text), 1);
+    assert_string_equal(text, "bob");
+    assert_string_equal(foliot_client_get_name(a->clients[0], 1), "bob");
+    assert_int_equal(events_of(a, 1, FOLIOT_CLIENT_JOINED, text), 2);
+    foliot_client_leave(a->clients[1], a->now_ns);
+    arena_run(a, 1);
+    assert_int_equal(events_of(a, 0, FOLIOT_CLIENT_LEFT, text), 1);
+    assert_string_equal(text, "bob");
+    arena_destroy(a);
+}
+
+static void messages_of_the_host_and_chat_arrive(void **state)
+{
+    (void)state;
+    char text[256] = "";
+    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    join(a, "delay=20ms", "ada");
+    join(a, "loss=10%,delay=20ms", "bob");
+    arena_run(a, 1);
+    assert_int_equal(foliot_server_message(a->server, "main", FOLIOT_TO_ALL, "hello", 5, true),
+                     FOLIOT_STATUS_OK);
+    arena_run(a, 1);
+    assert_int_equal(events_of(a, 1, FOLIOT_CLIENT_MESSAGE, text), 1);
+    assert_string_equal(text, "hello");
+    assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_CHAT, "hi", 2, NULL),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "x", 1, NULL),
+                     FOLIOT_STATUS_OK);
+    arena_run(a, 2);
+    assert_int_equal(events_of(a, 1, FOLIOT_CLIENT_CHAT, text), 1);
+    assert_string_equal(text, "hi");
+    assert_int_equal(arena_counted(a)->orders_refused, 1); // nobody takes it
+    assert_int_equal(arena_seen(a, 0).orders_waiting, 0);
+    arena_destroy(a);
+}
+
+static void orders_become_commands_for_all(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = kind_with_orders();
+    arena *a = arena_create(&(arena_options){.kind = &kind, .input_delay = 3});
+    join(a, "delay=20ms", "ada");
+    join(a, "loss=20%,delay=40ms,jitter=0-60ms", "bob");
+    arena_run(a, 1);
+    check_ge(arena_counted(a)->commands, 2); // they joined
+    uint64_t before = arena_counted(a)->commands;
+    for (int i = 0; i < 20; i++) {
+        for (unsigned client = 0; client < 2; client++)
+            assert_int_equal(
+                foliot_client_order(a->clients[client], FOLIOT_ORDER_GAME, "abc", 1 + i % 3, NULL),
+                FOLIOT_STATUS_OK);
+        arena_run(a, 0.2);
+    }
+    join(a, "loss=10%,delay=30ms", "late");
+    arena_run(a, 3);
+    assert_int_equal(arena_counted(a)->commands, before + 2 * 20 + 1);
+    assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "many", 4, NULL),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "bad", 3, NULL),
+                     FOLIOT_STATUS_OK);
+    arena_run(a, 3);
+    assert_int_equal(arena_counted(a)->commands, before + 2 * 20 + 1 + FOLIOT_ORDER_COMMANDS_MAX);
+    assert_int_equal(arena_counted(a)->commands_refused, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(arena_agrees(a, i));
+        assert_int_equal(arena_seen(a, i).divergences, 0);
+    }
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
+// Orders are in the recording, which replays from its commands.
+static void a_recording_has_the_orders(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-own-XXXXXX";
+    int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    foliot_simulation_kind kind = kind_with_orders();
+    arena *a = arena_create(&(arena_options){.kind = &kind, .record = file});
+    join(a, "delay=20ms", "ada");
+    arena_run(a, 1);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "turn", 4, NULL),
+                         FOLIOT_STATUS_OK);
+        arena_run(a, 0.3);
+    }
+    assert_int_equal(arena_counted(a)->ticks_unrecorded, 0);
+    arena_destroy(a);
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    assert_int_equal(foliot_replay_open_simulation(file, &kind, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_get_summary(replay)->orders, 6); // one says who joined
+    assert_int_equal(foliot_replay_get_summary(replay)->commands, 6);
+    foliot_replay_close(replay);
+    unlink(file);
+}
+
+static uint64_t tick_in(const uint8_t *bytes, size_t length)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    assert_int_equal(length, 16);
+    return foliot__read_u64(&r);
+}
+
+static void states_around_the_render_time(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    foliot_simulation_sample sample;
+    foliot_sample bodies;
+    double last = 0;
+    unsigned between = 0;
+    join(a, "delay=20ms,jitter=0-30ms", "ada");
+    assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
+                     FOLIOT_STATUS_AGAIN);
+    arena_run(a, 2);
+    for (int i = 0; i < 1000; i++) {
+        arena_run(a, 0.007);
+        assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
+                         FOLIOT_STATUS_OK);
+        assert_true(sample.render_tick >= last);
+        assert_true(sample.fraction >= 0 && sample.fraction < 1);
+        assert_true(sample.render_tick == (double)sample.tick + sample.fraction);
+        assert_non_null(sample.before);
+        assert_int_equal(tick_in(sample.before, sample.before_bytes), sample.tick);
+        if (sample.after)
+            assert_int_equal(tick_in(sample.after, sample.after_bytes), sample.tick + 1);
+        between += sample.after && sample.fraction > 0;
+        last = sample.render_tick;
+    }
+    check_gt(between, 900);
+    check_gt(last, 300);
+    assert_int_equal(foliot_client_sample(a->clients[0], a->now_ns, &bodies),
+                     FOLIOT_STATUS_UNSUPPORTED);
+    check_gt(arena_seen(a, 0).samples, 900);
+    a->asleep[0] = true; // nothing more comes: it waits at the newest state
+    arena_run(a, 1);
+    assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
+                     FOLIOT_STATUS_OK);
+    assert_true(sample.starved);
+    assert_null(sample.after);
+    assert_true(sample.fraction == 0);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(players_come_and_go_by_name),
+        cmocka_unit_test(messages_of_the_host_and_chat_arrive),
+        cmocka_unit_test(orders_become_commands_for_all),
+        cmocka_unit_test(a_recording_has_the_orders),
+        cmocka_unit_test(states_around_the_render_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
