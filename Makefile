@@ -53,7 +53,8 @@ PROGRAMS := $(patsubst tools/%/main.c,$(BUILD)/foliot-%,$(wildcard tools/*/main.
 TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/*/test_*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c))) \
+            $(patsubst examples/%.c,$(BUILD)/examples/%.so,$(sort $(wildcard examples/modules/*.c)))
 
 # Games whose rules are in C: modules for foliot-server, games/NAME/*.c.
 GAMES := $(patsubst %,$(BUILD)/games/%.so,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard games/*/*.c))))))
@@ -131,6 +132,9 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
+# What loads shared objects, for the programs alone.
+MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
+$(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
 $(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o
 $(BUILD)/tests/unit/test_siege: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard games/siege/*.c))
@@ -143,6 +147,11 @@ $(TEST_OBJECTS): | $(call deps_of,test)
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(BUILD)/libfoliot.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_test) $(LIBS)
+
+# Modules that call nothing of the library.
+$(BUILD)/examples/modules/%.so: $(BUILD)/obj/examples/modules/%.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -o $@ $<
 
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/libfoliot.a
 	@mkdir -p $(@D)
@@ -212,7 +221,7 @@ install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	install -m 644 $(ZSH_COMPLETIONS) $(zsh_dir)
 	install -m 644 $(wildcard *.md) LICENSE $(doc_dir)
 	find docs -type f -not -path 'docs/man/*' -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
-	install -m 644 examples/* $(doc_dir)/examples
+	find examples -type f -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
 	$(FILL) foliot.pc.in > $(lib_dir)/pkgconfig/foliot.pc
 	$(FILL) cmake/foliotConfig.cmake.in > $(lib_dir)/cmake/foliot/foliotConfig.cmake
 	$(FILL) cmake/foliotConfigVersion.cmake.in > $(lib_dir)/cmake/foliot/foliotConfigVersion.cmake

@@ -15,10 +15,11 @@
 #include "fault.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
+#include "module/module.h"
 #include "screen.h"
 
 typedef struct foliot__client_options {
-    const char *session, *name, *bot, *impair, *trace, *perturb, *view;
+    const char *session, *name, *bot, *impair, *trace, *perturb, *view, *simulation;
     double seconds, steps_seconds, connect_seconds;
     uint64_t ticks, clients;
     bool json, spectate, force, divergence_ends;
@@ -49,6 +50,7 @@ typedef struct foliot__app {
     bool stopping, waited; // the missing answer was reported
     uint64_t started_ns, frame_ns;
     foliot_digest fingerprint;
+    const foliot__module *module; // NULL: worlds
 } foliot__app;
 
 // -- session.c -- All return 0 or an exit code, with a sentence on stderr.
@@ -61,6 +63,8 @@ int foliot__app_start(foliot__app *app); // the timer: uv_run may follow
 void foliot__report(const foliot__app *app); // on stdout; why a client failed, on stderr
 void foliot__trace_sample(foliot__app *app, const foliot_client *client,
                           const foliot_sample *sample);
+void foliot__trace_simulation(foliot__app *app, const foliot_client *client,
+                              const foliot_simulation_sample *sample);
 int foliot__trace_close(const foliot__app *app);
 int foliot__app_exit_code(const foliot__app *app);
 

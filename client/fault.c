@@ -51,7 +51,9 @@ static void report_divergence(foliot__fault *fault, const foliot_client *client,
         return;
     foliot_divergence_report_print_text(found, foliot_client_get_scene(client), text, sizeof text);
     fprintf(stderr, "foliot-client: %s", text);
-    if (fault->files == FOLIOT__FAULT_FILES_MAX)
+    const foliot_simulation *stepped = foliot_client_get_simulation(client);
+    bool world = stepped && strcmp(stepped->kind->name, foliot_world_kind.name) == 0;
+    if (fault->files == FOLIOT__FAULT_FILES_MAX || (stepped && !world))
         return;
     foliot_divergence_report_name_file(found, "client", file, sizeof file);
     foliot_status status =

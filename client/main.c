@@ -56,6 +56,10 @@ static const foliot__option options[] = {
      .help = "lockstep: adds a fault to the state, to test that it is found"},
     {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace,
      .help = "writes one JSON line for every rendered sample"},
+    {"simulation", "FILE", FOLIOT__OPTION_TEXT, &given.simulation,
+     .help =
+         "lockstep: module (.so) of the simulation that the server hosts; it runs with all your "
+         "rights"},
     {"view", "SIDE", FOLIOT__OPTION_TEXT, &given.view,
      .help = "top, front, side or corner (default: what fits the scene)"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &given.json,
@@ -138,6 +142,26 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
     return 0;
 }
 
+// The module of another simulation than foliot's world. 0 or an exit code.
+static int load_simulation(foliot__app *a, const foliot__arguments *arguments)
+{
+    char problem[512];
+    if (!given.simulation)
+        return 0;
+    bool games = given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_PLAY;
+    if (given.perturb || given.view || games)
+        return foliot__options_wrong(&program, arguments,
+                                     "%s is of worlds: --simulation names none",
+                                     given.perturb ? "--perturb"
+                                     : given.view  ? "--view"
+                                                   : "--bot play");
+    a->module = foliot__module_load(given.simulation, problem, sizeof problem);
+    if (a->module)
+        return 0;
+    fprintf(stderr, "foliot-client: %s: %s\n", given.simulation, problem);
+    return FOLIOT__EXIT_SCENE;
+}
+
 // All players, and the loop that runs them. 0 or an exit code.
 static int open_app(foliot__app *a, const foliot_impairment *impairment)
 {
@@ -150,7 +174,9 @@ static int open_app(foliot__app *a, const foliot_impairment *impairment)
     a->players = calloc(a->count, sizeof *a->players);
     if (!a->players)
         return foliot__no_loop(UV_ENOMEM);
-    a->fingerprint = given.force ? foliot_get_fingerprint() : foliot__fingerprint_base();
+    a->fingerprint = a->module     ? foliot_simulation_kind_get_fingerprint(&a->module->kind)
+                     : given.force ? foliot_get_fingerprint()
+                                   : foliot__fingerprint_base();
     // Before the host's name is looked up, which may take long.
     fprintf(stderr, "foliot-client: connecting to %s ...\n", a->address);
     int code = 0;
@@ -182,6 +208,8 @@ int main(int argc, char **argv)
         return code;
     code = prepare(&a, &arguments, &impairment);
     if (code == 0)
+        code = load_simulation(&a, &arguments);
+    if (code == 0)
         code = open_app(&a, &impairment);
     if (code)
         return code;
@@ -193,7 +221,7 @@ int main(int argc, char **argv)
                                               .abandon = foliot__screen_abandon};
     foliot__watchdog_start(&watchdog);
     if (!given.bot && a.count == 1 && !given.json)
-        a.screen = foliot__screen_open(given.view);
+        a.screen = foliot__screen_open(given.view, a.module);
     uv_run(&a.loop, UV_RUN_DEFAULT);
     foliot__screen_close(a.screen);
     code = foliot__app_exit_code(&a);

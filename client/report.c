@@ -42,6 +42,22 @@ void foliot__trace_sample(foliot__app *a, const foliot_client *client, const fol
     foliot__json_line(&json);
 }
 
+void foliot__trace_simulation(foliot__app *a, const foliot_client *client,
+                              const foliot_simulation_sample *sample)
+{
+    foliot__json json = foliot__json_to(a->trace);
+    foliot__json_object(&json, NULL);
+    foliot__json_real(&json, "render_tick", sample->render_tick);
+    foliot__json_real(&json, "render_time", sample->render_tick * foliot_client_get_dt(client));
+    foliot__json_count(&json, "tick", sample->tick);
+    foliot__json_real(&json, "fraction", sample->fraction);
+    foliot__json_bool(&json, "starved", sample->starved);
+    foliot__json_count(&json, "before_bytes", sample->before_bytes);
+    foliot__json_count(&json, "after_bytes", sample->after_bytes);
+    foliot__json_close(&json);
+    foliot__json_line(&json);
+}
+
 int foliot__trace_close(const foliot__app *a)
 {
     if (!a->trace)

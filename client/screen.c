@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/terminal.h"
+#include "base/text.h"
 #include "board.h"
 #include "view/view.h"
 
@@ -33,13 +34,14 @@ struct foliot__screen {
     uint64_t buttons_until;
     uint16_t buttons;
     foliot__board board;
+    const foliot__module *module; // NULL: worlds
 };
 
 // The terminal as it was, for foliot__screen_abandon.
 static struct termios taken_from;
 static _Atomic(bool) taken;
 
-foliot__screen *foliot__screen_open(const char *side)
+foliot__screen *foliot__screen_open(const char *side, const foliot__module *module)
 {
     if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin))
         return NULL;
@@ -48,6 +50,7 @@ foliot__screen *foliot__screen_open(const char *side)
         free(screen);
         return NULL;
     }
+    screen->module = module;
     screen->chosen = side && foliot__view_side_of(side, &screen->view.side);
     struct termios raw = screen->before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
@@ -182,8 +185,9 @@ static void draw_names(foliot__screen *screen, const foliot_client *client,
     }
 }
 
-static void draw_status(foliot__screen *screen, const foliot_client *client,
-                        const foliot_sample *sample, const char *server)
+// `what`: the side that is looked from, or the name of another simulation.
+static void draw_status(foliot__screen *screen, const foliot_client *client, double render_tick,
+                        bool starved, const char *what, const char *server)
 {
     foliot_client_statistics s = foliot_client_get_statistics(client);
     char line[512];
@@ -192,7 +196,7 @@ static void draw_status(foliot__screen *screen, const foliot_client *client,
     foliot__canvas_blank(&screen->canvas, last - 1);
     foliot__canvas_blank(&screen->canvas, last);
     snprintf(line, sizeof line, " %s on %s   tick %.0f   %s ", foliot_client_get_scene_name(client),
-             server, sample->render_tick, foliot__view_name(screen->view.side));
+             server, render_tick, what);
     foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);
     snprintf(line, sizeof line,
              " rtt %.0f ms  loss %.1f %%  jitter %.1f ms  delay %.0f ms  starved %llu  %.0f B a "
@@ -206,8 +210,8 @@ static void draw_status(foliot__screen *screen, const foliot_client *client,
     // At the right edge, where it is seen however narrow the terminal is.
     const char *trouble = foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING
                               ? " RECONNECTING "
-                          : sample->starved ? " STARVED "
-                                            : "";
+                          : starved ? " STARVED "
+                                    : "";
     foliot__canvas_text(&screen->canvas, (int32_t)screen->canvas.columns - (int32_t)strlen(trouble),
                         0, FOLIOT__COLOUR_RED, trouble);
 }
@@ -252,7 +256,31 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
     foliot__view_paint(&screen->view, &screen->canvas, screen->figures, screen->figure_count);
     draw_joints(screen, client, sample);
     draw_names(screen, client, sample);
-    draw_status(screen, client, sample, server);
+    draw_status(screen, client, sample->render_tick, sample->starved,
+                foliot__view_name(screen->view.side), server);
+    foliot__board_draw(&screen->board, &screen->canvas, client);
+    print_canvas(screen);
+}
+
+void foliot__screen_draw_simulation(foliot__screen *screen, const foliot_client *client,
+                                    const foliot_simulation_sample *sample, const char *server)
+{
+    const foliot_simulation *s = foliot_client_get_simulation(client);
+    if (!s || !fit_terminal(screen))
+        return;
+    uint32_t rows = screen->canvas.rows > 4 ? screen->canvas.rows - 4 : 1;
+    char *text = foliot__module_draw(screen->module, s->self, screen->canvas.columns, rows);
+    const char *at = text;
+    for (uint32_t row = 0; at && *at && row < rows; row++) {
+        char line[512], clean[512];
+        size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : 511), at);
+        foliot__canvas_text(&screen->canvas, 0, (int32_t)row + 2, FOLIOT__COLOUR_INK,
+                            foliot__text_clean(clean, sizeof clean, line));
+        at += length + (at[length] == '\n');
+    }
+    free(text);
+    draw_status(screen, client, sample->render_tick, sample->starved, s->kind->name, server);
     foliot__board_draw(&screen->board, &screen->canvas, client);
     print_canvas(screen);
 }

@@ -4,12 +4,14 @@
 #define FOLIOT_CLIENT_SCREEN_H
 
 #include "foliot/client.h"
+#include "module/module.h"
 
 typedef struct foliot__screen foliot__screen;
 
 // Takes the terminal over (raw, alternate screen) until closed. NULL if there is none. `side`:
 // where to look from (foliot__view_side_of); NULL: what fits the scene.
-foliot__screen *foliot__screen_open(const char *side);
+// `module`: of a simulation that is no world; NULL.
+foliot__screen *foliot__screen_open(const char *side, const foliot__module *module);
 void foliot__screen_close(foliot__screen *screen);
 // Restores the terminal and nothing else, from any thread: for the end of the process.
 void foliot__screen_abandon(void);
@@ -19,6 +21,9 @@ void foliot__screen_wait(foliot__screen *screen, const char *server, double wait
                          double left_seconds);
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
                          const foliot_sample *sample, const char *server);
+// What the module draws of the newest state.
+void foliot__screen_draw_simulation(foliot__screen *screen, const foliot_client *client,
+                                    const foliot_simulation_sample *sample, const char *server);
 // What the session says: chat, messages, who comes and goes. Shown for a while, the newest last.
 void foliot__screen_say(foliot__screen *screen, uint64_t now_ns, const char *text);
 // The line that was entered since the last call, "" if it is empty; NULL: none was.

@@ -112,18 +112,46 @@ static void wait_on_screen(foliot__app *a, foliot__app_player *p, uint64_t now)
         leave_session(p, now);
 }
 
+static void begin_play(foliot__app_player *p, uint64_t now)
+{
+    if (p->playing)
+        return;
+    p->playing = true;
+    p->began_ns = now;
+}
+
+// Of a simulation that is no world.
+static void show_simulation(foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    foliot_simulation_sample sample;
+    if (foliot_client_sample_simulation(p->client, now, &sample) != FOLIOT_STATUS_OK) {
+        if (a->screen && !p->playing)
+            wait_on_screen(a, p, now);
+        return;
+    }
+    begin_play(p, now);
+    if (a->trace && p == &a->players[0])
+        foliot__trace_simulation(a, p->client, &sample);
+    if (!a->screen)
+        return;
+    foliot__watchdog_begin_work();
+    foliot__screen_draw_simulation(a->screen, p->client, &sample, a->address);
+    foliot__watchdog_end_work();
+}
+
 static void show_world(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_sample sample;
+    if (a->module) {
+        show_simulation(a, p, now);
+        return;
+    }
     if (foliot_client_sample(p->client, now, &sample) != FOLIOT_STATUS_OK) {
         if (a->screen && !p->playing)
             wait_on_screen(a, p, now);
         return;
     }
-    if (!p->playing) {
-        p->playing = true;
-        p->began_ns = now;
-    }
+    begin_play(p, now);
     if (p->bot.kind == FOLIOT__BOT_PLAY &&
         foliot__game_bot_think(&p->game_bot, p->client, &sample,
                                (double)(now - p->began_ns) * 1e-9)) {
@@ -281,6 +309,7 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
                         index == 0 ? a->options->perturb
                                    : NULL); // the first of several; read before
     config.step_host = &p->fault.host;
+    config.simulation = a->module ? &a->module->kind : NULL;
     foliot_status status = foliot_client_create(&config, foliot__now_ns(), &p->client);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,

@@ -59,7 +59,10 @@ static const foliot__option host_options[] = {
     {"rules", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.rules,
      .help = "a game's rules: a script in Lua instead of the scene's, or a module (.so)"},
     {"allow-modules", NULL, FOLIOT__OPTION_FLAG, &foliot__given.allow_modules,
-     .help = "rules may be modules, which run with all rights of this server"},
+     .help = "modules may be loaded, which run with all rights of this server"},
+    {"simulation", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.simulation,
+     .help = "a module (.so) with a simulation of its own; SCENE is its configuration then, or "
+             "nothing"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &foliot__given.ticks, 1, 0, .help = "ends after N ticks"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &foliot__given.impair,
      .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
@@ -116,6 +119,22 @@ const char *foliot__session_name(const foliot__arguments *arguments, const char 
     return equals + 1;
 }
 
+// What is of worlds alone.
+static int check_simulation(const foliot__arguments *arguments)
+{
+    const char *wrong = foliot__given.rules             ? "--rules"
+                        : foliot__given.integrator      ? "--integrator"
+                        : foliot__given.snapshot_hz > 0 ? "--snapshot-hz"
+                        : foliot__given.mode && strcmp(foliot__given.mode, "lockstep") != 0
+                            ? "--mode snapshot"
+                            : NULL;
+    if (!foliot__given.simulation || !wrong)
+        return 0;
+    return foliot__options_wrong(&foliot__server_program, arguments,
+                                 "%s is of worlds: what --simulation names is hosted in lockstep",
+                                 wrong);
+}
+
 int foliot__check_choices(const foliot__arguments *arguments)
 {
     if (foliot__given.mode && strcmp(foliot__given.mode, "lockstep") != 0 &&
@@ -127,7 +146,12 @@ int foliot__check_choices(const foliot__arguments *arguments)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--log-format is text or json, not '%s'",
                                      foliot__given.log_format);
+    int code = check_simulation(arguments);
+    if (code)
+        return code;
     uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;
+    if (foliot__given.simulation && scenes == 0 && foliot__given.resumes.count == 0)
+        scenes = 1; // of no configuration
     if (foliot__given.resumes.count > 0 && arguments->operand_count > 0)
         return foliot__options_wrong(
             &foliot__server_program, arguments,
@@ -149,7 +173,8 @@ int foliot__check_choices(const foliot__arguments *arguments)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--record names one file for one new session");
     if (scenes == 0 &&
-        (foliot__given.integrator || foliot__given.tick_hz > 0 || foliot__given.no_record))
+        (foliot__given.integrator || (foliot__given.tick_hz > 0 && !foliot__given.simulation) ||
+         foliot__given.no_record))
         return foliot__options_wrong(
             &foliot__server_program, arguments,
             "--resume goes on as it was recorded, and records: --%s is for new sessions",

@@ -10,7 +10,7 @@
 
 typedef struct foliot__server_choices {
     uint64_t port, ticks, threads;
-    const char *bind, *record, *integrator, *mode, *impair, *log_format, *rules;
+    const char *bind, *record, *integrator, *mode, *impair, *log_format, *rules, *simulation;
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
     uint64_t input_delay, spectators, per_address, players_per_address;

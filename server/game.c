@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // game.c: the rules of a hosted session: from a script or a module, or for a resumption from the
 // text that its recording has; and what a recording stores of them.
-#include <dlfcn.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +78,6 @@ static int read_script(foliot__hosted *h, const char *file)
 
 static const char *module_problem(const foliot_rules_module *module)
 {
-    if (!module)
-        return "it exports no foliot_rules_entry";
     if (module->abi != FOLIOT_RULES_ABI || module->module_bytes != sizeof *module ||
         module->kind_bytes != sizeof(foliot_rules_kind) ||
         module->view_bytes != sizeof(foliot_rules_view) ||
@@ -96,15 +94,12 @@ static const char *module_problem(const foliot_rules_module *module)
 
 static int load_module(foliot__hosted *h, const char *file)
 {
-    char problem[PROBLEM_BYTES] = "", path[512];
-    // Never from the system's folders: a bare name is a file of the working folder.
-    if (snprintf(path, sizeof path, "%s%s", strchr(file, '/') ? "" : "./", file) >=
-        (int)sizeof path)
-        return complain(file, "the name is too long");
-    h->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!h->module)
-        return complain(file, dlerror());
-    const foliot_rules_module *module = dlsym(h->module, "foliot_rules_entry");
+    char problem[PROBLEM_BYTES] = "";
+    const foliot_rules_module *module =
+        foliot__module_open(file, "foliot_rules_entry", offsetof(foliot_rules_module, kind_bytes),
+                            problem, sizeof problem);
+    if (!module)
+        return complain(file, problem);
     if (module_problem(module))
         return complain(file, module_problem(module));
     h->rules_version = module->kind->version;
@@ -159,12 +154,9 @@ void foliot__hosted_destroy_rules(foliot__hosted *h)
     foliot_rules_destroy(h->rules);
     foliot_scene_destroy(h->rules_scene);
     free(h->script);
-    if (h->module)
-        dlclose(h->module);
     h->rules = NULL;
     h->rules_scene = NULL;
     h->script = NULL;
-    h->module = NULL;
 }
 
 // -- recordings

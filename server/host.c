@@ -121,7 +121,7 @@ static bool unfinished(const char *file)
     bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     if (descriptor >= 0)
         close(descriptor);
-    if (!idle || foliot_replay_open(file, &replay, NULL) != FOLIOT_STATUS_OK)
+    if (!idle || foliot_replay_open_simulation(file, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return false;
     bool closed = foliot_replay_get_summary(replay)->closed;
     foliot_replay_close(replay);
@@ -159,8 +159,13 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     foliot_recording_config config = recording_config(hosted->pace_hz);
     config.rules = foliot__hosted_recorded_rules(hosted);
     errno = 0;
-    foliot_status status = foliot_recording_open(hosted->recording_file, hosted->scene, NULL,
-                                                 hosted->world, &config, &hosted->recording);
+    config.commands = hosted->simulation.kind && hosted->simulation.kind->step_tick;
+    foliot_status status =
+        hosted->scene
+            ? foliot_recording_open(hosted->recording_file, hosted->scene, NULL, hosted->world,
+                                    &config, &hosted->recording)
+            : foliot_recording_open_simulation(hosted->recording_file, &hosted->simulation, &config,
+                                               &hosted->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;
     if (status == FOLIOT_STATUS_IO &&
@@ -177,6 +182,11 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
 {
     foliot_scene_error error;
     memset(hosted, 0, sizeof *hosted);
+    if (options->simulation) {
+        int opened = foliot__hosted_open_simulation(hosted, file, options);
+        take_name(hosted, name ? name : *hosted->terms.name ? hosted->terms.name : "main");
+        return opened;
+    }
     foliot_status status = foliot_scene_read(file, &hosted->scene, &error);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", error.message);
@@ -239,12 +249,42 @@ static double pace_of(const foliot_scene *scene)
     return scene->pace_hz > 0 ? scene->pace_hz : 1 / scene->dt;
 }
 
+// What the recording says of the session that goes on.
+static void take_resumption(foliot__hosted *hosted, const char *file)
+{
+    const foliot_resumption *about = foliot_recording_get_resumption(hosted->recording);
+    const char *name = hosted->scene ? hosted->scene->name : hosted->terms.name;
+    tell_salvage(file, about);
+    take_name(hosted, *about->session ? about->session : *name ? name : "main");
+    snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
+    hosted->resumed = true;
+    hosted->lockstep = about->lockstep;
+}
+
+static int resume_simulation(foliot__hosted *hosted, const char *file,
+                             const foliot__host_options *options)
+{
+    char problem[320];
+    int code = foliot__hosted_open_recorded(hosted, file, options);
+    if (code)
+        return code;
+    foliot_recording_config config = recording_config(hosted->pace_hz);
+    foliot_status status = foliot_recording_resume_simulation(
+        file, &config, &hosted->simulation, &hosted->recording, problem, sizeof problem);
+    if (status != FOLIOT_STATUS_OK)
+        return complain(resume_exit(status), file, problem);
+    take_resumption(hosted, file);
+    return 0;
+}
+
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
                           const foliot__host_options *options)
 {
     char problem[320];
     int code = 0;
     memset(hosted, 0, sizeof *hosted);
+    if (options->simulation)
+        return resume_simulation(hosted, file, options);
     // The pace is in the file, and decides how many ticks a block may have.
     foliot_replay *replay = NULL;
     foliot_recording_config config = foliot_recording_config_default();
@@ -260,14 +300,14 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
         file, &config, &hosted->recording, &hosted->scene, &hosted->world, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         return complain(resume_exit(status), file, problem);
-    const foliot_resumption *about = foliot_recording_get_resumption(hosted->recording);
-    tell_salvage(file, about);
-    take_name(hosted, *about->session ? about->session : hosted->scene->name);
-    snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
+    take_resumption(hosted, file);
     hosted->pace_hz = pace_of(hosted->scene);
-    hosted->resumed = true;
-    hosted->lockstep = about->lockstep;
     return 0;
+}
+
+uint32_t foliot__hosted_player_limit(const foliot__hosted *hosted)
+{
+    return hosted->scene ? hosted->scene->players.limit : hosted->terms.player_limit;
 }
 
 // The file is whole without it: longer than it would be, nothing else.
@@ -319,6 +359,7 @@ int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
         int closed = hosted[i].recording ? close_recording(&hosted[i]) : 0;
         code = code ? code : closed;
         foliot__hosted_destroy_rules(&hosted[i]);
+        foliot__hosted_destroy_simulation(&hosted[i]);
         foliot_scene_destroy(hosted[i].scene);
         memset(&hosted[i], 0, sizeof hosted[i]);
     }

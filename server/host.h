@@ -9,6 +9,7 @@
 #include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/server.h"
+#include "module/module.h"
 
 // Ticks in a real second that can be asked for.
 #define FOLIOT__PACE_HZ_MIN 0.01
@@ -16,7 +17,7 @@
 
 typedef struct foliot__hosted {
     char name[FOLIOT_NAME_BYTES];
-    foliot_scene *scene;
+    foliot_scene *scene; // NULL: a simulation that is no world
     foliot_world *world; // the server's from the moment it is added
     foliot_recording *recording;
     char recording_file[512];
@@ -26,12 +27,17 @@ typedef struct foliot__hosted {
     bool lockstep;     // resumed, and hosted so before
     uint64_t begun_ns; // since it is hosted
     uint32_t hurried;  // scenes in a row that ended early (next.c)
+    // simulation.c, of a simulation that is no world
+    const foliot__module *simulation_module;
+    foliot_simulation simulation;
+    foliot_simulation_terms terms;
+    uint8_t *setup;
+    size_t setup_bytes;
     // game.c
     foliot_rules *rules;       // NULL: none
     foliot_scene *rules_scene; // their own: they may be made before the scene is known
     char *script;              // text of rules in Lua
     size_t script_bytes;
-    void *module; // of rules in C
     uint32_t rules_version;
     foliot_recording_rules recorded_rules;
 } foliot__hosted;
@@ -42,12 +48,21 @@ typedef struct foliot__host_options {
     const char *integrator; // NULL: the scene's
     double tick_hz;         // 0: the scene's
     const char *rules;      // file; NULL: none
-    bool allows_modules;    // rules in C
+    bool allows_modules;    // rules in C, and simulations
+    const char *simulation; // module; NULL: worlds
 } foliot__host_options;
 
 // Each returns an exit code; if it is not 0, the reason is printed to stderr.
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options);
+// simulation.c: of the module that the options name, from a configuration (NULL: none) or from the
+// setup that a recording has.
+int foliot__hosted_open_simulation(foliot__hosted *hosted, const char *file,
+                                   const foliot__host_options *options);
+int foliot__hosted_open_recorded(foliot__hosted *hosted, const char *file,
+                                 const foliot__host_options *options);
+void foliot__hosted_destroy_simulation(foliot__hosted *hosted);
+uint32_t foliot__hosted_player_limit(const foliot__hosted *hosted);
 // Begins the recording, unless it is resumed or none is wanted. A recording that had not ended is
 // kept under another name.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);

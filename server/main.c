@@ -27,29 +27,42 @@ static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
     return text;
 }
 
+static void announce_session(const foliot__hosted *h)
+{
+    char word[FOLIOT_KIND_NAME_BYTES];
+    const char *recorded = h->recording ? ", recorded in " : "",
+               *file = h->recording ? h->recording_file : "";
+    uint32_t limit = foliot__hosted_player_limit(h);
+    if (h->scene)
+        printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
+               foliot__app_lockstep(h) ? " in lockstep" : "",
+               foliot_integrator_get_info(h->scene->integrator)->name, h->pace_hz,
+               h->scene->body_count, limit, recorded, file);
+    else
+        printf("session '%s' in lockstep: %s version %u at %g Hz, room for %u players%s%s\n",
+               h->name, foliot__text_clean(word, sizeof word, h->simulation.kind->name),
+               h->simulation.kind->version, h->pace_hz, limit, recorded, file);
+    if (h->rules)
+        printf("rules: %s\n", foliot_rules_get_name(h->rules));
+    if (h->resumed)
+        printf("resumed at tick %llu\n",
+               (unsigned long long)(h->world ? foliot_world_get_tick(h->world)
+                                             : foliot_simulation_get_tick(&h->simulation)));
+}
+
 static void announce(const foliot__app *a)
 {
     uint16_t port = foliot_transport_get_port(a->transport);
     char word[FOLIOT_NAME_BYTES + 2];
     printf("listening on %s:%u\n", foliot__given.bind, port);
-    for (uint32_t i = 0; i < a->hosted_count; i++) {
-        const foliot__hosted *h = &a->hosted[i];
-        printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
-               foliot__app_lockstep(h) ? " in lockstep" : "",
-               foliot_integrator_get_info(h->scene->integrator)->name, h->pace_hz,
-               h->scene->body_count, h->scene->players.limit, h->recording ? ", recorded in " : "",
-               h->recording ? h->recording_file : "");
-        if (h->rules)
-            printf("rules: %s\n", foliot_rules_get_name(h->rules));
-        if (h->resumed)
-            printf("resumed at tick %llu\n", (unsigned long long)foliot_world_get_tick(h->world));
-    }
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        announce_session(&a->hosted[i]);
     const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
     printf("join with: foliot-client %s:%u%s%s%s\n",
            strcmp(foliot__given.bind, "0.0.0.0") == 0 ? "HOST" : foliot__given.bind, port,
            a->hosted_count > 1 ? " --session " : "",
            a->hosted_count > 1 ? quoted(named->name, word) : "",
-           named->scene->players.limit == 0 ? " --spectate" : "");
+           foliot__hosted_player_limit(named) == 0 ? " --spectate" : "");
     fflush(stdout);
     if (strncmp(foliot__given.bind, "127.", 4) != 0)
         fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read "
@@ -78,7 +91,8 @@ static int host(const foliot__arguments *arguments)
         return code;
     foliot__host_options options = {foliot__given.record,     foliot__given.no_record,
                                     foliot__given.integrator, foliot__given.tick_hz,
-                                    foliot__given.rules,      foliot__given.allow_modules};
+                                    foliot__given.rules,      foliot__given.allow_modules,
+                                    foliot__given.simulation};
     code = foliot__app_open_sessions(&a, arguments, &options);
     if (code == 0 && !foliot__descriptors_left(LOOP_DESCRIPTORS + a.hosted_count))
         code = foliot__app_lacks("as many open files as it needs");

@@ -80,7 +80,9 @@ static void keep_state(const foliot_divergence_report *found, const foliot_scene
     if (so_far.writing || so_far.files == FOLIOT__REPORT_FILES_MAX ||
         bytes > FOLIOT__REPORT_BYTES_MAX - so_far.bytes)
         return;
-    if (!found->before_bytes || !found->after_bytes || !scene) {
+    if (!scene) // of a simulation that is no world there is no file
+        return;
+    if (!found->before_bytes || !found->after_bytes) {
         foliot__log_lines("foliot-server: no file of our state: it is not known any more\n");
         return;
     }

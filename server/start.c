@@ -20,9 +20,11 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
         code = foliot__hosted_resume(&a->hosted[a->hosted_count++], foliot__given.resumes.items[i],
                                      options);
     }
-    if (arguments->operand_count == 1)
-        code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0],
-                                   options);
+    bool alone = options->simulation && a->hosted_count == 0 && foliot__given.sessions.count == 0;
+    if (code == 0 && (arguments->operand_count == 1 || alone))
+        code =
+            foliot__hosted_open(&a->hosted[a->hosted_count++], NULL,
+                                arguments->operand_count ? arguments->operands[0] : NULL, options);
     for (uint32_t i = 0; code == 0 && i < foliot__given.sessions.count; i++) {
         char name[FOLIOT_NAME_BYTES];
         const char *file = foliot__session_name(arguments, foliot__given.sessions.items[i], name);
@@ -51,8 +53,9 @@ static int check_names(const foliot__app *a)
 // A resumed session keeps its mode unless --mode is given.
 bool foliot__app_lockstep(const foliot__hosted *h)
 {
-    return foliot__given.mode ? strcmp(foliot__given.mode, "lockstep") == 0
-                              : h->resumed && h->lockstep;
+    return h->simulation_module ? true
+           : foliot__given.mode ? strcmp(foliot__given.mode, "lockstep") == 0
+                                : h->resumed && h->lockstep;
 }
 
 // Refuses options that would have no effect.
@@ -82,7 +85,7 @@ int foliot__app_open_transport(foliot__app *a)
     char problem[256];
     uint32_t peers = PEERS_EXTRA + (uint32_t)foliot__given.spectators;
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        peers += 2 * a->hosted[i].scene->players.limit;
+        peers += 2 * foliot__hosted_player_limit(&a->hosted[i]);
     config.bind = foliot__given.bind;
     config.port = (uint16_t)foliot__given.port;
     config.batches = true;
@@ -131,6 +134,10 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
                                      .input_delay = (uint32_t)foliot__given.input_delay,
                                      .spectator_delay_s = foliot__given.spectator_delay,
                                      .refuses_forced = foliot__given.no_force};
+    if (h->simulation_module) {
+        session.simulation = &h->simulation;
+        session.player_limit = h->terms.player_limit;
+    }
     foliot_status status = foliot_server_add_session(a->server, &session, foliot__app_now_ns());
     if (status == FOLIOT_STATUS_OK)
         return 0;

@@ -21,6 +21,7 @@
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
 #include "foliot/simulation.h"
+#include "foliot/simulation_module.h"
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
 #include "foliot/transport.h"

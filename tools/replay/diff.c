@@ -17,7 +17,8 @@
 static bool json_wanted;
 
 const foliot__option diff_options[] = {
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"}, {0}};
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
+    SIMULATION_OPTION{0}};
 
 typedef struct pair {
     foliot_replay *a, *b;
@@ -46,9 +47,14 @@ static void compare_headers(pair *p)
                  p->other->seed);
     else if (p->a->header.scene_bytes != p->b->header.scene_bytes ||
              memcmp(p->a->header.scene, p->b->header.scene, p->a->header.scene_bytes) != 0)
-        snprintf(p->scene, sizeof p->scene, "the scenes \"%.40s\" and \"%.40s\" differ",
-                 foliot__text_clean(name[0], sizeof name[0], p->one->scene->name),
-                 foliot__text_clean(name[1], sizeof name[1], p->other->scene->name));
+        snprintf(p->scene, sizeof p->scene,
+                 p->one->scene ? "the scenes \"%.40s\" and \"%.40s\" differ"
+                               : "the setups of %.40s and %.40s differ",
+                 !p->one->scene ? p->one->kind
+                                : foliot__text_clean(name[0], sizeof name[0], p->one->scene->name),
+                 !p->one->scene
+                     ? p->other->kind
+                     : foliot__text_clean(name[1], sizeof name[1], p->other->scene->name));
 }
 
 static bool same_digest(pair *p, uint64_t tick)

@@ -11,17 +11,22 @@
 #include <inttypes.h>
 #include <string.h>
 
+#ifndef FOLIOT_REPLAY_CORE
+#include "parts.h"
+#endif
+
 static bool csv_wanted;
-static const char *what = "bodies";
+static const char *what; // NULL: bodies, or parts where there are none
 static uint64_t every = 1;
 
 const foliot__option export_options[] = {
     {"csv", NULL, FOLIOT__OPTION_FLAG, &csv_wanted, .help = "comma-separated values on stdout"},
     {"what", "WHAT", FOLIOT__OPTION_TEXT, &what,
-     .help = "bodies (default), inputs, digests; commands, orders, messages as lines of JSON"},
+     .help = "bodies (default), inputs, digests; commands, orders, messages as lines of JSON; with "
+             "--simulation parts instead of bodies"},
     {"every", "K", FOLIOT__OPTION_COUNT, &every, .low = 1,
-     .help = "of bodies: only ticks divisible by K"},
-    {0}};
+     .help = "of bodies and parts: only ticks divisible by K"},
+    SIMULATION_OPTION{0}};
 
 // A name as one field: quotes doubled.
 static void put_name(const char *name)
@@ -69,6 +74,20 @@ static foliot_status export_bodies(foliot_replay *replay)
     }
     return status;
 }
+
+#ifndef FOLIOT_REPLAY_CORE
+static foliot_status export_parts(foliot_replay *replay)
+{
+    foliot_status status = FOLIOT_STATUS_OK;
+    printf("tick,part,index,field,value\n");
+    while (status == FOLIOT_STATUS_OK) {
+        if (foliot_replay_get_tick(replay) % every == 0)
+            parts_put_csv(foliot_replay_get_simulation(replay));
+        status = foliot_replay_step(replay);
+    }
+    return status;
+}
+#endif
 
 static foliot_status export_inputs(foliot_replay *replay)
 {
@@ -205,17 +224,27 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
         bool csv; // else lines of JSON
     } forms[] = {{"bodies", export_bodies, true},   {"inputs", export_inputs, true},
                  {"digests", export_digests, true}, {"commands", export_commands, false},
-                 {"orders", export_orders, false},  {"messages", export_messages, false}};
+                 {"orders", export_orders, false},  {"messages", export_messages, false},
+#ifndef FOLIOT_REPLAY_CORE
+                 {"parts", export_parts, true}
+#endif
+    };
     const size_t count = sizeof forms / sizeof forms[0];
     int code;
     size_t i = 0;
     const char *file = arguments->operands[0];
+    if (!what)
+        what = tool_kind() ? "parts" : "bodies";
+    if (tool_kind() ? strcmp(what, "bodies") == 0 : strcmp(what, "parts") == 0)
+        return foliot__options_wrong(program, arguments,
+                                     tool_kind() ? "only worlds have bodies: say --what parts"
+                                                 : "--what parts is for --simulation");
     while (i < count && strcmp(what, forms[i].name) != 0)
         i++;
     if (i == count)
         return foliot__options_wrong(
             program, arguments,
-            "--what %s is not bodies, inputs, commands, orders, messages or digests", what);
+            "--what %s is not bodies, parts, inputs, commands, orders, messages or digests", what);
     if (forms[i].csv != csv_wanted)
         return foliot__options_wrong(program, arguments,
                                      forms[i].csv ? "say --csv, the one format of %s that there is"

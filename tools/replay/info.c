@@ -11,7 +11,7 @@ static bool json_wanted;
 
 const foliot__option info_options[] = {
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
-    {0}};
+    SIMULATION_OPTION{0}};
 
 // The keys of a world are null where there is none, and the other way round.
 static void put_what(foliot__json *json, const foliot_replay_summary *a)
@@ -77,6 +77,14 @@ static void print_simulation(const foliot_replay_summary *a)
     if (!a->scene) {
         printf("  simulation   %s, version %" PRIu32 " of its rules, %zu bytes of setup\n", a->kind,
                a->rules, a->setup_bytes);
+#ifndef FOLIOT_REPLAY_CORE
+        foliot_simulation_terms terms = tool_terms(a);
+        char about[FOLIOT_NAME_BYTES];
+        if (tool_module)
+            printf("  module       %s: %g ticks a second, up to %" PRIu32 " players\n",
+                   foliot__text_clean(about, sizeof about, terms.name), terms.pace_hz,
+                   terms.player_limit);
+#endif
         return;
     }
     char name[FOLIOT_NAME_BYTES];

@@ -82,6 +82,11 @@ int main(int argc, char **argv)
     if (code >= 0)
         return code;
     tool_set_command(arguments.command->name);
+#ifndef FOLIOT_REPLAY_CORE
+    code = tool_load_simulation();
+    if (code)
+        return code;
+#endif
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (strcmp(functions[i].name, arguments.command->name) == 0)
             return foliot__stdout_done("foliot-replay", functions[i].run(&program, &arguments));

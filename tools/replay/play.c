@@ -42,7 +42,7 @@ const foliot__option play_options[] = {
     {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "times real time; 1 unless told"},
     {"view", "SIDE", FOLIOT__OPTION_TEXT, &side_text, .help = "top, front, side or corner"},
     {"frame", NULL, FOLIOT__OPTION_FLAG, &frame_only, .help = "prints one picture and ends"},
-    {0}};
+    SIMULATION_OPTION{0}};
 
 typedef struct player {
     foliot_replay *replay;
@@ -136,6 +136,37 @@ static void draw_names(player *p, const foliot_world *world)
     }
 }
 
+static void draw_line(player *p, int32_t row, foliot__colour colour, const char *line,
+                      size_t length)
+{
+    char text[512], clean[512];
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
+             line);
+    foliot__canvas_text(&p->canvas, 0, row, colour, foliot__text_clean(clean, sizeof clean, text));
+}
+
+// A simulation that is no world: what its module draws, below a line of ours.
+static void draw_module(player *p)
+{
+    const foliot_simulation *s = foliot_replay_get_simulation(p->replay);
+    char line[320];
+    snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %s%g x", s->kind->name,
+             foliot_simulation_get_tick(s), p->about->last_tick, p->paused ? "paused, " : "",
+             p->speed);
+    foliot__canvas_clear(&p->canvas);
+    draw_line(p, 0, FOLIOT__COLOUR_INK, line, strlen(line));
+    uint32_t rows = p->canvas.rows > 2 ? p->canvas.rows - 2 : 1;
+    char *text = foliot__module_draw(tool_module, s->self, p->canvas.columns, rows), *at = text;
+    for (uint32_t row = 0; at && *at && row < rows; row++) {
+        size_t length = strcspn(at, "\n");
+        draw_line(p, (int32_t)row + 2, FOLIOT__COLOUR_CYAN, at, length);
+        at += length + (at[length] == '\n');
+    }
+    free(text);
+    if (p->notice[0])
+        foliot__canvas_text(&p->canvas, 0, 1, FOLIOT__COLOUR_RED, p->notice);
+}
+
 static void draw_status(player *p, const foliot_world *world)
 {
     char line[320], name[FOLIOT_NAME_BYTES], unit[FOLIOT_NAME_BYTES];
@@ -153,6 +184,10 @@ static void draw_frame(player *p)
 {
     const foliot_world *world = foliot_replay_get_world(p->replay);
     double low[3], high[3];
+    if (!world) {
+        draw_module(p);
+        return;
+    }
     foliot__canvas_clear(&p->canvas);
     if (!collect_figures(p, world))
         return;
@@ -412,6 +447,8 @@ static int print_frame(player *p)
 
 static bool take_side(player *p)
 {
+    if (!p->about->scene)
+        return !side_text;
     p->view.side = foliot__view_side_for(p->about->scene);
     return !side_text || foliot__view_side_of(side_text, &p->view.side);
 }
@@ -424,8 +461,10 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     if (!p.replay)
         return code;
     p.about = foliot_replay_get_summary(p.replay);
-    p.names = p.about->scene->body_count <= NAMES_UNASKED;
-    p.pace_hz = p.about->scene->pace_hz > 0 ? p.about->scene->pace_hz : PACE_DEFAULT_HZ;
+    const foliot_scene *scene = p.about->scene;
+    p.names = scene && scene->body_count <= NAMES_UNASKED;
+    p.pace_hz = scene ? scene->pace_hz : tool_terms(p.about).pace_hz;
+    p.pace_hz = p.pace_hz > 0 ? p.pace_hz : PACE_DEFAULT_HZ;
     // How long it is, and whether it is whole. What is whole plays.
     code = tool_exit_of(foliot_replay_scan(p.replay));
     if (code == FOLIOT__EXIT_FINE && foliot__replay_callbacks_missing(p.replay)) {
@@ -438,7 +477,9 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     int shown = FOLIOT__EXIT_FINE;
     if (!take_side(&p)) {
         shown =
-            foliot__options_wrong(program, arguments, "--view wants top, front, side or corner");
+            foliot__options_wrong(program, arguments,
+                                  scene ? "--view wants top, front, side or corner"
+                                        : "--view is of worlds: a module draws its own picture");
     } else if (status != FOLIOT_STATUS_OK) {
         tool_complain(p.file, "tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64 ")",
                       first_tick, foliot_status_get_text(status), p.about->first_tick,

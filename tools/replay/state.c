@@ -6,13 +6,17 @@
 
 #include <inttypes.h>
 
+#ifndef FOLIOT_REPLAY_CORE
+#include "parts.h"
+#endif
+
 static bool json_wanted, tick_given;
 static uint64_t tick;
 
 const foliot__option state_options[] = {
     {"tick", "T", FOLIOT__OPTION_COUNT, &tick, .given = &tick_given, .help = "which tick"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
-    {0}};
+    SIMULATION_OPTION{0}};
 
 static void put_json_body(foliot__json *json, const foliot_scene *scene, const foliot_world *world,
                           uint32_t i)
@@ -83,7 +87,11 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
         return code;
     foliot_status status = foliot_replay_seek(replay, tick);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    if (status == FOLIOT_STATUS_OK) {
+    if (status == FOLIOT_STATUS_OK && !about->scene) {
+#ifndef FOLIOT_REPLAY_CORE
+        (json_wanted ? parts_put_json : parts_print_text)(foliot_replay_get_simulation(replay));
+#endif
+    } else if (status == FOLIOT_STATUS_OK) {
         (json_wanted ? put_json : put_text)(about->scene, foliot_replay_get_world(replay));
     } else {
         tool_tell_damage(file, replay);

@@ -46,11 +46,52 @@ void tool_complain(const char *what, const char *format, ...)
     va_end(list);
 }
 
+// -- other simulations than worlds
+
+const char *tool_simulation_file;
+
+#ifdef FOLIOT_REPLAY_CORE
+const foliot_simulation_kind *tool_kind(void)
+{
+    return NULL;
+}
+#else
+const foliot__module *tool_module;
+
+const foliot_simulation_kind *tool_kind(void)
+{
+    return tool_module ? &tool_module->kind : NULL;
+}
+
+int tool_load_simulation(void)
+{
+    char problem[512];
+    if (!tool_simulation_file)
+        return 0;
+    tool_module = foliot__module_load(tool_simulation_file, problem, sizeof problem);
+    if (tool_module)
+        return 0;
+    tool_complain(tool_simulation_file, "%s", problem);
+    return FOLIOT__EXIT_ERROR;
+}
+
+foliot_simulation_terms tool_terms(const foliot_replay_summary *about)
+{
+    foliot_simulation_terms terms = {0};
+    char problem[512];
+    if (!tool_module || !foliot__module_describe(tool_module, about->setup, about->setup_bytes,
+                                                 &terms, problem, sizeof problem))
+        terms = (foliot_simulation_terms){0};
+    return terms;
+}
+#endif
+
 static foliot_replay *open_file(const char *file, bool any, int *exit_code)
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
-    foliot_status status = any ? foliot_replay_open_simulation(file, NULL, &replay, &damage)
+    foliot_status status = any || tool_kind()
+                               ? foliot_replay_open_simulation(file, tool_kind(), &replay, &damage)
                                : foliot_replay_open(file, &replay, &damage);
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_STATUS_OK)

@@ -13,6 +13,22 @@
 #include "foliot/replay.h"
 #include "recording/perturb.h"
 
+#ifdef FOLIOT_REPLAY_CORE
+#define SIMULATION_OPTION
+#else
+#include "module/module.h"
+// In the table of every command that knows other simulations than worlds.
+#define SIMULATION_OPTION                                                                          \
+    {"simulation", "FILE", FOLIOT__OPTION_TEXT, &tool_simulation_file,                             \
+     .help = "module (.so) of the simulation that was recorded; it runs with all your rights"},
+extern const foliot__module *tool_module; // NULL: worlds
+// Loads what --simulation names, if anything. 0 or an exit code, with a sentence on stderr.
+int tool_load_simulation(void);
+// What the module says of the replay's simulation; zero pace where it says nothing.
+foliot_simulation_terms tool_terms(const foliot_replay_summary *about);
+#endif
+extern const char *tool_simulation_file;
+
 // One function a command: its own options table, and what it does. They return an exit status.
 extern const foliot__option verify_options[], info_options[], state_options[], diff_options[],
     export_options[], serve_options[], play_options[], compare_options[], trim_options[];
@@ -30,7 +46,8 @@ int trim_command(const foliot__program *program, const foliot__arguments *argume
 void tool_set_command(const char *name);
 __attribute__((format(printf, 2, 3))) void tool_complain(const char *what, const char *format, ...);
 
-// Opens a recording. On failure it prints the reason on stderr and sets *exit_code.
+// Opens a recording: of a world, or of the simulation that --simulation names. On failure it prints
+// the reason on stderr and sets *exit_code.
 foliot_replay *tool_open(const char *file, int *exit_code);
 // Recordings of simulations that this program does not know too: to be looked at.
 foliot_replay *tool_open_any(const char *file, int *exit_code);
@@ -39,6 +56,9 @@ int tool_exit_of(foliot_status status);
 void tool_tell_damage(const char *file, const foliot_replay *replay);
 // This build does not replay the recording to the same bits.
 void tool_tell_divergence(const char *file, uint64_t tick);
+
+// The kind that --simulation names; NULL: worlds.
+const foliot_simulation_kind *tool_kind(void);
 
 // The name of a body in the scene, or NULL; and a label that always is one: `3 "crate"`.
 const char *tool_body_name(const foliot_scene *scene, uint32_t body);

@@ -25,13 +25,24 @@ const foliot__option trim_options[] = {
      .help = "its first tick (default: the recording's)"},
     {"to", "T", FOLIOT__OPTION_COUNT, &to_tick, .given = &to_given,
      .help = "its last tick (default: the last whole one)"},
-    {0}};
+    SIMULATION_OPTION{0}};
 
 static bool same_file(const char *a, const char *b)
 {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino;
+}
+
+static foliot_status append_tick(const foliot_replay *replay, foliot_recording *recording,
+                                 const foliot__recorded_tick *t)
+{
+    const foliot_world *world = foliot_replay_get_world(replay);
+    return world ? foliot_recording_append_tick(recording, world, &t->inputs, t->orders,
+                                                t->order_count)
+                 : foliot_recording_append_simulation_tick(recording,
+                                                           foliot_replay_get_simulation(replay),
+                                                           &t->inputs, t->orders, t->order_count);
 }
 
 static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recording, uint64_t to)
@@ -48,9 +59,7 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
         if (status == FOLIOT_STATUS_OK)
             status = annotations_copy(beside, from, tick, recording);
         if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded))
-            status = foliot_recording_append_tick(recording, foliot_replay_get_world(replay),
-                                                  &recorded.inputs, recorded.orders,
-                                                  recorded.order_count);
+            status = append_tick(replay, recording, &recorded);
         // As fast as the disk, not faster: here waiting is right.
         if (status == FOLIOT_STATUS_OK &&
             foliot_recording_get_state(recording).queued_bytes > 4u << 20)
@@ -86,6 +95,9 @@ static foliot_status begin_output(foliot_replay *replay, foliot_recording **reco
                                           .user = replay};
     config.commands = foliot__recording_version_commands(about->format);
     config.rules = about->rules_name[0] ? &rules : NULL;
+    if (!about->scene)
+        return foliot_recording_open_simulation(out_file, foliot_replay_get_simulation(replay),
+                                                &config, recording);
     return foliot_recording_open(out_file, about->scene, &replay->capacities,
                                  foliot_replay_get_world(replay), &config, recording);
 }

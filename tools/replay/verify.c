@@ -30,7 +30,7 @@ const foliot__option verify_options[] = {
      .help = "runs the session's rules again, and compares commands and saved state"},
 #endif
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
-    {0}};
+    SIMULATION_OPTION{0}};
 
 typedef struct result {
     const char *file;
@@ -39,7 +39,8 @@ typedef struct result {
     foliot_verdict verdict;
     char message[256]; // for stderr, may be empty
     char scene[FOLIOT_NAME_BYTES], integrator[32], body[FOLIOT_NAME_BYTES];
-    double dt, realtime_factor; // 0: not known
+    char simulation[FOLIOT_KIND_NAME_BYTES]; // "": a world
+    double dt, realtime_factor;              // 0: not known
     uint32_t players;
     int rules; // rules_result; -1: not asked for
     uint64_t rules_commands;
@@ -56,7 +57,10 @@ typedef struct verify_run {
 
 static void copy_names(result *r, const foliot_replay_summary *about)
 {
-    snprintf(r->scene, sizeof r->scene, "%s", about->scene->name ? about->scene->name : "");
+    if (about->scene)
+        snprintf(r->scene, sizeof r->scene, "%s", about->scene->name ? about->scene->name : "");
+    else
+        snprintf(r->simulation, sizeof r->simulation, "%s", about->kind);
     memcpy(r->integrator, about->integrator, sizeof r->integrator);
     r->dt = about->dt;
     r->players = about->players;
@@ -64,10 +68,27 @@ static void copy_names(result *r, const foliot_replay_summary *about)
     snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
 
+static double pace_of(const foliot_replay_summary *about)
+{
+    if (about->scene)
+        return about->scene->pace_hz > 0 ? about->scene->pace_hz : 1 / about->dt;
+#ifndef FOLIOT_REPLAY_CORE
+    return tool_terms(about).pace_hz;
+#else
+    return 0;
+#endif
+}
+
 static void verify_recording(result *r, foliot_replay *replay, const perturb_request *request)
 {
     foliot_perturbation fault;
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    if (request && !about->scene) {
+        snprintf(r->message, sizeof r->message,
+                 "--perturb puts a fault into a body, and %.63s is no world", about->kind);
+        r->exit_code = FOLIOT__EXIT_USAGE;
+        return;
+    }
     if (request) {
         fault = request->fault;
         fault.body = tool_find_body(about->scene, request->body);
@@ -90,8 +111,8 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
     }
     r->has_verdict = true;
     r->exit_code = tool_exit_of(r->verdict.status);
-    double pace = about->scene->pace_hz > 0 ? about->scene->pace_hz : 1 / about->dt;
-    if (r->verdict.ticks && elapsed > 0)
+    double pace = pace_of(about);
+    if (r->verdict.ticks && elapsed > 0 && pace > 0)
         r->realtime_factor = (double)r->verdict.ticks / pace / elapsed;
     if (r->verdict.damage.text[0])
         snprintf(r->message, sizeof r->message, "%s", r->verdict.damage.text);
@@ -114,6 +135,13 @@ static void verify_rules(result *r, foliot_replay *replay)
 #endif
 }
 
+static bool fingerprint_fits(const foliot_replay_summary *about)
+{
+    return tool_kind() ? foliot_digest_equal(foliot_simulation_kind_get_fingerprint(tool_kind()),
+                                             about->fingerprint)
+                       : foliot__fingerprint_fits(about->scene, about->fingerprint);
+}
+
 static void verify_file(void *context, uint32_t index)
 {
     verify_run *run = context;
@@ -122,15 +150,17 @@ static void verify_file(void *context, uint32_t index)
     foliot_damage damage = {0};
     r->file = run->files[index];
     r->rules = -1;
-    foliot_status status = foliot_replay_open(r->file, &replay, &damage);
+    foliot_status status =
+        tool_kind() ? foliot_replay_open_simulation(r->file, tool_kind(), &replay, &damage)
+                    : foliot_replay_open(r->file, &replay, &damage);
     if (status == FOLIOT_STATUS_OK) {
         r->opened = true;
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         verify_recording(r, replay, run->request);
-        if (rules_wanted && r->has_verdict && r->verdict.status == FOLIOT_STATUS_OK)
+        if (rules_wanted && about->scene && r->has_verdict && r->verdict.status == FOLIOT_STATUS_OK)
             verify_rules(r, replay);
         if (r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED)
-            r->fingerprint_differs = !foliot__fingerprint_fits(about->scene, about->fingerprint);
+            r->fingerprint_differs = !fingerprint_fits(about);
         foliot_replay_close(replay);
         return;
     }
@@ -198,9 +228,12 @@ static void put_json(const result *r)
     foliot_digest_print(r->verdict.digest, digest);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "file", r->file);
-    foliot__json_text(&json, "scene", r->opened ? r->scene : NULL);
-    foliot__json_text(&json, "integrator", r->opened ? r->integrator : NULL);
-    if (r->opened)
+    bool world = r->opened && !r->simulation[0];
+    foliot__json_text(&json, "scene", world ? r->scene : NULL);
+    if (r->simulation[0])
+        foliot__json_text(&json, "simulation", r->simulation);
+    foliot__json_text(&json, "integrator", world ? r->integrator : NULL);
+    if (world)
         foliot__json_real(&json, "dt", r->dt);
     else
         foliot__json_null(&json, "dt");
@@ -370,6 +403,9 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     const char *wrong = perturb_text ? foliot__perturb_parse(perturb_text, &request) : NULL;
     if (wrong)
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
+    if (tool_kind() && rules_wanted)
+        return foliot__options_wrong(program, arguments,
+                                     "--rules are of worlds: --simulation has none");
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         list_put(&list, arguments->operands[i]);
     if (files_from && !list_read(&list, files_from)) {

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: a simulation of one's own, as a module, is hosted, joined, recorded, resumed, verified and drawn by the programs;
+# a build that computes otherwise is refused or found; what is no such module is refused with a sentence.
+# Method: examples/modules/ring.c and variants of it, real programs on the loopback.
+set -u
+. "$(dirname "$0")/setup.sh"
+module() { # NAME FLAG...: ring.c compiled with other flags, as ./NAME.so
+    local name=$1
+    shift
+    ${CC:-gcc} -O1 -shared -fPIC -I"$root/include" "$@" "$root/examples/modules/ring.c" -o "$name.so"
+}
+module ring
+module early -DRING_FAULT=30   # computes otherwise within the known-answer run
+module later -DRING_FAULT=100  # computes otherwise behind it
+sed 's/\.version = 1/.version = 2/' "$root/examples/modules/ring.c" >newer.c
+${CC:-gcc} -shared -fPIC -I"$root/include" newer.c -o newer.so
+
+# A match of two bots, killed in the middle.
+printf 'nodes 16\nplayers 3\nseed 9\n' >ring.txt
+start ring.txt --simulation ring.so --allow-modules --port 0 --record match.foliot
+ok "the simulation is named" grep -q "^session 'ring' in lockstep: org.example.ring version 1 at 60 Hz, room for 3 players" server.out
+at=$port
+"$client" 127.0.0.1:$port --simulation ./ring.so --name ada --bot random --seconds 5 --json --trace ada.trace >ada.out 2>ada.log &
+ada=$!
+"$client" 127.0.0.1:$port --simulation ring.so --name bob --bot circle --seconds 5 --impair loss=5%,delay=20ms --json >bob.out 2>bob.log &
+bob=$!
+pids="$pids $ada $bob"
+sleep 2
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+start --resume match.foliot --simulation ring.so --allow-modules --port $at
+tick=$(sed -n 's/^resumed at tick \([0-9]*\)$/\1/p' server.out)
+ok "it goes on from tick ${tick:-?}" test "${tick:-0}" -gt 60
+wait $ada; ada_exit=$?
+wait $bob; bob_exit=$?
+ok "both clients played to their end" test $ada_exit = 0 -a $bob_exit = 0
+ok "and found the server again by themselves" test "$(field reconnects ada.out)" -ge 1 -a "$(field reconnects bob.out)" -ge 1
+ok "nobody diverged" test "$(field divergences ada.out)" = 0 -a "$(field divergences bob.out)" = 0
+ok "their ticks were compared" test "$(field ticks_compared ada.out)" -gt 30
+stop
+ok "the server ends in order" test $? = 0
+ok "they came back as who they were" test "$(grep -c 'came back as player' server.log)" = 2
+ok "the render time never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t } END { exit NR < 100 }' ada.trace
+ok "between two states" grep -q '"fraction":0\.[0-9]*[1-9][0-9]*,"starved":false,"before_bytes":[1-9][0-9]*,"after_bytes":[1-9]' ada.trace
+
+# What foliot-replay says of it.
+"$replay" verify --simulation ring.so --json match.foliot >verify.out
+ok "the recording verifies from end to end" grep -q '"verdict":"match"' verify.out
+ok "with two players" test "$(field players verify.out)" = 2
+"$replay" info --simulation ring.so match.foliot >info.out
+ok "info asks the module" grep -q 'module *ring: 60 ticks a second, up to 3 players' info.out
+"$replay" play --simulation ring.so --frame --tick 100 match.foliot >play.out
+ok "play draws what the module draws" grep -qE '^[.O1-3]{16} *$' play.out
+"$replay" state --simulation ring.so --tick 100 match.foliot >state.out
+ok "state has parts and fields" test "$(grep -cE '^(ring|player [0-2]|node [0-9]+)$' state.out)" = 20
+"$replay" state --simulation ring.so --tick 100 --json match.foliot >state.json
+ok "also as JSON" grep -qE '"parts":\[\{"part":"ring","index":null,"fields":\{"tick":100,' state.json
+"$replay" export --simulation ring.so --csv --every 50 match.foliot >parts.csv
+ok "export writes them as rows" grep -qE '^50,player,1,score,[0-9]+$' parts.csv
+"$replay" trim --simulation ring.so --from 60 --to 120 --out part.foliot match.foliot
+"$replay" verify --simulation ring.so part.foliot >verify.out
+ok "trim cuts a part that verifies" grep -q 'match: 60 ticks' verify.out
+"$replay" diff --simulation ring.so match.foliot match.foliot >diff.out
+ok "diff finds it equal to itself" test $? = 0
+exits "without its module nobody replays it" 5 'org.example.ring version 1' "$replay" verify match.foliot
+exits "a world is none of it" 5 'a recording of a world' "$replay" verify --simulation ring.so "$root/tests/golden/pendulum.foliot"
+exits "nor a recording of another version" 5 'version 1 of the rules .* these are version 2' "$replay" verify --simulation newer.so match.foliot
+exits "bodies are not exported" 2 'only worlds have bodies' "$replay" export --simulation ring.so --csv --what bodies match.foliot
+exits "faults are put into bodies" 2 'is no world' "$replay" verify --simulation ring.so --perturb 30:0:position.x:1 match.foliot
+exits "a view is of worlds" 2 'draws its own' "$replay" play --simulation ring.so --frame --view top match.foliot
+exits "compare is of worlds" 2 'simulation' "$replay" compare --simulation ring.so --with true match.foliot
+exits "a module that is missing, for replay" 1 'none.so' "$replay" verify --simulation none.so match.foliot
+
+# A planted bit: in the file, and in what a build computes.
+cp match.foliot bit.foliot
+printf '\001' | dd of=bit.foliot bs=1 seek=$(($(stat -c %s bit.foliot) / 2)) conv=notrunc 2>/dev/null
+"$replay" verify --simulation ring.so bit.foliot >bit.out 2>&1
+ok "a bit in the file is found" test $? = 4
+"$replay" verify --simulation later.so match.foliot >later.out 2>&1
+ok "a build that computes otherwise is found" test $? = 3
+ok "at the tick where it does" grep -q 'DIVERGED at tick 100' later.out
+
+# In a live match: refused by the fingerprint, or found and named.
+: >server.log
+start --simulation ring.so --allow-modules --port 0 --no-record
+exits "another build is refused by its fingerprint" 5 'does not compute as this server' \
+    "$client" 127.0.0.1:$port --simulation early.so --bot idle --seconds 1
+exits "so is another version" 5 'steps org.example.ring, version 1; you step org.example.ring, version 2' \
+    "$client" 127.0.0.1:$port --simulation newer.so --bot idle --seconds 1
+exits "and foliot's own world" 5 'you step foliot.world' "$client" 127.0.0.1:$port --bot idle --seconds 1
+stop
+: >server.log
+start --simulation ring.so --allow-modules --port 0 --no-record --tick-hz 120
+timeout 10 "$client" 127.0.0.1:$port --simulation later.so --bot idle --seconds 4 --divergence-ends >later.out 2>later.log
+ok "a build that computes otherwise later on diverges" test $? = 3
+diverged() { grep -q 'DIVERGED at tick 100' "$1" && grep -q 'player 0' "$1" && grep -q 'score' "$1"; }
+ok "and tick, part and field are named" diverged later.log
+ok "by the server too" diverged server.log
+stop
+
+# What a crash left is not written over.
+start --simulation ring.so --allow-modules --port 0 --record crash.foliot
+sleep 0.5
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+start --simulation ring.so --allow-modules --port 0 --record crash.foliot --ticks 5
+wait $server_pid
+ok "an unfinished recording is kept" test -s crash.foliot.unfinished
+
+# Modules that are none.
+host_with() { "$server" --simulation "$1" --allow-modules --port 0 --no-record; }
+export -f host_with
+export server
+refused() { # NAME FILE PATTERN
+    exits "$1" 78 "$3" bash -c "host_with $2"
+    exits "$1, for a client" 78 "$3" "$client" 127.0.0.1:9 --simulation "$2"
+}
+sed 's/FOLIOT_SIMULATION_ABI 1u/FOLIOT_SIMULATION_ABI 99u/' "$root/include/foliot/simulation_module.h" >other.h
+sed 's|<foliot/simulation_module.h>|"other.h"|' "$root/examples/modules/ring.c" >other.c
+${CC:-gcc} -shared -fPIC -I"$root/include" -I. other.c -o other.so
+sed 's|^    uint32_t abi; .*|&\n    uint64_t more[4];|' "$root/include/foliot/simulation_module.h" >other.h
+${CC:-gcc} -shared -fPIC -I"$root/include" -I. other.c -o larger.so
+echo 'const unsigned foliot_simulation_entry = 1;' | ${CC:-gcc} -shared -fPIC -x c - -o small.so
+echo 'const unsigned foliot_simulation_entry[2] = {1, 0};' | ${CC:-gcc} -shared -fPIC -x c - -o short.so
+size=$(printf '#include <foliot/simulation_module.h>\nint size = sizeof(foliot_simulation_module);\n' | ${CC:-gcc} -S -I"$root/include" -x c - -o - | awk '/\.long/ { print $2 }')
+echo "const unsigned foliot_simulation_entry[2] = {1, $size};" | ${CC:-gcc} -shared -fPIC -x c - -o cut.so
+sed 's/\.step = step,//' "$root/examples/modules/ring.c" >lacks.c
+${CC:-gcc} -shared -fPIC -I"$root/include" lacks.c -o lacks.so
+sed 's/"org.example.ring"/"foliot.world"/' "$root/examples/modules/ring.c" >name.c
+${CC:-gcc} -shared -fPIC -I"$root/include" name.c -o name.so
+sed 's/terms->pace_hz = from\[4\]/terms->pace_hz = 0/' "$root/examples/modules/ring.c" >pace.c
+${CC:-gcc} -shared -fPIC -I"$root/include" pace.c -o pace.so
+${CC:-gcc} -shared -fPIC -x c /dev/null -o empty.so
+echo 'int main;' >text.so
+: >nothing.so
+mkfifo pipe.so
+mkdir folder.so
+refused "a module that is missing" none.so 'none.so: No such file'
+refused "one of another ABI" other.so 'another ABI'
+refused "one of another size" larger.so 'another ABI'
+refused "one whose entry has one word" small.so 'too small'
+refused "one whose entry names no size" short.so 'another ABI'
+refused "one whose entry is cut" cut.so 'too small'
+refused "one without an entry" empty.so 'exports no foliot_simulation_entry'
+refused "one without a step" lacks.so 'lacks a name or a function'
+refused "one that calls itself foliot's world" name.so "foliot's own world"
+refused "a text" text.so 'no module that can be loaded'
+refused "an empty file" nothing.so 'no module that can be loaded'
+refused "a pipe" pipe.so 'no regular file'
+refused "a folder" folder.so 'directory|folder'
+exits "one that asks for no pace" 78 'asks for 0 ticks' bash -c 'host_with pace.so'
+sed 's/^limits: .*/limits: {speed_max: 100, commands_max: 64}/' "$scenes/spacewar.yaml" >game.yaml
+exits "rules from a pipe, too" 78 'no regular file' "$server" game.yaml --rules pipe.so --allow-modules --port 0 --no-record
+exits "a module without --allow-modules" 78 'with --allow-modules' "$server" --simulation ring.so --port 0 --no-record
+echo 'nodes many' >wrong.txt
+exits "a configuration that is wrong" 78 "wrong.txt: 'nodes many' is no line" "$server" wrong.txt --simulation ring.so --allow-modules --port 0 --no-record
+exits "a configuration that is missing" 78 'none.txt' "$server" none.txt --simulation ring.so --allow-modules --port 0 --no-record
+for option in "--rules x.lua" "--integrator rk4" "--snapshot-hz 20" "--mode snapshot"; do
+    # shellcheck disable=SC2086
+    exits "$option is of worlds" 2 'is of worlds' "$server" --simulation ring.so --allow-modules $option --port 0 --no-record
+done
+exits "a match of another version is not resumed" 78 'these are version 2' "$server" --resume match.foliot --simulation newer.so --allow-modules --port 0
+exits "nor a world by it" 78 'a recording of a world' "$server" --resume "$root/tests/golden/pendulum.foliot" --simulation ring.so --allow-modules --port 0
+exits "nor by a build that computes otherwise" 5 'fingerprint' "$server" --resume match.foliot --simulation early.so --allow-modules --port 0
+exits "nor without its module" 5 'org.example.ring' "$server" --resume match.foliot --port 0
+"$replay" verify --simulation ring.so match.foliot >verify.out
+ok "the recording is as it was" grep -q 'match' verify.out

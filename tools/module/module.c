@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// module.c: see module.h.
+#include "module/module.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "foliot/divergence.h"
+#include "foliot/world.h"
+
+#define ANSWER_TICKS 64 // of the known-answer run
+#define ANSWER_PLAYERS 2
+
+__attribute__((format(printf, 3, 4))) static void say(char *problem, size_t bytes,
+                                                      const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    foliot__text_clean(problem, bytes, text);
+}
+
+// -- shared objects
+
+// How many bytes an exported object has; SIZE_MAX where the loader does not tell.
+static size_t object_bytes(const void *object)
+{
+#ifdef __GLIBC__
+    Dl_info about;
+    const ElfW(Sym) *symbol = NULL;
+    if (dladdr1(object, &about, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol)
+        return symbol->st_size;
+#endif
+    (void)object;
+    return SIZE_MAX;
+}
+
+const void *foliot__module_open(const char *file, const char *entry, size_t bytes, char *problem,
+                                size_t problem_bytes)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s%s", strchr(file, '/') ? "" : "./", file) >=
+        (int)sizeof path) {
+        say(problem, problem_bytes, "the name is too long");
+        return NULL;
+    }
+    // A pipe would block the loader for ever.
+    int descriptor = foliot__file_open(path);
+    if (descriptor < 0) {
+        say(problem, problem_bytes, "%s", foliot__file_problem(errno));
+        return NULL;
+    }
+    close(descriptor);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *why = dlerror();
+        say(problem, problem_bytes, "it is no module that can be loaded: %s", why ? why : "");
+        return NULL;
+    }
+    const void *object = dlsym(handle, entry);
+    if (!object)
+        say(problem, problem_bytes, "it exports no %s", entry);
+    else if (object_bytes(object) < bytes)
+        say(problem, problem_bytes, "its %s is too small to be one", entry);
+    else
+        return object;
+    return NULL;
+}
+
+// -- the fingerprint
+
+static foliot__module loaded;
+static foliot_digest answer;
+
+static foliot_digest known_answer(void)
+{
+    return answer;
+}
+
+// A player joins, another later; both press keys, and the first one leaves.
+static uint32_t answer_inputs(uint64_t tick, uint32_t players, foliot__rng *rng,
+                              uint32_t sequences[ANSWER_PLAYERS],
+                              foliot_input inputs[ANSWER_PLAYERS])
+{
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < players; p++) {
+        uint64_t joins = 5 * p, leaves = p == 0 ? ANSWER_TICKS - 8 : UINT64_MAX;
+        if (tick < joins || tick > leaves || (tick != joins && tick != leaves && tick % 3 != p))
+            continue;
+        foliot_input *input = &inputs[count++];
+        *input = (foliot_input){.player = p, .sequence = ++sequences[p]};
+        input->kind = tick == joins    ? FOLIOT_INPUT_JOIN
+                      : tick == leaves ? FOLIOT_INPUT_LEAVE
+                                       : FOLIOT_INPUT_CONTROL;
+        for (int k = 0; input->kind == FOLIOT_INPUT_CONTROL && k < FOLIOT_AXIS_COUNT; k++)
+            input->axes[k] = (int8_t)(127 * ((int)foliot__rng_below(rng, 3) - 1));
+        if (input->kind == FOLIOT_INPUT_CONTROL)
+            input->buttons = (uint16_t)foliot__rng_below(rng, 16);
+    }
+    return count;
+}
+
+// What the simulation computes, for a kind that has no fingerprint of its own. A step that refuses
+// the inputs is an answer too.
+static uint64_t run_answer(const foliot__module *m)
+{
+    char problem[256];
+    uint8_t *setup = NULL;
+    size_t bytes = 0;
+    foliot_simulation_terms terms;
+    foliot_simulation simulation = {0};
+    foliot__rng rng = foliot__rng_seeded(1);
+    uint32_t sequences[ANSWER_PLAYERS] = {0};
+    uint64_t chain = 1;
+    if (!foliot__module_configure(m, NULL, &setup, &bytes, problem, sizeof problem) ||
+        !foliot__module_describe(m, setup, bytes, &terms, problem, sizeof problem) ||
+        foliot_simulation_create(&m->kind, setup, bytes, &simulation) != FOLIOT_STATUS_OK) {
+        free(setup);
+        return 0;
+    }
+    uint32_t players = terms.player_limit < ANSWER_PLAYERS ? terms.player_limit : ANSWER_PLAYERS;
+    for (uint64_t tick = 0; tick < ANSWER_TICKS; tick++) {
+        foliot_input inputs[ANSWER_PLAYERS];
+        uint32_t count = answer_inputs(tick, players, &rng, sequences, inputs);
+        foliot_status status = foliot_simulation_step(&simulation, inputs, count);
+        chain += (uint64_t)(int64_t)status;
+        chain = foliot_digest_chain(chain, foliot_simulation_get_digest(&simulation));
+    }
+    foliot_simulation_destroy(&simulation);
+    free(setup);
+    return chain;
+}
+
+static void take_answer(foliot__module *m)
+{
+    uint8_t bytes[24];
+    if (m->kind.fingerprint)
+        return;
+    foliot_digest base = foliot_get_fingerprint();
+    const uint64_t words[3] = {base.low, base.high, run_answer(m)};
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(words[i / 8] >> 8 * (i % 8));
+    answer = foliot_digest_compute(bytes, sizeof bytes);
+    m->kind.fingerprint = known_answer;
+}
+
+// -- simulations
+
+// The members in order: what lies behind one that is wrong may be anything.
+static const char *entry_problem(const foliot_simulation_module *e)
+{
+    static const char *const other =
+        "it was built for another ABI of simulations: build it anew against this version's headers";
+    if (e->abi != FOLIOT_SIMULATION_ABI || e->module_bytes != sizeof *e)
+        return other;
+    if (object_bytes(e) < sizeof *e)
+        return "its foliot_simulation_entry is too small to be one";
+    if (e->kind_bytes != sizeof(foliot_simulation_kind) ||
+        e->part_bytes != sizeof(foliot_simulation_part) ||
+        e->field_bytes != sizeof(foliot_simulation_field) ||
+        e->terms_bytes != sizeof(foliot_simulation_terms) ||
+        e->input_bytes != sizeof(foliot_input) || e->tick_bytes != sizeof(foliot_tick_inputs) ||
+        e->command_bytes != sizeof(foliot_command) || e->order_bytes != sizeof(foliot_order))
+        return other;
+    if (!e->kind || !foliot_simulation_kind_valid(e->kind) || !e->describe)
+        return "its kind lacks a name or a function";
+    if (strcmp(e->kind->name, foliot_world_kind.name) == 0)
+        return "it takes the name of foliot's own world";
+    return NULL;
+}
+
+const foliot__module *foliot__module_load(const char *file, char *problem, size_t problem_bytes)
+{
+    const foliot_simulation_module *entry =
+        foliot__module_open(file, "foliot_simulation_entry",
+                            offsetof(foliot_simulation_module, kind_bytes), problem, problem_bytes);
+    if (!entry)
+        return NULL;
+    const char *wrong = entry_problem(entry);
+    if (wrong) {
+        say(problem, problem_bytes, "%s", wrong);
+        return NULL;
+    }
+    loaded = (foliot__module){.kind = *entry->kind, .entry = entry};
+    take_answer(&loaded);
+    return &loaded;
+}
+
+static uint8_t *take_config(const foliot__module *m, const char *config, size_t config_bytes,
+                            size_t *setup_bytes, char *problem, size_t problem_bytes)
+{
+    char why[256] = "";
+    size_t length = config_bytes;
+    if (m->entry->configure)
+        length = m->entry->configure(config, config_bytes, NULL, 0, why, sizeof why);
+    why[sizeof why - 1] = 0;
+    uint8_t *setup = length <= FOLIOT_SETUP_BYTES_MAX ? malloc(length + 1) : NULL;
+    if (setup && !m->entry->configure) {
+        memcpy(setup, config, length);
+    } else if (setup && m->entry->configure(config, config_bytes, setup, length, why, sizeof why) !=
+                            length) {
+        free(setup);
+        setup = NULL;
+        length = SIZE_MAX;
+    }
+    why[sizeof why - 1] = 0;
+    if (!setup)
+        say(problem, problem_bytes, "%s",
+            length == SIZE_MAX && *why        ? why
+            : length == SIZE_MAX              ? "the module refuses this configuration"
+            : length > FOLIOT_SETUP_BYTES_MAX ? "the module's setup is too large"
+                                              : foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+    *setup_bytes = length;
+    return setup;
+}
+
+bool foliot__module_configure(const foliot__module *module, const char *file, uint8_t **setup,
+                              size_t *setup_bytes, char *problem, size_t problem_bytes)
+{
+    char *config = NULL;
+    size_t bytes = 0;
+    errno = 0;
+    if (file && !(config = foliot__file_slurp(file, FOLIOT_SIMULATION_CONFIG_BYTES_MAX, &bytes))) {
+        say(problem, problem_bytes, "%s",
+            errno == EFBIG ? "a configuration has at most 16 MiB" : foliot__file_problem(errno));
+        return false;
+    }
+    *setup = take_config(module, config ? config : "", bytes, setup_bytes, problem, problem_bytes);
+    free(config);
+    return *setup != NULL;
+}
+
+bool foliot__module_describe(const foliot__module *module, const void *setup, size_t setup_bytes,
+                             foliot_simulation_terms *terms, char *problem, size_t problem_bytes)
+{
+    *terms = (foliot_simulation_terms){0};
+    foliot_status status = module->entry->describe(setup, setup_bytes, terms);
+    if (status != FOLIOT_STATUS_OK) {
+        say(problem, problem_bytes, "the module does not take this setup: %s",
+            foliot_status_get_text(status));
+        return false;
+    }
+    terms->name[sizeof terms->name - 1] = 0;
+    if (terms->pace_hz >= FOLIOT__MODULE_PACE_HZ_MIN &&
+        terms->pace_hz <= FOLIOT__MODULE_PACE_HZ_MAX && terms->player_limit <= FOLIOT_PLAYERS_MAX)
+        return true;
+    say(problem, problem_bytes,
+        "the module asks for %g ticks in a second and %" PRIu32 " players: a host runs %g to %d, "
+        "for up to %d",
+        terms->pace_hz, terms->player_limit, FOLIOT__MODULE_PACE_HZ_MIN, FOLIOT__MODULE_PACE_HZ_MAX,
+        FOLIOT_PLAYERS_MAX);
+    return false;
+}
+
+// -- pictures
+
+const char *foliot__field_text(const foliot_simulation_field *field,
+                               char text[FOLIOT__FIELD_TEXT_BYTES])
+{
+    float narrow;
+    double wide;
+    uint32_t low = (uint32_t)field->bits;
+    memcpy(&narrow, &low, sizeof narrow);
+    memcpy(&wide, &field->bits, sizeof wide);
+    switch (field->type) {
+    case FOLIOT_VALUE_I64:
+        snprintf(text, FOLIOT__FIELD_TEXT_BYTES, "%" PRId64, (int64_t)field->bits);
+        break;
+    case FOLIOT_VALUE_F32:
+        snprintf(text, FOLIOT__FIELD_TEXT_BYTES, "%.9g", (double)narrow);
+        break;
+    case FOLIOT_VALUE_F64:
+        snprintf(text, FOLIOT__FIELD_TEXT_BYTES, "%.17g", wide);
+        break;
+    case FOLIOT_VALUE_U64:
+    default:
+        snprintf(text, FOLIOT__FIELD_TEXT_BYTES, "%" PRIu64, field->bits);
+    }
+    return text;
+}
+
+foliot_simulation_field *foliot__part_fields(const foliot_simulation_kind *kind, const void *self,
+                                             uint32_t part, foliot_simulation_part *about)
+{
+    *about = (foliot_simulation_part){0};
+    kind->part(self, part, about);
+    about->group = about->group ? about->group : "part";
+    foliot_simulation_field *fields = calloc((size_t)about->field_count + 1, sizeof *fields);
+    if (fields)
+        kind->fields(self, part, fields);
+    return fields;
+}
+
+static void list_part(const foliot_simulation_kind *kind, const void *self, uint32_t part,
+                      FILE *out)
+{
+    foliot_simulation_part about;
+    char text[FOLIOT__FIELD_TEXT_BYTES];
+    foliot_simulation_field *fields = foliot__part_fields(kind, self, part, &about);
+    if (!fields)
+        return;
+    fprintf(out, "%s", about.group);
+    if (about.index != FOLIOT_PART_ALONE)
+        fprintf(out, " %" PRIu64, about.index);
+    for (uint32_t i = 0; i < about.field_count; i++)
+        fprintf(out, "  %s %s", fields[i].name ? fields[i].name : "",
+                foliot__field_text(&fields[i], text));
+    fputc('\n', out);
+    free(fields);
+}
+
+static char *list_parts(const foliot_simulation_kind *kind, const void *self, uint32_t rows)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return NULL;
+    for (uint32_t i = 0; kind->part_count && i < kind->part_count(self) && i < rows; i++)
+        list_part(kind, self, i, out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+char *foliot__module_draw(const foliot__module *module, const void *self, uint32_t columns,
+                          uint32_t rows)
+{
+    if (!module->entry->draw)
+        return list_parts(&module->kind, self, rows);
+    size_t length = module->entry->draw(self, columns, rows, NULL, 0);
+    char *text = length < FOLIOT_SIMULATION_CONFIG_BYTES_MAX ? calloc(1, length + 1) : NULL;
+    if (text) {
+        (void)module->entry->draw(self, columns, rows, text, length + 1);
+        text[length] = 0;
+    }
+    return text;
+}
