@@ -99,6 +99,20 @@ ok "and tick, part and field are named" diverged later.log
 ok "by the server too" diverged server.log
 stop
 
+# The harness: the module restores, rolls back, and leaves nothing out of its state.
+lab=$build/foliot-lab
+"$lab" synctest ring.txt --simulation ring.so --ticks 200 >lab.out
+ok "it passes the harness" test $? = 0
+ok "all four tests of it" test "$(grep -c ' passed ' lab.out)" = 4
+sed 's|r->ring\[LAPS\] += node == 0;|static uint64_t global; r->ring[LAPS] += ++global % 9 == 0;|' "$root/examples/modules/ring.c" >global.c
+${CC:-gcc} -shared -fPIC -I"$root/include" global.c -o global.so
+"$lab" synctest --simulation global.so >lab.out
+ok "a state outside of the instance is found" test $? = 3
+exits "inputs of a file are of worlds" 2 'is of worlds' "$lab" synctest --simulation ring.so --inputs x
+exits "too many players" 2 'takes 3' "$lab" synctest ring.txt --simulation ring.so --players 9
+exits "no module, for the lab" 78 'none.so' "$lab" synctest --simulation none.so
+exits "no scene" 2 'a SCENE is missing' "$lab" synctest
+
 # What a crash left is not written over.
 start --simulation ring.so --allow-modules --port 0 --record crash.foliot
 sleep 0.5

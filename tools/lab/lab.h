@@ -134,12 +134,15 @@ typedef struct lab_compare_options {
 
 typedef struct lab_synctest_options {
     bool json, players_given, no_rules;
-    const char *integrator, *inputs, *commands, *orders;
+    const char *integrator, *inputs, *commands, *orders, *simulation;
     uint64_t ticks, players, seed;
 } lab_synctest_options;
 
 int lab_integrators(bool json);
 int lab_synctest(const lab_context *context, const char *file, const lab_synctest_options *options);
+// `file` NULL: the module's simulation of no configuration.
+int lab_synctest_module(const lab_context *context, const char *file,
+                        const lab_synctest_options *options);
 int lab_check(const lab_context *context, const char *file, bool json);
 int lab_run(const lab_context *context, const char *file, const lab_run_options *options);
 int lab_compare(const lab_context *context, const char *file, const lab_compare_options *options);

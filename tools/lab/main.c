@@ -87,6 +87,9 @@ static const foliot__option synctest_table[] = {
      .help = "leaves out the rules of the scene's script"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.integrator,
      .help = "instead of the scene's"},
+    {"simulation", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.simulation,
+     .help = "module (.so) with a simulation of its own; SCENE is its configuration then, or "
+             "nothing"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json,
      .help = "one JSON object on stdout"},
     {0},
@@ -125,11 +128,12 @@ static const foliot__command commands[] = {
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
     {"synctest",
      "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--commands FILE] "
-     "[--orders FILE] [--no-rules] [--integrator NAME] [--json]",
+     "[--orders FILE] [--no-rules] [--integrator NAME] [--simulation FILE] [--json]",
      "tests a scene for lockstep: rolls back, restores and disturbs it at every tick.",
      "  foliot-lab synctest scenes/spacewar.yaml\n"
-     "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n",
-     synctest_table, 1, 1},
+     "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n"
+     "  foliot-lab synctest --simulation ./ring.so\n",
+     synctest_table, 0, 1},
     {"check", "SCENE [--json]", "checks a scene and names the integrators that it admits.",
      "  foliot-lab check scenes/cloth.yaml\n", json_table, 1, 1},
     {0},
@@ -172,6 +176,10 @@ int main(int argc, char **argv)
         code = lab_run(&context, file, &run_options);
     else if (strcmp(name, "compare") == 0)
         code = lab_compare(&context, file, &compare_options);
+    else if (strcmp(name, "synctest") == 0 && synctest_options.simulation)
+        code = lab_synctest_module(&context, file, &synctest_options);
+    else if (strcmp(name, "synctest") == 0 && !file)
+        code = foliot__options_wrong(&program, &arguments, "a SCENE is missing");
     else if (strcmp(name, "synctest") == 0)
         code = lab_synctest(&context, file, &synctest_options);
     else if (strcmp(name, "bench") == 0)
