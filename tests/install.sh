@@ -101,6 +101,12 @@ example() {
     gcc -std=gnu11 -ffp-contract=off -o "$root/$(basename "$1" .c)" "$1" $(pkg-config --cflags --libs foliot)
 }
 for file in "$root"/usr/share/doc/foliot/examples/*.c; do expect "$(basename "$file") builds" example "$file"; done
+module() { # it calls nothing of the library; the installed programs load it
+    # shellcheck disable=SC2046
+    gcc -shared -fPIC -o "$root/ring.so" "$1" $(pkg-config --cflags foliot) &&
+        "$root/usr/bin/foliot-lab" synctest --simulation "$root/ring.so" --ticks 60
+}
+expect "ring.c builds as a module and passes the harness" module "$root/usr/share/doc/foliot/examples/modules/ring.c"
 match() { LD_LIBRARY_PATH=$root/usr/lib "$root/lockstep" "$root/match.foliot"; }
 expect "the example of lockstep plays a match" match
 # shellcheck disable=SC2016 # zsh expands it

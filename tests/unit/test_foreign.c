@@ -11,6 +11,7 @@
 #include "../support/chain.h"
 #include "../support/recording_fixture.h"
 #include "status.h"
+#include "tally.h"
 
 #define TICKS 330
 
@@ -246,6 +247,31 @@ static void damage_is_found_anywhere(void **state)
     recording_memory_free(&memory);
 }
 
+static uint32_t no_order(const void *self, const foliot_order *order, foliot_command *commands,
+                         uint32_t capacity)
+{
+    (void)self;
+    (void)order;
+    (void)commands;
+    (void)capacity;
+    return 0;
+}
+
+// What an order becomes is commands, so who takes orders takes commands.
+static void orders_need_commands(void **state)
+{
+    (void)state;
+    foliot_simulation simulation;
+    foliot_simulation_kind kind = *tally_kind(false);
+    assert_true(foliot_simulation_kind_valid(&kind));
+    kind.order = no_order;
+    assert_false(foliot_simulation_kind_valid(&kind));
+    assert_int_equal(foliot_simulation_create(&kind, "", 0, &simulation), FOLIOT_STATUS_INVALID);
+    kind = *tally_kind(true);
+    kind.order = no_order;
+    assert_true(foliot_simulation_kind_valid(&kind));
+}
+
 // -- going on after a crash
 
 // As a crash would leave it, after `ticks` of the run of `record`.
@@ -344,6 +370,7 @@ int main(void)
         cmocka_unit_test(whoever_does_not_know_it_says_so),
         cmocka_unit_test(a_world_is_one_of_them),
         cmocka_unit_test(damage_is_found_anywhere),
+        cmocka_unit_test(orders_need_commands),
         cmocka_unit_test(it_goes_on_after_a_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
