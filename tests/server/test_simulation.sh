@@ -21,12 +21,16 @@ printf 'nodes 16\nplayers 3\nseed 9\n' >ring.txt
 start ring.txt --simulation ring.so --allow-modules --port 0 --record match.foliot
 ok "the simulation is named" grep -q "^session 'ring' in lockstep: org.example.ring version 1 at 60 Hz, room for 3 players" server.out
 at=$port
-"$client" 127.0.0.1:$port --simulation ./ring.so --name ada --bot random --seconds 5 --json --trace ada.trace >ada.out 2>ada.log &
+timeout 30 "$client" 127.0.0.1:$port --simulation ./ring.so --name ada --bot random --seconds 5 --json --trace ada.trace >ada.out 2>ada.log &
 ada=$!
-"$client" 127.0.0.1:$port --simulation ring.so --name bob --bot circle --seconds 5 --impair loss=5%,delay=20ms --json >bob.out 2>bob.log &
+timeout 30 "$client" 127.0.0.1:$port --simulation ring.so --name bob --bot circle --seconds 5 --impair loss=5%,delay=20ms --json >bob.out 2>bob.log &
 bob=$!
 pids="$pids $ada $bob"
-sleep 2
+for _ in $(seq 400); do
+    [ "$(grep -c ' joined as player' server.log)" = 2 ] && break
+    sleep 0.02
+done
+sleep 1.5
 kill -9 $server_pid
 wait $server_pid 2>/dev/null
 start --resume match.foliot --simulation ring.so --allow-modules --port $at
