@@ -17,7 +17,7 @@ changed() { # NAME FILE SED: ./client-NAME and ./server-NAME, linked with that f
     ${CC:-gcc} -O2 -w -I"$root/include" -I"$root/common" -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=off -fno-math-errno \
         -c "$copy" -o "$work/$1.o" || return 1
     for program in client server; do
-        ${CC:-gcc} -o "$program-$1" "$build/obj/$program"/*.o "$build"/obj/tools/view/*.o "$work/$1.o" "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw \
+        ${CC:-gcc} -o "$program-$1" "$build/obj/$program"/*.o "$build"/obj/tools/{view,module}/*.o "$work/$1.o" "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw \
             -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
     done
 }

@@ -66,8 +66,8 @@ can_fuse() {
 }
 fused() { # client or server: ./client-fused or ./server-fused
     local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
-    local objects=
-    [ "$1" = client ] && objects="$build/obj/tools/view/view.o"
+    local objects="$build/obj/tools/module/module.o"
+    [ "$1" = client ] && objects="$objects $build/obj/tools/view/view.o"
     for file in $FUSED; do
         # shellcheck disable=SC2086
         ${CC:-gcc} $flags -c "$root/$file" -o "$(basename "$file").o" || return 1
