@@ -285,7 +285,7 @@ const foliot_server_counters *foliot_server_get_counters(const foliot_server *se
 // How many there are now.
 typedef struct foliot_server_presence {
     uint32_t peers;   // connections that have not been dropped
-    uint32_t players; // of all sessions, kept places included
+    uint32_t players; // of all sessions, kept places included where the session goes on
     uint32_t absent;  // of these: their peer is gone, and their session goes on
     uint32_t inputs;  // that wait for their tick
 } foliot_server_presence;

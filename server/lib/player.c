@@ -247,9 +247,11 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server)
     for (uint32_t i = 0; i < server->session_count; i++)
         for (uint32_t p = 0; p < server->sessions[i]->player_limit; p++) {
             const foliot__player_slot *player = &server->sessions[i]->players[p];
-            present.players += player->state != FOLIOT__PLAYER_NONE;
-            present.absent += player->state != FOLIOT__PLAYER_NONE && !server->sessions[i]->ended &&
-                              has_ended(server->sessions[i], player);
+            bool gone = has_ended(server->sessions[i], player);
+            if (player->state == FOLIOT__PLAYER_NONE || (server->sessions[i]->ended && gone))
+                continue; // nobody comes back to a session that has ended
+            present.players++;
+            present.absent += gone;
             present.inputs += player->change_count;
         }
     return present;

@@ -294,6 +294,7 @@ static void the_game_ends_its_session(void **state)
     assert_true(foliot_server_get_next(s->server, "main", &next));
     assert_string_equal(next, "");
     assert_true(foliot_server_get_done(s->server));
+    assert_int_equal(foliot_server_get_presence(s->server).players, 0); // none who may come back
     simulation_destroy(s);
 }
 
