@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define POWER_TICKS 40
+
 typedef struct game_rules_state {
     uint32_t numbers[GAME_RULES_PLAYERS]; // that came, of each player
     uint32_t sequences[GAME_RULES_PLAYERS];
     uint32_t wrong, score, joined, left;
-    uint64_t chain; // of all orders so far
+    uint64_t chain;                            // of all orders so far
+    uint64_t ticks, ready[GAME_RULES_PLAYERS]; // ready: the power again
+    uint64_t fired;
 } game_rules_state;
 
 static foliot_status create(void *user, const foliot_scene *scene, foliot_rules *rules, void **self,
@@ -94,6 +98,15 @@ static void say(foliot_rules *rules, uint32_t player, const void *bytes, size_t 
     (void)status;
 }
 
+static void use_power(game_rules_state *g, foliot_rules *rules, uint32_t player)
+{
+    set_var(rules, "clock", (int64_t)g->ticks);
+    if (g->ticks < g->ready[player % GAME_RULES_PLAYERS])
+        return;
+    g->ready[player % GAME_RULES_PLAYERS] = g->ticks + POWER_TICKS;
+    set_var(rules, "fired", (int64_t)++g->fired);
+}
+
 static void take_order(game_rules_state *g, const foliot_rules_view *view, foliot_rules *rules,
                        const foliot_order *order)
 {
@@ -115,6 +128,9 @@ static void take_order(game_rules_state *g, const foliot_rules_view *view, folio
         break;
     case 'p':
         set_var(rules, "score", ++g->score);
+        break;
+    case 'c':
+        use_power(g, rules, order->player);
         break;
     case 'm':
     case 'M':
@@ -144,6 +160,7 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
                           char *problem, size_t problem_bytes)
 {
     game_rules_state *g = self;
+    g->ticks++;
     for (uint32_t i = 0; i < view->order_count; i++) {
         const foliot_order *order = &view->orders[i];
         g->chain = (g->chain ^ order->sequence ^ order->kind) * 0x100000001b3u + order->length;

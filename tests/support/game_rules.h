@@ -14,6 +14,8 @@
 //   'x'       despawns the body that was spawned first of those that live
 //   't' u8    the tag of body 0
 //   'p'       a point: var "score" grows by one
+//   'c'       a power that its player has every 40 ticks: var "fired" counts its uses, and var
+//             "clock" the ticks of the rules so far
 //   'm'       a message to its player; 'M': to all, unreliable
 //   'e'       ends the session with a next scene; 'E': for good; 'k': dismisses its player; 'f':
 //   fails

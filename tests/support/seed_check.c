@@ -4,6 +4,8 @@
 // adds up.
 #include "seed_run.h"
 
+#include <string.h>
+
 #include "sim/math/hash.h"
 
 typedef unsigned long long count;
@@ -34,7 +36,7 @@ void seed_check_hub(seed_run *run)
 }
 
 // Orders came once and in order, whatever happened; and rules go on with the score.
-static void check_game(seed_run *run, uint32_t s)
+void seed_check_game(seed_run *run, uint32_t s)
 {
     const seed_host *h = &run->hosts[s];
     foliot_var var = {.integer = 0};
@@ -60,10 +62,11 @@ void seed_check_gone(seed_run *run)
     check_zero(run, "players are left when all have gone", present.players);
     check_zero(run, "inputs are left when all have gone", present.inputs);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
-        check_game(run, s);
+        seed_check_game(run, s);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
         for (uint32_t p = 0; p < foliot_world_get_players_max(run->hosts[s].world); p++)
-            if (foliot_world_get_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
+            if (!run->hosts[s].over &&
+                foliot_world_get_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
                 seed_fail(run, "session %u still has a body of player %u, though all have gone", s,
                           p);
 }
@@ -110,12 +113,17 @@ void seed_check_kept(seed_run *run, const foliot_server_event *event)
 typedef struct recorded { // what a recording says
     uint64_t controls, joins, leaves;
     uint64_t points; // orders that ask for one, of this session
+    struct {         // of a player since it joined
+        uint64_t orders, tick;
+    } lives[SEED_PLAYERS];
 } recorded;
+
+#define ORDERS_BURST 256 // at once, after a silence
 
 // What the server stepped at that tick, in the life that the recording went on with.
 static const foliot_digest *digest_at(const seed_host *h, uint64_t tick)
 {
-    for (int i = SEED_CRASHES; i >= 0; i--) {
+    for (uint32_t i = h->era + 1; i-- > h->anew;) {
         const seed_digests *t = &h->trace[i];
         if (t->count && tick >= t->base)
             return tick < t->base + t->count ? &t->digests[tick - t->base] : NULL;
@@ -146,15 +154,38 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, recorded *t)
     }
 }
 
-static void count_points(foliot_replay *replay, uint64_t tick, recorded *t)
+// Nobody may give more than some a second, however it asks for them.
+static void count_order(seed_run *run, double pace_hz, uint64_t tick, const foliot_order *order,
+                        recorded *t)
 {
+    if (order->player >= SEED_PLAYERS || order->kind == FOLIOT_ORDER_LEFT)
+        return;
+    if (order->kind == FOLIOT_ORDER_JOINED) {
+        t->lives[order->player].orders = 0;
+        t->lives[order->player].tick = tick;
+        return;
+    }
+    double seconds = (double)(tick - t->lives[order->player].tick) / pace_hz + 1 +
+                     2 * run->plan->server_pause_count;
+    double most = 1.02 * FOLIOT_ORDERS_PER_SECOND_MAX * (1 + seconds) +
+                  (double)run->plan->crash_count * ORDERS_BURST;
+    if ((double)++t->lives[order->player].orders > most)
+        seed_fail(run, "player %u gave %llu orders in %.1f s, at tick %llu", order->player,
+                  (count)t->lives[order->player].orders, seconds, (count)tick);
+}
+
+static void count_points(seed_run *run, foliot_replay *replay, uint64_t tick, recorded *t)
+{
+    double pace_hz = foliot_replay_get_summary(replay)->scene->pace_hz;
     const foliot_order *orders;
     uint32_t n;
     if (foliot_replay_get_orders(replay, tick, &orders, &n) != FOLIOT_STATUS_OK)
         return;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        count_order(run, pace_hz, tick, &orders[i], t);
         t->points += orders[i].kind == FOLIOT_ORDER_GAME && orders[i].length > 0 &&
                      orders[i].bytes[0] == 'p';
+    }
 }
 
 // The score counts every order of the recording, over deaths of the server and all. The last tick's
@@ -162,8 +193,9 @@ static void count_points(foliot_replay *replay, uint64_t tick, recorded *t)
 static void check_score(seed_run *run, foliot_replay *replay, uint64_t points)
 {
     foliot_var var = {.integer = 0};
-    foliot_world_get_var(foliot_replay_get_world(replay), "score", &var);
-    if (!run->back)
+    const foliot_world *world = foliot_replay_get_world(replay);
+    foliot_world_get_var(world, "score", &var);
+    if (!run->back && !foliot_world_get_end(world, NULL)) // whose tick's last commands are refused
         check_equal(run, "points asked for, and the score", points, (uint64_t)var.integer);
 }
 
@@ -182,49 +214,62 @@ static void read_recording(seed_run *run, seed_host *h, uint32_t s, foliot_repla
         FOLIOT_STATUS_OK)
         seed_fail(run, "session %u: its recording cannot be rewound", s);
     compare_tick(run, h, s, replay);
+    foliot_rules *rules = seed_game_begin_again(run, h, replay);
     for (uint64_t ticks = 0; !run->failed && ticks < verdict.ticks; ticks++) {
         count_inputs(replay, foliot_replay_get_tick(replay), t);
         if (ticks + 1 < verdict.ticks)
-            count_points(replay, foliot_replay_get_tick(replay), t);
+            count_points(run, replay, foliot_replay_get_tick(replay), t);
         if (foliot_replay_step(replay) != FOLIOT_STATUS_OK)
             seed_fail(run, "session %u: its recording ends before it was verified to", s);
         compare_tick(run, h, s, replay);
+        if (!run->failed)
+            seed_game_tick_again(run, h, rules, replay);
     }
+    foliot_rules_destroy(rules);
     if (!run->failed && h->rules && !stopped)
         check_score(run, replay, t->points);
-    const seed_digests *last = &h->trace[run->generation];
+    const seed_digests *last = &h->trace[h->era];
     uint64_t reached = last->count ? last->base + last->count - 1 : 0;
     if (!run->failed)
         check_equal(run, "ticks stepped, and recorded or counted as lost", reached,
                     foliot_replay_get_tick(replay) + h->ticks_lost);
 }
 
+static void check_recording(seed_run *run, uint32_t s, recorded *all)
+{
+    seed_host *h = &run->hosts[s];
+    foliot__span span = {h->written.bytes, h->written.length, 1};
+    foliot_replay *replay;
+    foliot_damage damage;
+    seed_mix(run, foliot__hash(&span, 1).low);
+    run->result.tally.recordings_stopped += h->recorded != FOLIOT_STATUS_OK;
+    if (h->recorded != FOLIOT_STATUS_OK && !run->plan->small_queue)
+        seed_fail(run, "a recording stopped, and nothing explains it");
+    if (run->failed)
+        return;
+    if (foliot_replay_open_bytes(h->written.bytes, h->written.length, &replay, &damage) !=
+        FOLIOT_STATUS_OK) {
+        seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
+        return;
+    }
+    all->points = 0;
+    memset(all->lives, 0, sizeof all->lives);
+    read_recording(run, h, s, replay, all);
+    foliot_replay_close(replay);
+}
+
+void seed_check_recording(seed_run *run, uint32_t s)
+{
+    recorded all = {0};
+    check_recording(run, s, &all);
+}
+
 void seed_check_recordings(seed_run *run)
 {
     recorded all = {0};
-    bool stopped = false;
-    for (uint32_t s = 0; s < run->plan->session_count; s++) {
-        seed_host *h = &run->hosts[s];
-        foliot__span span = {h->written.bytes, h->written.length, 1};
-        seed_mix(run, foliot__hash(&span, 1).low);
-        stopped = stopped || h->recorded != FOLIOT_STATUS_OK;
-        run->result.tally.recordings_stopped += h->recorded != FOLIOT_STATUS_OK;
-        foliot_replay *replay;
-        foliot_damage damage;
-        if (run->failed)
-            continue;
-        if (foliot_replay_open_bytes(h->written.bytes, h->written.length, &replay, &damage) !=
-            FOLIOT_STATUS_OK) {
-            seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
-            continue;
-        }
-        all.points = 0;
-        read_recording(run, h, s, replay, &all);
-        foliot_replay_close(replay);
-    }
-    if (stopped && !run->plan->small_queue)
-        seed_fail(run, "a recording stopped, and nothing explains it");
-    if (run->failed || stopped)
+    for (uint32_t s = 0; s < run->plan->session_count; s++)
+        check_recording(run, s, &all);
+    if (run->failed || run->result.tally.recordings_stopped || run->result.tally.ends)
         return;
     check_equal(run, "players who came and who left in the recordings", all.joins, all.leaves);
     if (run->plan->crash_count || seed_plan_in_lockstep(run->plan))

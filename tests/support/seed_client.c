@@ -16,6 +16,7 @@
 #define JOIN_CLEAR_NS (3 * (uint64_t)SEED_SECOND) // and in one that does nothing to packets
 #define FOE_PLAYERS 2 // places that one address may take by coming and going
 #define APPLIED_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
+#define FOLLOWED_NS (9 * (uint64_t)SEED_SECOND) // a peer that missed the word asks anew
 #define LOOK_NS (SEED_SECOND / 4)
 #define RECOVERED_NS (6 * (uint64_t)SEED_SECOND) // after a gap all is as it should be
 
@@ -95,7 +96,8 @@ static void begin_life(seed_run *run, seed_caller *c)
     memset(c->controls, 0, sizeof c->controls);
     c->control_count = 1; // nothing, at first
     c->unrest = !seed_plan_calm(run->plan, c->plan);
-    c->order_sequence = c->number = 0;
+    c->order_sequence = c->number = c->heard = 0;
+    c->heard_ns = c->followed_ns = 0;
     c->reconnects_before = 0;
     c->kept_player = UINT32_MAX;
     seed_foe_begin(c);
@@ -154,7 +156,8 @@ static uint32_t players_due(const seed_run *run, uint32_t session)
 // Whoever else is there, nobody honest stays outside for want of room that others have no right to.
 static void check_refusal(seed_run *run, const seed_caller *c)
 {
-    if (c->plan->session >= run->plan->session_count || !foliot_client_get_retryable(c->client))
+    if (c->plan->session >= run->plan->session_count || !foliot_client_get_retryable(c->client) ||
+        run->hosts[c->plan->session].over)
         return;
     uint32_t limit = run->hosts[c->plan->session].scene.players.limit,
              players = players_due(run, c->plan->session);
@@ -350,17 +353,18 @@ static bool follows(seed_caller *c, uint32_t sequence)
 // Anything, and then the next number: the rules count those that are out of order.
 static void give_orders(seed_run *run, seed_caller *c)
 {
-    static const char moves[] = "pppsssxtmMMi\"";
+    static const char moves[] = "pppsssxtcccmMMi\"";
     uint8_t bytes[8] = {(uint8_t)moves[foliot__rng_below(&c->rng, sizeof moves - 1)], 7};
-    foliot_client_event event;
-    while (foliot_client_poll(c->client, &event))
-        seed_mix(run, (uint64_t)event.kind << 40 | event.length);
+    seed_host *h = &run->hosts[c->plan->session];
     if (run->now_ns < c->order_ns)
         return;
     c->order_ns = run->now_ns + 50000000u + foliot__rng_below(&c->rng, 300000000u);
+    if (h->asks)
+        bytes[0] = (uint8_t)h->asks;
     uint32_t sequence = give_order(run, c, bytes, 2);
     if (sequence == 0)
         return;
+    h->asks = 0;
     if (!follows(c, sequence)) {
         bytes[0] = 'r';
         sequence = give_order(run, c, bytes, 1);
@@ -422,6 +426,7 @@ static void check_up_to_date(seed_run *run, const seed_caller *c,
         any_within(g->outages, g->outage_count, from_ns, run->now_ns) ||
         any_within(g->pauses, g->pause_count, from_ns, run->now_ns))
         return;
+    seed_game_check_vars(run, c);
     double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * APPLIED_NS;
     uint64_t newest = seen->newest_tick, now = foliot_world_get_tick(world);
     if ((double)newest + late_s * foliot_client_get_pace_hz(c->client) < (double)now)
@@ -444,8 +449,8 @@ static void check_heard(seed_run *run, seed_caller *c)
 // Its scene is that of the session, though another server came.
 static void check_scene(seed_run *run, const seed_caller *c)
 {
-    if (!c->playing || run->now_ns < c->playing_ns + APPLIED_NS || c->playing_ns <= run->up_ns ||
-        !run->server)
+    if (!c->playing || run->now_ns < c->playing_ns + APPLIED_NS ||
+        c->playing_ns <= run->hosts[c->plan->session].up_ns || !run->server)
         return;
     const foliot_scene *has = foliot_client_get_scene(c->client),
                        *is = &run->hosts[c->plan->session].scene;
@@ -470,23 +475,24 @@ static void check_service(seed_run *run, seed_caller *c, const foliot_client_sta
     if (!playing || run->now_ns < c->look_ns || !run->server || run->job_count || c->leaving)
         return;
     c->look_ns = run->now_ns + LOOK_NS;
-    if (c->playing_ns <= run->up_ns || run->now_ns <= c->playing_ns + APPLIED_NS)
+    const seed_host *h = &run->hosts[c->plan->session];
+    if (h->over || c->playing_ns <= h->up_ns || run->now_ns <= c->playing_ns + APPLIED_NS)
         return;
     check_heard(run, c);
-    check_up_to_date(run, c, seen, run->hosts[c->plan->session].world);
+    check_up_to_date(run, c, seen, h->world);
 }
 
 // False while the server has not stepped that tick: in lockstep clients may be first.
 static bool compare_claim(seed_run *run, seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];
-    if (c->claim_generation < run->anew) {
+    if (c->claim_era < h->anew) {
         c->claims = false; // the claim is of a world that no longer exists
         return true;
     }
-    const seed_digests *now = &h->trace[run->generation];
+    const seed_digests *now = &h->trace[h->era];
     bool known = now->count > 0 && c->claim_tick < now->base + now->count;
-    if (!known && c->claim_generation == run->generation)
+    if (!known && c->claim_era == h->era)
         return false;
     c->claims = false;
     run->result.tally.claims++;
@@ -499,19 +505,20 @@ static bool compare_claim(seed_run *run, seed_caller *c)
 // The client's state must equal the one that the server had at that tick, or in lockstep will have.
 static void check_claim(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
-    if (c->claims && !compare_claim(run, c))
+    if (c->plan->session >= run->plan->session_count || (c->claims && !compare_claim(run, c)))
         return;
-    if (run->anew && c->joined_ns < run->up_ns &&
+    const seed_host *h = &run->hosts[c->plan->session];
+    if (h->anew && c->joined_ns < h->anew_ns &&
         (seen->reconnects == c->reconnects_before ||
          foliot_client_get_state(c->client) != FOLIOT_CLIENT_PLAYING))
         return; // it has not connected to the new server yet
     if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) ||
         (seen->digest.high | seen->digest.low) == 0 || seen->newest_tick == c->claimed_tick ||
-        c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
+        c->plan->kind == SEED_SICK)
         return;
     c->claimed_tick = c->claim_tick = seen->newest_tick;
     c->claim = seen->digest;
-    c->claim_generation = run->generation;
+    c->claim_era = h->era;
     c->claims = true;
     compare_claim(run, c);
 }
@@ -521,7 +528,9 @@ static void check_sample(seed_run *run, seed_caller *c)
     foliot_sample sample;
     if (foliot_client_sample(c->client, seed_clock_local(&c->clock), &sample) != FOLIOT_STATUS_OK)
         return;
-    if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK && !run->anew &&
+    bool same_era =
+        c->plan->session < run->plan->session_count && !run->hosts[c->plan->session].anew;
+    if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK && same_era &&
         !run->back)
         seed_fail(run, "client %u: render time ran backwards, from %.4f to %.4f", c->index,
                   c->render_tick, sample.render_tick);
@@ -567,6 +576,23 @@ static void check_player(seed_run *run, seed_caller *c)
             c->index, player, ghost);
 }
 
+// Whoever played when the session ended plays in the one after it, where there is room.
+static void check_followed(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
+{
+    foliot_client_state state = foliot_client_get_state(c->client);
+    if (!c->followed_ns)
+        return;
+    if (c->leaving || run->stopping || state == FOLIOT_CLIENT_REFUSED ||
+        (seen->reconnects > c->reconnects_before && state == FOLIOT_CLIENT_PLAYING)) {
+        c->followed_ns = 0;
+        return;
+    }
+    if (state == FOLIOT_CLIENT_LOST || state == FOLIOT_CLIENT_CLOSED ||
+        run->now_ns - c->followed_ns > FOLLOWED_NS)
+        seed_fail(run, "client %u: has not followed to the next scene: %s", c->index,
+                  foliot_client_get_reason(c->client));
+}
+
 static void update_client(seed_run *run, seed_caller *c)
 {
     foliot_client_update(c->client, seed_clock_local(&c->clock));
@@ -579,6 +605,8 @@ static void update_client(seed_run *run, seed_caller *c)
     foliot_client_statistics seen =
         foliot_client_get_statistics(c->client); // takes a digest: once a frame
     check_service(run, c, &seen);
+    check_followed(run, c, &seen);
+    seed_game_hear(run, c);
     change_controls(run, c);
     if (c->plan->session < run->plan->session_count && run->hosts[c->plan->session].rules &&
         !c->leaving && !run->stopping)

@@ -361,15 +361,35 @@ static void say_order(foe *f, const seed_link *l, uint32_t sequence)
 {
     uint8_t bytes[512], body[300] = {0x80};
     foliot__buffer out = {.bytes = bytes, .capacity = sizeof bytes, .fixed = true};
-    uint32_t length = foliot__rng_below(&f->c->rng, 20) ? 1 + foliot__rng_below(&f->c->rng, 240)
-                                                        : 241 + foliot__rng_below(&f->c->rng, 50);
+    uint32_t length = l == f->c->links || foliot__rng_below(&f->c->rng, 20)
+                          ? 1 + foliot__rng_below(&f->c->rng, 240)
+                          : 241 + foliot__rng_below(&f->c->rng, 50);
     foliot__pack_array(&out, 4);
     foliot__pack_uint(&out, FOLIOT__ORDER);
     foliot__pack_uint(&out, sequence);
-    foliot__pack_uint(&out,
-                      foliot__rng_below(&f->c->rng, 30) ? 0 : foliot__rng_below(&f->c->rng, 5));
+    foliot__pack_uint(&out, l == f->c->links || foliot__rng_below(&f->c->rng, 30)
+                                ? 0
+                                : foliot__rng_below(&f->c->rng, 5));
     foliot__pack_bin(&out, body, length);
     send_packet(f, l, FOLIOT_DELIVERY_RELIABLE, bytes, out.length);
+}
+
+// What only a server says.
+static void say_as_server(foe *f, seed_link *l)
+{
+    uint8_t bytes[40];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)foliot__rng_u64(&f->c->rng);
+    foliot__message m = {.kind = FOLIOT__ORDER_ACKNOWLEDGE,
+                         .as.order_acknowledge.sequence = (uint32_t)foliot__rng_u64(&f->c->rng)};
+    uint32_t draw = foliot__rng_below(&f->c->rng, 3);
+    if (draw == 0)
+        m = (foliot__message){.kind = FOLIOT__UPDATE,
+                              .as.update = {.full = bytes[0] & 1, .bytes = bytes, .length = 40}};
+    if (draw == 1)
+        m = (foliot__message){.kind = FOLIOT__MESSAGE,
+                              .as.message = {.bytes = bytes, .length = 40}};
+    say_message(f, l, &m);
 }
 
 // A player who floods, one who forges sequences, a spectator, and one who never says hello.
@@ -385,6 +405,8 @@ static void give_orders(foe *f)
         for (uint32_t n = i == 0 ? 1 + foliot__rng_below(&f->c->rng, 8) : 1; n > 0; n--)
             say_order(f, l,
                       i == 0 ? 2 + l->heard++ : (uint32_t)foliot__rng_u64(&f->c->rng) >> (i * 8));
+        if (i > 0 && foliot__rng_below(&f->c->rng, 4) == 0)
+            say_as_server(f, l);
         f->run->result.tally.foe_lies++;
     }
 }

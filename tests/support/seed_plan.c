@@ -211,7 +211,7 @@ static void draw_crashes(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 3);
     uint64_t at = SEED_BEGIN_NS + ns_between(&d, 0.3, (double)plan->run_ns * 0.8e-9);
-    while (plan->crash_count < SEED_CRASHES && draw_chance(&d, 0.7)) {
+    while (plan->crash_count == 0 || (plan->crash_count < SEED_CRASHES && draw_chance(&d, 0.7))) {
         plan->crash_ns[plan->crash_count] = at;
         plan->down_ns[plan->crash_count] = ns_between(&d, 0.05, draw_chance(&d, 0.8) ? 1 : 12);
         at += plan->down_ns[plan->crash_count++] + ns_between(&d, 0.2, 3);
@@ -252,7 +252,7 @@ static void draw_late_return(seed_plan *plan)
 // -- foes and other ill will
 
 // SEED_WITHOUT=pins,storage leaves those out, SEED_WITH=pins puts them into every seed: schemes,
-// tiny, swaps, storage.
+// tiny, swaps, storage; crashes, games and ends.
 static bool is_named(const char *variable, const char *word)
 {
     const char *list = getenv(variable);
@@ -379,6 +379,36 @@ static void draw_foes(seed_plan *plan, bool late_return)
         draw_wrap(plan, &d);
 }
 
+// A player whose last controls the dying server had acknowledged, and not written: they are never
+// sent again, and those behind them must count all the same.
+static void draw_unwritten(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 62);
+    static const foliot_impairment none;
+    seed_client *g = &plan->clients[0];
+    seed_session *s = &plan->sessions[0];
+    if (!plan->crash_count || plan->storage[0] != SEED_STORAGE_SOUND || plan->swaps[0] ||
+        g->kind == SEED_FOE || draw_chance(&d, 0.6))
+        return;
+    s->lockstep = draw_chance(&d, 0.3);
+    s->block_ticks = 60 + below(&d, 100);
+    if (plan->crash_ns[0] < SEED_BEGIN_NS + 2 * (uint64_t)SEED_SECOND)
+        s->tick_hz = draw_between(&d, 60, 120);
+    plan->down_ns[0] = ns_between(&d, 0.05, 1);
+    plan->reconnect_ms = 10000;
+    plan->server_pause_count = 0;
+    g->kind = SEED_PLAYER;
+    g->session = 0;
+    g->damage = 0;
+    g->changes_hz = draw_between(&d, 2, 20);
+    g->reconnects = true;
+    g->send = g->receive = none;
+    g->send.delay_ms = draw_between(&d, 0, 60);
+    g->outage_count = g->pause_count = 0;
+    g->lives[0] = (seed_life){.join_ns = SEED_BEGIN_NS, .exit = SEED_STAYS};
+    g->life_count = 1;
+}
+
 // Somebody has just been welcomed when the server dies, and some of what follows a welcome is lost.
 static void draw_cut_off(seed_plan *plan, dice *d, uint64_t crash_ns)
 {
@@ -431,9 +461,50 @@ static void draw_games(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 60);
     for (uint32_t i = 0; i < SEED_SESSIONS; i++) {
-        plan->sessions[i].game = draw_chance(&d, 0.4);
+        plan->sessions[i].game = draw_harm(&d, 0.5, "games");
         for (uint32_t k = 0; k < SEED_CRASHES; k++)
-            plan->swapped[k][i].game = draw_chance(&d, 0.4);
+            plan->swapped[k][i].game = draw_harm(&d, 0.5, "games");
+    }
+}
+
+// Of a game whose end has a next scene: it, with other rules or none, and in either mode.
+static seed_session draw_next(const seed_plan *plan, uint32_t s, dice *d)
+{
+    seed_session next = plan->sessions[s];
+    do
+        next.scene = draw_scene(d);
+    while (seed_scenes[next.scene].heavy);
+    next.lockstep = draw_chance(d, 0.7) ? next.lockstep : !next.lockstep;
+    next.game = draw_chance(d, 0.8);
+    return next;
+}
+
+static void draw_ends(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 61);
+    for (uint32_t s = 0; s < plan->session_count; s++) {
+        double run = (double)plan->run_ns * 1e-9,
+               at = draw_between(&d, 0.5, draw_chance(&d, 0.5) ? 0.5 + run / 2 : run);
+        bool dies = plan->crash_count > 0 && draw_chance(&d, 0.6);
+        bool follows = plan->sessions[s].game && !any_heavy(plan) && draw_harm(&d, 0.6, "ends");
+        if (dies && follows) // before it, so that it may die of it
+            at = draw_between(&d, 0.2, (double)(plan->crash_ns[0] - SEED_BEGIN_NS) * 1e-9);
+        while (follows && plan->end_count[s] < SEED_ENDS && at < run) {
+            seed_end *end = &plan->ends[s][plan->end_count[s]++];
+            follows = draw_chance(&d, 0.75);
+            *end = (seed_end){.at_ns = SEED_BEGIN_NS + (uint64_t)(at * 1e9),
+                              .by_rules = draw_chance(&d, 0.5),
+                              .follows = follows,
+                              .next = draw_next(plan, s, &d)};
+            if (plan->run_ns < end->at_ns - SEED_BEGIN_NS + AFTERLIFE_NS)
+                plan->run_ns = end->at_ns - SEED_BEGIN_NS + AFTERLIFE_NS;
+            at += draw_between(&d, 0.2, 4);
+        }
+    }
+    for (uint32_t i = 0; i < plan->crash_count; i++) {
+        bool ending = draw_chance(&d, 0.6);
+        uint64_t after_ns = draw_chance(&d, 0.4) ? 0 : ns_between(&d, 0, 0.5);
+        plan->end_crash_ns[i] = ending ? after_ns : UINT64_MAX;
     }
 }
 
@@ -444,7 +515,7 @@ seed_plan seed_plan_draw(uint64_t seed)
     plan.run_ns = ns_between(&d, 1, draw_chance(&d, 0.8) ? 8 : 25);
     // A third of the runs are calm: what is lost there has no excuse.
     bool calm = draw_chance(&d, 0.33), trouble = !calm && draw_chance(&d, 0.4),
-         crashes = !calm && draw_chance(&d, 0.3);
+         crashes = !calm && draw_harm(&d, 0.3, "crashes");
     draw_sessions(&plan);
     for (uint32_t i = 0; i < plan.session_count; i++)
         if (seed_scenes[plan.sessions[i].scene].heavy && plan.run_ns > HEAVY_RUN_NS)
@@ -464,8 +535,11 @@ seed_plan seed_plan_draw(uint64_t seed)
     if (late_return)
         draw_late_return(&plan);
     draw_storage(&plan);
+    draw_unwritten(&plan);
     draw_foes(&plan, late_return);
     draw_games(&plan);
+    if (!late_return)
+        draw_ends(&plan);
     return plan;
 }
 
@@ -498,6 +572,9 @@ bool seed_plan_in_lockstep(const seed_plan *plan)
             return true;
         for (uint32_t c = 0; c < plan->crash_count; c++)
             if (plan->swaps[c] && plan->swapped[c][i].lockstep)
+                return true;
+        for (uint32_t e = 0; e < plan->end_count[i]; e++)
+            if (plan->ends[i][e].follows && plan->ends[i][e].next.lockstep)
                 return true;
     }
     return false;
@@ -547,6 +624,18 @@ static void print_client(const seed_plan *plan, uint32_t index, FILE *out)
                 (double)g->pauses[i].end_ns * 1e-9);
 }
 
+static void print_ends(const seed_plan *plan, uint32_t s, FILE *out)
+{
+    for (uint32_t i = 0; i < plan->end_count[s]; i++) {
+        const seed_end *end = &plan->ends[s][i];
+        fprintf(out, "  session %u: %s end it at %.3f s, then %s%s%s\n", s,
+                end->by_rules ? "its rules" : "its host", (double)end->at_ns * 1e-9,
+                end->follows ? seed_scenes[end->next.scene].file : "nothing",
+                end->follows && end->next.lockstep ? " in lockstep" : "",
+                end->follows && end->next.game ? ", a game" : "");
+    }
+}
+
 void seed_plan_print(const seed_plan *plan, FILE *out)
 {
     fprintf(out,
@@ -558,9 +647,10 @@ void seed_plan_print(const seed_plan *plan, FILE *out)
     for (uint32_t i = 0; i < plan->session_count; i++)
         fprintf(
             out,
-            "  session %u: %s%s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n", i,
-            seed_scenes[plan->sessions[i].scene].file,
-            plan->sessions[i].lockstep ? " in lockstep" : "", plan->sessions[i].tick_hz,
+            "  session %u: %s%s%s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n",
+            i, seed_scenes[plan->sessions[i].scene].file,
+            plan->sessions[i].lockstep ? " in lockstep" : "",
+            plan->sessions[i].game ? ", a game," : "", plan->sessions[i].tick_hz,
             plan->sessions[i].block_ticks, plan->sessions[i].keyframe_ticks,
             plan->sessions[i].queue_bytes, plan->sessions[i].drain_hz);
     for (uint32_t i = 0; i < plan->server_pause_count; i++)
@@ -568,14 +658,17 @@ void seed_plan_print(const seed_plan *plan, FILE *out)
                 (double)plan->server_pauses[i].begin_ns * 1e-9,
                 (double)plan->server_pauses[i].end_ns * 1e-9);
     for (uint32_t i = 0; i < plan->crash_count; i++)
-        fprintf(out, "  server crashes %.3f s, down %.3f s, storage %d%s\n",
+        fprintf(out, "  server crashes %.3f s, down %.3f s, storage %d%s%s\n",
                 (double)plan->crash_ns[i] * 1e-9, (double)plan->down_ns[i] * 1e-9,
-                (int)plan->storage[i], plan->swaps[i] ? ", and another comes" : "");
+                (int)plan->storage[i], plan->swaps[i] ? ", and another comes" : "",
+                plan->end_crash_ns[i] < UINT64_MAX ? ", or when a session ends" : "");
     for (uint32_t i = 0; i < plan->crash_count; i++)
         for (uint32_t s = 0; plan->swaps[i] && s < plan->session_count; s++)
             fprintf(out, "  then session %u is %s%s\n", s,
                     seed_scenes[plan->swapped[i][s].scene].file,
                     plan->swapped[i][s].lockstep ? " in lockstep" : "");
+    for (uint32_t s = 0; s < plan->session_count; s++)
+        print_ends(plan, s, out);
     fprintf(out, "  log %.0f s, states every %.1f s in windows of %u\n", plan->limits.log_seconds,
             plan->limits.keyframe_seconds, plan->limits.window_bytes);
     for (uint32_t i = 0; i < plan->client_count; i++)

@@ -20,6 +20,7 @@
 #define SEED_GAPS 2
 #define SEED_SESSIONS 2
 #define SEED_CRASHES 2
+#define SEED_ENDS 2 // of a session
 #define SEED_SECOND 1000000000u
 #define SEED_BEGIN_NS SEED_SECOND // true time when a run begins
 
@@ -100,6 +101,13 @@ typedef struct seed_session {
     bool game; // has rules and takes commands; its players give orders
 } seed_session;
 
+// A command ends the session; its peers follow to the next one, or go.
+typedef struct seed_end {
+    uint64_t at_ns;
+    bool by_rules, follows;
+    seed_session next;
+} seed_end;
+
 typedef struct seed_plan {
     uint64_t seed;
     uint64_t run_ns; // of play, before all leave
@@ -118,6 +126,11 @@ typedef struct seed_plan {
     seed_storage storage[SEED_CRASHES];
     bool swaps[SEED_CRASHES]; // afterwards another server is there, with other scenes and modes
     seed_session swapped[SEED_CRASHES][SEED_SESSIONS];
+    seed_end ends[SEED_SESSIONS][SEED_ENDS];
+    uint32_t end_count[SEED_SESSIONS];
+    // The server dies so long after a session has ended, if that is before crash_ns. 0: before the
+    // next scene is there; UINT64_MAX: at crash_ns alone.
+    uint64_t end_crash_ns[SEED_CRASHES];
     foliot__lockstep_limits limits;
     uint32_t timeout_ms, reconnect_ms, peers_max;
     bool small_queue;

@@ -105,7 +105,9 @@ static void turn_server(seed_run *run)
 {
     const seed_plan *plan = run->plan;
     uint32_t i = run->generation;
-    if (run->server && i < plan->crash_count && run->now_ns >= plan->crash_ns[i]) {
+    bool dies = run->dies_ns && run->now_ns >= run->dies_ns;
+    if (run->server && i < plan->crash_count && (dies || run->now_ns >= plan->crash_ns[i])) {
+        run->dies_ns = 0;
         seed_server_crash(run);
         run->server_next_ns = run->now_ns + plan->down_ns[i];
         return;
@@ -204,7 +206,7 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
     seed_result result = run->result;
     for (uint32_t s = 0; s < plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
-        for (uint32_t i = 0; i <= SEED_CRASHES; i++)
+        for (uint32_t i = 0; i < SEED_ERAS; i++)
             free(h->trace[i].digests);
         free(h->snapshot.bodies);
         free(h->written.bytes);

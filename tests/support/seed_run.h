@@ -19,6 +19,8 @@
 #define SEED_PLAYERS 8    // of a session, at most
 #define SEED_LINKS 40     // of a foe, at most
 #define SEED_TOKENS 16    // that a foe remembers
+#define SEED_VARS_HELD 64 // values of variables that a session remembers
+#define SEED_ERAS (SEED_CRASHES + SEED_ENDS + 1)
 #define SEED_CONTROLS 256 // controls that a player remembers to have set
 
 // Read and computed once a process.
@@ -67,7 +69,13 @@ void seed_resources_close(seed_resources *resources);
     X(games)                                                                                       \
     X(commands)                                                                                    \
     X(orders)                                                                                      \
-    X(orders_again)
+    X(orders_again)                                                                                \
+    X(ends)                                                                                        \
+    X(dies_ending)                                                                                 \
+    X(follows)                                                                                     \
+    X(messages)                                                                                    \
+    X(vars)                                                                                        \
+    X(rules_again)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
     SEED_TALLY(SEED_TALLY_FIELD)
@@ -87,7 +95,7 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
 
 // -- shared by the files of a run
 
-// Digests of the state at each tick between one start of the server and
+// Digests of the state at each tick of an era: from one start of the server, or of the session, to
 // the next. Outside of lockstep the state is quantised first.
 typedef struct seed_digests {
     uint64_t base;
@@ -114,6 +122,23 @@ typedef struct seed_link { // a foe's connection
     uint32_t keyframe_total, keyframe_have, heard;
 } seed_link;
 
+// Variables that only grow in a session, and are in no other one's way.
+#define SEED_VARS(X)                                                                               \
+    X(score)                                                                                       \
+    X(wrong)                                                                                       \
+    X(joined)                                                                                      \
+    X(left)                                                                                        \
+    X(fired)                                                                                       \
+    X(clock)                                                                                       \
+    X(born)                                                                                        \
+    X(host)
+typedef struct seed_vars { // at a time; -1: there is none
+#define SEED_VARS_FIELD(name) int64_t name;
+    SEED_VARS(SEED_VARS_FIELD)
+#undef SEED_VARS_FIELD
+    uint64_t at_ns;
+} seed_vars;
+
 typedef struct seed_host { // a session's runtime
     const seed_session *plan;
     foliot_scene scene;               // borrowed parts
@@ -129,7 +154,20 @@ typedef struct seed_host { // a session's runtime
     char file[64]; // where such a file is found: under /proc, or by a name where storage does harm
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
-    seed_digests trace[SEED_CRASHES + 1];
+    seed_digests trace[SEED_ERAS];
+    uint32_t era;           // of its trace
+    uint32_t anew;          // the last era that knew nothing of the one before it; 0: none
+    uint64_t up_ns;         // since when the era is there
+    uint64_t anew_ns;       // and the last one that knew nothing
+    uint32_t ends_done;     // that were followed, or were for good
+    bool end_given, over;   // by the host; it ended for good
+    char asks;              // an order that a player shall give; 0: none
+    uint32_t said, counted; // numbers of the host's messages, and of its variable
+    uint64_t command_ns;    // when the host gives the next command
+    foliot__rng rng;        // that it draws from
+    seed_vars vars[SEED_VARS_HELD];
+    uint32_t vars_count;             // of this era so far
+    uint64_t vars_ns;                // when the next ones are kept
     seed_owner owners[SEED_PLAYERS]; // by player
     uint64_t drain_ns, last_tick;
     foliot_status recorded;
@@ -155,7 +193,7 @@ typedef struct seed_caller { // a client's runtime
     double render_tick;
     uint64_t claimed_tick, claim_tick; // the last, and one that waits for the server's own step
     foliot_digest claim;
-    uint32_t claim_generation;
+    uint32_t claim_era;
     bool claims;
     uint32_t player; // it plays; UINT32_MAX: none
     uint64_t player_tick, playing_ns,
@@ -176,6 +214,8 @@ typedef struct seed_caller { // a client's runtime
     uint32_t token_count, turn;
     uint64_t order_ns;               // when the next order is given
     uint32_t order_sequence, number; // of the last one; of the last that has a number
+    uint32_t heard;                  // the number of the host's last message
+    uint64_t heard_ns, followed_ns;  // when that was; when it was told to follow, 0: it has
 } seed_caller;
 
 typedef struct seed_capture {
@@ -201,10 +241,9 @@ typedef struct seed_run {
     seed_clock clock;
     uint32_t generation; // how often the server has crashed
     foliot__rng tokens;  // what its server draws
-    uint64_t up_ns;      // since when it is there
-    uint32_t anew;       // the last generation that knew nothing of the one before it; 0: none
+    uint64_t dies_ns;    // 0: when the plan says
     bool back;           // it may have forgotten more than what was not written yet
-    bool stopping, failed;
+    bool stopping, closing, failed;
     uint64_t server_next_ns, step_done_ns;
     seed_job jobs[2 * SEED_SESSIONS]; // a step, and one that is taken again to see where a client
                                       // went astray
@@ -233,6 +272,10 @@ uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count,
 // seed_server.c
 void seed_server_open(seed_run *run);
 void seed_server_act(seed_run *run);
+// With another world than the one before.
+void seed_server_begin_anew(seed_run *run, seed_host *host, const seed_session *plan);
+void seed_server_add(seed_run *run, uint32_t session); // to the server, with the host's world
+void seed_server_end_recording(seed_run *run, seed_host *host);
 void seed_server_crash(seed_run *run);
 void seed_server_resume(seed_run *run);
 void seed_server_close(seed_run *run); // in order; the recordings too
@@ -254,11 +297,25 @@ void seed_noise_act(seed_run *run, seed_caller *caller);
 void seed_foe_act(seed_run *run, seed_caller *caller);
 void seed_foe_begin(seed_caller *caller);
 
+// seed_game.c: rules, what a host says and does, ends of sessions, and what their clients know
+void seed_game_make(seed_run *run, seed_host *host); // rules for its scene, where it allows them
+void seed_game_act(seed_run *run);                   // before the server does
+void seed_game_ended(seed_run *run, uint32_t session);
+void seed_game_hear(seed_run *run, seed_caller *caller); // events of the client
+void seed_game_check_vars(seed_run *run, const seed_caller *caller);
+// Gives the recording's ticks to rules of their own, which must say what was recorded: NULL, or
+// begun for a replay that stands at its first tick.
+foliot_rules *seed_game_begin_again(seed_run *run, const seed_host *host, foliot_replay *replay);
+void seed_game_tick_again(seed_run *run, const seed_host *host, foliot_rules *rules,
+                          foliot_replay *replay);
+
 // seed_check.c
 void seed_note_kept(seed_run *run, seed_caller *caller);               // the server is about to die
 void seed_check_kept(seed_run *run, const foliot_server_event *event); // it joined or was resumed
 void seed_check_hub(seed_run *run);
-void seed_check_gone(seed_run *run); // all have left
+void seed_check_game(seed_run *run, uint32_t session);      // orders came once and in order
+void seed_check_recording(seed_run *run, uint32_t session); // that has been closed
+void seed_check_gone(seed_run *run);                        // all have left
 void seed_check_recordings(seed_run *run);
 void seed_check_counters(seed_run *run);
 

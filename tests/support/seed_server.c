@@ -33,7 +33,7 @@ foliot_digest seed_state_digest(seed_run *run, seed_host *h, const foliot_world 
 
 static void remember_tick(seed_run *run, seed_host *h)
 {
-    seed_digests *t = &h->trace[run->generation];
+    seed_digests *t = &h->trace[h->era];
     uint64_t tick = foliot_world_get_tick(h->world);
     if (run->plan->unchecked) {
         run->result.tally.ticks += tick > h->last_tick;
@@ -61,7 +61,7 @@ static void remember_tick(seed_run *run, seed_host *h)
 
 bool seed_state_matches(const seed_host *host, uint64_t tick, foliot_digest digest)
 {
-    for (uint32_t i = 0; i <= SEED_CRASHES; i++) {
+    for (uint32_t i = host->anew; i <= host->era; i++) {
         const seed_digests *t = &host->trace[i];
         if (tick >= t->base && tick < t->base + t->count &&
             foliot_digest_equal(t->digests[tick - t->base], digest))
@@ -301,6 +301,31 @@ static void draw_token_bytes(void *user, void *bytes, size_t count)
         ((uint8_t *)bytes)[i] = (uint8_t)(foliot__rng_u64(rng) >> 32);
 }
 
+void seed_server_add(seed_run *run, uint32_t s)
+{
+    seed_host *h = &run->hosts[s];
+    const foliot_scene *scene = h->resumed ? h->resumed : &h->scene;
+    char name[24];
+    snprintf(name, sizeof name, "session-%u", s);
+    foliot_session_config session = {.name = name,
+                                     .scene = scene,
+                                     .world = h->world,
+                                     .recording = h->recording,
+                                     .rules = h->rules,
+                                     .follows_next = true,
+                                     .pace_hz = scene->pace_hz,
+                                     .input_delay = h->plan->input_delay,
+                                     .spectator_delay_s = h->plan->spectator_delay_s};
+    session.mode = h->plan->lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS;
+    foliot_status status =
+        foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
+    if (status != FOLIOT_STATUS_OK)
+        seed_fail(run, "no session %u: %s", s, foliot_status_get_text(status));
+    h->up_ns = run->now_ns;
+    h->vars_count = 0;
+    remember_tick(run, h);
+}
+
 static void open_server(seed_run *run)
 {
     foliot_server_config config = foliot_server_config_default();
@@ -315,53 +340,9 @@ static void open_server(seed_run *run)
     config.random_user = &run->tokens;
     FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) ==
                   FOLIOT_STATUS_OK);
-    for (uint32_t s = 0; s < run->plan->session_count; s++) {
-        seed_host *h = &run->hosts[s];
-        const foliot_scene *scene = h->resumed ? h->resumed : &h->scene;
-        char name[24];
-        snprintf(name, sizeof name, "session-%u", s);
-        foliot_session_config session = {.name = name,
-                                         .scene = scene,
-                                         .world = h->world,
-                                         .recording = h->recording,
-                                         .rules = h->rules,
-                                         .pace_hz = scene->pace_hz,
-                                         .input_delay = h->plan->input_delay,
-                                         .spectator_delay_s = h->plan->spectator_delay_s};
-        session.mode = h->plan->lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS;
-        foliot_status status =
-            foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
-        if (status != FOLIOT_STATUS_OK)
-            seed_fail(run, "no session %u: %s", s, foliot_status_get_text(status));
-        remember_tick(run, h);
-    }
-    run->server_next_ns = run->up_ns = run->now_ns;
-}
-
-// Rules beside the scene, and a prototype that they spawn, where the scene allows it.
-static void make_game(seed_run *run, seed_host *h)
-{
-    char problem[200];
-    foliot_scene with = h->scene;
-    foliot_rules_destroy(h->rules);
-    h->rules = NULL;
-    if (!h->plan->game)
-        return;
-    h->prototype = foliot_body_definition_default();
-    h->prototype.name = "ball";
-    h->prototype.shape.kind = FOLIOT_SHAPE_SPHERE;
-    h->prototype.shape.radius = 0.25;
-    with.commands_max = 64;
-    with.bodies_max =
-        (with.bodies_max ? with.bodies_max : with.body_count + with.players.limit) + 40;
-    with.prototypes = &h->prototype;
-    with.prototype_count = 1;
-    if (foliot_scene_check(&with, NULL) != FOLIOT_STATUS_OK)
-        return;
-    h->scene = with;
-    FOLIOT_ASSERT(foliot_rules_create(&game_rules_kind, &h->scene, &h->rules, problem,
-                                      sizeof problem) == FOLIOT_STATUS_OK);
-    run->result.tally.games++;
+    for (uint32_t s = 0; s < run->plan->session_count; s++)
+        seed_server_add(run, s);
+    run->server_next_ns = run->now_ns;
 }
 
 // From the scene, with an empty recording.
@@ -373,7 +354,12 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
         h->scene.pace_hz = plan->tick_hz > 0 ? plan->tick_hz : 60;
         h->scene.dt *= plan->tick_hz > 0 ? 60 / plan->tick_hz : 1;
     }
-    make_game(run, h);
+    seed_game_make(run, h);
+    h->over = h->end_given = false;
+    h->asks = 0;
+    h->counted = 0;
+    h->drain_ns = 0; // its first state is written at once
+    memset(h->owners, 0, sizeof h->owners);
     close_file(h);
     foliot_scene_destroy(h->resumed);
     h->resumed = NULL;
@@ -391,6 +377,17 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     foliot_recording_config config = recording_config(run, h);
     FOLIOT_ASSERT(foliot_recording_open_sink(&sink, &h->scene, NULL, h->world, &config,
                                              &h->recording) == FOLIOT_STATUS_OK);
+}
+
+// What is known of the world before it says nothing about this one.
+void seed_server_begin_anew(seed_run *run, seed_host *h, const seed_session *plan)
+{
+    h->anew = h->era;
+    h->anew_ns = run->now_ns;
+    for (uint32_t i = 0; i < run->plan->client_count; i++)
+        if (run->callers[i].plan->session == (uint32_t)(h - run->hosts))
+            run->callers[i].claims = false;
+    begin_session(run, h, plan);
 }
 
 void seed_server_open(seed_run *run)
@@ -447,6 +444,10 @@ static void take_events(seed_run *run)
             seed_check_kept(run, &event);
         }
         check_owner(run, &event);
+        unsigned ended;
+        if (event.kind == FOLIOT_SERVER_GAME_ENDED &&
+            sscanf(event.session, "session-%u", &ended) == 1)
+            seed_game_ended(run, ended);
         if (event.kind == FOLIOT_SERVER_REFUSED && event.text[0] == '\0')
             seed_fail(run, "somebody was refused without a sentence");
     }
@@ -464,6 +465,7 @@ void seed_server_act(seed_run *run)
 {
     const seed_plan *plan = run->plan;
     finish_jobs(run, run->now_ns);
+    seed_game_act(run);
     foliot_server_update(run->server, seed_clock_local(&run->clock));
     take_events(run);
     for (uint32_t s = 0; s < plan->session_count; s++)
@@ -479,6 +481,8 @@ void seed_server_act(seed_run *run)
     if (run->generation < plan->crash_count && plan->crash_ns[run->generation] < next &&
         plan->crash_ns[run->generation] > run->now_ns)
         next = plan->crash_ns[run->generation];
+    if (run->dies_ns && run->dies_ns < next)
+        next = run->dies_ns > run->now_ns ? run->dies_ns : run->now_ns + 1;
     run->server_next_ns = next;
 }
 
@@ -511,6 +515,8 @@ void seed_server_crash(seed_run *run)
         foliot_recording_abandon(h->recording);
         h->recording = NULL;
         h->world = NULL;
+        h->era++;
+        h->over = h->end_given = false;         // it ends again
         memset(h->owners, 0, sizeof h->owners); // it may go on from before they came
         if (!put_down(run, h, s) || !spoil_file(run, h, s))
             seed_fail(run, "%s: %s", h->file, strerror(errno));
@@ -528,10 +534,21 @@ void seed_server_crash(seed_run *run)
     run->result.tally.server_crashes++;
 }
 
+// What a server that resumes is told of the session, whichever scene of it this is.
+static void check_header(seed_run *run, const seed_host *h, uint32_t index)
+{
+    const foliot_resumption *about = foliot_recording_get_resumption(h->recording);
+    char name[24];
+    snprintf(name, sizeof name, "session-%u", index);
+    if (strcmp(about->session, name) != 0 || about->lockstep != h->plan->lockstep)
+        seed_fail(run, "session %u: its recording says that it is '%s'%s", index, about->session,
+                  about->lockstep ? " in lockstep" : "");
+}
+
 static void resume_session(seed_run *run, uint32_t index)
 {
     seed_host *h = &run->hosts[index];
-    const seed_digests *before = &h->trace[run->generation - 1];
+    const seed_digests *before = &h->trace[h->era - 1];
     if (h->rules) { // as another process makes them
         char text[200];
         foliot_rules_destroy(h->rules);
@@ -550,9 +567,8 @@ static void resume_session(seed_run *run, uint32_t index)
     if (status != FOLIOT_STATUS_OK && spoilt && problem[0]) {
         seed_log(run, "server: session %u cannot be resumed: %s: %s", index,
                  foliot_status_get_text(status), problem);
-        run->anew = run->generation;
         run->result.tally.unresumable++;
-        begin_session(run, h, h->plan);
+        seed_server_begin_anew(run, h, h->plan);
         return;
     }
     if (status != FOLIOT_STATUS_OK) {
@@ -564,6 +580,8 @@ static void resume_session(seed_run *run, uint32_t index)
     h->resumed = scene;
     uint64_t tick = foliot_world_get_tick(h->world), last = before->base + before->count - 1;
     seed_log(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
+    if (!spoilt && tick > 0)
+        check_header(run, h, index);
     if (spoilt && !seed_state_matches(h, tick, seed_state_digest(run, h, h->world)))
         seed_fail(run, "session %u goes on from a state of tick %llu that never was", index,
                   (unsigned long long)tick);
@@ -579,14 +597,15 @@ static void resume_session(seed_run *run, uint32_t index)
 void seed_server_resume(seed_run *run)
 {
     bool swaps = run->plan->swaps[run->generation - 1];
-    run->anew = swaps ? run->generation : run->anew;
     run->back = run->back || run->plan->storage[run->generation - 1] != SEED_STORAGE_SOUND;
     run->result.tally.swaps += swaps;
     for (uint32_t s = 0; s < run->plan->session_count && !run->failed; s++) {
-        if (swaps)
-            begin_session(run, &run->hosts[s], &run->plan->swapped[run->generation - 1][s]);
-        else
+        seed_host *h = &run->hosts[s];
+        if (!swaps) {
             resume_session(run, s);
+            continue;
+        }
+        seed_server_begin_anew(run, h, &run->plan->swapped[run->generation - 1][s]);
     }
     if (run->failed)
         return;
@@ -597,8 +616,20 @@ void seed_server_resume(seed_run *run)
         run->callers[i].kept_until_ns = run->now_ns + 800000u * (uint64_t)run->plan->reconnect_ms;
 }
 
+void seed_server_end_recording(seed_run *run, seed_host *h)
+{
+    foliot_recording_state state = {0};
+    if (h->recording) {
+        h->recorded = foliot_recording_close(h->recording, &state);
+        h->ticks_lost = state.ticks_lost;
+    }
+    h->recording = NULL;
+    take_up(run, h);
+}
+
 void seed_server_close(seed_run *run)
 {
+    run->closing = true;
     if (run->server) {
         finish_jobs(run, UINT64_MAX);
         foliot_server_stop(run->server, "the run is over", seed_clock_local(&run->clock));
@@ -616,14 +647,6 @@ void seed_server_close(seed_run *run)
         foliot_transport_destroy(run->host);
         run->server = NULL;
     }
-    for (uint32_t s = 0; s < run->plan->session_count; s++) {
-        seed_host *h = &run->hosts[s];
-        foliot_recording_state state = {0};
-        if (h->recording) {
-            h->recorded = foliot_recording_close(h->recording, &state);
-            h->ticks_lost = state.ticks_lost;
-        }
-        h->recording = NULL;
-        take_up(run, h);
-    }
+    for (uint32_t s = 0; s < run->plan->session_count; s++)
+        seed_server_end_recording(run, &run->hosts[s]);
 }
