@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
 #include "bench.h"
+#include "clock.h"
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "foliot/scene_reader.h"
@@ -40,13 +40,6 @@ static void demand(bool fine, const char *what)
         return;
     fprintf(stderr, "commands: %s\n", what);
     exit(1);
-}
-
-static double cpu_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
 static foliot_scene *read_scene(const char *file)
@@ -82,9 +75,9 @@ static foliot_world *make_pile(uint32_t commands_max)
 static double step_ms(foliot_world *world, const foliot_command *commands, uint32_t count)
 {
     const foliot_tick_inputs in = {NULL, 0, commands, count};
-    double start = cpu_ms();
+    double start = 1e3 * clock_thread_s();
     demand(foliot_world_step_tick(world, &in, NULL) == FOLIOT_STATUS_OK, "a step");
-    return cpu_ms() - start;
+    return 1e3 * clock_thread_s() - start;
 }
 
 static void settle(foliot_world *world, uint32_t ticks)

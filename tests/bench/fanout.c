@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "clock.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
 #include "wire/message.h"
@@ -41,16 +42,9 @@
 #define DATAGRAM_BYTES_MAX 1400
 #define NEVER FOLIOT__NO_TICK
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t now_ns(void)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 static void sleep_until(uint64_t ns)
@@ -235,10 +229,10 @@ static bench_case *stepping; // run_here's
 
 static void run_here(void *user, void (*run)(void *job), void *job)
 {
-    uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t began = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
     (void)user;
     run(job);
-    stepping->step_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    stepping->step_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 }
 
 static void say(const bench_case *b, char what)
@@ -339,7 +333,7 @@ static double bare_us(const bench_case *b, double bytes)
 {
     static const char zeros[DATAGRAM_BYTES_MAX];
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    uint64_t ticks = (uint64_t)(BARE_SECONDS * HZ), began = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+    uint64_t ticks = (uint64_t)(BARE_SECONDS * HZ), began = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID),
              due = now_ns();
     for (uint64_t tick = 0; tick < ticks; tick++, sleep_until(due += PERIOD_NS))
         for (uint32_t i = 0; i < b->clients; i++)
@@ -349,7 +343,7 @@ static double bare_us(const bench_case *b, double bytes)
                        sizeof b->bare[i]);
                 left -= length;
             }
-    double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
+    double spent = (double)(clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
     close(fd);
     return spent * 1e-3 / (double)(ticks * b->clients);
 }
@@ -371,10 +365,10 @@ static figures round_of(bench_case *b)
     warm(b);
     foliot_server_counters server = *foliot_server_get_counters(b->server);
     foliot_transport_counters wire = *foliot_transport_get_counters(b->wire);
-    uint64_t began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t began = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
     b->step_ns = 0;
     uint64_t updates = serve(b, SERVER_SECONDS, false);
-    double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
+    double spent = (double)(clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
     const foliot_server_counters *s = foliot_server_get_counters(b->server);
     const foliot_transport_counters *t = foliot_transport_get_counters(b->wire);
     double sent = (double)(s->snapshots_sent - server.snapshots_sent),

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "foliot/client.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
@@ -42,13 +43,6 @@ typedef struct outcome {
 } outcome;
 
 static char build[512];
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 typedef struct server {
     FILE *out;
@@ -107,10 +101,10 @@ static void let_attack(const attack *a, unsigned port, double seconds)
 {
     static hostile peers[PEERS_MAX];
     foliot_transport_config config = foliot_transport_config_default();
-    uint64_t now = now_ns(), end = now + (uint64_t)(seconds * 1e9);
+    uint64_t now = clock_now_ns(), end = now + (uint64_t)(seconds * 1e9);
     uint32_t here = 0;
     uint64_t welcomes = 0, come_ns = now;
-    while ((now = now_ns()) < end) {
+    while ((now = clock_now_ns()) < end) {
         for (; here < a->peers && now >= come_ns;
              here++, come_ns += COME_EVERY_NS) { // each at a tick of its own
             foliot_transport *wire;
@@ -221,13 +215,6 @@ typedef struct cost {
     double p50, p99, most, all;
 } cost;
 
-static double thread_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
 static int by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -246,7 +233,7 @@ static foliot_transport *client_wire(void)
 {
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *wire;
-    check(foliot_transport_create_enet(&config, now_ns(), &wire) == FOLIOT_STATUS_OK);
+    check(foliot_transport_create_enet(&config, clock_now_ns(), &wire) == FOLIOT_STATUS_OK);
     return wire;
 }
 
@@ -263,32 +250,33 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
     config.bind = "127.0.0.1";
     config.peers_max = 96;
     check(foliot_scene_read(file, &scene, &error) == FOLIOT_STATUS_OK);
-    check(foliot_transport_create_enet(&config, now_ns(), &host) == FOLIOT_STATUS_OK);
+    check(foliot_transport_create_enet(&config, clock_now_ns(), &host) == FOLIOT_STATUS_OK);
     foliot_server_config serving = foliot_server_config_default();
     serving.transport = host;
-    check(foliot_server_create(&serving, now_ns(), &hosting) == FOLIOT_STATUS_OK);
+    check(foliot_server_create(&serving, clock_now_ns(), &hosting) == FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
                                      .scene = scene,
                                      .pace_hz = 60,
                                      .mode = FOLIOT_SESSION_LOCKSTEP,
                                      .input_delay = 3};
     check(foliot_world_create(scene, &session.world) == FOLIOT_STATUS_OK);
-    check(foliot_server_add_session(hosting, &session, now_ns()) == FOLIOT_STATUS_OK);
+    check(foliot_server_add_session(hosting, &session, clock_now_ns()) == FOLIOT_STATUS_OK);
     foliot_client_config joining = foliot_client_config_default();
     joining.port = foliot_transport_get_port(host);
     for (int i = 0; i < HONEST; i++) {
         joining.transport = wires[i] = client_wire();
-        check(foliot_client_create(&joining, now_ns(), &clients[i]) == FOLIOT_STATUS_OK);
+        check(foliot_client_create(&joining, clock_now_ns(), &clients[i]) == FOLIOT_STATUS_OK);
     }
-    uint64_t begun = now_ns(), now, next_ns = 0;
+    uint64_t begun = clock_now_ns(), now, next_ns = 0;
     uint32_t here = 0, count = 0;
     foliot_server_event event;
     foliot_divergence_report found;
-    while ((now = now_ns()) < begun + seconds * (uint64_t)1000000000u && count < UPDATES_MAX) {
-        double before = thread_us();
+    while ((now = clock_now_ns()) < begun + seconds * (uint64_t)1000000000u &&
+           count < UPDATES_MAX) {
+        double before = 1e6 * clock_thread_s();
         foliot_server_update(hosting, now);
         if (now > begun + 1000000000u) // the honest have come
-            took[count++] = thread_us() - before;
+            took[count++] = 1e6 * clock_thread_s() - before;
         while (foliot_server_poll(hosting, &event) ||
                foliot_server_poll_divergence(hosting, &found)) {
         }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "clock.h"
 #include "foliot/client.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
@@ -14,13 +15,6 @@
 #define JOINS 400
 #define EVERY_NS 20000000u
 #define PATIENCE_MS 4000.0
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void row(const char *name, double value, const char *unit)
 {
@@ -45,7 +39,7 @@ static int fail(const char *what)
 static foliot_transport *wire(const foliot_transport_config *config)
 {
     foliot_transport *t = NULL;
-    return foliot_transport_create_enet(config, now_ns(), &t) == FOLIOT_STATUS_OK ? t : NULL;
+    return foliot_transport_create_enet(config, clock_now_ns(), &t) == FOLIOT_STATUS_OK ? t : NULL;
 }
 
 typedef struct joiner {
@@ -69,7 +63,7 @@ static void begin(joiner *j, uint16_t port, int index)
     client.port = port;
     client.spectates = true;
     client.fingerprint = fingerprint;
-    j->began_ns = now_ns();
+    j->began_ns = clock_now_ns();
     demand(foliot_client_create(&client, j->began_ns, &j->client));
 }
 
@@ -83,10 +77,10 @@ static void end(joiner *j)
 // True when it has ended: with a complete state, or in vain.
 static bool advance(joiner *j, double *join_ms, int *joined)
 {
-    foliot_client_update(j->client, now_ns());
+    foliot_client_update(j->client, clock_now_ns());
     foliot_client_statistics s = foliot_client_get_statistics(j->client);
     bool in = s.snapshots_received > 0;
-    if (!in && now_ns() - j->began_ns < (uint64_t)(PATIENCE_MS * 1e6))
+    if (!in && clock_now_ns() - j->began_ns < (uint64_t)(PATIENCE_MS * 1e6))
         return false;
     *join_ms = in ? s.join_ms : PATIENCE_MS;
     *joined += in;
@@ -98,9 +92,9 @@ static int join_all(foliot_server *server, uint16_t port, double *join_ms)
 {
     static joiner joiners[JOINS];
     int begun = 0, ended = 0, joined = 0;
-    for (uint64_t next = now_ns(); ended < JOINS;) {
-        foliot_server_update(server, now_ns());
-        if (begun < JOINS && now_ns() >= next) {
+    for (uint64_t next = clock_now_ns(); ended < JOINS;) {
+        foliot_server_update(server, clock_now_ns());
+        if (begun < JOINS && clock_now_ns() >= next) {
             begin(&joiners[begun], port, begun);
             begun++;
             next += EVERY_NS;
@@ -133,11 +127,11 @@ int main(void)
     foliot_server_config server_config = foliot_server_config_default();
     foliot_server *server;
     server_config.transport = host;
-    if (!host || foliot_server_create(&server_config, now_ns(), &server) != FOLIOT_STATUS_OK)
+    if (!host || foliot_server_create(&server_config, clock_now_ns(), &server) != FOLIOT_STATUS_OK)
         return fail("no server");
     foliot_session_config session = {.name = "main", .scene = scene, .pace_hz = 60};
     if (foliot_world_create(scene, &session.world) != FOLIOT_STATUS_OK ||
-        foliot_server_add_session(server, &session, now_ns()) != FOLIOT_STATUS_OK)
+        foliot_server_add_session(server, &session, clock_now_ns()) != FOLIOT_STATUS_OK)
         return fail("no session");
     row("memory of a session, 437 bodies",
         (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");

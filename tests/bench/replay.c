@@ -2,6 +2,7 @@
 // replay.c: how fast recordings replay, how large they are, how quickly any tick of a long one is
 // there. 256 bodies with springs and drag, 8 players with four key changes a second, 60 Hz.
 #include "bench.h"
+#include "clock.h"
 #include "recording_fixture.h"
 
 #include "base/assert.h"
@@ -14,7 +15,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BODIES 256
@@ -49,14 +49,6 @@ static void put_file(const char *name, const recording_memory *memory, char path
     fclose(out);
 }
 
-// Of this process alone: what else runs on the machine must not count.
-static double cpu_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 // -- speed
 
 // The same steps without a recording: a world, and inputs that lie ready.
@@ -64,10 +56,10 @@ static double bare_seconds(const recording_fixture *fixture, foliot_input *const
                            const uint32_t *counts, uint64_t ticks)
 {
     foliot_world *world = recording_fixture_world(fixture);
-    double start = cpu_now();
+    double start = clock_process_s();
     for (uint64_t tick = 0; tick < ticks; tick++)
         demand(foliot_world_step(world, inputs[tick], counts[tick], NULL));
-    double seconds = cpu_now() - start;
+    double seconds = clock_process_s() - start;
     foliot_world_destroy(world);
     return seconds;
 }
@@ -77,10 +69,10 @@ static double replay_seconds(const recording_memory *memory)
     foliot_replay *replay;
     foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-    double start = cpu_now();
+    double start = clock_process_s();
     while (foliot_replay_step(replay) == FOLIOT_STATUS_OK)
         ;
-    double seconds = cpu_now() - start;
+    double seconds = clock_process_s() - start;
     foliot_replay_close(replay);
     return seconds;
 }
@@ -91,9 +83,9 @@ static double verify_seconds(const recording_memory *memory)
     foliot_verdict verdict;
     foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-    double start = cpu_now();
+    double start = clock_process_s();
     status = foliot_replay_verify(replay, NULL, &verdict);
-    double seconds = cpu_now() - start;
+    double seconds = clock_process_s() - start;
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK && verdict.status == FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
     return seconds;
@@ -334,12 +326,12 @@ static void bench_seek(void)
         foliot_replay *replay;
         uint64_t tick = foliot__rng_below(&rng, HOURS_2 + 1);
         forget_file(path);
-        double start = bench_now(), cpu_start = cpu_now();
+        double start = bench_now(), cpu_start = clock_process_s();
         foliot_status status = foliot_replay_open(path, &replay, NULL);
         if (status == FOLIOT_STATUS_OK)
             status = foliot_replay_seek(replay, tick);
         times[i] = 1e3 * (bench_now() - start);
-        cpu[i] = 1e3 * (cpu_now() - cpu_start);
+        cpu[i] = 1e3 * (clock_process_s() - cpu_start);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         foliot_replay_close(replay);
     }

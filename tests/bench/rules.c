@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
+#include "clock.h"
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "scene_builder.h"
@@ -99,13 +99,6 @@ static foliot_world *make_world(scene_builder *y)
     return world;
 }
 
-static double cpu_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
 // The median tick in ms, and how many commands came in all.
 static double measure(foliot_rules *rules, const scene_builder *y, const foliot_world *world,
                       uint64_t *commands)
@@ -114,12 +107,12 @@ static double measure(foliot_rules *rules, const scene_builder *y, const foliot_
     *commands = 0;
     for (uint32_t i = 0; i < TICKS; i++) {
         foliot_rules_view view = {.scene = &y->scene, .world = world, .tick = i};
-        double start = cpu_ms();
+        double start = 1e3 * clock_thread_s();
         if (foliot_rules_tick(rules, &view) != FOLIOT_STATUS_OK) {
             fprintf(stderr, "rules: %s\n", foliot_rules_get_problem(rules));
             exit(1);
         }
-        ms[i] = cpu_ms() - start;
+        ms[i] = 1e3 * clock_thread_s() - start;
         *commands += foliot_rules_get_commands(rules)->count;
     }
     return bench_median(ms, TICKS);

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
+#include "clock.h"
 #include "foliot/foliot.h"
 
 #define PLAYERS_MAX 16 // who act; a scene may admit more
@@ -28,13 +28,6 @@ typedef struct options {
 } options;
 
 static bool failed;
-
-static double cpu_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // What the players of a scene do at this tick; the number of inputs.
 static uint32_t inputs_of(uint32_t players, uint32_t tick, foliot_input *inputs)
@@ -62,10 +55,10 @@ static void run_once(const foliot_scene *scene, uint32_t players, uint32_t ticks
         abort();
     for (uint32_t t = 0; t < ticks; t++) {
         uint32_t count = inputs_of(players, t, inputs);
-        double begin = cpu_now();
+        double begin = clock_process_s();
         if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK)
             abort();
-        double ms = (cpu_now() - begin) * 1e3;
+        double ms = (clock_process_s() - begin) * 1e3;
         least[t] = ms < least[t] ? ms : least[t];
     }
     foliot_world_destroy(world);

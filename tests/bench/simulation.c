@@ -3,23 +3,16 @@
 // clients that play, their networks and a recording, against real time. 64 spheres that roll,
 // collide and are pushed.
 #include "bench.h"
+#include "clock.h"
 #include "seed_run.h"
 #include "status.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define ROUNDS 5
 #define SECONDS 30
 #define BALLS 56 // and eight players' bodies
-
-static double cpu_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static foliot_scene pool(foliot_body_definition bodies[BALLS + 1], double spawns[8][3])
 {
@@ -91,9 +84,9 @@ int main(void)
     for (uint32_t i = 0; i < plan.client_count; i++)
         plan_client(&plan.clients[i], i, plan.run_ns);
     for (int round = 0; round < ROUNDS; round++) {
-        double begin = cpu_now();
+        double begin = clock_process_s();
         seed_result result = seed_run_plan(&resources, &plan, NULL);
-        double spent = cpu_now() - begin;
+        double spent = clock_process_s() - begin;
         if (!result.passed) {
             fprintf(stderr, "simulation: %s\n", result.why);
             return 1;

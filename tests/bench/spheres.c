@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
+#include "clock.h"
 #include "foliot/foliot.h"
 #include "opponents/spheres_problem.h"
 #include "scene_builder.h"
@@ -23,14 +23,6 @@ typedef struct outcome {
     double deepest; // overlap at the end, m
     double height;  // mean, m
 } outcome;
-
-// CPU time of this one thread: other programs on the machine are no part of a figure.
-static double cpu_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static foliot_world *problem(scene_builder *y, uint32_t count)
 {
@@ -96,10 +88,10 @@ static outcome ours(uint32_t count, uint32_t ticks)
     double *times = malloc(sizeof *times * ticks);
     uint32_t kept = 0;
     for (uint32_t t = 0; t < ticks; t++) {
-        double begin = cpu_now();
+        double begin = clock_process_s();
         run_ticks(world, 1);
         if (t >= ticks / 2)
-            times[kept++] = (cpu_now() - begin) * 1e3;
+            times[kept++] = (clock_process_s() - begin) * 1e3;
     }
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
     outcome result = {.ms = bench_median(times, kept),

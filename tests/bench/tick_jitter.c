@@ -16,19 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "../../server/priority.c" // who asks must not be the one who is late
 
 #define TICKS 600
 #define SCENE "scenes/spacewar.yaml"
 
 static char build[512];
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static int by_size(const void *a, const void *b)
 {
@@ -41,14 +35,14 @@ static void bare_timer(double *p50, double *p99)
 {
     static double late[TICKS];
     int fd = timerfd_create(CLOCK_MONOTONIC, 0);
-    uint64_t base = now_ns(), expirations;
+    uint64_t base = clock_now_ns(), expirations;
     for (int i = 0; i < TICKS; i++) {
         uint64_t due = base + (uint64_t)((i + 1) * 1e9 / 60);
         struct itimerspec at = {
             .it_value = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)}};
         timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
         (void)!read(fd, &expirations, sizeof expirations);
-        late[i] = (double)(now_ns() - due) * 1e-3;
+        late[i] = (double)(clock_now_ns() - due) * 1e-3;
     }
     close(fd);
     qsort(late, TICKS, sizeof late[0], by_size);
@@ -168,10 +162,10 @@ static void answers_during_heavy_steps(void)
     for (int i = 0; i < 1500; i++) {
         uint8_t hello[32] = "foliot?1", answer[64];
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        uint64_t sent = now_ns();
+        uint64_t sent = clock_now_ns();
         (void)!send(fd, hello, sizeof hello, 0);
         if (poll(&ready, 1, 200) == 1 && recv(fd, answer, sizeof answer, 0) > 0)
-            wait_us[count++] = (double)(now_ns() - sent) * 1e-3;
+            wait_us[count++] = (double)(clock_now_ns() - sent) * 1e-3;
         struct timespec pause = {.tv_nsec = 2000000};
         nanosleep(&pause, NULL);
     }

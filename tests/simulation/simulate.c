@@ -20,9 +20,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "seed_run.h"
 
 #define JOBS_MAX 64
@@ -55,21 +55,14 @@ static void print_failure(uint64_t seed, const char *why)
     fflush(stdout);
 }
 
-static double clock_s(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static double now_s(void)
 {
-    return clock_s(CLOCK_MONOTONIC);
+    return 1e-9 * (double)clock_now_ns();
 }
 
 static double cpu_s(void)
 {
-    return clock_s(CLOCK_PROCESS_CPUTIME_ID);
+    return clock_process_s();
 }
 
 // One write a line: the jobs share the output.

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // bench.c: clock, median and output of the benches.
 #include "bench.h"
+#include "clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 double bench_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-9 * (double)clock_now_ns();
 }
 
 static int by_value(const void *a, const void *b)

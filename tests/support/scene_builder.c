@@ -173,3 +173,14 @@ void run_ticks(foliot_world *world, uint32_t ticks)
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             abort();
 }
+
+void builder_with_every_scheme(void (*test)(foliot_integrator id))
+{
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
+        if (!info->contacts || info->lab_only)
+            continue;
+        printf("%s\n", info->name);
+        test((foliot_integrator)id);
+    }
+}

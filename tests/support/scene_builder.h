@@ -45,5 +45,7 @@ void builder_set_material(scene_builder *y, double friction,
 // A world that must be made; free with foliot_world_destroy.
 foliot_world *builder_create_world(scene_builder *y);
 void run_ticks(foliot_world *world, uint32_t ticks);
+// Runs the test with each integrator that has contacts, and prints its name first.
+void builder_with_every_scheme(void (*test)(foliot_integrator id));
 
 #endif

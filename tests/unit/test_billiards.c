@@ -15,18 +15,6 @@ static double kinetic(const foliot_world *world)
     return foliot_world_get_invariants(world, NULL).kinetic;
 }
 
-typedef void scheme_test(foliot_integrator id);
-static void with_every_scheme(scheme_test *test)
-{
-    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
-        if (!info->contacts || info->lab_only)
-            continue;
-        printf("%s\n", info->name);
-        test((foliot_integrator)id);
-    }
-}
-
 static void rack(scene_builder *y, double friction, double restitution)
 {
     const double r = 0.028575, m = 0.163;
@@ -73,7 +61,7 @@ static void break_on(foliot_integrator id)
 static void a_break_keeps_momentum_and_never_gains_energy(void **state)
 {
     (void)state;
-    with_every_scheme(break_on);
+    builder_with_every_scheme(break_on);
 }
 
 static void elastic_table(foliot_integrator id)
@@ -103,7 +91,7 @@ static void elastic_table(foliot_integrator id)
 static void an_elastic_table_keeps_its_energy(void **state)
 {
     (void)state;
-    with_every_scheme(elastic_table);
+    builder_with_every_scheme(elastic_table);
 }
 
 static void two_balls_of_unlike_mass_part_as_the_textbook_says(void **state)

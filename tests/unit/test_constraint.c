@@ -11,18 +11,6 @@
 
 #define G 9.81
 
-typedef void scheme_test(foliot_integrator id);
-static void with_every_scheme(scheme_test *test)
-{
-    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
-        if (!info->contacts || info->lab_only)
-            continue;
-        printf("%s\n", info->name);
-        test((foliot_integrator)id);
-    }
-}
-
 static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 {
     foliot_body_state p = foliot_world_get_body_state(world, a),
@@ -72,7 +60,7 @@ static void swings(foliot_integrator id)
 static void a_stick_makes_a_pendulum(void **state)
 {
     (void)state;
-    with_every_scheme(swings);
+    builder_with_every_scheme(swings);
 }
 
 static void a_rope_is_slack_until_it_is_tight(void **state)
@@ -184,7 +172,7 @@ static void hangs(foliot_integrator id)
 static void a_cloth_hangs(void **state)
 {
     (void)state;
-    with_every_scheme(hangs);
+    builder_with_every_scheme(hangs);
 }
 
 static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
@@ -319,7 +307,7 @@ static void falls(foliot_integrator id)
 static void a_ragdoll_falls_and_stays_together(void **state)
 {
     (void)state;
-    with_every_scheme(falls);
+    builder_with_every_scheme(falls);
 }
 
 int main(void)

@@ -12,18 +12,6 @@
 
 #define G 9.81
 
-typedef void scheme_test(foliot_integrator id);
-static void with_every_scheme(scheme_test *test)
-{
-    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
-        if (!info->contacts || info->lab_only)
-            continue;
-        printf("%s\n", info->name);
-        test((foliot_integrator)id);
-    }
-}
-
 static double height(const foliot_world *world, uint32_t ball)
 {
     return foliot_world_get_body_state(world, ball).position[2];
@@ -74,7 +62,7 @@ static void bounces(foliot_integrator id)
 static void a_sphere_bounces_to_e_squared(void **state)
 {
     (void)state;
-    with_every_scheme(bounces);
+    builder_with_every_scheme(bounces);
 }
 
 static void bounces_for_long(foliot_integrator id)
@@ -96,7 +84,7 @@ static void bounces_for_long(foliot_integrator id)
 static void an_elastic_sphere_keeps_its_height(void **state)
 {
     (void)state;
-    with_every_scheme(bounces_for_long);
+    builder_with_every_scheme(bounces_for_long);
 }
 
 static void comes_to_rest(foliot_integrator id)
@@ -125,7 +113,7 @@ static void comes_to_rest(foliot_integrator id)
 static void a_dropped_sphere_comes_to_rest_and_stays(void **state)
 {
     (void)state;
-    with_every_scheme(comes_to_rest);
+    builder_with_every_scheme(comes_to_rest);
 }
 
 // -- bullets
@@ -153,7 +141,7 @@ static void stops_bullet(foliot_integrator id)
 static void a_bullet_does_not_pass_a_plane(void **state)
 {
     (void)state;
-    with_every_scheme(stops_bullet);
+    builder_with_every_scheme(stops_bullet);
 }
 
 static void hits_sphere(foliot_integrator id)
@@ -181,7 +169,7 @@ static void hits_sphere(foliot_integrator id)
 static void a_bullet_does_not_pass_a_sphere(void **state)
 {
     (void)state;
-    with_every_scheme(hits_sphere);
+    builder_with_every_scheme(hits_sphere);
 }
 
 static void two_bullets_meet_in_the_air(void **state)
@@ -260,7 +248,7 @@ static void rolls(foliot_integrator id)
 static void a_sphere_rolls_or_slides_by_the_angle_of_the_slope(void **state)
 {
     (void)state;
-    with_every_scheme(rolls);
+    builder_with_every_scheme(rolls);
 }
 
 // Struck without spin, a ball slides, and rolls at 5/7 of its speed, whatever the friction.
@@ -369,7 +357,7 @@ static void settles(foliot_integrator id)
 static void a_pile_in_a_box_settles(void **state)
 {
     (void)state;
-    with_every_scheme(settles);
+    builder_with_every_scheme(settles);
 }
 
 // Ten balls exactly above each other between walls that let them neither out nor roll away.

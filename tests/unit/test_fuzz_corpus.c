@@ -3,10 +3,7 @@
 // a fuzzer's own assertions end the program where one does not hold.
 #include "check.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "corpus.h"
 
 #define LLVMFuzzerTestOneInput fuzz_scene_one
 #include "../fuzz/fuzz_scene.c"
@@ -42,90 +39,55 @@
 #undef LLVMFuzzerTestOneInput
 #endif
 
-#define FILE_BYTES_MAX 65536
-
-static void run_file(const char *file, int (*one)(const uint8_t *data, size_t size))
-{
-    static uint8_t buffer[FILE_BYTES_MAX];
-    FILE *stream = fopen(file, "rb");
-    assert_non_null(stream);
-    size_t length = fread(buffer, 1, sizeof buffer, stream);
-    fclose(stream);
-    uint8_t *exact = malloc(length ? length : 1); // sanitizers see a byte too far
-    assert_non_null(exact);
-    memcpy(exact, buffer, length);
-    assert_int_equal(one(exact, length), 0);
-    free(exact);
-}
-
-static unsigned run_folder(const char *folder, int (*one)(const uint8_t *data, size_t size))
-{
-    unsigned count = 0;
-    struct dirent **entries;
-    int found = scandir(folder, &entries, NULL, alphasort);
-    check_gt(found, 0);
-    for (int i = 0; i < found; i++) {
-        char file[512];
-        snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.') {
-            run_file(file, one);
-            count++;
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return count;
-}
-
 static void texts_are_read_or_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/scene", fuzz_scene_one), 10);
+    check_ge(corpus_run("scene", fuzz_scene_one, 0), 10);
 }
 
 static void bytes_are_decoded_or_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/scene_bytes", fuzz_scene_bytes_one), 10);
+    check_ge(corpus_run("scene_bytes", fuzz_scene_bytes_one, 0), 10);
 }
 
 static void tables_are_read_or_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/scene_csv", fuzz_scene_csv_one), 5);
+    check_ge(corpus_run("scene_csv", fuzz_scene_csv_one, 0), 5);
 }
 
 static void packets_are_decoded_or_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/snapshot", fuzz_snapshot_one), 8);
-    check_ge(run_folder("tests/fuzz/corpus/message", fuzz_message_one), 8);
-    check_ge(run_folder("tests/fuzz/corpus/packet_filter", fuzz_packet_filter_one), 7);
+    check_ge(corpus_run("snapshot", fuzz_snapshot_one, 0), 8);
+    check_ge(corpus_run("message", fuzz_message_one, 0), 8);
+    check_ge(corpus_run("packet_filter", fuzz_packet_filter_one, 0), 7);
 }
 
 static void commands_are_decoded_or_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/command", fuzz_command_one), 30);
+    check_ge(corpus_run("command", fuzz_command_one, 0), 30);
 }
 
 static void patched_states_are_refused_or_go_on(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/state", fuzz_state_one), 60);
+    check_ge(corpus_run("state", fuzz_state_one, 0), 60);
 }
 
 #ifndef FOLIOT_NO_LUA
 static void scripts_run_or_are_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/lua", fuzz_lua_one), 20);
+    check_ge(corpus_run("lua", fuzz_lua_one, 0), 20);
 }
 
 static void states_of_scripts_are_restored_or_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/lua_state", fuzz_lua_state_one), 4);
+    check_ge(corpus_run("lua_state", fuzz_lua_state_one, 0), 4);
 }
 #endif
 

@@ -15,18 +15,6 @@
 
 #define G 9.81
 
-typedef void scheme_test(foliot_integrator id);
-static void with_every_scheme(scheme_test *test)
-{
-    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
-        if (!info->contacts || info->lab_only)
-            continue;
-        printf("%s\n", info->name);
-        test((foliot_integrator)id);
-    }
-}
-
 static scene_builder floor_scene(foliot_integrator id)
 {
     scene_builder y = builder_new(id);
@@ -108,7 +96,7 @@ static void stands_a_while(foliot_integrator id)
 static void boxes_stand_under_every_scheme(void **state)
 {
     (void)state;
-    with_every_scheme(stands_a_while);
+    builder_with_every_scheme(stands_a_while);
 }
 
 // A hundred times the weight of what bears it.
@@ -189,7 +177,7 @@ static void capsules_lie_still(foliot_integrator id)
 static void capsules_lie_on_their_side_and_stand_on_end(void **state)
 {
     (void)state;
-    with_every_scheme(capsules_lie_still);
+    builder_with_every_scheme(capsules_lie_still);
 }
 
 // -- piles
