@@ -63,4 +63,14 @@ SEED_WITH=storage planted block-unchecked common/recording/block_reader.c 's/if 
 planted token-in-part server/lib/player.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
 planted places-of-one-address server/lib/player.c 's/return host != 0 \&\& held >= most;/return false;/'
 planted storms-unlimited common/net/admission.c 's/if (e->allowance < 1)/if (false)/'
+# What games, hosts and ends of sessions are for.
+SEED_WITH=games,crashes planted order-twice server/lib/orders.c 's/^                                 .next = sequence + 1,/                                 .next = sequence ? sequence : 1,/'
+SEED_WITH=orders planted orders-unlimited server/lib/orders.c 's/^    book->tokens -= 1;//'
+SEED_WITH=games,crashes planted command-lost-at-resume server/lib/commands.c 's/^    if (game->rules)$/    if (game->rules \&\& session->tick > session->first_tick)/'
+SEED_WITH=games,crashes planted cooldown-anew common/recording/resume.c 's/return rules->restore(rules->user, bytes, length);/return bytes ? FOLIOT_STATUS_OK : rules->restore(rules->user, bytes, length);/'
+SEED_WITH=games,crashes planted rules-not-run-again common/recording/resume.c 's/status = tick_rules(replay, rules);/(void)tick_rules;/'
+SEED_WITH=games planted late-joiner-untold server/lib/updates.c 's/foliot__update_state(&game->writer, is_behind/if (session->tick < session->first_tick + 60) &/'
+SEED_WITH=games,ends,crashes planted next-without-header server/lib/session.c 's/    if (s->recording)$/    if (s->recording \&\& !foliot__session_find(server, s->name))/'
+SEED_WITH=games,ends planted next-not-followed server/lib/peer.c 's/.code = FOLIOT__DISCONNECT_NEXT/.for_good = true/'
+SEED_WITH=games planted message-again server/lib/updates.c 's/^    send_group(session, false, delivery, bytes, length);/&\n    if (!update \&\& session->tick % 64 == 0) send_group(session, false, delivery, bytes, length);/'
 exit $failed
