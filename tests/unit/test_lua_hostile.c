@@ -287,11 +287,11 @@ static void a_script_that_compiles_slowly_is_refused(void **state)
         char *script = repeat(slow[i].start, slow[i].text, slow[i].end);
         foliot_lua_limits limits = foliot_lua_limits_default();
         limits.time_us = 0; // the one bound that there is without a clock
-        double start = now_ms();
+        double start = 1e3 * clock_thread_s();
         foliot_status status =
             foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene, &g.rules,
                                     g.problem, sizeof g.problem);
-        double took = now_ms() - start;
+        double took = 1e3 * clock_thread_s() - start;
         printf("  %-16s %8.2f ms  %s\n", slow[i].text, took, g.problem);
         check_below(took, COMPILE_MS_MAX);
         if (slow[i].says && (status == FOLIOT_STATUS_OK || !strstr(g.problem, slow[i].says)))
