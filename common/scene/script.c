@@ -59,6 +59,7 @@ static void read_module(foliot__scene_source *source, const foliot__node *node,
 static const foliot__key script_keys[] = {
     {"lua", FOLIOT__NESTED, 0, false, 1, NULL, read_lua},
     {"module", FOLIOT__NESTED, 0, false, 1, NULL, read_module},
+    WHOLE("history", foliot_scene, history_ticks),
     END,
 };
 

@@ -9,6 +9,7 @@
 #include "foliot/digest.h"
 #include "foliot/divergence.h"
 #include "foliot/harness.h"
+#include "foliot/history.h"
 #include "foliot/input.h"
 #include "foliot/integrator.h"
 #include "foliot/lockstep.h"

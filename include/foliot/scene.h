@@ -219,6 +219,11 @@ typedef enum foliot_script_kind {
 } foliot_script_kind;
 #define FOLIOT_SCRIPT_BYTES_MAX (1u << 20)
 
+// How far back the rules of a session may look (history.h).
+#define FOLIOT_HISTORY_TICKS_MIN 2u
+#define FOLIOT_HISTORY_TICKS_MAX 250u
+#define FOLIOT_HISTORY_POSES_MAX 262144u // ticks times slots
+
 typedef struct foliot_scene {
     const char *name;
     const char *unit_length, *unit_time, *unit_mass; // labels
@@ -250,6 +255,7 @@ typedef struct foliot_scene {
     const foliot_body_definition *prototypes; // that commands spawn bodies from; with names
     uint32_t prototype_count;
     foliot_digest script; // of the rules' text, or of the module's name; zero: none
+    uint32_t history_ticks; // that the rules may look back; 0: not at all, which costs nothing
     // Where the rules are. Not part of the canonical bytes: a decoded scene has the digest alone.
     uint32_t script_kind;    // foliot_script_kind
     const char *script_name; // the file as the scene names it

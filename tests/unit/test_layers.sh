@@ -16,7 +16,7 @@ check_sources() {
 function bad(rule) { printf "%s:%d: %s\n", file, FNR, rule; }
 # The stratum that a path or a quoted include belongs to.
 function stratum(path) {
-    if (match(path, /^(common\/)?(base|command|crypto|sim|scene|recording|rules|wire|net)\//))
+    if (match(path, /^(common\/)?(base|command|crypto|sim|history|scene|recording|rules|wire|net)\//))
         { sub(/^common\//, "", path); sub(/\/.*/, "", path); return path; }
     if (path ~ /^foliot\//) return "foliot";
     if (match(path, /^(server|client|tools|examples)\//)) { sub(/\/.*/, "", path); return path; }
@@ -34,9 +34,9 @@ BEGIN {
     own_folder = sim_folder(file);
     # What each stratum may include, itself aside.
     may["base"] = "foliot"; may["command"] = "base foliot"; may["sim"] = "base command foliot";
-    may["crypto"] = "base foliot"; may["net"] = "base crypto sim foliot"; may["rules"] = "base command sim foliot";
+    may["crypto"] = "base foliot"; may["net"] = "base crypto sim foliot"; may["rules"] = "base command sim history foliot"; may["history"] = "base command sim foliot";
     may["scene"] = may["recording"] = may["wire"] = "base command sim foliot";
-    may["server"] = may["client"] = may["tools"] = "base command crypto sim scene recording rules wire net foliot";
+    may["server"] = may["client"] = may["tools"] = "base command crypto sim history scene recording rules wire net foliot";
     may["examples"] = "foliot"; may["include"] = "foliot";
     home["sodium.h"] = "^common/crypto/"; home["uv.h"] = "^(server|client|tools)/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";
     home["msgpack.h"] = "^common/(base/pack|wire/message)"; home["zstd.h"] = "^common/recording/"; home["yaml.h"] = "^common/scene/";

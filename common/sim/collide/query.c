@@ -9,6 +9,7 @@
 #include "sim/collide/manifold_box.h"
 #include "sim/collide/shape.h"
 #include "sim/math/simd.h"
+#include "sim/state/past.h"
 
 #define CAST_STEPS 64
 #define CAST_NEAR 0x1p-20 // of the size of what moves
@@ -30,6 +31,20 @@ static bool filter_accepts(const foliot_world *world, const foliot_query_filter 
                      (filter->sensors && (foliot__flags(world)[slot] & FOLIOT_BODY_SENSOR));
     return has_shape && bits_agree(world, filter, slot) &&
            (!filter->accepts || filter->accepts(filter->user, slot));
+}
+
+// As foliot__solid_of, in a view of a history too.
+static foliot__solid solid_in(const foliot_world *world, uint32_t slot)
+{
+    foliot__solid s;
+    double q[4];
+    foliot__solid_shape(world, slot, &s);
+    s.x[0] = foliot__position_x(world)[slot];
+    s.x[1] = foliot__position_y(world)[slot];
+    s.x[2] = foliot__position_z(world)[slot];
+    foliot__orientation_in(world, slot, q);
+    foliot__quat_axes(q, s.axis);
+    return s;
 }
 
 static void unit_of(const double v[3], double out[3])
@@ -310,7 +325,7 @@ static void insert_hit(collecting *c, const foliot_query_hit *hit)
 static double test_ray(void *context, uint32_t slot)
 {
     collecting *c = context;
-    foliot__solid s = foliot__solid_of(c->world, slot);
+    foliot__solid s = solid_in(c->world, slot);
     foliot_query_hit hit = hit_of(slot);
     if (!ray_meets(&c->r, &s, &hit))
         return c->r.distance;
@@ -433,7 +448,7 @@ static void set_contact_point(const casting *c, const double at[3], const foliot
     if (c->solid.kind == FOLIOT_SHAPE_BOX && o->kind == FOLIOT_SHAPE_BOX) {
         foliot__manifold m;
         double q[4];
-        foliot__orientation_of(c->world, hit->body, q);
+        foliot__orientation_in(c->world, hit->body, q);
         foliot__collide_box_pair(c->q, c->solid.half, q, o->half, d, distance_max, &m);
         count = m.count;
         for (uint32_t i = 0; i < count; i++)
@@ -457,7 +472,7 @@ static void set_contact_point(const casting *c, const double at[3], const foliot
 static double test_cast(void *context, uint32_t slot)
 {
     casting *c = context;
-    foliot__solid o = foliot__solid_of(c->world, slot);
+    foliot__solid o = solid_in(c->world, slot);
     foliot_query_hit hit = hit_of(slot);
     double at[3];
     if (!cast_meets(c, &o, &hit, at) || (c->met && hit.distance >= c->hit->distance))
@@ -504,7 +519,7 @@ typedef struct listing {
 static double test_overlap(void *context, uint32_t slot)
 {
     listing *l = context;
-    foliot__solid o = foliot__solid_of(l->world, slot);
+    foliot__solid o = solid_in(l->world, slot);
     double n[3];
     if (!(gap_to(&l->solid, l->solid.x, &o, n) <= 0))
         return 0;
@@ -560,7 +575,7 @@ typedef struct seeking {
 static double test_nearest(void *context, uint32_t slot)
 {
     seeking *c = context;
-    foliot__solid o = foliot__solid_of(c->world, slot);
+    foliot__solid o = solid_in(c->world, slot);
     double n[3], gap = gap_to(&c->point, c->point.x, &o, n);
     if (!(gap <= c->distance) || (c->met && gap >= c->hit->distance))
         return 0;

@@ -42,7 +42,8 @@ static const field scene_fields[] = {
     SCENE(iterations_max, 1, U32), SCENE(constraint_iterations, 1, U32), SCENE(seed, 1, U64),
     SCENE(gravity, 3, F64), SCENE(speed_max, 1, F64), SCENE(bodies_max, 1, U32),
     SCENE(sleep, 1, FLAG), SCENE(commands_max, 1, U32), SCENE(joints_max, 1, U32),
-    SCENE(script.low, 1, U64), SCENE(script.high, 1, U64), FIELD_END,
+    SCENE(script.low, 1, U64), SCENE(script.high, 1, U64),
+    SCENE(history_ticks, 1, U32), FIELD_END,
 };
 
 #define BODY(member, count, type) FIELD(foliot_body_definition, member, count, type)

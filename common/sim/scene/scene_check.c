@@ -174,6 +174,22 @@ static void check_commands(foliot__checker *c)
                          "nothing makes them: the scene has no `limits.commands_max`");
 }
 
+static void check_history(foliot__checker *c)
+{
+    const foliot_scene *scene = c->scene;
+    uint32_t least = scene->body_count + scene->players.limit;
+    uint32_t bodies = scene->bodies_max > least ? scene->bodies_max : least;
+    if (scene->history_ticks == 0)
+        return;
+    check_count(c, "script.history", scene->history_ticks, FOLIOT_HISTORY_TICKS_MIN,
+                FOLIOT_HISTORY_TICKS_MAX);
+    if (c->status == FOLIOT_STATUS_OK && bodies > FOLIOT_HISTORY_POSES_MAX / scene->history_ticks)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "script.history",
+                         "must be at most %u for %u bodies: a history holds %u poses",
+                         (unsigned)(FOLIOT_HISTORY_POSES_MAX / bodies), (unsigned)bodies,
+                         (unsigned)FOLIOT_HISTORY_POSES_MAX);
+}
+
 // What sleeps does not look whether forces from afar have changed.
 static void check_sleep(foliot__checker *c)
 {
@@ -218,6 +234,8 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem
     }
     if (c.status == FOLIOT_STATUS_OK)
         check_commands(&c);
+    if (c.status == FOLIOT_STATUS_OK)
+        check_history(&c);
     if (c.status == FOLIOT_STATUS_OK)
         check_sleep(&c);
     if (c.status == FOLIOT_STATUS_OK)

@@ -154,6 +154,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
     foliot__players_apply(world, tick->inputs, tick->input_count);
     foliot__commands_apply(world, tick->commands, tick->command_count);
     foliot__world_prepare_changed(world);
+    world->commanded = tick->command_count;
     foliot__targets_begin(world);
     foliot__sleep_begin(world);
     foliot__players_push(world);

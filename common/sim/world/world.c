@@ -12,6 +12,7 @@
 #include "sim/world/layout.h"
 #include "sim/world/prepare.h"
 #include "sim/scene/scene.h"
+#include "sim/state/past.h"
 #include "sim/state/state.h"
 #include "sim/world/state_io.h"
 
@@ -152,7 +153,9 @@ foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_
         .angular_velocity = {w.x[slot], w.y[slot], w.z[slot]},
         .flags = foliot__flags(world)[slot],
     };
-    foliot__orientation_of(world, slot, state.orientation);
+    foliot__orientation_in(world, slot, state.orientation);
+    if (world->past) // there the table holds something else
+        memset(state.velocity, 0, sizeof state.velocity);
     return state;
 }
 

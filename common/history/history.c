@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT
+// history.c: keeps the last ticks of a world, and shows it as it was. Copies what changed. Knows
+// nothing of players and rules.
+#include "history/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/state/body.h"
+#include "sim/world/layout.h"
+
+#define FLAGS_KEPT                                                                                 \
+    (FOLIOT_BODY_ALIVE | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN |            \
+     FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR)
+#define JUMP_FACTOR 4.0  // as clients have it: beyond so many times what its speeds explain ...
+#define JUMP_STEPS 256.0 // ... and so many steps a move is a jump
+#define JUMP_NEAR 128    // steps on each axis: less than that never is one
+
+// -- creation
+
+static double magnitude(double x)
+{
+    return x < 0 ? -x : x;
+}
+
+static double farthest(double extent, const double position[3])
+{
+    for (int k = 0; k < 3; k++)
+        extent = magnitude(position[k]) > extent ? magnitude(position[k]) : extent;
+    return extent;
+}
+
+// That of foliot_snapshot_format_default, so that ticks are as watchers show them: 2^-14 of the
+// extent, a power of two from 2^-16 to 2^-9.
+static double position_step(const foliot_scene *scene)
+{
+    double extent = 1, step = 0x1p-16;
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        extent = farthest(extent, scene->bodies[i].position);
+    for (uint32_t i = 0; i < scene->players.position_count; i++)
+        extent = farthest(extent, scene->players.positions[i]);
+    while (step < 0x1p-9 && 2 * step <= extent * 0x1p-14)
+        step *= 2;
+    return step;
+}
+
+static foliot_status make_view(foliot_history *h)
+{
+    size_t bytes = foliot_world_config_get_bytes(&h->config);
+    void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
+    if (!block)
+        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
+    h->view = block;
+    foliot_status status = foliot__block_init(block, bytes, &h->config);
+    h->view->past = 1;
+    h->view->dt = h->dt;
+    h->view->extended = h->config.extended;
+    h->slots = h->view->capacity.slots;
+    return status;
+}
+
+static bool make_tables(foliot_history *h)
+{
+    size_t places = (size_t)h->ticks * h->slots;
+    // Zeroed pages that nothing was written to cost nothing.
+    h->poses = calloc(places, sizeof *h->poses);
+    h->bodies = calloc(places, sizeof *h->bodies);
+    h->pose_rows = calloc(places, 1);
+    h->body_rows = calloc(places, 1);
+    h->pose_head = calloc(h->slots, 1);
+    h->body_head = calloc(h->slots, 1);
+    h->pose_there = malloc(h->slots);
+    h->body_there = malloc(h->slots);
+    h->awake = calloc(h->slots, 1);
+    h->counts = calloc(h->ticks, sizeof *h->counts);
+    return h->poses && h->bodies && h->pose_rows && h->body_rows && h->pose_head && h->body_head &&
+           h->pose_there && h->body_there && h->awake && h->counts;
+}
+
+foliot_status foliot__history_create_like(const foliot_history *like, foliot_history **history)
+{
+    foliot_history *h = calloc(1, sizeof *h);
+    if (!h)
+        return FOLIOT_STATUS_MEMORY;
+    h->config = like->config;
+    h->ticks = like->ticks;
+    h->step = like->step;
+    h->dt = like->dt;
+    foliot_status status = make_view(h);
+    if (status == FOLIOT_STATUS_OK && !make_tables(h))
+        status = FOLIOT_STATUS_MEMORY;
+    if (status != FOLIOT_STATUS_OK) {
+        foliot_history_destroy(h);
+        return status;
+    }
+    foliot_history_clear(h);
+    *history = h;
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_history_create(const foliot_scene *scene, uint32_t ticks,
+                                    foliot_history **history)
+{
+    foliot_world_config needed = foliot_world_config_default(scene);
+    if (ticks < FOLIOT_HISTORY_TICKS_MIN || ticks > FOLIOT_HISTORY_TICKS_MAX ||
+        needed.bodies_max > FOLIOT_HISTORY_POSES_MAX / ticks)
+        return FOLIOT_STATUS_INVALID;
+    foliot_history like = {.config = {.bodies_max = needed.bodies_max,
+                                      .extended = needed.extended,
+                                      .integrator = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER},
+                           .ticks = ticks,
+                           .step = position_step(scene),
+                           .dt = scene->dt};
+    return foliot__history_create_like(&like, history);
+}
+
+void foliot_history_destroy(foliot_history *h)
+{
+    if (!h)
+        return;
+    free(h->poses);
+    free(h->bodies);
+    free(h->pose_rows);
+    free(h->body_rows);
+    free(h->pose_head);
+    free(h->body_head);
+    free(h->pose_there);
+    free(h->body_there);
+    free(h->awake);
+    free(h->counts);
+    free(h->view);
+    free(h);
+}
+
+void foliot_history_clear(foliot_history *h)
+{
+    static const foliot__past_pose no_pose;
+    static const foliot__past_body no_body;
+    h->count = 0;
+    h->newest = 0;
+    h->definitions = h->session = (foliot_digest){0, 0};
+    memset(h->pose_head, 0, h->slots);
+    memset(h->body_head, 0, h->slots);
+    memset(h->pose_there, FOLIOT__HISTORY_UNLOADED, h->slots);
+    memset(h->body_there, FOLIOT__HISTORY_UNLOADED, h->slots);
+    memset(h->awake, 0, h->slots);
+    for (uint32_t i = 0; i < h->slots; i++) {
+        *foliot__history_pose(h, 0, i) = no_pose;
+        *foliot__history_body(h, 0, i) = no_body;
+    }
+}
+
+uint32_t foliot_history_get_count(const foliot_history *h)
+{
+    return h->count;
+}
+
+uint64_t foliot_history_get_oldest(const foliot_history *h)
+{
+    return h->count ? foliot__history_oldest(h) : 0;
+}
+
+uint64_t foliot_history_get_newest(const foliot_history *h)
+{
+    return h->newest;
+}
+
+// -- keeping
+
+void foliot__history_open_tick(foliot_history *h, uint64_t tick, uint32_t count)
+{
+    if (h->count == 0) {
+        memset(foliot__history_poses_at(h, tick), 0, h->slots);
+        memset(foliot__history_bodies_at(h, tick), 0, h->slots);
+    } else {
+        FOLIOT_ASSERT(tick == h->newest + 1);
+        memcpy(foliot__history_poses_at(h, tick), h->pose_head, h->slots);
+        memcpy(foliot__history_bodies_at(h, tick), h->body_head, h->slots);
+    }
+    h->newest = tick;
+    h->count += h->count < h->ticks;
+    h->counts[tick % h->ticks] = count;
+}
+
+static uint8_t next_place(const foliot_history *h, uint8_t place)
+{
+    return place + 1u < h->ticks ? (uint8_t)(place + 1) : 0;
+}
+
+void foliot__history_put_pose(foliot_history *h, uint32_t slot, const foliot__past_pose *pose)
+{
+    uint8_t place = h->pose_head[slot];
+    if (memcmp(foliot__history_pose(h, place, slot), pose, sizeof *pose) == 0)
+        return;
+    place = next_place(h, place);
+    *foliot__history_pose(h, place, slot) = *pose;
+    h->pose_head[slot] = foliot__history_poses_at(h, h->newest)[slot] = place;
+    if (h->pose_there[slot] == place)
+        h->pose_there[slot] = FOLIOT__HISTORY_UNLOADED;
+}
+
+void foliot__history_put_body(foliot_history *h, uint32_t slot, const foliot__past_body *body)
+{
+    uint8_t place = h->body_head[slot];
+    if (memcmp(foliot__history_body(h, place, slot), body, sizeof *body) == 0)
+        return;
+    place = next_place(h, place);
+    *foliot__history_body(h, place, slot) = *body;
+    h->body_head[slot] = foliot__history_bodies_at(h, h->newest)[slot] = place;
+    if (h->body_there[slot] == place)
+        h->body_there[slot] = FOLIOT__HISTORY_UNLOADED;
+}
+
+// To the nearest, ties away from zero, as snapshots are rounded.
+static int32_t rounded(double scaled)
+{
+    scaled = scaled > -2147483647.0 ? scaled : -2147483647.0; // what is no number, too
+    scaled = scaled < 2147483647.0 ? scaled : 2147483647.0;
+    return (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+}
+
+static int16_t packed(double part)
+{
+    double scaled = part * FOLIOT__PAST_UNIT;
+    return (int16_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+}
+
+static foliot__past_pose pose_of(const foliot_world *world, uint32_t slot, double step)
+{
+    double place = 1 / step, speed = world->dt * (4 / step); // powers of two
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    return (foliot__past_pose){
+        .position = {rounded(x.x[slot] * place), rounded(x.y[slot] * place),
+                     rounded(x.z[slot] * place)},
+        .velocity = {rounded(v.x[slot] * speed), rounded(v.y[slot] * speed),
+                     rounded(v.z[slot] * speed)},
+        .orientation.part = {packed(foliot__orientation_w(world)[slot]),
+                             packed(foliot__orientation_x(world)[slot]),
+                             packed(foliot__orientation_y(world)[slot]),
+                             packed(foliot__orientation_z(world)[slot])},
+    };
+}
+
+static foliot__past_body body_of(const foliot_world *world, uint32_t slot)
+{
+    uint32_t flags = foliot__flags(world)[slot] & FLAGS_KEPT;
+    foliot__past_body body = {.generation = foliot__generation(world)[slot]};
+    if (!(flags & FOLIOT_BODY_ALIVE))
+        return body;
+#define TAKE(name) body.name = foliot__##name(world)[slot];
+    FOLIOT__PAST_DOUBLES(TAKE)
+    FOLIOT__PAST_WORDS(TAKE)
+    if (world->extended) {
+        FOLIOT__PAST_EXTENDED(TAKE)
+    }
+#undef TAKE
+    body.flags = flags;
+    if (flags & FOLIOT_BODY_STATIC)
+        return body;
+    body.position_x = body.position_y = body.position_z = 0;
+    body.orientation_w = body.orientation_x = body.orientation_y = body.orientation_z = 0;
+    return body;
+}
+
+static bool moves_by_itself(uint32_t flags)
+{
+    return (flags & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC | FOLIOT_BODY_ASLEEP)) ==
+           FOLIOT_BODY_ALIVE;
+}
+
+static void keep_pose(foliot_history *h, const foliot_world *world, uint32_t slot)
+{
+    static const foliot__past_pose none;
+    uint32_t flags = foliot__flags(world)[slot];
+    bool placed = (flags & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC)) == FOLIOT_BODY_ALIVE;
+    foliot__past_pose pose = placed ? pose_of(world, slot, h->step) : none;
+    foliot__history_put_pose(h, slot, &pose);
+    h->awake[slot] = moves_by_itself(flags);
+}
+
+// Bodies that sleep or are static move by commands alone.
+static void keep_moved(foliot_history *h, const foliot_world *world)
+{
+    enum { AT_ONCE = 8 };
+    _Static_assert(FOLIOT__LANES % AT_ONCE == 0, "slots come in whole lanes");
+    const uint32_t *flags = foliot__flags(world);
+    for (uint32_t first = 0; first < h->slots; first += AT_ONCE) {
+        uint64_t before;
+        uint32_t now = 0;
+        memcpy(&before, h->awake + first, sizeof before);
+        for (uint32_t k = 0; k < AT_ONCE; k++)
+            now |= moves_by_itself(flags[first + k]);
+        if (before == 0 && now == 0)
+            continue;
+        for (uint32_t k = 0; k < AT_ONCE; k++)
+            if (h->awake[first + k] || moves_by_itself(flags[first + k]))
+                keep_pose(h, world, first + k);
+    }
+}
+
+static bool same_digest(foliot_digest a, foliot_digest b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+foliot_status foliot_history_append(foliot_history *h, const foliot_world *world)
+{
+    if (world->bodies_max > h->config.bodies_max || (world->extended && !h->view->extended))
+        return FOLIOT_STATUS_FULL;
+    bool begins = h->count == 0 || world->tick != h->newest + 1;
+    if (begins)
+        foliot_history_clear(h);
+    bool changed = begins || world->commanded ||
+                   !same_digest(h->definitions, world->definition_digest) ||
+                   !same_digest(h->session, world->session_digest);
+    foliot__history_open_tick(h, world->tick, world->body_count);
+    for (uint32_t i = 0; changed && i < world->body_count; i++) {
+        foliot__past_body body = body_of(world, i);
+        foliot__history_put_body(h, i, &body);
+        keep_pose(h, world, i);
+    }
+    if (!changed)
+        keep_moved(h, world);
+    h->definitions = world->definition_digest;
+    h->session = world->session_digest;
+    return FOLIOT_STATUS_OK;
+}
+
+// -- showing
+
+static void load_body(foliot_history *h, uint32_t slot, uint8_t place)
+{
+    foliot_world *view = h->view;
+    const foliot__past_body *body = foliot__history_body(h, place, slot);
+#define PUT(name) foliot__##name(view)[slot] = body->name;
+    FOLIOT__PAST_DOUBLES(PUT)
+    FOLIOT__PAST_WORDS(PUT)
+    if (view->extended) {
+        FOLIOT__PAST_EXTENDED(PUT)
+    }
+#undef PUT
+    foliot__velocity_z(view)[slot] = -1;
+    h->body_there[slot] = place;
+    h->pose_there[slot] = FOLIOT__HISTORY_UNLOADED;
+}
+
+// Loads what differs from row to row, eight at a time where nothing does.
+static void load_bodies(foliot_history *h, const uint8_t *row)
+{
+    for (uint32_t first = 0; first < h->slots; first += 8) {
+        if (memcmp(h->body_there + first, row + first, 8) == 0)
+            continue;
+        for (uint32_t i = first; i < first + 8; i++)
+            if (h->body_there[i] != row[i])
+                load_body(h, i, row[i]);
+    }
+}
+
+// What a fractional tick takes of the poses around it (the cubic of Hermite).
+typedef struct weights {
+    double share, move, from_speed, to_speed;
+} weights;
+
+static weights weights_at(double u)
+{
+    double u2 = u * u, u3 = u2 * u;
+    return (weights){.share = u,
+                     .move = 3 * u2 - 2 * u3,
+                     .from_speed = ((u3 - 2 * u2) + u) * 0.25,
+                     .to_speed = (u3 - u2) * 0.25};
+}
+
+static bool has_jumped(const foliot__past_pose *a, const foliot__past_pose *b)
+{
+    double moved2 = 0, speed = 0;
+    bool near = true;
+    for (int k = 0; k < 3; k++) {
+        double d = (double)b->position[k] - a->position[k];
+        near &= magnitude(d) < JUMP_NEAR;
+        moved2 += d * d;
+        double from = magnitude(a->velocity[k]), to = magnitude(b->velocity[k]);
+        speed += from > to ? from : to;
+    }
+    double far = JUMP_FACTOR * 0.25 * speed + JUMP_STEPS;
+    return !near && moved2 > far * far;
+}
+
+static void show_still(foliot_history *h, uint32_t slot, const foliot__past_pose *a)
+{
+    foliot_world *view = h->view;
+    foliot__position_x(view)[slot] = a->position[0] * h->step;
+    foliot__position_y(view)[slot] = a->position[1] * h->step;
+    foliot__position_z(view)[slot] = a->position[2] * h->step;
+    foliot__past_put(view, slot, &a->orientation, &a->orientation, 0);
+}
+
+static double between(const foliot__past_pose *a, const foliot__past_pose *b, const weights *w,
+                      int k)
+{
+    double move = (double)b->position[k] - a->position[k];
+    return a->position[k] +
+           (move * w->move + (a->velocity[k] * w->from_speed + b->velocity[k] * w->to_speed));
+}
+
+static void show_moving(foliot_history *h, uint32_t slot, const foliot__past_pose *a,
+                        const foliot__past_pose *b, const weights *w)
+{
+    foliot_world *view = h->view;
+    foliot__position_x(view)[slot] = between(a, b, w, 0) * h->step;
+    foliot__position_y(view)[slot] = between(a, b, w, 1) * h->step;
+    foliot__position_z(view)[slot] = between(a, b, w, 2) * h->step;
+    foliot__past_put(view, slot, &a->orientation, &b->orientation, w->share);
+}
+
+// Whether the body of the earlier tick is that of the later one: a kind that changed is no bar.
+static bool same_body(const foliot_history *h, uint64_t tick, uint32_t slot)
+{
+    uint8_t from = foliot__history_bodies_at(h, tick)[slot],
+            to = foliot__history_bodies_at(h, tick + 1)[slot];
+    if (from == to)
+        return true;
+    const foliot__past_body *a = foliot__history_body(h, from, slot),
+                            *b = foliot__history_body(h, to, slot);
+    return a->generation == b->generation && !((a->flags ^ b->flags) & FOLIOT_BODY_STATIC) &&
+           (b->flags & FOLIOT_BODY_ALIVE);
+}
+
+static void show_slot(foliot_history *h, uint64_t tick, uint32_t slot, uint8_t from, uint8_t to,
+                      const weights *w)
+{
+    const foliot__past_body *body = foliot__history_body(h, h->body_there[slot], slot);
+    const foliot__past_pose *a = foliot__history_pose(h, from, slot),
+                            *b = foliot__history_pose(h, to, slot);
+    bool placed = (body->flags & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC)) == FOLIOT_BODY_ALIVE;
+    if (placed && w && from != to && same_body(h, tick, slot) && !has_jumped(a, b)) {
+        show_moving(h, slot, a, b, w);
+        h->pose_there[slot] = FOLIOT__HISTORY_UNLOADED;
+        return;
+    }
+    if (placed)
+        show_still(h, slot, a);
+    h->pose_there[slot] = from;
+}
+
+// `w` NULL: the tick itself.
+static void show_poses(foliot_history *h, uint64_t tick, const weights *w)
+{
+    const uint8_t *from = foliot__history_poses_at(h, tick),
+                  *to = w ? foliot__history_poses_at(h, tick + 1) : from;
+    for (uint32_t first = 0; first < h->slots; first += 8) {
+        if (memcmp(h->pose_there + first, from + first, 8) == 0 &&
+            memcmp(from + first, to + first, 8) == 0)
+            continue;
+        for (uint32_t i = first; i < first + 8; i++)
+            if (h->pose_there[i] != from[i] || from[i] != to[i])
+                show_slot(h, tick, i, from[i], to[i], w);
+    }
+}
+
+const foliot_world *foliot_history_view(foliot_history *h, double tick)
+{
+    if (h->count == 0)
+        return NULL;
+    uint64_t at = foliot__history_oldest(h);
+    double u = 0;
+    if (tick >= (double)h->newest) {
+        at = h->newest;
+    } else if (tick > (double)at) { // false for what is no number
+        at = (uint64_t)tick;
+        u = tick - (double)at;
+    }
+    weights w = weights_at(u);
+    load_bodies(h, foliot__history_bodies_at(h, at));
+    show_poses(h, at, u > 0 ? &w : NULL);
+    h->view->body_count = h->counts[at % h->ticks];
+    h->view->tick = at;
+    return h->view;
+}
