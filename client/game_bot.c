@@ -13,6 +13,7 @@
 #define KING_Y 1.0
 #define KING_Z 5.2
 #define GRAVITY 9.81
+#define DUEL_HALF_TURN 3.14159265358979 // duel: of the fourth axis
 
 typedef struct seen {
     foliot_client *client;
@@ -149,10 +150,35 @@ static void play_siege(foliot__game_bot *bot, seen *s)
         throw_at(bot, s, -side * KING_X, KING_Y, KING_Z);
 }
 
+// -- duel: walks about and shoots at the nearest player, where it is shown
+
+static bool other_player(const seen *s, uint32_t slot)
+{
+    return foliot_client_get_player_name(s->client, slot) != NULL;
+}
+
+static void play_duel(foliot__game_bot *bot, seen *s)
+{
+    if (!find_me(s, false))
+        return;
+    uint32_t other = find_nearest(s, other_player);
+    for (int k = 0; k < 2; k++)
+        bot->axes[k] = (int8_t)(90 * ((int)foliot__rng_below(&bot->rng, 3) - 1));
+    bot->buttons = 0;
+    if (other == FOLIOT_NO_BODY)
+        return;
+    const double *x = s->sample->bodies[other].position;
+    double angle = atan2(x[1] - s->at[1], x[0] - s->at[0]);
+    long turn = lround(angle * 127 / DUEL_HALF_TURN);
+    bot->axes[3] = (int8_t)(turn ? turn : 1); // 0: where it walks
+    bot->buttons = FOLIOT_BUTTON_PULL;
+}
+
 static const struct {
     const char *scene;
     void (*play)(foliot__game_bot *bot, seen *s);
-} games[] = {{"katamari", play_katamari}, {"sumo", play_sumo}, {"siege", play_siege}};
+} games[] = {
+    {"katamari", play_katamari}, {"sumo", play_sumo}, {"siege", play_siege}, {"duel", play_duel}};
 
 bool foliot__game_bot_think(foliot__game_bot *bot, foliot_client *client,
                             const foliot_sample *sample, double seconds)

@@ -47,6 +47,7 @@ typedef struct foliot__player_name {
 // Orders until they are safe at the server. The ring is allocated with the first.
 typedef struct foliot__client_orders {
     foliot_order *ring;
+    uint64_t shown[FOLIOT__CLIENT_ORDERS_HELD]; // when each was given
     uint32_t first, count;
     uint32_t next; // sequence of the next one
     double tokens; // that may still be given, as of a time
@@ -124,6 +125,7 @@ struct foliot_client {
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
     bool changed;
+    uint64_t aimed; // what was shown when the controls changed last, in 1 / FOLIOT_AIM_PARTS
     foliot__change changes[FOLIOT__CHANGES_HELD];
     uint32_t change_count, next_sequence;
     double input_offset_ns, jitter_slack_ns;
@@ -154,6 +156,8 @@ void foliot__connection_send_hello(foliot_client *c);
 void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length);
 
 // view.c
+// What the last sample showed, in 1 / FOLIOT_AIM_PARTS of a tick; 0: nothing.
+uint64_t foliot__client_shown(const foliot_client *client);
 void foliot__client_keep_figures(
     foliot_client *client); // adds those of a connection that has ended
 

@@ -436,6 +436,7 @@ static size_t encode_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_
         .digests = l->begun ? l->digests : 0,
         .ahead = (uint32_t)(tick - l->log.next),
         .sent_ms = (uint16_t)(now_ns / 1000000),
+        .shown = foliot__shown_before(tick, l->shown),
         .back = (uint32_t)(tick + 1 - end),
         .ticks = (uint32_t)(end - first),
         .block = block,

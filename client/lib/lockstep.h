@@ -69,6 +69,7 @@ typedef struct foliot__lockstep_client {
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX];
     // Relay packets received and input packets sent, counted by size.
     uint64_t relay_packets, relay_bytes, relay_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
+    uint64_t shown; // now, or when the controls changed, in 1 / FOLIOT_AIM_PARTS; 0: nothing
     uint64_t input_packets, input_bytes, input_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
     uint64_t ticks_stepped, stalls, malformed;
     bool stalled;

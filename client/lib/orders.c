@@ -14,13 +14,16 @@ static const foliot_order *order_at(const foliot__client_orders *o, uint32_t ind
     return &o->ring[(o->first + index) % FOLIOT__CLIENT_ORDERS_HELD];
 }
 
-static void send_order(foliot_client *c, const foliot_order *order)
+static void send_order(foliot_client *c, uint32_t index)
 {
+    const foliot_order *order = order_at(&c->orders, index);
+    uint32_t place = (uint32_t)(order - c->orders.ring);
     foliot__message m = {.kind = FOLIOT__ORDER,
                          .as.order = {.sequence = order->sequence,
                                       .kind = order->kind,
                                       .bytes = order->bytes,
-                                      .length = order->length}};
+                                      .length = order->length,
+                                      .shown = c->orders.shown[place]}};
     foliot__connection_send(c, &m);
 }
 
@@ -63,7 +66,9 @@ foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
         return FOLIOT_STATUS_MEMORY;
     if (o->count == FOLIOT__CLIENT_ORDERS_HELD || !spend_token(o, client->now_ns))
         return FOLIOT_STATUS_FULL;
-    foliot_order *order = &o->ring[(o->first + o->count++) % FOLIOT__CLIENT_ORDERS_HELD];
+    uint32_t place = (o->first + o->count++) % FOLIOT__CLIENT_ORDERS_HELD;
+    foliot_order *order = &o->ring[place];
+    o->shown[place] = foliot__client_shown(client);
     *order = (foliot_order){.player = client->welcome.player,
                             .sequence = o->next++,
                             .kind = (uint8_t)kind,
@@ -73,7 +78,7 @@ foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
     client->statistics.orders_sent++;
     client->statistics.orders_waiting = o->count;
     if (client->state == FOLIOT_CLIENT_PLAYING && client->welcomed_here)
-        send_order(client, order);
+        send_order(client, o->count - 1);
     if (sequence)
         *sequence = order->sequence;
     return FOLIOT_STATUS_OK;
@@ -103,5 +108,5 @@ void foliot__orders_resume(foliot_client *c, uint32_t here, bool same_player)
     }
     foliot__orders_acknowledged(c, here);
     for (uint32_t i = 0; i < o->count; i++)
-        send_order(c, order_at(o, i));
+        send_order(c, i);
 }

@@ -133,6 +133,7 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
         return;
     memcpy(client->axes, axes, FOLIOT_AXIS_COUNT);
     client->buttons = buttons;
+    client->aimed = foliot__client_shown(client);
     client->changed = true;
 }
 
@@ -145,6 +146,7 @@ static void append_change(foliot_client *c, uint32_t tick)
     memcpy(change->axes, c->axes, sizeof change->axes);
     if (c->change_count > 1 && change->tick < change[-1].tick)
         change->tick = change[-1].tick;
+    change->shown = foliot__shown_before(change->tick, c->aimed);
     c->changed = false;
 }
 
@@ -160,6 +162,7 @@ static void send_inputs(foliot_client *c)
         c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
+    packet.shown = foliot__shown_before(packet.tick, foliot__client_shown(c));
     if (!c->config.spectates)
         append_change(c, packet.tick);
     packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest : FOLIOT__NO_TICK;
@@ -215,6 +218,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
         controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
     uint64_t tick = foliot__lockstep_client_input_tick(
         c->lockstep, c->now_ns, foliot__client_tick_ns(c), c->welcome.input_delay);
+    c->lockstep->shown = c->changed ? c->aimed : foliot__client_shown(c);
     size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays,
                                                    c->changed ? &controls : NULL, &decided, bytes);
     c->changed &= !decided;

@@ -87,6 +87,12 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
     return FOLIOT_STATUS_OK;
 }
 
+uint64_t foliot__client_shown(const foliot_client *client)
+{
+    double parts = client->shown_tick * FOLIOT_AIM_PARTS;
+    return parts > 0 && parts < 0x1p53 ? (uint64_t)(parts + 0.5) : 0;
+}
+
 foliot_client_state foliot_client_get_state(const foliot_client *client)
 {
     return client->state;

@@ -72,9 +72,9 @@ static foliot_status expand_entries(foliot__block_reader *reader,
     }
     if (status == FOLIOT_STATUS_OK && orders->given) {
         what = "its orders are malformed";
-        status =
-            foliot__session_decode_orders(&reader->session, &content->session, content->first_tick,
-                                          tick, orders->bytes, orders->length);
+        status = foliot__session_decode_orders(
+            &reader->session, &content->session, content->first_tick, tick, orders->bytes,
+            orders->length, foliot__recording_version_history(reader->version));
     }
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         what = "it has a command or an order that this build does not know";
@@ -139,7 +139,7 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__b
         return foliot__damage_set(
             damage, FOLIOT_STATUS_NEWER, 0, 0,
             "format version %" PRIu32 ", and this build reads versions %u to %u", version,
-            FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS);
+            FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_NEWEST);
     reader->version = header->format = version;
     header->foreign = foliot__recording_version_foreign(version);
     reader->offset = FOLIOT__RECORDING_START_BYTES;

@@ -16,19 +16,23 @@
 #define FOLIOT__RECORDING_MAGIC_BYTES 8
 // Versions of the format. Odd ones hold a world, even ones any other simulation, with another
 // header. From 3 on a keyframe may be compressed; from 5 on there may be commands, orders, messages
-// and the state of rules.
+// and the state of rules; in 7 also orders that say what players aimed at, and a past among that
+// state.
 #define FOLIOT__RECORDING_VERSION 1u
 #define FOLIOT__RECORDING_VERSION_FOREIGN 2u
 #define FOLIOT__RECORDING_VERSION_PACKED 3u
 #define FOLIOT__RECORDING_VERSION_FOREIGN_PACKED 4u
 #define FOLIOT__RECORDING_VERSION_COMMANDS 5u
 #define FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS 6u
+#define FOLIOT__RECORDING_VERSION_HISTORY 7u
+#define FOLIOT__RECORDING_VERSION_NEWEST 7u
 #define FOLIOT__RECORDING_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
 #define FOLIOT__RECORDING_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
 #define FOLIOT__RECORDING_BLOCK_BYTES 28          // header of a block
 #define FOLIOT__RECORDING_PAYLOAD_MAX (1u << 30)
-#define FOLIOT__RECORDING_NOTES_MAX 65536u     // in a block; and as many messages
-#define FOLIOT__RECORDING_RULES_MAX (1u << 20) // bytes of the state of rules
+#define FOLIOT__RECORDING_NOTES_MAX 65536u             // in a block; and as many messages
+#define FOLIOT__RECORDING_RULES_MAX (1u << 20)         // bytes of the state of rules ...
+#define FOLIOT__RECORDING_RULES_HISTORY_MAX (1u << 24) // ... that look back
 // Every reader may rely on these; a writer closes a block early to keep them.
 #define FOLIOT__RECORDING_BLOCK_TICKS_MAX 65536u
 #define FOLIOT__RECORDING_BLOCK_INPUTS_MAX 65536u
@@ -110,8 +114,7 @@ foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
 
 static inline bool foliot__recording_version_known(uint32_t version)
 {
-    return version >= FOLIOT__RECORDING_VERSION &&
-           version <= FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS;
+    return version >= FOLIOT__RECORDING_VERSION && version <= FOLIOT__RECORDING_VERSION_NEWEST;
 }
 
 static inline bool foliot__recording_version_foreign(uint32_t version)
@@ -127,6 +130,16 @@ static inline bool foliot__recording_version_packed(uint32_t version)
 static inline bool foliot__recording_version_commands(uint32_t version)
 {
     return version >= FOLIOT__RECORDING_VERSION_COMMANDS;
+}
+
+static inline bool foliot__recording_version_history(uint32_t version)
+{
+    return version == FOLIOT__RECORDING_VERSION_HISTORY;
+}
+
+static inline uint32_t foliot__recording_rules_max(bool history)
+{
+    return history ? FOLIOT__RECORDING_RULES_HISTORY_MAX : FOLIOT__RECORDING_RULES_MAX;
 }
 
 #endif

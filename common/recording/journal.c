@@ -111,7 +111,9 @@ void foliot__journal_input(foliot__journal *journal, const foliot_input *input)
 
 void foliot__journal_order(foliot__journal *journal, const foliot_order *order)
 {
-    journal->players[order->player].order_sequence = order->sequence;
+    foliot_recorded_player *p = &journal->players[order->player];
+    p->order_sequence = order->sequence;
+    p->orders_aimed += order->kind == FOLIOT_ORDER_AIMED;
 }
 
 uint32_t foliot__journal_gather(foliot__journal *journal)

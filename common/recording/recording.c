@@ -60,7 +60,7 @@ static uint32_t capture_rules(foliot_recording *recording)
     foliot__buffer *capture = &recording->capture;
     size_t length = 0, room;
     if (!rules->save || rules->save(rules->user, NULL, 0, &length) != FOLIOT_STATUS_OK ||
-        length > FOLIOT__RECORDING_RULES_MAX ||
+        length > foliot__recording_rules_max(recording->takes_aims) ||
         !foliot__buffer_reserve(capture, capture->length + length))
         return 0;
     room = length;
@@ -218,6 +218,8 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
 // The oldest format that can hold what will be written.
 static uint32_t version_of(const foliot_recording *recording, bool foreign)
 {
+    if (recording->takes_aims)
+        return FOLIOT__RECORDING_VERSION_HISTORY;
     if (recording->takes_commands)
         return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS
                        : FOLIOT__RECORDING_VERSION_COMMANDS;
@@ -276,6 +278,7 @@ foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene
     if (status != FOLIOT_STATUS_OK)
         return status;
     recording->takes_commands |= scene->commands_max > 0;
+    recording->takes_aims = scene->history_ticks > 0 && recording->config.rules;
     status = encode_head(recording, scene, capacities);
     return begin_writing(recording, sink, &simulation, version_of(recording, false), status, out);
 }
@@ -326,8 +329,9 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 {
     // A queue that one keyframe fills could never take a second.
     size_t queue = recording->config.queue_bytes;
-    size_t needed = 2 * (recording->capture.length + sizeof(foliot__queued) + 256 +
-                         (recording->rules.save ? FOLIOT__RECORDING_RULES_MAX : 0));
+    size_t needed =
+        2 * (recording->capture.length + sizeof(foliot__queued) + 256 +
+             (recording->rules.save ? foliot__recording_rules_max(recording->takes_aims) : 0));
     foliot_status status =
         foliot__drain_start(&recording->drain, sink, &recording->config,
                             queue > needed ? queue : needed, recording->state.first_tick);
@@ -429,7 +433,8 @@ static bool recordable(const foliot_recording *recording, const foliot__recorded
         return true;
     return recording->takes_commands &&
            foliot__commands_recordable(in->commands, in->command_count) &&
-           foliot__orders_recordable(recorded->orders, recorded->order_count);
+           foliot__orders_recordable(recorded->orders, recorded->order_count,
+                                     recording->takes_aims);
 }
 
 foliot_status foliot_recording_append_simulation_tick(foliot_recording *recording,

@@ -68,6 +68,7 @@ struct foliot_recording {
     foliot_digest digest;         // of the last tick appended
     bool full;                    // the queue was, and nothing is taken any more
     bool takes_commands;          // the file's format has commands, orders and rules
+    bool takes_aims;              // ... and what players aimed at, and a past
     foliot_recording_rules rules; // of them `save` and `user` alone are used
     bool ended;                   // nothing is appended any more
     foliot_recording_state state;

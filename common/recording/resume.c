@@ -168,6 +168,7 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
     if (status != FOLIOT_STATUS_OK)
         return status;
     recording->takes_commands = foliot__recording_version_commands(replay->about.format);
+    recording->takes_aims = foliot__recording_version_history(replay->about.format);
     status = copy_index(recording, replay);
     if (status == FOLIOT_STATUS_OK)
         status = describe_resumption(file, replay, &recording->resumption);

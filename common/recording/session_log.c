@@ -113,14 +113,20 @@ bool foliot__commands_recordable(const foliot_command *commands, uint32_t count)
     return true;
 }
 
-bool foliot__orders_recordable(const foliot_order *orders, uint32_t count)
+bool foliot__order_valid(const foliot_order *order, bool aims)
+{
+    if (order->kind == FOLIOT_ORDER_AIMED)
+        return aims && order->length == FOLIOT_ORDER_AIMED_BYTES;
+    return order->kind <= FOLIOT_ORDER_LEFT && order->length <= FOLIOT_ORDER_BYTES_MAX;
+}
+
+bool foliot__orders_recordable(const foliot_order *orders, uint32_t count, bool aims)
 {
     for (uint32_t i = 0; i < count; i++) {
         const foliot_order *now = &orders[i], *before = i ? &orders[i - 1] : NULL;
         bool grows = !before || now->player > before->player ||
                      (now->player == before->player && now->sequence > before->sequence);
-        if (!grows || now->player >= FOLIOT_PLAYERS_MAX || now->kind > FOLIOT_ORDER_LEFT ||
-            now->length > FOLIOT_ORDER_BYTES_MAX)
+        if (!grows || now->player >= FOLIOT_PLAYERS_MAX || !foliot__order_valid(now, aims))
             return false;
     }
     return true;

@@ -49,6 +49,8 @@ uint32_t foliot__session_log_orders_at(const foliot__session_log *log, uint64_t 
 // Whether a tick's commands may be recorded: each of them valid, of a known source, with sequences
 // that grow; orders within their bounds, ordered by (player, sequence).
 bool foliot__commands_recordable(const foliot_command *commands, uint32_t count);
-bool foliot__orders_recordable(const foliot_order *orders, uint32_t count);
+bool foliot__orders_recordable(const foliot_order *orders, uint32_t count, bool aims);
+// Whether it has the kind and the length of an order, or of one that says what was aimed at.
+bool foliot__order_valid(const foliot_order *order, bool aims);
 
 #endif

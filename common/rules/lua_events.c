@@ -105,6 +105,7 @@ static void chat(lua_State *L, const foliot_order *order)
 static void take_order(lua_State *L, const foliot_order *order)
 {
     char name[FOLIOT_ORDER_BYTES_MAX + 1];
+    foliot_rules_aim(foliot__lua_of(L)->rules, order);
     switch (order->kind) {
     case FOLIOT_ORDER_GAME:
         if (push_callback(L, FOLIOT__LUA_on_order)) {

@@ -67,9 +67,13 @@ static void push_libraries(lua_State *L)
         const char *name;
         void (*push)(lua_State *L);
     } libraries[] = {
-        {"command", foliot__lua_push_command_library}, {"math", foliot__lua_push_math_library},
-        {"string", foliot__lua_push_string_library},   {"table", foliot__lua_push_table_library},
-        {"utf8", foliot__lua_push_utf8_library},       {"world", foliot__lua_push_world_library},
+        {"command", foliot__lua_push_command_library},
+        {"history", foliot__lua_push_history_library},
+        {"math", foliot__lua_push_math_library},
+        {"string", foliot__lua_push_string_library},
+        {"table", foliot__lua_push_table_library},
+        {"utf8", foliot__lua_push_utf8_library},
+        {"world", foliot__lua_push_world_library},
     };
     lua_newtable(L);
     foliot__lua_set_base_functions(L);

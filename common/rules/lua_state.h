@@ -132,6 +132,7 @@ void foliot__lua_push_math_library(lua_State *L);
 void foliot__lua_push_utf8_library(lua_State *L);
 void foliot__lua_push_world_library(lua_State *L);
 void foliot__lua_push_command_library(lua_State *L);
+void foliot__lua_push_history_library(lua_State *L);
 void foliot__lua_set_base_functions(lua_State *L);
 void foliot__lua_set_game_functions(lua_State *L); // message, kick, set_var
 
@@ -144,6 +145,11 @@ foliot_body_id foliot__lua_check_body(lua_State *L, int index);
 void foliot__lua_push_body(lua_State *L, foliot_body_id id);
 // The player at `index`; an error if it is none.
 uint32_t foliot__lua_check_player(lua_State *L, int index);
+
+// Queries of the library `world`, of any world; their arguments start at `at`.
+int foliot__lua_raycast(lua_State *L, const foliot_world *world, int at);
+int foliot__lua_nearest(lua_State *L, const foliot_world *world, int at);
+int foliot__lua_overlap_sphere(lua_State *L, const foliot_world *world, int at);
 
 // -- lua_pairs.c: the order of a table's keys
 

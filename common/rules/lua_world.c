@@ -373,80 +373,95 @@ static void check_vector(lua_State *L, int index, double v[3])
 }
 
 // The slot of the body to leave out; FOLIOT_NO_BODY if none is named.
-static uint32_t opt_slot(lua_State *L, int index)
+static uint32_t opt_slot(lua_State *L, const foliot_world *world, int index)
 {
     if (lua_isnoneornil(L, index))
         return FOLIOT_NO_BODY;
-    return foliot_world_find_body(world_of(L), foliot__lua_check_body(L, index));
+    return foliot_world_find_body(world, foliot__lua_check_body(L, index));
 }
 
-static void charge_query(lua_State *L)
+static void charge_query(lua_State *L, const foliot_world *world)
 {
-    foliot__lua_charge(foliot__lua_of(L), 50 + foliot_world_get_body_count(world_of(L)));
+    foliot__lua_charge(foliot__lua_of(L), 50 + foliot_world_get_body_count(world));
 }
 
 // Body, distance, point and normal.
-static int push_hit(lua_State *L, const foliot_query_hit *hit)
+static int push_hit(lua_State *L, const foliot_world *world, const foliot_query_hit *hit)
 {
-    foliot__lua_push_body(L, foliot_world_get_body_id(world_of(L), hit->body));
+    foliot__lua_push_body(L, foliot_world_get_body_id(world, hit->body));
     lua_pushnumber(L, hit->distance);
     push_vector(L, hit->point, 3);
     push_vector(L, hit->normal, 3);
     return 8;
 }
 
-static int world_raycast(lua_State *L)
+int foliot__lua_raycast(lua_State *L, const foliot_world *world, int at)
 {
     double from[3], direction[3];
     foliot_query_hit hit;
-    check_vector(L, 1, from);
-    check_vector(L, 4, direction);
-    double distance = check_real(L, 7);
-    uint32_t ignored = opt_slot(L, 8);
+    check_vector(L, at, from);
+    check_vector(L, at + 3, direction);
+    double distance = check_real(L, at + 6);
+    uint32_t ignored = opt_slot(L, world, at + 7);
     double length =
         direction[0] * direction[0] + direction[1] * direction[1] + direction[2] * direction[2];
-    luaL_argcheck(L, length > 1e-30, 4, "the direction has no length");
-    luaL_argcheck(L, distance >= 0, 7, "the distance is negative");
-    charge_query(L);
+    luaL_argcheck(L, length > 1e-30, at + 3, "the direction has no length");
+    luaL_argcheck(L, distance >= 0, at + 6, "the distance is negative");
+    charge_query(L, world);
     foliot_query_filter filter = {.accepts = is_other, .user = &ignored};
-    if (!foliot_world_cast_ray(world_of(L), from, direction, distance, &filter, &hit))
+    if (!foliot_world_cast_ray(world, from, direction, distance, &filter, &hit))
         return 0;
-    return push_hit(L, &hit);
+    return push_hit(L, world, &hit);
 }
 
-static int world_nearest(lua_State *L)
+int foliot__lua_nearest(lua_State *L, const foliot_world *world, int at)
 {
     double from[3];
     foliot_query_hit hit;
-    check_vector(L, 1, from);
-    double distance = check_real(L, 4);
-    uint32_t ignored = opt_slot(L, 5);
-    luaL_argcheck(L, distance >= 0, 4, "the distance is negative");
-    charge_query(L);
+    check_vector(L, at, from);
+    double distance = check_real(L, at + 3);
+    uint32_t ignored = opt_slot(L, world, at + 4);
+    luaL_argcheck(L, distance >= 0, at + 3, "the distance is negative");
+    charge_query(L, world);
     foliot_query_filter filter = {.accepts = is_other, .user = &ignored};
-    if (!foliot_world_find_nearest(world_of(L), from, distance, &filter, &hit))
+    if (!foliot_world_find_nearest(world, from, distance, &filter, &hit))
         return 0;
-    return push_hit(L, &hit);
+    return push_hit(L, world, &hit);
 }
 
-static int world_overlap_sphere(lua_State *L)
+int foliot__lua_overlap_sphere(lua_State *L, const foliot_world *world, int at)
 {
     static const double upright[4] = {1, 0, 0, 0};
-    double at[3];
-    check_vector(L, 1, at);
-    foliot_shape sphere = {.kind = FOLIOT_SHAPE_SPHERE, .radius = check_real(L, 4)};
-    luaL_argcheck(L, sphere.radius > 0, 4, "the radius is not above 0");
-    charge_query(L);
+    double centre[3];
+    check_vector(L, at, centre);
+    foliot_shape sphere = {.kind = FOLIOT_SHAPE_SPHERE, .radius = check_real(L, at + 3)};
+    luaL_argcheck(L, sphere.radius > 0, at + 3, "the radius is not above 0");
+    charge_query(L, world);
     uint32_t *slots = foliot__lua_of(L)->found;
-    uint32_t count = foliot_world_overlap_shape(world_of(L), &sphere, at, upright, NULL, slots,
+    uint32_t count = foliot_world_overlap_shape(world, &sphere, centre, upright, NULL, slots,
                                                 FOLIOT__LUA_FOUND_MAX);
     count = count < FOLIOT__LUA_FOUND_MAX ? count : FOLIOT__LUA_FOUND_MAX;
     lua_createtable(L, (int)count, 0);
     for (uint32_t i = 0; i < count; i++) {
-        foliot__lua_push_body(L, foliot_world_get_body_id(world_of(L), slots[i]));
+        foliot__lua_push_body(L, foliot_world_get_body_id(world, slots[i]));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
+}
+
+static int world_raycast(lua_State *L)
+{
+    return foliot__lua_raycast(L, world_of(L), 1);
+}
+
+static int world_nearest(lua_State *L)
+{
+    return foliot__lua_nearest(L, world_of(L), 1);
+}
+
+static int world_overlap_sphere(lua_State *L)
+{
+    return foliot__lua_overlap_sphere(L, world_of(L), 1);
 }
 
 // -- session variables

@@ -15,6 +15,7 @@
 #include "base/text.h"
 
 #define SAVE_VERSION 1
+#define SAVE_VERSION_HISTORY 2
 #define MESSAGES_MAX 64
 #define PROBLEM_BYTES 512
 #define REASON_BYTES FOLIOT_VAR_TEXT_BYTES
@@ -46,7 +47,10 @@ struct foliot_rules {
     bool no_memory; // for a kick, which has no status of its own
     bool stopped;
     char problem[PROBLEM_BYTES];
-    uint8_t *saved; // the bytes of the whole instance, until something changes it
+    foliot_history *history; // NULL: the rules do not look back
+    uint64_t tick;           // of the last view
+    uint16_t *aims;          // with a history, of each player: FOLIOT_ORDER_AIMED
+    uint8_t *saved;          // the bytes of the whole instance, until something changes it
     size_t saved_length;
     const char *script;
     size_t script_length;
@@ -142,6 +146,64 @@ uint64_t foliot_rules_draw(foliot_rules *rules)
     return foliot__rng_u64(&rules->rng);
 }
 
+// -- what players saw
+
+double foliot_rules_get_aimed_tick(const foliot_rules *rules, uint32_t player)
+{
+    uint64_t oldest = rules->history ? foliot_history_get_oldest(rules->history) : rules->tick;
+    if (!rules->aims || player >= rules->scene->players.limit)
+        return (double)rules->tick;
+    double tick = (double)rules->tick - (double)rules->aims[player] / FOLIOT_AIM_PARTS;
+    return tick > (double)oldest ? tick : (double)oldest;
+}
+
+void foliot_rules_aim(foliot_rules *rules, const foliot_order *order)
+{
+    if (!rules->aims || order->player >= rules->scene->players.limit)
+        return;
+    if (order->kind == FOLIOT_ORDER_AIMED && order->length == FOLIOT_ORDER_AIMED_BYTES)
+        rules->aims[order->player] = (uint16_t)(order->bytes[0] | order->bytes[1] << 8);
+    else if (order->kind == FOLIOT_ORDER_JOINED || order->kind == FOLIOT_ORDER_LEFT)
+        rules->aims[order->player] = 0;
+}
+
+// Orders stand by player: the first aims of each are those that its controls had, the last ones
+// stay.
+static void take_aims(foliot_rules *rules, const foliot_rules_view *view, bool first)
+{
+    uint32_t taken = UINT32_MAX;
+    for (uint32_t i = 0; rules->aims && i < view->order_count; i++) {
+        const foliot_order *order = &view->orders[i];
+        if (first && order->player == taken)
+            continue;
+        foliot_rules_aim(rules, order);
+        taken = order->kind == FOLIOT_ORDER_AIMED ? order->player : taken;
+    }
+}
+
+static foliot_status begin_history(foliot_rules *rules)
+{
+    const foliot_scene *scene = rules->scene;
+    if (scene->history_ticks == 0)
+        return FOLIOT_STATUS_OK;
+    rules->aims = calloc(scene->players.limit + 1u, sizeof *rules->aims);
+    return rules->aims ? foliot_history_create(scene, scene->history_ticks, &rules->history)
+                       : FOLIOT_STATUS_MEMORY;
+}
+
+// Rules beside a simulation of the host's own have no world and no past.
+static foliot_status keep_past(foliot_rules *rules, const foliot_rules_view *view, char *problem,
+                               size_t problem_bytes)
+{
+    rules->tick = view->tick;
+    if (!rules->history || !view->world)
+        return FOLIOT_STATUS_OK;
+    foliot_status status = foliot_history_append(rules->history, view->world);
+    if (status != FOLIOT_STATUS_OK)
+        snprintf(problem, problem_bytes, "the world has more bodies than the scene's history");
+    return status;
+}
+
 void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t length)
 {
     rules->script = script;
@@ -163,9 +225,14 @@ foliot_status foliot_rules_create(const foliot_rules_kind *kind, const foliot_sc
     made->kind = kind;
     made->scene = scene;
     made->rng = foliot__rng_seeded(scene->seed ^ SEED_OF_RULES);
+    foliot_status status = begin_history(made);
+    if (status != FOLIOT_STATUS_OK) {
+        made->kind = NULL;
+        foliot_rules_destroy(made);
+        return status;
+    }
     made->open = true;
-    foliot_status status =
-        kind->create(kind->user, scene, made, &made->self, problem, problem_bytes);
+    status = kind->create(kind->user, scene, made, &made->self, problem, problem_bytes);
     made->open = false;
     if (status != FOLIOT_STATUS_OK) {
         if (problem_bytes)
@@ -189,6 +256,8 @@ void foliot_rules_destroy(foliot_rules *rules)
     if (rules->kind && rules->kind->destroy)
         rules->kind->destroy(rules->self);
     foliot_command_list_destroy(&rules->commands);
+    foliot_history_destroy(rules->history);
+    free(rules->aims);
     free(rules->kicks);
     free(rules->saved);
     free(rules);
@@ -201,9 +270,16 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     char problem[PROBLEM_BYTES] = "";
     clear_results(rules);
     forget_saved(rules);
-    rules->open = true;
-    foliot_status status = rules->kind->tick(rules->self, view, rules, problem, sizeof problem);
-    rules->open = false;
+    foliot_rules_view seen = *view;
+    foliot_status status = keep_past(rules, view, problem, sizeof problem);
+    seen.history = view->world ? rules->history : NULL;
+    take_aims(rules, view, true);
+    if (status == FOLIOT_STATUS_OK) {
+        rules->open = true;
+        status = rules->kind->tick(rules->self, &seen, rules, problem, sizeof problem);
+        rules->open = false;
+    }
+    take_aims(rules, view, false);
     if (status == FOLIOT_STATUS_OK && rules->no_memory)
         status = FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK)
@@ -261,7 +337,9 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
 //
 // u8 SAVE_VERSION; u8 and that many bytes: the kind's name; u32 its version; u8 stopped; if so, u16
 // and that many bytes: the problem, and nothing else. Otherwise four u64 of the random stream; u32
-// and that many commands; u32 and that many bytes of the rules' own.
+// and that many commands; u32 and that many bytes of the rules' own. Of rules that look back the
+// version is SAVE_VERSION_HISTORY, and there follow u64 tick; u16 for each player: its aim; u32 and
+// that many bytes: the history.
 
 // The rules' own bytes, which the caller frees; NULL with `problem` if there are none to be had.
 static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, size_t problem_bytes)
@@ -296,7 +374,7 @@ static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, si
 static void write_head(foliot__writer *w, const foliot_rules *rules)
 {
     size_t length = strlen(rules->kind->name);
-    foliot__write_u8(w, SAVE_VERSION);
+    foliot__write_u8(w, rules->history ? SAVE_VERSION_HISTORY : SAVE_VERSION);
     foliot__write_u8(w, (uint8_t)length);
     foliot__write_bytes(w, rules->kind->name, length);
     foliot__write_u32(w, rules->kind->version);
@@ -309,6 +387,21 @@ static void write_stopped(foliot__writer *w, const foliot_rules *rules)
     write_head(w, rules);
     foliot__write_u16(w, (uint16_t)length);
     foliot__write_bytes(w, rules->problem, length);
+}
+
+static void write_history(foliot__writer *w, const foliot_rules *rules)
+{
+    size_t length = 0;
+    foliot__write_u64(w, rules->tick);
+    for (uint32_t p = 0; p < rules->scene->players.limit; p++)
+        foliot__write_u16(w, rules->aims[p]);
+    foliot_status status = foliot_history_capture(rules->history, NULL, 0, &length);
+    foliot__write_u32(w, (uint32_t)length);
+    if (status == FOLIOT_STATUS_OK && w->bytes)
+        status =
+            foliot_history_capture(rules->history, w->bytes + w->at, w->capacity - w->at, &length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK); // its length was asked for before
+    w->at += length;
 }
 
 static void write_running(foliot__writer *w, const foliot_rules *rules, const uint8_t *self,
@@ -326,6 +419,8 @@ static void write_running(foliot__writer *w, const foliot_rules *rules, const ui
     }
     foliot__write_u32(w, (uint32_t)self_length);
     foliot__write_bytes(w, self, self_length);
+    if (rules->history)
+        write_history(w, rules);
 }
 
 static void write_all(foliot__writer *w, const foliot_rules *rules, const uint8_t *self,
@@ -387,8 +482,9 @@ static bool read_head(foliot__reader *r, const foliot_rules *rules)
     uint32_t kind_version = foliot__read_u32(r);
     if (r->status != FOLIOT_STATUS_OK)
         return false;
-    if (version != SAVE_VERSION || length != strlen(rules->kind->name) ||
-        memcmp(name, rules->kind->name, length) != 0 || kind_version != rules->kind->version)
+    if (version != (rules->history ? SAVE_VERSION_HISTORY : SAVE_VERSION) ||
+        length != strlen(rules->kind->name) || memcmp(name, rules->kind->name, length) != 0 ||
+        kind_version != rules->kind->version)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return r->status == FOLIOT_STATUS_OK;
 }
@@ -428,6 +524,32 @@ static foliot_status restore_stopped(foliot_rules *rules, foliot__reader *r)
     return FOLIOT_STATUS_OK;
 }
 
+// What rules that look back have saved besides, as it stands.
+typedef struct saved_history {
+    uint64_t tick;
+    const uint8_t *aims, *bytes;
+    uint32_t length;
+} saved_history;
+
+static saved_history read_history(foliot__reader *r, const foliot_rules *rules)
+{
+    saved_history saved = {0};
+    if (!rules->history)
+        return saved;
+    saved.tick = foliot__read_u64(r);
+    saved.aims = foliot__read_bytes(r, 2 * (size_t)rules->scene->players.limit);
+    saved.length = foliot__read_u32(r);
+    saved.bytes = foliot__read_bytes(r, saved.length);
+    return saved;
+}
+
+static void take_history(foliot_rules *rules, const saved_history *saved)
+{
+    rules->tick = saved->tick;
+    for (uint32_t p = 0; rules->aims && p < rules->scene->players.limit; p++)
+        rules->aims[p] = (uint16_t)(saved->aims[2 * p] | saved->aims[2 * p + 1] << 8);
+}
+
 static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
 {
     foliot__rng rng;
@@ -437,17 +559,27 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
     read_commands(r, rules, &commands);
     uint32_t length = foliot__read_u32(r);
     const uint8_t *self = foliot__read_bytes(r, length);
+    const saved_history past = read_history(r, rules);
     foliot_status status = r->status;
     if (status == FOLIOT_STATUS_OK &&
         (length > FOLIOT_RULES_STATE_BYTES_MAX || foliot__reader_left(r) != 0 ||
          (!rules->kind->restore && length)))
         status = FOLIOT_STATUS_CORRUPT;
+    foliot_history *history = NULL;
+    if (status == FOLIOT_STATUS_OK && rules->history)
+        status = foliot_history_create(rules->scene, rules->scene->history_ticks, &history);
+    if (history && status == FOLIOT_STATUS_OK)
+        status = foliot_history_restore(history, past.bytes, past.length);
     if (status == FOLIOT_STATUS_OK && rules->kind->restore)
         status = rules->kind->restore(rules->self, self, length);
     if (status != FOLIOT_STATUS_OK) {
+        foliot_history_destroy(history);
         foliot_command_list_destroy(&commands);
         return status;
     }
+    foliot_history_destroy(rules->history);
+    rules->history = history;
+    take_history(rules, &past);
     clear_results(rules);
     forget_saved(rules);
     foliot_command_list_destroy(&rules->commands);

@@ -42,6 +42,7 @@ typedef struct foliot__lockstep_input {
         digests; // sum of what foliot__digest_share makes of the ticks stepped since the keyframe
     uint32_t ahead;   // inputs made now are for tick acks.next + ahead
     uint16_t sent_ms; // client's clock, comes back in a status
+    uint16_t shown;   // how long before that tick is shown now, in 1 / FOLIOT_AIM_PARTS of a tick
     uint32_t back;    // the block ends so many ticks before that tick, and with it if 0
     uint32_t ticks;   // of the block
     const uint8_t *block;

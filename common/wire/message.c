@@ -185,6 +185,7 @@ static const field order_fields[] = {
     U32(order.sequence),
     U32_MOST(order.kind, FOLIOT_ORDER_CHAT),
     BYTES(order.bytes, order.length, FOLIOT_ORDER_BYTES_MAX),
+    U64(order.shown),
 };
 
 static const field order_acknowledge_fields[] = {U32(order_acknowledge.sequence)};
@@ -478,6 +479,7 @@ size_t foliot__input_packet_encode(const foliot__input_packet *packet,
     foliot__write_u8(&w, FOLIOT__INPUT_PACKET);
     foliot__write_u32(&w, packet->newest_snapshot);
     foliot__write_u32(&w, packet->tick);
+    foliot__write_u16(&w, packet->shown);
     foliot__write_u32(&w, packet->sent_us);
     foliot__write_u8(&w, (uint8_t)packet->count);
     if (packet->count)
@@ -490,6 +492,7 @@ size_t foliot__input_packet_encode(const foliot__input_packet *packet,
         foliot__write_u16(&w, (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX));
         foliot__write_bytes(&w, c->axes, sizeof c->axes);
         foliot__write_u16(&w, c->buttons);
+        foliot__write_u16(&w, c->shown);
     }
     return w.at;
 }
@@ -502,6 +505,7 @@ foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length,
         foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     packet->newest_snapshot = foliot__read_u32(&r);
     packet->tick = foliot__read_u32(&r);
+    packet->shown = foliot__read_u16(&r);
     packet->sent_us = foliot__read_u32(&r);
     packet->count = foliot__read_u8(&r);
     if (packet->count > FOLIOT__INPUTS_A_PACKET)
@@ -518,6 +522,7 @@ foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length,
         if (axes)
             memcpy(c->axes, axes, sizeof c->axes);
         c->buttons = foliot__read_u16(&r);
+        c->shown = foliot__read_u16(&r);
     }
     if (r.status == FOLIOT_STATUS_OK && r.at != length)
         r.status = FOLIOT_STATUS_CORRUPT;

@@ -19,7 +19,7 @@
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
 
-#define FOLIOT_PROTOCOL 4
+#define FOLIOT_PROTOCOL 5
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
 #define FOLIOT__COMMAND_RUNS_BYTES 160 // that a message spends at most on which ticks have commands
@@ -185,6 +185,7 @@ typedef struct foliot__order_message {
     uint32_t kind;        // FOLIOT_ORDER_GAME, FOLIOT_ORDER_CHAT
     const uint8_t *bytes; // in place
     uint32_t length;
+    uint64_t shown; // when it was given, in 1 / FOLIOT_AIM_PARTS of a tick; 0: nothing was
 } foliot__order_message;
 
 typedef struct foliot__order_acknowledge {
@@ -270,11 +271,28 @@ typedef struct foliot__change {
     uint32_t tick;     // in which it counts
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
+    uint16_t shown; // when it was made: how long before `tick`, in 1 / FOLIOT_AIM_PARTS of a tick
 } foliot__change;
+
+// A tick in such parts that was shown, as the time before a later one: bounded by what 16 bits
+// hold. Nothing shown (0) and a tick to come are the tick itself.
+static inline uint16_t foliot__shown_before(uint64_t tick, uint64_t shown)
+{
+    uint64_t at = tick * FOLIOT_AIM_PARTS, age = shown && shown < at ? at - shown : 0;
+    return (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX);
+}
+
+// And back.
+static inline uint64_t foliot__shown_of(uint64_t tick, uint16_t before)
+{
+    uint64_t at = tick * FOLIOT_AIM_PARTS;
+    return at > before ? at - before : 1;
+}
 
 typedef struct foliot__input_packet {
     uint32_t newest_snapshot; // complete at the client; FOLIOT__NO_TICK: none
     uint32_t tick;            // the client's: inputs made now count in this one
+    uint16_t shown;           // how long before `tick` is shown now, as of a change
     uint32_t sent_us;         // client's clock, comes back in a status
     uint32_t count;
     foliot__change changes[FOLIOT__INPUTS_A_PACKET]; // oldest first, consecutive sequences

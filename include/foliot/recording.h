@@ -168,6 +168,7 @@ typedef struct foliot_recorded_player {
     uint32_t join_sequence;     // of its JOIN; 0: not in the recording
     uint32_t sequence;          // of its last input
     uint32_t order_sequence;    // of its last order; 0: none was recorded
+    uint32_t orders_aimed;      // of kind FOLIOT_ORDER_AIMED among its orders
 } foliot_recorded_player;
 
 typedef struct foliot_resumption {

@@ -23,6 +23,7 @@
 
 #include "foliot/command.h"
 #include "foliot/digest.h"
+#include "foliot/history.h"
 #include "foliot/input.h"
 #include "foliot/scene.h"
 #include "foliot/status.h"
@@ -45,7 +46,13 @@ typedef enum foliot_order_kind {
     FOLIOT_ORDER_CHAT = 1,   // UTF-8 text. Rules that define no chat handler let it pass to all
     FOLIOT_ORDER_JOINED = 2, // from the server: the player joined; bytes: its name
     FOLIOT_ORDER_LEFT = 3,   // from the server: the player left; bytes: the reason, may be empty
+    // From the server, where the rules look back: what the player's controls of this step, and its
+    // orders behind this one, were aimed at. Bytes: u16, little-endian: how long before the state
+    // after the step that was shown, in 1 / FOLIOT_AIM_PARTS of a tick.
+    FOLIOT_ORDER_AIMED = 4,
 } foliot_order_kind;
+#define FOLIOT_ORDER_AIMED_BYTES 2
+#define FOLIOT_AIM_PARTS 256
 
 // Closed with a tick: reliable, in order, never given to the step.
 typedef struct foliot_order {
@@ -65,6 +72,9 @@ typedef struct foliot_rules_view {
     uint32_t input_count;
     const foliot_order *orders; // closed with the step, ordered by (player, sequence)
     uint32_t order_count;
+    // The last ticks, this one included, where the scene has history_ticks; else NULL. The runner
+    // of the rules keeps it, and sets it.
+    foliot_history *history;
 } foliot_rules_view;
 
 typedef struct foliot_rules foliot_rules; // an instance
@@ -84,6 +94,12 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_message(foliot_rules *rules, uint32
 void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason);
 // The next number of the rules' own random stream, 64 bits; it is part of the saved state.
 uint64_t foliot_rules_draw(foliot_rules *rules);
+// The tick of the world that the player's client showed when it last pressed or released something,
+// or gave an order, for foliot_history_view: at most this tick, and at least the oldest that is
+// kept. While `orders` of a view are walked through, pass each FOLIOT_ORDER_AIMED to
+// foliot_rules_aim first, so that it is that of the orders behind it.
+double foliot_rules_get_aimed_tick(const foliot_rules *rules, uint32_t player);
+void foliot_rules_aim(foliot_rules *rules, const foliot_order *order);
 
 // -- rules in C
 
@@ -112,7 +128,7 @@ typedef struct foliot_rules_kind {
 //     const foliot_rules_module foliot_rules_entry = FOLIOT_RULES_MODULE(&my_kind);
 // and is linked with the libfoliot of the same ABI.
 
-#define FOLIOT_RULES_ABI 1u // grows with every change of what modules share with their host
+#define FOLIOT_RULES_ABI 2u // grows with every change of what modules share with their host
 typedef struct foliot_rules_module {
     uint32_t abi;                                                              // FOLIOT_RULES_ABI
     uint32_t module_bytes, kind_bytes, view_bytes, command_bytes, order_bytes; // sizeof

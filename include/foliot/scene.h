@@ -254,7 +254,7 @@ typedef struct foliot_scene {
     uint32_t joints_max;   // that commands may add to the scene's constraints
     const foliot_body_definition *prototypes; // that commands spawn bodies from; with names
     uint32_t prototype_count;
-    foliot_digest script; // of the rules' text, or of the module's name; zero: none
+    foliot_digest script;   // of the rules' text, or of the module's name; zero: none
     uint32_t history_ticks; // that the rules may look back; 0: not at all, which costs nothing
     // Where the rules are. Not part of the canonical bytes: a decoded scene has the digest alone.
     uint32_t script_kind;    // foliot_script_kind

@@ -228,6 +228,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(orders_refused)               /* too many, too large, of a spectator, or out of order */     \
     X(orders_repeated)                                                                             \
     X(orders_abandoned)             /* no memory at the close of their tick */                     \
+    X(aims)                         /* ticks that players were shown, for rules that look back */  \
+    X(aims_clamped)                 /* of the future, not acknowledged, or too long ago */         \
     X(messages)                     /* of rules, host and chat */                                  \
     X(messages_missed)              /* to a player without a connection */                         \
     X(messages_unrecorded)                                                                         \

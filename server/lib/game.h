@@ -22,6 +22,8 @@
 // Reliable pieces that a peer may leave without an acknowledgement: of 1 KB some 8 MB.
 #define FOLIOT__BACKLOG_MAX 8192u
 #define FOLIOT__BACKLOG_PIECE_BYTES 1000u
+#define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most so far in the past
+#define FOLIOT__AIM_STEADY 2u         // of a button that is held: less than this is no news
 
 // Of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is that of the
 // orders that rules get, in which a refused order is none and joining and leaving are.
@@ -38,6 +40,11 @@ typedef struct foliot__order_book {
     uint64_t tokens_ns;
     bool gap; // orders that it was told are safe may be lost with a server's disk
 } foliot__order_book;
+
+typedef struct foliot__waiting_order {
+    foliot_order order;
+    uint64_t shown; // when it was given, in 1 / FOLIOT_AIM_PARTS of a tick; 0: nothing
+} foliot__waiting_order;
 
 // A datagram or message for spectators, who are behind.
 typedef struct foliot__delayed {
@@ -56,7 +63,8 @@ typedef struct foliot__game {
     foliot_command_list commands; // of the step that runs
     uint32_t sequence;            // of the last command
     bool rules_reported;
-    foliot_order *waiting; // by arrival
+    bool looks_back;                // rules of a scene with history_ticks
+    foliot__waiting_order *waiting; // by arrival
     uint32_t waiting_count, waiting_capacity;
     foliot_order *orders; // closed with the step that runs
     uint32_t order_count, order_capacity;

@@ -52,6 +52,8 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
     if (peer->player == FOLIOT__NO_PLAYER)
         return;
     foliot__player_slot *player = &session->players[peer->player];
+    if (newer)
+        player->shown_before = packet->shown;
     for (uint32_t i = 0; i < packet->count; i++) {
         const foliot__change *change = &packet->changes[i];
         if (change->sequence < player->next_sequence)

@@ -27,6 +27,7 @@
     128 // that may still be somebody's baseline, beside those not yet shown to spectators
 #define FOLIOT__CHANGES_HELD 128    // of one player, for ticks to come
 #define FOLIOT__TICKS_AHEAD_MAX 600 // that an input may be meant for
+#define FOLIOT__SHOWN_TICKS 32      // of a player in lockstep, for which it is known what was shown
 #define FOLIOT__GAP_MAX 65536       // changes that a server's death may have lost of one player
 #define FOLIOT__MALFORMED_MAX 32    // messages, before the peer is dropped
 #define FOLIOT__EVENTS_HELD 256
@@ -135,6 +136,15 @@ typedef struct foliot__player_slot {
     uint64_t late_changes;
     foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
     uint32_t change_count, change_first;
+    // What its client shows: how long before the tick that its newest packet is for, in
+    // 1 / FOLIOT_AIM_PARTS of a tick; and what the rules were told last, UINT32_MAX: nothing.
+    uint16_t shown_before;
+    // The same in lockstep, of the packet that was the first for a tick: it has what changed then.
+    struct foliot__shown_at {
+        uint32_t tick; // low bits
+        uint16_t before;
+    } shown_at[FOLIOT__SHOWN_TICKS];
+    uint32_t aim;
     foliot__order_book orders;
     char leave_reason[FOLIOT__LEAVE_REASON_BYTES]; // a sentence for the rules, may be ""
 } foliot__player_slot;
@@ -301,9 +311,14 @@ void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
                             const foliot__order_message *message);
 void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns); // a new player
 // One who was there when the server that wrote the recording died; `sequence` is of his last order.
-void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint64_t now_ns);
+void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t aims,
+                         uint64_t now_ns);
 // Those of a player that the tick which is closed now takes; `all`: he leaves.
 void foliot__orders_close(foliot__session *session, uint32_t player, bool all);
+// For rules that look back: what the player was shown, bounded, before what it did then. `steady`:
+// it does nothing new, and small changes are left out.
+void foliot__orders_close_aimed(foliot__session *session, uint32_t player, uint64_t shown,
+                                bool steady);
 void foliot__orders_close_joined(foliot__session *session, uint32_t player);
 void foliot__orders_close_left(foliot__session *session, uint32_t player);
 void foliot__orders_acknowledge(foliot__session *session);

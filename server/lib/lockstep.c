@@ -412,6 +412,14 @@ static void take_own_ticks(foliot__session *s, foliot__peer *peer,
     foliot__peer_malformed(s->server, peer);
 }
 
+// The first packet for a tick has what its player pressed then; later ones only repeat it.
+static void note_shown(foliot__player_slot *player, uint64_t tick, uint16_t before)
+{
+    struct foliot__shown_at *at = &player->shown_at[tick % FOLIOT__SHOWN_TICKS];
+    if (at->tick != (uint32_t)tick)
+        *at = (struct foliot__shown_at){(uint32_t)tick, before};
+}
+
 void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
                            const foliot__lockstep_input *packet)
 {
@@ -429,9 +437,13 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
         peer->input_ns = s->server->arrived_ns;
         p->echo_ms = packet->sent_ms;
         p->stamp = (uint32_t)tick;
+        if (peer->player != FOLIOT__NO_PLAYER)
+            s->players[peer->player].shown_before = packet->shown;
     }
-    if (peer->player != FOLIOT__NO_PLAYER)
+    if (peer->player != FOLIOT__NO_PLAYER) {
+        note_shown(&s->players[peer->player], tick, packet->shown);
         take_own_ticks(s, peer, packet, tick);
+    }
     if (peer->state == FOLIOT__PEER_IN && packet->behind <= next)
         foliot__desync_check_report(s, peer, next - packet->behind, packet->digests);
 }

@@ -24,26 +24,29 @@ static bool spend_token(foliot__order_book *book, uint64_t now_ns)
     return true;
 }
 
-static bool reserve_orders(foliot_order **orders, uint32_t *capacity, uint32_t wanted)
+// Room for one more; the table, NULL without memory.
+static void *reserve_one(void *table, uint32_t count, uint32_t *capacity, size_t bytes)
 {
-    if (wanted <= *capacity)
-        return true;
-    uint32_t most = wanted + wanted / 2 + 16;
-    foliot_order *grown = realloc(*orders, most * sizeof *grown);
-    if (!grown)
-        return false;
-    *orders = grown;
-    *capacity = most;
-    return true;
+    if (count < *capacity)
+        return table;
+    uint32_t most = count + count / 2 + 16;
+    void *grown = realloc(table, most * bytes);
+    *capacity = grown ? most : *capacity;
+    return grown;
 }
 
 static bool hold_order(foliot__game *game, uint32_t player, foliot__order_book *book,
                        const foliot__order_message *message)
 {
-    if (book->waiting == FOLIOT__ORDERS_HELD ||
-        !reserve_orders(&game->waiting, &game->waiting_capacity, game->waiting_count + 1))
+    if (book->waiting == FOLIOT__ORDERS_HELD)
         return false;
-    foliot_order *order = &game->waiting[game->waiting_count++];
+    foliot__waiting_order *waiting = reserve_one(game->waiting, game->waiting_count,
+                                                 &game->waiting_capacity, sizeof *game->waiting);
+    if (!waiting)
+        return false;
+    game->waiting = waiting;
+    foliot_order *order = &game->waiting[game->waiting_count].order;
+    game->waiting[game->waiting_count++].shown = message->shown;
     *order = (foliot_order){.player = player,
                             .sequence = message->sequence, // its own one is given at the close
                             .kind = (uint8_t)message->kind,
@@ -104,13 +107,15 @@ void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns)
                                  .tokens_ns = now_ns};
 }
 
-void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint64_t now_ns)
+void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t aims,
+                         uint64_t now_ns)
 {
+    uint32_t here = sequence > aims ? sequence - aims : 0; // the server gave those by itself
     *book = (foliot__order_book){.sequence = sequence,
-                                 .next = sequence + 1,
-                                 .closed = sequence,
-                                 .safe = sequence,
-                                 .acknowledged = sequence,
+                                 .next = here + 1,
+                                 .closed = here,
+                                 .safe = here,
+                                 .acknowledged = here,
                                  .tokens = FOLIOT__ORDERS_BURST,
                                  .tokens_ns = now_ns,
                                  .gap = true};
@@ -122,10 +127,13 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
                         const void *bytes, size_t length)
 {
     foliot__game *game = &session->game;
-    if (!reserve_orders(&game->orders, &game->order_capacity, game->order_count + 1)) {
+    foliot_order *orders =
+        reserve_one(game->orders, game->order_count, &game->order_capacity, sizeof *game->orders);
+    if (!orders) {
         session->server->counters.orders_abandoned++;
         return;
     }
+    game->orders = orders;
     foliot_order *order = &game->orders[game->order_count++];
     *order = (foliot_order){.player = player,
                             .sequence = ++session->players[player].orders.sequence,
@@ -134,9 +142,54 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
     memcpy(order->bytes, bytes, length);
 }
 
+// -- what players aimed at
+
+// The newest tick that the peer has said to have. False: none.
+static bool find_acknowledged(const foliot__session *session, const foliot__peer *peer,
+                              uint64_t *tick)
+{
+    *tick = session->lockstep ? peer->lockstep.acked : peer->baseline_tick;
+    return peer->state == FOLIOT__PEER_IN && (session->lockstep || peer->acknowledged);
+}
+
+// `shown` is what a client says: it is never the future, nor what it has not acknowledged, nor
+// longer ago than a slow connection explains. The step that is closed gives tick + 1.
+static uint32_t bounded_aim(const foliot__session *session, uint64_t shown, uint64_t acknowledged)
+{
+    uint64_t now = (session->tick + 1) * FOLIOT_AIM_PARTS, latest = now;
+    uint64_t back = (uint64_t)(FOLIOT__AIM_BACK_SECONDS * session->pace_hz * FOLIOT_AIM_PARTS);
+    back = back < UINT16_MAX ? back : UINT16_MAX;
+    if (acknowledged <= session->tick)
+        latest = acknowledged * FOLIOT_AIM_PARTS;
+    uint64_t oldest = now > back ? now - back : 0, at = shown < latest ? shown : latest;
+    at = at > oldest ? at : oldest;
+    session->server->counters.aims_clamped += at != shown;
+    return (uint32_t)(now - at);
+}
+
+void foliot__orders_close_aimed(foliot__session *session, uint32_t p, uint64_t shown, bool steady)
+{
+    foliot__player_slot *player = &session->players[p];
+    uint64_t acknowledged;
+    if (!session->game.looks_back || player->state != FOLIOT__PLAYER_IN_WORLD || player->peer < 0 ||
+        !find_acknowledged(session, &session->server->peers[player->peer], &acknowledged))
+        return;
+    uint32_t aim = bounded_aim(session, shown, acknowledged);
+    uint32_t off = aim > player->aim ? aim - player->aim : player->aim - aim;
+    if (off == 0 || (steady && off < FOLIOT__AIM_STEADY))
+        return;
+    const uint8_t bytes[FOLIOT_ORDER_AIMED_BYTES] = {(uint8_t)aim, (uint8_t)(aim >> 8)};
+    close_order(session, p, FOLIOT_ORDER_AIMED, bytes, sizeof bytes);
+    session->server->counters.aims++;
+    player->aim = aim;
+}
+
+// -- closing the rest
+
 void foliot__orders_close_joined(foliot__session *session, uint32_t p)
 {
     const char *name = session->players[p].name;
+    session->players[p].aim = UINT32_MAX;
     close_order(session, p, FOLIOT_ORDER_JOINED, name, strlen(name));
 }
 
@@ -154,14 +207,17 @@ void foliot__orders_close(foliot__session *session, uint32_t p, bool all)
     if (book->waiting == 0)
         return;
     for (uint32_t i = 0; i < game->waiting_count; i++) {
-        const foliot_order *order = &game->waiting[i];
+        const foliot__waiting_order *waiting = &game->waiting[i];
+        const foliot_order *order = &waiting->order;
         if (order->player != p || closed == most) {
             if (kept != i)
-                game->waiting[kept] = *order;
+                game->waiting[kept] = *waiting;
             kept++;
             continue;
         }
         book->closed = order->sequence;
+        if (waiting->shown)
+            foliot__orders_close_aimed(session, p, waiting->shown, false);
         close_order(session, p, (foliot_order_kind)order->kind, order->bytes, order->length);
         book->waiting--;
         closed++;

@@ -216,7 +216,7 @@ void foliot__players_keep(foliot__session *s)
         s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
         s->players[p].lost_ns = s->server->now_ns;
         s->players[p].next_sequence = 1;
-        foliot__orders_keep(&s->players[p].orders, 0, s->server->now_ns);
+        foliot__orders_keep(&s->players[p].orders, 0, 0, s->server->now_ns);
     }
     for (uint32_t i = 0; resumed && i < resumed->player_count; i++) {
         const foliot_recorded_player *r = &resumed->players[i];
@@ -234,7 +234,8 @@ void foliot__players_keep(foliot__session *s)
         player->input_sequence = r->sequence;
         player->next_sequence = r->sequence - r->join_sequence + 1;
         player->gap = true;
-        foliot__orders_keep(&player->orders, r->order_sequence, s->server->now_ns);
+        foliot__orders_keep(&player->orders, r->order_sequence, r->orders_aimed, s->server->now_ns);
+        player->aim = UINT32_MAX;
         memcpy(player->name, r->name, sizeof player->name);
     }
 }

@@ -30,12 +30,26 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
     session->inputs[session->input_count++] = input;
 }
 
-static void collect_stream(foliot__session *session, uint32_t p)
+static bool collect_stream(foliot__session *session, uint32_t p)
 {
     foliot_input inputs[FOLIOT__STREAM_INPUTS_MAX];
     uint32_t count = foliot__stream_close(session, p, inputs);
     for (uint32_t i = 0; i < count; i++)
         add_input(session, p, session->players[p].input_sequence + 1, inputs[i]);
+    return count > 0;
+}
+
+// What the player saw when its controls changed in this tick; what it sees while it holds a button.
+static void aim_controls(foliot__session *session, uint32_t p, bool changed, uint64_t shown)
+{
+    const foliot__player_slot *player = &session->players[p];
+    if (!session->game.looks_back || player->state != FOLIOT__PLAYER_IN_WORLD)
+        return;
+    if (changed)
+        foliot__orders_close_aimed(session, p, shown, false);
+    else if (foliot_world_get_player_controls(session->world, p).buttons)
+        foliot__orders_close_aimed(session, p,
+                                   foliot__shown_of(session->tick, player->shown_before), true);
 }
 
 // The first status that is not fine says why the recording is not whole.
@@ -79,8 +93,11 @@ static void collect_inputs(foliot__session *session, uint32_t p)
     if (player->state == FOLIOT__PLAYER_ENTERING)
         join_world(session, p);
     note_token(session, p);
-    if (player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep)
-        collect_stream(session, p);
+    const struct foliot__shown_at *at = &player->shown_at[session->tick % FOLIOT__SHOWN_TICKS];
+    uint64_t shown = foliot__shown_of(
+        session->tick, at->tick == (uint32_t)session->tick ? at->before : player->shown_before);
+    bool changed =
+        player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep && collect_stream(session, p);
     while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
         const foliot__change *change = &player->changes[player->change_first];
         if (change->tick > session->tick)
@@ -89,12 +106,15 @@ static void collect_inputs(foliot__session *session, uint32_t p)
             player->late_changes++;
             session->server->counters.inputs_late++;
         }
+        shown = foliot__shown_of(change->tick, change->shown);
+        changed = true;
         foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
         memcpy(input.axes, change->axes, sizeof input.axes);
         add_input(session, p, player->join_sequence + change->sequence, input);
         player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
         player->change_count--;
     }
+    aim_controls(session, p, changed, shown);
     foliot__orders_close(session, p, player->state == FOLIOT__PLAYER_LEAVING);
     if (player->state == FOLIOT__PLAYER_LEAVING) {
         foliot__orders_close_left(session, p);

@@ -32,6 +32,7 @@ game() { # NAME TICKS
 game katamari 240
 game sumo 600
 game siege 600
+game duel 900
 # One that is called after its format: the others may be older.
 record format-3 scenes/spacewar.yaml
 record format-5 tests/golden/session.yaml

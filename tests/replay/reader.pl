@@ -197,7 +197,7 @@ sub orders {
         my $sequence = $place & 1 ? varint() : $order_due{$player} || 0;
         $order_due{$player} = $sequence + 1;
         my $said = unpack 'H*', taken(varint());
-        print join(',', $tick, $player, $sequence, ('game', 'chat', 'joined', 'left')[$place >> 1 & 7], $said), "\n" if $what eq 'orders';
+        print join(',', $tick, $player, $sequence, ('game', 'chat', 'joined', 'left', 'aimed')[$place >> 1 & 7], $said), "\n" if $what eq 'orders';
     }
 }
 
@@ -209,7 +209,8 @@ my @place = (0, 0, 0);
 my @TOP = (['dt', 'd', 0], ['pace_hz', 'd', 0], ['substeps', 'V', 1], ['integrator', 'V', 2], ['start', 'V', 0], ['form', 'V', 0],
     ['tolerance', 'd', 1e-12], ['iterations_max', 'V', 50], ['constraint_iterations', 'V', 8], ['seed', 'Q', 1],
     vector('gravity', 'xyz', @place), ['speed_max', 'd', $inf], ['bodies_max', 'V', 0], ['sleep', 'flag', 0], ['commands_max', 'V', 0],
-    ['joints_max', 'V', 0], ['script_low', 'Q', 0], ['script_high', 'Q', 0]);
+    ['joints_max', 'V', 0], ['script_low', 'Q', 0], ['script_high', 'Q', 0],
+    ['history_ticks', 'V', 0]);
 my @BODY = (['mass', 'd', 1], vector('inertia', 'xyz', @place), vector('position', 'xyz', @place),
     vector('velocity', 'xyz', @place), vector('orientation', 'wxyz', 1, 0, 0, 0), vector('angular_velocity', 'xyz', @place),
     vector('force', 'xyz', @place), ['friction', 'd', 0.5], ['restitution', 'd', 0], ['static', 'flag', 0], ['shape', 'V', 0],

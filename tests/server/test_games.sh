@@ -41,3 +41,7 @@ ok "sumo: all have a wrestler" test "$(grep -c '"command": "spawn"' sumo.command
 goes_on siege 8
 ok "siege: stones were thrown" test "$(grep '"command": "spawn"' siege.commands | grep -c '"prototype": 0')" -ge 3
 ok "siege: ammunition counts down" test "$(var_count siege '"key": "ammo\.[^"]*", "integer": [0-3]}')" -ge 3
+goes_on duel 8
+ok "duel: shots were fired" test "$(var_count duel '"key": "shots", "integer": [1-9]')" -ge 3
+ok "duel: some hit" test "$(var_count duel '"key": "hits", "integer": [1-9]')" -ge 1
+ok "duel: what was aimed at is recorded" test "$("$replay" export duel.foliot --what orders | grep -c '"kind": "aimed"')" -ge 10

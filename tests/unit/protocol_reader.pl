@@ -261,12 +261,12 @@ sub snapshot {
 }
 sub signed { my ($n, $v) = @_; return $v >= 1 << (8 * $n - 1) ? $v - (1 << 8 * $n) : $v }
 sub input {
-    my ($newest, $tick, $clock, $count) = (take(4), take(4), take(4), take(1));
+    my ($newest, $tick, $shown, $clock, $count) = (take(4), take(4), take(2), take(4), take(1));
     my $sequence = $count ? take(4) : 0;
-    print "input $newest $tick $clock $count\n";
+    print "input $newest $tick $shown $clock $count\n";
     for my $i (0 .. $count - 1) {
         my $age = take(2);
-        print join(' ', 'change', $sequence + $i, $tick - $age, (map { signed(1, take(1)) } 1 .. 4), take(2)), "\n";
+        print join(' ', 'change', $sequence + $i, $tick - $age, (map { signed(1, take(1)) } 1 .. 4), take(2), take(2)), "\n";
     }
 }
 sub big { my ($n, $v) = (shift, 0); $v = $v << 8 | take(1) for 1 .. $n; return $v }
@@ -498,8 +498,8 @@ sub lockstep_input {
     my ($behind, $sum) = (varint(), take(8));
     my $digests = join '', map { sprintf '%02x', $sum >> 8 * $_ & 255 } 0 .. 7;
     check_sum($next - $behind, $sum);
-    my ($ahead, $clock, $back, $ticks) = (varint(), take(2), varint(), varint());
-    print join(' ', 'step', $next, @runs, $behind, $digests, $ahead, $clock, $back, $ticks), "\n";
+    my ($ahead, $clock, $shown, $back, $ticks) = (varint(), take(2), take(2), varint(), varint());
+    print join(' ', 'step', $next, @runs, $behind, $digests, $ahead, $clock, $shown, $back, $ticks), "\n";
     block($next + $ahead + 1 - $back - $ticks);
 }
 sub lockstep_status {

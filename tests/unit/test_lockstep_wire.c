@@ -235,14 +235,18 @@ static void cut_packets_are_refused(void **state)
 {
     (void)state;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
-    foliot__lockstep_input in = {
-        .acks = {.next = 7, .count = 1, .runs = {{2, 300}}}, .behind = 5, .ahead = 200, .ticks = 3};
+    foliot__lockstep_input in = {.acks = {.next = 7, .count = 1, .runs = {{2, 300}}},
+                                 .behind = 5,
+                                 .ahead = 200,
+                                 .shown = 9999,
+                                 .ticks = 3};
     foliot__lockstep_input in2;
     size_t length = foliot__lockstep_input_encode(&in, bytes);
     for (size_t cut = 0; cut < length; cut++)
         assert_int_not_equal(foliot__lockstep_input_decode(bytes, cut, &in2), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__lockstep_input_decode(bytes, length, &in2), FOLIOT_STATUS_OK);
     assert_int_equal(in2.acks.runs[0].here, 300);
+    assert_int_equal(in2.shown, 9999);
     bytes[6] = 0; // a run of no tick
     assert_int_equal(foliot__lockstep_input_decode(bytes, length, &in2), FOLIOT_STATUS_CORRUPT);
     foliot__lockstep_status status = {.tick = 1, .acks = in.acks, .late = 3}, status2;

@@ -95,7 +95,7 @@ static foliot__message sample(foliot__message_kind kind)
         m.as.diverged = sample_diverged;
         break;
     case FOLIOT__ORDER:
-        m.as.order = (foliot__order_message){77, FOLIOT_ORDER_CHAT, part, 5};
+        m.as.order = (foliot__order_message){77, FOLIOT_ORDER_CHAT, part, 5, (uint64_t)1 << 50};
         break;
     case FOLIOT__ORDER_ACKNOWLEDGE:
         m.as.order_acknowledge.sequence = 78;
@@ -318,12 +318,16 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
     static uint8_t packet[FOLIOT_SNAPSHOT_PIECE_BYTES];
     static foliot__input_packet input = {.newest_snapshot = FOLIOT__NO_TICK,
                                          .tick = 70000,
+                                         .shown = 1234,
                                          .sent_us = 0xfffffff0u,
                                          .count = FOLIOT__INPUTS_A_PACKET},
                                 got;
     for (uint32_t i = 0; i < input.count; i++)
-        input.changes[i] = (foliot__change){
-            .sequence = 9 + i, .tick = 70000 - 64 + i, .axes = {-128, 127}, .buttons = 0x8001};
+        input.changes[i] = (foliot__change){.sequence = 9 + i,
+                                            .tick = 70000 - 64 + i,
+                                            .axes = {-128, 127},
+                                            .buttons = 0x8001,
+                                            .shown = (uint16_t)(7 * i)};
     size_t length = foliot__input_packet_encode(&input, packet);
     assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_OK);
     assert_memory_equal(&got, &input, sizeof got);
@@ -335,7 +339,7 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
     assert_int_equal(got.changes[0].tick, 0);
     packet[5] = 63; // older than the world
     assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_CORRUPT);
-    packet[13] = FOLIOT__INPUTS_A_PACKET + 1;
+    packet[15] = FOLIOT__INPUTS_A_PACKET + 1;
     assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_CORRUPT);
 
     foliot__status_packet status = {1, 2, -3, 4, 5, 6}, back;

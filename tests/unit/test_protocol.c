@@ -123,14 +123,16 @@ static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t 
 static void put_packets_of_ours(void)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    foliot__input_packet input = {.newest_snapshot = 77,
-                                  .tick = 90,
-                                  .sent_us = UINT32_MAX,
-                                  .count = 2,
-                                  .changes = {{5, 80, {-128, 127, 0, 1}, 0x8001}, {6, 89, {0}, 2}}};
+    foliot__input_packet input = {
+        .newest_snapshot = 77,
+        .tick = 90,
+        .shown = 2305,
+        .sent_us = UINT32_MAX,
+        .count = 2,
+        .changes = {{5, 80, {-128, 127, 0, 1}, 0x8001, 777}, {6, 89, {0}, 2, UINT16_MAX}}};
     put_packet("packet", bytes, foliot__input_packet_encode(&input, bytes));
-    fprintf(expected,
-            "input 77 90 4294967295 2\nchange 5 80 -128 127 0 1 32769\nchange 6 89 0 0 0 0 2\n");
+    fprintf(expected, "input 77 90 2305 4294967295 2\nchange 5 80 -128 127 0 1 32769 777\n"
+                      "change 6 89 0 0 0 0 2 65535\n");
     foliot__status_packet status = {91, 6, -1500, 3, 1234567, 89};
     foliot__status_packet_encode(&status, bytes);
     put_packet("packet", bytes, FOLIOT__STATUS_PACKET_BYTES);
@@ -306,10 +308,13 @@ static void put_commands(void)
 static void put_games(void)
 {
     static const uint8_t text[] = "hi \xc3\xab";
-    put_control(&(foliot__message){
-        .kind = FOLIOT__ORDER,
-        .as.order = {.sequence = 42, .kind = FOLIOT_ORDER_CHAT, .bytes = text, .length = 5}});
-    fprintf(expected, "control 13 42 1 686920c3ab\n");
+    put_control(&(foliot__message){.kind = FOLIOT__ORDER,
+                                   .as.order = {.sequence = 42,
+                                                .kind = FOLIOT_ORDER_CHAT,
+                                                .bytes = text,
+                                                .length = 5,
+                                                .shown = (uint64_t)1 << 40}});
+    fprintf(expected, "control 13 42 1 686920c3ab 1099511627776\n");
     put_control(
         &(foliot__message){.kind = FOLIOT__ORDER_ACKNOWLEDGE, .as.order_acknowledge.sequence = 42});
     fprintf(expected, "control 14 42\n");
@@ -351,13 +356,14 @@ static void put_lockstep(uint64_t first)
         .digests = 0xff00000000000001u,
         .ahead = block.ticks + 6,
         .sent_ms = 65535,
+        .shown = 4660,
         .back = 7,
         .ticks = block.ticks,
         .block = inner,
         .block_length = inner_length};
     put_packet("packet", bytes, foliot__lockstep_input_encode(&input, bytes));
-    fprintf(expected, "step %u 1+200 16383+3 %u 01000000000000ff %u 65535 7 %u\n", input.acks.next,
-            input.behind, input.ahead, input.ticks);
+    fprintf(expected, "step %u 1+200 16383+3 %u 01000000000000ff %u 65535 4660 7 %u\n",
+            input.acks.next, input.behind, input.ahead, input.ticks);
     expect_block(&block, first);
     foliot__lockstep_status status = {.tick = 9,
                                       .acks = {.next = 5, .count = 1, .runs = {{2, 300}}},

@@ -485,7 +485,7 @@ static foliot_status decode_orders(const char *bytes, size_t length)
     foliot__session_log log = {0};
     memset(&known, 0, sizeof known);
     foliot_status status =
-        foliot__session_decode_orders(&known, &log, 10, 20, (const uint8_t *)bytes, length);
+        foliot__session_decode_orders(&known, &log, 10, 20, (const uint8_t *)bytes, length, false);
     foliot__session_log_free(&log);
     return status;
 }

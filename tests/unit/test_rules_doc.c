@@ -106,8 +106,8 @@ static size_t span(const char *text)
 static void every_function_of_the_page_is_there(void **state)
 {
     (void)state;
-    static const char *const libraries[] = {"command.", "math.", "string.",
-                                            "table.",   "utf8.", "world."};
+    static const char *const libraries[] = {"command.", "history.", "math.", "string.",
+                                            "table.",   "utf8.",    "world."};
     const char *page = read_file(PAGE);
     const names *list = sandbox();
     uint32_t found = 0;

@@ -104,6 +104,17 @@ bool lab_rules_at(lab_rules *rules, foliot_tick_inputs *in, const char **message
 // Runs them on the world after its step with *in, and with the orders that were closed with it.
 void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in,
                     const foliot_order *orders, uint32_t order_count);
+// Orders of a tick, for rules that look back with what players were shown when they pressed
+// something. All zero: none yet.
+typedef struct lab_said {
+    foliot_order *orders;
+    uint32_t count, capacity;
+} lab_said;
+void lab_said_free(lab_said *said);
+// *said becomes the given orders and, for each player who presses something and of whom they say
+// nothing, a drawn aim. `scene` NULL: no aims. False without memory.
+bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const foliot_tick_inputs *in,
+             const foliot_order *given, uint32_t given_count);
 const char *lab_rules_problem(const lab_rules *rules); // why they stopped; ""
 uint64_t lab_rules_lost(const lab_rules *rules);       // commands for which ticks had no room
 const foliot_recording_rules *lab_rules_recorded(lab_rules *rules);

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "rules/rules.h"
+
+#define AIM_TICKS 12 // that a player is shown the past by, at most
 
 struct lab_rules {
     foliot_rules *rules;
@@ -112,6 +115,57 @@ void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_ti
                               .order_count = order_count};
     foliot_status status = foliot_rules_tick(rules->rules, &view);
     (void)status; // stopped rules give nothing; lab_rules_problem says why
+}
+
+// -- orders
+
+void lab_said_free(lab_said *said)
+{
+    free(said->orders);
+    *said = (lab_said){0};
+}
+
+static bool says_aim(const lab_said *said, uint32_t player)
+{
+    for (uint32_t i = 0; i < said->count; i++)
+        if (said->orders[i].kind == FOLIOT_ORDER_AIMED && said->orders[i].player == player)
+            return true;
+    return false;
+}
+
+// There is no network: who presses something was shown a drawn time ago, as a client would be.
+static foliot_order draw_aim(uint64_t tick, uint32_t player)
+{
+    foliot__rng rng = foliot__rng_seeded(tick << 16 | player);
+    uint32_t aim = foliot__rng_below(&rng, AIM_TICKS * FOLIOT_AIM_PARTS);
+    return (foliot_order){.player = player,
+                          .sequence = (uint32_t)tick,
+                          .kind = FOLIOT_ORDER_AIMED,
+                          .length = FOLIOT_ORDER_AIMED_BYTES,
+                          .bytes = {(uint8_t)aim, (uint8_t)(aim >> 8)}};
+}
+
+bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const foliot_tick_inputs *in,
+             const foliot_order *given, uint32_t given_count)
+{
+    bool draws = scene && scene->history_ticks > 0;
+    uint32_t most = given_count + (draws ? in->input_count : 0);
+    if (most > said->capacity) {
+        foliot_order *orders = realloc(said->orders, most * sizeof *orders);
+        if (!orders)
+            return false;
+        said->orders = orders;
+        said->capacity = most;
+    }
+    if (given_count)
+        memcpy(said->orders, given, given_count * sizeof *given);
+    said->count = given_count;
+    for (uint32_t i = 0; draws && i < in->input_count; i++) {
+        const foliot_input *input = &in->inputs[i];
+        if (input->kind == FOLIOT_INPUT_CONTROL && !says_aim(said, input->player))
+            said->orders[said->count++] = draw_aim(tick, input->player);
+    }
+    return true;
 }
 
 const char *lab_rules_problem(const lab_rules *rules)

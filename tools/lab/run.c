@@ -43,6 +43,7 @@ typedef struct run {
     lab_commands *commands;
     lab_orders *orders;
     lab_rules *rules;
+    lab_said said;
     foliot_recording *recording;
     lab_csv csv;
     double jitter; // share of dt; 0: none
@@ -275,8 +276,12 @@ static int run_ticks(run *r)
                             foliot_status_get_text(status));
             break;
         }
-        lab_rules_tick(r->rules, r->world, &in, orders, order_count);
-        if (r->recording && (code = record_tick(r, &in, orders, order_count)) != 0)
+        if (!lab_say(&r->said, r->rules ? r->scene : NULL, tick + 1, &in, orders, order_count)) {
+            code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "no memory");
+            break;
+        }
+        lab_rules_tick(r->rules, r->world, &in, r->said.orders, r->said.count);
+        if (r->recording && (code = record_tick(r, &in, r->said.orders, r->said.count)) != 0)
             break;
         observe_tick(r);
         foliot__progress_at(&progress, tick + 1);
@@ -595,6 +600,7 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
     lab_commands_close(r.commands);
     lab_orders_close(r.orders);
     lab_rules_close(r.rules);
+    lab_said_free(&r.said);
     foliot_world_destroy(r.world);
     foliot_scene_destroy(r.scene);
     return code == 0 && r.interrupted ? FOLIOT__EXIT_ERROR : code;

@@ -14,6 +14,7 @@ typedef struct check {
     const foliot_scene *scene;
     foliot_world *world;
     foliot_rules *rules;
+    lab_said said;
     uint32_t sequence;
     lab_rules_test *test;
 } check;
@@ -203,12 +204,15 @@ int lab_rules_test_run(const lab_context *context, const foliot_scene *scene, la
         if (lab_inputs_at(inputs, tick, &in.inputs, &in.input_count, &problem) &&
             lab_commands_at(commands, tick, &in, &problem) &&
             lab_orders_at(orders, tick, &said, &said_count, &problem))
-            code = run_tick(&c, &in, said, said_count, &test->lists[tick]);
+            code = lab_say(&c.said, scene, tick + 1, &in, said, said_count)
+                       ? run_tick(&c, &in, c.said.orders, c.said.count, &test->lists[tick])
+                       : lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
         else
             code = lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", problem);
     }
     foliot_world_destroy(c.world);
     foliot_rules_destroy(c.rules);
+    lab_said_free(&c.said);
     return code;
 }
 

@@ -148,7 +148,7 @@ static void put_payload(foliot__json *json, const uint8_t *bytes, size_t length)
 
 static foliot_status export_orders(foliot_replay *replay)
 {
-    static const char *const kinds[] = {"game", "chat", "joined", "left"};
+    static const char *const kinds[] = {"game", "chat", "joined", "left", "aimed"};
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     foliot__json json = foliot__json_to(stdout);
     foliot_status status = FOLIOT_STATUS_OK;

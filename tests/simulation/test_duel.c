@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+// test_duel.c: shots at what a client showed, over a network with a round trip of 150 ms. Goal: the
+// rules see what the client showed, to a millimetre and what snapshots round; a shot that was aimed
+// at it hits, and in the present it would miss; what a client claims is bounded and counted; a
+// recording with all that verifies together with its rules, and goes on after a crash. Method: the
+// scene and the rules of games/duel and a probe in C, a server and clients on a virtual clock.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "foliot/foliot.h"
+#include "wire/message.h"
+#include "status.h"
+
+#define SHOTS_MAX 65536 // a shot is the state of the buttons
+#define CLIENTS 3
+#define TARGET 1 // the client that walks about; client 0 shoots
+
+// What a probe in C found, shot by shot.
+typedef struct shot {
+    bool fired, judged, hit, hit_now;
+    double shown[3], tick; // the target, as the client showed it
+    double error, off;     // of the rules' past against that, m and ticks
+    double back;           // how many ticks it was judged in the past
+} shot;
+
+typedef struct duel {
+    foliot_scene *scene;
+    foliot_rules *rules;
+    foliot_recording *recording;
+    foliot_recording_rules recorded;
+    const char *file;
+    foliot_hub *hub;
+    foliot_transport *host, *wires[CLIENTS];
+    foliot_server *server;
+    foliot_client *clients[CLIENTS];
+    unsigned client_count;
+    uint64_t now_ns;
+    foliot__rng rng;
+    uint32_t next_shot;
+    shot *shots;
+} duel;
+
+// -- rules that only look
+
+static duel *probed;
+
+static foliot_status probe_create(void *user, const foliot_scene *scene, foliot_rules *rules,
+                                  void **self, char *problem, size_t problem_bytes)
+{
+    (void)user;
+    (void)scene;
+    (void)problem;
+    (void)problem_bytes;
+    *self = rules;
+    return FOLIOT_STATUS_OK;
+}
+
+static void probe_destroy(void *self)
+{
+    (void)self;
+}
+
+// Whatever stands in between.
+static bool ray_meets(const foliot_world *world, const double from[3], const double to[3],
+                      uint32_t target)
+{
+    foliot_query_hit hits[8];
+    double d[3], length = 0;
+    for (int k = 0; k < 3; k++) {
+        d[k] = to[k] - from[k];
+        length += d[k] * d[k];
+    }
+    if (length < 1)
+        return true; // too near to aim
+    uint32_t count = foliot_world_cast_ray_all(world, from, d, sqrt(length) + 1, NULL, hits, 8);
+    for (uint32_t i = 0; i < count && i < 8; i++)
+        if (hits[i].body == target)
+            return true;
+    return false;
+}
+
+static void judge(const foliot_rules_view *view, const foliot_rules *rules, uint32_t player,
+                  shot *s)
+{
+    double tick = foliot_rules_get_aimed_tick(rules, player), error = 0;
+    uint32_t shooter = foliot_world_get_player_body(view->world, player),
+             target = foliot_world_get_player_body(view->world, TARGET);
+    const foliot_world *past = foliot_history_view(view->history, tick);
+    foliot_body_state me = foliot_world_get_body_state(past, shooter),
+                      seen = foliot_world_get_body_state(past, target);
+    for (int k = 0; k < 3; k++)
+        error += (seen.position[k] - s->shown[k]) * (seen.position[k] - s->shown[k]);
+    s->judged = true;
+    s->error = sqrt(error);
+    s->off = fabs(tick - s->tick);
+    s->back = (double)view->tick - tick;
+    s->hit = ray_meets(past, me.position, s->shown, target);
+    s->hit_now = ray_meets(view->world, me.position, s->shown, target);
+}
+
+static foliot_status probe_tick(void *self, const foliot_rules_view *view, foliot_rules *rules,
+                                char *problem, size_t problem_bytes)
+{
+    (void)self;
+    (void)problem;
+    (void)problem_bytes;
+    for (uint32_t i = 0; i < view->input_count; i++) {
+        const foliot_input *input = &view->inputs[i];
+        shot *s = &probed->shots[input->buttons];
+        if (input->kind == FOLIOT_INPUT_CONTROL && input->player == 0 && input->buttons &&
+            s->fired && !s->judged)
+            judge(view, rules, 0, s);
+    }
+    return FOLIOT_STATUS_OK;
+}
+
+static const foliot_rules_kind probe_kind = {.name = "probe",
+                                             .version = 1,
+                                             .create = probe_create,
+                                             .destroy = probe_destroy,
+                                             .tick = probe_tick};
+
+// -- a session
+
+static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t *length)
+{
+    return foliot_rules_save(((duel *)user)->rules, bytes, capacity, length);
+}
+
+static foliot_status restore_rules(void *user, const void *bytes, size_t length)
+{
+    return foliot_rules_restore(((duel *)user)->rules, bytes, length);
+}
+
+static foliot_status tick_rules(void *user, const foliot_rules_view *view)
+{
+    return foliot_rules_tick(((duel *)user)->rules, view);
+}
+
+// NULL: the probe. False: this build has no Lua.
+static bool make_rules(duel *d, bool lua)
+{
+    char problem[512] = "";
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    limits.time_us = 0; // a sanitizer is slow
+    foliot_status status =
+        lua ? foliot_rules_create_lua(d->scene->script_text, d->scene->script_bytes, "duel.lua",
+                                      &limits, d->scene, &d->rules, problem, sizeof problem)
+            : foliot_rules_create(&probe_kind, d->scene, &d->rules, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_UNSUPPORTED)
+        return false;
+    if (status != FOLIOT_STATUS_OK)
+        fail_msg("%s", problem);
+    return true;
+}
+
+static foliot_recording_config recording_config(duel *d)
+{
+    foliot_recording_config config = foliot_recording_config_default();
+    config.threaded = false;
+    config.keyframe_ticks = 90;
+    config.block_ticks = 20;
+    d->recorded = (foliot_recording_rules){.name = foliot_rules_get_name(d->rules),
+                                           .version = foliot_rules_get_version(d->rules),
+                                           .text = d->scene->script_text,
+                                           .text_bytes = d->scene->script_bytes,
+                                           .save = save_rules,
+                                           .restore = restore_rules,
+                                           .tick = tick_rules,
+                                           .user = d};
+    config.rules = &d->recorded;
+    return config;
+}
+
+static void open_server(duel *d, foliot_world *world, foliot_session_mode mode)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    wire.bind = "127.0.0.1";
+    wire.port = 7777;
+    wire.peers_max = CLIENTS + 1;
+    demand(foliot_transport_create_memory(d->hub, &wire, d->now_ns, &d->host));
+    foliot_server_config config = foliot_server_config_default();
+    config.transport = d->host;
+    demand(foliot_server_create(&config, d->now_ns, &d->server));
+    foliot_session_config session = {.name = "main",
+                                     .scene = d->scene,
+                                     .world = world,
+                                     .recording = d->recording,
+                                     .pace_hz = 60,
+                                     .mode = mode,
+                                     .rules = d->rules};
+    demand(foliot_server_add_session(d->server, &session, d->now_ns));
+}
+
+// NULL: this build has no Lua.
+static duel *begin(bool lua, foliot_session_mode mode, const char *file)
+{
+    static duel made;
+    foliot_scene_error error;
+    foliot_world *world;
+    duel *d = &made;
+    *d = (duel){.now_ns = 1000000000u, .rng = foliot__rng_seeded(5), .file = file};
+    d->shots = calloc(SHOTS_MAX, sizeof *d->shots);
+    assert_non_null(d->shots);
+    probed = d;
+    if (foliot_scene_read("games/duel/duel.yaml", &d->scene, &error) != FOLIOT_STATUS_OK)
+        fail_msg("%s", error.message);
+    if (!make_rules(d, lua)) {
+        foliot_scene_destroy(d->scene);
+        free(d->shots);
+        return NULL;
+    }
+    demand(foliot_hub_create(&d->hub));
+    demand(foliot_world_create(d->scene, &world));
+    if (file) {
+        foliot_recording_config config = recording_config(d);
+        demand(foliot_recording_open(file, d->scene, NULL, world, &config, &d->recording));
+    }
+    open_server(d, world, mode);
+    return d;
+}
+
+static void end(duel *d)
+{
+    for (unsigned i = 0; i < d->client_count; i++) {
+        foliot_client_destroy(d->clients[i]);
+        foliot_transport_destroy(d->wires[i]);
+    }
+    foliot_server_destroy(d->server);
+    if (d->recording)
+        demand(foliot_recording_close(d->recording, NULL));
+    foliot_rules_destroy(d->rules);
+    foliot_transport_destroy(d->host);
+    foliot_hub_destroy(d->hub);
+    foliot_scene_destroy(d->scene);
+    free(d->shots);
+}
+
+static void join(duel *d, const char *impairment)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    demand(foliot_impairment_parse(impairment, &wire.send, NULL, 0));
+    wire.receive = wire.send;
+    wire.receive.seed += 1000;
+    unsigned i = d->client_count++;
+    demand(foliot_transport_create_memory(d->hub, &wire, d->now_ns, &d->wires[i]));
+    foliot_client_config config = foliot_client_config_default();
+    config.transport = d->wires[i];
+    config.port = 7777;
+    demand(foliot_client_create(&config, d->now_ns, &d->clients[i]));
+}
+
+// Milliseconds; a frame every 16, which shows and then presses.
+static void run(duel *d, double seconds, void (*frame)(duel *d))
+{
+    for (uint64_t end = d->now_ns + (uint64_t)(seconds * 1e9); d->now_ns < end;
+         d->now_ns += 1000000) {
+        foliot_server_update(d->server, d->now_ns);
+        if (d->recording)
+            demand(foliot_recording_drain(d->recording));
+        for (unsigned i = 0; i < d->client_count; i++)
+            foliot_client_update(d->clients[i], d->now_ns);
+        if (frame && d->now_ns / 1000000 % 16 == 0)
+            frame(d);
+    }
+}
+
+static uint32_t body_of(const duel *d, unsigned client)
+{
+    return foliot_world_get_player_body(foliot_server_get_world(d->server, "main"), client);
+}
+
+// -- players
+
+// Up and down the field.
+static void walk(duel *d, unsigned client)
+{
+    double t = (double)d->now_ns * 1e-9;
+    const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(20 * sin(1.3 * t)),
+                                            cos(1.7 * t) < 0 ? -127 : 127};
+    foliot_client_set_input(d->clients[client], axes, 0);
+}
+
+// Shows the world; every few frames shoots at what it shows, and lets go.
+static void shoot_at_target(duel *d)
+{
+    static const int8_t still[FOLIOT_AXIS_COUNT];
+    foliot_sample sample;
+    walk(d, TARGET);
+    if (foliot_client_sample(d->clients[TARGET], d->now_ns, &sample) != FOLIOT_STATUS_OK ||
+        foliot_client_sample(d->clients[0], d->now_ns, &sample) != FOLIOT_STATUS_OK)
+        return;
+    uint32_t target = body_of(d, TARGET), frame = (uint32_t)(d->now_ns / 16000000);
+    if (target >= sample.count || frame % 5 != 0)
+        return;
+    shot *s = &d->shots[++d->next_shot];
+    s->fired = true;
+    s->tick = sample.render_tick;
+    memcpy(s->shown, sample.bodies[target].position, sizeof s->shown);
+    foliot_client_set_input(d->clients[0], still, (uint16_t)d->next_shot);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct verdict {
+    uint32_t fired, judged, hits, hits_now;
+    double error_p99, off_max, back_mean;
+} verdict;
+
+static verdict judge_all(const duel *d)
+{
+    static double errors[SHOTS_MAX];
+    verdict v = {.off_max = 0};
+    for (uint32_t i = 1; i <= d->next_shot; i++) {
+        const shot *s = &d->shots[i];
+        v.fired += s->fired;
+        if (!s->judged)
+            continue;
+        errors[v.judged++] = s->error;
+        v.hits += s->hit;
+        v.hits_now += s->hit_now;
+        v.off_max = fmax(v.off_max, s->off);
+        v.back_mean += s->back;
+    }
+    qsort(errors, v.judged, sizeof *errors, ascending);
+    v.error_p99 = v.judged ? errors[v.judged * 99 / 100] : INFINITY;
+    v.back_mean /= v.judged;
+    return v;
+}
+
+static verdict play_probe(foliot_session_mode mode, const char *network, double seconds)
+{
+    duel *d = begin(false, mode, NULL);
+    join(d, network);
+    run(d, 4, NULL); // it is player 0
+    join(d, "delay=20ms,seed=9");
+    run(d, 4, NULL);
+    run(d, seconds, shoot_at_target);
+    run(d, 1, NULL);
+    verdict v = judge_all(d);
+    const foliot_server_counters *counters = foliot_server_get_counters(d->server);
+    printf("%s: %u shots, %u judged, %u hit, %u would now, p99 %.3f mm, %.1f ticks back, "
+           "%llu aims, %llu clamped\n",
+           network, (unsigned)v.fired, (unsigned)v.judged, (unsigned)v.hits, (unsigned)v.hits_now,
+           v.error_p99 * 1e3, v.back_mean, (unsigned long long)counters->aims,
+           (unsigned long long)counters->aims_clamped);
+    end(d);
+    return v;
+}
+
+// 150 ms there and back; a millimetre, and half a step of the snapshots at both ends.
+static void shots_hit_what_was_shown_at_150_ms(void **state)
+{
+    (void)state;
+    verdict v = play_probe(FOLIOT_SESSION_SNAPSHOTS, "delay=75ms,seed=3", 60);
+    check_gt(v.judged, 600);
+    check_below(v.error_p99, 1e-3 + 0x1p-10);
+    check_ge(v.hits * 100, v.judged * 99);
+    check_lt(v.hits_now * 2, v.judged);
+    assert_true(v.back_mean > 9);
+}
+
+static void loss_and_jitter_cost_little(void **state)
+{
+    (void)state;
+    verdict v = play_probe(FOLIOT_SESSION_SNAPSHOTS, "delay=50ms,jitter=0-20ms,loss=5%,seed=4", 60);
+    check_gt(v.judged, 600);
+    check_below(v.error_p99, 1e-3 + 0x1p-10);
+    check_ge(v.hits * 100, v.judged * 97);
+}
+
+static void a_stepper_is_judged_where_it_saw_too(void **state)
+{
+    (void)state;
+    verdict v = play_probe(FOLIOT_SESSION_LOCKSTEP, "delay=40ms,seed=6", 30);
+    check_gt(v.judged, 300);
+    check_below(v.error_p99, 1e-3 + 0x1p-10);
+    check_ge(v.hits * 100, v.judged * 97);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shots_hit_what_was_shown_at_150_ms),
+        cmocka_unit_test(loss_and_jitter_cost_little),
+        cmocka_unit_test(a_stepper_is_judged_where_it_saw_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
