@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# reader.pl inputs|commands|orders|messages|rules|digests|bodies|contacts|flags|broken|session|scene FILE: a second reader
+# reader.pl inputs|commands|orders|messages|rules|past|digests|bodies|contacts|flags|broken|session|scene FILE: a second reader
 # of recordings, written from docs/reference/recording.md, commands.md, state.md and the canonical bytes of scenes.md
 # alone, to see that the pages are enough. Inputs, commands, digests and bodies (at keyframes) as `foliot-replay export --what ...`
 # prints them, the rest one line each. Whatever is asked, all of the file is read to its last byte, and the scene is held
@@ -24,7 +24,7 @@ die "crc\n" unless crc('123456789') == 0xE3069283;
 die "start\n" unless substr($bytes, 0, 8) eq "\x89FOLIOT\n";
 my ($version, $start_crc) = unpack 'x8 V V', $bytes;
 die "start's crc\n" unless crc(substr $bytes, 0, 12) == $start_crc;
-die "version $version\n" unless $version >= 1 && $version <= 6;
+die "version $version\n" unless $version >= 1 && $version <= 7;
 my $world = $version % 2;
 
 # -- msgpack ------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ sub say_record { # what differs from the defaults
     print $title, @said, "\n";
 }
 
-my (%top, @bodies, %spawn, $constraints, $players);
+my (%top, @bodies, @starts, %spawn, $constraints, $players);
 my $extended = 0; # the state has what commands change, and a session section
 sub scene {
     ($scene, $scene_at) = (shift, 0);
@@ -287,7 +287,7 @@ sub scene {
     if ($players = u32()) {
         say_record("players $players", \@PLAYERS, record(\@PLAYERS, defaults(\@PLAYERS)));
         say_record('spawn', \@BODY, %spawn = record(\@BODY, %spawn));
-        for (1 .. u32()) { my @at = map { some(8, 'd<') } 1 .. 3; print "at @at\n" if $what eq 'scene' }
+        for (1 .. u32()) { my @at = map { some(8, 'd<') } 1 .. 3; push @starts, @at; print "at @at\n" if $what eq 'scene' }
     }
     my ($prototypes, %prototype) = ($form == 2 ? u32() : 0, defaults(\@BODY));
     for (1 .. $prototypes) {
@@ -361,6 +361,7 @@ sub session {
     print "\n";
 }
 
+my %now; # the bodies of the last keyframe
 sub keyframe {
     my ($tick, $k) = @_;
     ($frame, $frame_at) = ($k, 0);
@@ -393,6 +394,7 @@ sub keyframe {
     session($tick, $n, $limit, $links - $constraints) if $extended;
     die "keyframe: bytes behind the end\n" unless $frame_at == length $frame;
     against_scene(\%field, \@definition, $shape) if $tick == 0;
+    %now = (%field, generation => $generation, slots => $n);
     print "$tick,", join(',', @{$field{22}}), "\n" if $what eq 'flags';
     print "$tick,", join(',', @broken), "\n" if $what eq 'broken';
     return if $what ne 'bodies';
@@ -421,9 +423,63 @@ sub against_scene {
 }
 
 # -- sections 3, 4, 7, 8 ------------------------------------------------------------------------------
+# rules.md, "The state as bytes". The last tick of the past is held against the keyframe beside it.
+sub number { return unpack $_[1], taken($_[0]) }
+sub signed { my $v = varint(); my $d = $v & 1 ? -($v + 1) / 2 : $v / 2; my $sum = ($_[0] + $d) % 2**32; return $sum >= 2**31 ? $sum - 2**32 : $sum }
+sub rounded { my $x = shift; return int($x < 0 ? $x - 0.5 : $x + 0.5) }
+sub changes { # how many, and then the slots
+    my ($count, $next, $body) = (varint(), 0, pop);
+    for (1 .. $count) { my $slot = $next + varint(); $next = $slot + 1; die "past: slot\n" if $slot >= $_[0]; $body->($slot) }
+}
+sub past_tick {
+    my ($body, $pose) = @_;
+    my $slots = varint();
+    changes($slots, sub { $body->[$_[0]] = [(map { number(8, 'd<') } 1 .. 13), map { number(4, 'V') } 1 .. 7] });
+    changes($slots, sub {
+        my $b = $pose->[$_[0]] || [(0) x 10];
+        my @n = map { signed($b->[$_] + int($b->[3 + $_] / 4)) } 0 .. 2;
+        $pose->[$_[0]] = [@n, map { signed($b->[$_]) } 3 .. 9];
+    });
+    return $slots;
+}
+sub past {
+    my ($tick, $state) = @_;
+    ($entries, $entry_at) = ($state, 0);
+    die "rules: version\n" unless number(1, 'C') == ($top{history_ticks} ? 2 : 1);
+    taken(number(1, 'C'));
+    number(4, 'V');
+    return if number(1, 'C'); # stopped
+    taken(32);
+    command() for 1 .. number(4, 'V');
+    taken(number(4, 'V'));
+    if ($top{history_ticks}) {
+        my $now = number(8, 'Q<');
+        my @aim = map { number(2, 'v') } 1 .. $players;
+        my $length = number(4, 'V');
+        die "past: length\n" unless $length == length($entries) - $entry_at;
+        my ($format, $ticks, $count, $oldest) = (number(1, 'C'), number(1, 'C'), number(1, 'C'), number(8, 'Q<'));
+        die "past: head\n" unless $format == 1 && $ticks == $top{history_ticks} && $count <= $ticks;
+        my (@body, @pose, $slots);
+        $slots = past_tick(\@body, \@pose) for 1 .. $count;
+        die "past: not up to now\n" unless $now == $tick && ($count == 0 || $oldest + $count - 1 == $now);
+        my ($extent, $step) = (1, 2**-16);
+        for ((map { my $b = $_; map { $b->{"position.$_"} } qw(x y z) } @bodies), @starts) { $extent = abs if abs > $extent }
+        $step *= 2 while $step < 2**-9 && 2 * $step <= $extent * 2**-14;
+        for my $i (0 .. ($count ? $slots - 1 : -1)) {
+            my $flags = $now{22}[$i];
+            die "past: generation of $i\n" unless $body[$i] ? $body[$i][14] == $now{generation}[$i] : $now{generation}[$i] == 0;
+            next unless ($flags & 3) == 1;
+            my @at = map { rounded($now{$_}[$i] / $step) } 0 .. 2;
+            die "past: body $i is at @{$pose[$i]}[0 .. 2], not at @at\n" unless "@{$pose[$i]}[0 .. 2]" eq "@at";
+            print join(',', $tick, $count, $i, @at, @aim), "\n" if $what eq 'past';
+        }
+    }
+    die "rules: bytes behind the end\n" unless $entry_at == length $entries;
+}
 sub rules { # their state
     my ($tick, $encoding, $state, $size) = @_;
     $state = unpacked($state, $size) if $encoding;
+    past($tick, $state) if $what eq 'past';
     print "$tick,", unpack('H*', $state), "\n" if $what eq 'rules';
 }
 

@@ -111,6 +111,8 @@ perl "$reader" orders g.foliot >second
     sed -E 's/^.*"tick":([0-9]+),"player":([0-9]+),"sequence":([0-9]+),"kind":"([a-z]+)","bytes":"([0-9a-f]*)".*/\1,\2,\3,\4,\5/' >first
 check "and on orders" cmp first second
 check "of which there are 200" test "$(wc -l <first)" = 200
+perl "$reader" past "$golden/../../games/duel/duel.foliot" >second
+check "the second reader agrees on the past" test "$(grep -c '^[0-9]*,60,' second)" -ge 6
 perl "$reader" messages g.foliot >second
 "$replay" export --what messages g.foliot >first
 check "and on messages" test "$(wc -l <first) $(wc -l <second)" = "60 60"

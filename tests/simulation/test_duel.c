@@ -13,8 +13,9 @@
 
 #include "base/rng.h"
 #include "foliot/foliot.h"
-#include "wire/message.h"
+#include "net/transport.h"
 #include "status.h"
+#include "wire/message.h"
 
 #define SHOTS_MAX 65536 // a shot is the state of the buttons
 #define CLIENTS 3
@@ -43,6 +44,7 @@ typedef struct duel {
     foliot__rng rng;
     uint32_t next_shot;
     shot *shots;
+    double nearest, farthest; // how many ticks back player 0 was judged
 } duel;
 
 // -- rules that only look
@@ -109,6 +111,9 @@ static foliot_status probe_tick(void *self, const foliot_rules_view *view, folio
     (void)self;
     (void)problem;
     (void)problem_bytes;
+    double back = (double)view->tick - foliot_rules_get_aimed_tick(rules, 0);
+    probed->nearest = fmin(probed->nearest, back);
+    probed->farthest = fmax(probed->farthest, back);
     for (uint32_t i = 0; i < view->input_count; i++) {
         const foliot_input *input = &view->inputs[i];
         shot *s = &probed->shots[input->buttons];
@@ -387,12 +392,209 @@ static void a_stepper_is_judged_where_it_saw_too(void **state)
     check_ge(v.hits * 100, v.judged * 97);
 }
 
+// -- the game itself
+
+// Both play: they walk, and shoot where they are shown the other.
+static void play_duel(duel *d)
+{
+    uint32_t frame = (uint32_t)(d->now_ns / 16000000);
+    for (unsigned i = 0; i < 2; i++) {
+        foliot_sample sample;
+        uint32_t me = body_of(d, i), other = body_of(d, 1 - i);
+        if (foliot_client_sample(d->clients[i], d->now_ns, &sample) != FOLIOT_STATUS_OK ||
+            me >= sample.count || other >= sample.count)
+            continue;
+        const double *x = sample.bodies[me].position, *y = sample.bodies[other].position;
+        int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(100 * sin(frame * 0.03 + 2 * i)),
+                                          cos(frame * 0.027 + i) < 0 ? -127 : 127};
+        axes[3] = (int8_t)lround(atan2(y[1] - x[1], y[0] - x[0]) * 127 / 3.14159265358979);
+        foliot_client_set_input(d->clients[i], axes, frame % 60 < 3);
+    }
+}
+
+static int64_t var_of(const duel *d, const char *key)
+{
+    foliot_var var = {.integer = 0};
+    const foliot_world *world = foliot_server_get_world(d->server, "main");
+    return world && foliot_world_get_var(world, key, &var) ? var.integer : 0;
+}
+
+// The rules run again on what was recorded give the recorded commands and saved states.
+static void check_recording(duel *d, uint64_t *aims)
+{
+    foliot_replay *replay;
+    foliot_damage damage;
+    char problem[512] = "";
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    foliot_rules *rules;
+    size_t length, bytes;
+    limits.time_us = 0;
+    if (foliot_replay_open(d->file, &replay, &damage) != FOLIOT_STATUS_OK)
+        fail_msg("%s", damage.text);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    check_eq(about->format, 7);
+    assert_int_equal(foliot_rules_create_lua(about->rules_text, about->rules_text_bytes,
+                                             about->rules_name, &limits, about->scene, &rules,
+                                             problem, sizeof problem),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_seek(replay, 0), FOLIOT_STATUS_OK);
+    for (uint64_t tick = 0; tick < about->last_tick; tick++) {
+        foliot_rules_view view = {.scene = about->scene, .tick = tick + 1};
+        assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_OK);
+        view.world = foliot_replay_get_world(replay);
+        demand(foliot_replay_get_inputs(replay, tick, &view.inputs, &view.input_count));
+        demand(foliot_replay_get_orders(replay, tick, &view.orders, &view.order_count));
+        for (uint32_t i = 0; i < view.order_count; i++)
+            *aims += view.orders[i].kind == FOLIOT_ORDER_AIMED;
+        assert_int_equal(foliot_rules_tick(rules, &view), FOLIOT_STATUS_OK);
+        const uint8_t *saved = foliot_replay_get_rules_state(replay, tick + 1, &length);
+        if (!saved)
+            continue;
+        uint8_t *again = malloc(length + 1);
+        assert_int_equal(foliot_rules_save(rules, again, length, &bytes), FOLIOT_STATUS_OK);
+        check_eq(bytes, length);
+        assert_memory_equal(again, saved, length);
+        free(again);
+        // From here on as well: the past is in the keyframe.
+        demand(foliot_replay_get_inputs(replay, tick, &view.inputs, &view.input_count));
+        saved = foliot_replay_get_rules_state(replay, tick + 1, &length);
+        if (saved)
+            assert_int_equal(foliot_rules_restore(rules, saved, length), FOLIOT_STATUS_OK);
+    }
+    foliot_rules_destroy(rules);
+    foliot_replay_close(replay);
+}
+
+static void crash_and_resume(duel *d)
+{
+    char problem[256] = "";
+    foliot_world *world;
+    foliot_scene *scene;
+    foliot_recording_abandon(d->recording);
+    foliot_server_destroy(d->server);
+    foliot_transport_destroy(d->host);
+    foliot_rules_destroy(d->rules);
+    assert_true(make_rules(d, true));
+    foliot_recording_config config = recording_config(d);
+    if (foliot_recording_resume(d->file, &config, &d->recording, &scene, &world, problem,
+                                sizeof problem) != FOLIOT_STATUS_OK)
+        fail_msg("%s", problem);
+    foliot_scene_destroy(scene);
+    open_server(d, world, FOLIOT_SESSION_SNAPSHOTS);
+}
+
+// Over a bad network, with a crash of the server: shots hit, some of them by the past alone, and
+// all of it is in the recording. Orders that players number go on by their numbers.
+static void a_duel_is_recorded_with_its_past(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-duel-XXXXXX";
+    uint64_t aims = 0;
+    close(mkstemp(file));
+    duel *d = begin(true, FOLIOT_SESSION_SNAPSHOTS, file);
+    if (!d) {
+        unlink(file);
+        skip();
+    }
+    for (unsigned i = 0; i < 2; i++)
+        join(d, i ? "delay=75ms,loss=5%,seed=21" : "delay=60ms,jitter=0-20ms,loss=5%,seed=22");
+    run(d, 4, NULL);
+    run(d, 6, play_duel); // nobody has won yet
+    int64_t shots = var_of(d, "shots");
+    check_gt(shots, 8);
+    crash_and_resume(d);
+    run(d, 3, play_duel);       // they come back
+    for (int i = 0; i < 6; i++) // orders, which must not be taken for others
+        demand(foliot_client_order(d->clients[0], FOLIOT_ORDER_GAME, "shoot 1 0", 9, NULL));
+    run(d, 3, play_duel);
+    const foliot_server_counters *counters = foliot_server_get_counters(d->server);
+    printf("%lld shots, %lld hits, %lld by the past alone; %llu orders, %llu aims\n",
+           (long long)var_of(d, "shots"), (long long)var_of(d, "hits"),
+           (long long)var_of(d, "past"), (unsigned long long)counters->orders,
+           (unsigned long long)counters->aims);
+    check_gt(var_of(d, "shots"), shots + 5);
+    check_gt(var_of(d, "hits") * 2, var_of(d, "shots"));
+    check_gt(var_of(d, "past"), 1);
+    check_eq(counters->orders, 6);
+    check_eq(counters->orders_repeated, 0);
+    check_eq(counters->rules_stopped, 0);
+    end(d);
+    check_recording(d, &aims);
+    check_gt(aims, 50);
+    unlink(file);
+}
+
+// -- what a client may claim
+
+// An input packet as the session's own client sends it, but for what it says was shown.
+static void claim(duel *d, uint32_t sequence, uint16_t shown, uint16_t now)
+{
+    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
+    const foliot_world *world = foliot_server_get_world(d->server, "main");
+    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
+                                   .tick = (uint32_t)foliot_world_get_tick(world) + 3,
+                                   .shown = now,
+                                   .sent_us = (uint32_t)(d->now_ns / 1000),
+                                   .count = 1};
+    packet.changes[0] = (foliot__change){.sequence = sequence,
+                                         .tick = packet.tick,
+                                         .buttons = (uint16_t)(sequence & 1),
+                                         .shown = shown};
+    size_t length = foliot__input_packet_encode(&packet, bytes);
+    demand(foliot_transport_send(d->wires[0], foliot__peer_id(0, 1), FOLIOT_DELIVERY_UNRELIABLE,
+                                 bytes, length));
+    foliot_transport_flush(d->wires[0], d->now_ns);
+}
+
+static uint64_t clamped(const duel *d)
+{
+    return foliot_server_get_counters(d->server)->aims_clamped;
+}
+
+// The future, the far past, and jumps between them: never the future, at most 250 ms back, each
+// counted, and nobody is dropped for it.
+static void claims_are_bounded_and_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t shown, now;
+        bool honest;
+    } claims[] = {{0, 0, false},
+                  {UINT16_MAX, UINT16_MAX, false},
+                  {256 * 12, 256 * 12, true},
+                  {1, 60000, false},
+                  {256 * 40, 3, false},
+                  {256 * 14, 256 * 14, true}};
+    duel *d = begin(false, FOLIOT_SESSION_SNAPSHOTS, NULL);
+    join(d, "delay=30ms,seed=3");
+    run(d, 4, NULL);
+    join(d, "delay=20ms,seed=9");
+    run(d, 3, NULL);
+    for (uint32_t i = 0; i < 600; i++) {
+        size_t k = i % (sizeof claims / sizeof *claims);
+        uint64_t before = clamped(d);
+        d->nearest = INFINITY;
+        d->farthest = -INFINITY;
+        claim(d, i + 2, claims[k].shown, claims[k].now);
+        run(d, 0.2, NULL); // its own client has sent the first change, and no other
+        assert_true(d->nearest >= 0 && d->farthest <= 15);
+        if (!claims[k].honest)
+            check_gt(clamped(d), before);
+    }
+    assert_int_equal(foliot_client_get_state(d->clients[0]), FOLIOT_CLIENT_PLAYING);
+    check_eq(foliot_server_get_counters(d->server)->peers_dropped, 0);
+    check_gt(foliot_server_get_counters(d->server)->aims, 300);
+    end(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shots_hit_what_was_shown_at_150_ms),
         cmocka_unit_test(loss_and_jitter_cost_little),
         cmocka_unit_test(a_stepper_is_judged_where_it_saw_too),
+        cmocka_unit_test(a_duel_is_recorded_with_its_past),
+        cmocka_unit_test(claims_are_bounded_and_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void expect_input(capture *c, const uint8_t *bytes, size_t length)
     fprintf(c->expected, " %u ", p.behind);
     for (int i = 0; i < 8; i++)
         fprintf(c->expected, "%02x", (unsigned)(p.digests >> 8 * i & 255));
-    fprintf(c->expected, " %u %u %u %u\n", p.ahead, p.sent_ms, p.back, p.ticks);
+    fprintf(c->expected, " %u %u %u %u %u\n", p.ahead, p.sent_ms, p.shown, p.back, p.ticks);
     expect_block(c, p.block, p.block_length, p.ticks, p.acks.next + p.ahead + 1 - p.back - p.ticks);
 }
 
