@@ -26,8 +26,9 @@
 #define RUN_TICKS_MAX 700
 #define JOIN_TICKS 150 // three seconds
 #define HISTORY 1024
-#define HOSTILE 3      // addresses
-#define CONNECTIONS 24 // of the hostile, at once
+#define HOSTILE 3          // addresses
+#define CONNECTIONS 24     // of the hostile, at once
+#define LOOK_BACK_MAX 12.5 // ticks: 250 ms
 #define PEERS 64
 #define SEEN 16 // welcomes
 #define HELD_BYTES_MAX (24u << 20)
@@ -53,6 +54,8 @@ typedef struct game {
     uint64_t now_ns, ticks;
     bool lockstep; // what is looked at
     foliot_digest history[HISTORY];
+    foliot_rules *rules[2];
+    uint32_t rules_count;
 } game;
 
 typedef struct script { // of the input
@@ -101,12 +104,49 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     scene.force_count = 1;
     scene.players.limit = 4;
     scene.players.force = 1.7;
+    scene.history_ticks = 16;
     return 0;
 }
 
 static void must(foliot_status status)
 {
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
+}
+
+// Rules that look back: whatever is claimed, never the future, and no farther than is allowed.
+static foliot_status look_create(void *user, const foliot_scene *of, foliot_rules *rules,
+                                 void **self, char *problem, size_t problem_bytes)
+{
+    (void)user;
+    (void)of;
+    (void)problem;
+    (void)problem_bytes;
+    *self = rules;
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status look_tick(void *self, const foliot_rules_view *view, foliot_rules *rules,
+                               char *problem, size_t problem_bytes)
+{
+    (void)self;
+    (void)problem;
+    (void)problem_bytes;
+    for (uint32_t player = 0; player < scene.players.limit; player++) {
+        double back = (double)view->tick - foliot_rules_get_aimed_tick(rules, player);
+        FOLIOT_ASSERT(back >= 0 && back <= LOOK_BACK_MAX);
+        FOLIOT_ASSERT(foliot_history_view(view->history, (double)view->tick - back));
+    }
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_rules *add_rules(void)
+{
+    static const foliot_rules_kind kind = {
+        .name = "look", .create = look_create, .tick = look_tick};
+    foliot_rules *rules;
+    char problem[64];
+    must(foliot_rules_create(&kind, &scene, &rules, problem, sizeof problem));
+    return rules;
 }
 
 static uint8_t next(script *b)
@@ -143,6 +183,7 @@ static void add_client(game *g, int i, bool spectates)
 static void add_session(game *g, const char *name, foliot_session_mode mode)
 {
     foliot_session_config session = {.name = name, .scene = &scene, .pace_hz = 50, .mode = mode};
+    session.rules = g->rules[g->rules_count++] = add_rules();
     must(foliot_world_create(&scene, &session.world));
     must(foliot_server_add_session(g->server, &session, g->now_ns));
 }
@@ -180,6 +221,8 @@ static void end(game *g)
     for (int i = 0; i < HOSTILE; i++)
         foliot_transport_destroy(g->hostile[i]);
     foliot_server_destroy(g->server);
+    for (uint32_t i = 0; i < g->rules_count; i++)
+        foliot_rules_destroy(g->rules[i]);
     foliot_transport_destroy(g->host);
     foliot_hub_destroy(g->hub);
 }
@@ -337,11 +380,13 @@ static void say_input(game *g, const connection *c, script *b)
     if (flags & 2)
         p.newest_snapshot = flags & 4 ? next_number(b, 4) : (uint32_t)g->ticks - next(b) % 8;
     p.sent_us = next_number(b, 2) << 8;
+    p.shown = (uint16_t)(p.sent_us * 40503u >> 8); // any: of the future, of the far past, jumping
     p.count = flags >> 3 & 3;
     uint32_t sequence = flags & 32 ? next_number(b, 4) : next(b);
     for (uint32_t i = 0; i < p.count; i++) {
         p.changes[i] = (foliot__change){.sequence = sequence + i, .tick = p.tick - next(b)};
         p.changes[i].axes[0] = (int8_t)next(b);
+        p.changes[i].shown = (uint16_t)(p.shown * (i + 3u));
     }
     send_bytes(g, c, 0x80, data, foliot__input_packet_encode(&p, data));
 }
@@ -362,6 +407,7 @@ static void say_lockstep(game *g, const connection *c, script *b)
     p.ahead = flags & 16 ? next_number(b, 2) : next(b) % 16;
     p.back = flags & 32 ? next_number(b, 2) : 0;
     p.sent_ms = (uint16_t)next_number(b, 2);
+    p.shown = (uint16_t)(p.sent_ms * 40503u);
     block.ticks = p.ticks = flags & 64 ? 1 + next(b) % 16 : 0;
     block.count = 0;
     for (uint32_t i = 0; i < p.ticks && flags & 128; i++, block.count++) {
@@ -406,6 +452,7 @@ static void say_order(game *g, const connection *c, uint8_t what, script *b)
     uint8_t flags = next(b);
     m.as.order.sequence = flags & 1 ? next_number(b, 4) : 2u + next(b);
     m.as.order.kind = flags >> 1 & 1;
+    m.as.order.shown = m.as.order.sequence * UINT64_C(0x9e3779b97f4a7c15) >> (flags & 63);
     m.as.order.bytes = b->at;
     m.as.order.length =
         (uint32_t)(b->left < FOLIOT_ORDER_BYTES_MAX ? b->left : FOLIOT_ORDER_BYTES_MAX);

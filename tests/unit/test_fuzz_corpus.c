@@ -30,6 +30,9 @@
 #define LLVMFuzzerTestOneInput fuzz_state_one
 #include "../fuzz/fuzz_state.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_history_one
+#include "../fuzz/fuzz_history.c"
+#undef LLVMFuzzerTestOneInput
 #ifndef FOLIOT_NO_LUA
 #define LLVMFuzzerTestOneInput fuzz_lua_one
 #include "../fuzz/fuzz_lua.c"
@@ -77,6 +80,12 @@ static void patched_states_are_refused_or_go_on(void **state)
     check_ge(corpus_run("state", fuzz_state_one, 0), 60);
 }
 
+static void pasts_are_restored_or_refused(void **state)
+{
+    (void)state;
+    check_ge(run_folder("tests/fuzz/corpus/history", fuzz_history_one), 6);
+}
+
 #ifndef FOLIOT_NO_LUA
 static void scripts_run_or_are_refused(void **state)
 {
@@ -98,6 +107,7 @@ int main(void)
         cmocka_unit_test(scripts_run_or_are_refused),
         cmocka_unit_test(states_of_scripts_are_restored_or_refused),
 #endif
+        cmocka_unit_test(pasts_are_restored_or_refused),
         cmocka_unit_test(texts_are_read_or_refused),
         cmocka_unit_test(tables_are_read_or_refused),
         cmocka_unit_test(bytes_are_decoded_or_refused),
