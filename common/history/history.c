@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sim/state/body.h"
+#include "sim/math/simd.h"
 #include "sim/world/layout.h"
 
 #define FLAGS_KEPT                                                                                 \
@@ -15,7 +15,6 @@
      FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR)
 #define JUMP_FACTOR 4.0  // as clients have it: beyond so many times what its speeds explain ...
 #define JUMP_STEPS 256.0 // ... and so many steps a move is a jump
-#define JUMP_NEAR 128    // steps on each axis: less than that never is one
 
 // -- creation
 
@@ -371,90 +370,132 @@ static weights weights_at(double u)
                      .to_speed = (u3 - u2) * 0.25};
 }
 
+// As clients decide it.
 static bool has_jumped(const foliot__past_pose *a, const foliot__past_pose *b)
 {
     double moved2 = 0, speed = 0;
-    bool near = true;
     for (int k = 0; k < 3; k++) {
         double d = (double)b->position[k] - a->position[k];
-        near &= magnitude(d) < JUMP_NEAR;
-        moved2 += d * d;
         double from = magnitude(a->velocity[k]), to = magnitude(b->velocity[k]);
+        moved2 += d * d;
         speed += from > to ? from : to;
     }
     double far = JUMP_FACTOR * 0.25 * speed + JUMP_STEPS;
-    return !near && moved2 > far * far;
+    return moved2 > far * far;
 }
 
-static void show_still(foliot_history *h, uint32_t slot, const foliot__past_pose *a)
+// Two lanes: every machine has such vectors. x and y go side by side, z beside anything.
+typedef double two FOLIOT__SIMD(double, 2);
+typedef int64_t two_marks FOLIOT__SIMD(int64_t, 2);
+typedef int32_t two_whole FOLIOT__SIMD_ALIGNED(int32_t, 2, 4);
+
+#define TWO_OF(values) __builtin_convertvector(*(const two_whole *)(const void *)(values), two)
+#define MAGNITUDES(x) ((two)((two_marks)(x)&INT64_MAX))
+
+// The tables of the view that are written.
+typedef struct shown {
+    double *x, *y, *z, *from, *to, *share;
+    const uint32_t *flags;
+} shown;
+
+static shown tables_of(const foliot_world *view)
 {
-    foliot_world *view = h->view;
-    foliot__position_x(view)[slot] = a->position[0] * h->step;
-    foliot__position_y(view)[slot] = a->position[1] * h->step;
-    foliot__position_z(view)[slot] = a->position[2] * h->step;
-    foliot__past_put(view, slot, &a->orientation, &a->orientation, 0);
+    foliot__v3 x = foliot__position(view), v = foliot__velocity(view);
+    return (shown){x.x, x.y, x.z, v.x, v.y, v.z, foliot__flags(view)};
 }
 
-static double between(const foliot__past_pose *a, const foliot__past_pose *b, const weights *w,
-                      int k)
+static inline void put_turn(const shown *t, uint32_t slot, const foliot__past_pose *a,
+                            const foliot__past_pose *b, double share)
 {
-    double move = (double)b->position[k] - a->position[k];
-    return a->position[k] +
-           (move * w->move + (a->velocity[k] * w->from_speed + b->velocity[k] * w->to_speed));
+    memcpy(&t->from[slot], &a->orientation, sizeof a->orientation);
+    memcpy(&t->to[slot], &b->orientation, sizeof b->orientation);
+    t->share[slot] = share;
 }
 
-static void show_moving(foliot_history *h, uint32_t slot, const foliot__past_pose *a,
-                        const foliot__past_pose *b, const weights *w)
+static void show_still(const foliot_history *h, const shown *t, uint32_t slot,
+                       const foliot__past_pose *a)
 {
-    foliot_world *view = h->view;
-    foliot__position_x(view)[slot] = between(a, b, w, 0) * h->step;
-    foliot__position_y(view)[slot] = between(a, b, w, 1) * h->step;
-    foliot__position_z(view)[slot] = between(a, b, w, 2) * h->step;
-    foliot__past_put(view, slot, &a->orientation, &b->orientation, w->share);
+    t->x[slot] = a->position[0] * h->step;
+    t->y[slot] = a->position[1] * h->step;
+    t->z[slot] = a->position[2] * h->step;
+    put_turn(t, slot, a, a, 0);
 }
 
-// Whether the body of the earlier tick is that of the later one: a kind that changed is no bar.
-static bool same_body(const foliot_history *h, uint64_t tick, uint32_t slot)
+// Axes k and k + 1 between the two; *far marks those that moved farther than their speed explains.
+#define BETWEEN(k, at, far)                                                                        \
+    do {                                                                                           \
+        two from = TWO_OF(a->position + (k)), move = TWO_OF(b->position + (k)) - from;             \
+        two from_speed = TWO_OF(a->velocity + (k)), to_speed = TWO_OF(b->velocity + (k));          \
+        two slow = MAGNITUDES(from_speed), fast = MAGNITUDES(to_speed);                            \
+        fast = FOLIOT__SELECT(two, fast > slow, fast, slow);                                       \
+        (far) = MAGNITUDES(move) > fast + JUMP_STEPS / 4;                                          \
+        (at) = from + (move * w->move + (from_speed * w->from_speed + to_speed * w->to_speed));    \
+        (at) *= h->step;                                                                           \
+    } while (0)
+
+// False, and nothing is shown, for a body that jumped.
+static inline bool show_moving(const foliot_history *h, const shown *t, uint32_t slot,
+                               const foliot__past_pose *a, const foliot__past_pose *b,
+                               const weights *w)
 {
-    uint8_t from = foliot__history_bodies_at(h, tick)[slot],
-            to = foliot__history_bodies_at(h, tick + 1)[slot];
-    if (from == to)
-        return true;
+    two at_xy, at_z;
+    two_marks far_xy, far_z;
+    BETWEEN(0, at_xy, far_xy);
+    BETWEEN(2, at_z, far_z); // beside z: what stands behind it, unused
+    // If no axis alone is far, the sum of the three is not, and the distance is less than the sum.
+    if ((far_xy[0] | far_xy[1] | far_z[0]) && has_jumped(a, b))
+        return false;
+    t->x[slot] = at_xy[0];
+    t->y[slot] = at_xy[1];
+    t->z[slot] = at_z[0];
+    put_turn(t, slot, a, b, w->share);
+    return true;
+}
+
+// Whether the definitions of two ticks are of one body. Another kind of motion has another pose.
+static bool same_body(const foliot_history *h, uint32_t slot, uint8_t from, uint8_t to)
+{
     const foliot__past_body *a = foliot__history_body(h, from, slot),
                             *b = foliot__history_body(h, to, slot);
     return a->generation == b->generation && !((a->flags ^ b->flags) & FOLIOT_BODY_STATIC) &&
            (b->flags & FOLIOT_BODY_ALIVE);
 }
 
-static void show_slot(foliot_history *h, uint64_t tick, uint32_t slot, uint8_t from, uint8_t to,
+// Poses and definitions of a tick and of the next one.
+typedef struct span {
+    const uint8_t *from, *to, *body_from, *body_to;
+} span;
+
+static void show_slot(foliot_history *h, const shown *t, const span *s, uint32_t slot,
                       const weights *w)
 {
-    const foliot__past_body *body = foliot__history_body(h, h->body_there[slot], slot);
-    const foliot__past_pose *a = foliot__history_pose(h, from, slot),
-                            *b = foliot__history_pose(h, to, slot);
-    bool placed = (body->flags & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC)) == FOLIOT_BODY_ALIVE;
-    if (placed && w && from != to && same_body(h, tick, slot) && !has_jumped(a, b)) {
-        show_moving(h, slot, a, b, w);
-        h->pose_there[slot] = FOLIOT__HISTORY_UNLOADED;
-        return;
-    }
-    if (placed)
-        show_still(h, slot, a);
+    uint8_t from = s->from[slot], to = s->to[slot];
+    const foliot__past_pose *a = foliot__history_pose(h, from, slot);
+    bool placed = (t->flags[slot] & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC)) == FOLIOT_BODY_ALIVE;
+    bool same = s->body_from[slot] == s->body_to[slot] ||
+                same_body(h, slot, s->body_from[slot], s->body_to[slot]);
     h->pose_there[slot] = from;
+    if (placed && from != to && same &&
+        show_moving(h, t, slot, a, foliot__history_pose(h, to, slot), w))
+        h->pose_there[slot] = FOLIOT__HISTORY_UNLOADED;
+    else if (placed)
+        show_still(h, t, slot, a);
 }
 
 // `w` NULL: the tick itself.
 static void show_poses(foliot_history *h, uint64_t tick, const weights *w)
 {
-    const uint8_t *from = foliot__history_poses_at(h, tick),
-                  *to = w ? foliot__history_poses_at(h, tick + 1) : from;
+    uint64_t next = w ? tick + 1 : tick;
+    const span s = {foliot__history_poses_at(h, tick), foliot__history_poses_at(h, next),
+                    foliot__history_bodies_at(h, tick), foliot__history_bodies_at(h, next)};
+    const shown t = tables_of(h->view);
     for (uint32_t first = 0; first < h->slots; first += 8) {
-        if (memcmp(h->pose_there + first, from + first, 8) == 0 &&
-            memcmp(from + first, to + first, 8) == 0)
+        if (memcmp(h->pose_there + first, s.from + first, 8) == 0 &&
+            memcmp(s.from + first, s.to + first, 8) == 0)
             continue;
         for (uint32_t i = first; i < first + 8; i++)
-            if (h->pose_there[i] != from[i] || from[i] != to[i])
-                show_slot(h, tick, i, from[i], to[i], w);
+            if (h->pose_there[i] != s.from[i] || s.from[i] != s.to[i])
+                show_slot(h, &t, &s, i, w);
     }
 }
 

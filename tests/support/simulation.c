@@ -126,26 +126,34 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
     must(foliot_server_add_session(s->server, &session, s->now_ns));
 }
 
-static simulation *create(bool game, const foliot_rules_kind *rules, double spectator_delay_s,
-                          const char *file, double snapshot_hz)
+typedef struct options {
+    bool game;
+    const foliot_rules_kind *rules;
+    uint32_t history_ticks;
+    double spectator_delay_s, snapshot_hz;
+    const char *file; // that it records to; NULL: none
+} options;
+
+static simulation *create(options options)
 {
     simulation *s = calloc(1, sizeof *s);
     FOLIOT_ASSERT(s);
-    s->snapshot_hz = snapshot_hz;
+    s->snapshot_hz = options.snapshot_hz;
     foliot_world *world;
     s->now_ns = 1000000000u;
     make_scene(s);
-    if (game)
-        make_game(s, rules);
+    s->scene.history_ticks = options.history_ticks;
+    if (options.game)
+        make_game(s, options.rules);
     must(foliot_hub_create(&s->hub));
     must(foliot_world_create(&s->scene, &world));
-    if (file) {
-        s->file = file;
-        s->rules_kind = rules;
+    if (options.file) {
+        s->file = options.file;
+        s->rules_kind = options.rules;
         foliot_recording_config config = recording_config(s);
-        must(foliot_recording_open(file, &s->scene, NULL, world, &config, &s->recording));
+        must(foliot_recording_open(options.file, &s->scene, NULL, world, &config, &s->recording));
     }
-    open_server(s, world, spectator_delay_s);
+    open_server(s, world, options.spectator_delay_s);
     return s;
 }
 
@@ -183,27 +191,32 @@ void simulation_crash(simulation *s, double down_s)
 
 simulation *simulation_create(void)
 {
-    return create(false, NULL, 0, NULL, 0);
+    return create((options){0});
 }
 
 simulation *simulation_create_delayed(double spectator_delay_s)
 {
-    return create(false, NULL, spectator_delay_s, NULL, 0);
+    return create((options){.spectator_delay_s = spectator_delay_s});
 }
 
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s)
 {
-    return create(true, rules, spectator_delay_s, NULL, 0);
+    return create((options){.game = true, .rules = rules, .spectator_delay_s = spectator_delay_s});
 }
 
 simulation *simulation_create_slow_game(double snapshot_hz)
 {
-    return create(true, NULL, 0, NULL, snapshot_hz);
+    return create((options){.game = true, .snapshot_hz = snapshot_hz});
+}
+
+simulation *simulation_create_looking_back(const foliot_rules_kind *rules)
+{
+    return create((options){.game = true, .rules = rules, .history_ticks = 60});
 }
 
 simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file)
 {
-    return create(true, rules, 0, file, 0);
+    return create((options){.game = true, .rules = rules, .file = file});
 }
 
 void simulation_destroy(simulation *s)

@@ -50,7 +50,9 @@ simulation *simulation_create_delayed(double spectator_delay_s);
 // The same with a prototype, 64 commands a tick, room for 8 joints, and rules (NULL: none).
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s);
 simulation *simulation_create_slow_game(double snapshot_hz); // without rules
-// The same, recorded to a file.
+// The same, with rules that look back.
+simulation *simulation_create_looking_back(const foliot_rules_kind *rules);
+// The same as simulation_create_game, recorded to a file.
 simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file);
 // The game's host follows it to its next scene, which is the same.
 void simulation_follow(simulation *s);

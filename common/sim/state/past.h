@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // past.h: orientations in a view of a history (history/history.c). They are computed when they are
 // asked for, since a query looks closely at a few bodies only. In a view a body's velocity is 0,
-// and the tables of velocities hold what its orientation is computed from: two packed orientations
-// and the share of the second.
+// and the tables of velocities hold what its orientation is computed from: x and y two packed
+// orientations, z the share of the second. A share below 0: it stands in its own tables.
 #ifndef FOLIOT_SIM_STATE_PAST_H
 #define FOLIOT_SIM_STATE_PAST_H
 
@@ -18,16 +18,6 @@ typedef struct foliot__packed_orientation {
     int16_t part[4]; // w, x, y, z in units of 1 / FOLIOT__PAST_UNIT
 } foliot__packed_orientation;
 _Static_assert(sizeof(foliot__packed_orientation) == sizeof(double), "stands in a double's place");
-
-// `share` < 0: the orientation is the one in its own tables.
-static inline void foliot__past_put(foliot_world *view, uint32_t slot,
-                                    const foliot__packed_orientation *from,
-                                    const foliot__packed_orientation *to, double share)
-{
-    memcpy(&foliot__velocity_x(view)[slot], from, sizeof *from);
-    memcpy(&foliot__velocity_y(view)[slot], to, sizeof *to);
-    foliot__velocity_z(view)[slot] = share;
-}
 
 // The chord between the two, stretched to length one. In a tick a body turns so little that the arc
 // goes the same way.
