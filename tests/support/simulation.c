@@ -134,26 +134,26 @@ typedef struct options {
     const char *file; // that it records to; NULL: none
 } options;
 
-static simulation *create(options options)
+static simulation *create(options o)
 {
     simulation *s = calloc(1, sizeof *s);
     FOLIOT_ASSERT(s);
-    s->snapshot_hz = options.snapshot_hz;
+    s->snapshot_hz = o.snapshot_hz;
     foliot_world *world;
     s->now_ns = 1000000000u;
     make_scene(s);
-    s->scene.history_ticks = options.history_ticks;
-    if (options.game)
-        make_game(s, options.rules);
+    s->scene.history_ticks = o.history_ticks;
+    if (o.game)
+        make_game(s, o.rules);
     must(foliot_hub_create(&s->hub));
     must(foliot_world_create(&s->scene, &world));
-    if (options.file) {
-        s->file = options.file;
-        s->rules_kind = options.rules;
+    if (o.file) {
+        s->file = o.file;
+        s->rules_kind = o.rules;
         foliot_recording_config config = recording_config(s);
-        must(foliot_recording_open(options.file, &s->scene, NULL, world, &config, &s->recording));
+        must(foliot_recording_open(o.file, &s->scene, NULL, world, &config, &s->recording));
     }
-    open_server(s, world, options.spectator_delay_s);
+    open_server(s, world, o.spectator_delay_s);
     return s;
 }
 

@@ -83,7 +83,7 @@ static void patched_states_are_refused_or_go_on(void **state)
 static void pasts_are_restored_or_refused(void **state)
 {
     (void)state;
-    check_ge(run_folder("tests/fuzz/corpus/history", fuzz_history_one), 6);
+    check_ge(corpus_run("history", fuzz_history_one, 0), 6);
 }
 
 #ifndef FOLIOT_NO_LUA

@@ -111,8 +111,8 @@ typedef struct lab_said {
     uint32_t count, capacity;
 } lab_said;
 void lab_said_free(lab_said *said);
-// *said becomes the given orders and, for each player who presses something and of whom they say
-// nothing, a drawn aim. `scene` NULL: no aims. False without memory.
+// *said becomes the given orders and, behind them, a drawn aim for each player who presses
+// something. `scene` NULL: no aims, as where orders come from a file. False without memory.
 bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const foliot_tick_inputs *in,
              const foliot_order *given, uint32_t given_count);
 const char *lab_rules_problem(const lab_rules *rules); // why they stopped; ""

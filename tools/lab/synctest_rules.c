@@ -204,7 +204,7 @@ int lab_rules_test_run(const lab_context *context, const foliot_scene *scene, la
         if (lab_inputs_at(inputs, tick, &in.inputs, &in.input_count, &problem) &&
             lab_commands_at(commands, tick, &in, &problem) &&
             lab_orders_at(orders, tick, &said, &said_count, &problem))
-            code = lab_say(&c.said, scene, tick + 1, &in, said, said_count)
+            code = lab_say(&c.said, orders ? NULL : scene, tick + 1, &in, said, said_count)
                        ? run_tick(&c, &in, c.said.orders, c.said.count, &test->lists[tick])
                        : lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
         else
