@@ -137,9 +137,4 @@ static inline bool foliot__recording_version_history(uint32_t version)
     return version == FOLIOT__RECORDING_VERSION_HISTORY;
 }
 
-static inline uint32_t foliot__recording_rules_max(bool history)
-{
-    return history ? FOLIOT__RECORDING_RULES_HISTORY_MAX : FOLIOT__RECORDING_RULES_MAX;
-}
-
 #endif

@@ -144,8 +144,9 @@ static void copy_rules(decoding *d, const uint8_t *bytes, uint32_t length, bool 
         size = foliot__unpack_uint(d->r);
         d->values--;
     }
-    corrupt_if(d,
-               size > foliot__recording_rules_max(foliot__recording_version_history(d->version)));
+    corrupt_if(d, size > (foliot__recording_version_history(d->version)
+                              ? FOLIOT__RECORDING_RULES_HISTORY_MAX
+                              : FOLIOT__RECORDING_RULES_MAX));
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
     if (!foliot__recording_content_reserve(&content->rules, &content->rules_capacity,

@@ -53,6 +53,18 @@ static bool capture_state(foliot_recording *recording, const foliot_simulation *
            FOLIOT_STATUS_OK;
 }
 
+// A pose of a body in a tick takes at most 49 bytes, a definition 137.
+void foliot__recording_look_back(foliot_recording *recording, const foliot_scene *scene)
+{
+    uint64_t past =
+        (uint64_t)scene->history_ticks * foliot_world_config_default(scene).bodies_max * (49 + 137);
+    uint64_t most = FOLIOT__RECORDING_RULES_MAX + past;
+    recording->takes_aims = true;
+    recording->rules_bytes_max = most < FOLIOT__RECORDING_RULES_HISTORY_MAX
+                                     ? (uint32_t)most
+                                     : FOLIOT__RECORDING_RULES_HISTORY_MAX;
+}
+
 // The state of the rules behind that of the simulation. Returns how many bytes it has.
 static uint32_t capture_rules(foliot_recording *recording)
 {
@@ -60,7 +72,7 @@ static uint32_t capture_rules(foliot_recording *recording)
     foliot__buffer *capture = &recording->capture;
     size_t length = 0, room;
     if (!rules->save || rules->save(rules->user, NULL, 0, &length) != FOLIOT_STATUS_OK ||
-        length > foliot__recording_rules_max(recording->takes_aims) ||
+        length > recording->rules_bytes_max ||
         !foliot__buffer_reserve(capture, capture->length + length))
         return 0;
     room = length;
@@ -89,6 +101,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     if (config->rules)
         recording->rules = *config->rules;
     recording->takes_commands = config->commands || config->rules;
+    recording->rules_bytes_max = FOLIOT__RECORDING_RULES_MAX;
     recording->state.first_tick = recording->state.appended_tick = tick;
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
     recording->digest = foliot_simulation_get_digest(simulation);
@@ -278,7 +291,8 @@ foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene
     if (status != FOLIOT_STATUS_OK)
         return status;
     recording->takes_commands |= scene->commands_max > 0;
-    recording->takes_aims = scene->history_ticks > 0 && recording->config.rules;
+    if (scene->history_ticks > 0 && recording->config.rules)
+        foliot__recording_look_back(recording, scene);
     status = encode_head(recording, scene, capacities);
     return begin_writing(recording, sink, &simulation, version_of(recording, false), status, out);
 }
@@ -329,9 +343,8 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 {
     // A queue that one keyframe fills could never take a second.
     size_t queue = recording->config.queue_bytes;
-    size_t needed =
-        2 * (recording->capture.length + sizeof(foliot__queued) + 256 +
-             (recording->rules.save ? foliot__recording_rules_max(recording->takes_aims) : 0));
+    size_t needed = 2 * (recording->capture.length + sizeof(foliot__queued) + 256 +
+                         (recording->rules.save ? recording->rules_bytes_max : 0));
     foliot_status status =
         foliot__drain_start(&recording->drain, sink, &recording->config,
                             queue > needed ? queue : needed, recording->state.first_tick);

@@ -69,6 +69,7 @@ struct foliot_recording {
     bool full;                    // the queue was, and nothing is taken any more
     bool takes_commands;          // the file's format has commands, orders and rules
     bool takes_aims;              // ... and what players aimed at, and a past
+    uint32_t rules_bytes_max;     // of their state
     foliot_recording_rules rules; // of them `save` and `user` alone are used
     bool ended;                   // nothing is appended any more
     foliot_recording_state state;
@@ -102,6 +103,8 @@ char *foliot__file_sink_path(const foliot_recording_sink *sink, const char *file
 // Whether `file` is still the name of what the sink writes to.
 bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file);
 
+// The rules look back: a world of that scene.
+void foliot__recording_look_back(foliot_recording *recording, const foliot_scene *scene);
 // The common part of beginning and resuming: everything but what the file holds already.
 foliot_status foliot__recording_new(const foliot_recording_config *config,
                                     const foliot_simulation *simulation,

@@ -168,7 +168,8 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
     if (status != FOLIOT_STATUS_OK)
         return status;
     recording->takes_commands = foliot__recording_version_commands(replay->about.format);
-    recording->takes_aims = foliot__recording_version_history(replay->about.format);
+    if (foliot__recording_version_history(replay->about.format) && replay->scene)
+        foliot__recording_look_back(recording, replay->scene);
     status = copy_index(recording, replay);
     if (status == FOLIOT_STATUS_OK)
         status = describe_resumption(file, replay, &recording->resumption);

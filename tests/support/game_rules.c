@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 #define POWER_TICKS 40
 
 typedef struct game_rules_state {
@@ -156,6 +158,23 @@ static void take_chat(foliot_rules *rules, const foliot_order *order)
     say(rules, FOLIOT_TO_ALL, text, order->length + 1u, true);
 }
 
+// What a player saw decides their future too: the first body, where it was. Whatever a client
+// claims, it is not the future, and not so far back as all that is kept.
+static void look_back(game_rules_state *g, const foliot_rules_view *view, const foliot_rules *rules,
+                      uint32_t player)
+{
+    double tick = foliot_rules_get_aimed_tick(rules, player);
+    FOLIOT_ASSERT(tick <= (double)view->tick &&
+                  tick >= (double)foliot_history_get_oldest(view->history));
+    const foliot_world *past = foliot_history_view(view->history, tick);
+    for (uint32_t i = 0; i < foliot_world_get_body_count(past); i++) {
+        foliot_body_state state = foliot_world_get_body_state(past, i);
+        uint64_t bits;
+        memcpy(&bits, &state.position[i % 3], sizeof bits);
+        g->chain = (g->chain ^ bits) * 0x100000001b3u;
+    }
+}
+
 static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rules *rules,
                           char *problem, size_t problem_bytes)
 {
@@ -170,7 +189,10 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
         if (order->sequence != *sequence + 1)
             set_var(rules, "wrong", ++g->wrong);
         *sequence = order->sequence;
-        if (order->kind == FOLIOT_ORDER_CHAT) {
+        if (order->kind == FOLIOT_ORDER_AIMED) {
+            foliot_rules_aim(rules, order);
+            look_back(g, view, rules, order->player);
+        } else if (order->kind == FOLIOT_ORDER_CHAT) {
             take_chat(rules, order);
         } else if (order->kind == FOLIOT_ORDER_JOINED) {
             g->numbers[order->player % GAME_RULES_PLAYERS] = 0;

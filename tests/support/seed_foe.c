@@ -249,7 +249,8 @@ static void report_false_digests(foe *f)
         }
         foliot__lockstep_input packet = {.acks = {.next = (uint32_t)l->end},
                                          .digests = foliot__rng_u64(&f->c->rng),
-                                         .sent_ms = (uint16_t)(f->local_ns / 1000000u)};
+                                         .sent_ms = (uint16_t)(f->local_ns / 1000000u),
+                                         .shown = (uint16_t)foliot__rng_u64(&f->c->rng)};
         uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
         size_t length = foliot__lockstep_input_encode(&packet, bytes);
         if (length != SIZE_MAX)
@@ -364,13 +365,15 @@ static void say_order(foe *f, const seed_link *l, uint32_t sequence)
     uint32_t length = l == f->c->links || foliot__rng_below(&f->c->rng, 20)
                           ? 1 + foliot__rng_below(&f->c->rng, 240)
                           : 241 + foliot__rng_below(&f->c->rng, 50);
-    foliot__pack_array(&out, 4);
+    foliot__pack_array(&out, 5);
     foliot__pack_uint(&out, FOLIOT__ORDER);
     foliot__pack_uint(&out, sequence);
     foliot__pack_uint(&out, l == f->c->links || foliot__rng_below(&f->c->rng, 30)
                                 ? 0
                                 : foliot__rng_below(&f->c->rng, 5));
     foliot__pack_bin(&out, body, length);
+    // Shown of the future, of the far past, jumping.
+    foliot__pack_uint(&out, foliot__rng_u64(&f->c->rng) >> foliot__rng_below(&f->c->rng, 64));
     send_packet(f, l, FOLIOT_DELIVERY_RELIABLE, bytes, out.length);
 }
 

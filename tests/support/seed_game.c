@@ -11,6 +11,7 @@
 #include "game_rules.h"
 #include "status.h"
 
+#define HISTORY_TICKS 20 // that the rules of games look back
 #define HELD_NS (SEED_SECOND / 4)              // between two values of variables that are kept
 #define KNOWN_NS (6 * (uint64_t)SEED_SECOND)   // by then a client knows of a variable
 #define SETTLED_NS (3 * (uint64_t)SEED_SECOND) // and nothing of a reconnection is on its way
@@ -48,6 +49,7 @@ void seed_game_make(seed_run *run, seed_host *h)
     h->prototype.name = "ball";
     h->prototype.shape.kind = FOLIOT_SHAPE_SPHERE;
     h->prototype.shape.radius = 0.25;
+    with.history_ticks = HISTORY_TICKS;
     with.commands_max = 64;
     with.bodies_max =
         (with.bodies_max ? with.bodies_max : with.body_count + with.players.limit) + 40;
