@@ -479,17 +479,18 @@ static void malformed_commands_are_damage(void **state)
              FOLIOT_STATUS_CORRUPT); // sequences beyond 32 bits
 }
 
-static foliot_status decode_orders(const char *bytes, size_t length)
+static foliot_status decode_orders(const char *bytes, size_t length, bool aims)
 {
     static foliot__session_known known;
     foliot__session_log log = {0};
     memset(&known, 0, sizeof known);
     foliot_status status =
-        foliot__session_decode_orders(&known, &log, 10, 20, (const uint8_t *)bytes, length, false);
+        foliot__session_decode_orders(&known, &log, 10, 20, (const uint8_t *)bytes, length, aims);
     foliot__session_log_free(&log);
     return status;
 }
-#define ORDERS_OF(bytes) decode_orders(bytes, sizeof(bytes) - 1)
+#define ORDERS_OF(bytes) decode_orders(bytes, sizeof(bytes) - 1, false)
+#define AIMED_ORDERS_OF(bytes) decode_orders(bytes, sizeof(bytes) - 1, true)
 
 static void malformed_orders_are_damage(void **state)
 {
@@ -503,6 +504,12 @@ static void malformed_orders_are_damage(void **state)
     check_eq(ORDERS_OF("\x00\x10\x00\x00\x00\x00"), FOLIOT_STATUS_CORRUPT); // player 0 after 1
     check_eq(ORDERS_OF("\x00\x11\x05\x00\x00\x11\x05\x00"), FOLIOT_STATUS_CORRUPT); // 5 twice
     check_eq(ORDERS_OF("\x00\x11\x05\x00\x00\x10\x00"), FOLIOT_STATUS_OK);
+    // Format 7 has what was aimed at: two bytes.
+    check_eq(ORDERS_OF("\x00\x18\x02\x01\x02"), FOLIOT_STATUS_UNSUPPORTED);
+    check_eq(AIMED_ORDERS_OF("\x00\x18\x02\x01\x02"), FOLIOT_STATUS_OK);
+    check_eq(AIMED_ORDERS_OF("\x00\x18\x03\x01\x02\x03"), FOLIOT_STATUS_CORRUPT);
+    check_eq(AIMED_ORDERS_OF("\x00\x18\x01\x01"), FOLIOT_STATUS_CORRUPT);
+    check_eq(AIMED_ORDERS_OF("\x00\x1a\x00"), FOLIOT_STATUS_UNSUPPORTED); // kind 5
 }
 
 // -- compaction

@@ -221,6 +221,37 @@ static foliot_replay *open_file(void)
     return replay;
 }
 
+// The format of a session is that of what it may hold.
+static void rules_that_look_back_have_a_format_of_their_own(void **state)
+{
+    (void)state;
+    for (uint32_t looks_back = 0; looks_back < 2; looks_back++) {
+        foliot_order order = {.player = 1, .sequence = 1, .kind = FOLIOT_ORDER_AIMED, .length = 2};
+        const foliot_tick_inputs in = {.input_count = 0};
+        s->scene->history_ticks = looks_back ? 10 : 0;
+        open_recording();
+        assert_int_equal(foliot_world_step(s->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+        order.length = 3;
+        assert_int_equal(foliot_recording_append_tick(s->recording, s->world, &in, &order, 1),
+                         FOLIOT_STATUS_INVALID);
+        order.length = 2;
+        assert_int_equal(foliot_recording_append_tick(s->recording, s->world, &in, &order, 1),
+                         looks_back ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID);
+        assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+        foliot_replay *replay = open_file();
+        const foliot_order *orders;
+        uint32_t count = 0;
+        check_eq(foliot_replay_get_summary(replay)->format, looks_back ? 7 : 5);
+        foliot_status status =
+            foliot_replay_get_orders(replay, foliot_world_get_tick(s->world) - 1, &orders, &count);
+        check_eq(count, looks_back);
+        assert_true(!looks_back || (status == FOLIOT_STATUS_OK &&
+                                    orders[0].kind == FOLIOT_ORDER_AIMED && orders[0].length == 2));
+        foliot_replay_close(replay);
+    }
+    s->recording = NULL;
+}
+
 static void a_session_verifies_without_its_rules(void **state)
 {
     (void)state;
@@ -357,6 +388,8 @@ static void the_harness_gives_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rules_that_look_back_have_a_format_of_their_own, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
         cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_format_5, begin, end),
         cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),

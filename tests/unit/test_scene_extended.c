@@ -91,6 +91,34 @@ static uint8_t *encoded(const foliot_scene *scene, size_t *length)
     return bytes;
 }
 
+// Scenes whose rules do not look back have the bytes that they had before there was the key.
+static void how_far_rules_look_back_is_kept(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD "limits: {commands_max: 8}\nbodies: [{mass: 1}]\n"
+                                    "script: {module: ./game.so%s}\n";
+    char with[200], without[200];
+    size_t lengths[2];
+    snprintf(with, sizeof with, text, ", history: 250");
+    snprintf(without, sizeof without, text, "");
+    foliot_scene *a = parsed(with), *b = parsed(without), *back = NULL;
+    assert_int_equal(a->history_ticks, 250);
+    assert_int_equal(b->history_ticks, 0);
+    uint8_t *longer = encoded(a, &lengths[0]), *shorter = encoded(b, &lengths[1]);
+    assert_int_equal(lengths[0], lengths[1] + 4);
+    assert_int_equal(foliot_scene_decode(longer, lengths[0], &back), FOLIOT_STATUS_OK);
+    assert_int_equal(back->history_ticks, 250);
+    back->history_ticks = 251;
+    foliot_scene_problem problem;
+    assert_int_equal(foliot_scene_check(back, &problem), FOLIOT_STATUS_INVALID);
+    assert_string_equal(problem.path, "script.history");
+    free(longer);
+    free(shorter);
+    foliot_scene_destroy(a);
+    foliot_scene_destroy(b);
+    foliot_scene_destroy(back);
+}
+
 static void they_come_back_from_canonical_bytes(void **state)
 {
     (void)state;
@@ -232,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_means_what_it_says),
+        cmocka_unit_test(how_far_rules_look_back_is_kept),
         cmocka_unit_test(they_come_back_from_canonical_bytes),
         cmocka_unit_test(bytes_have_the_oldest_format_that_holds_them),
         cmocka_unit_test(values_of_programs_are_checked_too),
