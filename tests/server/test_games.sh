@@ -44,4 +44,4 @@ ok "siege: ammunition counts down" test "$(var_count siege '"key": "ammo\.[^"]*"
 goes_on duel 8
 ok "duel: shots were fired" test "$(var_count duel '"key": "shots", "integer": [1-9]')" -ge 3
 ok "duel: some hit" test "$(var_count duel '"key": "hits", "integer": [1-9]')" -ge 1
-ok "duel: what was aimed at is recorded" test "$("$replay" export duel.foliot --what orders | grep -c '"kind": "aimed"')" -ge 10
+ok "duel: what was aimed at is recorded" test "$("$replay" export duel.foliot --what orders | grep -c '"aimed"')" -ge 10
