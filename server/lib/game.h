@@ -23,7 +23,10 @@
 #define FOLIOT__BACKLOG_MAX 8192u
 #define FOLIOT__BACKLOG_PIECE_BYTES 1000u
 #define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most so far in the past
-#define FOLIOT__AIM_STEADY 2u         // of a button that is held: less than this is no news
+// Of the orders of one player: those behind keep the last. What all players give in one tick fits a
+// block of a recording.
+#define FOLIOT__AIMS_A_TICK 16
+#define FOLIOT__AIM_STEADY 2u // of a button that is held: less than this is no news
 
 // Of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is that of the
 // orders that rules get, in which a refused order is none and joining and leaving are.

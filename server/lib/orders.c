@@ -204,6 +204,7 @@ void foliot__orders_close(foliot__session *session, uint32_t p, bool all)
     foliot__game *game = &session->game;
     foliot__order_book *book = &session->players[p].orders;
     uint32_t most = all ? FOLIOT__ORDERS_HELD : FOLIOT__ORDERS_A_TICK, kept = 0, closed = 0;
+    uint64_t aims = session->server->counters.aims;
     if (book->waiting == 0)
         return;
     for (uint32_t i = 0; i < game->waiting_count; i++) {
@@ -216,7 +217,7 @@ void foliot__orders_close(foliot__session *session, uint32_t p, bool all)
             continue;
         }
         book->closed = order->sequence;
-        if (waiting->shown)
+        if (waiting->shown && session->server->counters.aims - aims < FOLIOT__AIMS_A_TICK)
             foliot__orders_close_aimed(session, p, waiting->shown, false);
         close_order(session, p, (foliot_order_kind)order->kind, order->bytes, order->length);
         book->waiting--;
