@@ -8,9 +8,13 @@
 #include "base/bytes.h"
 
 #define FORMAT 1
+#define VARINT_BYTES 5 // of 32 bits
 #define FLAGS_KNOWN                                                                                \
     (FOLIOT_BODY_ALIVE | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN |            \
      FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR)
+
+static const foliot__past_pose no_pose;
+static const foliot__past_body no_body;
 
 static uint32_t zigzag(uint32_t difference)
 {
@@ -39,34 +43,31 @@ static row_pair rows_of(const foliot_history *h, const uint8_t *rows, uint64_t t
 static const foliot__past_pose *pose_before(const foliot_history *h, const row_pair *rows,
                                             uint32_t slot)
 {
-    static const foliot__past_pose none;
-    return rows->before ? foliot__history_pose(h, rows->before[slot], slot) : &none;
+    return rows->before ? foliot__history_pose(h, rows->before[slot], slot) : &no_pose;
 }
 
-static const foliot__past_body *body_before(const foliot_history *h, const row_pair *rows,
-                                            uint32_t slot)
-{
-    static const foliot__past_body none;
-    return rows->before ? foliot__history_body(h, rows->before[slot], slot) : &none;
-}
-
+// A place differs from the one before only where what is in it does.
 static bool pose_changes(const foliot_history *h, const row_pair *rows, uint32_t slot)
 {
-    return (!rows->before || rows->before[slot] != rows->now[slot]) &&
-           memcmp(pose_before(h, rows, slot), foliot__history_pose(h, rows->now[slot], slot),
-                  sizeof(foliot__past_pose)) != 0;
+    if (rows->before)
+        return rows->before[slot] != rows->now[slot];
+    return memcmp(&no_pose, foliot__history_pose(h, rows->now[slot], slot), sizeof no_pose) != 0;
 }
 
 static bool body_changes(const foliot_history *h, const row_pair *rows, uint32_t slot)
 {
-    return (!rows->before || rows->before[slot] != rows->now[slot]) &&
-           memcmp(body_before(h, rows, slot), foliot__history_body(h, rows->now[slot], slot),
-                  sizeof(foliot__past_body)) != 0;
+    if (rows->before)
+        return rows->before[slot] != rows->now[slot];
+    return memcmp(&no_body, foliot__history_body(h, rows->now[slot], slot), sizeof no_body) != 0;
 }
 
-static void write_signed(foliot__writer *w, uint32_t now, uint32_t expected)
+// As foliot__write_varint, where there is room: a keyframe has a hundred thousand.
+static inline uint8_t *put_varint(uint8_t *at, uint32_t value)
 {
-    foliot__write_varint(w, zigzag(now - expected));
+    for (; value > 127; value >>= 7)
+        *at++ = (uint8_t)(value | 128);
+    *at++ = (uint8_t)value;
+    return at;
 }
 
 // Where it would be with its velocity of before; sums are modulo 2^32.
@@ -76,15 +77,19 @@ static uint32_t expected_position(const foliot__past_pose *before, int k)
     return (uint32_t)before->position[k] + (uint32_t)(v / 4);
 }
 
-static void write_pose(foliot__writer *w, const foliot__past_pose *before,
+// Behind `skipped` slots that did not change.
+static void write_pose(foliot__writer *w, uint32_t skipped, const foliot__past_pose *before,
                        const foliot__past_pose *now)
 {
+    uint8_t bytes[11 * VARINT_BYTES], *at = put_varint(bytes, skipped);
     for (int k = 0; k < 3; k++)
-        write_signed(w, (uint32_t)now->position[k], expected_position(before, k));
+        at = put_varint(at, zigzag((uint32_t)now->position[k] - expected_position(before, k)));
     for (int k = 0; k < 3; k++)
-        write_signed(w, (uint32_t)now->velocity[k], (uint32_t)before->velocity[k]);
+        at = put_varint(at, zigzag((uint32_t)now->velocity[k] - (uint32_t)before->velocity[k]));
     for (int k = 0; k < 4; k++)
-        write_signed(w, (uint32_t)now->orientation.part[k], (uint32_t)before->orientation.part[k]);
+        at = put_varint(
+            at, zigzag((uint32_t)now->orientation.part[k] - (uint32_t)before->orientation.part[k]));
+    foliot__write_bytes(w, bytes, (size_t)(at - bytes));
 }
 
 static void write_body(foliot__writer *w, const foliot__past_body *body)
@@ -125,8 +130,7 @@ static void write_poses(foliot__writer *w, const foliot_history *h, uint64_t tic
     for (uint32_t i = 0; i < count && changes; i++) {
         if (!pose_changes(h, &rows, i))
             continue;
-        foliot__write_varint(w, i - next);
-        write_pose(w, pose_before(h, &rows, i), foliot__history_pose(h, rows.now[i], i));
+        write_pose(w, i - next, pose_before(h, &rows, i), foliot__history_pose(h, rows.now[i], i));
         next = i + 1;
         changes--;
     }
@@ -167,8 +171,7 @@ static bool sound(double x, double least)
 // Whether a world may have such a body: what queries compute with it is finite.
 static bool body_valid(const foliot__past_body *b)
 {
-    static const foliot__past_body none;
-    foliot__past_body free_slot = none;
+    foliot__past_body free_slot = no_body;
     free_slot.generation = b->generation;
     if (!(b->flags & FOLIOT_BODY_ALIVE))
         return memcmp(b, &free_slot, sizeof free_slot) == 0;
@@ -221,8 +224,7 @@ static void read_pose(foliot__reader *r, const foliot__past_pose *before, foliot
         turn2 += (int64_t)now->orientation.part[k] * now->orientation.part[k];
     }
     bool unit = turn2 > 32700 * 32700 && turn2 < 32900 * (int64_t)32900;
-    static const foliot__past_pose none;
-    if (!unit && memcmp(now, &none, sizeof none) != 0)
+    if (!unit && memcmp(now, &no_pose, sizeof no_pose) != 0)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
@@ -271,12 +273,11 @@ static void read_poses(foliot__reader *r, foliot_history *h, uint32_t count)
 // Whatever is alive and moves has a pose, and nothing else has.
 static bool poses_fit(const foliot_history *h, uint32_t count)
 {
-    static const foliot__past_pose none;
     for (uint32_t i = 0; i < count; i++) {
         const foliot__past_body *body = foliot__history_body(h, h->body_head[i], i);
         bool placed = (body->flags & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC)) == FOLIOT_BODY_ALIVE;
         const foliot__past_pose *pose = foliot__history_pose(h, h->pose_head[i], i);
-        if (placed == (memcmp(pose, &none, sizeof none) == 0))
+        if (placed == (memcmp(pose, &no_pose, sizeof no_pose) == 0))
             return false;
     }
     return true;

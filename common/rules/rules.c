@@ -389,23 +389,22 @@ static void write_stopped(foliot__writer *w, const foliot_rules *rules)
     foliot__write_bytes(w, rules->problem, length);
 }
 
-static void write_history(foliot__writer *w, const foliot_rules *rules)
+typedef struct saved_bytes {
+    uint8_t *bytes;
+    size_t length;
+} saved_bytes;
+
+static void write_history(foliot__writer *w, const foliot_rules *rules, const saved_bytes *past)
 {
-    size_t length = 0;
     foliot__write_u64(w, rules->tick);
     for (uint32_t p = 0; p < rules->scene->players.limit; p++)
         foliot__write_u16(w, rules->aims[p]);
-    foliot_status status = foliot_history_capture(rules->history, NULL, 0, &length);
-    foliot__write_u32(w, (uint32_t)length);
-    if (status == FOLIOT_STATUS_OK && w->bytes)
-        status =
-            foliot_history_capture(rules->history, w->bytes + w->at, w->capacity - w->at, &length);
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK); // its length was asked for before
-    w->at += length;
+    foliot__write_u32(w, (uint32_t)past->length);
+    foliot__write_bytes(w, past->bytes, past->length);
 }
 
-static void write_running(foliot__writer *w, const foliot_rules *rules, const uint8_t *self,
-                          size_t self_length)
+static void write_running(foliot__writer *w, const foliot_rules *rules, const saved_bytes *self,
+                          const saved_bytes *past)
 {
     const foliot_command_list *list = &rules->commands;
     write_head(w, rules);
@@ -417,44 +416,58 @@ static void write_running(foliot__writer *w, const foliot_rules *rules, const ui
         w->at +=
             foliot_command_encode(&list->commands[i], w->bytes ? w->bytes + w->at : NULL, left);
     }
-    foliot__write_u32(w, (uint32_t)self_length);
-    foliot__write_bytes(w, self, self_length);
+    foliot__write_u32(w, (uint32_t)self->length);
+    foliot__write_bytes(w, self->bytes, self->length);
     if (rules->history)
-        write_history(w, rules);
+        write_history(w, rules, past);
 }
 
-static void write_all(foliot__writer *w, const foliot_rules *rules, const uint8_t *self,
-                      size_t self_length)
+static void write_all(foliot__writer *w, const foliot_rules *rules, const saved_bytes *self,
+                      const saved_bytes *past)
 {
     if (rules->stopped)
         write_stopped(w, rules);
     else
-        write_running(w, rules, self, self_length);
+        write_running(w, rules, self, past);
+}
+
+// The past, where the rules have one; false without memory.
+static bool save_past(const foliot_rules *rules, saved_bytes *past)
+{
+    if (!rules->history || rules->stopped)
+        return true;
+    if (foliot_history_capture(rules->history, NULL, 0, &past->length) != FOLIOT_STATUS_OK)
+        return false;
+    past->bytes = malloc(past->length);
+    return past->bytes && foliot_history_capture(rules->history, past->bytes, past->length,
+                                                 &past->length) == FOLIOT_STATUS_OK;
 }
 
 // Fills rules->saved.
 static foliot_status save_all(foliot_rules *rules)
 {
     char problem[PROBLEM_BYTES] = "";
-    uint8_t *self = NULL;
-    size_t self_length = 0;
+    saved_bytes self = {0}, past = {0};
     if (!rules->stopped) {
-        self = save_self(rules, &self_length, problem, sizeof problem);
-        if (!self) {
+        self.bytes = save_self(rules, &self.length, problem, sizeof problem);
+        if (!self.bytes) {
             stop(rules, problem[0] ? FOLIOT_STATUS_INVALID : FOLIOT_STATUS_MEMORY, problem);
             return FOLIOT_STATUS_INVALID;
         }
     }
     foliot__writer count = foliot__writer_of(NULL, 0);
-    write_all(&count, rules, self, self_length);
-    rules->saved = malloc(count.at);
+    if (save_past(rules, &past)) {
+        write_all(&count, rules, &self, &past);
+        rules->saved = malloc(count.at);
+    }
     if (rules->saved) {
         foliot__writer w = foliot__writer_of(rules->saved, count.at);
-        write_all(&w, rules, self, self_length);
+        write_all(&w, rules, &self, &past);
         FOLIOT_ASSERT(w.status == FOLIOT_STATUS_OK && w.at == count.at);
         rules->saved_length = count.at;
     }
-    free(self);
+    free(self.bytes);
+    free(past.bytes);
     return rules->saved ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
 

@@ -112,6 +112,13 @@ static void cast_again(void)
         cast(view, i);
 }
 
+static void capture(void)
+{
+    static uint8_t bytes[1 << 21];
+    size_t length;
+    demand(foliot_history_capture(history, bytes, sizeof bytes, &length));
+}
+
 // Middle of the runs, in us a time.
 static double time_of(void (*work)(void), int times)
 {
@@ -248,6 +255,7 @@ int main(void)
         report("ray now", all, time_of(cast_now, TIMES), "us");
         demand(foliot_history_capture(history, NULL, 0, &length));
         report("60 ticks in a keyframe", all, (double)length / 1024, "KiB");
+        report("60 ticks as bytes", all, time_of(capture, 1), "us");
     }
     if (hits == 0)
         return 1;
