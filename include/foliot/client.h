@@ -85,7 +85,8 @@ bool foliot_client_get_fingerprint_refused(const foliot_client *client);
 // Leaves; the state becomes CLOSED when the server has acknowledged it.
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 
-// The controls from now on, until they are set again (input.h).
+// The controls from now on, until they are set again (input.h). Rules that look back judge a change
+// at the tick that the last sample showed: sample first, then set.
 void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
                              uint16_t buttons);
 
@@ -93,9 +94,10 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
 
 // An order to the session's rules: at most FOLIOT_ORDER_BYTES_MAX bytes, reliable and in order, as
 // often as FOLIOT_ORDERS_PER_SECOND_MAX. Copied, and sent again after a reconnection until the
-// server has it. FOLIOT_ORDER_CHAT is text for all. *sequence may be NULL. FOLIOT_STATUS_INVALID:
-// too long, another kind, a spectator, or chat that is not UTF-8; FOLIOT_STATUS_AGAIN: not PLAYING
-// yet; FOLIOT_STATUS_FULL: too many in a second, or too many that the server has not acknowledged.
+// server has it; judged, as a change is, at what the last sample showed. FOLIOT_ORDER_CHAT is text
+// for all. *sequence may be NULL. FOLIOT_STATUS_INVALID: too long, another kind, a spectator, or
+// chat that is not UTF-8; FOLIOT_STATUS_AGAIN: not PLAYING yet; FOLIOT_STATUS_FULL: too many in a
+// second, or too many that the server has not acknowledged.
 FOLIOT_MUST_CHECK foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
                                                     const void *bytes, size_t length,
                                                     uint32_t *sequence);
