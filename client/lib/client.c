@@ -26,7 +26,16 @@ foliot_client_config foliot_client_config_default(void)
                                   .starved_share = 0.001,
                                   .delay_ms_min = 0,
                                   .delay_ms_max = 1500,
-                                  .catch_up_ticks = 16};
+                                  .catch_up_ticks = 16,
+                                  .rollback_ticks_max = 16,
+                                  .rollback_steps = 3};
+}
+
+static bool prediction_valid(const foliot_client_config *config)
+{
+    return !config->predicts ||
+           (config->input_delay < 256 && config->rollback_ticks_max > 0 &&
+            config->rollback_ticks_max <= FOLIOT__PREDICTED_TICKS_MAX && config->rollback_steps > 0);
 }
 
 foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,
@@ -36,7 +45,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
         strlen(config->session) >= FOLIOT_NAME_BYTES || strlen(config->name) >= FOLIOT_NAME_BYTES ||
         strlen(config->address) >= sizeof((foliot_client *)0)->host ||
         !(config->starved_share > 0) || !(config->connect_timeout_ms >= 0) ||
-        config->catch_up_ticks == 0 ||
+        config->catch_up_ticks == 0 || !prediction_valid(config) ||
         (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
         return FOLIOT_STATUS_INVALID;
     foliot_client *c = calloc(1, sizeof *c);
@@ -74,6 +83,7 @@ void foliot_client_destroy(foliot_client *client)
         foliot_transport_disconnect(client->config.transport, client->peer, 0, true);
     if (client->welcomed)
         foliot__buffer_close(&client->buffer);
+    foliot__predict_end(client);
     foliot__lockstep_client_destroy(client->lockstep);
     foliot_scene_destroy(client->scene);
     free(client->setup);
@@ -106,10 +116,12 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
         foliot__stream_take_status(c, e->bytes, e->length);
     else if (c->lockstep && e->length > 0 &&
              (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
-        foliot__lockstep_client_take_relay(c->lockstep, e->bytes, e->length);
+        foliot__predict_take_relay(c, e->bytes, e->length);
     else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
         foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns,
                                             foliot__client_tick_ns(c));
+    else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__EARLY_PACKET)
+        foliot__predict_take_early(c, e->bytes, e->length);
 }
 
 static void take_event(foliot_client *c, const foliot_transport_event *e)
@@ -130,7 +142,8 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
         uint64_t decoded = c->buffer.decoded;
         take_bytes(c, e);
         bool relay = e->length > 0 && (e->bytes[0] == FOLIOT__RELAY_PACKET ||
-                                       e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET);
+                                       e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET ||
+                                       e->bytes[0] == FOLIOT__EARLY_PACKET);
         c->work += relay ? FOLIOT__TICKS_WORK : 0;
         c->work += EVENT_WORK + (c->buffer.decoded > decoded ? c->buffer.decoded - decoded : 0);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // internal.h: what the files of the client library share. connection.c: the connection, from the
-// first attempt to the last. events.c: what a host polls. updates.c: what the session holds beside
-// poses. view.c: what a host asks for. stream.c: snapshots in, inputs out. orders.c: orders out.
-// join.c: control messages. client.c: create and update. Each calls only files before it in this
-// list.
+// first attempt to the last. events.c: what a host polls. orders.c: orders out. updates.c: what the
+// session holds beside poses. predict.c: prediction. view.c: what a host asks for. stream.c:
+// snapshots in, inputs out. join.c: control messages. client.c: create and update. Each calls only
+// files before it in this list.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -12,6 +12,7 @@
 #include "base/pack.h"
 #include "buffer.h"
 #include "lockstep.h"
+#include "predict.h"
 #include "playout.h"
 #include "wire/message.h"
 #include "wire/session_state.h"
@@ -115,6 +116,7 @@ struct foliot_client {
     uint32_t setup_bytes;
     foliot_scene *scene;
     foliot__lockstep_client *lockstep; // NULL: not a lockstep session
+    foliot__predictor predictor;
     foliot__player_name *players;
     foliot__client_orders orders;
     foliot__client_events events;
@@ -138,6 +140,11 @@ struct foliot_client {
     double delay_sum;
     uint64_t delay_count;
     double shown_tick; // of the last sample
+    // The first change of controls that no sample has shown: when, and from the tick on that it is
+    // for (UINT64_MAX: not decided).
+    bool key_waits;
+    uint64_t key_ns, key_tick, key_count;
+    double key_sum_ms;
     foliot_client_statistics statistics;
 };
 
@@ -184,6 +191,7 @@ void foliot__updates_reset(foliot_client *c,
 void foliot__updates_free(foliot_client *c);
 void foliot__updates_state_begun(foliot_client *c); // in lockstep: a state has come, to be stepped
 void foliot__updates_stepped(foliot_client *c);     // in lockstep: what the last step did
+void foliot__updates_predicted(foliot_client *c, const foliot_world *world); // or a predicted one
 void foliot__updates_show(foliot_client *c);        // what is due at the render time
 void foliot__updates_take_message(foliot_client *c, const foliot__game_message *message);
 void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);

@@ -68,6 +68,7 @@ static void make_simulation(foliot_client *c)
 static bool enter_mode(foliot_client *c, const foliot__welcome *w)
 {
     if (!w->lockstep) {
+        foliot__predict_end(c);
         foliot__lockstep_client_destroy(c->lockstep);
         c->lockstep = NULL;
         return true;
@@ -77,6 +78,8 @@ static bool enter_mode(foliot_client *c, const foliot__welcome *w)
                                        &c->lockstep) != FOLIOT_STATUS_OK)
         return false;
     foliot__lockstep_client_reconnect(c->lockstep);
+    if (foliot__predict_begin(c) != FOLIOT_STATUS_OK)
+        return false;
     if (w->scene_bytes == 0)
         make_simulation(c);
     return true;
@@ -84,6 +87,7 @@ static bool enter_mode(foliot_client *c, const foliot__welcome *w)
 
 static void drop_scene(foliot_client *c)
 {
+    foliot__predict_forget(c);
     if (c->lockstep)
         foliot__lockstep_client_forget(c->lockstep);
     foliot_scene_destroy(c->scene);
@@ -179,6 +183,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->clock_set = false;
     c->changed = true; // what is held goes out once more
+    c->key_waits = false;
     foliot__stream_read_kept(c);
 }
 

@@ -185,6 +185,7 @@ static bool begin_from_state(foliot__lockstep_client *l)
     memset(l->held_length, 0, sizeof l->held_length); // of other ticks
     store_state(l);
     l->begun = true;
+    l->begins++;
     return true;
 }
 
@@ -329,6 +330,7 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
         l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
     foliot__tick_log_rewrite(&l->log, l->tick,
                              l->inputs); // numbered: the step may have to be repeated
+    l->input_count = count;
     foliot_tick_inputs tick = {l->inputs, count, l->step_commands.commands, l->step_commands.count};
     if (foliot_simulation_step_tick(&l->simulation, &tick) != FOLIOT_STATUS_OK)
         l->malformed++; // goes on: the server compares digests
@@ -396,16 +398,29 @@ void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8
         l->round_trip_ns += (l->round_trip_ns > 0 ? 0.1 : 1) * (round_trip_ns - l->round_trip_ns);
 }
 
-uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns,
-                                            double tick_ns, uint32_t input_delay)
+bool foliot__lockstep_client_input_time(const foliot__lockstep_client *l, uint64_t now_ns,
+                                        double tick_ns, uint32_t input_delay, double *tick)
 {
     double margin =
         MARGIN_TICKS * tick_ns + MARGIN_DEVIATIONS * l->deadline_deviation_ns + l->late_margin_ns;
     margin = fmax(margin, input_delay * tick_ns - l->round_trip_ns / 2);
-    double tick = ceil(((double)now_ns + margin - l->deadline_ns) / tick_ns);
+    *tick = ((double)now_ns + margin - l->deadline_ns) / tick_ns;
+    return l->deadline_known;
+}
+
+uint64_t foliot__lockstep_client_undecided(const foliot__lockstep_client *l)
+{
+    return l->own_begun && l->own.end > l->log.end ? l->own.end : l->log.end;
+}
+
+uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns,
+                                            double tick_ns, uint32_t input_delay)
+{
+    double time;
+    bool known = foliot__lockstep_client_input_time(l, now_ns, tick_ns, input_delay, &time);
+    double tick = ceil(time);
     uint64_t least = l->own_begun && l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
-    return l->deadline_known && tick > (double)least && tick < (double)least + 1e6 ? (uint64_t)tick
-                                                                                   : least;
+    return known && tick > (double)least && tick < (double)least + 1e6 ? (uint64_t)tick : least;
 }
 
 // Decides all ticks up to this one: unchanged, except for the controls that change with it.

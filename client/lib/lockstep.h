@@ -66,7 +66,9 @@ typedef struct foliot__lockstep_client {
     double deadline_ns, deadline_deviation_ns, late_margin_ns, round_trip_ns;
     uint32_t late, missing;
     foliot__block block; // scratch
-    foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX];
+    foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // of the last step, at its front
+    uint32_t input_count;                          // of them
+    uint64_t begins;                               // states that it began with, so far
     // Relay packets received and input packets sent, counted by size.
     uint64_t relay_packets, relay_bytes, relay_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
     uint64_t shown; // now, or when the controls changed, in 1 / FOLIOT_AIM_PARTS; 0: nothing
@@ -137,6 +139,11 @@ void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
 void foliot__lockstep_client_drop_case(
     foliot__lockstep_client *l); // frees the states of a case that nobody read
 
+// When inputs sent now should take effect, in ticks. False: the server has not said enough yet.
+bool foliot__lockstep_client_input_time(const foliot__lockstep_client *l, uint64_t now_ns,
+                                        double tick_ns, uint32_t input_delay, double *tick);
+// The first tick that inputs sent now can be for.
+uint64_t foliot__lockstep_client_undecided(const foliot__lockstep_client *l);
 // The tick that inputs sent now should be for.
 uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns,
                                             double tick_ns, uint32_t input_delay);

@@ -135,6 +135,18 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
     client->buttons = buttons;
     client->aimed = foliot__client_shown(client);
     client->changed = true;
+    if (client->key_waits)
+        return;
+    client->key_waits = true;
+    client->key_ns = client->now_ns;
+    client->key_tick = UINT64_MAX;
+}
+
+// The change of controls that waits for its first frame is for that tick.
+static void note_key(foliot_client *c, uint64_t tick)
+{
+    if (c->key_waits && c->key_tick == UINT64_MAX)
+        c->key_tick = tick;
 }
 
 static void append_change(foliot_client *c, uint32_t tick)
@@ -148,6 +160,7 @@ static void append_change(foliot_client *c, uint32_t tick)
         change->tick = change[-1].tick;
     change->shown = foliot__shown_before(change->tick, c->aimed);
     c->changed = false;
+    note_key(c, change->tick);
 }
 
 uint64_t foliot__stream_period_ns(const foliot_client *c)
@@ -178,14 +191,14 @@ static void send_inputs(foliot_client *c)
 // -- lockstep
 
 // Steps the closed ticks that have arrived, a bounded number at once, and keeps them to be shown.
-static bool step_closed_ticks(foliot_client *c)
+static uint32_t step_closed_ticks(foliot_client *c)
 {
-    uint32_t steps = 0;
+    uint32_t steps = 0, most = foliot__predict_closed_steps(c);
     uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     foliot__connection_send_response(
         c, response,
         foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, response));
-    while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
+    while (steps < most && foliot__predict_step(c)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
         foliot__updates_stepped(c);
@@ -194,7 +207,7 @@ static bool step_closed_ticks(foliot_client *c)
                    : c->kind.create != foliot_world_kind.create))
             snapshot_complete(c, c->lockstep->tick);
     }
-    return steps > 0;
+    return steps;
 }
 
 static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
@@ -205,22 +218,46 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
     c->statistics.inputs_sent++;
 }
 
-// Once a tick, and right after a step: the server should get digests early.
+// Once a tick, and right after a step: the server should get digests early. A client that predicts
+// sends when its own next tick begins: what is pressed is shown from then on.
+static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
+{
+    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->input_sent_ns;
+    if (c->state != FOLIOT_CLIENT_PLAYING)
+        return false;
+    if (foliot__predict_leads(c))
+        return since >= 2 * period ||
+               (since >= period / 2 && tick >= foliot__lockstep_client_undecided(c->lockstep));
+    return since >= period || (stepped && since >= period / 2);
+}
+
+static uint64_t lockstep_tick(const foliot_client *c)
+{
+    uint64_t least = foliot__lockstep_client_undecided(c->lockstep), tick;
+    if (!foliot__predict_leads(c))
+        return foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, foliot__client_tick_ns(c),
+                                                  c->welcome.input_delay);
+    tick = foliot__predict_input_tick(c);
+    return tick + 1 < least ? least - 1 : tick;
+}
+
 static void send_lockstep(foliot_client *c, bool stepped)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
-    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->input_sent_ns;
+    uint64_t tick = lockstep_tick(c), undecided = foliot__lockstep_client_undecided(c->lockstep);
     bool decided, plays = c->welcome.player != FOLIOT__NO_PLAYER;
-    if (c->state != FOLIOT_CLIENT_PLAYING || (since < period && !(stepped && since >= period / 2)))
+    if (!is_lockstep_due(c, tick, stepped))
         return;
     foliot_input controls = {.player = c->welcome.player, .buttons = c->buttons};
     for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
-    uint64_t tick = foliot__lockstep_client_input_tick(
-        c->lockstep, c->now_ns, foliot__client_tick_ns(c), c->welcome.input_delay);
     c->lockstep->shown = c->changed ? c->aimed : foliot__client_shown(c);
     size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays,
                                                    c->changed ? &controls : NULL, &decided, bytes);
+    if (decided)
+        note_key(c, tick);
+    if (plays && c->lockstep->own_begun && (decided || tick >= undecided))
+        foliot__predict_decided(c, tick, decided ? &controls : NULL);
     c->changed &= !decided;
     send_packet(c, bytes, length);
     send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
@@ -231,8 +268,13 @@ void foliot__stream_update(foliot_client *c)
 {
     bool steps = !c->leaving &&
                  c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
-    if (c->lockstep)
-        send_lockstep(c, steps && step_closed_ticks(c));
-    else
+    if (!c->lockstep) {
         send_inputs(c);
+        return;
+    }
+    uint32_t closed = steps ? step_closed_ticks(c) : 0;
+    foliot__predict_tick(c);
+    send_lockstep(c, closed > 0);
+    if (steps)
+        foliot__predict_update(c, closed);
 }

@@ -5,11 +5,14 @@
 // `newest` without the records that wait. Trusts no length and no number.
 #include "internal.h"
 
+#include "foliot/contact.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "wire/step_changes.h"
 
+#define HITS_MAX 64 // of one step
 #define SLOTS_WORK 4 // slots of a table that are set up for one unit of an update's work
 
 // -- events
@@ -265,8 +268,20 @@ static const foliot_world *stepped_world(const foliot_client *client)
     return client->lockstep ? foliot__lockstep_client_world(client->lockstep) : NULL;
 }
 
+// Gives an event of a step: of a client that predicts only once, whichever world had it first.
+static void give_event(foliot_client *c, foliot_client_event *e, bool predicted)
+{
+    foliot__prediction_events *events = &c->predictor.events;
+    bool given = predicted               ? foliot__prediction_events_predict(events, e)
+                 : c->predictor.worlds ? foliot__prediction_events_confirm(events, e)
+                                       : true;
+    if (given)
+        foliot__events_add(c, e, "", 0);
+}
+
 // The events of the last step in lockstep, from the world that was stepped.
-static void add_world_event(foliot_client *c, const foliot_world *world, const foliot_event *event)
+static void add_world_event(foliot_client *c, const foliot_world *world, const foliot_event *event,
+                            bool predicted)
 {
     foliot_client_event e = event_of(FOLIOT_CLIENT_SPAWNED, foliot_world_get_tick(world));
     switch ((foliot_event_kind)event->kind) {
@@ -292,7 +307,35 @@ static void add_world_event(foliot_client *c, const foliot_world *world, const f
     default:
         return;
     }
-    foliot__events_add(c, &e, "", 0);
+    give_event(c, &e, predicted);
+}
+
+// What can be heard. Clients that do not predict look at their world.
+static void add_hits(foliot_client *c, const foliot_world *world, bool predicted)
+{
+    uint32_t count;
+    const foliot_hit_event *hits = foliot_world_get_hit_events(world, &count);
+    for (uint32_t i = 0; i < count && i < HITS_MAX; i++) {
+        foliot_client_event e = event_of(FOLIOT_CLIENT_HIT, foliot_world_get_tick(world));
+        e.slot = hits[i].a;
+        e.value = hits[i].b;
+        give_event(c, &e, predicted);
+    }
+}
+
+static void add_world_events(foliot_client *c, const foliot_world *world, bool predicted)
+{
+    uint32_t count;
+    const foliot_event *events = foliot_world_get_events(world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_world_event(c, world, &events[i], predicted);
+    if (c->predictor.worlds)
+        add_hits(c, world, predicted);
+}
+
+void foliot__updates_predicted(foliot_client *c, const foliot_world *world)
+{
+    add_world_events(c, world, true);
 }
 
 static void emit_stepped(void *user, const uint8_t *bytes, size_t length)
@@ -327,16 +370,13 @@ void foliot__updates_stepped(foliot_client *c)
 {
     const foliot_world *world = stepped_world(c);
     const foliot_command_list *commands = &c->lockstep->step_commands;
-    uint32_t count;
     if (!world)
         return;
     if (c->writer) {
         foliot__update_begin(c->writer, c->updates.newest.slots_max, emit_stepped, c);
         foliot__write_step(c->writer, &c->updates.newest, world, commands, &c->updates.scratch);
     }
-    const foliot_event *events = foliot_world_get_events(world, &count);
-    for (uint32_t i = 0; i < count; i++)
-        add_world_event(c, world, &events[i]);
+    add_world_events(c, world, false);
     for (uint32_t i = 0; i < commands->count; i++) {
         const foliot_command *command = &commands->commands[i];
         foliot_client_event e = event_of(FOLIOT_CLIENT_VAR, foliot_world_get_tick(world));

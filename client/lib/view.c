@@ -40,12 +40,8 @@ static void show_spawns(foliot_client *client, foliot_sample *sample)
                                 s->slot_count, sample);
 }
 
-foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
+static foliot_status sample_buffer(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
 {
-    if (client->lockstep && client->kind.create != foliot_world_kind.create)
-        return FOLIOT_STATUS_UNSUPPORTED;
-    if (!client->welcomed || !client->playout.started)
-        return FOLIOT_STATUS_AGAIN;
     // The render time never goes back, neither for a late snapshot nor after a reconnect.
     double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     double extrapolate = EXTRAPOLATE_MS * 1e6 / foliot__client_tick_ns(client);
@@ -53,13 +49,41 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     if (status != FOLIOT_STATUS_OK)
         return status;
     place_static(client, sample);
-    client->shown_tick = sample->render_tick = fmax(sample->render_tick, client->shown_tick);
-    foliot__updates_show(client);
-    show_spawns(client, sample);
-    client->statistics.samples++;
-    client->statistics.samples_starved += sample->starved;
     client->delay_sum += foliot__playout_delay_ms(&client->playout);
     client->delay_count++;
+    return FOLIOT_STATUS_OK;
+}
+
+// How long the oldest change of controls that was not shown has taken.
+static void time_key(foliot_client *c, uint64_t now_ns, double tick)
+{
+    if (!c->key_waits || c->key_tick == UINT64_MAX || tick <= (double)c->key_tick)
+        return;
+    double ms = now_ns > c->key_ns ? (double)(now_ns - c->key_ns) * 1e-6 : 0;
+    c->key_waits = false;
+    c->key_sum_ms += ms;
+    c->key_count++;
+    c->statistics.key_to_screen_ms = c->key_sum_ms / (double)c->key_count;
+    c->statistics.key_to_screen_max_ms = fmax(c->statistics.key_to_screen_max_ms, ms);
+}
+
+foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
+{
+    if (client->lockstep && client->kind.create != foliot_world_kind.create)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    if (!client->welcomed || !client->playout.started)
+        return FOLIOT_STATUS_AGAIN;
+    bool predicted = foliot__predict_sample(client, now_ns, sample);
+    foliot_status status = predicted ? FOLIOT_STATUS_OK : sample_buffer(client, now_ns, sample);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    client->shown_tick = sample->render_tick = fmax(sample->render_tick, client->shown_tick);
+    foliot__updates_show(client);
+    if (!predicted)
+        show_spawns(client, sample);
+    client->statistics.samples++;
+    client->statistics.samples_starved += sample->starved;
+    time_key(client, now_ns, sample->render_tick);
     return FOLIOT_STATUS_OK;
 }
 
@@ -242,5 +266,6 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     s.snapshots_too_large = client->too_large_before + client->buffer.dropped;
     if (client->lockstep)
         add_lockstep(client->lockstep, &s);
+    foliot__predict_count(client, &s);
     return s;
 }

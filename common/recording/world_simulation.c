@@ -87,6 +87,13 @@ static foliot_status restore(void *self, const void *bytes, size_t length)
     return foliot_world_restore(hosted->world, bytes, length);
 }
 
+static void copy(void *self, const void *from)
+{
+    foliot_hosted_world *hosted = self;
+    FOLIOT_ASSERT(foliot_world_get_bytes(hosted->world) == foliot_world_get_bytes(world_of(from)));
+    foliot_world_copy(hosted->world, world_of(from));
+}
+
 static foliot_digest digest(const void *self)
 {
     return foliot_world_get_digest(world_of(self));
@@ -171,4 +178,5 @@ const foliot_simulation_kind foliot_world_kind = {
     .stages = stages,
     .stage_count = FOLIOT_STAGE_COUNT,
     .watch = watch,
+    .copy = copy,
 };

@@ -153,6 +153,24 @@ foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__
     return r.status;
 }
 
+size_t foliot__early_encode(const foliot__early *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+{
+    foliot__writer w = begin_packet(bytes, FOLIOT__EARLY_PACKET);
+    foliot__write_u32(&w, packet->first);
+    put_block(&w, packet->ticks, packet->block, packet->block_length);
+    return written(&w);
+}
+
+foliot_status foliot__early_decode(const uint8_t *bytes, size_t length, foliot__early *packet)
+{
+    foliot__reader r = open_packet(bytes, length, FOLIOT__EARLY_PACKET);
+    packet->first = foliot__read_u32(&r);
+    take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
+    if (packet->ticks == 0 || packet->ticks > FOLIOT__EARLY_TICKS_MAX || packet->block_length == 0)
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
+    return r.status;
+}
+
 size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet,
                                       uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {

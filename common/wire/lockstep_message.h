@@ -19,6 +19,9 @@
 #define FOLIOT__LOCKSTEP_STATUS_PACKET 21 // server
 #define FOLIOT__RELAY_COMMANDS_PACKET                                                              \
     24 // server: a relay packet of ticks some of which have commands
+#define FOLIOT__EARLY_PACKET                                                                       \
+    26 // client: asks for inputs of ticks that are not closed; server: some of them
+#define FOLIOT__EARLY_TICKS_MAX 1024 // that an early packet spans
 
 #define FOLIOT__RUNS_MAX 8
 #define FOLIOT__BLOCK_BUDGET                                                                       \
@@ -58,6 +61,15 @@ typedef struct foliot__relay {
     size_t runs_length;  // 0: none of them
 } foliot__relay;
 
+// Inputs for ticks that are not closed yet: what some players will do. A tick that is not here, and
+// a player who is not, may yet do anything.
+typedef struct foliot__early {
+    uint32_t first; // tick of the block's first
+    uint32_t ticks; // of the block, at least 1
+    const uint8_t *block;
+    size_t block_length;
+} foliot__early;
+
 typedef struct foliot__lockstep_status {
     uint32_t tick;          // the server's next
     foliot__tick_acks acks; // of the client's own ticks
@@ -78,6 +90,14 @@ foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
                                             foliot__lockstep_input *packet);
 size_t foliot__relay_encode(const foliot__relay *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
 foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__relay *packet);
+size_t foliot__early_encode(const foliot__early *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
+foliot_status foliot__early_decode(const uint8_t *bytes, size_t length, foliot__early *packet);
+// A client asks for early packets, for the next FOLIOT__EARLY_ASKED_NS: one byte.
+#define FOLIOT__EARLY_ASKED_NS 3000000000u
+static inline bool foliot__early_is_asked(const uint8_t *bytes, size_t length)
+{
+    return length == 1 && bytes[0] == FOLIOT__EARLY_PACKET;
+}
 size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet,
                                       uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
 foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length,

@@ -49,10 +49,20 @@ typedef struct foliot_client_config {
     uint32_t catch_up_ticks;                  // that one update steps, at most; > 0
     const foliot_simulation_kind *simulation; // what to step; copied; NULL: foliot_world_kind
     const foliot_host *step_host;             // for the steps of a world; copied; or NULL
+    // A player predicts: own inputs act at once in a world that runs ahead of the closed ticks, and
+    // what was guessed wrongly is stepped again. Costs two more worlds.
+    bool predicts;
+    uint32_t input_delay;        // ticks after which own inputs are shown, at least; below 256
+    uint32_t rollback_ticks_max; // that are guessed, 1 to 32: beyond them the input delay grows
+    uint32_t rollback_steps;     // that are stepped again in one update, about; > 0
+    // A clock in nanoseconds that steps are measured with: where they take more than a quarter of a
+    // tick the client does not predict. NULL: they are cheap enough.
+    uint64_t (*clock)(void *user);
+    void *clock_user;
 } foliot_client_config;
 // 127.0.0.1, FOLIOT_PORT_DEFAULT, the first session, "player", 30 s to connect, reconnects; a
-// starved share of 0.001, delays of 0 to 1500 ms, 16 ticks to catch up. The caller sets the
-// transport.
+// starved share of 0.001, delays of 0 to 1500 ms, 16 ticks to catch up; no prediction, and where it
+// is asked for, no input delay, 16 ticks at most and 3 steps. The caller sets the transport.
 foliot_client_config foliot_client_config_default(void);
 
 // Begins to connect. FOLIOT_STATUS_INVALID: no transport, a text that is missing or too long, or a
@@ -113,6 +123,8 @@ typedef enum foliot_client_event_kind {
     FOLIOT_CLIENT_CHAT,         // player; bytes: text
     FOLIOT_CLIENT_VAR,   // text: its key; value: foliot_var_type of the new value, 0: removed
     FOLIOT_CLIENT_ENDED, // a command ended the session; text: the reason
+    FOLIOT_CLIENT_HIT,   // to clients that predict: two bodies collided; slot, value: their slots
+    FOLIOT_CLIENT_CANCELLED, // what was predicted did not happen; identity: of which event
 } foliot_client_event_kind;
 typedef struct foliot_client_event {
     foliot_client_event_kind kind;
@@ -122,6 +134,10 @@ typedef struct foliot_client_event {
     uint32_t value;
     const uint8_t *bytes; // a text ends with a zero, which is not counted; what is in it is the
     size_t length;        // game's and other players', and is printable only as names are
+    // The event is of the predicted world. It is not given again when it is confirmed, so that each
+    // sound is heard once. If the closed ticks turn out to be without it, CANCELLED follows.
+    bool predicted;
+    uint64_t identity; // of an event that was or may be predicted; 0: of others
 } foliot_client_event;
 // Takes the next event; false if there is none. Where samples are taken, an event comes when the
 // render time reaches its tick. What it points to is valid until the next call and update. Events
@@ -169,11 +185,24 @@ bool foliot_client_get_lockstep(const foliot_client *client);
 // What the client steps, valid until the next update. NULL: not in lockstep, or no state has come.
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client);
 
+typedef enum foliot_prediction {
+    FOLIOT_PREDICTION_OFF, // not asked for, not in lockstep, or a spectator
+    FOLIOT_PREDICTION_WAITS, // until the state and the clock are known, and the ticks are caught up
+    FOLIOT_PREDICTION_ON,
+    FOLIOT_PREDICTION_SLOW,   // not possible: a step takes more than a quarter of a tick
+    FOLIOT_PREDICTION_MEMORY, // not possible: the worlds are too large, or cannot be copied
+} foliot_prediction;
+foliot_prediction foliot_client_get_prediction(const foliot_client *client);
+// The predicted simulation, ahead of foliot_client_get_simulation, valid until the next update.
+// NULL: there is none now. Its state is a guess: it belongs in no digest, no report and no file.
+const foliot_simulation *foliot_client_get_predicted(const foliot_client *client);
+
 // Takes what the server found when this client's digests differed from its own; false if there is
 // nothing. Call it after each update: what *found points to is valid until the next one.
 bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found);
 
 // The bodies at the render time: all slots of the newest snapshot; flags 0 where there is no body.
+// While predicting: at the predicted time, which own inputs act on at once.
 typedef struct foliot_sample {
     double render_tick; // in ticks, fractional, never falling
     uint32_t count;
@@ -248,7 +277,19 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
     X(double, relay_bytes_max)                                                                     \
     X(double, input_bytes_mean)            /* packets that this client sent */                     \
     X(double, input_bytes_p99)                                                                     \
-    X(double, input_bytes_max)
+    X(double, input_bytes_max)                                                                     \
+    X(uint64_t, rollbacks)                 /* prediction, here and below: wrong guesses */  \
+    X(uint64_t, corrections)               /* that moved a body by more than a millimetre */       \
+    X(uint64_t, corrections_own)           /* that moved the player's own */                       \
+    X(uint64_t, ticks_predicted)           /* stepped in predicted worlds */                       \
+    X(uint64_t, early_received)            /* inputs before their tick was closed */               \
+    X(uint64_t, early_dropped)             /* of them not kept: far away, or too many */           \
+    X(uint64_t, events_cancelled)                                                                  \
+    X(double, prediction_ticks)            /* that the shown tick is ahead of the closed ones */   \
+    X(double, input_delay_ticks)           /* now */                                               \
+    X(double, key_to_screen_ms)            /* from new controls to their first frame; mean */ \
+    X(double, key_to_screen_max_ms)                                                                \
+    X(double, step_us)                     /* of a tick, by the config's clock; recent mean */
 // clang-format on
 typedef struct foliot_client_statistics {
 #define FOLIOT_CLIENT_STATISTIC_FIELD(type, name) type name;

@@ -249,6 +249,9 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(holes_put_off)                /* to a later tick: the work of one is bounded */              \
     X(ticks_too_large)              /* for a packet: sent reliably */                              \
     X(relays_spared)                /* not sent to a silent peer */                                \
+    X(early_sent)                   /* packets of inputs before their tick is closed */            \
+    X(early_bytes_sent)                                                                            \
+    X(early_dropped)                /* inputs: too many waited */                                  \
     X(ticks_missing)                /* closed without an input packet of some player */            \
     X(inputs_superseded)            /* so late that a newer one had acted */                       \
     X(inputs_stale)                 /* for a tick that is no longer kept */                        \

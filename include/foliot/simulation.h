@@ -107,6 +107,9 @@ typedef struct foliot_simulation_kind {
     // as there.
     uint32_t (*order)(const void *self, const foliot_order *order, foliot_command *commands,
                       uint32_t capacity);
+    // Makes `self` equal to `from`, an instance of the same setup: for prediction, some times a
+    // second. It cannot fail. NULL: by capture and restore, slower.
+    void (*copy)(void *self, const void *from);
 } foliot_simulation_kind;
 
 // An instance, by value. The maker of `self` destroys it. `setup` is what it was made from; it is
@@ -143,6 +146,11 @@ FOLIOT_MUST_CHECK foliot_status foliot_simulation_capture(const foliot_simulatio
 // What `restore` returns; FOLIOT_STATUS_INVALID beyond FOLIOT_SIMULATION_BYTES_MAX.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_restore(foliot_simulation *simulation,
                                                           const void *bytes, size_t length);
+
+// Makes `simulation` equal to `from`; both are of one kind and one setup. FOLIOT_STATUS_MEMORY, and
+// what `restore` returns, where the kind has no `copy`.
+FOLIOT_MUST_CHECK foliot_status foliot_simulation_copy(foliot_simulation *simulation,
+                                                       const foliot_simulation *from);
 
 // "finish" where a step is one stage. NULL beyond the last.
 const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind,

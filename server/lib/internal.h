@@ -373,6 +373,13 @@ void foliot__peer_violated(foliot__session *session, foliot__peer *peer,
 bool foliot__peer_floods(foliot__session *session,
                          foliot__peer *peer); // a packet too many, to be left unread
 
+// early.c
+void foliot__early_ask(foliot__session *session, foliot__peer *peer); // it predicts
+// Inputs that came in time for a tick that is not closed.
+void foliot__early_add(foliot__session *session, uint64_t tick, const foliot_input *inputs,
+                       uint32_t count);
+void foliot__early_update(foliot__session *session); // hands them on
+
 // stream.c
 void foliot__stream_restart(foliot__stream *stream);
 void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep.h: what the server keeps for a lockstep session. lockstep.c sends closed ticks and takes
-// what comes back; stream.c holds players' inputs until their tick is closed; keyframe.c and
+// what comes back; stream.c holds players' inputs until their tick is closed; early.c
+// hands them on before; keyframe.c and
 // late_join.c save states and send them to newcomers; desync_check.c compares digests,
 // divergence_search.c finds where they differ, misbehaviour.c counts what no honest client says.
 #ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
@@ -38,6 +39,8 @@
     4096u // what was sent before the state may take as long as at this rate
 #define FOLIOT__SILENT_NS                                                                          \
     10000000000u // a peer that says nothing for so long is given up, though its transport answers
+#define FOLIOT__EARLY_QUEUE 256u       // inputs that wait to be handed on early
+#define FOLIOT__EARLY_BLOCK_BYTES 256u // of one packet
 #define FOLIOT__RESTARTS_MAX 4 // states that one peer is sent anew, before it is given up
 
 typedef enum foliot__violation {
@@ -106,7 +109,17 @@ typedef struct foliot__lockstep_peer {
     uint64_t search_ns; // not before
     uint16_t echo_ms;
     uint32_t stamp;
+    uint64_t early_until_ns; // it predicts: what others will do is of use to it
 } foliot__lockstep_peer;
+
+// Inputs for ticks to come that were not handed on yet, by tick and player.
+typedef struct foliot__early_queue {
+    uint64_t ticks[FOLIOT__EARLY_QUEUE];
+    foliot_input inputs[FOLIOT__EARLY_QUEUE];
+    uint32_t count;
+    uint64_t until_ns;    // some peer has asked for them
+    uint64_t sent_before; // a packet went out before this tick was closed: the next one waits
+} foliot__early_queue;
 
 // The search for one peer's divergence; the others wait.
 typedef struct foliot__divergence_search {
@@ -140,6 +153,7 @@ typedef struct foliot__lockstep {
     foliot_digest *digests; // by tick, as many
     foliot__divergence_search search;
     foliot__stream *streams; // a player each
+    foliot__early_queue early;
     foliot__keyframe *keyframes;
     uint32_t keyframe_count, keyframe_ticks;
     uint64_t hole_work;       // that may still be done in this tick

@@ -168,6 +168,10 @@ static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8
                           size_t length)
 {
     foliot__lockstep_input packet;
+    if (foliot__early_is_asked(bytes, length)) {
+        foliot__early_ask(peer->session, peer);
+        return;
+    }
     if (foliot__lockstep_input_decode(bytes, length, &packet) != FOLIOT_STATUS_OK) {
         foliot__peer_malformed(server, peer);
         return;
@@ -294,8 +298,10 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
         take_event(server, &event);
     expire_silent_peers(server);
     foliot__watch_update(server);
-    for (uint32_t i = 0; i < server->session_count; i++)
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        foliot__early_update(server->sessions[i]);
         foliot__session_update(server->sessions[i]);
+    }
     foliot__bulk_update(server);
     reap_peers(server);
     foliot_transport_flush(server->config.transport, now_ns);

@@ -47,6 +47,13 @@ static void take_late(foliot__session *s, foliot__stream *stream, uint64_t tick,
     counters->inputs += count;
 }
 
+static void take_in_time(foliot__session *s, uint64_t tick, const foliot_input *inputs,
+                         uint32_t count)
+{
+    s->server->counters.inputs += count;
+    foliot__early_add(s, tick, inputs, count);
+}
+
 static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
                       const foliot_input *inputs, uint32_t count)
 {
@@ -71,7 +78,7 @@ static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
     else if (tick < stream->given && count)
         take_late(s, stream, tick, inputs, count);
     else
-        counters->inputs += count;
+        take_in_time(s, tick, inputs, count);
 }
 
 static bool only_own_controls(const foliot__block *block, uint32_t player)

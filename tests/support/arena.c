@@ -67,7 +67,8 @@ static void open_session(arena *a, const arena_options *options)
     foliot_session_config session = {.name = "main",
                                      .scene = &a->scene,
                                      .pace_hz = 60,
-                                     .mode = FOLIOT_SESSION_LOCKSTEP,
+                                     .mode = options->snapshots ? FOLIOT_SESSION_SNAPSHOTS
+                                                                : FOLIOT_SESSION_LOCKSTEP,
                                      .input_delay = options->input_delay,
                                      .spectator_delay_s = options->spectator_delay_s,
                                      .refuses_forced = options->refuses_forced,
@@ -120,7 +121,10 @@ arena *arena_create(const arena_options *options)
     a->now_ns = 1000000000u;
     a->step_ns = 1000000;
     a->rng = foliot__rng_seeded(7);
-    make_scene(a, options->players ? options->players : 4);
+    if (options->scene)
+        a->scene = *options->scene;
+    else
+        make_scene(a, options->players ? options->players : 4);
     if (options->rules)
         make_game(a, options->rules);
     foliot_transport_config wire = foliot_transport_config_default();

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// predict.c: lets a client predict (predict.h). Whatever happens in predicted worlds, nothing of it
+// is sent: digests, responses and acknowledgements are lockstep.c's, of the confirmed world.
+#include "internal.h"
+
+#include <math.h>
+
+#define STEPS_TIMED 32        // before a step is called slow
+#define STEP_SHARE_MAX 0.25   // of a tick
+#define EARLIER_TICKS 0.75 // a tick is decided as it begins: no margin for a late packet is needed
+#define JUMP_STEPS 64         // of a snapshot's position: less is no jump
+#define ASK_EVERY_NS 1000000000u
+#define UPDATE_TICKS_MAX 8 // of a slow host's update that are made up for at once
+
+static bool predicts_here(const foliot_client *c)
+{
+    return c->predictor.worlds && c->lockstep && c->welcome.player != FOLIOT__NO_PLAYER;
+}
+
+// -- what the worlds say
+
+static uint32_t line_index(const foliot__prediction *p, const foliot__line *line)
+{
+    return line == &p->lines[1];
+}
+
+static uint32_t own_slot(const foliot_client *c, const foliot_world *world)
+{
+    return foliot_world_get_player_body(world, c->welcome.player);
+}
+
+// A line that cannot be shown is not predicted.
+static void line_stepped(void *user, const foliot__line *line)
+{
+    foliot_client *c = user;
+    foliot__prediction *p = c->predictor.worlds;
+    const foliot_world *world = foliot__line_world(line);
+    if (!world)
+        return;
+    if (foliot__prediction_view_take(&c->predictor.view, line_index(p, line), world) !=
+        FOLIOT_STATUS_OK)
+        p->failed = true;
+    if (line->tick > c->lockstep->tick)
+        foliot__updates_predicted(c, world);
+}
+
+static void line_replaced(void *user)
+{
+    foliot_client *c = user;
+    const foliot__prediction *p = c->predictor.worlds;
+    const foliot_world *world = foliot__line_world(p->predicted);
+    if (world)
+        foliot__prediction_view_replace(&c->predictor.view, line_index(p, p->shadow),
+                                        line_index(p, p->predicted), own_slot(c, world));
+}
+
+// -- beginning and ending
+
+foliot_status foliot__predict_begin(foliot_client *c)
+{
+    foliot__predictor *predictor = &c->predictor;
+    if (!c->config.predicts || c->config.spectates)
+        return FOLIOT_STATUS_OK;
+    if (!predictor->worlds && foliot__prediction_create(&predictor->worlds) != FOLIOT_STATUS_OK)
+        return FOLIOT_STATUS_MEMORY;
+    if (foliot__prediction_events_open(&predictor->events) != FOLIOT_STATUS_OK)
+        return FOLIOT_STATUS_MEMORY;
+    foliot__prediction *p = predictor->worlds;
+    foliot__prediction_restart(p);
+    p->ticks_max = c->config.rollback_ticks_max;
+    p->player = c->welcome.player;
+    p->stepped = line_stepped;
+    p->replaced = line_replaced;
+    p->user = c;
+    foliot__prediction_view_restart(&predictor->view);
+    predictor->view.dt = c->welcome.dt;
+    predictor->view.jump = JUMP_STEPS * c->welcome.format.position_step;
+    foliot__prediction_events_clear(&predictor->events);
+    predictor->clock = (foliot__prediction_clock){0};
+    predictor->asked_ns = 0;
+    predictor->slow = false;
+    predictor->steps_timed = 0;
+    predictor->step_ns = 0;
+    return FOLIOT_STATUS_OK;
+}
+
+void foliot__predict_forget(foliot_client *c)
+{
+    if (c->predictor.worlds)
+        foliot__prediction_forget(c->predictor.worlds);
+    foliot__prediction_view_restart(&c->predictor.view);
+}
+
+void foliot__predict_end(foliot_client *c)
+{
+    foliot__prediction_destroy(c->predictor.worlds);
+    c->predictor.worlds = NULL;
+    foliot__prediction_view_close(&c->predictor.view);
+    foliot__prediction_events_close(&c->predictor.events);
+}
+
+// -- time
+
+static uint64_t backlog(const foliot_client *c)
+{
+    return foliot__lockstep_client_backlog(c->lockstep);
+}
+
+bool foliot__predict_leads(const foliot_client *c)
+{
+    return predicts_here(c) && c->lockstep->begun && c->predictor.clock.known &&
+           !c->predictor.slow && !c->predictor.worlds->failed;
+}
+
+void foliot__predict_tick(foliot_client *c)
+{
+    foliot__prediction_clock_aim aim = {.ticks_max = c->config.rollback_ticks_max,
+                                        .input_delay = c->config.input_delay};
+    double tick_ns = foliot__client_tick_ns(c);
+    if (!predicts_here(c) || !c->lockstep->begun || c->state != FOLIOT_CLIENT_PLAYING ||
+        backlog(c) > c->config.rollback_ticks_max ||
+        !foliot__lockstep_client_input_time(c->lockstep, c->now_ns, tick_ns,
+                                            c->welcome.input_delay, &aim.input))
+        return;
+    aim.confirmed = c->lockstep->tick;
+    aim.input -= EARLIER_TICKS;
+    if (fabs(aim.input - (double)aim.confirmed) < FOLIOT__OWN_TICKS / 2) // else the server's
+        foliot__prediction_clock_update(&c->predictor.clock, c->now_ns, tick_ns, &aim);
+}
+
+uint64_t foliot__predict_input_tick(const foliot_client *c)
+{
+    return foliot__prediction_clock_input_tick(&c->predictor.clock);
+}
+
+void foliot__predict_decided(foliot_client *c, uint64_t tick, const foliot_input *controls)
+{
+    if (predicts_here(c))
+        foliot__prediction_decide(c->predictor.worlds, tick, controls);
+}
+
+// -- steps
+
+// A host that updates seldom has more to do at once.
+static uint32_t due_ticks(const foliot_client *c)
+{
+    double passed = ceil(c->predictor.clock.passed - 0.5);
+    return passed < 1 ? 1 : passed > UPDATE_TICKS_MAX ? UPDATE_TICKS_MAX : (uint32_t)passed;
+}
+
+uint32_t foliot__predict_closed_steps(const foliot_client *c)
+{
+    uint32_t most = c->config.catch_up_ticks,
+             due = due_ticks(c) * (1 + c->config.rollback_steps);
+    bool calm = foliot__predict_leads(c) && backlog(c) <= c->config.rollback_ticks_max;
+    return calm && due < most ? due : most;
+}
+
+static void time_step(foliot_client *c, double step_ns)
+{
+    foliot__predictor *predictor = &c->predictor;
+    predictor->steps_timed += predictor->steps_timed < STEPS_TIMED;
+    predictor->step_ns += (step_ns - predictor->step_ns) / predictor->steps_timed;
+    predictor->slow |= predictor->steps_timed == STEPS_TIMED &&
+                       predictor->step_ns > STEP_SHARE_MAX * foliot__client_tick_ns(c);
+}
+
+bool foliot__predict_step(foliot_client *c)
+{
+    uint64_t (*clock)(void *) = c->config.clock;
+    uint64_t began = clock ? clock(c->config.clock_user) : 0;
+    if (!foliot__lockstep_client_step(c->lockstep))
+        return false;
+    if (clock)
+        time_step(c, (double)(clock(c->config.clock_user) - began));
+    if (predicts_here(c))
+        foliot__prediction_confirm(c->predictor.worlds, c->lockstep);
+    return true;
+}
+
+static void ask_for_early(foliot_client *c)
+{
+    const uint8_t packet = FOLIOT__EARLY_PACKET;
+    if (c->predictor.asked_ns && c->now_ns - c->predictor.asked_ns < ASK_EVERY_NS)
+        return;
+    c->predictor.asked_ns = c->now_ns;
+    foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, &packet, 1);
+}
+
+static void cancel_events(foliot_client *c)
+{
+    foliot_client_event event;
+    while (foliot__prediction_events_cancel(&c->predictor.events, c->lockstep->tick, &event)) {
+        c->predictor.cancelled++;
+        foliot__events_add(c, &event, "", 0);
+    }
+}
+
+void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
+{
+    foliot__predictor *predictor = &c->predictor;
+    if (!foliot__predict_leads(c)) {
+        if (predicts_here(c) && (predictor->slow || !c->lockstep->begun))
+            foliot__prediction_restart(predictor->worlds);
+        return;
+    }
+    uint32_t due = due_ticks(c), most = due * (2 + c->config.rollback_steps);
+    double shown = ceil(foliot__prediction_clock_shown(&predictor->clock));
+    uint64_t target = shown > 0 ? (uint64_t)shown : 0;
+    if (target > predictor->worlds->own_end)
+        target = predictor->worlds->own_end; // what is not decided is not shown
+    foliot__prediction_update(predictor->worlds, c->lockstep, target,
+                              most > closed_steps ? most - closed_steps : 1,
+                              due * c->config.rollback_steps);
+    cancel_events(c);
+    if (c->state == FOLIOT_CLIENT_PLAYING)
+        ask_for_early(c);
+}
+
+void foliot__predict_take_relay(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot__lockstep_client_take_relay(c->lockstep, bytes, length);
+    if (c->predictor.worlds)
+        foliot__prediction_learn(c->predictor.worlds);
+}
+
+void foliot__predict_take_early(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    if (predicts_here(c) && !foliot__prediction_take_early(c->predictor.worlds, c->lockstep, bytes,
+                                                           length))
+        c->lockstep->malformed++;
+}
+
+// -- what a host asks for
+
+static const foliot__line *shown_line(const foliot_client *c)
+{
+    return foliot__predict_leads(c) ? foliot__prediction_shown(c->predictor.worlds) : NULL;
+}
+
+bool foliot__predict_sample(foliot_client *c, uint64_t now_ns, foliot_sample *sample)
+{
+    foliot__predictor *predictor = &c->predictor;
+    const foliot__line *line = shown_line(c);
+    const foliot_world *world = line ? foliot__line_world(line) : NULL;
+    if (!world)
+        return false;
+    double since = now_ns > predictor->clock.now_ns
+                       ? (double)(now_ns - predictor->clock.now_ns) / foliot__client_tick_ns(c)
+                       : 0;
+    double tick = foliot__prediction_clock_shown(&predictor->clock) + since;
+    if (!foliot__prediction_view_sample(&predictor->view, line_index(predictor->worlds, line),
+                                        fmax(tick, c->shown_tick), own_slot(c, world), sample))
+        return false;
+    sample->starved = tick > sample->render_tick + 1; // the closed ticks do not come
+    return true;
+}
+
+foliot_prediction foliot_client_get_prediction(const foliot_client *client)
+{
+    if (!predicts_here(client))
+        return FOLIOT_PREDICTION_OFF;
+    if (client->predictor.worlds->failed)
+        return FOLIOT_PREDICTION_MEMORY;
+    if (client->predictor.slow)
+        return FOLIOT_PREDICTION_SLOW;
+    return shown_line(client) ? FOLIOT_PREDICTION_ON : FOLIOT_PREDICTION_WAITS;
+}
+
+const foliot_simulation *foliot_client_get_predicted(const foliot_client *client)
+{
+    const foliot__line *line = shown_line(client);
+    return line ? &line->simulation : NULL;
+}
+
+void foliot__predict_count(const foliot_client *c, foliot_client_statistics *s)
+{
+    const foliot__predictor *predictor = &c->predictor;
+    const foliot__prediction *p = predictor->worlds;
+    s->step_us = predictor->step_ns * 1e-3;
+    if (!p)
+        return;
+    const foliot__line *line = shown_line(c);
+    s->rollbacks = p->rollbacks;
+    s->corrections = predictor->view.corrections;
+    s->corrections_own = predictor->view.corrections_own;
+    s->ticks_predicted = p->steps;
+    s->early_received = p->early_received;
+    s->early_dropped = p->early_dropped;
+    s->events_cancelled = predictor->cancelled;
+    s->input_delay_ticks = predictor->clock.delay;
+    s->prediction_ticks = line ? (double)line->tick - (double)c->lockstep->tick : 0;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+// prediction.c: guesses, and the worlds that are stepped by them (prediction.h). Reads the
+// confirmed world and never changes it.
+#include "prediction.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTHING_WRONG UINT64_MAX
+
+foliot_status foliot__prediction_create(foliot__prediction **out)
+{
+    foliot__prediction *p = calloc(1, sizeof *p);
+    if (!p)
+        return FOLIOT_STATUS_MEMORY;
+    p->predicted = &p->lines[0];
+    p->shadow = &p->lines[1];
+    for (int i = 0; i < 2; i++)
+        if (foliot__tick_log_init(&p->lines[i].used, 2 * FOLIOT__PREDICTED_TICKS_MAX,
+                                  FOLIOT__PREDICTED_INPUTS) != FOLIOT_STATUS_OK) {
+            foliot__prediction_destroy(p);
+            return FOLIOT_STATUS_MEMORY;
+        }
+    foliot__prediction_restart(p);
+    *out = p;
+    return FOLIOT_STATUS_OK;
+}
+
+void foliot__prediction_destroy(foliot__prediction *p)
+{
+    if (!p)
+        return;
+    foliot__prediction_forget(p);
+    for (int i = 0; i < 2; i++)
+        foliot__tick_log_free(&p->lines[i].used);
+    free(p);
+}
+
+void foliot__prediction_restart(foliot__prediction *p)
+{
+    p->lines[0].begun = p->lines[1].begun = false;
+    p->own_end = 0;
+    p->early_count = 0;
+    for (uint32_t i = 0; i < FOLIOT__OWN_TICKS; i++)
+        p->own[i].tick = UINT64_MAX;
+}
+
+void foliot__prediction_forget(foliot__prediction *p)
+{
+    foliot__prediction_restart(p);
+    foliot_simulation_destroy(&p->lines[0].simulation);
+    foliot_simulation_destroy(&p->lines[1].simulation);
+    p->made = p->failed = false;
+}
+
+const foliot_world *foliot__line_world(const foliot__line *line)
+{
+    if (!line->begun || line->simulation.kind->create != foliot_world_kind.create)
+        return NULL;
+    return ((const foliot_hosted_world *)line->simulation.self)->world;
+}
+
+// Whether two more worlds are affordable: the server chose their size.
+static bool affordable(const foliot__lockstep_client *l)
+{
+    const foliot_world *world = foliot__lockstep_client_world(l);
+    return !world || foliot_world_get_bytes(world) <= FOLIOT__PREDICTED_BYTES_MAX;
+}
+
+// What the host does after stages (faults put in for a test, a watcher) is the confirmed world's.
+static void copy_kind(foliot__prediction *p, const foliot__lockstep_client *l)
+{
+    p->kind = l->kind;
+    if (p->kind.create != foliot_world_kind.create)
+        return;
+    p->host = p->kind.user ? *(const foliot_host *)p->kind.user : (foliot_host){0};
+    p->host.after_stage = NULL;
+    p->kind.user = &p->host;
+}
+
+static bool make_simulations(foliot__prediction *p, const foliot__lockstep_client *l)
+{
+    if (p->made || p->failed)
+        return p->made;
+    copy_kind(p, l);
+    p->failed = !affordable(l);
+    for (int i = 0; i < 2 && !p->failed; i++)
+        p->failed = foliot_simulation_create(&p->kind, l->simulation.setup,
+                                             l->simulation.setup_bytes,
+                                             &p->lines[i].simulation) != FOLIOT_STATUS_OK;
+    p->made = !p->failed;
+    if (p->failed)
+        for (int i = 0; i < 2; i++)
+            foliot_simulation_destroy(&p->lines[i].simulation);
+    return p->made;
+}
+
+// -- what is known of a tick, and guessed
+
+static const struct foliot__own_controls *own_controls(const foliot__prediction *p, uint64_t tick)
+{
+    const struct foliot__own_controls *own = &p->own[tick % FOLIOT__OWN_TICKS];
+    return own->tick == tick && own->changed ? own : NULL;
+}
+
+// Behind those of the same player: inputs stay in the order in which they were made.
+static uint32_t insert_input(foliot_input *inputs, uint32_t count, const foliot_input *input)
+{
+    uint32_t at = count;
+    if (count == FOLIOT__BLOCK_INPUTS_MAX)
+        return count;
+    for (; at > 0 && inputs[at - 1].player > input->player; at--)
+        inputs[at] = inputs[at - 1];
+    inputs[at] = *input;
+    return count + 1;
+}
+
+// The inputs of a tick as far as they are known; who is not known to change his controls is
+// guessed to hold them. Into p->inputs; the number.
+static uint32_t guess_inputs(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick)
+{
+    if (foliot__tick_log_has(&l->log, tick)) // closed, behind one that is missing
+        return foliot__tick_log_read(&l->log, tick, p->inputs, FOLIOT__BLOCK_INPUTS_MAX);
+    const struct foliot__own_controls *own = own_controls(p, tick);
+    uint32_t count = 0;
+    if (own)
+        count = insert_input(p->inputs, count, &own->input);
+    for (uint32_t i = 0; i < p->early_count; i++)
+        if (p->early[i].tick == tick)
+            count = insert_input(p->inputs, count, &p->early[i].input);
+    return count;
+}
+
+static bool same_input(const foliot_input *a, const foliot_input *b)
+{
+    return a->player == b->player && a->kind == b->kind && a->buttons == b->buttons &&
+           memcmp(a->axes, b->axes, sizeof a->axes) == 0;
+}
+
+// Whether the line's tick was stepped with these inputs.
+static bool used_these(const foliot__line *line, uint64_t tick, const foliot_input *inputs,
+                       uint32_t count)
+{
+    const foliot__tick_log *used = &line->used;
+    if (!foliot__tick_log_has(used, tick))
+        return false;
+    uint32_t node = used->ticks[tick & (used->capacity - 1)].node, i = 0;
+    for (; node != FOLIOT__NO_NODE && i < count; node = used->nodes[node].next, i++)
+        if (!same_input(&used->nodes[node].input, &inputs[i]))
+            return false;
+    return node == FOLIOT__NO_NODE && i == count;
+}
+
+static void check_guesses(foliot__prediction *p, const foliot__lockstep_client *l,
+                          foliot__line *line)
+{
+    for (uint64_t t = l->tick; line->begun && t < line->tick && t < line->wrong; t++) {
+        uint32_t count = guess_inputs(p, l, t);
+        if (!used_these(line, t, p->inputs, count))
+            line->wrong = t;
+    }
+}
+
+// -- what comes to be known
+
+void foliot__prediction_decide(foliot__prediction *p, uint64_t tick, const foliot_input *controls)
+{
+    struct foliot__own_controls *own = &p->own[tick % FOLIOT__OWN_TICKS];
+    *own = (struct foliot__own_controls){.tick = tick, .changed = controls != NULL};
+    if (controls)
+        own->input = *controls;
+    if (tick >= p->own_end)
+        p->own_end = tick + 1;
+    p->unchecked = true;
+}
+
+void foliot__prediction_learn(foliot__prediction *p)
+{
+    p->unchecked = true;
+}
+
+static void forget_early(foliot__prediction *p, uint64_t before)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->early_count; i++)
+        if (p->early[i].tick >= before)
+            p->early[kept++] = p->early[i];
+    p->early_count = kept;
+}
+
+// Own controls that their tick was closed without: they came late, and count in the next tick,
+// unless others do.
+static void move_late_controls(foliot__prediction *p, const foliot__lockstep_client *l,
+                               uint64_t tick)
+{
+    const struct foliot__own_controls *own = own_controls(p, tick);
+    struct foliot__own_controls *next = &p->own[(tick + 1) % FOLIOT__OWN_TICKS];
+    bool came = false;
+    for (uint32_t i = 0; i < l->input_count; i++)
+        came |= l->inputs[i].player == p->player && l->inputs[i].kind == FOLIOT_INPUT_CONTROL;
+    if (!own || came || tick + 1 >= p->own_end || (next->tick == tick + 1 && next->changed))
+        return;
+    *next = *own;
+    next->tick = tick + 1;
+}
+
+static void confirm_line(const foliot__lockstep_client *l, foliot__line *line, uint64_t tick)
+{
+    if (!line->begun)
+        return;
+    bool right = line->tick > tick && l->step_commands.count == 0 &&
+                 used_these(line, tick, l->inputs, l->input_count);
+    if (!right && tick < line->wrong)
+        line->wrong = tick;
+    foliot__tick_log_forget(&line->used, tick + 1);
+}
+
+void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_client *l)
+{
+    uint64_t tick = l->tick - 1;
+    confirm_line(l, p->predicted, tick);
+    confirm_line(l, p->shadow, tick);
+    move_late_controls(p, l, tick);
+    forget_early(p, l->tick);
+    p->unchecked = true;
+}
+
+static bool is_new_early(const foliot__prediction *p, uint64_t tick, const foliot_input *input)
+{
+    uint32_t there = 0;
+    for (uint32_t i = 0; i < p->early_count; i++) {
+        const foliot__early_input *e = &p->early[i];
+        if (e->tick != tick || e->input.player != input->player)
+            continue;
+        if (same_input(&e->input, input))
+            return false; // a copy of the network's
+        there++;
+    }
+    return there < FOLIOT__EARLY_A_TICK;
+}
+
+// One that is late, far away, or of what nobody guesses is left out: a tick that is closed says
+// what was.
+static void keep_early(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick,
+                       const foliot_input *input)
+{
+    p->early_received++;
+    if (tick < l->tick || foliot__tick_log_has(&l->log, tick))
+        return;
+    if (input->kind != FOLIOT_INPUT_CONTROL || input->player == p->player ||
+        tick - l->tick >= FOLIOT__EARLY_TICKS_MAX || p->early_count == FOLIOT__EARLY_HELD ||
+        !is_new_early(p, tick, input)) {
+        p->early_dropped++;
+        return;
+    }
+    p->early[p->early_count++] = (foliot__early_input){tick, *input};
+    p->unchecked = true;
+}
+
+bool foliot__prediction_take_early(foliot__prediction *p, const foliot__lockstep_client *l,
+                                   const uint8_t *bytes, size_t length)
+{
+    foliot__early packet;
+    if (length > FOLIOT_PACKET_BYTES_MAX ||
+        foliot__early_decode(bytes, length, &packet) != FOLIOT_STATUS_OK ||
+        foliot__block_decode(packet.block, packet.block_length, packet.ticks, &p->block) !=
+            FOLIOT_STATUS_OK)
+        return false;
+    uint64_t first = foliot__tick_near(packet.first, l->tick);
+    for (uint32_t i = 0; l->begun && i < p->block.count; i++)
+        keep_early(p, l, first + p->block.ages[i], &p->block.inputs[i]);
+    return true;
+}
+
+// -- stepping
+
+static bool begin_line(foliot__prediction *p, const foliot__lockstep_client *l, foliot__line *line)
+{
+    p->failed = foliot_simulation_copy(&line->simulation, &l->simulation) != FOLIOT_STATUS_OK;
+    line->begun = !p->failed;
+    line->tick = l->tick;
+    line->wrong = NOTHING_WRONG;
+    memcpy(line->sequences, l->sequences, sizeof line->sequences);
+    foliot__tick_log_clear(&line->used, l->tick);
+    if (line->begun && p->stepped)
+        p->stepped(p->user, line);
+    return line->begun;
+}
+
+// A simulation that refuses the guess is not stepped by it; what others said is forgotten.
+static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, foliot__line *line)
+{
+    uint32_t count = guess_inputs(p, l, line->tick);
+    if (foliot__tick_log_put(&line->used, line->tick, p->inputs, count) != FOLIOT_STATUS_OK)
+        line->wrong = line->tick < line->wrong ? line->tick : line->wrong; // too many to compare
+    for (uint32_t i = 0; i < count; i++)
+        p->inputs[i].sequence = ++line->sequences[p->inputs[i].player];
+    foliot_tick_inputs tick = {.inputs = p->inputs, .input_count = count};
+    p->steps++;
+    if (foliot_simulation_step_tick(&line->simulation, &tick) != FOLIOT_STATUS_OK) {
+        line->begun = false;
+        p->early_count = 0;
+        return;
+    }
+    line->tick++;
+    if (p->stepped)
+        p->stepped(p->user, line);
+}
+
+static void replace_predicted(foliot__prediction *p)
+{
+    foliot__line *old = p->predicted;
+    bool had = old->begun;
+    p->predicted = p->shadow;
+    p->shadow = old;
+    p->restarts = 0;
+    if (had && p->replaced)
+        p->replaced(p->user);
+    old->begun = false;
+}
+
+// A shadow that is wrong too begins anew, but not for ever: it goes on then, and is nearer to what
+// is than the world that is shown.
+static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l)
+{
+    bool wrong = !p->predicted->begun || p->predicted->wrong != NOTHING_WRONG;
+    foliot__line *shadow = p->shadow;
+    if (!wrong)
+        return false;
+    if (shadow->begun && (shadow->wrong == NOTHING_WRONG || p->restarts >= FOLIOT__SHADOW_RESTARTS) &&
+        shadow->tick >= l->tick)
+        return true;
+    p->restarts += shadow->begun;
+    p->rollbacks += !shadow->begun && p->predicted->begun;
+    return begin_line(p, l, shadow);
+}
+
+uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
+                                   uint64_t target, uint32_t most, uint32_t again)
+{
+    uint64_t before = p->steps, farthest = l->tick + p->ticks_max;
+    if (!l->begun || !make_simulations(p, l) || p->failed)
+        return 0;
+    if (p->begins != l->begins)
+        p->lines[0].begun = p->lines[1].begun = false;
+    p->begins = l->begins;
+    if (target > farthest)
+        target = farthest;
+    if (target < l->tick)
+        target = l->tick;
+    if (p->unchecked) {
+        check_guesses(p, l, p->predicted);
+        check_guesses(p, l, p->shadow);
+        p->unchecked = false;
+    }
+    while (p->predicted->begun && p->predicted->tick < target && p->steps - before < most)
+        step_line(p, l, p->predicted);
+    if (begin_shadow(p, l)) {
+        uint64_t end = p->predicted->begun ? p->predicted->tick : target;
+        while (p->shadow->begun && p->shadow->tick < end && p->steps - before < most && again-- > 0)
+            step_line(p, l, p->shadow);
+        if (p->shadow->begun && p->shadow->tick >= end)
+            replace_predicted(p);
+    }
+    return (uint32_t)(p->steps - before);
+}
+
+const foliot__line *foliot__prediction_shown(const foliot__prediction *p)
+{
+    return p->predicted->begun && !p->failed ? p->predicted : NULL;
+}
+
+bool foliot__prediction_holds(const foliot__prediction *p)
+{
+    return p->predicted->begun && p->predicted->wrong == NOTHING_WRONG && !p->unchecked;
+}

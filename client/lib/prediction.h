@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// prediction.h: the worlds that a stepper shows before their ticks are closed. The confirmed world
+// is lockstep.h's. The predicted one runs ahead of it: own inputs act in the tick that they are
+// sent for, everybody else is guessed to hold what he holds. When a guess turns out wrong, a shadow
+// starts from the confirmed world, catches up some steps at a time, and takes the predicted
+// world's place. Joins, leaves and commands are never guessed. Knows no transport and no clock.
+// Invariant: a predicted world none of whose guesses was wrong is, bit by bit, what the confirmed
+// one will be.
+#ifndef FOLIOT_CLIENT_LIB_PREDICTION_H
+#define FOLIOT_CLIENT_LIB_PREDICTION_H
+
+#include "foliot/simulation.h"
+#include "lockstep.h"
+#include "wire/lockstep_message.h"
+
+#define FOLIOT__PREDICTED_TICKS_MAX 32     // beyond the confirmed one
+#define FOLIOT__PREDICTED_INPUTS 4096      // that a world was stepped with, in these ticks
+#define FOLIOT__PREDICTED_BYTES_MAX (1u << 27) // of one world: a client has two more than ever
+#define FOLIOT__EARLY_HELD 512             // inputs of ticks that are not closed
+#define FOLIOT__EARLY_A_TICK 4             // of one player
+#define FOLIOT__SHADOW_RESTARTS 2          // then a shadow goes on, though it is wrong too
+
+// A world that is stepped by guesses.
+typedef struct foliot__line {
+    foliot_simulation simulation;
+    bool begun;    // it is at a tick of the session
+    uint64_t tick; // the simulation's
+    uint64_t wrong; // the first tick that is known to have been guessed wrongly; UINT64_MAX: none
+    uint32_t sequences[FOLIOT_PLAYERS_MAX]; // of the last inputs, by player
+    foliot__tick_log used; // the inputs of its ticks that are not confirmed
+} foliot__line;
+
+typedef struct foliot__early_input {
+    uint64_t tick;
+    foliot_input input;
+} foliot__early_input;
+
+typedef struct foliot__prediction {
+    foliot_simulation_kind kind; // the confirmed world's; of a world, without the host's stages
+    foliot_host host;
+    foliot__line lines[2];
+    foliot__line *predicted, *shadow;
+    bool made;   // the simulations exist
+    bool failed; // they could not be made or copied
+    uint64_t begins; // of the confirmed world: another number is another beginning
+    uint32_t ticks_max, player;
+    uint32_t restarts; // of this shadow
+    bool unchecked;    // something was learnt since the guesses were compared
+    // Own controls, by tick % FOLIOT__OWN_TICKS: valid if the tick is the entry's.
+    struct foliot__own_controls {
+        uint64_t tick;
+        bool changed;
+        foliot_input input;
+    } own[FOLIOT__OWN_TICKS];
+    uint64_t own_end; // ticks before are decided
+    foliot__early_input early[FOLIOT__EARLY_HELD];
+    uint32_t early_count;
+    foliot__block block;                          // scratch
+    foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // scratch
+    // Called after each step of a line, and after it was made equal to the confirmed world; and
+    // when the shadow takes the predicted world's place, which is then the shadow.
+    void (*stepped)(void *user, const foliot__line *line);
+    void (*replaced)(void *user);
+    void *user;
+    uint64_t rollbacks, steps, early_received, early_dropped;
+} foliot__prediction;
+
+foliot_status foliot__prediction_create(foliot__prediction **out);
+void foliot__prediction_destroy(foliot__prediction *p);
+// Destroys the simulations, after which the setup's bytes may be freed.
+void foliot__prediction_forget(foliot__prediction *p);
+// There is no predicted world until it has caught up anew.
+void foliot__prediction_restart(foliot__prediction *p);
+
+// The own controls of all ticks up to `tick` are decided: they change with it, or not at all
+// (`controls` NULL).
+void foliot__prediction_decide(foliot__prediction *p, uint64_t tick, const foliot_input *controls);
+// The confirmed world has made a step.
+void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_client *l);
+// More closed ticks have come, though they cannot be stepped yet.
+void foliot__prediction_learn(foliot__prediction *p);
+// An early packet. False: it is none.
+bool foliot__prediction_take_early(foliot__prediction *p, const foliot__lockstep_client *l,
+                                   const uint8_t *bytes, size_t length);
+// Steps the predicted world to `target`, and the shadow after it, at most `again` steps of it and
+// `most` in all; neither goes farther than `ticks_max` beyond the confirmed one. The number of
+// steps.
+uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
+                                   uint64_t target, uint32_t most, uint32_t again);
+// NULL: there is none that can be shown.
+const foliot__line *foliot__prediction_shown(const foliot__prediction *p);
+// Whether nothing is known to be wrong with it.
+bool foliot__prediction_holds(const foliot__prediction *p);
+// NULL: it is no world of ours.
+const foliot_world *foliot__line_world(const foliot__line *line);
+
+#endif

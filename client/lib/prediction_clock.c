@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// prediction_clock.c: two clocks that are turned slowly (prediction_clock.h).
+#include "prediction_clock.h"
+
+#include <math.h>
+
+#define JUMP_TICKS 8   // farther off the clock is set anew
+#define GAIN 0.05      // of what is off, in a tick
+#define FASTER_MAX 0.1 // inputs would come late
+#define SLOWER_MAX 0.05
+#define AHEAD_TICKS 60 // that the mean is over
+#define AHEAD_ROOM 0.5 // ticks below the limit that the mean is kept
+#define DELAY_MAX 256
+
+static double turn(double off, double passed)
+{
+    return fmin(fmax(off * fmin(GAIN * passed, 1), -SLOWER_MAX * passed), FASTER_MAX * passed);
+}
+
+// Where the worlds would run too far ahead of the confirmed one, inputs are shown later.
+static void choose_delay(foliot__prediction_clock *clock, const foliot__prediction_clock_aim *aim,
+                         bool begins)
+{
+    double ahead = ceil(clock->input) + 1 - (double)aim->confirmed, passed = clock->passed;
+    clock->ahead = begins ? ahead
+                          : clock->ahead + (ahead - clock->ahead) * fmin(passed / AHEAD_TICKS, 1);
+    double delay = fmax(aim->input_delay, clock->ahead - (aim->ticks_max - AHEAD_ROOM));
+    delay = fmin(delay, DELAY_MAX);
+    clock->delay = begins ? delay : clock->delay + turn(delay - clock->delay, passed);
+}
+
+void foliot__prediction_clock_update(foliot__prediction_clock *clock, uint64_t now_ns,
+                                     double tick_ns, const foliot__prediction_clock_aim *aim)
+{
+    clock->passed = clock->known ? (double)(now_ns - clock->now_ns) / tick_ns : 0;
+    clock->now_ns = now_ns;
+    double now = clock->input + clock->passed, off = aim->input - now;
+    bool begins = !clock->known || fabs(off) > JUMP_TICKS;
+    clock->input = begins ? aim->input : now + turn(off, clock->passed);
+    choose_delay(clock, aim, begins);
+    clock->known = true;
+}
+
+uint64_t foliot__prediction_clock_input_tick(const foliot__prediction_clock *clock)
+{
+    return clock->input > 0 ? (uint64_t)ceil(clock->input) : 0;
+}
+
+double foliot__prediction_clock_shown(const foliot__prediction_clock *clock)
+{
+    return fmax(clock->input + 1 - clock->delay, 0);
+}

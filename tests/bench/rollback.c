@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+// rollback.c: what prediction is worth, and what it costs: the ready scene cubes with two bots, on
+// a virtual clock, ten seeds a network. The server is updated every millisecond and each client
+// once a frame of 1/60 s. Truth is the server's world of the same tick. Bodies count where they
+// move. Round trips are means, with their jitter. `rollback --picture` writes key-to-screen against
+// round trip as SVG.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../client/lib/internal.h"
+#include "arena.h"
+#include "base/assert.h"
+#include "bench.h"
+#include "foliot/scene_reader.h"
+#include "status.h"
+
+static int seeds = 10;
+#define WARM_FRAMES 360
+#define FRAMES 1800
+#define FRAME_MS 17 // sixteen or seventeen, so that sixty are a second
+#define HISTORY 256 // ticks
+#define BODIES 920
+#define MOVES 0.01 // metres a second: what is slower rests
+#define BINS 20000 // of a tenth of a millimetre
+
+typedef enum kind { WATCHER, STEPPER, PREDICTOR, KINDS } kind;
+static const char *const kind_names[KINDS] = {"snapshots", "lockstep", "prediction"};
+
+typedef struct spread {
+    uint64_t count, bins[BINS];
+    double sum, most;
+} spread;
+
+static void put(spread *s, double millimetres)
+{
+    double bin = millimetres * 10;
+    s->count++;
+    s->sum += millimetres;
+    s->most = fmax(s->most, millimetres);
+    s->bins[bin < BINS - 1 ? (uint32_t)bin : BINS - 1]++;
+}
+
+static double mean(const spread *s)
+{
+    return s->count ? s->sum / (double)s->count : 0;
+}
+
+static double quantile(const spread *s, double share)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < BINS; i++) {
+        seen += s->bins[i];
+        if (s->count && (double)seen >= share * (double)s->count)
+            return (i + 1) / 10.0;
+    }
+    return 0;
+}
+
+typedef struct places {
+    uint64_t tick;
+    uint32_t count;
+    double at[BODIES][3];
+    bool moves[BODIES];
+} places;
+
+typedef struct run {
+    arena *a;
+    places truth[HISTORY], guess[HISTORY];
+    uint64_t compared, looked; // ticks
+    // The offset that was added to the other player's body in the last frame, and the line.
+    double offset[3];
+    const foliot__line *line;
+    uint64_t key_ns, frame_before, step_before;
+    bool key;
+} run;
+
+typedef struct figures {
+    spread own, other, cubes; // distance of what was predicted first from what was
+    spread own_moved, other_moved, cubes_moved; // by the correction of a frame; 0 in most
+    spread shown, keys, steps, frame_us;
+    double corrections, rollbacks, seconds, early_bytes, relay_bytes, delay;
+} figures;
+
+static bool moves(const foliot_body_state *s)
+{
+    return (s->flags & FOLIOT_BODY_ALIVE) && !(s->flags & FOLIOT_BODY_STATIC) &&
+           fabs(s->velocity[0]) + fabs(s->velocity[1]) + fabs(s->velocity[2]) > MOVES;
+}
+
+static void take_places(const foliot_world *world, places *p)
+{
+    p->tick = foliot_world_get_tick(world);
+    p->count = foliot_world_get_body_count(world);
+    for (uint32_t i = 0; i < p->count && i < BODIES; i++) {
+        foliot_body_state s = foliot_world_get_body_state(world, i);
+        memcpy(p->at[i], s.position, sizeof s.position);
+        p->moves[i] = moves(&s);
+    }
+}
+
+static double apart(const double a[3], const double b[3])
+{
+    return 1e3 * sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                      (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static const foliot_world *world_of(const foliot_simulation *simulation)
+{
+    return simulation ? ((const foliot_hosted_world *)simulation->self)->world : NULL;
+}
+
+// Ticks that were predicted, against what they were.
+static void compare(run *r, figures *f, uint32_t own, uint32_t other)
+{
+    for (; r->compared < r->truth[arena_tick(r->a) % HISTORY].tick; r->compared++) {
+        const places *truth = &r->truth[r->compared % HISTORY],
+                     *guess = &r->guess[r->compared % HISTORY];
+        if (truth->tick != r->compared || guess->tick != r->compared)
+            continue;
+        for (uint32_t i = 0; i < truth->count && i < guess->count; i++)
+            if (i == own || i == other)
+                put(i == own ? &f->own : &f->other, apart(truth->at[i], guess->at[i]));
+            else if (truth->moves[i])
+                put(&f->cubes, apart(truth->at[i], guess->at[i]));
+    }
+}
+
+// Where a line had a body at a tick between its last two.
+static void place_of(const foliot__prediction_view *view, uint32_t line, double tick, uint32_t slot,
+                     double at[3])
+{
+    const foliot__predicted_tick *now = &view->ticks[line][1], *before = &view->ticks[line][0];
+    double u = before->tick == UINT64_MAX ? 1 : fmin(fmax(1 - ((double)now->tick - tick), 0), 1);
+    for (int k = 0; k < 3; k++)
+        at[k] = u * now->bodies[slot].state.position[k] +
+                (u < 1 ? (1 - u) * before->bodies[slot].state.position[k] : 0);
+}
+
+// How far a frame moves the other player's body by nothing but a correction.
+static void watch_correction(run *r, figures *f, const foliot_client *c, double tick,
+                             uint32_t other)
+{
+    const foliot__prediction *p = c->predictor.worlds;
+    const foliot__prediction_view *view = &c->predictor.view;
+    const foliot__line *line = foliot__prediction_shown(p);
+    double offset[3] = {0}, now[3], was[3];
+    foliot_body_state state = {.orientation = {1, 0, 0, 0}};
+    foliot__error_smoothing_apply(&view->smoothing, other, &state);
+    memcpy(offset, state.position, sizeof offset);
+    uint32_t index = line == &p->lines[1];
+    place_of(view, index, tick, other, now);
+    place_of(view, r->line && line != r->line ? !index : index, tick, other, was);
+    double moved[3];
+    for (int k = 0; k < 3; k++)
+        moved[k] = now[k] + offset[k] - was[k] - r->offset[k];
+    if (r->line)
+        put(&f->shown, apart(moved, (double[3]){0, 0, 0}));
+    r->line = line;
+    memcpy(r->offset, offset, sizeof offset);
+}
+
+// How far the correction of this frame moves bodies, before it is smoothed.
+static void measure_correction(const run *r, figures *f, const foliot_client *c, uint32_t own,
+                               uint32_t other)
+{
+    const foliot__prediction *p = c->predictor.worlds;
+    uint32_t index = foliot__prediction_shown(p) == &p->lines[1];
+    const foliot__predicted_tick *now = &c->predictor.view.ticks[index][1],
+                                 *was = &c->predictor.view.ticks[!index][1];
+    bool corrected = r->line && foliot__prediction_shown(p) != r->line && was->tick == now->tick;
+    for (uint32_t i = 0; i < now->count && i < BODIES; i++) {
+        const foliot_body_state *s = &now->bodies[i].state;
+        double moved = corrected ? apart(s->position, was->bodies[i].state.position) : 0;
+        if (i == own || i == other)
+            put(i == own ? &f->own_moved : &f->other_moved, moved);
+        else if (moves(s))
+            put(&f->cubes_moved, moved);
+    }
+}
+
+static uint64_t steps_of(const foliot_client *c)
+{
+    foliot_client_statistics s = foliot_client_get_statistics(c);
+    return s.ticks_stepped + s.ticks_predicted;
+}
+
+// The first client's frame is over.
+static void look(run *r, figures *f)
+{
+    foliot_client *c = r->a->clients[0];
+    foliot_sample sample;
+    if (foliot_client_sample(c, r->a->now_ns, &sample) != FOLIOT_STATUS_OK)
+        return;
+    if (r->key && !c->key_waits) {
+        put(&f->keys, (double)(r->a->now_ns - r->key_ns) * 1e-6);
+        r->key = false;
+    }
+    uint64_t steps = steps_of(c);
+    put(&f->steps, (double)(steps - r->step_before));
+    r->step_before = steps;
+    const foliot_world *predicted = world_of(foliot_client_get_predicted(c)),
+                       *truth = foliot_server_get_world(r->a->server, "main");
+    uint32_t player = foliot_client_get_player(c);
+    if (!predicted)
+        return;
+    uint32_t own = foliot_world_get_player_body(truth, player),
+             other = foliot_world_get_player_body(truth, !player);
+    if (other == FOLIOT_NO_BODY || other >= foliot_world_get_body_count(predicted))
+        return;
+    places now;
+    take_places(predicted, &now);
+    if (now.tick > r->looked) { // as it was shown first
+        r->guess[now.tick % HISTORY] = now;
+        r->looked = now.tick;
+    }
+    compare(r, f, own, other);
+    measure_correction(r, f, c, own, other);
+    watch_correction(r, f, c, sample.render_tick, other);
+    f->delay += foliot_client_get_statistics(c).input_delay_ticks;
+}
+
+// Every millisecond the server; each client once a frame, at a time of its own.
+static void pass_frame(run *r, figures *f, int frame, bool counts)
+{
+    static figures unused;
+    arena *a = r->a;
+    int from = frame * 50 / 3, to = (frame + 1) * 50 / 3;
+    for (int ms = from; ms < to; ms++) {
+        a->asleep[0] = ms != from + 5;
+        a->asleep[1] = ms != from + 11;
+        bool waited = a->clients[0]->key_waits;
+        double began = bench_now();
+        arena_run(a, 0.001);
+        a->now_ns -= 1000000; // still in that millisecond
+        if (ms == from + 5) {
+            put(counts ? &f->frame_us : &unused.frame_us, 1e5 * (bench_now() - began));
+            if (!waited && a->clients[0]->key_waits && !r->key) {
+                r->key = true;
+                r->key_ns = a->now_ns;
+            }
+            look(r, counts ? f : &unused);
+        }
+        a->now_ns += 1000000;
+        if (arena_tick(a) != r->truth[arena_tick(a) % HISTORY].tick)
+            take_places(foliot_server_get_world(a->server, "main"),
+                        &r->truth[arena_tick(a) % HISTORY]);
+    }
+}
+
+static void play(const foliot_scene *scene, kind what, const char *network, int seed, bool alone,
+                 int frames, figures *f)
+{
+    arena_options options = {.scene = scene, .players = 2, .snapshots = what == WATCHER};
+    run *r = calloc(1, sizeof *r);
+    char impairment[128];
+    foliot_client_config config = foliot_client_config_default();
+    FOLIOT_ASSERT(r);
+    config.predicts = what == PREDICTOR;
+    r->a = arena_create(&options);
+    r->a->rng = foliot__rng_seeded((uint64_t)seed);
+    r->compared = 1;
+    snprintf(impairment, sizeof impairment, "%s,seed=%d", network, 1000 * seed);
+    for (int i = 0; i < 2 - alone; i++)
+        arena_join(r->a, impairment, &config);
+    if (alone)
+        arena_spectator(r->a, "delay=1ms"); // somebody for the other place
+    for (int i = 0; i < WARM_FRAMES; i++)
+        pass_frame(r, f, i, false);
+    foliot_client_statistics before = arena_seen(r->a, 0);
+    foliot_server_counters counted = *arena_counted(r->a);
+    for (int i = 0; i < frames; i++)
+        pass_frame(r, f, WARM_FRAMES + i, true);
+    foliot_client_statistics seen = arena_seen(r->a, 0);
+    const foliot_server_counters *now = arena_counted(r->a);
+    f->corrections += (double)(seen.corrections_own - before.corrections_own);
+    f->rollbacks += (double)(seen.rollbacks - before.rollbacks);
+    f->seconds += frames / 60.0;
+    f->early_bytes += (double)(now->early_bytes_sent - counted.early_bytes_sent);
+    f->relay_bytes += (double)(now->relay_bytes_sent - counted.relay_bytes_sent);
+    if (now->divergences)
+        fprintf(stderr, "%s, seed %d: %llu divergences\n", network, seed,
+                (unsigned long long)now->divergences);
+    arena_destroy(r->a);
+    free(r);
+}
+
+static void report(const char *network, const char *what, double value, const char *unit)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s: %s", network, what);
+    bench_report("rollback", name, value, unit, NULL, 0);
+}
+
+static void measure(const foliot_scene *scene, const char *name, const char *network)
+{
+    figures *all = calloc(1, sizeof *all), *one = calloc(1, sizeof *one);
+    double worst_corrections = 0, worst_own = 0, worst_mean = 0;
+    FOLIOT_ASSERT(all && one);
+    for (int seed = 1; seed <= seeds; seed++) {
+        memset(one, 0, sizeof *one);
+        play(scene, PREDICTOR, network, seed, false, FRAMES, one);
+        worst_corrections = fmax(worst_corrections, one->corrections / one->seconds);
+        worst_own = fmax(worst_own, quantile(&one->own_moved, 0.99));
+        worst_mean = fmax(worst_mean, mean(&one->own_moved));
+        for (size_t i = 0; i < offsetof(figures, corrections) / sizeof(spread); i++) {
+            spread *to = &((spread *)all)[i];
+            const spread *from = &((spread *)one)[i];
+            for (uint32_t b = 0; b < BINS; b++)
+                to->bins[b] += from->bins[b];
+            to->count += from->count;
+            to->sum += from->sum;
+            to->most = fmax(to->most, from->most);
+        }
+        all->rollbacks += one->rollbacks;
+        all->seconds += one->seconds;
+        all->early_bytes += one->early_bytes;
+        all->relay_bytes += one->relay_bytes;
+        all->delay += one->delay;
+    }
+    report(name, "key to own screen, mean", mean(&all->keys), "ms");
+    report(name, "key to own screen, most", all->keys.most, "ms");
+    report(name, "rollbacks", all->rollbacks / all->seconds, "/s");
+    report(name, "own body corrected by > 1 mm, worst seed", worst_corrections, "/s");
+    report(name, "own body, mean correction a frame, worst seed", worst_mean, "mm");
+    report(name, "own body, p99 correction a frame, worst seed", worst_own, "mm");
+    report(name, "cubes that move, mean correction a frame", mean(&all->cubes_moved), "mm");
+    report(name, "cubes that move, p99 correction a frame", quantile(&all->cubes_moved, 0.99), "mm");
+    report(name, "other player, mean correction a frame", mean(&all->other_moved), "mm");
+    report(name, "other player, p99 correction a frame", quantile(&all->other_moved, 0.99), "mm");
+    report(name, "own body, mean error", mean(&all->own), "mm");
+    report(name, "own body, p99 error", quantile(&all->own, 0.99), "mm");
+    report(name, "cubes that move, mean error", mean(&all->cubes), "mm");
+    report(name, "cubes that move, p99 error", quantile(&all->cubes, 0.99), "mm");
+    report(name, "other player, mean error", mean(&all->other), "mm");
+    report(name, "other player, p99 error", quantile(&all->other, 0.99), "mm");
+    report(name, "other player, largest correction in a frame", all->shown.most, "mm");
+    report(name, "steps a frame, mean", mean(&all->steps), "");
+    report(name, "steps a frame, most", all->steps.most, "");
+    report(name, "frame, p99", quantile(&all->frame_us, 0.99) / 100, "ms");
+    report(name, "input delay, mean", all->delay / (double)all->steps.count, "ticks");
+    report(name, "early relay, of the relay's bytes", 100 * all->early_bytes / all->relay_bytes,
+           "%");
+    free(all);
+    free(one);
+}
+
+static double key_to_screen(const foliot_scene *scene, kind what, int round_trip_ms)
+{
+    char network[64];
+    figures *f = calloc(1, sizeof *f);
+    FOLIOT_ASSERT(f);
+    int jitter = round_trip_ms < 20 ? 0 : 20;
+    snprintf(network, sizeof network, "delay=%gms,jitter=0-%dms,loss=5%%",
+             (round_trip_ms - jitter) / 2.0, jitter);
+    play(scene, what, network, 1, false, FRAMES / 3, f);
+    double key = mean(&f->keys);
+    free(f);
+    return key;
+}
+
+static void measure_keys(const foliot_scene *scene)
+{
+    static const int round_trips[] = {0, 50, 100, 150, 200, 300};
+    for (kind k = 0; k < KINDS; k++)
+        for (size_t i = 0; i < sizeof round_trips / sizeof *round_trips; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s, round trip %d ms", kind_names[k], round_trips[i]);
+            report(name, "key to own screen", key_to_screen(scene, k, round_trips[i]), "ms");
+        }
+}
+
+static void measure_alone(const foliot_scene *scene)
+{
+    figures *f = calloc(1, sizeof *f);
+    FOLIOT_ASSERT(f);
+    for (int seed = 1; seed <= 3; seed++)
+        play(scene, PREDICTOR, "delay=40ms,jitter=0-20ms", seed, true, FRAMES, f);
+    report("alone, round trip 100 ms", "own body corrected by > 1 mm", f->corrections / f->seconds,
+           "/s");
+    report("alone, round trip 100 ms", "own body, largest error", f->own.most, "mm");
+    free(f);
+}
+
+int main(int argc, char **argv)
+{
+    foliot_scene *scene;
+    foliot_scene_error error;
+    if (foliot_scene_read("scenes/cubes.yaml", &scene, &error) != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    if (argc > 1)
+        seeds = atoi(argv[1]);
+    measure(scene, "round trip 100 ms, 5 % lost", "delay=40ms,jitter=0-20ms,loss=5%");
+    if (argc > 1)
+        return 0;
+    measure(scene, "round trip 200 ms, 5 % lost", "delay=90ms,jitter=0-20ms,loss=5%");
+    measure_alone(scene);
+    measure_keys(scene);
+    foliot_scene_destroy(scene);
+    return 0;
+}
