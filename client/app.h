@@ -21,8 +21,8 @@
 typedef struct foliot__client_options {
     const char *session, *name, *bot, *impair, *trace, *perturb, *view, *simulation;
     double seconds, steps_seconds, connect_seconds;
-    uint64_t ticks, clients;
-    bool json, spectate, force, divergence_ends;
+    uint64_t ticks, clients, input_delay;
+    bool json, spectate, force, divergence_ends, predict, no_predict;
 } foliot__client_options;
 
 typedef struct foliot__app_player {

@@ -19,6 +19,7 @@
 #define CONNECT_SECONDS 10.0 // until a server that does not answer is given up, by default
 #define CONNECT_SECONDS_MIN 0.1
 #define CONNECT_SECONDS_MAX 3600
+#define INPUT_DELAY_MAX 255
 
 static foliot__client_options given = {.session = "",
                                        .clients = 1,
@@ -46,6 +47,12 @@ static const foliot__option options[] = {
     {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "watches without playing"},
     {"force", NULL, FOLIOT__OPTION_FLAG, &given.force,
      .help = "lockstep: joins although this build's fingerprint differs from the server's"},
+    {"predict", NULL, FOLIOT__OPTION_FLAG, &given.predict,
+     .help = "lockstep: predicts, although a step may take more than a quarter of a tick"},
+    {"no-predict", NULL, FOLIOT__OPTION_FLAG, &given.no_predict,
+     .help = "lockstep: shows closed ticks alone, a round trip later"},
+    {"input-delay", "N", FOLIOT__OPTION_COUNT, &given.input_delay, 0, INPUT_DELAY_MAX,
+     .help = "lockstep: shows own controls N ticks later, and guesses less (default 0)"},
     {"divergence-ends", NULL, FOLIOT__OPTION_FLAG, &given.divergence_ends,
      .help = "lockstep: leaves when a divergence is found (exit status 3)"},
     {"step-limit", "S", FOLIOT__OPTION_POSITIVE, &given.steps_seconds,
@@ -115,6 +122,9 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
     if (given.seconds > 0 && given.ticks > 0)
         return foliot__options_wrong(&program, arguments,
                                      "--seconds and --ticks exclude each other");
+    if (given.no_predict && (given.predict || given.input_delay > 0))
+        return foliot__options_wrong(&program, arguments,
+                                     "--no-predict excludes --predict and --input-delay");
     *impairment = (foliot_impairment){.seed = 1};
     if (given.impair && foliot_impairment_parse(given.impair, impairment, message,
                                                 sizeof message) != FOLIOT_STATUS_OK)

@@ -88,6 +88,16 @@ static bool has_failed(const foliot__app_player *p)
     return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_LOST;
 }
 
+static const char *prediction_text(const foliot__app_player *p)
+{
+    static const char *const texts[] = {[FOLIOT_PREDICTION_OFF] = "off",
+                                        [FOLIOT_PREDICTION_WAITS] = "waits",
+                                        [FOLIOT_PREDICTION_ON] = "on",
+                                        [FOLIOT_PREDICTION_SLOW] = "slow",
+                                        [FOLIOT_PREDICTION_MEMORY] = "memory"};
+    return texts[foliot_client_get_prediction(p->client)];
+}
+
 static void report_json(const foliot__app_player *p)
 {
     foliot_client_statistics s = foliot_client_get_statistics(p->client);
@@ -106,12 +116,33 @@ static void report_json(const foliot__app_player *p)
 #undef JSON
 #undef JSON_uint64_t
 #undef JSON_double
+    foliot__json_text(&json, "prediction", prediction_text(p));
     foliot__json_text(&json, "digest", s.snapshots_received ? digest : NULL);
     foliot__json_close(&json);
     foliot__json_line(&json);
 }
 
-static void report_lockstep(const foliot_client_statistics *s, const char *digest)
+static void report_prediction(const foliot__app_player *p, const foliot_client_statistics *s)
+{
+    foliot_prediction prediction = foliot_client_get_prediction(p->client);
+    if (prediction == FOLIOT_PREDICTION_SLOW)
+        printf("  prediction       none: a step takes %.1f ms, more than a quarter of a tick "
+               "(--predict does it all the same)\n",
+               s->step_us * 1e-3);
+    else if (prediction == FOLIOT_PREDICTION_MEMORY)
+        printf("  prediction       none: two more worlds of this size do not fit\n");
+    else if (prediction != FOLIOT_PREDICTION_OFF)
+        printf("  prediction       %llu rollbacks, %llu corrections (%llu of the own body), %.1f "
+               "ticks of input delay\n",
+               (unsigned long long)s->rollbacks, (unsigned long long)s->corrections,
+               (unsigned long long)s->corrections_own, s->input_delay_ticks);
+    if (s->key_to_screen_max_ms > 0)
+        printf("  key to screen    %.1f ms on average, %.1f at most\n", s->key_to_screen_ms,
+               s->key_to_screen_max_ms);
+}
+
+static void report_lockstep(const foliot__app_player *p, const foliot_client_statistics *s,
+                            const char *digest)
 {
     printf("  lockstep         %llu ticks stepped, %llu compared, %llu divergences, %llu stalls\n",
            (unsigned long long)s->ticks_stepped, (unsigned long long)s->ticks_compared,
@@ -128,6 +159,7 @@ static void report_lockstep(const foliot_client_statistics *s, const char *diges
         "  inputs           %llu packets, %llu changes late, %llu ticks missing, %llu reconnects\n",
         (unsigned long long)s->inputs_sent, (unsigned long long)s->inputs_late,
         (unsigned long long)s->inputs_missing, (unsigned long long)s->reconnects);
+    report_prediction(p, s);
     printf("  digest           %s, of the last tick\n", digest);
 }
 
@@ -144,7 +176,7 @@ static void report_text(const foliot__app_player *p)
     printf("  joined in        %.0f ms; last tick %llu\n", s.join_ms,
            (unsigned long long)s.newest_tick);
     if (foliot_client_get_lockstep(p->client)) {
-        report_lockstep(&s, digest);
+        report_lockstep(p, &s, digest);
         return;
     }
     printf("  snapshots        %llu of %llu received, %llu used, %.1f bytes each\n",

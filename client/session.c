@@ -25,6 +25,15 @@ uint64_t foliot__now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+// What steps cost, as if this player's were those of all in this process.
+static uint64_t step_clock(void *user)
+{
+    const foliot__app *a = user;
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return a->count * ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+}
+
 // -- one player
 
 static void leave_session(foliot__app_player *p, uint64_t now)
@@ -212,11 +221,11 @@ static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
     if (p->over)
         return;
     uint64_t now = foliot__now_ns();
+    if (p->playing && frame)
+        send_controls(a, p, now); // what is pressed is in this frame's picture
     update_client(a, p, now);
     if (frame)
         show_world(a, p, now);
-    if (p->playing && frame)
-        send_controls(a, p, now);
     if (frame)
         take_events(a, p, now);
     report_reconnecting(a, p);
@@ -304,6 +313,10 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     config.fingerprint = a->fingerprint;
     config.spectates = a->options->spectate;
     config.forces = a->options->force;
+    config.predicts = !a->options->no_predict;
+    config.input_delay = (uint32_t)a->options->input_delay;
+    config.clock = a->options->predict ? NULL : step_clock;
+    config.clock_user = a;
     config.connect_timeout_ms = connect_ms;
     foliot__fault_plant(&p->fault,
                         index == 0 ? a->options->perturb

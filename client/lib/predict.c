@@ -7,7 +7,7 @@
 
 #define STEPS_TIMED 32        // before a step is called slow
 #define STEP_SHARE_MAX 0.25   // of a tick
-#define EARLIER_TICKS 0.75 // a tick is decided as it begins: no margin for a late packet is needed
+#define EARLIER_TICKS 1.25 // a tick is decided as it begins: no margin for a late packet is needed
 #define JUMP_STEPS 64         // of a snapshot's position: less is no jump
 #define ASK_EVERY_NS 1000000000u
 #define UPDATE_TICKS_MAX 8 // of a slow host's update that are made up for at once
@@ -210,8 +210,7 @@ void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
     if (target > predictor->worlds->own_end)
         target = predictor->worlds->own_end; // what is not decided is not shown
     foliot__prediction_update(predictor->worlds, c->lockstep, target,
-                              most > closed_steps ? most - closed_steps : 1,
-                              due * c->config.rollback_steps);
+                              most > closed_steps ? most - closed_steps : 1);
     cancel_events(c);
     if (c->state == FOLIOT_CLIENT_PLAYING)
         ask_for_early(c);

@@ -336,7 +336,7 @@ static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l
 }
 
 uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
-                                   uint64_t target, uint32_t most, uint32_t again)
+                                   uint64_t target, uint32_t most)
 {
     uint64_t before = p->steps, farthest = l->tick + p->ticks_max;
     if (!l->begun || !make_simulations(p, l) || p->failed)
@@ -357,7 +357,7 @@ uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep
         step_line(p, l, p->predicted);
     if (begin_shadow(p, l)) {
         uint64_t end = p->predicted->begun ? p->predicted->tick : target;
-        while (p->shadow->begun && p->shadow->tick < end && p->steps - before < most && again-- > 0)
+        while (p->shadow->begun && p->shadow->tick < end && p->steps - before < most)
             step_line(p, l, p->shadow);
         if (p->shadow->begun && p->shadow->tick >= end)
             replace_predicted(p);

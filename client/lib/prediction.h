@@ -82,11 +82,10 @@ void foliot__prediction_learn(foliot__prediction *p);
 // An early packet. False: it is none.
 bool foliot__prediction_take_early(foliot__prediction *p, const foliot__lockstep_client *l,
                                    const uint8_t *bytes, size_t length);
-// Steps the predicted world to `target`, and the shadow after it, at most `again` steps of it and
-// `most` in all; neither goes farther than `ticks_max` beyond the confirmed one. The number of
-// steps.
+// Steps the predicted world to `target`, and with what is left of `most` steps the shadow after it;
+// neither goes farther than `ticks_max` beyond the confirmed one. The number of steps.
 uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
-                                   uint64_t target, uint32_t most, uint32_t again);
+                                   uint64_t target, uint32_t most);
 // NULL: there is none that can be shown.
 const foliot__line *foliot__prediction_shown(const foliot__prediction *p);
 // Whether nothing is known to be wrong with it.

@@ -9,9 +9,13 @@
 #include <string.h>
 
 #include "arena.h"
+#include "bulky.h"
+#include "foliot/scene_reader.h"
+#include "game_rules.h"
 #include "../../client/lib/internal.h"
 #include "net/transport.h"
 #include "status.h"
+#include "wire/lockstep_message.h"
 
 #define FRAME (1.0 / 60)
 
@@ -35,8 +39,10 @@ static void look_at(arena *a, unsigned client, forecast *f)
     const foliot_simulation *predicted = foliot_client_get_predicted(a->clients[client]),
                             *here = foliot_client_get_simulation(a->clients[client]);
     const foliot__prediction *p = a->clients[client]->predictor.worlds;
-    if (!predicted || !here)
+    if (!predicted || !here) {
+        memset(f->ticks, 0, sizeof f->ticks);
         return;
+    }
     if (!foliot__prediction_holds(p) || p->rollbacks != f->rollbacks)
         memset(f->ticks, 0, sizeof f->ticks);
     f->rollbacks = p->rollbacks;
@@ -69,6 +75,21 @@ static void run_frames(arena *a, unsigned client, double seconds, forecast *f)
     a->step_ns = step;
 }
 
+static void print_seen(const forecast *f, const foliot_client_statistics *s)
+{
+    print_message("%llu compared, %llu rollbacks, %llu corrections (%llu own), %llu late, %g ticks "
+                  "ahead, %.1f of delay, key to screen %.1f ms, at most %.1f\n",
+                  (unsigned long long)f->compared, (unsigned long long)s->rollbacks,
+                  (unsigned long long)s->corrections, (unsigned long long)s->corrections_own,
+                  (unsigned long long)s->inputs_late, s->prediction_ticks, s->input_delay_ticks,
+                  s->key_to_screen_ms, s->key_to_screen_max_ms);
+}
+
+static const foliot_world *world_of(const foliot_simulation *simulation)
+{
+    return simulation ? ((const foliot_hosted_world *)simulation->self)->world : NULL;
+}
+
 static void alone_nothing_is_ever_corrected(void **state)
 {
     (void)state;
@@ -79,17 +100,15 @@ static void alone_nothing_is_ever_corrected(void **state)
     uint64_t late = arena_seen(a, 0).inputs_late, rollbacks = arena_seen(a, 0).rollbacks;
     run_frames(a, 0, 20, &f);
     foliot_client_statistics seen = arena_seen(a, 0);
-    print_message("%llu compared, %llu rollbacks, %llu corrections, %llu late, %g ticks ahead, key "
-                  "to screen %.1f ms, at most %.1f\n",
-                  (unsigned long long)f.compared, (unsigned long long)seen.rollbacks,
-                  (unsigned long long)seen.corrections, (unsigned long long)seen.inputs_late,
-                  seen.prediction_ticks, seen.key_to_screen_ms, seen.key_to_screen_max_ms);
+    print_seen(&f, &seen);
     assert_int_equal(seen.inputs_late, late);
     assert_int_equal(seen.rollbacks, rollbacks);
+    assert_int_equal(seen.corrections, 0);
     check_gt(f.compared, 1100);
     assert_int_equal(f.different, 0);
     assert_true(arena_agrees(a, 0));
     assert_true(arena_is_honest(a));
+    assert_int_equal(arena_counted(a)->early_sent, 0); // there is nobody else
     arena_destroy(a);
 }
 
@@ -102,13 +121,165 @@ static void others_are_put_right(void **state)
     join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=4");
     run_frames(a, 0, 30, &f);
     foliot_client_statistics seen = arena_seen(a, 0);
-    print_message("%llu compared, %llu rollbacks, %llu corrections (%llu own), %llu late, %g ticks "
-                  "ahead, key to screen %.1f ms, at most %.1f\n",
-                  (unsigned long long)f.compared, (unsigned long long)seen.rollbacks,
-                  (unsigned long long)seen.corrections, (unsigned long long)seen.corrections_own,
-                  (unsigned long long)seen.inputs_late, seen.prediction_ticks,
-                  seen.key_to_screen_ms, seen.key_to_screen_max_ms);
+    print_seen(&f, &seen);
     check_gt(seen.rollbacks, 20);
+    check_gt(seen.early_received, 20);
+    check_gt(f.compared, 500);
+    assert_int_equal(f.different, 0);
+    assert_true(arena_agrees(a, 0));
+    assert_true(arena_is_honest(a));
+    check_le(10 * arena_counted(a)->early_bytes_sent, arena_counted(a)->relay_bytes_sent);
+    arena_destroy(a);
+}
+
+// Whatever the round trip, up to 200 ms: the frame that reads a key shows what it does, or the next.
+static void own_controls_act_at_once(void **state)
+{
+    (void)state;
+    static const char *const networks[] = {"delay=1ms", "delay=50ms", "delay=95ms"};
+    for (int n = 0; n < 3; n++) {
+        arena *a = arena_create(NULL);
+        forecast f = {.confirmed = 0};
+        join(a, networks[n]);
+        a->bots[0] = false;
+        run_frames(a, 0, 5, &f);
+        for (int i = 1; i < 40; i++) {
+            int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)i};
+            foliot_client_set_input(a->clients[0], axes, 0);
+            run_frames(a, 0, 1.5 * FRAME, &f); // this one, and the next
+            const foliot_world *world = world_of(foliot_client_get_predicted(a->clients[0]));
+            assert_non_null(world);
+            assert_int_equal(foliot_world_get_player_controls(world, 0).axes[0], i);
+            run_frames(a, 0, 0.05 + 0.003 * i, &f);
+        }
+        foliot_client_statistics seen = arena_seen(a, 0);
+        print_seen(&f, &seen);
+        check_le(seen.key_to_screen_max_ms, 34); // counted from the frame before
+        assert_int_equal(f.different, 0);
+        arena_destroy(a);
+    }
+}
+
+// Beyond the limit own controls are shown later, and exactly.
+static void the_guess_is_bounded(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    forecast f = {.confirmed = 0};
+    foliot_client_config config = foliot_client_config_default();
+    config.predicts = true;
+    config.rollback_ticks_max = 4;
+    arena_join(a, "delay=300ms,jitter=0-40ms,loss=5%,seed=3", &config);
+    join(a, "delay=20ms");
+    run_frames(a, 0, 30, &f); // look_at checks every frame
+    foliot_client_statistics seen = arena_seen(a, 0);
+    print_seen(&f, &seen);
+    check_gt(seen.input_delay_ticks, 30);
+    check_gt(f.compared, 500);
+    assert_int_equal(f.different, 0);
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
+static void the_input_delay_is_kept(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    forecast f = {.confirmed = 0};
+    foliot_client_config config = foliot_client_config_default();
+    config.predicts = true;
+    config.input_delay = 5;
+    arena_join(a, "delay=50ms", &config);
+    run_frames(a, 0, 10, &f);
+    foliot_client_statistics seen = arena_seen(a, 0);
+    print_seen(&f, &seen);
+    assert_in_range(seen.key_to_screen_ms, 75, 110);
+    assert_in_range(seen.prediction_ticks, 1, 5);
+    assert_int_equal(seen.rollbacks, 0);
+    arena_destroy(a);
+}
+
+// Joins, leaves and commands are not guessed, and put right like everything else.
+static void games_come_and_go(void **state)
+{
+    (void)state;
+    static const char *const moves[] = {"s", "p", "s", "t*", "x", "m", "p", "M"};
+    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .players = 4});
+    forecast f = {.confirmed = 0};
+    foliot_client_event e;
+    unsigned spawned = 0, joined = 0;
+    join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3");
+    join(a, "delay=30ms,loss=5%,seed=4");
+    for (int i = 0; i < 100; i++) {
+        if (i % 20 == 5)
+            join(a, "delay=20ms,seed=5");
+        if (i % 20 == 15)
+            foliot_client_leave(a->clients[a->client_count - 1], a->now_ns);
+        for (unsigned k = 0; k < 2 && i % 4 == 0; k++)
+            allow_failure(foliot_client_order(a->clients[k], FOLIOT_ORDER_GAME,
+                                              moves[foliot__rng_below(&a->rng, 8)], 2, NULL));
+        run_frames(a, 0, 0.2, &f);
+        while (foliot_client_poll(a->clients[0], &e)) {
+            spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
+            joined += e.kind == FOLIOT_CLIENT_JOINED;
+            assert_false(e.predicted && e.kind == FOLIOT_CLIENT_SPAWNED);
+        }
+    }
+    foliot_client_statistics seen = arena_seen(a, 0);
+    print_seen(&f, &seen);
+    check_gt(spawned, 5);
+    check_gt(joined, 4);
+    check_gt(f.compared, 100);
+    assert_int_equal(f.different, 0);
+    assert_true(arena_agrees(a, 0));
+    assert_true(arena_is_honest(a));
+    assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "E", 1, NULL),
+                     FOLIOT_STATUS_OK);
+    arena_run(a, 2); // the game ends while it is predicted
+    assert_int_equal(foliot_client_get_state(a->clients[0]), FOLIOT_CLIENT_CLOSED);
+    arena_destroy(a);
+}
+
+// A simulation without `copy` is copied by its bytes, and a world that takes no commands.
+static void another_simulation_is_predicted(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = *bulky_kind();
+    arena *a = arena_create(&(arena_options){.kind = &kind});
+    forecast f = {.confirmed = 0};
+    foliot_client_config config = foliot_client_config_default();
+    config.predicts = true;
+    config.simulation = &kind;
+    arena_join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3", &config);
+    arena_join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=4", &config);
+    run_frames(a, 0, 15, &f);
+    foliot_client_statistics seen = arena_seen(a, 0);
+    print_seen(&f, &seen);
+    check_gt(f.compared, 100);
+    check_gt(seen.rollbacks, 5);
+    assert_int_equal(f.different, 0);
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
+static void breaks_are_survived(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    forecast f = {.confirmed = 0};
+    join(a, "delay=50ms,seed=3");
+    join(a, "delay=50ms,seed=4");
+    run_frames(a, 0, 5, &f);
+    a->asleep[0] = true; // its host stands still
+    run_frames(a, 0, 0.7, &f);
+    a->asleep[0] = false;
+    run_frames(a, 0, 5, &f);
+    foliot_transport_disconnect(a->host, foliot__peer_id(0, 1), FOLIOT_DISCONNECT_TIMEOUT, true);
+    run_frames(a, 0, 10, &f);
+    foliot_client_statistics seen = arena_seen(a, 0);
+    print_seen(&f, &seen);
+    assert_int_equal(seen.reconnects, 1);
+    assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_ON);
     check_gt(f.compared, 500);
     assert_int_equal(f.different, 0);
     assert_true(arena_agrees(a, 0));
@@ -116,11 +287,225 @@ static void others_are_put_right(void **state)
     arena_destroy(a);
 }
 
+static void it_ends_at_any_time(void **state)
+{
+    (void)state;
+    for (int ms = 0; ms < 1000; ms += 37) {
+        arena *a = arena_create(NULL);
+        join(a, "delay=10ms");
+        join(a, "delay=20ms,jitter=0-30ms");
+        arena_run(a, ms * 1e-3);
+        foliot_client_leave(a->clients[0], a->now_ns);
+        arena_run(a, 0.05);
+        arena_destroy(a);
+    }
+}
+
+static uint64_t slow_clock(void *user)
+{
+    uint64_t *now = user;
+    return *now += 5000000; // more than a quarter of 16.7 ms
+}
+
+static void slow_steps_are_not_repeated(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    uint64_t now = 0;
+    foliot_sample sample;
+    foliot_client_config config = foliot_client_config_default();
+    config.predicts = true;
+    config.clock = slow_clock;
+    config.clock_user = &now;
+    arena_join(a, "delay=50ms", &config);
+    arena_run(a, 3);
+    assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_SLOW);
+    assert_null(foliot_client_get_predicted(a->clients[0]));
+    uint64_t steps = arena_seen(a, 0).ticks_predicted;
+    arena_run(a, 3);
+    assert_int_equal(arena_seen(a, 0).ticks_predicted, steps);
+    demand(foliot_client_sample(a->clients[0], a->now_ns, &sample)); // closed ticks are shown
+    assert_true(arena_agrees(a, 0));
+    arena_destroy(a);
+}
+
+// What is in a predicted world is a guess: whatever becomes of it, the server hears nothing of it.
+static void digests_are_of_closed_ticks(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    forecast f = {.confirmed = 0};
+    join(a, "delay=50ms,seed=3");
+    join(a, "delay=50ms,seed=4");
+    run_frames(a, 0, 5, &f);
+    for (int i = 0; i < 60; i++) {
+        const foliot_hosted_world *hosted = foliot_client_get_predicted(a->clients[0])->self;
+        foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x,
+                               foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x) ^
+                                   (uint64_t)1 << i % 50);
+        arena_run(a, 0.1);
+    }
+    assert_true(arena_agrees(a, 0));
+    assert_true(arena_is_honest(a));
+    assert_int_equal(arena_seen(a, 0).divergences, 0);
+    check_gt(arena_seen(a, 0).ticks_compared, 500);
+    arena_destroy(a);
+}
+
+// A server that says early what nobody does, of any player and any tick.
+static void early_lies_are_only_guesses(void **state)
+{
+    (void)state;
+    static foliot__block block;
+    arena *a = arena_create(NULL);
+    forecast f = {.confirmed = 0};
+    foliot__rng rng = foliot__rng_seeded(5);
+    join(a, "delay=50ms,seed=3");
+    join(a, "delay=50ms,seed=4");
+    run_frames(a, 0, 4, &f);
+    for (int i = 0; i < 600; i++) {
+        uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], body[1000];
+        block = (foliot__block){.ticks = 1 + foliot__rng_below(&rng, i % 7 ? 20 : 1000)};
+        for (uint32_t k = 0; k < 40; k++) {
+            block.ages[k] = k * block.ticks / 40;
+            block.inputs[k] = (foliot_input){.player = k % 4, .buttons = (uint16_t)i};
+            block.inputs[k].axes[0] = (int8_t)foliot__rng_below(&rng, 100);
+            block.count += k == 0 || block.ages[k] > block.ages[k - 1] || k % 4;
+        }
+        size_t length = foliot__block_encode(&block, body, sizeof body);
+        uint64_t tick = arena_tick(a) + foliot__rng_below(&rng, 60) - 20;
+        if (i % 5 == 0)
+            tick = (uint64_t)i << 25;
+        foliot__early early = {(uint32_t)tick, block.ticks, body, length};
+        length = length == SIZE_MAX ? SIZE_MAX : foliot__early_encode(&early, bytes);
+        if (length != SIZE_MAX)
+            foliot__predict_take_early(a->clients[0], bytes, length);
+        for (size_t cut = 0; cut < 12; cut++) // and what is none
+            foliot__predict_take_early(a->clients[0], bytes, cut);
+        run_frames(a, 0, 0.9 * FRAME, &f);
+    }
+    foliot_client_statistics seen = arena_seen(a, 0);
+    print_seen(&f, &seen);
+    check_gt(seen.early_received, 1000);
+    check_gt(seen.early_dropped, 100);
+    check_gt(seen.pieces_malformed, 1000);
+    check_le(a->clients[0]->predictor.worlds->early_count, FOLIOT__EARLY_HELD);
+    assert_int_equal(f.different, 0);
+    assert_true(arena_agrees(a, 0));
+    assert_int_equal(arena_counted(a)->divergences, 0);
+    run_frames(a, 0, 3, &f); // and when it stops, all is as before
+    assert_true(foliot__prediction_holds(a->clients[0]->predictor.worlds) ||
+                arena_seen(a, 0).rollbacks > seen.rollbacks);
+    arena_destroy(a);
+}
+
+// Asked for by a player: sent. By a spectator, or without end: not.
+static void early_inputs_are_for_players(void **state)
+{
+    (void)state;
+    const uint8_t ask[] = {FOLIOT__EARLY_PACKET, 0};
+    arena *a = arena_create(&(arena_options){.spectator_delay_s = 2});
+    arena_bot(a, "delay=20ms");
+    arena_bot(a, "delay=20ms");
+    unsigned spectator = arena_spectator(a, "delay=20ms");
+    arena_run(a, 5);
+    assert_int_equal(arena_counted(a)->early_sent, 0);
+    for (int i = 0; i < 20; i++) {
+        arena_inject(a, spectator, ask, 1);
+        arena_run(a, 0.2);
+    }
+    assert_int_equal(arena_counted(a)->early_sent, 0);
+    uint64_t before = arena_tick(a);
+    for (int i = 0; i < 20; i++) {
+        arena_inject(a, 0, ask, 1);
+        arena_run(a, 0.2);
+    }
+    check_gt(arena_counted(a)->early_sent, 3);
+    check_le(arena_counted(a)->early_sent, arena_tick(a) - before);
+    arena_run(a, 4); // it asks no more
+    uint64_t sent = arena_counted(a)->early_sent;
+    arena_run(a, 4);
+    assert_int_equal(arena_counted(a)->early_sent, sent);
+    assert_true(arena_is_honest(a));
+    arena_inject(a, 0, ask, 2); // is none
+    arena_run(a, 0.2);
+    assert_int_equal(arena_counted(a)->messages_malformed, 1);
+    for (int i = 0; i < 3000; i++)
+        arena_inject(a, 0, ask, 1);
+    arena_run(a, 0.2);
+    check_gt(arena_counted(a)->violations_flood, 0);
+    arena_destroy(a);
+}
+
+// Balls that bounce: each hit is told once, and what was told and did not happen is cancelled.
+static void each_sound_is_heard_once(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "foliot: 1\nname: balls\ntick_hz: 60\nbodies:\n"
+        "  - {name: west, static: true, shape: {kind: plane, normal: [1, 0, 0], offset: -4}, restitution: 1}\n"
+        "  - {name: east, static: true, shape: {kind: plane, normal: [-1, 0, 0], offset: -4}, restitution: 1}\n"
+        "  - {name: south, static: true, shape: {kind: plane, normal: [0, 1, 0], offset: -4}, restitution: 1}\n"
+        "  - {name: north, static: true, shape: {kind: plane, normal: [0, -1, 0], offset: -4}, restitution: 1}\n"
+        "  - {name: ball, mass: 1, position: [1, 2, 0], velocity: [5, 3, 0], shape: {kind: sphere, radius: 0.4}, restitution: 1}\n"
+        "  - {name: other, mass: 1, position: [-2, 1, 0], velocity: [-4, 5, 0], shape: {kind: sphere, radius: 0.4}, restitution: 1}\n"
+        "players:\n  limit: 4\n  spawn: {mass: 1, shape: {kind: sphere, radius: 0.4}, restitution: 1, positions: [[0, 0, 0], [2, -2, 0]]}\n"
+        "  controls: {kind: thrust, force: 20}\n";
+    foliot_scene *scene;
+    foliot_scene_error error;
+    if (foliot_scene_parse(text, sizeof text - 1, "balls", NULL, &scene, &error) !=
+        FOLIOT_STATUS_OK)
+        fail_msg("%s", error.message);
+    arena *a = arena_create(&(arena_options){.scene = scene});
+    forecast f = {.confirmed = 0};
+    foliot_client_event e;
+    static bool told[100000];
+    unsigned predicted = 0, confirmed = 0, cancelled = 0;
+    memset(told, 0, sizeof told);
+    join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3");
+    join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=4");
+    for (int i = 0; i < 300; i++) {
+        run_frames(a, 0, 0.1, &f);
+        while (foliot_client_poll(a->clients[0], &e)) {
+            assert_true(e.identity < sizeof told);
+            if (e.kind == FOLIOT_CLIENT_CANCELLED) {
+                assert_true(told[e.identity]);
+                cancelled++;
+            } else if (e.kind == FOLIOT_CLIENT_HIT) {
+                assert_false(told[e.identity]);
+                told[e.identity] = true;
+                predicted += e.predicted;
+                confirmed += !e.predicted;
+            }
+        }
+    }
+    print_message("%u hits predicted, %u told when confirmed, %u cancelled\n", predicted, confirmed,
+                  cancelled);
+    check_gt(predicted, 50);
+    check_lt(cancelled, predicted / 2);
+    check_lt(confirmed, predicted);
+    assert_int_equal(arena_seen(a, 0).events_cancelled, cancelled);
+    arena_destroy(a);
+    foliot_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_nothing_is_ever_corrected),
         cmocka_unit_test(others_are_put_right),
+        cmocka_unit_test(own_controls_act_at_once),
+        cmocka_unit_test(the_guess_is_bounded),
+        cmocka_unit_test(the_input_delay_is_kept),
+        cmocka_unit_test(games_come_and_go),
+        cmocka_unit_test(another_simulation_is_predicted),
+        cmocka_unit_test(breaks_are_survived),
+        cmocka_unit_test(it_ends_at_any_time),
+        cmocka_unit_test(slow_steps_are_not_repeated),
+        cmocka_unit_test(digests_are_of_closed_ticks),
+        cmocka_unit_test(early_lies_are_only_guesses),
+        cmocka_unit_test(early_inputs_are_for_players),
+        cmocka_unit_test(each_sound_is_heard_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

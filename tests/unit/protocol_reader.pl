@@ -481,6 +481,12 @@ sub relay {
     print "relay $end $ticks\n";
     block($end - $ticks);
 }
+sub early {
+    if (!@bytes) { print "asks for early inputs\n"; return }
+    my ($first, $ticks) = (take(4), varint());
+    print "early $first $ticks\n";
+    block($first);
+}
 sub relay_commands {
     my ($end, @runs) = (take(4));
     push @runs, take(1) for 1 .. take(1);
@@ -521,6 +527,7 @@ while (my $line = <STDIN>) {
     elsif ($kind == 19) { lockstep_input() }
     elsif ($kind == 20) { relay() }
     elsif ($kind == 24) { relay_commands() }
+    elsif ($kind == 26) { early() }
     elsif ($kind == 21) { lockstep_status() }
     elsif ($kind == 18) { print join(' ', 'status', take(4), take(4), signed(4, take(4)), take(4), take(4), take(4)), "\n" }
     else { die "kind $kind\n" }

@@ -350,6 +350,14 @@ static void put_lockstep(uint64_t first)
     put_packet("packet", bytes, foliot__relay_encode(&relay, bytes));
     fprintf(expected, "relay %u %u\n", relay.end, relay.ticks);
     expect_block(&block, first);
+    if (inner_length > 0) {
+        foliot__early early = {(uint32_t)first, block.ticks, inner, inner_length};
+        put_packet("packet", bytes, foliot__early_encode(&early, bytes));
+        fprintf(expected, "early %u %u\n", early.first, early.ticks);
+        expect_block(&block, first);
+        put_packet("packet", (const uint8_t[]){FOLIOT__EARLY_PACKET}, 1);
+        fprintf(expected, "asks for early inputs\n");
+    }
     foliot__lockstep_input input = {
         .acks = {.next = (uint32_t)first, .count = 2, .runs = {{1, 200}, {16383, 3}}},
         .behind = foliot__rng_below(&rng, 1000),
