@@ -231,14 +231,16 @@ static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
     return since >= period || (stepped && since >= period / 2);
 }
 
+// Never a tick that the server has closed: what it says of such would be nonsense.
 static uint64_t lockstep_tick(const foliot_client *c)
 {
-    uint64_t least = foliot__lockstep_client_undecided(c->lockstep), tick;
+    const foliot__lockstep_client *l = c->lockstep;
     if (!foliot__predict_leads(c))
-        return foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, foliot__client_tick_ns(c),
+        return foliot__lockstep_client_input_tick(l, c->now_ns, foliot__client_tick_ns(c),
                                                   c->welcome.input_delay);
-    tick = foliot__predict_input_tick(c);
-    return tick + 1 < least ? least - 1 : tick;
+    uint64_t tick = foliot__predict_input_tick(c), end = foliot__lockstep_client_undecided(l);
+    uint64_t least = end > l->log.end ? end - 1 : end;
+    return tick < least ? least : tick;
 }
 
 static void send_lockstep(foliot_client *c, bool stepped)
