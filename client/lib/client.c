@@ -33,9 +33,9 @@ foliot_client_config foliot_client_config_default(void)
 
 static bool prediction_valid(const foliot_client_config *config)
 {
-    return !config->predicts ||
-           (config->input_delay < 256 && config->rollback_ticks_max > 0 &&
-            config->rollback_ticks_max <= FOLIOT__PREDICTED_TICKS_MAX && config->rollback_steps > 0);
+    return !config->predicts || (config->input_delay < 256 && config->rollback_ticks_max > 0 &&
+                                 config->rollback_ticks_max <= FOLIOT__PREDICTED_TICKS_MAX &&
+                                 config->rollback_steps > 0);
 }
 
 foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,

@@ -65,7 +65,7 @@ typedef struct foliot__lockstep_client {
     bool deadline_known;
     double deadline_ns, deadline_deviation_ns, late_margin_ns, round_trip_ns;
     uint32_t late, missing;
-    foliot__block block; // scratch
+    foliot__block block;                           // scratch
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // of the last step, at its front
     uint32_t input_count;                          // of them
     uint64_t begins;                               // states that it began with, so far

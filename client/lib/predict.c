@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#define STEPS_TIMED 32        // before a step is called slow
-#define STEP_SHARE_MAX 0.25   // of a tick
-#define EARLIER_TICKS 1.25 // a tick is decided as it begins: no margin for a late packet is needed
-#define JUMP_STEPS 64         // of a snapshot's position: less is no jump
+#define STEPS_TIMED 32      // before a step is called slow
+#define STEP_SHARE_MAX 0.25 // of a tick
+#define EARLIER_TICKS 1.25  // a tick is decided as it begins: no margin for a late packet is needed
+#define JUMP_STEPS 64       // of a snapshot's position: less is no jump
 #define ASK_EVERY_NS 1000000000u
 #define UPDATE_TICKS_MAX 8 // of a slow host's update that are made up for at once
 
@@ -119,8 +119,8 @@ void foliot__predict_tick(foliot_client *c)
     double tick_ns = foliot__client_tick_ns(c);
     if (!predicts_here(c) || !c->lockstep->begun || c->state != FOLIOT_CLIENT_PLAYING ||
         backlog(c) > c->config.rollback_ticks_max ||
-        !foliot__lockstep_client_input_time(c->lockstep, c->now_ns, tick_ns,
-                                            c->welcome.input_delay, &aim.input))
+        !foliot__lockstep_client_input_time(c->lockstep, c->now_ns, tick_ns, c->welcome.input_delay,
+                                            &aim.input))
         return;
     aim.confirmed = c->lockstep->tick;
     aim.input -= EARLIER_TICKS;
@@ -150,8 +150,7 @@ static uint32_t due_ticks(const foliot_client *c)
 
 uint32_t foliot__predict_closed_steps(const foliot_client *c)
 {
-    uint32_t most = c->config.catch_up_ticks,
-             due = due_ticks(c) * (1 + c->config.rollback_steps);
+    uint32_t most = c->config.catch_up_ticks, due = due_ticks(c) * (1 + c->config.rollback_steps);
     bool calm = foliot__predict_leads(c) && backlog(c) <= c->config.rollback_ticks_max;
     return calm && due < most ? due : most;
 }
@@ -225,8 +224,8 @@ void foliot__predict_take_relay(foliot_client *c, const uint8_t *bytes, size_t l
 
 void foliot__predict_take_early(foliot_client *c, const uint8_t *bytes, size_t length)
 {
-    if (predicts_here(c) && !foliot__prediction_take_early(c->predictor.worlds, c->lockstep, bytes,
-                                                           length))
+    if (predicts_here(c) &&
+        !foliot__prediction_take_early(c->predictor.worlds, c->lockstep, bytes, length))
         c->lockstep->malformed++;
 }
 

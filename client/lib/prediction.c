@@ -85,9 +85,9 @@ static bool make_simulations(foliot__prediction *p, const foliot__lockstep_clien
     copy_kind(p, l);
     p->failed = !affordable(l);
     for (int i = 0; i < 2 && !p->failed; i++)
-        p->failed = foliot_simulation_create(&p->kind, l->simulation.setup,
-                                             l->simulation.setup_bytes,
-                                             &p->lines[i].simulation) != FOLIOT_STATUS_OK;
+        p->failed =
+            foliot_simulation_create(&p->kind, l->simulation.setup, l->simulation.setup_bytes,
+                                     &p->lines[i].simulation) != FOLIOT_STATUS_OK;
     p->made = !p->failed;
     if (p->failed)
         for (int i = 0; i < 2; i++)
@@ -327,7 +327,8 @@ static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l
     foliot__line *shadow = p->shadow;
     if (!wrong)
         return false;
-    if (shadow->begun && (shadow->wrong == NOTHING_WRONG || p->restarts >= FOLIOT__SHADOW_RESTARTS) &&
+    if (shadow->begun &&
+        (shadow->wrong == NOTHING_WRONG || p->restarts >= FOLIOT__SHADOW_RESTARTS) &&
         shadow->tick >= l->tick)
         return true;
     p->restarts += shadow->begun;

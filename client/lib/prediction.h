@@ -13,21 +13,21 @@
 #include "lockstep.h"
 #include "wire/lockstep_message.h"
 
-#define FOLIOT__PREDICTED_TICKS_MAX 32     // beyond the confirmed one
-#define FOLIOT__PREDICTED_INPUTS 4096      // that a world was stepped with, in these ticks
+#define FOLIOT__PREDICTED_TICKS_MAX 32         // beyond the confirmed one
+#define FOLIOT__PREDICTED_INPUTS 4096          // that a world was stepped with, in these ticks
 #define FOLIOT__PREDICTED_BYTES_MAX (1u << 27) // of one world: a client has two more than ever
-#define FOLIOT__EARLY_HELD 512             // inputs of ticks that are not closed
-#define FOLIOT__EARLY_A_TICK 4             // of one player
-#define FOLIOT__SHADOW_RESTARTS 2          // then a shadow goes on, though it is wrong too
+#define FOLIOT__EARLY_HELD 512                 // inputs of ticks that are not closed
+#define FOLIOT__EARLY_A_TICK 4                 // of one player
+#define FOLIOT__SHADOW_RESTARTS 2              // then a shadow goes on, though it is wrong too
 
 // A world that is stepped by guesses.
 typedef struct foliot__line {
     foliot_simulation simulation;
-    bool begun;    // it is at a tick of the session
-    uint64_t tick; // the simulation's
+    bool begun;     // it is at a tick of the session
+    uint64_t tick;  // the simulation's
     uint64_t wrong; // the first tick that is known to have been guessed wrongly; UINT64_MAX: none
     uint32_t sequences[FOLIOT_PLAYERS_MAX]; // of the last inputs, by player
-    foliot__tick_log used; // the inputs of its ticks that are not confirmed
+    foliot__tick_log used;                  // the inputs of its ticks that are not confirmed
 } foliot__line;
 
 typedef struct foliot__early_input {
@@ -40,8 +40,8 @@ typedef struct foliot__prediction {
     foliot_host host;
     foliot__line lines[2];
     foliot__line *predicted, *shadow;
-    bool made;   // the simulations exist
-    bool failed; // they could not be made or copied
+    bool made;       // the simulations exist
+    bool failed;     // they could not be made or copied
     uint64_t begins; // of the confirmed world: another number is another beginning
     uint32_t ticks_max, player;
     uint32_t restarts; // of this shadow
@@ -55,7 +55,7 @@ typedef struct foliot__prediction {
     uint64_t own_end; // ticks before are decided
     foliot__early_input early[FOLIOT__EARLY_HELD];
     uint32_t early_count;
-    foliot__block block;                          // scratch
+    foliot__block block;                           // scratch
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // scratch
     // Called after each step of a line, and after it was made equal to the confirmed world; and
     // when the shadow takes the predicted world's place, which is then the shadow.

@@ -22,8 +22,8 @@ static void choose_delay(foliot__prediction_clock *clock, const foliot__predicti
                          bool begins)
 {
     double ahead = ceil(clock->input) + 1 - (double)aim->confirmed, passed = clock->passed;
-    clock->ahead = begins ? ahead
-                          : clock->ahead + (ahead - clock->ahead) * fmin(passed / AHEAD_TICKS, 1);
+    clock->ahead =
+        begins ? ahead : clock->ahead + (ahead - clock->ahead) * fmin(passed / AHEAD_TICKS, 1);
     double delay = fmax(aim->input_delay, clock->ahead - (aim->ticks_max - AHEAD_ROOM));
     delay = fmin(delay, DELAY_MAX);
     clock->delay = begins ? delay : clock->delay + turn(delay - clock->delay, passed);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FADE_TICKS 8.0 // until a correction is down to 1/e ...
-#define FADE_OWN_TICKS 3.0 // ... and one of the own body, which its player feels
-#define JUMP_SECONDS 0.5 // in the scene's unit of time: nothing that moves is off by more
+#define FADE_TICKS 8.0      // until a correction is down to 1/e ...
+#define FADE_OWN_TICKS 3.0  // ... and one of the own body, which its player feels
+#define JUMP_SECONDS 0.5    // in the scene's unit of time: nothing that moves is off by more
 #define CORRECTION_MIN 1e-3 // in the scene's unit of length: what is counted
 
 void foliot__prediction_view_close(foliot__prediction_view *view)
@@ -67,9 +67,8 @@ foliot_status foliot__prediction_view_take(foliot__prediction_view *view, uint32
     ticks[1].tick = foliot_world_get_tick(world);
     ticks[1].count = count;
     for (uint32_t i = 0; i < count; i++)
-        ticks[1].bodies[i] =
-            (foliot__predicted_body){foliot_world_get_body_state(world, i),
-                                     foliot_world_get_body_generation(world, i)};
+        ticks[1].bodies[i] = (foliot__predicted_body){foliot_world_get_body_state(world, i),
+                                                      foliot_world_get_body_generation(world, i)};
     if (ticks[0].tick + 1 != ticks[1].tick)
         ticks[0].tick = UINT64_MAX;
     return FOLIOT_STATUS_OK;
@@ -140,9 +139,9 @@ static void blend(const foliot_body_state *a, const foliot_body_state *b, double
 {
     double u2 = u * u, u3 = u2 * u, norm = 0, dot = 0;
     for (int k = 0; k < 3; k++) {
-        state->position[k] =
-            (2 * u3 - 3 * u2 + 1) * a->position[k] + (u3 - 2 * u2 + u) * dt * a->velocity[k] +
-            (3 * u2 - 2 * u3) * b->position[k] + (u3 - u2) * dt * b->velocity[k];
+        state->position[k] = (2 * u3 - 3 * u2 + 1) * a->position[k] +
+                             (u3 - 2 * u2 + u) * dt * a->velocity[k] +
+                             (3 * u2 - 2 * u3) * b->position[k] + (u3 - u2) * dt * b->velocity[k];
         state->velocity[k] = (1 - u) * a->velocity[k] + u * b->velocity[k];
         state->angular_velocity[k] = (1 - u) * a->angular_velocity[k] + u * b->angular_velocity[k];
     }

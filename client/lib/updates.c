@@ -272,7 +272,7 @@ static const foliot_world *stepped_world(const foliot_client *client)
 static void give_event(foliot_client *c, foliot_client_event *e, bool predicted)
 {
     foliot__prediction_events *events = &c->predictor.events;
-    bool given = predicted               ? foliot__prediction_events_predict(events, e)
+    bool given = predicted             ? foliot__prediction_events_predict(events, e)
                  : c->predictor.worlds ? foliot__prediction_events_confirm(events, e)
                                        : true;
     if (given)

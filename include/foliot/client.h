@@ -186,7 +186,7 @@ bool foliot_client_get_lockstep(const foliot_client *client);
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client);
 
 typedef enum foliot_prediction {
-    FOLIOT_PREDICTION_OFF, // not asked for, not in lockstep, or a spectator
+    FOLIOT_PREDICTION_OFF,   // not asked for, not in lockstep, or a spectator
     FOLIOT_PREDICTION_WAITS, // until the state and the clock are known, and the ticks are caught up
     FOLIOT_PREDICTION_ON,
     FOLIOT_PREDICTION_SLOW,   // not possible: a step takes more than a quarter of a tick

@@ -41,7 +41,7 @@
     10000000000u // a peer that says nothing for so long is given up, though its transport answers
 #define FOLIOT__EARLY_QUEUE 256u       // inputs that wait to be handed on early
 #define FOLIOT__EARLY_BLOCK_BYTES 256u // of one packet
-#define FOLIOT__RESTARTS_MAX 4 // states that one peer is sent anew, before it is given up
+#define FOLIOT__RESTARTS_MAX 4         // states that one peer is sent anew, before it is given up
 
 typedef enum foliot__violation {
 #define FOLIOT__VIOLATION_ENUM(name) FOLIOT__VIOLATION_##name,

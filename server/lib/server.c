@@ -185,9 +185,9 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
                         size_t length)
 {
     foliot__input_packet packet;
-    bool plays = length > 0 && (bytes[0] == FOLIOT__INPUT_PACKET ||
-                                bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET ||
-                                bytes[0] == FOLIOT__EARLY_PACKET); // of the last connection
+    bool plays = length > 0 &&
+                 (bytes[0] == FOLIOT__INPUT_PACKET || bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET ||
+                  bytes[0] == FOLIOT__EARLY_PACKET); // of the last connection
     if (length > 0 && !plays && peer->state == FOLIOT__PEER_GREETING) {
         take_control(server, peer, bytes, length);
         return;

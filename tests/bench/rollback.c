@@ -338,7 +338,8 @@ static void measure(const foliot_scene *scene, const char *name, const char *net
     report(name, "own body, mean correction a frame, worst seed", worst_mean, "mm");
     report(name, "own body, p99 correction a frame, worst seed", worst_own, "mm");
     report(name, "cubes that move, mean correction a frame", mean(&all->cubes_moved), "mm");
-    report(name, "cubes that move, p99 correction a frame", quantile(&all->cubes_moved, 0.99), "mm");
+    report(name, "cubes that move, p99 correction a frame", quantile(&all->cubes_moved, 0.99),
+           "mm");
     report(name, "other player, mean correction a frame", mean(&all->other_moved), "mm");
     report(name, "other player, p99 correction a frame", quantile(&all->other_moved, 0.99), "mm");
     report(name, "own body, mean error", mean(&all->own), "mm");

@@ -49,8 +49,8 @@ static void look_at(arena *a, unsigned client, forecast *f)
     for (uint64_t t = f->confirmed + 1; t <= foliot_simulation_get_tick(here); t++)
         if (f->ticks[t % ARENA_HISTORY] == t) {
             f->compared++;
-            f->different += !foliot_digest_equal(f->digests[t % ARENA_HISTORY],
-                                                 a->history[t % ARENA_HISTORY]);
+            f->different +=
+                !foliot_digest_equal(f->digests[t % ARENA_HISTORY], a->history[t % ARENA_HISTORY]);
         }
     f->confirmed = foliot_simulation_get_tick(here);
     uint64_t tick = foliot_simulation_get_tick(predicted);
@@ -132,7 +132,8 @@ static void others_are_put_right(void **state)
     arena_destroy(a);
 }
 
-// Whatever the round trip, up to 200 ms: the frame that reads a key shows what it does, or the next.
+// Whatever the round trip, up to 200 ms: the frame that reads a key shows what it does, or the
+// next.
 static void own_controls_act_at_once(void **state)
 {
     (void)state;
@@ -441,16 +442,22 @@ static void early_inputs_are_for_players(void **state)
 static void each_sound_is_heard_once(void **state)
 {
     (void)state;
-    static const char text[] =
-        "foliot: 1\nname: balls\ntick_hz: 60\nbodies:\n"
-        "  - {name: west, static: true, shape: {kind: plane, normal: [1, 0, 0], offset: -4}, restitution: 1}\n"
-        "  - {name: east, static: true, shape: {kind: plane, normal: [-1, 0, 0], offset: -4}, restitution: 1}\n"
-        "  - {name: south, static: true, shape: {kind: plane, normal: [0, 1, 0], offset: -4}, restitution: 1}\n"
-        "  - {name: north, static: true, shape: {kind: plane, normal: [0, -1, 0], offset: -4}, restitution: 1}\n"
-        "  - {name: ball, mass: 1, position: [1, 2, 0], velocity: [5, 3, 0], shape: {kind: sphere, radius: 0.4}, restitution: 1}\n"
-        "  - {name: other, mass: 1, position: [-2, 1, 0], velocity: [-4, 5, 0], shape: {kind: sphere, radius: 0.4}, restitution: 1}\n"
-        "players:\n  limit: 4\n  spawn: {mass: 1, shape: {kind: sphere, radius: 0.4}, restitution: 1, positions: [[0, 0, 0], [2, -2, 0]]}\n"
-        "  controls: {kind: thrust, force: 20}\n";
+    static const char text[] = "foliot: 1\nname: balls\ntick_hz: 60\nbodies:\n"
+                               "  - {name: west, static: true, shape: {kind: plane, normal: [1, 0, "
+                               "0], offset: -4}, restitution: 1}\n"
+                               "  - {name: east, static: true, shape: {kind: plane, normal: [-1, "
+                               "0, 0], offset: -4}, restitution: 1}\n"
+                               "  - {name: south, static: true, shape: {kind: plane, normal: [0, "
+                               "1, 0], offset: -4}, restitution: 1}\n"
+                               "  - {name: north, static: true, shape: {kind: plane, normal: [0, "
+                               "-1, 0], offset: -4}, restitution: 1}\n"
+                               "  - {name: ball, mass: 1, position: [1, 2, 0], velocity: [5, 3, "
+                               "0], shape: {kind: sphere, radius: 0.4}, restitution: 1}\n"
+                               "  - {name: other, mass: 1, position: [-2, 1, 0], velocity: [-4, 5, "
+                               "0], shape: {kind: sphere, radius: 0.4}, restitution: 1}\n"
+                               "players:\n  limit: 4\n  spawn: {mass: 1, shape: {kind: sphere, "
+                               "radius: 0.4}, restitution: 1, positions: [[0, 0, 0], [2, -2, 0]]}\n"
+                               "  controls: {kind: thrust, force: 20}\n";
     foliot_scene *scene;
     foliot_scene_error error;
     if (foliot_scene_parse(text, sizeof text - 1, "balls", NULL, &scene, &error) !=
