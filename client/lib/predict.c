@@ -50,8 +50,10 @@ static void line_replaced(void *user)
     const foliot__prediction *p = c->predictor.worlds;
     const foliot_world *world = foliot__line_world(p->predicted);
     if (world)
-        foliot__prediction_view_replace(&c->predictor.view, line_index(p, p->shadow),
-                                        line_index(p, p->predicted), own_slot(c, world));
+        foliot__prediction_view_replace(
+            &c->predictor.view, line_index(p, p->shadow), line_index(p, p->predicted),
+            fmax(foliot__prediction_clock_shown(&c->predictor.clock), c->shown_tick),
+            own_slot(c, world));
 }
 
 // -- beginning and ending

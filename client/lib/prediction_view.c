@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FADE_TICKS 8.0      // until a correction is down to 1/e ...
-#define FADE_OWN_TICKS 3.0  // ... and one of the own body, which its player feels
+#define FADE_TICKS 8.0      // until a correction is down to 1/e, if it is not large ...
+#define FADE_JUMPS 2.0      // ... so that no frame moves a body by more than so many `jump`
+#define FADE_OWN_TICKS 3.0  // of the own body, which its player feels
 #define JUMP_SECONDS 0.5    // in the scene's unit of time: nothing that moves is off by more
 #define CORRECTION_MIN 1e-3 // in the scene's unit of length: what is counted
 
@@ -96,41 +97,6 @@ static double distance(const foliot_body_state *a, const foliot_body_state *b)
     return sqrt(square);
 }
 
-// What is left of earlier corrections is part of what is shown.
-static void correct_body(foliot__prediction_view *view, foliot__error_smoothing *smoothing,
-                         uint32_t index, const foliot__predicted_body *was,
-                         const foliot__predicted_body *is)
-{
-    foliot_body_state shown = was->state;
-    foliot__error_smoothing_apply(smoothing, index, &shown);
-    bool smooth = is_continuous(view, was, is, JUMP_SECONDS);
-    foliot__error_smoothing_set(smoothing, index, smooth ? &shown : NULL, &is->state);
-}
-
-void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t from, uint32_t to,
-                                     uint32_t own)
-{
-    static const foliot__predicted_body none;
-    const foliot__predicted_tick *was = &view->ticks[from][1], *is = &view->ticks[to][1];
-    bool moved = false, moved_own = false;
-    if (was->tick != is->tick || is->tick == UINT64_MAX) {
-        view->smoothing.weight = view->own.weight = 0; // nothing to compare: bodies jump
-        return;
-    }
-    for (uint32_t i = 0; i < is->count; i++) {
-        const foliot__predicted_body *before = i < was->count ? &was->bodies[i] : &none;
-        bool apart = distance(&before->state, &is->bodies[i].state) > CORRECTION_MIN;
-        moved |= apart;
-        moved_own |= apart && i == own;
-        correct_body(view, &view->smoothing, i, before, &is->bodies[i]);
-        if (i == own)
-            correct_body(view, &view->own, 0, before, &is->bodies[i]);
-    }
-    view->corrections += moved;
-    view->corrections_own += moved_own;
-    view->smoothing.weight = view->own.weight = 1;
-}
-
 // -- sampling
 
 // The cubic with the given ends and end velocities (Hermite).
@@ -156,15 +122,86 @@ static void blend(const foliot_body_state *a, const foliot_body_state *b, double
         state->orientation[k] /= sqrt(norm); // at least 1/2
 }
 
-static foliot_body_state body_between(const foliot__prediction_view *view,
-                                      const foliot__predicted_tick *before,
-                                      const foliot__predicted_tick *now, uint32_t i, double u)
+// Where a tick lies between the last two of a line: 0 to 1.
+static double share_of(const foliot__prediction_view *view, uint32_t line, double tick)
 {
-    const foliot__predicted_body *b = &now->bodies[i];
+    const foliot__predicted_tick *ticks = view->ticks[line];
+    double u = 1 - ((double)ticks[1].tick - tick);
+    return ticks[0].tick == UINT64_MAX ? 1 : fmin(fmax(u, 0), 1);
+}
+
+static foliot_body_state body_between(const foliot__prediction_view *view, uint32_t line,
+                                      uint32_t i, double u)
+{
+    const foliot__predicted_tick *before = &view->ticks[line][0];
+    const foliot__predicted_body *b = &view->ticks[line][1].bodies[i];
     foliot_body_state state = b->state;
     if (u < 1 && i < before->count && is_continuous(view, &before->bodies[i], b, 4 * view->dt))
         blend(&before->bodies[i].state, &b->state, view->dt, u, &state);
     return state;
+}
+
+// -- corrections
+
+typedef struct replacement {
+    uint32_t from, to; // lines
+    double share_from, share_to;
+} replacement;
+
+// What is left of earlier corrections is part of what is shown. How far off that was.
+static double correct_body(const foliot__prediction_view *view, const replacement *r, uint32_t i,
+                           foliot__error_smoothing *smoothing, uint32_t index)
+{
+    const foliot__predicted_tick *was = &view->ticks[r->from][1], *is = &view->ticks[r->to][1];
+    foliot_body_state known = body_between(view, r->to, i, r->share_to), shown;
+    if (i >= was->count || !is_continuous(view, &was->bodies[i], &is->bodies[i], JUMP_SECONDS)) {
+        foliot__error_smoothing_set(smoothing, index, NULL, &known);
+        return 0;
+    }
+    shown = body_between(view, r->from, i, r->share_from);
+    foliot__error_smoothing_apply(smoothing, index, &shown);
+    foliot__error_smoothing_set(smoothing, index, &shown, &known);
+    return distance(&shown, &known);
+}
+
+static void count_corrections(foliot__prediction_view *view, const replacement *r, uint32_t own)
+{
+    const foliot__predicted_tick *was = &view->ticks[r->from][1], *is = &view->ticks[r->to][1];
+    bool moved = false, moved_own = false;
+    for (uint32_t i = 0; i < is->count && i < was->count; i++) {
+        bool apart = distance(&was->bodies[i].state, &is->bodies[i].state) > CORRECTION_MIN;
+        moved |= apart;
+        moved_own |= apart && i == own;
+    }
+    view->corrections += moved;
+    view->corrections_own += moved_own;
+}
+
+static void fade(foliot__prediction_view *view, double tick)
+{
+    foliot__error_smoothing_fade(&view->smoothing, tick, fmax(view->fade_ticks, FADE_TICKS));
+    foliot__error_smoothing_fade(&view->own, tick, FADE_OWN_TICKS);
+}
+
+void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t from, uint32_t to,
+                                     double tick, uint32_t own)
+{
+    const foliot__predicted_tick *was = &view->ticks[from][1], *is = &view->ticks[to][1];
+    replacement r = {from, to, share_of(view, from, tick), share_of(view, to, tick)};
+    double farthest = 0;
+    if (was->tick != is->tick || is->tick == UINT64_MAX) {
+        view->smoothing.weight = view->own.weight = 0; // nothing to compare: bodies jump
+        return;
+    }
+    count_corrections(view, &r, own);
+    fade(view, tick);
+    for (uint32_t i = 0; i < is->count; i++)
+        if (i == own)
+            correct_body(view, &r, i, &view->own, 0);
+        else
+            farthest = fmax(farthest, correct_body(view, &r, i, &view->smoothing, i));
+    view->fade_ticks = fmax(FADE_TICKS, farthest / (FADE_JUMPS * view->jump));
+    view->smoothing.weight = view->own.weight = 1;
 }
 
 bool foliot__prediction_view_sample(foliot__prediction_view *view, uint32_t line, double tick,
@@ -175,11 +212,10 @@ bool foliot__prediction_view_sample(foliot__prediction_view *view, uint32_t line
         return false;
     double last = (double)now->tick, first = before->tick == UINT64_MAX ? last : last - 1;
     tick = fmin(fmax(tick, first), last);
-    foliot__error_smoothing_fade(&view->smoothing, tick, FADE_TICKS);
-    foliot__error_smoothing_fade(&view->own, tick, FADE_OWN_TICKS);
+    fade(view, tick);
     for (uint32_t i = 0; i < now->count; i++) {
         foliot_body_state *state = &view->shown[i];
-        *state = body_between(view, before, now, i, 1 - (last - tick));
+        *state = body_between(view, line, i, share_of(view, line, tick));
         if (!(state->flags & FOLIOT_BODY_ALIVE) || (state->flags & FOLIOT_BODY_STATIC))
             continue;
         if (i == own)

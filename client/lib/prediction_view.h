@@ -26,8 +26,9 @@ typedef struct foliot__prediction_view {
     uint32_t capacity;                  // of all four, and of what follows
     foliot_body_state *shown;
     foliot__error_smoothing smoothing, own; // of the player's own body, faster
-    double jump; // a correction of so much more than a body's speed explains is not smoothed
-    double dt;   // of a tick
+    double jump;       // a correction of so much more than a body's speed explains is not smoothed
+    double dt;         // of a tick
+    double fade_ticks; // until a correction is down to 1/e
     uint64_t corrections, corrections_own;
 } foliot__prediction_view;
 
@@ -37,9 +38,10 @@ void foliot__prediction_view_restart(foliot__prediction_view *view);
 // The world of that line has made a step, or begins. FOLIOT_STATUS_MEMORY: it is not shown.
 foliot_status foliot__prediction_view_take(foliot__prediction_view *view, uint32_t line,
                                            const foliot_world *world);
-// Line `to` is shown instead of `from` from now on; the player's own body is in slot `own`.
+// Line `to` is shown instead of `from` from `tick` on, which is about to be sampled; the player's
+// own body is in slot `own`.
 void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t from, uint32_t to,
-                                     uint32_t own);
+                                     double tick, uint32_t own);
 // The bodies of a line at a tick between its last two, or the nearer of them. False: not here.
 bool foliot__prediction_view_sample(foliot__prediction_view *view, uint32_t line, double tick,
                                     uint32_t own, foliot_sample *sample);
