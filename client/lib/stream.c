@@ -226,8 +226,8 @@ static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
     if (c->state != FOLIOT_CLIENT_PLAYING)
         return false;
     if (foliot__predict_leads(c))
-        return since >= 2 * period ||
-               (since >= period / 2 && tick >= foliot__lockstep_client_undecided(c->lockstep));
+        return since >= 2 * period || (since >= (c->config.input_hz > 0 ? period : period / 2) &&
+                                       tick >= foliot__lockstep_client_undecided(c->lockstep));
     return since >= period || (stepped && since >= period / 2);
 }
 

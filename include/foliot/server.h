@@ -249,6 +249,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(holes_put_off)                /* to a later tick: the work of one is bounded */              \
     X(ticks_too_large)              /* for a packet: sent reliably */                              \
     X(relays_spared)                /* not sent to a silent peer */                                \
+    X(early_asked)                  /* packets that ask for those below */                         \
     X(early_sent)                   /* packets of inputs before their tick is closed */            \
     X(early_bytes_sent)                                                                            \
     X(early_dropped)                /* inputs: too many waited */                                  \

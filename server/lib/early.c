@@ -9,6 +9,7 @@
 
 void foliot__early_ask(foliot__session *s, foliot__peer *peer)
 {
+    s->server->counters.early_asked++;
     if (foliot__peer_floods(s, peer))
         return;
     peer->lockstep.early_until_ns = s->lockstep->early.until_ns =

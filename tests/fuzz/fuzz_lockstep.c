@@ -75,6 +75,7 @@ static void add_client(game *g, int i)
     config.port = PORT;
     config.fingerprint = fingerprint;
     config.reconnects = false;
+    config.predicts = true;
     must(foliot_client_create(&config, g->now_ns, &g->clients[i]));
 }
 
@@ -114,6 +115,8 @@ static void pass(game *g, uint32_t ticks)
 {
     foliot_server_event event;
     foliot_divergence_report found;
+    foliot_client_event told;
+    foliot_sample sample;
     for (; ticks > 0 && g->ticks < RUN_TICKS_MAX; ticks--) {
         g->now_ns += TICK_NS;
         g->ticks++;
@@ -128,6 +131,9 @@ static void pass(game *g, uint32_t ticks)
         for (int i = 0; i < CLIENTS; i++) {
             foliot_client_set_input(g->clients[i], axes, 0);
             foliot_client_update(g->clients[i], g->now_ns);
+            allow_failure(foliot_client_sample(g->clients[i], g->now_ns, &sample));
+            while (foliot_client_poll(g->clients[i], &told)) {
+            }
         }
     }
 }

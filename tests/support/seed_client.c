@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../client/lib/internal.h"
 #include "base/assert.h"
 #include "status.h"
 
@@ -88,6 +89,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->leaving = false;
     c->joined_ns = run->now_ns;
     c->render_tick = -1;
+    c->predicted_tick = 0;
     c->claimed_tick = UINT64_MAX;
     c->claims = false;
     c->player = UINT32_MAX;
@@ -116,6 +118,8 @@ static void begin_life(seed_run *run, seed_caller *c)
     config.spectates = c->plan->kind == SEED_SPECTATOR || (no_players && c->index != 7);
     config.reconnects = c->plan->reconnects;
     config.input_hz = c->plan->input_hz;
+    config.predicts = c->plan->predicts;
+    config.input_delay = c->plan->input_delay;
     config.fingerprint = run->resources->fingerprint;
     FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) ==
                   FOLIOT_STATUS_OK);
@@ -540,6 +544,32 @@ static void check_sample(seed_run *run, seed_caller *c)
     seed_mix(run, bits);
 }
 
+// What is predicted is near what is closed, and is exact if no guess was wrong: the state that was
+// noted is looked at when its tick is closed.
+static void check_prediction(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
+{
+    const foliot_simulation *predicted = foliot_client_get_predicted(c->client);
+    const foliot__prediction *p = c->client->predictor.worlds;
+    if (!predicted || !foliot__prediction_holds(p) || seen->rollbacks != c->rollbacks)
+        c->predicted_tick = 0;
+    c->rollbacks = seen->rollbacks;
+    if (!predicted)
+        return;
+    uint64_t tick = foliot_simulation_get_tick(predicted);
+    if (tick < seen->newest_tick || tick > seen->newest_tick + c->client->config.rollback_ticks_max)
+        seed_fail(run, "client %u: predicts tick %llu at tick %llu", c->index,
+                  (unsigned long long)tick, (unsigned long long)seen->newest_tick);
+    if (c->predicted_tick && seen->newest_tick == c->predicted_tick &&
+        !foliot_digest_equal(seen->digest, c->predicted))
+        seed_fail(run,
+                  "client %u: predicted tick %llu otherwise than it was, and no guess was wrong",
+                  c->index, (unsigned long long)c->predicted_tick);
+    if (seen->newest_tick >= c->predicted_tick && foliot__prediction_holds(p)) {
+        c->predicted_tick = tick;
+        c->predicted = foliot_simulation_get_digest(predicted);
+    }
+}
+
 // A player that this life was given, beside the one that it plays.
 static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
 {
@@ -612,6 +642,7 @@ static void update_client(seed_run *run, seed_caller *c)
         !c->leaving && !run->stopping)
         give_orders(run, c);
     check_sample(run, c);
+    check_prediction(run, c, &seen);
     check_claim(run, c, &seen);
 }
 

@@ -131,6 +131,13 @@ static seed_client_kind draw_kind(dice *d, bool trouble)
     return draw_chance(d, 0.2) ? SEED_SPECTATOR : SEED_PLAYER;
 }
 
+// By dice of its own, so that all else in a seed is as it was.
+static void draw_prediction(dice apart, seed_client *g)
+{
+    g->predicts = draw_chance(&apart, 0.6);
+    g->input_delay = draw_chance(&apart, 0.8) ? 0 : below(&apart, 12);
+}
+
 static seed_client draw_client(const seed_plan *plan, dice *d, bool trouble)
 {
     seed_client g = {.kind = draw_kind(d, trouble)};
@@ -150,6 +157,7 @@ static seed_client draw_client(const seed_plan *plan, dice *d, bool trouble)
     g.changes_hz = draw_chance(d, 0.1) ? 60 : draw_between(d, 0, 8);
     g.input_hz = draw_chance(d, 0.8) ? 0 : draw_between(d, 10, 60);
     g.reconnects = draw_chance(d, 0.85);
+    draw_prediction(*d, &g);
     if (g.kind == SEED_SICK)
         g.damage = draw_between(d, 0.001, 0.1);
     g.random = draw_between(d, 0, 1);
@@ -609,6 +617,8 @@ static void print_client(const seed_plan *plan, uint32_t index, FILE *out)
             index, kinds[g->kind], g->session, (double)g->frame_ns * 1e-6,
             (double)g->skew_ns * 1e-9, g->drift * 1e6, g->changes_hz, g->damage,
             g->reconnects ? "" : ", does not reconnect");
+    if (g->predicts)
+        fprintf(out, "    predicts in lockstep, %u ticks of input delay\n", g->input_delay);
     if (g->kind == SEED_FOE)
         fprintf(out, "    it %s\n", schemes[g->scheme]);
     print_network("send   ", &g->send, out);

@@ -82,7 +82,8 @@ typedef struct seed_client {
     uint64_t frame_ns;
     int64_t skew_ns;
     double drift, changes_hz, damage, input_hz;
-    bool reconnects;
+    bool reconnects, predicts;
+    uint32_t input_delay; // where it predicts
     // Of the hostile: shares of what it sends.
     double random, mutated, replayed;
     double packets_hz;

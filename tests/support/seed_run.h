@@ -190,6 +190,8 @@ typedef struct seed_caller { // a client's runtime
     uint32_t life; // of the plan, the next to begin or the one that runs
     bool alive, leaving, cut_off, done, unrest; // unrest: something may excuse what this life lost
     uint64_t next_ns, joined_ns, leaving_ns, think_ns;
+    uint64_t predicted_tick, rollbacks; // a state that it predicts; 0: none
+    foliot_digest predicted;
     double render_tick;
     uint64_t claimed_tick, claim_tick; // the last, and one that waits for the server's own step
     foliot_digest claim;
