@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // rollback.c: what prediction is worth, and what it costs: the ready scene cubes with two bots, on
 // a virtual clock, ten seeds a network. The server is updated every millisecond and each client
-// once a frame of 1/60 s. Truth is the server's world of the same tick. Bodies count where they
-// move. Round trips are means, with their jitter. `rollback --picture` writes key-to-screen against
-// round trip as SVG.
+// once a frame of 1/60 s. Truth is the server's world of the same tick. Cubes count where they
+// move. Round trips are means, with their jitter. `rollback --keys` measures key to screen alone
+// (scripts/prediction_plot.sh).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,9 @@
 #include "foliot/scene_reader.h"
 #include "status.h"
 
-static int seeds = 10;
+#define SEEDS 10
 #define WARM_FRAMES 360
 #define FRAMES 1800
-#define FRAME_MS 17 // sixteen or seventeen, so that sixty are a second
 #define HISTORY 256 // ticks
 #define BODIES 920
 #define MOVES 0.01 // metres a second: what is slower rests
@@ -308,7 +307,7 @@ static void measure(const foliot_scene *scene, const char *name, const char *net
     figures *all = calloc(1, sizeof *all), *one = calloc(1, sizeof *one);
     double worst_corrections = 0, worst_own = 0, worst_mean = 0;
     FOLIOT_ASSERT(all && one);
-    for (int seed = 1; seed <= seeds; seed++) {
+    for (int seed = 1; seed <= SEEDS; seed++) {
         memset(one, 0, sizeof *one);
         play(scene, PREDICTOR, network, seed, false, FRAMES, one);
         worst_corrections = fmax(worst_corrections, one->corrections / one->seconds);
@@ -355,7 +354,7 @@ static void measure(const foliot_scene *scene, const char *name, const char *net
     report(name, "input delay, mean", all->delay / (double)all->steps.count, "ticks");
     report(name, "ticks ahead, mean", all->ahead / (double)all->steps.count, "");
     report(name, "own inputs late", all->late / all->seconds, "/s");
-    report(name, "early relay, of the relay's bytes", 100 * all->early_bytes / all->relay_bytes,
+    report(name, "early relay, share of bytes", 100 * all->early_bytes / all->relay_bytes,
            "%");
     free(all);
     free(one);
@@ -406,13 +405,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    if (argc > 1)
-        seeds = atoi(argv[1]);
-    measure(scene, "round trip 100 ms, 5 % lost", "delay=40ms,jitter=0-20ms,loss=5%");
-    if (argc > 1)
-        return 0;
-    measure(scene, "round trip 200 ms, 5 % lost", "delay=90ms,jitter=0-20ms,loss=5%");
-    measure_alone(scene);
+    if (argc < 2 || strcmp(argv[1], "--keys") != 0) {
+        measure(scene, "round trip 100 ms, 5 % lost", "delay=40ms,jitter=0-20ms,loss=5%");
+        measure(scene, "round trip 200 ms, 5 % lost", "delay=90ms,jitter=0-20ms,loss=5%");
+        measure_alone(scene);
+    }
     measure_keys(scene);
     foliot_scene_destroy(scene);
     return 0;
