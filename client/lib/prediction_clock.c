@@ -9,7 +9,6 @@
 #define FASTER_MAX 0.1 // inputs would come late
 #define SLOWER_MAX 0.05
 #define AHEAD_TICKS 60 // that the mean is over
-#define AHEAD_ROOM 0.5 // ticks below the limit that the mean is kept
 #define DELAY_MAX 256
 
 static double turn(double off, double passed)
@@ -24,7 +23,7 @@ static void choose_delay(foliot__prediction_clock *clock, const foliot__predicti
     double ahead = ceil(clock->input) + 1 - (double)aim->confirmed, passed = clock->passed;
     clock->ahead =
         begins ? ahead : clock->ahead + (ahead - clock->ahead) * fmin(passed / AHEAD_TICKS, 1);
-    double delay = fmax(aim->input_delay, clock->ahead - (aim->ticks_max - AHEAD_ROOM));
+    double delay = fmax(aim->input_delay, clock->ahead - aim->ticks_max);
     delay = fmin(delay, DELAY_MAX);
     clock->delay = begins ? delay : clock->delay + turn(delay - clock->delay, passed);
 }
