@@ -354,8 +354,7 @@ static void measure(const foliot_scene *scene, const char *name, const char *net
     report(name, "input delay, mean", all->delay / (double)all->steps.count, "ticks");
     report(name, "ticks ahead, mean", all->ahead / (double)all->steps.count, "");
     report(name, "own inputs late", all->late / all->seconds, "/s");
-    report(name, "early relay, share of bytes", 100 * all->early_bytes / all->relay_bytes,
-           "%");
+    report(name, "early relay, share of bytes", 100 * all->early_bytes / all->relay_bytes, "%");
     free(all);
     free(one);
 }

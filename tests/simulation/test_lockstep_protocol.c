@@ -81,6 +81,13 @@ static void expect_packet(capture *c, const uint8_t *bytes, size_t length)
         expect_input(c, bytes, length);
     } else if (bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET) {
         expect_status(c, bytes, length);
+    } else if (foliot__early_is_asked(bytes, length)) {
+        fprintf(c->expected, "asks for early inputs\n");
+    } else if (bytes[0] == FOLIOT__EARLY_PACKET) {
+        foliot__early early;
+        assert_int_equal(foliot__early_decode(bytes, length, &early), FOLIOT_STATUS_OK);
+        fprintf(c->expected, "early %u %u\n", early.first, early.ticks);
+        expect_block(c, early.block, early.block_length, early.ticks, early.first);
     } else {
         assert_int_equal(foliot__relay_decode(bytes, length, &relay), FOLIOT_STATUS_OK);
         fprintf(c->expected, "relay %u %u\n", relay.end, relay.ticks);
@@ -200,7 +207,9 @@ static void play(capture *c, FILE *truth)
     foliot_host host = foliot__perturbing_host(&none, &perturber);
     foliot_client_config config = foliot_client_config_default();
     config.step_host = &host;
-    arena_bot(a, "delay=30ms,loss=20%");
+    foliot_client_config predicts = foliot_client_config_default();
+    predicts.predicts = true;
+    arena_join(a, "delay=30ms,loss=20%", &predicts);
     unsigned bad = arena_join(a, "delay=60ms,loss=10%,jitter=0-50ms", &config);
     arena_run(a, 3);
     arena_spectator(a, "delay=20ms,loss=5%");
@@ -255,7 +264,7 @@ static void a_second_reader_finds_what_was_sent(void **state)
     fclose(truth);
     fclose(c.packets);
     fclose(c.expected);
-    static const unsigned kinds[] = {7, 8, 9, 10, 11, 12, 19, 20, 21};
+    static const unsigned kinds[] = {7, 8, 9, 10, 11, 12, 19, 20, 21, 26};
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         check_gt(c.seen[kinds[i]], 0);
     snprintf(command, sizeof command, "cat %s %s | " READER " > %s", names[0], names[1], names[3]);

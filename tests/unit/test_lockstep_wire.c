@@ -263,6 +263,24 @@ static void cut_packets_are_refused(void **state)
     length = foliot__relay_encode(&relay, bytes);
     for (size_t cut = 0; cut < length; cut++)
         assert_int_not_equal(foliot__relay_decode(bytes, cut, &relay2), FOLIOT_STATUS_OK);
+    const uint8_t some[] = {1, 2, 3};
+    foliot__early early = {99, 1024, some, sizeof some}, early2;
+    length = foliot__early_encode(&early, bytes);
+    assert_int_equal(foliot__early_decode(bytes, length, &early2), FOLIOT_STATUS_OK);
+    assert_int_equal(early2.first, 99);
+    assert_int_equal(early2.ticks, 1024);
+    assert_int_equal(early2.block_length, sizeof some);
+    for (size_t cut = 0; cut <= length - sizeof some; cut++) // an empty block says nothing
+        assert_int_not_equal(foliot__early_decode(bytes, cut, &early2), FOLIOT_STATUS_OK);
+    for (uint32_t ticks = 0; ticks < 3000; ticks += 1025) { // none, or too many
+        early.ticks = ticks;
+        length = foliot__early_encode(&early, bytes);
+        assert_int_equal(foliot__early_decode(bytes, length, &early2), FOLIOT_STATUS_CORRUPT);
+    }
+    static const uint8_t asks[] = {26, 0};
+    assert_true(foliot__early_is_asked(asks, 1));
+    assert_false(foliot__early_is_asked(asks, 2));
+    assert_false(foliot__early_is_asked(asks, 0));
     static const uint8_t long_varint[] = {20, 0, 0, 0, 0, 0x80, 0x00};
     assert_int_equal(foliot__relay_decode(long_varint, sizeof long_varint, &relay2),
                      FOLIOT_STATUS_CORRUPT);
