@@ -174,7 +174,11 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
         client->began_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
     if (!client->welcomed && client->config.connect_timeout_ms > 0 && give_up_ns < wake)
         wake = give_up_ns;
-    uint64_t next =
-        client->input_sent_ns + (client->welcomed ? foliot__stream_period_ns(client) : 10000000u);
+    uint64_t period = client->welcomed ? foliot__stream_period_ns(client) : 10000000u;
+    uint64_t next = client->input_sent_ns + period;
+    if (client->welcomed && foliot__predict_leads(client)) { // its own tick, or what else is due
+        uint64_t tick = foliot__predict_wake_ns(client), soonest = next - period / 2;
+        next = tick < soonest ? soonest : tick < next + period ? tick : next + period;
+    }
     return client->state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;
 }

@@ -135,6 +135,14 @@ uint64_t foliot__predict_input_tick(const foliot_client *c)
     return foliot__prediction_clock_input_tick(&c->predictor.clock);
 }
 
+uint64_t foliot__predict_wake_ns(const foliot_client *c)
+{
+    const foliot__prediction_clock *clock = &c->predictor.clock;
+    double ticks = (double)foliot__lockstep_client_undecided(c->lockstep) - 1 - clock->input;
+    double ns = fmax(ticks, 0) * foliot__client_tick_ns(c);
+    return clock->now_ns + (uint64_t)fmin(ns, 1e9) + 1;
+}
+
 void foliot__predict_decided(foliot_client *c, uint64_t tick, const foliot_input *controls)
 {
     if (predicts_here(c))

@@ -32,6 +32,7 @@ bool foliot__predict_leads(const foliot_client *c);
 void foliot__predict_tick(foliot_client *c);
 // The tick that inputs made now are for.
 uint64_t foliot__predict_input_tick(const foliot_client *c);
+uint64_t foliot__predict_wake_ns(const foliot_client *c); // when that is the next tick
 void foliot__predict_decided(foliot_client *c, uint64_t tick, const foliot_input *controls);
 // How many closed ticks this update may step, at most.
 uint32_t foliot__predict_closed_steps(const foliot_client *c);

@@ -339,7 +339,7 @@ static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l
 uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
                                    uint64_t target, uint32_t most)
 {
-    uint64_t before = p->steps, farthest = l->tick + p->ticks_max;
+    uint64_t before = p->steps, farthest = l->tick + p->ticks_max + (p->ticks_max + 7) / 8;
     if (!l->begun || !make_simulations(p, l) || p->failed)
         return 0;
     if (p->begins != l->begins)

@@ -83,7 +83,8 @@ void foliot__prediction_learn(foliot__prediction *p);
 bool foliot__prediction_take_early(foliot__prediction *p, const foliot__lockstep_client *l,
                                    const uint8_t *bytes, size_t length);
 // Steps the predicted world to `target`, and with what is left of `most` steps the shadow after it;
-// neither goes farther than `ticks_max` beyond the confirmed one. The number of steps.
+// neither goes farther than `ticks_max` and its eighth beyond the confirmed one: the eighth is for
+// moments in which closed ticks are late. The number of steps.
 uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
                                    uint64_t target, uint32_t most);
 // NULL: there is none that can be shown.

@@ -556,7 +556,8 @@ static void check_prediction(seed_run *run, seed_caller *c, const foliot_client_
     if (!predicted)
         return;
     uint64_t tick = foliot_simulation_get_tick(predicted);
-    if (tick < seen->newest_tick || tick > seen->newest_tick + c->client->config.rollback_ticks_max)
+    uint32_t most = c->client->config.rollback_ticks_max;
+    if (tick < seen->newest_tick || tick > seen->newest_tick + most + (most + 7) / 8)
         seed_fail(run, "client %u: predicts tick %llu at tick %llu", c->index,
                   (unsigned long long)tick, (unsigned long long)seen->newest_tick);
     if (c->predicted_tick && seen->newest_tick == c->predicted_tick &&
