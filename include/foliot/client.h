@@ -55,7 +55,7 @@ typedef struct foliot_client_config {
     uint32_t input_delay;        // ticks after which own inputs are shown, at least; below 256
     uint32_t rollback_ticks_max; // that are guessed, 1 to 32: beyond them the input delay grows.
                                  // For moments, when packets are lost, an eighth more
-    uint32_t rollback_steps; // that are stepped again in one update, about; > 0
+    uint32_t rollback_steps;     // that are stepped again in one update, about; > 0
     // A clock in nanoseconds that steps are measured with: where they take more than a quarter of a
     // tick the client does not predict. NULL: they are cheap enough.
     uint64_t (*clock)(void *user);
