@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // early.c: inputs for ticks that are not closed, handed on to players who predict: they guess less.
 // A closed tick says what was; this only says it sooner. Each input is sent once, in at most one
-// packet a tick, and never to spectators, who may have to see the world later. Invariant: nothing
-// here changes what a tick is closed with.
+// packet a tick, and never to spectators, who may have to see the world later. They take a bounded
+// share of the traffic: with many players some are not handed on. Invariant: nothing here changes
+// what a tick is closed with.
 #include <string.h>
 
 #include "internal.h"
@@ -14,6 +15,14 @@ void foliot__early_ask(foliot__session *s, foliot__peer *peer)
         return;
     peer->lockstep.early_until_ns = s->lockstep->early.until_ns =
         s->server->now_ns + FOLIOT__EARLY_ASKED_NS;
+}
+
+void foliot__early_allow(foliot__session *s, size_t bytes)
+{
+    foliot__early_queue *q = &s->lockstep->early;
+    q->bytes += FOLIOT__EARLY_SHARE * (double)bytes;
+    if (q->bytes > FOLIOT__EARLY_BYTES_MAX)
+        q->bytes = FOLIOT__EARLY_BYTES_MAX;
 }
 
 // Ordered by tick, then by player: few wait at once.
@@ -104,7 +113,10 @@ void foliot__early_update(foliot__session *s)
     for (uint32_t i = 0; length > 0 && i < server->peers_max; i++)
         if (wants(s, &server->peers[i], taken))
             server->group[peers++] = server->peers[i].id;
+    if ((double)(length * peers) > q->bytes)
+        return; // they wait, and are closed perhaps
     if (peers > 0) {
+        q->bytes -= (double)(length * peers);
         uint32_t sent = foliot_transport_send_many(server->config.transport, server->group, peers,
                                                    FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
         server->counters.early_sent += sent;

@@ -379,6 +379,8 @@ void foliot__early_ask(foliot__session *session, foliot__peer *peer); // it pred
 void foliot__early_add(foliot__session *session, uint64_t tick, const foliot_input *inputs,
                        uint32_t count);
 void foliot__early_update(foliot__session *session); // hands them on
+// So many bytes of closed ticks were sent.
+void foliot__early_allow(foliot__session *session, size_t bytes);
 
 // stream.c
 void foliot__stream_restart(foliot__stream *stream);

@@ -145,6 +145,7 @@ static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t
                                                FOLIOT_DELIVERY_UNRELIABLE, bytes, size);
     counters->relays_sent += sent;
     counters->relay_bytes_sent += size * sent;
+    foliot__early_allow(s, size * sent);
     counters->relay_encodes++;
 }
 

@@ -40,6 +40,8 @@
 #define FOLIOT__SILENT_NS                                                                          \
     10000000000u // a peer that says nothing for so long is given up, though its transport answers
 #define FOLIOT__EARLY_QUEUE 256u       // inputs that wait to be handed on early
+#define FOLIOT__EARLY_SHARE 0.14       // of the bytes of closed ticks, at most
+#define FOLIOT__EARLY_BYTES_MAX 16384  // that may be sent at once
 #define FOLIOT__EARLY_BLOCK_BYTES 256u // of one packet
 #define FOLIOT__RESTARTS_MAX 4         // states that one peer is sent anew, before it is given up
 
@@ -118,6 +120,7 @@ typedef struct foliot__early_queue {
     foliot_input inputs[FOLIOT__EARLY_QUEUE];
     uint32_t count;
     uint64_t until_ns;    // some peer has asked for them
+    double bytes;         // that may be sent: a share of what closed ticks take
     uint64_t sent_before; // a packet went out before this tick was closed: the next one waits
 } foliot__early_queue;
 

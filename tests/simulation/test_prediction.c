@@ -465,6 +465,23 @@ static void early_inputs_are_for_players(void **state)
     arena_destroy(a);
 }
 
+// However many there are, what is handed on early takes a bounded share.
+static void early_inputs_are_few_bytes(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.players = 12});
+    a->step_ns = 4000000;
+    for (int i = 0; i < 12; i++)
+        join(a, "delay=40ms,jitter=0-20ms,loss=5%,seed=3");
+    arena_run(a, 15);
+    check_gt(arena_counted(a)->early_sent, 500);
+    check_le(100 * arena_counted(a)->early_bytes_sent, 15 * arena_counted(a)->relay_bytes_sent);
+    assert_true(arena_is_honest(a));
+    for (unsigned i = 0; i < 12; i++)
+        assert_true(arena_agrees(a, i));
+    arena_destroy(a);
+}
+
 // Balls that bounce: each hit is told once, and what was told and did not happen is cancelled.
 static void each_sound_is_heard_once(void **state)
 {
@@ -540,6 +557,7 @@ int main(void)
         cmocka_unit_test(digests_are_of_closed_ticks),
         cmocka_unit_test(early_lies_are_only_guesses),
         cmocka_unit_test(early_inputs_are_for_players),
+        cmocka_unit_test(early_inputs_are_few_bytes),
         cmocka_unit_test(each_sound_is_heard_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
