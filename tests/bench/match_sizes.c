@@ -185,8 +185,9 @@ static void weigh_tags(match *m)
     static foliot__update_writer writer;
     size_t bytes = 0;
     uint32_t changes = 0;
-    foliot__update_begin(&writer, count_bytes, &bytes);
-    for (uint32_t slot = 0; slot < foliot_world_get_body_count(m->world); slot++) {
+    uint32_t slots = foliot_world_get_body_count(m->world);
+    foliot__update_begin(&writer, slots, count_bytes, &bytes);
+    for (uint32_t slot = 0; slot < slots; slot++) {
         uint32_t tag = foliot_world_get_body_tag(m->world, slot);
         if (tag == m->tags[slot])
             continue;
