@@ -211,8 +211,13 @@ static void play_tick(match *m)
     in->command_count = take_commands(m, commands);
     weigh(m, &recorded);
     demand(foliot_world_step_tick(m->world, in, NULL) == FOLIOT_STATUS_OK, "a step");
-    const foliot_rules_view view = {
-        m->scene, m->world, now + 1, inputs, in->input_count, orders, recorded.order_count};
+    const foliot_rules_view view = {.scene = m->scene,
+                                    .world = m->world,
+                                    .tick = now + 1,
+                                    .inputs = inputs,
+                                    .input_count = in->input_count,
+                                    .orders = orders,
+                                    .order_count = recorded.order_count};
     demand(foliot_rules_tick(m->rules, &view) == FOLIOT_STATUS_OK,
            foliot_rules_get_problem(m->rules));
     weigh_tags(m);
