@@ -266,8 +266,8 @@ struct foliot_world {
     // Of the stage `input`; 0 after it.
     uint32_t contact_searches, contacts_listed; // contact_cache.c
     uint32_t links_changed, forces_changed;     // foliot__world_prepare_changed makes them anew
-    uint32_t commanded;      // commands that the last step was given
-    uint32_t past;           // the world is a view of a history: past.h
+    uint32_t commanded;                         // commands that the last step was given
+    uint32_t past;                              // the world is a view of a history: past.h
     foliot_world_counters counters;
 };
 
