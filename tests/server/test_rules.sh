@@ -51,7 +51,7 @@ static const foliot_rules_kind kind = {.name = "quiet", .version = 7, .create = 
 const foliot_rules_module foliot_rules_entry = FOLIOT_RULES_MODULE(&kind);
 END
 ${CC:-gcc} -shared -fPIC -I"$root/include" module.c -o module.so
-sed 's/FOLIOT_RULES_ABI 2u/FOLIOT_RULES_ABI 99u/' "$root/include/foliot/rules.h" >other.h
+sed 's/FOLIOT_RULES_ABI [0-9]*u/FOLIOT_RULES_ABI 99u/' "$root/include/foliot/rules.h" >other.h
 sed 's|"foliot/rules.h"|"other.h"|' module.c >other.c
 ${CC:-gcc} -shared -fPIC -I"$root/include" -I. other.c -o other.so
 ${CC:-gcc} -shared -fPIC -x c /dev/null -o empty.so
