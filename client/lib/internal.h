@@ -192,7 +192,7 @@ void foliot__updates_free(foliot_client *c);
 void foliot__updates_state_begun(foliot_client *c); // in lockstep: a state has come, to be stepped
 void foliot__updates_stepped(foliot_client *c);     // in lockstep: what the last step did
 void foliot__updates_predicted(foliot_client *c, const foliot_world *world); // or a predicted one
-void foliot__updates_show(foliot_client *c);        // what is due at the render time
+void foliot__updates_show(foliot_client *c); // what is due at the render time
 void foliot__updates_take_message(foliot_client *c, const foliot__game_message *message);
 void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again

@@ -12,7 +12,7 @@
 
 #include "wire/step_changes.h"
 
-#define HITS_MAX 64 // of one step
+#define HITS_MAX 64  // of one step
 #define SLOTS_WORK 4 // slots of a table that are set up for one unit of an update's work
 
 // -- events

@@ -11,7 +11,7 @@
 #include "game_rules.h"
 #include "status.h"
 
-#define HISTORY_TICKS 20 // that the rules of games look back
+#define HISTORY_TICKS 20                       // that the rules of games look back
 #define HELD_NS (SEED_SECOND / 4)              // between two values of variables that are kept
 #define KNOWN_NS (6 * (uint64_t)SEED_SECOND)   // by then a client knows of a variable
 #define SETTLED_NS (3 * (uint64_t)SEED_SECOND) // and nothing of a reconnection is on its way

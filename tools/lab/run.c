@@ -276,7 +276,8 @@ static int run_ticks(run *r)
                             foliot_status_get_text(status));
             break;
         }
-        if (!lab_say(&r->said, r->rules && !r->orders ? r->scene : NULL, tick + 1, &in, orders, order_count)) {
+        if (!lab_say(&r->said, r->rules && !r->orders ? r->scene : NULL, tick + 1, &in, orders,
+                     order_count)) {
             code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "no memory");
             break;
         }
