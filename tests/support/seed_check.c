@@ -154,11 +154,12 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, recorded *t)
     }
 }
 
-// Nobody may give more than some a second, however it asks for them.
+// Nobody may give more than some a second, however it asks for them. Aims are the server's own.
 static void count_order(seed_run *run, double pace_hz, uint64_t tick, const foliot_order *order,
                         recorded *t)
 {
-    if (order->player >= SEED_PLAYERS || order->kind == FOLIOT_ORDER_LEFT)
+    if (order->player >= SEED_PLAYERS || order->kind == FOLIOT_ORDER_LEFT ||
+        order->kind == FOLIOT_ORDER_AIMED)
         return;
     if (order->kind == FOLIOT_ORDER_JOINED) {
         t->lives[order->player].orders = 0;
