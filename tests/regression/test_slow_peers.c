@@ -82,7 +82,7 @@ static void close_all(host *h)
 // As many variables as there may be bytes in a tick.
 static void give_texts(host *h)
 {
-    char text[FOLIOT_VAR_TEXT_BYTES], key[8];
+    char text[FOLIOT_VAR_TEXT_BYTES], key[16];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
     for (int i = 0; i < 230; i++) {
