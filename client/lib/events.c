@@ -48,7 +48,7 @@ void foliot__events_add(foliot_client *c, const foliot_client_event *event, cons
 static bool is_ahead(const foliot_client *c, const foliot_client_event *event)
 {
     double ahead = (double)event->tick - c->shown_tick;
-    return !c->lockstep && c->state == FOLIOT_CLIENT_PLAYING && c->shown_tick > 0 && ahead > 0 &&
+    return !c->steps && c->state == FOLIOT_CLIENT_PLAYING && c->shown_tick > 0 && ahead > 0 &&
            ahead < HELD_BACK_TICKS_MAX;
 }
 

@@ -2,8 +2,8 @@
 // internal.h: what the files of the client library share. connection.c: the connection, from the
 // first attempt to the last. view.c: what a host asks for. stream.c: snapshots in, inputs out.
 // events.c: what a host polls. orders.c: orders out. updates.c: what the session holds beside
-// poses. join.c: control messages. client.c: create and update. Each calls only files before it in
-// this list.
+// poses. kind.c: what it steps or watches, and the change. join.c: control messages. client.c:
+// create and update. Each calls only files before it in this list.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -81,8 +81,27 @@ struct foliot_client {
     foliot_simulation_kind kind;
     foliot_host step_host;
     foliot__welcome welcome;
-    foliot__snapshot_buffer buffer;
+    foliot__snapshot_buffer buffer;  // what the server sent
+    foliot__snapshot_buffer stepped; // what is stepped here
     foliot__playout playout;
+    // What it is. While it changes it watches and has `lockstep` open: what it has more of is
+    // shown.
+    bool steps;         // shows what it steps
+    bool watches;       // is sent snapshots
+    bool lockstep_open; // is sent a state and ticks
+    bool unable;        // to step: what it is sent of the state is of no use
+    bool closing;       // the lockstep traffic, as soon as nothing is missing
+    bool healing;       // is given another state, having diverged
+    bool by_ticks;      // new controls go out in lockstep packets
+    uint32_t last_meant,
+        least_meant;               // ticks of controls: the last that went out; the next is later
+    uint64_t given_ns, given_tick; // when and as of which tick it was given the other kind
+    uint64_t full_tick;            // of the last full update
+    uint64_t stepped_from, stepped_to; // events of ticks in between are told as they are stepped
+    foliot__kind hello_kind, wished;   // ANY: nothing
+    foliot__kind_reason wish_reason;
+    uint64_t wish_ns; // when a wish went out last
+    uint64_t slow_ns, slow_backlog;
     // The scene (or lockstep's setup) of this connection, as far as it has arrived.
     uint8_t *scene_bytes;
     uint32_t scene_have, scene_capacity;
@@ -92,11 +111,11 @@ struct foliot_client {
     uint8_t *setup;
     uint32_t setup_bytes;
     foliot_scene *scene;
-    foliot__lockstep_client *lockstep; // NULL: not a lockstep session
+    foliot__lockstep_client *lockstep; // NULL: it has never stepped
     foliot__player_name *players;
     foliot__client_orders orders;
     foliot__client_events events;
-    foliot__session_state session_state; // in a session of snapshots
+    foliot__session_state session_state; // of a watcher
     // Inputs. `input_offset_ns`: local time minus the time of the tick that inputs sent now are
     // for.
     int8_t axes[FOLIOT_AXIS_COUNT];
@@ -107,7 +126,7 @@ struct foliot_client {
     double input_offset_ns, jitter_slack_ns;
     bool clock_set; // by a jump, at `clock_set_us`
     uint32_t clock_set_us;
-    uint64_t input_sent_ns;
+    uint64_t input_sent_ns, lockstep_sent_ns;
     uint64_t first_snapshot; // of this connection
     uint64_t expected_before, snaps_before,
         too_large_before; // totals of the previous connections
@@ -132,6 +151,14 @@ void foliot__connection_send_hello(foliot_client *c);
 void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length);
 
 // view.c
+static inline foliot__snapshot_buffer *foliot__client_shown(foliot_client *c)
+{
+    return c->steps ? &c->stepped : &c->buffer;
+}
+static inline const foliot__snapshot_buffer *foliot__client_shows(const foliot_client *c)
+{
+    return c->steps ? &c->stepped : &c->buffer;
+}
 void foliot__client_keep_figures(
     foliot_client *client); // adds those of a connection that has ended
 
@@ -155,6 +182,16 @@ void foliot__updates_take_message(foliot_client *c, const foliot__game_message *
 void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again
 
+// kind.c
+foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w); // a connection begins
+void foliot__kind_setup(foliot_client *c); // the setup is complete
+void foliot__kind_take(foliot_client *c, const foliot__kind_message *message);
+void foliot__kind_update(foliot_client *c);
+// The server's state does not fit what this build makes of the setup. False: it cannot watch
+// either.
+bool foliot__kind_unfit(foliot_client *c);
+void foliot__kind_state_begins(foliot_client *c); // what was stepped before is void
+
 // join.c
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
 
@@ -165,5 +202,8 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
 void foliot__stream_update(
     foliot_client *c); // sends inputs that are due; in lockstep steps the simulation
 uint64_t foliot__stream_period_ns(const foliot_client *c);
+// New controls go out by change, for ticks after those of the other way; or by tick.
+void foliot__stream_by_changes(foliot_client *c);
+void foliot__stream_by_ticks(foliot_client *c);
 
 #endif

@@ -9,6 +9,7 @@
 
 #define SLACK_TICKS 1.5 // inputs should arrive so long before their tick is closed
 #define SLACK_GAIN 0.15
+#define LEAST_AHEAD_MAX 600u
 #define SHOWN_BACKLOG_MAX 32 // ticks: a client farther behind does not show what it steps
 
 // -- snapshots
@@ -33,7 +34,8 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     uint64_t tick = 0;
     switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
     case FOLIOT__TAKEN_SNAPSHOT:
-        snapshot_complete(c, tick);
+        if (!c->steps)
+            snapshot_complete(c, tick);
         break;
     case FOLIOT__TAKEN_STALE:
         s->snapshots_stale++;
@@ -120,6 +122,23 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
 
 // -- inputs
 
+void foliot__stream_by_changes(foliot_client *c)
+{
+    double tick_ns = foliot__client_tick_ns(c);
+    uint64_t tick =
+        foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, tick_ns, c->welcome.input_delay);
+    c->by_ticks = false;
+    c->least_meant = c->last_meant + 1;
+    c->input_offset_ns = (double)c->now_ns - (double)tick * tick_ns;
+    c->clock_set = false;
+}
+
+void foliot__stream_by_ticks(foliot_client *c)
+{
+    c->by_ticks = true;
+    c->least_meant = c->last_meant + 1;
+}
+
 static uint32_t input_tick(const foliot_client *c)
 {
     double tick = ((double)c->now_ns - c->input_offset_ns) / foliot__client_tick_ns(c);
@@ -143,8 +162,11 @@ static void append_change(foliot_client *c, uint32_t tick)
     foliot__change *change = &c->changes[c->change_count++];
     *change = (foliot__change){.sequence = c->next_sequence++, .tick = tick, .buttons = c->buttons};
     memcpy(change->axes, c->axes, sizeof change->axes);
+    if (change->tick < c->least_meant)
+        change->tick = c->least_meant;
     if (c->change_count > 1 && change->tick < change[-1].tick)
         change->tick = change[-1].tick;
+    c->last_meant = change->tick;
     c->changed = false;
 }
 
@@ -160,7 +182,7 @@ static void send_inputs(foliot_client *c)
         c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
-    if (!c->config.spectates)
+    if (!c->config.spectates && !c->by_ticks)
         append_change(c, packet.tick);
     packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest : FOLIOT__NO_TICK;
     packet.count = c->change_count;
@@ -175,6 +197,12 @@ static void send_inputs(foliot_client *c)
 // -- lockstep
 
 // Steps the closed ticks that have arrived, a bounded number at once, and keeps them to be shown.
+// A state that diverged is of no use but to be searched.
+static bool stands_still(const foliot_client *c)
+{
+    return c->lockstep->diverged && (!c->steps || !c->welcome.watchable);
+}
+
 static bool step_closed_ticks(foliot_client *c)
 {
     uint32_t steps = 0;
@@ -182,12 +210,14 @@ static bool step_closed_ticks(foliot_client *c)
     foliot__connection_send_response(
         c, response,
         foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, response));
-    while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
+    while (steps < c->config.catch_up_ticks && !stands_still(c) &&
+           foliot__lockstep_client_step(c->lockstep)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
-        foliot__updates_stepped(c);
+        if (c->steps)
+            foliot__updates_stepped(c);
         if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX && world &&
-            foliot__buffer_put(&c->buffer, world))
+            foliot__buffer_put(&c->stepped, world) && c->steps)
             snapshot_complete(c, c->lockstep->tick);
     }
     return steps > 0;
@@ -205,7 +235,7 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
 static void send_lockstep(foliot_client *c, bool stepped)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
-    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->input_sent_ns;
+    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->lockstep_sent_ns;
     bool decided, plays = c->welcome.player != FOLIOT__NO_PLAYER;
     if (c->state != FOLIOT_CLIENT_PLAYING || (since < period && !(stepped && since >= period / 2)))
         return;
@@ -214,20 +244,27 @@ static void send_lockstep(foliot_client *c, bool stepped)
         controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
     uint64_t tick = foliot__lockstep_client_input_tick(
         c->lockstep, c->now_ns, foliot__client_tick_ns(c), c->welcome.input_delay);
-    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays,
+    if (c->by_ticks && tick < c->least_meant && c->least_meant - tick < LEAST_AHEAD_MAX)
+        tick = c->least_meant;
+    foliot__own_inputs own = !plays        ? FOLIOT__OWN_NONE
+                             : c->by_ticks ? FOLIOT__OWN_NEW
+                                           : FOLIOT__OWN_REPEATED;
+    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, own,
                                                    c->changed ? &controls : NULL, &decided, bytes);
     c->changed &= !decided;
+    if (decided)
+        c->last_meant = (uint32_t)tick;
     send_packet(c, bytes, length);
     send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
-    c->input_sent_ns = c->now_ns;
+    c->lockstep_sent_ns = c->now_ns;
 }
 
 void foliot__stream_update(foliot_client *c)
 {
     bool steps = !c->leaving &&
                  c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
-    if (c->lockstep)
+    if (c->lockstep_open)
         send_lockstep(c, steps && step_closed_ticks(c));
-    else
+    if (c->watches)
         send_inputs(c);
 }

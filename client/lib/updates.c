@@ -27,6 +27,10 @@ static void visit_record(void *user, const foliot__record *record)
     const char *text = "";
     if (u->full && record->kind != FOLIOT__RECORD_END)
         return;
+    // What was stepped here has been told already.
+    if (u->tick > u->client->stepped_from && u->tick <= u->client->stepped_to &&
+        record->kind != FOLIOT__RECORD_END)
+        return;
     switch (record->kind) {
     case FOLIOT__RECORD_VAR:
         text = record->var->key;
@@ -64,7 +68,8 @@ static void visit_record(void *user, const foliot__record *record)
 static void add_player_event(foliot_client *c, foliot_client_event_kind kind, uint32_t player,
                              const char *name)
 {
-    uint64_t tick = c->buffer.has_newest ? c->buffer.newest : c->welcome.tick;
+    const foliot__snapshot_buffer *b = foliot__client_shows(c);
+    uint64_t tick = b->has_newest ? b->newest : c->welcome.tick;
     foliot_client_event e = event_of(kind, tick);
     e.player = player;
     foliot__events_add(c, &e, name, strlen(name));
@@ -114,6 +119,9 @@ void foliot__updates_take(foliot_client *c, const foliot__update *update)
         return;
     if (update->full) {
         end_player_list(c);
+        c->full_tick = update->tick;
+        if (c->steps && c->watches)
+            c->stepped_to = update->tick;
         foliot__session_state_clear(&c->session_state);
     }
     c->statistics.updates_received++;
@@ -136,7 +144,7 @@ void foliot__updates_take_message(foliot_client *c, const foliot__game_message *
 
 static const foliot_world *stepped_world(const foliot_client *client)
 {
-    return client->lockstep ? foliot__lockstep_client_world(client->lockstep) : NULL;
+    return client->steps ? foliot__lockstep_client_world(client->lockstep) : NULL;
 }
 
 // The events of the last step in lockstep, from the world that was stepped.
@@ -176,6 +184,8 @@ void foliot__updates_stepped(foliot_client *c)
     uint32_t count;
     if (!world)
         return;
+    if (foliot_world_get_tick(world) > c->stepped_to)
+        return; // the server tells
     const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++)
         add_world_event(c, world, &events[i]);

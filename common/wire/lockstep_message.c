@@ -105,6 +105,7 @@ size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet,
     foliot__write_u64(&w, packet->digests);
     put_varint(&w, packet->ahead);
     foliot__write_u16(&w, packet->sent_ms);
+    foliot__write_u8(&w, packet->state);
     put_varint(&w, packet->back);
     put_block(&w, packet->ticks, packet->block, packet->block_length);
     return written(&w);
@@ -119,6 +120,7 @@ foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
     packet->digests = foliot__read_u64(&r);
     packet->ahead = take_varint(&r, UINT32_MAX);
     packet->sent_ms = foliot__read_u16(&r);
+    packet->state = foliot__read_u8(&r);
     packet->back = take_varint(&r, UINT32_MAX);
     take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     return r.status;

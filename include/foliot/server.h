@@ -170,8 +170,11 @@ typedef enum foliot_server_event_kind {
     // A command ended the session after `value` ticks; text: its reason. The next scene that it
     // names is foliot_server_get_next's.
     FOLIOT_SERVER_GAME_ENDED,
+    FOLIOT_SERVER_KIND,   // a peer watches or steps from now on; value: foliot_peer_kind; text: why
+    FOLIOT_SERVER_HEALED, // a peer that had diverged steps again, from the server's state of tick
+                          // `value`; text: who
 } foliot_server_event_kind;
-#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_GAME_ENDED + 1)
+#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_HEALED + 1)
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session; // name; lives as long as the server
@@ -235,6 +238,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(update_bytes)                                                                                \
     X(updates_dropped)              /* for spectators who are behind: no memory */                 \
     X(players_dismissed)            /* by the rules */                                             \
+    X(kind_changes)                 /* watchers that stepped from then on, and the reverse */      \
+    X(kind_changes_refused)         /* too often, or not possible */                               \
     X(rules_stopped)                                                                               \
     X(ticks_unrecorded)                                                                            \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
@@ -264,6 +269,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(search_steps)                 /* taken again for searches */                                 \
     X(searches_put_off)             /* the budget was used up, until later */                      \
     X(searches_refused)             /* beyond the budget of a peer, or too late */                 \
+    X(heals)                        /* peers that stepped again after a divergence */              \
     FOLIOT_SERVER_VIOLATIONS(X)
 // What no correct client sends; each is counted, and reported as FOLIOT_SERVER_VIOLATION.
 #define FOLIOT_SERVER_VIOLATIONS(X)                                                                \
@@ -272,7 +278,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(violations_long_ago)          /* inputs for a tick closed long ago */                        \
     X(violations_unclosed)          /* acknowledgements of what was never sent */                  \
     X(violations_digests)           /* divergences that its responses contradict */                \
-    X(violations_flood)             /* more packets than needed */
+    X(violations_flood)             /* more packets than needed */                                 \
+    X(violations_kinds)             /* wishes to step or to watch, again and again */
 // clang-format on
 typedef struct foliot_server_counters {
 #define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;

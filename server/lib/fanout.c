@@ -8,7 +8,6 @@
 
 foliot_status foliot__fanout_init(foliot__session *session)
 {
-    session->format = foliot_snapshot_format_default(session->scene);
     session->snapshots_kept =
         FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
     session->snapshots = calloc(session->snapshots_kept, sizeof *session->snapshots);
@@ -23,6 +22,20 @@ foliot_status foliot__fanout_init(foliot__session *session)
             return FOLIOT_STATUS_MEMORY;
     }
     return foliot_snapshot_coder_create(&session->format, &session->coder);
+}
+
+bool foliot__fanout_is_recent(const foliot__session *session)
+{
+    return session->coder && session->tick - session->newest_snapshot < session->snapshot_every;
+}
+
+foliot_status foliot__fanout_refresh(foliot__session *session)
+{
+    if (foliot__fanout_is_recent(session) && foliot__fanout_find(session, session->newest_snapshot))
+        return FOLIOT_STATUS_OK;
+    session->newest_snapshot = session->tick;
+    return foliot_snapshot_quantise(&session->format, session->world,
+                                    foliot__fanout_next(session, session->tick));
 }
 
 void foliot__fanout_close(foliot__session *session)
@@ -255,7 +268,7 @@ void foliot__fanout_broadcast(foliot__session *session)
     uint32_t count = 0, grouped = 0;
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
-        if (peer->state != FOLIOT__PEER_IN || peer->session != session)
+        if (peer->state != FOLIOT__PEER_IN || peer->session != session || !peer->watches)
             continue;
         send_status(session, peer);
         if (!shows_snapshots(session, peer))

@@ -26,9 +26,11 @@ static bool begin_state(foliot__session *s, foliot__peer *peer)
     foliot__lockstep *l = s->lockstep;
     const foliot__keyframe *k = foliot__keyframe_before(s, foliot__lockstep_visible(s, peer));
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (!k)
+    if (!k || (p->awaits && k->tick <= p->start))
         return false;
+    bool goes_on = p->goes_on;
     *p = (foliot__lockstep_peer){.start = k->tick,
+                                 .goes_on = true,
                                  .acked = k->tick,
                                  .stepped = k->tick,
                                  .compared = k->tick,
@@ -39,22 +41,32 @@ static bool begin_state(foliot__session *s, foliot__peer *peer)
                                  .begun_ns = s->server->now_ns,
                                  .progress_ns = first_progress_ns(s),
                                  .sum_start = l->sums[k->tick & (l->log.capacity - 1)]};
-    if (peer->player != FOLIOT__NO_PLAYER)
+    if (peer->player != FOLIOT__NO_PLAYER && !goes_on)
         foliot__stream_restart(&l->streams[peer->player]);
     s->server->counters.keyframes_sent++;
     return true;
+}
+
+// What of it travels.
+static const uint8_t *bytes_to_send(const foliot__keyframe *k, size_t *length)
+{
+    *length = k->packed_length ? k->packed_length : k->length;
+    return k->packed_length ? k->packed : k->bytes;
 }
 
 static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__keyframe *k)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__message m = {.kind = FOLIOT__KEYFRAME_PART};
-    size_t left = k->length - p->sent;
+    size_t total;
+    const uint8_t *bytes = bytes_to_send(k, &total);
+    size_t left = total - p->sent;
     m.as.keyframe_part.tick = k->tick;
     m.as.keyframe_part.players = k->players;
     m.as.keyframe_part.offset = (uint32_t)p->sent;
-    m.as.keyframe_part.total = (uint32_t)k->length;
-    m.as.keyframe_part.bytes = k->bytes + p->sent;
+    m.as.keyframe_part.total = (uint32_t)total;
+    m.as.keyframe_part.state_bytes = (uint32_t)k->length;
+    m.as.keyframe_part.bytes = bytes + p->sent;
     m.as.keyframe_part.length =
         (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
     foliot__server_send(s->server, peer->id, &m);
@@ -103,10 +115,14 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
 bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
+    size_t total;
+    // While its divergence is searched for, it is to keep the state that diverged.
+    if (peer->closes_lockstep || (peer->healing && p->diverged))
+        return false;
     if (!p->joining)
         return !p->bulk_sent;
-    return p->sent == s->lockstep->keyframes[p->keyframe].length ||
-           p->sent - p->heard < FOLIOT__KEYFRAME_WINDOW;
+    bytes_to_send(&s->lockstep->keyframes[p->keyframe], &total);
+    return p->sent == total || p->sent - p->heard < FOLIOT__KEYFRAME_WINDOW;
 }
 
 size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
@@ -115,8 +131,10 @@ size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
     if (!p->joining && !begin_state(s, peer))
         return 0;
     const foliot__keyframe *k = &s->lockstep->keyframes[p->keyframe];
-    FOLIOT_ASSERT(k->valid && k->tick == p->start && p->sent <= k->length);
-    return p->sent < k->length ? send_part(s, peer, k) : send_ticks(s, peer);
+    size_t total;
+    bytes_to_send(k, &total);
+    FOLIOT_ASSERT(k->valid && k->tick == p->start && p->sent <= total);
+    return p->sent < total ? send_part(s, peer, k) : send_ticks(s, peer);
 }
 
 void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
@@ -132,8 +150,11 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
         foliot__keyframe_withdraw(s, peer); // what it lacks is forgotten
     else if (p->joining && now >= p->progress_ns) {
         s->server->counters.keyframes_stalled++;
-        foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
-                          "it acknowledged next to nothing of the session's state");
+        if (s->world && p->heard > 0)
+            foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_SLOW);
+        else
+            foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
+                              "it acknowledged next to nothing of the session's state");
     } else if (p->bulk_sent && now - p->word_ns >= p->patience_ns) {
         s->server->counters.peers_silent++;
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SILENT,

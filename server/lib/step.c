@@ -30,12 +30,60 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
     session->inputs[session->input_count++] = input;
 }
 
-static void collect_stream(foliot__session *session, uint32_t p)
+// An input acts in its turn. One that came the other way than a newer one that has acted, as
+// happens where a player became a watcher or a stepper in between, would undo that: it is too late.
+static void give_input(foliot__session *session, uint32_t p, uint64_t meant, bool streamed,
+                       uint32_t sequence, foliot_input input)
 {
+    foliot__player_slot *player = &session->players[p];
+    if (meant < player->newest_meant && streamed != player->newest_streamed) {
+        session->server->counters.inputs_superseded++;
+        return;
+    }
+    if (meant >= player->newest_meant) {
+        player->newest_meant = meant;
+        player->newest_streamed = streamed;
+    }
+    add_input(session, p, sequence, input);
+}
+
+// The oldest change that is held. Where there are steppers, who count, sequences have no holes.
+static void give_change(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    const foliot__change *change = &player->changes[player->change_first];
+    uint32_t sequence = player->join_sequence + change->sequence, next = player->input_sequence + 1;
+    if (change->tick < session->tick) {
+        player->late_changes++;
+        session->server->counters.inputs_late++;
+    }
+    foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
+    memcpy(input.axes, change->axes, sizeof input.axes);
+    give_input(session, p, change->tick, false,
+               session->lockstep || sequence < next ? next : sequence, input);
+    player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
+    player->change_count--;
+}
+
+// Controls that came by change and by tick, in the order of the ticks that they were meant for.
+static void collect_controls(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
     foliot_input inputs[FOLIOT__STREAM_INPUTS_MAX];
-    uint32_t count = foliot__stream_close(session, p, inputs);
-    for (uint32_t i = 0; i < count; i++)
-        add_input(session, p, session->players[p].input_sequence + 1, inputs[i]);
+    uint64_t meant[FOLIOT__STREAM_INPUTS_MAX];
+    uint32_t count = session->lockstep ? foliot__stream_close(session, p, inputs, meant) : 0;
+    for (uint32_t i = 0; i < count || player->change_count > 0;) {
+        const foliot__change *change = &player->changes[player->change_first];
+        bool due = player->change_count > 0 && change->tick <= session->tick;
+        if (due && (i == count || change->tick <= meant[i])) {
+            give_change(session, p);
+        } else if (i < count) {
+            give_input(session, p, meant[i], true, player->input_sequence + 1, inputs[i]);
+            i++;
+        } else {
+            return;
+        }
+    }
 }
 
 // The first status that is not fine says why the recording is not whole.
@@ -79,22 +127,8 @@ static void collect_inputs(foliot__session *session, uint32_t p)
     if (player->state == FOLIOT__PLAYER_ENTERING)
         join_world(session, p);
     note_token(session, p);
-    if (player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep)
-        collect_stream(session, p);
-    while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
-        const foliot__change *change = &player->changes[player->change_first];
-        if (change->tick > session->tick)
-            break;
-        if (change->tick < session->tick) {
-            player->late_changes++;
-            session->server->counters.inputs_late++;
-        }
-        foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
-        memcpy(input.axes, change->axes, sizeof input.axes);
-        add_input(session, p, player->join_sequence + change->sequence, input);
-        player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
-        player->change_count--;
-    }
+    if (player->state == FOLIOT__PLAYER_IN_WORLD)
+        collect_controls(session, p);
     foliot__orders_close(session, p, player->state == FOLIOT__PLAYER_LEAVING);
     if (player->state == FOLIOT__PLAYER_LEAVING) {
         foliot__orders_close_left(session, p);
@@ -123,7 +157,7 @@ static foliot_status step_simulation(foliot__session *s)
     if (s->lockstep && s->lockstep->lost_commands)
         return FOLIOT_STATUS_MEMORY;
     return s->world ? foliot_world_step_tick(s->world, &tick, s->host)
-                    : foliot_simulation_step_tick(&s->lockstep->simulation, &tick);
+                    : foliot_simulation_step_tick(s->simulation, &tick);
 }
 
 // A session that takes no commands and has no rules is recorded as ever, without orders.
@@ -138,10 +172,9 @@ static foliot_status append_step(foliot__session *s)
         return foliot_recording_append_tick(s->recording, s->world, &tick, game->orders,
                                             game->order_count);
     if (game->commands.count == 0)
-        return foliot_recording_append_simulation(s->recording, &s->lockstep->simulation, s->inputs,
+        return foliot_recording_append_simulation(s->recording, s->simulation, s->inputs,
                                                   s->input_count);
-    return foliot_recording_append_simulation_tick(s->recording, &s->lockstep->simulation, &tick,
-                                                   NULL, 0);
+    return foliot_recording_append_simulation_tick(s->recording, s->simulation, &tick, NULL, 0);
 }
 
 // Once stopped, a recording counts what is missing.
@@ -182,7 +215,7 @@ static void start_step(foliot__session *s)
     if (s->lockstep)
         foliot__lockstep_closed(s);
     s->running = true;
-    s->step_snapshot = !s->lockstep && (s->tick + 1) % s->snapshot_every == 0;
+    s->step_snapshot = foliot__session_is_watched(s) && (s->tick + 1) % s->snapshot_every == 0;
     atomic_store_explicit(&s->finished, false, memory_order_relaxed);
     if (server->config.start)
         server->config.start(server->config.start_user, run_step, s);
@@ -334,6 +367,7 @@ void foliot__session_update(foliot__session *s)
         if (s->running)
             finish_step(s);
         foliot__session_welcome_awaiting(s);
+        foliot__kinds_update(s);
         if (s->ended || server->stopping || i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
             return;

@@ -305,6 +305,7 @@ static void say_state(game *g)
     p->tick = flags & 8 ? number(g) : (uint64_t)which * STATE_TICKS;
     p->players = flags & 16 ? (uint32_t)number(g) : g->scene->scene.players.limit;
     p->total = flags & 32 ? (uint32_t)number(g) : (uint32_t)length;
+    p->state_bytes = which & 1 && flags & 128 ? (uint32_t)number(g) : p->total;
     uint32_t parts = flags & 1 ? byte(g) : UINT32_MAX;
     for (size_t at = flags & 64 ? word(g) % length : 0; at < length && parts > 0;
          at += p->length, parts--) {

@@ -362,6 +362,7 @@ static void say_lockstep(game *g, const connection *c, script *b)
     p.ahead = flags & 16 ? next_number(b, 2) : next(b) % 16;
     p.back = flags & 32 ? next_number(b, 2) : 0;
     p.sent_ms = (uint16_t)next_number(b, 2);
+    p.state = (uint8_t)(flags & 4 ? next(b) : c->keyframe_tick);
     block.ticks = p.ticks = flags & 64 ? 1 + next(b) % 16 : 0;
     block.count = 0;
     for (uint32_t i = 0; i < p.ticks && flags & 128; i++, block.count++) {
