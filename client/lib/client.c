@@ -91,12 +91,13 @@ void foliot_client_destroy(foliot_client *client)
 
 // -- events
 
-// Copies of what is said at the join, and messages that need not arrive.
+// Copies of what is said at the join and of a change of kind, and messages that need not arrive.
 static bool takes_unreliably(const foliot_client *c, const foliot_transport_event *e)
 {
     return foliot__message_is_control(e->bytes, e->length) &&
            (c->state == FOLIOT_CLIENT_JOINING ||
-            (c->welcomed_here && e->length > 1 && e->bytes[1] == FOLIOT__MESSAGE));
+            (c->welcomed_here && e->length > 1 &&
+             (e->bytes[1] == FOLIOT__MESSAGE || e->bytes[1] == FOLIOT__KIND)));
 }
 
 static void take_bytes(foliot_client *c, const foliot_transport_event *e)

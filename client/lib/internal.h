@@ -95,6 +95,7 @@ struct foliot_client {
     bool by_ticks;      // new controls go out in lockstep packets
     uint32_t last_meant,
         least_meant;               // ticks of controls: the last that went out; the next is later
+    foliot__kind given;            // on this connection; ANY: nothing yet
     uint64_t given_ns, given_tick; // when and as of which tick it was given the other kind
     uint64_t full_tick;            // of the last full update
     uint64_t stepped_from, stepped_to; // events of ticks in between are told as they are stepped

@@ -133,6 +133,7 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
     c->steps = c->by_ticks = w->lockstep;
     c->watches = !w->lockstep;
     c->last_meant = c->least_meant = 0;
+    c->given = FOLIOT__KIND_ANY;
     c->stepped_from = 0;
     c->stepped_to = w->lockstep ? UINT64_MAX : 0;
     if (!w->lockstep) {
@@ -195,9 +196,17 @@ static bool is_refusal(const foliot_client *c, const foliot__kind_message *m)
            (m->reason == FOLIOT__KIND_UNHEALED && !c->lockstep_open);
 }
 
+// Of one that has come, or older than that.
+static bool is_copy(const foliot_client *c, const foliot__kind_message *m)
+{
+    return c->given != FOLIOT__KIND_ANY &&
+           (m->tick < c->given_tick || (m->tick == c->given_tick && m->kind == c->given &&
+                                        m->reason == FOLIOT__KIND_DIVERGED));
+}
+
 void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
 {
-    if (!c->welcomed_here || !c->welcomed)
+    if (!c->welcomed_here || !c->welcomed || is_copy(c, m))
         return;
     if (is_refusal(c, m)) {
         if (m->reason != FOLIOT__KIND_TOO_SOON)
@@ -211,6 +220,7 @@ void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
     c->statistics.kind_changes++;
     c->given_ns = c->now_ns;
     c->given_tick = m->tick;
+    c->given = (foliot__kind)m->kind;
     if (m->kind == FOLIOT__KIND_WATCHER)
         take_watcher(c, m);
     else

@@ -41,7 +41,7 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
         s->snapshots_stale++;
         break;
     case FOLIOT__TAKEN_NO_BASELINE:
-        s->snapshots_without_baseline++;
+        s->snapshots_without_baseline += c->watches; // else of the time when it was a watcher
         break;
     case FOLIOT__TAKEN_MALFORMED:
         s->pieces_malformed++;
@@ -182,6 +182,8 @@ static void send_inputs(foliot_client *c)
         c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
+    if (packet.tick < c->least_meant) // ages of changes count from it
+        packet.tick = c->least_meant;
     if (!c->config.spectates && !c->by_ticks)
         append_change(c, packet.tick);
     packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest : FOLIOT__NO_TICK;

@@ -212,7 +212,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(refusals_over_address)        /* the address has all the places that it may */               \
     X(refusals_reserved)            /* connections are kept for players who may come back */       \
     X(input_packets)                                                                               \
-    X(answers)                      /* packets of clients about searches and keyframes */          \
+    X(answers)                      /* of clients about searches, keyframes and kinds */           \
     X(messages_ignored)             /* repeated hellos; messages of dropped peers */               \
     X(messages_malformed)                                                                          \
     X(messages_unexpected)                                                                         \

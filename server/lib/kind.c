@@ -154,6 +154,8 @@ static void send_kind(foliot__session *s, const foliot__peer *peer, foliot__kind
                             : 1;
         m.as.kind.sequence = next > player->next_sequence ? next : player->next_sequence;
     }
+    if (reason == FOLIOT__KIND_DIVERGED) // what it shows is wrong: it is not to wait for a resend
+        foliot__server_send_twice(s->server, peer->id, &m);
     foliot__server_send(s->server, peer->id, &m);
 }
 
@@ -250,10 +252,8 @@ static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind
     bool steps = wish->kind == FOLIOT__KIND_STEPPER;
     bool is_stepper = peer->steps && !peer->closes_lockstep;
     uint64_t now = s->server->now_ns;
-    if (wish->kind == FOLIOT__KIND_ANY || steps == is_stepper || peer->wanted != FOLIOT__KIND_ANY) {
-        s->server->counters.messages_ignored++;
+    if (wish->kind == FOLIOT__KIND_ANY || steps == is_stepper || peer->wanted != FOLIOT__KIND_ANY)
         return;
-    }
     if (!spend_change(s, peer)) {
         refuse_change(s, peer, FOLIOT__KIND_TOO_SOON);
         foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_kinds);
@@ -280,10 +280,8 @@ static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kin
     }
     const foliot__lockstep_peer *p = &peer->lockstep;
     bool steps = peer->steps && !peer->closes_lockstep && p->bulk_sent;
-    if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->healing)) {
-        s->server->counters.messages_ignored++;
+    if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->healing))
         return;
-    }
     if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
         if (s->world)
             foliot__kind_open(s, peer, FOLIOT__KIND_WATCHER);
@@ -332,8 +330,12 @@ static void heal(foliot__session *s, foliot__peer *peer)
         return;
     }
     // A fault that belongs to a tick would come again with it: the state is one after this tick.
-    *p =
-        (foliot__lockstep_peer){.start = s->tick, .awaits = true, .goes_on = true, .begun_ns = now};
+    *p = (foliot__lockstep_peer){.start = s->tick,
+                                 .awaits = true,
+                                 .goes_on = true,
+                                 .begun_ns = now,
+                                 .echo_ms = p->echo_ms,
+                                 .stamp = p->stamp};
     s->lockstep->keyframe_wanted = true;
     peer->healed_ns = now;
     s->server->bulk_waits = true;

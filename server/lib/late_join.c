@@ -31,6 +31,8 @@ static bool begin_state(foliot__session *s, foliot__peer *peer)
     bool goes_on = p->goes_on;
     *p = (foliot__lockstep_peer){.start = k->tick,
                                  .goes_on = true,
+                                 .echo_ms = p->echo_ms,
+                                 .stamp = p->stamp,
                                  .acked = k->tick,
                                  .stepped = k->tick,
                                  .compared = k->tick,

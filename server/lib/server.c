@@ -156,6 +156,7 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
         server->counters.byes++;
         foliot__peer_end(peer, (foliot__departure){.for_good = true});
     } else if (message.kind == FOLIOT__KIND && peer->state == FOLIOT__PEER_IN) {
+        server->counters.answers++;
         foliot__kind_receive(peer->session, peer, &message.as.kind);
     } else if (is_left_over(peer, &message)) {
         server->counters.messages_ignored++;
