@@ -184,10 +184,11 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
     }
     if (c->unable)
         return;
-    if (part->offset == 0 && part->tick != c->lockstep->state_tick)
-        foliot__kind_state_begins(c);
+    uint64_t before = c->lockstep->begun ? c->lockstep->start : UINT64_MAX;
     c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
     bool acknowledges = foliot__lockstep_client_take_state(c->lockstep, part);
+    if (c->lockstep->begun && c->lockstep->start != before)
+        foliot__kind_state_begins(c);
     if (c->lockstep->unfit && foliot__kind_unfit(c))
         return;
     if (c->lockstep->unfit) {

@@ -63,7 +63,7 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
 
 void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 {
-    l->expected = l->begun = l->diverged = l->stalled = l->going_back = false;
+    l->expected = l->begun = l->pending = l->diverged = l->stalled = l->going_back = false;
     l->base.valid = l->next.valid = false;
     l->rewind.active = l->rewind.finished =
         false; // it is of ticks that may come again, and be others
@@ -217,22 +217,31 @@ static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
     return true;
 }
 
+// What was before the state of that tick is void.
+static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
+{
+    foliot__lockstep_client_restart(l);
+    l->expected = true;
+    l->state_tick = tick;
+    foliot__tick_log_clear(&l->log, tick);
+}
+
 bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
                                         const foliot__keyframe_part *part)
 {
     if (part->offset == 0 && part->tick != l->state_tick) {
-        foliot__lockstep_client_restart(l);
-        l->expected = true;
+        l->pending = l->begun && l->diverged; // the server may ask for what it did
+        if (!l->pending)
+            begin_anew(l, part->tick);
         l->state_tick = part->tick;
         l->state_players = part->players;
         l->state_total = part->total;
         l->state_bytes = part->state_bytes;
         l->state_have = l->state_acked = 0;
-        foliot__tick_log_clear(&l->log, part->tick);
     }
-    if (!l->expected || l->begun || part->tick != l->state_tick || part->offset != l->state_have ||
-        part->total != l->state_total || part->state_bytes != l->state_bytes ||
-        part->length > l->state_total - l->state_have ||
+    if (!l->expected || (l->begun && !l->pending) || part->tick != l->state_tick ||
+        part->offset != l->state_have || part->total != l->state_total ||
+        part->state_bytes != l->state_bytes || part->length > l->state_total - l->state_have ||
         part->total > FOLIOT_SIMULATION_BYTES_MAX ||
         !reserve_state_bytes(l, l->state_have + part->length)) {
         l->malformed++;
@@ -240,6 +249,8 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
     }
     memcpy(l->state + l->state_have, part->bytes, part->length);
     l->state_have += part->length;
+    if (l->state_have == l->state_total && l->pending)
+        begin_anew(l, part->tick);
     if (l->state_have == l->state_total)
         l->unfit = !begin_from_state(l);
     if (l->state_have < l->state_total && l->state_have - l->state_acked < ACK_EVERY_BYTES)
@@ -453,7 +464,7 @@ static size_t encode_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_
         .digests = l->begun ? l->digests : 0,
         .ahead = (uint32_t)(tick - l->log.next),
         .sent_ms = (uint16_t)(now_ns / 1000000),
-        .state = (uint8_t)l->state_tick,
+        .state = (uint8_t)(l->begun ? l->start : l->state_tick),
         .back = (uint32_t)(tick + 1 - end),
         .ticks = (uint32_t)(end - first),
         .block = block,

@@ -33,6 +33,7 @@ typedef struct foliot__lockstep_client {
     bool made, begun; // `simulation` exists; it is at a tick of the session
     bool setup_here;  // it was created from the setup of this connection
     bool unfit;       // the server's state does not fit the simulation
+    bool pending;     // a state arrives, and one that diverged is kept until it is whole
     // The state that arrives in parts.
     bool expected;
     uint64_t state_tick;

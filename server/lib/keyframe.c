@@ -89,7 +89,10 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t lacks = s->lockstep->log.first > p->acked ? s->lockstep->log.first - p->acked : 0;
-    p->joining = p->bulk_sent = false;
+    p->joining = false;
+    if (p->heals) // it goes on with another one
+        return;
+    p->bulk_sent = false;
     p->begun_ns = s->server->now_ns;
     s->server->counters.behind++;
     foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, lacks, peer->name);

@@ -315,30 +315,38 @@ static bool is_searched(const foliot__session *s, const foliot__peer *peer)
     return (q->active || q->running) && q->id.value == peer->id.value;
 }
 
-// The place of its divergence is known, or will not be: it gets a state, as a newcomer does. What
-// it gives meanwhile counts.
+// The place of its divergence is known, or will not be.
+static bool is_over(const foliot__session *s, const foliot__peer *peer)
+{
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    return !is_searched(s, peer) &&
+           (p->searched || s->server->now_ns - p->diverged_ns >= SEARCH_BEGINS_NS);
+}
+
+// It is sent a state beside the search, and begins with it afterwards. What it gives meanwhile
+// counts. A fault that belongs to a tick would come again with it: the state is one after this
+// tick.
 static void heal(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (!peer->healing || !p->diverged || is_searched(s, peer) ||
-        (!p->searched && s->server->now_ns - p->diverged_ns < SEARCH_BEGINS_NS))
-        return;
     uint64_t now = s->server->now_ns;
-    if (peer->healed_ns != 0 && now - peer->healed_ns < FOLIOT__HEAL_LEAST_NS) {
-        if (s->world)
+    if (!peer->healing || !p->diverged)
+        return;
+    bool soon = peer->healed_ns != 0 && now - peer->healed_ns < FOLIOT__HEAL_LEAST_NS,
+         over = is_over(s, peer);
+    if (!p->heals && soon) {
+        if (over && s->world)
             foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_UNHEALED);
         return;
     }
-    // A fault that belongs to a tick would come again with it: the state is one after this tick.
-    *p = (foliot__lockstep_peer){.start = s->tick,
-                                 .awaits = true,
-                                 .goes_on = true,
-                                 .begun_ns = now,
-                                 .echo_ms = p->echo_ms,
-                                 .stamp = p->stamp};
-    s->lockstep->keyframe_wanted = true;
-    peer->healed_ns = now;
-    s->server->bulk_waits = true;
+    if (!p->heals) {
+        p->heals = true;
+        p->heal_after = s->tick;
+        peer->healed_ns = now;
+        s->lockstep->keyframe_wanted = true;
+    }
+    if (over && !p->released)
+        s->server->bulk_waits = p->released = true;
 }
 
 void foliot__kinds_update(foliot__session *s)

@@ -415,7 +415,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
     if (foliot__peer_floods(s, peer))
         return;
     // What was on its way when it was given another state tells nothing of that one.
-    bool current = !p->awaits && packet->state == (uint8_t)p->start;
+    bool current = packet->state == (uint8_t)p->start;
     if (current && !take_acks(s, peer, &packet->acks, &next))
         return;
     p->word_ns = s->server->now_ns;

@@ -91,7 +91,10 @@ typedef struct foliot__lockstep_peer {
     uint64_t start; // tick of the state that it began with
     uint64_t acked; // all ticks before have come
     foliot__tick_acks acks;
-    bool awaits;        // a state later than `start`
+    // It is sent another state while it keeps the one that diverged: one after `heal_after`, its
+    // last part when nothing is searched for any more.
+    bool heals, released;
+    uint64_t heal_after;
     bool goes_on;       // an earlier state was this connection's: the player's stream stays
     uint64_t commanded; // commands of ticks before were sent
     uint64_t bulk;      // ticks before were sent reliably, behind the state; valid if bulk_sent

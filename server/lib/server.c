@@ -133,7 +133,8 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event)
 // Of the time when it was a stepper: was on its way when that ended.
 static bool is_left_over(const foliot__peer *peer, const foliot__message *message)
 {
-    return peer->state == FOLIOT__PEER_IN && peer->changed_kind && !peer->steps &&
+    return peer->state == FOLIOT__PEER_IN && peer->changed_kind &&
+           (!peer->steps || peer->closes_lockstep) &&
            (message->kind == FOLIOT__KEYFRAME_ACKNOWLEDGE ||
             message->kind == FOLIOT__SEARCH_RESPONSE);
 }
