@@ -247,6 +247,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         foliot__updates_take(c, &m.as.update);
         break;
     case FOLIOT__KIND:
+        c->work += FOLIOT__REQUEST_WORK; // it may make a world
         foliot__kind_take(c, &m.as.kind);
         break;
     case FOLIOT__BYE:

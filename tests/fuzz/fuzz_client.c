@@ -159,6 +159,7 @@ static foliot__message honest_welcome(const true_scene *s, bool lockstep, uint64
     w->format = s->format;
     w->scene_bytes = (uint32_t)s->length;
     w->lockstep = lockstep;
+    w->watchable = true;
     w->player = lockstep && s->scene.players.limit == 0 ? FOLIOT__NO_PLAYER : 0;
     return m;
 }
@@ -186,6 +187,7 @@ static void say_welcome(game *g)
     if (flags & 128) {
         w->player = (uint32_t)number(g);
         w->input_delay = (uint32_t)number(g);
+        w->watchable = w->input_delay & 1;
         w->format.rotates = byte(g) & 1;
         w->format.spins = byte(g) & 1;
         w->format.damping = (uint32_t)number(g);
@@ -249,6 +251,13 @@ static void say_small(game *g)
     case 1:
         m.kind = FOLIOT__BYE;
         strcpy(m.as.bye.sentence, "bye");
+        break;
+    case 7:
+        m.kind = FOLIOT__KIND;
+        m.as.kind.kind = byte(g) % 3;
+        m.as.kind.reason = byte(g) % (FOLIOT__KIND_IMPOSSIBLE + 1);
+        m.as.kind.tick = number(g);
+        m.as.kind.sequence = (uint32_t)number(g);
         break;
     default:
         m.kind = FOLIOT__PLAYER;
