@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // client.h: joins a session as a player or a spectator, sends its inputs, and gives what to draw.
 //
-// In a snapshot session the client keeps a playout buffer of snapshots and interpolates between two
-// of them, at a render time that adapts to the network. In a lockstep session it steps the world
-// itself.
+// A client that watches keeps a playout buffer of snapshots and interpolates between two of them,
+// at a render time that adapts to the network. One that steps runs the world itself. It may change
+// from one to the other while it plays.
 //
 // The client is passive like the server: time is an argument, in nanoseconds of a clock that never
 // goes back, the transport's. A client is used by one thread at a time. examples/snapshot_session.c
@@ -54,7 +54,7 @@ typedef struct foliot_client_config {
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
     foliot_peer_kind kind;     // wished; the server may give another (foliot_client_get_kind)
     // Of a stepper:
-    bool forces;                              // insists on joining though the fingerprints differ
+    bool forces;                              // insists on stepping though the fingerprints differ
     uint32_t catch_up_ticks;                  // that one update steps, at most; > 0
     const foliot_simulation_kind *simulation; // what to step; copied; NULL: foliot_world_kind
     const foliot_host *step_host;             // for the steps of a world; copied; or NULL
@@ -89,7 +89,7 @@ foliot_client_state foliot_client_get_state(const foliot_client *client);
 const char *foliot_client_get_reason(const foliot_client *client);
 // Whether a refused join may succeed later.
 bool foliot_client_get_retryable(const foliot_client *client);
-// Whether a join in lockstep was refused because this build computes differently.
+// Whether a join was refused because this build computes differently, and there are no snapshots.
 bool foliot_client_get_fingerprint_refused(const foliot_client *client);
 // Leaves; the state becomes CLOSED when the server has acknowledged it.
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);

@@ -68,9 +68,11 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_create(const foliot_server_config 
 // scenes, recordings, simulations) stays the host's.
 void foliot_server_destroy(foliot_server *server);
 
+// What clients do that ask for neither (foliot_client_config.kind). A session serves both kinds; a
+// simulation that is no world has no snapshots, and is stepped by all.
 typedef enum foliot_session_mode {
     FOLIOT_SESSION_SNAPSHOTS, // the server steps; clients receive snapshots and interpolate
-    FOLIOT_SESSION_LOCKSTEP,  // all step the same inputs; the server compares digests
+    FOLIOT_SESSION_LOCKSTEP,  // they step the same inputs; the server compares digests
 } foliot_session_mode;
 
 typedef struct foliot_session_config {
@@ -84,20 +86,20 @@ typedef struct foliot_session_config {
     uint64_t ticks;          // the session ends after this many; 0: never
     const foliot_host *host; // for the steps; lent; or NULL
     foliot_session_mode mode;
-    double spectator_delay_s; // spectators see the session this much later; states of that time are
-                              // kept in memory
+    double spectator_delay_s; // spectators see the session this much later, and a world's only
+                              // watch; states of that time are kept in memory
     // What runs after every step; lent until the server is destroyed, as the world was when it was
     // created or restored. NULL: no rules; then chat passes to all. Not with a simulation.
     foliot_rules *rules;
     // The host will follow a command that ends the session and names a next scene: peers are not
     // dismissed but told to come back, and find the session of the same name that the host adds.
     bool follows_next;
-    // Lockstep alone:
+    // Of clients that step:
     foliot_simulation *simulation; // instead of a world; lent, with its setup; or NULL
     uint32_t player_limit;         // of that simulation
     uint32_t
         input_delay; // ticks between an input and its effect, for all players who can keep to it
-    bool refuses_forced; // clients with another fingerprint are refused even if they insist
+    bool refuses_forced; // clients with another fingerprint do not step even if they insist
 } foliot_session_config;
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.
