@@ -219,7 +219,8 @@ struct foliot__session {
     bool refuses_forced;
     foliot_digest fingerprint; // of the scene or the simulation; valid if has_fingerprint
     bool has_fingerprint;
-    bool kinds_wanted; // some peers wait for another kind
+    bool kinds_wanted;            // some peers wait for another kind
+    uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
     foliot__game game;
     bool follows_next;
     foliot__session *former; // that had the name before: empty, but events may name it

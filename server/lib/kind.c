@@ -10,6 +10,8 @@
 #include "sim/selftest/fingerprint.h"
 
 #define CLOSE_WITHIN_NS 10000000000u // an old stepper's last inputs come by then
+#define REST_AFTER_NS 30000000000u   // without steppers
+#define REST_EVERY_NS 1000000000u
 #define SEARCH_BEGINS_NS 1000000000u // or the peer is healed without one
 
 // -- who may step
@@ -108,6 +110,7 @@ foliot_status foliot__kind_make_machinery(foliot__session *s, foliot__kind kind)
     if (kind == FOLIOT__KIND_STEPPER) {
         if (!s->lockstep && (status = foliot__lockstep_create(s)) != FOLIOT_STATUS_OK)
             foliot__lockstep_destroy(s);
+        s->stepped_ns = s->server->now_ns;
         return status;
     }
     if (!s->coder && (status = foliot__fanout_init(s)) == FOLIOT_STATUS_OK) {
@@ -349,9 +352,32 @@ static void heal(foliot__session *s, foliot__peer *peer)
         s->server->bulk_waits = p->released = true;
 }
 
+// Where clients watch unless they wish otherwise, one who stepped for a moment is not to cost for
+// ever.
+static void rest(foliot__session *s)
+{
+    const foliot_server *server = s->server;
+    if (!s->lockstep || !s->world || s->mode == FOLIOT_SESSION_LOCKSTEP ||
+        server->now_ns - s->rest_ns < REST_EVERY_NS)
+        return;
+    s->rest_ns = server->now_ns;
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        const foliot__peer *peer = &server->peers[i];
+        if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
+            peer->session == s &&
+            (peer->steps || peer->kind == FOLIOT__KIND_STEPPER ||
+             peer->wanted == FOLIOT__KIND_STEPPER))
+            s->stepped_ns = server->now_ns;
+    }
+    const foliot__divergence_search *q = &s->lockstep->search;
+    if (server->now_ns - s->stepped_ns >= REST_AFTER_NS && !q->active && !q->running)
+        foliot__lockstep_destroy(s);
+}
+
 void foliot__kinds_update(foliot__session *s)
 {
     foliot_server *server = s->server;
+    rest(s);
     bool any = s->kinds_wanted && !s->ended;
     s->kinds_wanted = false;
     for (uint32_t i = 0; any && i < server->peers_max; i++) {

@@ -75,6 +75,28 @@ static void each_kind_costs_what_it_did(void **state)
     }
 }
 
+// A stepper that was there for a moment does not cost for ever, and another may come.
+static void what_steppers_need_goes_after_them(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true});
+    arena_bot(a, "delay=20ms");
+    for (unsigned i = 1; i < 3; i++) {
+        assert_int_equal(arena_kind(a, "delay=20ms", FOLIOT_PEER_STEPPER), i);
+        arena_run(a, 5);
+        check_kind(a, i, FOLIOT_PEER_STEPPER);
+        foliot_client_leave(a->clients[i], a->now_ns);
+        arena_run(a, 32);
+        uint64_t saved = arena_counted(a)->keyframes_saved;
+        check_gt(saved, 2);
+        arena_run(a, 5);
+        assert_int_equal(arena_counted(a)->keyframes_saved, saved);
+        check_kind(a, 0, FOLIOT_PEER_WATCHER);
+    }
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
 // -- inputs
 
 #define COUNTING_NS 60000000u
@@ -339,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_kinds_share_a_session),
         cmocka_unit_test(each_kind_costs_what_it_did),
+        cmocka_unit_test(what_steppers_need_goes_after_them),
         cmocka_unit_test(a_change_loses_and_doubles_no_input),
         cmocka_unit_test(a_game_goes_on_through_a_change),
         cmocka_unit_test(spectators_who_are_behind_only_watch),
