@@ -46,6 +46,10 @@ void foliot__fanout_close(foliot__session *session)
     foliot_snapshot_coder_destroy(session->coder);
     foliot_snapshot_pieces_destroy(&session->pieces);
     foliot_snapshot_pieces_destroy(&session->complete);
+    session->snapshots = NULL; // it may be opened again
+    session->coder = NULL;
+    session->pieces = session->complete = (foliot_snapshot_pieces){0};
+    session->has_complete = false;
 }
 
 static foliot_snapshot *snapshot_place(const foliot__session *session, uint64_t tick)

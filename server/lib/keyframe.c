@@ -120,7 +120,7 @@ static void withdraw_from_all(foliot__session *s, const foliot__keyframe *k)
 // Where the next state goes: never over one that newcomers need, which are the newest that
 // spectators may see and all after it. What is being sent goes last, and of that what moves
 // slowest: whoever acknowledges nothing holds nothing up.
-static foliot__keyframe *place_to_save(foliot__session *s)
+static foliot__keyframe *place_to_save(foliot__session *s, bool withdraws)
 {
     foliot__lockstep *l = s->lockstep;
     const foliot__keyframe *needed = foliot__keyframe_before(s, foliot__lockstep_shown(s, true));
@@ -135,6 +135,8 @@ static foliot__keyframe *place_to_save(foliot__session *s)
         if (k->pins > 0 && (!slowest || k->rate < slowest->rate))
             slowest = k;
     }
+    if (!oldest && !withdraws)
+        return NULL;
     if (!oldest && slowest)
         withdraw_from_all(s, slowest);
     return oldest ? oldest : slowest;
@@ -145,13 +147,17 @@ void foliot__keyframe_choose(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
     l->saving = NULL;
+    bool due = (s->tick + 1) % l->keyframe_ticks == 0;
     bool wanted =
         l->keyframe_wanted && s->server->now_ns - l->keyframe_ns >= FOLIOT__KEYFRAME_LEAST_NS;
-    if ((s->tick + 1) % l->keyframe_ticks != 0 && !wanted)
+    if (!due && !wanted)
+        return;
+    // Nobody's state is taken away for one that is wanted before its time.
+    foliot__keyframe *place = place_to_save(s, due);
+    if (!place && !due)
         return;
     l->keyframe_wanted = false;
     l->keyframe_ns = s->server->now_ns;
-    foliot__keyframe *place = place_to_save(s);
     if (place)
         foliot__keyframe_prepare(s, place);
     else

@@ -10,6 +10,7 @@
 #include "sim/selftest/fingerprint.h"
 
 #define CLOSE_WITHIN_NS 10000000000u // an old stepper's last inputs come by then
+#define REOPENS_EVERY_NS 1000000000u // a complete snapshot is large
 #define REST_AFTER_NS 30000000000u   // without steppers
 #define REST_EVERY_NS 1000000000u
 #define SEARCH_BEGINS_NS 1000000000u // or the peer is healed without one
@@ -113,7 +114,10 @@ foliot_status foliot__kind_make_machinery(foliot__session *s, foliot__kind kind)
         s->stepped_ns = s->server->now_ns;
         return status;
     }
-    if (!s->coder && (status = foliot__fanout_init(s)) == FOLIOT_STATUS_OK) {
+    bool opens = !s->coder;
+    if (opens && (status = foliot__fanout_init(s)) != FOLIOT_STATUS_OK) {
+        foliot__fanout_close(s);
+    } else if (opens) {
         s->newest_snapshot = s->tick - s->snapshot_every; // there is none
         s->broadcast_ns = s->server->now_ns;
     }
@@ -286,7 +290,8 @@ static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kin
     if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->healing))
         return;
     if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
-        if (s->world)
+        bool again = peer->steps && s->server->now_ns - peer->greeted_ns >= REOPENS_EVERY_NS;
+        if (s->world && again)
             foliot__kind_open(s, peer, FOLIOT__KIND_WATCHER);
         if (peer->healing && s->world)
             foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);

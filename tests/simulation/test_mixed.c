@@ -337,10 +337,11 @@ static void what_it_says_out_of_turn_changes_nothing(void **state)
         arena_bot(a, "delay=5ms");
         arena_bot(a, "delay=5ms");
         arena_run(a, 2);
-        for (uint32_t i = 0; i < 24; i++) {
+        for (uint32_t i = 0; i < 300; i++) {
             say_kind(a, 1, i % 3, FOLIOT__KIND_READY);
-            arena_run(a, 0.05);
+            arena_run(a, 0.01);
         }
+        check_le(arena_counted(a)->snapshots_complete, 10); // each is large
         say_kind(a, 1, snapshots ? 2 : 1, 0);
         say_kind(a, 1, snapshots ? 2 : 1, FOLIOT__KIND_READY);
         for (uint32_t i = 0; i < 24; i++) {
