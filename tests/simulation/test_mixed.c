@@ -217,8 +217,9 @@ static void a_game_goes_on_through_a_change(void **state)
     arena_bot(a, "delay=20ms");
     unsigned changes = arena_kind(a, "delay=40ms,loss=3%", FOLIOT_PEER_WATCHER);
     arena_run(a, 2);
-    unsigned spawned = 0, points = 0;
+    unsigned spawned = 0, points = 0, apart = 0;
     foliot_client_event e;
+    foliot_var var = {.integer = 0};
     for (int i = 0; i < 240; i++) {
         allow_failure(
             foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, i % 2 ? "s" : "p", 1, NULL));
@@ -231,6 +232,8 @@ static void a_game_goes_on_through_a_change(void **state)
             spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
             points += e.kind == FOLIOT_CLIENT_VAR && strcmp((const char *)e.bytes, "score") == 0;
         }
+        if (foliot_client_get_var(a->clients[changes], "score", &var))
+            apart += var.integer != points; // what is asked for is that of the tick that is shown
     }
     arena_run(a, 3);
     while (foliot_client_poll(a->clients[changes], &e)) {
@@ -239,13 +242,62 @@ static void a_game_goes_on_through_a_change(void **state)
     }
     assert_int_equal(arena_seen(a, changes).kind_changes, 6);
     assert_int_equal(points, 120);
+    assert_int_equal(apart, 0);
     assert_int_equal(spawned, 120);
     for (unsigned i = 0; i < 2; i++) {
-        foliot_var var;
         assert_true(foliot_client_get_var(a->clients[i], "score", &var));
         assert_int_equal(var.integer, 120);
     }
     check_kind(a, changes, FOLIOT_PEER_WATCHER);
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
+// -- prediction
+
+static void check_predicts(const arena *a, unsigned client, bool predicts)
+{
+    check_kind(a, client, predicts ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
+    assert_int_equal(foliot_client_get_prediction(a->clients[client]),
+                     predicts ? FOLIOT_PREDICTION_ON : FOLIOT_PREDICTION_OFF);
+    assert_true((foliot_client_get_predicted(a->clients[client]) != NULL) == predicts);
+}
+
+// Each event is there once: predicted and not taken back, or as it was told.
+static void it_predicts_while_it_steps(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .clock = true});
+    foliot_client_config config = foliot_client_config_default();
+    config.predicts = true;
+    arena_bot(a, "delay=20ms");
+    unsigned changes = arena_join(a, "delay=40ms,loss=3%", &config);
+    int spawned = 0, orders = 0;
+    foliot_client_event e;
+    arena_run(a, 2);
+    for (int i = 0; i < 6; i++) {
+        check_predicts(a, changes, i % 2 == 0);
+        uint64_t early = arena_counted(a)->early_sent;
+        for (int k = 0; k < 40; k++) {
+            if (k % 2) // 120 of the bodies that there is room for
+                orders += foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "s", 1, NULL) ==
+                          FOLIOT_STATUS_OK;
+            if (k == 20)
+                wish(a, changes, i % 2 ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
+            arena_run(a, 0.1);
+            while (foliot_client_poll(a->clients[changes], &e))
+                spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
+        }
+        check_gt(arena_counted(a)->early_sent, early);
+    }
+    check_predicts(a, changes, true);
+    assert_int_equal(arena_seen(a, changes).kind_changes, 6);
+    check_gt(arena_seen(a, changes).rollbacks, 10);
+    assert_int_equal(a->backwards, 0);
+    arena_run(a, 2);
+    while (foliot_client_poll(a->clients[changes], &e))
+        spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
+    assert_int_equal(spawned, orders);
     assert_true(arena_is_honest(a));
     arena_destroy(a);
 }
@@ -365,6 +417,7 @@ int main(void)
         cmocka_unit_test(what_steppers_need_goes_after_them),
         cmocka_unit_test(a_change_loses_and_doubles_no_input),
         cmocka_unit_test(a_game_goes_on_through_a_change),
+        cmocka_unit_test(it_predicts_while_it_steps),
         cmocka_unit_test(spectators_who_are_behind_only_watch),
         cmocka_unit_test(who_cannot_keep_up_watches),
         cmocka_unit_test(one_that_changes_without_end_is_dropped),
