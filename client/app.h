@@ -23,6 +23,7 @@ typedef struct foliot__client_options {
     double seconds, steps_seconds, connect_seconds;
     uint64_t ticks, clients, input_delay;
     bool json, spectate, force, divergence_ends, predict, no_predict;
+    const char *kind;
 } foliot__client_options;
 
 typedef struct foliot__app_player {
@@ -32,6 +33,7 @@ typedef struct foliot__app_player {
     foliot__bot bot;
     foliot__game_bot game_bot;
     bool playing, over, diverged, reconnecting;
+    foliot_peer_kind kind; // as it was said last
     foliot__fault fault;
     uint64_t began_ns, leaving_ns;
 } foliot__app_player;

@@ -45,14 +45,17 @@ static const foliot__option options[] = {
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
      .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,..."},
     {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "watches without playing"},
+    {"kind", "KIND", FOLIOT__OPTION_TEXT, &given.kind,
+     .help = "watch: receives snapshots; step: computes the world itself (default: as the server "
+             "says)"},
     {"force", NULL, FOLIOT__OPTION_FLAG, &given.force,
-     .help = "lockstep: joins although this build's fingerprint differs from the server's"},
+     .help = "steps although this build's fingerprint differs from the server's"},
     {"predict", NULL, FOLIOT__OPTION_FLAG, &given.predict,
-     .help = "lockstep: predicts, although a step may take more than a quarter of a tick"},
+     .help = "of steppers: predicts, although a step may take more than a quarter of a tick"},
     {"no-predict", NULL, FOLIOT__OPTION_FLAG, &given.no_predict,
-     .help = "lockstep: shows closed ticks alone, a round trip later"},
+     .help = "of steppers: shows closed ticks alone, a round trip later"},
     {"input-delay", "N", FOLIOT__OPTION_COUNT, &given.input_delay, 0, INPUT_DELAY_MAX,
-     .help = "lockstep: shows own controls N ticks later, and guesses less (default 0)"},
+     .help = "of steppers: shows own controls N ticks later, and guesses less (default 0)"},
     {"divergence-ends", NULL, FOLIOT__OPTION_FLAG, &given.divergence_ends,
      .help = "lockstep: leaves when a divergence is found (exit status 3)"},
     {"step-limit", "S", FOLIOT__OPTION_POSITIVE, &given.steps_seconds,
@@ -145,6 +148,9 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
     if (given.view && !foliot__view_side_of(given.view, &side))
         return foliot__options_wrong(&program, arguments,
                                      "--view wants top, front, side or corner");
+    if (given.kind && strcmp(given.kind, "watch") != 0 && strcmp(given.kind, "step") != 0)
+        return foliot__options_wrong(&program, arguments, "--kind is watch or step, not '%s'",
+                                     given.kind);
     if (given.trace && !(a->trace = fopen(given.trace, "w"))) {
         fprintf(stderr, "foliot-client: %s: %s\n", given.trace, strerror(errno));
         return FOLIOT__EXIT_ERROR;

@@ -32,6 +32,7 @@ struct foliot__screen {
     uint64_t held_until[FOLIOT_AXIS_COUNT];
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint64_t buttons_until;
+    bool kind_pressed;
     uint16_t buttons;
     foliot__board board;
     const foliot__module *module; // NULL: worlds
@@ -295,6 +296,13 @@ const char *foliot__screen_line(foliot__screen *screen)
     return foliot__board_line(&screen->board);
 }
 
+bool foliot__screen_kind(foliot__screen *screen)
+{
+    bool pressed = screen->kind_pressed;
+    screen->kind_pressed = false;
+    return pressed;
+}
+
 // -- keys
 
 static void hold_axis(foliot__screen *screen, uint64_t now_ns, int axis, int8_t value)
@@ -332,6 +340,7 @@ static bool take_key(foliot__screen *screen, uint64_t now_ns, char key, bool arr
         screen->view = (foliot__view){.side = (screen->view.side + 1) % FOLIOT__VIEW_SIDES};
         screen->chosen = true;
     }
+    screen->kind_pressed |= !arrow && key == 'k';
     return arrow || key != 'x';
 }
 

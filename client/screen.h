@@ -28,10 +28,12 @@ void foliot__screen_draw_simulation(foliot__screen *screen, const foliot_client 
 void foliot__screen_say(foliot__screen *screen, uint64_t now_ns, const char *text);
 // The line that was entered since the last call, "" if it is empty; NULL: none was.
 const char *foliot__screen_line(foliot__screen *screen);
+// Whether the key to step or to watch was pressed since the last call.
+bool foliot__screen_kind(foliot__screen *screen);
 // Reads keys. Enter opens a line to chat, Enter again sends it, Esc gives it up. Otherwise arrows
 // or WASD push, R and F up and down, Q and E turn, space and 1..9 are buttons, V changes the view
-// (from above, the front, the side, a corner), Esc or X leaves (false). Terminals report presses
-// only, so an axis is held for KEY_HOLD_NS after the last one.
+// (from above, the front, the side, a corner), K the kind (foliot__screen_kind), Esc or X leaves
+// (false). Terminals report presses only, so an axis is held for KEY_HOLD_NS after the last one.
 bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXIS_COUNT],
                          uint16_t *buttons);
 

@@ -113,6 +113,28 @@ static void take_events(foliot__app *a, foliot__app_player *p, uint64_t now)
                                                         : "it cannot be sent now");
 }
 
+// Tells that the client is another kind than it was, whoever wished it; and wishes what a key asks
+// for.
+static void change_kind(foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    foliot_peer_kind kind = foliot_client_get_kind(p->client);
+    bool steps = kind == FOLIOT_PEER_STEPPER;
+    if (a->screen && foliot__screen_kind(a->screen) &&
+        foliot_client_set_kind(p->client, steps ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER) !=
+            FOLIOT_STATUS_OK)
+        foliot__screen_say(a->screen, now, "this session can only be stepped");
+    bool changed =
+        p->playing && p->kind != FOLIOT_PEER_ANY && kind != FOLIOT_PEER_ANY && p->kind != kind;
+    p->kind = kind;
+    if (!changed)
+        return;
+    if (a->screen)
+        foliot__screen_say(a->screen, now,
+                           steps ? "you step the world yourself" : "you watch the server's world");
+    else if (p == &a->players[0] && !a->options->json)
+        printf("  %s\n", steps ? "stepping from now on" : "watching from now on");
+}
+
 static void wait_on_screen(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     double waited = (double)(now - a->started_ns) * 1e-9;
@@ -228,6 +250,8 @@ static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
         show_world(a, p, now);
     if (frame)
         take_events(a, p, now);
+    if (frame)
+        change_kind(a, p, now);
     report_reconnecting(a, p);
     if (a->stopping)
         leave_session(p, now);
@@ -317,6 +341,9 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     config.input_delay = (uint32_t)a->options->input_delay;
     config.clock = a->options->predict ? NULL : step_clock;
     config.clock_user = a;
+    config.kind = !a->options->kind                       ? FOLIOT_PEER_ANY
+                  : strcmp(a->options->kind, "step") == 0 ? FOLIOT_PEER_STEPPER
+                                                          : FOLIOT_PEER_WATCHER;
     config.connect_timeout_ms = connect_ms;
     foliot__fault_plant(&p->fault,
                         index == 0 ? a->options->perturb

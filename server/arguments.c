@@ -34,11 +34,13 @@ static const foliot__option host_options[] = {
      .help = "ticks a second; dt is 1 / HZ where the scene's time is in seconds, else its own"},
     {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &foliot__given.snapshot_hz,
      .help = "at most; every tick unless said"},
-    {"mode", "MODE", FOLIOT__OPTION_TEXT, &foliot__given.mode, .help = "snapshot or lockstep"},
+    {"mode", "MODE", FOLIOT__OPTION_TEXT, &foliot__given.mode,
+     .help =
+         "of clients that ask for neither: snapshot (default), they watch; lockstep, they step"},
     {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &foliot__given.input_delay, 0, 600,
      &foliot__given.has_input_delay,
-     .help =
-         "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
+     .help = "of steppers: ticks from an input to its effect, for all who can keep to it; 3 unless "
+             "said"},
     {"spectators", "N", FOLIOT__OPTION_COUNT, &foliot__given.spectators, 0, FOLIOT_PEERS_MAX,
      .help = "connections for spectators; 64 unless said"},
     {"per-address", "N", FOLIOT__OPTION_COUNT, &foliot__given.per_address, 1, FOLIOT_PEERS_MAX,
@@ -51,7 +53,7 @@ static const foliot__option host_options[] = {
     {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &foliot__given.spectator_delay, 0,
      SPECTATOR_DELAY_MAX, .help = "spectators are shown what was so long ago"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_force,
-     .help = "lockstep: refuses builds that compute otherwise though they ask with --force"},
+     .help = "builds that compute otherwise only watch, though they ask with --force"},
     {"resume", "FILE", FOLIOT__OPTION_TEXTS, &foliot__given.resumes,
      .help = "goes on with a recording; no SCENE then"},
     {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &foliot__given.sessions,

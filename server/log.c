@@ -179,6 +179,8 @@ static const struct {
     [FOLIOT_SERVER_RULES_STOPPED] = {FOLIOT__LOG_ERROR, "rules-stopped",
                                      "the rules stopped, and the session goes on without: %s"},
     [FOLIOT_SERVER_GAME_ENDED] = {FOLIOT__LOG_INFO, "game-ended", "the game has ended: %s"},
+    [FOLIOT_SERVER_KIND] = {FOLIOT__LOG_INFO, "kind", "%s (%s)"},
+    [FOLIOT_SERVER_HEALED] = {FOLIOT__LOG_INFO, "healed", "%s (%s) has the server's state again"},
     [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind",
                               "%s (%s) fell behind, and is given the state anew"},
 };

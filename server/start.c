@@ -58,25 +58,13 @@ bool foliot__app_lockstep(const foliot__hosted *h)
                                 : h->resumed && h->lockstep;
 }
 
-// Refuses options that would have no effect.
-static int check_lockstep(const foliot__app *a, const foliot__arguments *arguments)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (foliot__app_lockstep(&a->hosted[i]))
-            return 0;
-    if (!foliot__given.has_input_delay && !foliot__given.no_force)
-        return 0;
-    return foliot__options_wrong(&foliot__server_program, arguments, "--%s is for --mode lockstep",
-                                 foliot__given.no_force ? "no-force" : "input-delay");
-}
-
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,
                               const foliot__host_options *options)
 {
     int code = open_listed(a, arguments, options);
     if (code == 0)
         code = check_names(a);
-    return code ? code : check_lockstep(a, arguments);
+    return code;
 }
 
 int foliot__app_open_transport(foliot__app *a)

@@ -46,6 +46,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
         strlen(config->address) >= sizeof((foliot_client *)0)->host ||
         !(config->starved_share > 0) || !(config->connect_timeout_ms >= 0) ||
         config->catch_up_ticks == 0 || !prediction_valid(config) ||
+        config->kind > FOLIOT_PEER_STEPPER ||
         (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
         return FOLIOT_STATUS_INVALID;
     foliot_client *c = calloc(1, sizeof *c);
@@ -65,6 +66,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     if (config->step_host)
         c->step_host = *config->step_host;
     c->next_sequence = 1;
+    c->hello_kind = (foliot__kind)config->kind;
     c->players = calloc(FOLIOT__PLAYER_NAMES, sizeof *c->players);
     foliot_status status = c->players ? foliot__connection_open(c) : FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK) {
@@ -81,8 +83,10 @@ void foliot_client_destroy(foliot_client *client)
         return;
     if (client->peer.value)
         foliot_transport_disconnect(client->config.transport, client->peer, 0, true);
-    if (client->welcomed)
+    if (client->welcomed) {
         foliot__buffer_close(&client->buffer);
+        foliot__buffer_close(&client->stepped);
+    }
     foliot__predict_end(client);
     foliot__lockstep_client_destroy(client->lockstep);
     foliot_scene_destroy(client->scene);
@@ -98,12 +102,13 @@ void foliot_client_destroy(foliot_client *client)
 
 // -- events
 
-// Copies of what is said at the join, and messages that need not arrive.
+// Copies of what is said at the join and of a change of kind, and messages that need not arrive.
 static bool takes_unreliably(const foliot_client *c, const foliot_transport_event *e)
 {
     return foliot__message_is_control(e->bytes, e->length) &&
            (c->state == FOLIOT_CLIENT_JOINING ||
-            (c->welcomed_here && e->length > 1 && e->bytes[1] == FOLIOT__MESSAGE));
+            (c->welcomed_here && e->length > 1 &&
+             (e->bytes[1] == FOLIOT__MESSAGE || e->bytes[1] == FOLIOT__KIND)));
 }
 
 static void take_bytes(foliot_client *c, const foliot_transport_event *e)
@@ -114,13 +119,13 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
         foliot__client_take_control(c, e->bytes, e->length);
     else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         foliot__stream_take_status(c, e->bytes, e->length);
-    else if (c->lockstep && e->length > 0 &&
+    else if (c->lockstep_open && e->length > 0 &&
              (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
         foliot__predict_take_relay(c, e->bytes, e->length);
-    else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
+    else if (c->lockstep_open && e->length > 0 && e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
         foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns,
                                             foliot__client_tick_ns(c));
-    else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__EARLY_PACKET)
+    else if (c->lockstep_open && e->length > 0 && e->bytes[0] == FOLIOT__EARLY_PACKET)
         foliot__predict_take_early(c, e->bytes, e->length);
 }
 
@@ -130,7 +135,7 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
         return;
     c->received_ns = c->now_ns;
     c->received_bytes += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
-    c->buffer.received = c->received_bytes;
+    c->buffer.received = c->stepped.received = c->received_bytes;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         if (foliot__connection_is_over(c))
             return;
@@ -159,6 +164,7 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
         take_event(client, &event);
     foliot__connection_update(client);
     foliot__stream_update(client);
+    foliot__kind_update(client);
     foliot__updates_show(client);
     foliot_transport_flush(client->config.transport, now_ns);
 }
@@ -168,14 +174,19 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     uint64_t wake = foliot_transport_get_wake_ns(client->config.transport);
     if (client->work >= UPDATE_WORK_MAX)
         return client->now_ns; // more has come
-    if (client->lockstep && foliot__lockstep_client_ready(client->lockstep))
+    if (client->lockstep_open && !foliot__client_stands_still(client) &&
+        foliot__lockstep_client_ready(client->lockstep))
         return client->now_ns; // it catches up
     uint64_t give_up_ns =
         client->began_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
     if (!client->welcomed && client->config.connect_timeout_ms > 0 && give_up_ns < wake)
         wake = give_up_ns;
+    uint64_t sent_ns = client->lockstep_open && (!client->watches ||
+                                                 client->lockstep_sent_ns < client->input_sent_ns)
+                           ? client->lockstep_sent_ns
+                           : client->input_sent_ns;
     uint64_t period = client->welcomed ? foliot__stream_period_ns(client) : 10000000u;
-    uint64_t next = client->input_sent_ns + period;
+    uint64_t next = sent_ns + period;
     if (client->welcomed && foliot__predict_leads(client)) { // its own tick, or what else is due
         uint64_t tick = foliot__predict_wake_ns(client), soonest = next - period / 2;
         next = tick < soonest ? soonest : tick < next + period ? tick : next + period;

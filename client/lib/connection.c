@@ -71,6 +71,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     h->forces = c->config.forces;
     snprintf(h->simulation, sizeof h->simulation, "%s", c->kind.name);
     h->rules = c->kind.version;
+    h->kind = c->hello_kind;
 }
 
 void foliot__connection_send_hello(foliot_client *c)

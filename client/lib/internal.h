@@ -2,8 +2,8 @@
 // internal.h: what the files of the client library share. connection.c: the connection, from the
 // first attempt to the last. events.c: what a host polls. orders.c: orders out. updates.c: what the
 // session holds beside poses. predict.c: prediction. view.c: what a host asks for. stream.c:
-// snapshots in, inputs out. join.c: control messages. client.c: create and update. Each calls only
-// files before it in this list.
+// snapshots in, inputs out. kind.c: what it steps or watches, and the change. join.c: control
+// messages. client.c: create and update. Each calls only files before it in this list.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -65,17 +65,24 @@ typedef struct foliot__client_events {
 // Records of a tick that is not shown yet.
 typedef struct foliot__held_part {
     uint64_t tick;
+    bool clears, begins; // what was before is void; it is of a beginning
     size_t length;
     uint8_t *bytes;
 } foliot__held_part;
 
-// What the session holds beside poses: as it is known, and as it was at the render time.
+// What the session holds beside poses: as the server says, as the world that is stepped here has
+// it, and as it was at the render time.
 typedef struct foliot__client_updates {
-    foliot__session_state newest, shown;
+    foliot__session_state served, stepped, shown;
     foliot__held_part *ring; // what `shown` lacks; allocated with the first
     uint32_t first, count;
     size_t bytes;
-    uint64_t full_tick; // of the full update of this connection
+    uint64_t served_full; // tick of the last full update of this connection; UINT64_MAX: none
+    uint64_t served_tick; // of the last update
+    bool clears;          // the next part of a beginning does
+    // Whose events a host is given: the server's, but of the ticks in between those of the steps.
+    uint64_t stepped_from, stepped_to;
+    uint64_t served_told, stepped_told; // the last tick with events of either
     foliot__buffer scratch;
 } foliot__client_updates;
 
@@ -104,8 +111,26 @@ struct foliot_client {
     foliot_simulation_kind kind;
     foliot_host step_host;
     foliot__welcome welcome;
-    foliot__snapshot_buffer buffer;
+    foliot__snapshot_buffer buffer;  // what the server sent
+    foliot__snapshot_buffer stepped; // what is stepped here
     foliot__playout playout;
+    // What it is. While it changes it watches and has `lockstep` open: what it has more of is
+    // shown.
+    bool steps;         // shows what it steps
+    bool watches;       // is sent snapshots
+    bool lockstep_open; // is sent a state and ticks
+    bool unable;        // to step: what it is sent of the state is of no use
+    bool closing;       // the lockstep traffic, as soon as nothing is missing
+    bool healing;       // is given another state, having diverged
+    bool by_ticks;      // new controls go out in lockstep packets
+    uint32_t last_meant,
+        least_meant;                 // ticks of controls: the last that went out; the next is later
+    foliot__kind given;              // on this connection; ANY: nothing yet
+    uint64_t given_ns, given_tick;   // when and as of which tick it was given the other kind
+    foliot__kind hello_kind, wished; // ANY: nothing
+    foliot__kind_reason wish_reason;
+    uint64_t wish_ns; // when a wish went out last
+    uint64_t slow_ns, slow_backlog;
     // The scene (or lockstep's setup) of this connection, as far as it has arrived.
     uint8_t *scene_bytes;
     uint32_t scene_have, scene_capacity;
@@ -115,13 +140,13 @@ struct foliot_client {
     uint8_t *setup;
     uint32_t setup_bytes;
     foliot_scene *scene;
-    foliot__lockstep_client *lockstep; // NULL: not a lockstep session
+    foliot__lockstep_client *lockstep; // NULL: it has never stepped
     foliot__predictor predictor;
     foliot__player_name *players;
     foliot__client_orders orders;
     foliot__client_events events;
     foliot__client_updates updates;
-    foliot__update_writer *writer; // in lockstep; allocated with the first state
+    foliot__update_writer *writer; // allocated with the first beginning that is written here
     // Inputs. `input_offset_ns`: local time minus the time of the tick that inputs sent now are
     // for.
     int8_t axes[FOLIOT_AXIS_COUNT];
@@ -133,7 +158,7 @@ struct foliot_client {
     double input_offset_ns, jitter_slack_ns;
     bool clock_set; // by a jump, at `clock_set_us`
     uint32_t clock_set_us;
-    uint64_t input_sent_ns;
+    uint64_t input_sent_ns, lockstep_sent_ns;
     uint64_t first_snapshot; // of this connection
     uint64_t expected_before, snaps_before,
         too_large_before; // totals of the previous connections
@@ -163,7 +188,22 @@ void foliot__connection_send_hello(foliot_client *c);
 void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length);
 
 // view.c
-// What the last sample showed, in 1 / FOLIOT_AIM_PARTS of a tick; 0: nothing.
+// What it shows: what it steps, or what the server sent.
+static inline foliot__snapshot_buffer *foliot__client_buffer(foliot_client *c)
+{
+    return c->steps ? &c->stepped : &c->buffer;
+}
+static inline const foliot__snapshot_buffer *foliot__client_buffer_now(const foliot_client *c)
+{
+    return c->steps ? &c->stepped : &c->buffer;
+}
+// A state that diverged is of no use but to be searched.
+static inline bool foliot__client_stands_still(const foliot_client *c)
+{
+    return c->lockstep->diverged && (!c->steps || !c->welcome.watchable);
+}
+// What the last sample showed, in 1 / FOLIOT_AIM_PARTS of a tick, as far as it is no guess; 0:
+// nothing.
 uint64_t foliot__client_shown(const foliot_client *client);
 void foliot__client_keep_figures(
     foliot_client *client); // adds those of a connection that has ended
@@ -186,16 +226,27 @@ void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence);
 
 // updates.c
 void foliot__updates_take(foliot_client *c, const foliot__update *update);
-void foliot__updates_reset(foliot_client *c,
-                           uint32_t slots_max); // a connection, that knows nothing
+void foliot__updates_reset(foliot_client *c); // a connection, that knows nothing
 void foliot__updates_free(foliot_client *c);
-void foliot__updates_state_begun(foliot_client *c); // in lockstep: a state has come, to be stepped
-void foliot__updates_stepped(foliot_client *c);     // in lockstep: what the last step did
+void foliot__updates_state_begun(foliot_client *c); // of a stepper: a state has come, to be stepped
+void foliot__updates_stepped(foliot_client *c);     // of a stepper: what the last step did
+void foliot__updates_given(foliot_client *c);       // the server begins to say what there is
+void foliot__updates_switch(foliot_client *c);      // `steps` has changed
 void foliot__updates_predicted(foliot_client *c, const foliot_world *world); // or a predicted one
 void foliot__updates_show(foliot_client *c); // what is due at the render time
 void foliot__updates_take_message(foliot_client *c, const foliot__game_message *message);
 void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again
+
+// kind.c
+foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w); // a connection begins
+void foliot__kind_setup(foliot_client *c); // the setup is complete
+void foliot__kind_take(foliot_client *c, const foliot__kind_message *message);
+void foliot__kind_update(foliot_client *c);
+// The server's state does not fit what this build makes of the setup. False: it cannot watch
+// either.
+bool foliot__kind_unfit(foliot_client *c);
+void foliot__kind_state_begins(foliot_client *c); // what was stepped before is void
 
 // join.c
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
@@ -207,5 +258,8 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
 void foliot__stream_update(
     foliot_client *c); // sends inputs that are due; in lockstep steps the simulation
 uint64_t foliot__stream_period_ns(const foliot_client *c);
+// New controls go out by change, for ticks after those of the other way; or by tick.
+void foliot__stream_by_changes(foliot_client *c);
+void foliot__stream_by_ticks(foliot_client *c);
 
 #endif

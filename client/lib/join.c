@@ -8,82 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/selftest/fingerprint.h"
-
 #define TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
 #define SHOWN_AHEAD_TICKS 600 // that a restarted server may be behind; the client waits for it
 
 // -- the setup
-
-// Whether the world that the scene describes is within the limit: a few bytes may ask for
-// gigabytes.
-static bool world_fits(const foliot_client *c)
-{
-    if (!c->scene || c->kind.create != foliot_world_kind.create)
-        return true;
-    foliot_world_config config = foliot_world_config_default(c->scene);
-    size_t bytes = foliot_world_config_get_bytes(&config);
-    return bytes > 0 && bytes <= FOLIOT__WORLD_BYTES_FREE +
-                                     (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
-}
-
-// Whether this build computes the scene as the server does. With `forces` it does not matter.
-static bool computes_alike(const foliot_client *c)
-{
-    return c->config.forces || c->config.simulation || !c->scene ||
-           foliot_digest_equal(c->welcome.fingerprint, c->fingerprint) ||
-           foliot__fingerprint_fits(c->scene, c->welcome.fingerprint);
-}
-
-static void refuse_build(foliot_client *c)
-{
-    char ours[FOLIOT_DIGEST_TEXT_BYTES], theirs[FOLIOT_DIGEST_TEXT_BYTES];
-    char reason[FOLIOT__SENTENCE_BYTES];
-    foliot_digest_print(foliot__fingerprint_of_scene(c->scene), ours);
-    foliot_digest_print(c->welcome.fingerprint, theirs);
-    snprintf(reason, sizeof reason,
-             "this build does not compute the scene as the server does, and would diverge in "
-             "lockstep: its fingerprint is %.8s, the server's %.8s (--force joins all the same)",
-             ours, theirs);
-    foliot_client_leave(c, c->now_ns);
-    c->refusal = FOLIOT__REFUSE_FINGERPRINT;
-    foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, reason);
-}
-
-// The setup is complete: creates the simulation.
-static void make_simulation(foliot_client *c)
-{
-    if (!world_fits(c)) {
-        foliot__connection_end(
-            c, FOLIOT_CLIENT_LOST,
-            "the server's scene has room for more than this client has memory for");
-        return;
-    }
-    foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
-    if (status != FOLIOT_STATUS_OK)
-        foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
-}
-
-// The mode may differ from that of the previous connection.
-static bool enter_mode(foliot_client *c, const foliot__welcome *w)
-{
-    if (!w->lockstep) {
-        foliot__predict_end(c);
-        foliot__lockstep_client_destroy(c->lockstep);
-        c->lockstep = NULL;
-        return true;
-    }
-    if (!c->lockstep &&
-        foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL, &c->step_host,
-                                       &c->lockstep) != FOLIOT_STATUS_OK)
-        return false;
-    foliot__lockstep_client_reconnect(c->lockstep);
-    if (foliot__predict_begin(c) != FOLIOT_STATUS_OK)
-        return false;
-    if (w->scene_bytes == 0)
-        make_simulation(c);
-    return true;
-}
 
 static void drop_scene(foliot_client *c)
 {
@@ -144,23 +72,26 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     if (c->welcomed) {
         foliot__client_keep_figures(c);
         foliot__buffer_close(&c->buffer);
+        foliot__buffer_close(&c->stepped);
     }
     c->welcomed = false;
     c->welcome = *w;
-    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_STATUS_OK ||
-        !enter_mode(c, w)) {
+    foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__buffer_init(&c->stepped, &w->format, w->dt);
+    if (status != FOLIOT_STATUS_OK || foliot__kind_enter(c, w) != FOLIOT_STATUS_OK) {
         foliot__buffer_close(&c->buffer);
+        foliot__buffer_close(&c->stepped);
         c->state = FOLIOT_CLIENT_LOST;
         snprintf(c->reason, sizeof c->reason, "%s", foliot_status_get_text(FOLIOT_STATUS_MEMORY));
         return;
     }
     c->welcomed = true;
-    foliot__updates_reset(c, w->lockstep ? 0 : w->format.bodies_max);
+    foliot__updates_reset(c);
     if (c->state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made
-    c->buffer.received = c->received_bytes;
-    if (w->lockstep)
-        c->buffer.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
+    c->buffer.received = c->stepped.received = c->received_bytes;
+    c->stepped.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
     foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share,
                          c->config.delay_ms_min * 1e6, c->config.delay_ms_max * 1e6);
     c->state = FOLIOT_CLIENT_PLAYING;
@@ -229,10 +160,7 @@ static void finish_scene(foliot_client *c)
     free(c->scene_bytes);
     c->scene_bytes = NULL;
     c->scene_capacity = 0;
-    if (c->lockstep && !computes_alike(c))
-        refuse_build(c);
-    else if (c->lockstep)
-        make_simulation(c);
+    foliot__kind_setup(c);
 }
 
 static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
@@ -255,11 +183,17 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         c->statistics.pieces_malformed++;
         return;
     }
-    bool begun = c->lockstep->begun && part->tick == c->lockstep->state_tick;
+    if (c->unable)
+        return;
+    uint64_t begins = c->lockstep->begins;
     c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
     bool acknowledges = foliot__lockstep_client_take_state(c->lockstep, part);
-    if (c->lockstep->begun && !begun)
+    if (c->lockstep->begins != begins) {
+        foliot__kind_state_begins(c);
         foliot__updates_state_begun(c);
+    }
+    if (c->lockstep->unfit && foliot__kind_unfit(c))
+        return;
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
         c->refusal = FOLIOT__REFUSE_SIMULATION;
@@ -315,23 +249,27 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
     case FOLIOT__UPDATE:
         foliot__updates_take(c, &m.as.update);
         break;
+    case FOLIOT__KIND:
+        c->work += FOLIOT__REQUEST_WORK; // it may make a world
+        foliot__kind_take(c, &m.as.kind);
+        break;
     case FOLIOT__BYE:
         foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, m.as.bye.sentence);
         break;
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:
-        if (c->lockstep && m.kind == FOLIOT__KEYFRAME_PART)
+        if (c->lockstep_open && m.kind == FOLIOT__KEYFRAME_PART)
             take_keyframe_part(c, &m.as.keyframe_part);
-        else if (c->lockstep)
+        else if (c->lockstep_open)
             foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
         c->work += FOLIOT__TICKS_WORK;
         break;
     case FOLIOT__COMMANDS:
-        if (c->lockstep)
+        if (c->lockstep_open)
             foliot__lockstep_client_take_commands(c->lockstep, &m.as.commands);
         break;
     case FOLIOT__SEARCH_REQUEST:
-        if (c->lockstep)
+        if (c->lockstep_open)
             take_request(c, &m.as.search);
         break;
     case FOLIOT__DIVERGED:

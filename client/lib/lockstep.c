@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "recording/keyframe_codec.h"
 #include "wire/lockstep_limits.h"
 
 #define ACK_EVERY_BYTES                                                                            \
     (foliot__lockstep_limits_now()->heard_bytes) // bytes of a state between two acknowledgements
+#define STATE_BYTES_FREE ((uint64_t)16 << 20)    // that a compressed state may have
+#define STATE_BYTES_A_BYTE 1024
 #define DEADLINE_GAIN 0.1
 #define DEADLINE_JUMP_TICKS 30
 #define MARGIN_TICKS 1.5
@@ -60,8 +63,7 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
 
 void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 {
-    l->expected = l->begun = l->own_begun = l->deadline_known = l->diverged = l->stalled =
-        l->going_back = false;
+    l->expected = l->begun = l->pending = l->diverged = l->stalled = l->going_back = false;
     l->base.valid = l->next.valid = false;
     l->rewind.active = l->rewind.finished =
         false; // it is of ticks that may come again, and be others
@@ -72,7 +74,7 @@ void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 void foliot__lockstep_client_reconnect(foliot__lockstep_client *l)
 {
     foliot__lockstep_client_restart(l);
-    l->setup_here = l->unfit = false;
+    l->setup_here = l->unfit = l->own_begun = l->deadline_known = false;
 }
 
 void foliot__lockstep_client_forget(foliot__lockstep_client *l)
@@ -164,15 +166,15 @@ const uint8_t *foliot__lockstep_client_state_of(const foliot__lockstep_client *l
     return *length ? l->held + place * l->held_stride : NULL;
 }
 
-static bool begin_from_state(foliot__lockstep_client *l)
+static bool begin_from_bytes(foliot__lockstep_client *l, const uint8_t *state)
 {
     size_t head = 4 * (size_t)l->state_players;
-    if (!l->setup_here || l->state_total < head ||
-        foliot_simulation_restore(&l->simulation, l->state + head, l->state_total - head) !=
+    if (!l->setup_here || l->state_bytes < head ||
+        foliot_simulation_restore(&l->simulation, state + head, l->state_bytes - head) !=
             FOLIOT_STATUS_OK ||
         foliot_simulation_get_tick(&l->simulation) != l->state_tick)
         return false;
-    foliot__reader r = foliot__reader_of(l->state, head);
+    foliot__reader r = foliot__reader_of(state, head);
     memset(l->sequences, 0, sizeof l->sequences);
     for (uint32_t p = 0; p < l->state_players; p++)
         l->sequences[p] = foliot__read_u32(&r);
@@ -189,6 +191,32 @@ static bool begin_from_state(foliot__lockstep_client *l)
     return true;
 }
 
+// A frame of a few bytes may claim gigabytes: a state of a world is smaller than the world is, and
+// that of another simulation is so much per byte that was sent, at most.
+static bool state_fits(const foliot__lockstep_client *l)
+{
+    uint64_t most = STATE_BYTES_FREE + (uint64_t)l->state_total * STATE_BYTES_A_BYTE;
+    if (l->setup_here && l->kind.create == foliot_world_kind.create) {
+        const foliot_hosted_world *hosted = l->simulation.self;
+        uint64_t world = foliot_world_get_bytes(hosted->world) + 4 * (uint64_t)l->state_players;
+        most = world < most ? world : most;
+    }
+    return l->state_bytes <= most && l->state_bytes <= FOLIOT_SIMULATION_BYTES_MAX;
+}
+
+static bool begin_from_state(foliot__lockstep_client *l)
+{
+    if (l->state_bytes == l->state_total)
+        return begin_from_bytes(l, l->state);
+    uint8_t *state = state_fits(l) ? malloc(l->state_bytes + 1) : NULL;
+    bool begun = state &&
+                 foliot__keyframe_decompress(l->state, l->state_total, state, l->state_bytes) ==
+                     FOLIOT_STATUS_OK &&
+                 begin_from_bytes(l, state);
+    free(state);
+    return begun;
+}
+
 static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
 {
     if (wanted <= l->state_capacity)
@@ -203,20 +231,31 @@ static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
     return true;
 }
 
+// What was before the state of that tick is void.
+static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
+{
+    foliot__lockstep_client_restart(l);
+    l->expected = true;
+    l->state_tick = tick;
+    foliot__tick_log_clear(&l->log, tick);
+}
+
 bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
                                         const foliot__keyframe_part *part)
 {
     if (part->offset == 0 && part->tick != l->state_tick) {
-        foliot__lockstep_client_restart(l);
-        l->expected = true;
+        l->pending = l->begun && l->diverged; // the server may ask for what it did
+        if (!l->pending)
+            begin_anew(l, part->tick);
         l->state_tick = part->tick;
         l->state_players = part->players;
         l->state_total = part->total;
+        l->state_bytes = part->state_bytes;
         l->state_have = l->state_acked = 0;
-        foliot__tick_log_clear(&l->log, part->tick);
     }
-    if (!l->expected || l->begun || part->tick != l->state_tick || part->offset != l->state_have ||
-        part->total != l->state_total || part->length > l->state_total - l->state_have ||
+    if (!l->expected || (l->begun && !l->pending) || part->tick != l->state_tick ||
+        part->offset != l->state_have || part->total != l->state_total ||
+        part->state_bytes != l->state_bytes || part->length > l->state_total - l->state_have ||
         part->total > FOLIOT_SIMULATION_BYTES_MAX ||
         !reserve_state_bytes(l, l->state_have + part->length)) {
         l->malformed++;
@@ -224,6 +263,8 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
     }
     memcpy(l->state + l->state_have, part->bytes, part->length);
     l->state_have += part->length;
+    if (l->state_have == l->state_total && l->pending)
+        begin_anew(l, part->tick);
     if (l->state_have == l->state_total)
         l->unfit = !begin_from_state(l);
     if (l->state_have < l->state_total && l->state_have - l->state_acked < ACK_EVERY_BYTES)
@@ -452,6 +493,7 @@ static size_t encode_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_
         .ahead = (uint32_t)(tick - l->log.next),
         .sent_ms = (uint16_t)(now_ns / 1000000),
         .shown = foliot__shown_before(tick, l->shown),
+        .state = (uint8_t)(l->begun ? l->start : l->state_tick),
         .back = (uint32_t)(tick + 1 - end),
         .ticks = (uint32_t)(end - first),
         .block = block,
@@ -467,8 +509,8 @@ static size_t encode_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_
 }
 
 size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick,
-                                      bool plays, const foliot_input *controls, bool *decided,
-                                      uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+                                      foliot__own_inputs own, const foliot_input *controls,
+                                      bool *decided, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     uint8_t block[FOLIOT_PACKET_BYTES_MAX / 2];
     uint64_t first = tick + 1;
@@ -476,18 +518,30 @@ size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_n
     *decided = false;
     if (!l->expected)
         return 0;
-    if (plays) {
+    if (own == FOLIOT__OWN_NEW)
         *decided = decide_inputs(l, tick, controls);
+    uint64_t end = tick + 1;
+    if (own == FOLIOT__OWN_REPEATED && l->own_begun && l->own.end > 0) {
+        tick = l->own.end > tick ? l->own.end - 1 : tick;
+        end = l->own.end;
+        first = end;
+    }
+    if (own == FOLIOT__OWN_NEW || (own == FOLIOT__OWN_REPEATED && l->own_begun)) {
         uint64_t from = l->own_acked > l->own.first ? l->own_acked : l->own.first;
-        length = from <= tick ? foliot__block_of_newest(&l->own, from, tick + 1, &l->block, block,
-                                                        sizeof block, &first)
-                              : 0;
+        length = from < end ? foliot__block_of_newest(&l->own, from, end, &l->block, block,
+                                                      sizeof block, &first)
+                            : 0;
         if (length == SIZE_MAX) {
             length = 0;
-            first = tick + 1;
+            first = end;
         }
     }
-    return encode_packet(l, now_ns, tick, first, tick + 1, block, length, bytes);
+    return encode_packet(l, now_ns, tick, first, end, block, length, bytes);
+}
+
+bool foliot__lockstep_client_own_known(const foliot__lockstep_client *l)
+{
+    return !l->own_begun || l->own_acked >= l->own.end;
 }
 
 size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_ns,

@@ -33,12 +33,14 @@ typedef struct foliot__lockstep_client {
     bool made, begun; // `simulation` exists; it is at a tick of the session
     bool setup_here;  // it was created from the setup of this connection
     bool unfit;       // the server's state does not fit the simulation
+    bool pending;     // a state arrives, and one that diverged is kept until it is whole
     // The state that arrives in parts.
     bool expected;
     uint64_t state_tick;
     uint32_t state_players;
     uint8_t *state;
     size_t state_total, state_have, state_capacity, state_acked;
+    size_t state_bytes; // when it is decompressed; state_total: it is as it is
     // Closed ticks, and the results of their steps.
     foliot__tick_log log;
     foliot__command_log commands;
@@ -150,9 +152,16 @@ uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, ui
 // Writes a packet with acknowledgements, digests and own inputs up to `tick`, and returns its
 // length (0: nothing to send yet). `controls` (may be NULL) change with that tick; *decided is
 // false if an earlier packet had decided the tick already.
+typedef enum foliot__own_inputs {
+    FOLIOT__OWN_NONE,     // a spectator
+    FOLIOT__OWN_REPEATED, // those that the server may lack, and no new ones
+    FOLIOT__OWN_NEW,
+} foliot__own_inputs;
 size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick,
-                                      bool plays, const foliot_input *controls, bool *decided,
-                                      uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
+                                      foliot__own_inputs own, const foliot_input *controls,
+                                      bool *decided, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
+// Whether the server has all of them.
+bool foliot__lockstep_client_own_known(const foliot__lockstep_client *l);
 // Writes a packet that repeats the inputs that the server has missed; 0: there are none.
 size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_ns,
                                       uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);

@@ -14,7 +14,8 @@
 
 static bool predicts_here(const foliot_client *c)
 {
-    return c->predictor.worlds && c->lockstep && c->welcome.player != FOLIOT__NO_PLAYER;
+    return c->predictor.worlds && c->steps && c->lockstep_open &&
+           c->welcome.player != FOLIOT__NO_PLAYER;
 }
 
 // -- what the worlds say
@@ -99,6 +100,16 @@ void foliot__predict_end(foliot_client *c)
     c->predictor.worlds = NULL;
     foliot__prediction_view_close(&c->predictor.view);
     foliot__prediction_events_close(&c->predictor.events);
+}
+
+void foliot__predict_leave(foliot_client *c)
+{
+    foliot_client_event event;
+    while (foliot__prediction_events_cancel(&c->predictor.events, UINT64_MAX, &event)) {
+        c->predictor.cancelled++;
+        foliot__events_add(c, &event, "", 0);
+    }
+    foliot__predict_end(c);
 }
 
 // -- time

@@ -25,6 +25,7 @@ typedef struct foliot__predictor {
 foliot_status foliot__predict_begin(foliot_client *c);
 void foliot__predict_forget(foliot_client *c); // the setup's bytes are about to be freed
 void foliot__predict_end(foliot_client *c);    // not in this session
+void foliot__predict_leave(foliot_client *c);  // the client steps no more: takes back its guesses
 
 // Whether the predictor's clock says when own inputs are made.
 bool foliot__predict_leads(const foliot_client *c);

@@ -9,6 +9,7 @@
 
 #define SLACK_TICKS 1.5 // inputs should arrive so long before their tick is closed
 #define SLACK_GAIN 0.15
+#define LEAST_AHEAD_MAX 600u
 #define SHOWN_BACKLOG_MAX 32 // ticks: a client farther behind does not show what it steps
 
 // -- snapshots
@@ -33,13 +34,14 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     uint64_t tick = 0;
     switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
     case FOLIOT__TAKEN_SNAPSHOT:
-        snapshot_complete(c, tick);
+        if (!c->steps)
+            snapshot_complete(c, tick);
         break;
     case FOLIOT__TAKEN_STALE:
         s->snapshots_stale++;
         break;
     case FOLIOT__TAKEN_NO_BASELINE:
-        s->snapshots_without_baseline++;
+        s->snapshots_without_baseline += c->watches; // else of the time when it was a watcher
         break;
     case FOLIOT__TAKEN_MALFORMED:
         s->pieces_malformed++;
@@ -120,6 +122,23 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
 
 // -- inputs
 
+void foliot__stream_by_changes(foliot_client *c)
+{
+    double tick_ns = foliot__client_tick_ns(c);
+    uint64_t tick =
+        foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, tick_ns, c->welcome.input_delay);
+    c->by_ticks = false;
+    c->least_meant = c->last_meant + 1;
+    c->input_offset_ns = (double)c->now_ns - (double)tick * tick_ns;
+    c->clock_set = false;
+}
+
+void foliot__stream_by_ticks(foliot_client *c)
+{
+    c->by_ticks = true;
+    c->least_meant = c->last_meant + 1;
+}
+
 static uint32_t input_tick(const foliot_client *c)
 {
     double tick = ((double)c->now_ns - c->input_offset_ns) / foliot__client_tick_ns(c);
@@ -156,9 +175,12 @@ static void append_change(foliot_client *c, uint32_t tick)
     foliot__change *change = &c->changes[c->change_count++];
     *change = (foliot__change){.sequence = c->next_sequence++, .tick = tick, .buttons = c->buttons};
     memcpy(change->axes, c->axes, sizeof change->axes);
+    if (change->tick < c->least_meant)
+        change->tick = c->least_meant;
     if (c->change_count > 1 && change->tick < change[-1].tick)
         change->tick = change[-1].tick;
     change->shown = foliot__shown_before(change->tick, c->aimed);
+    c->last_meant = change->tick;
     c->changed = false;
     note_key(c, change->tick);
 }
@@ -175,8 +197,10 @@ static void send_inputs(foliot_client *c)
         c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
+    if (packet.tick < c->least_meant) // ages of changes count from it
+        packet.tick = c->least_meant;
     packet.shown = foliot__shown_before(packet.tick, foliot__client_shown(c));
-    if (!c->config.spectates)
+    if (!c->config.spectates && !c->by_ticks)
         append_change(c, packet.tick);
     packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest : FOLIOT__NO_TICK;
     packet.count = c->change_count;
@@ -198,13 +222,15 @@ static uint32_t step_closed_ticks(foliot_client *c)
     foliot__connection_send_response(
         c, response,
         foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, response));
-    while (steps < most && foliot__predict_step(c)) {
+    while (steps < most && !foliot__client_stands_still(c) && foliot__predict_step(c)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
-        foliot__updates_stepped(c);
+        if (c->steps)
+            foliot__updates_stepped(c);
         if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX &&
-            (world ? foliot__buffer_put(&c->buffer, world)
-                   : c->kind.create != foliot_world_kind.create))
+            (world ? foliot__buffer_put(&c->stepped, world)
+                   : c->kind.create != foliot_world_kind.create) &&
+            c->steps)
             snapshot_complete(c, c->lockstep->tick);
     }
     return steps;
@@ -222,7 +248,7 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
 // sends when its own next tick begins: what is pressed is shown from then on.
 static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
 {
-    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->input_sent_ns;
+    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->lockstep_sent_ns;
     if (c->state != FOLIOT_CLIENT_PLAYING)
         return false;
     if (foliot__predict_leads(c))
@@ -232,15 +258,25 @@ static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
 }
 
 // Never a tick that the server has closed: what it says of such would be nonsense.
-static uint64_t lockstep_tick(const foliot_client *c)
+static uint64_t predicted_tick(const foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (!foliot__predict_leads(c))
-        return foliot__lockstep_client_input_tick(l, c->now_ns, foliot__client_tick_ns(c),
-                                                  c->welcome.input_delay);
     uint64_t tick = foliot__predict_input_tick(c), end = foliot__lockstep_client_undecided(l);
     uint64_t least = end > l->log.end ? end - 1 : end;
     return tick < least ? least : tick;
+}
+
+// Nor one before those that went out by change.
+static uint64_t lockstep_tick(const foliot_client *c)
+{
+    uint64_t tick =
+        foliot__predict_leads(c)
+            ? predicted_tick(c)
+            : foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, foliot__client_tick_ns(c),
+                                                 c->welcome.input_delay);
+    return c->by_ticks && tick < c->least_meant && c->least_meant - tick < LEAST_AHEAD_MAX
+               ? c->least_meant
+               : tick;
 }
 
 static void send_lockstep(foliot_client *c, bool stepped)
@@ -254,29 +290,34 @@ static void send_lockstep(foliot_client *c, bool stepped)
     for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
     c->lockstep->shown = c->changed ? c->aimed : foliot__client_shown(c);
-    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays,
+    foliot__own_inputs own = !plays        ? FOLIOT__OWN_NONE
+                             : c->by_ticks ? FOLIOT__OWN_NEW
+                                           : FOLIOT__OWN_REPEATED;
+    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, own,
                                                    c->changed ? &controls : NULL, &decided, bytes);
-    if (decided)
+    if (decided) {
         note_key(c, tick);
-    if (plays && c->lockstep->own_begun && (decided || tick >= undecided))
+        c->last_meant = (uint32_t)tick;
+    }
+    if (own == FOLIOT__OWN_NEW && c->lockstep->own_begun && (decided || tick >= undecided))
         foliot__predict_decided(c, tick, decided ? &controls : NULL);
     c->changed &= !decided;
     send_packet(c, bytes, length);
     send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
-    c->input_sent_ns = c->now_ns;
+    c->lockstep_sent_ns = c->now_ns;
 }
 
 void foliot__stream_update(foliot_client *c)
 {
     bool steps = !c->leaving &&
                  c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
-    if (!c->lockstep) {
-        send_inputs(c);
-        return;
+    if (c->lockstep_open) {
+        uint32_t closed = steps ? step_closed_ticks(c) : 0;
+        foliot__predict_tick(c);
+        send_lockstep(c, closed > 0);
+        if (steps)
+            foliot__predict_update(c, closed);
     }
-    uint32_t closed = steps ? step_closed_ticks(c) : 0;
-    foliot__predict_tick(c);
-    send_lockstep(c, closed > 0);
-    if (steps)
-        foliot__predict_update(c, closed);
+    if (c->watches)
+        send_inputs(c);
 }

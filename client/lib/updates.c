@@ -2,7 +2,8 @@
 // updates.c: what a session holds beside poses, as the server tells it or the stepped world has it:
 // players, variables, tags, prototypes, joints; and the events that follow from its changes. A host
 // sees all that as it was at the render time: records wait for their tick. Invariant: `shown` is
-// `newest` without the records that wait. Trusts no length and no number.
+// what the server says, or what is stepped here if the client steps, without the records that wait.
+// Trusts no length and no number.
 #include "internal.h"
 
 #include "foliot/contact.h"
@@ -23,6 +24,12 @@ static foliot_client_event event_of(foliot_client_event_kind kind, uint64_t tick
         .kind = kind, .tick = tick, .player = FOLIOT__NO_PLAYER, .slot = FOLIOT_NO_BODY};
 }
 
+// What was stepped here is told by the world.
+static bool is_stepped(const foliot__client_updates *u, uint64_t tick)
+{
+    return tick > u->stepped_from && tick <= u->stepped_to;
+}
+
 typedef struct update_visit {
     foliot_client *client;
     uint64_t tick;
@@ -35,6 +42,8 @@ static void visit_record(void *user, const foliot__record *record)
     foliot_client_event e = event_of(FOLIOT_CLIENT_VAR, u->tick);
     const char *text = "";
     if (u->full && record->kind != FOLIOT__RECORD_END)
+        return;
+    if (is_stepped(&u->client->updates, u->tick) && record->kind != FOLIOT__RECORD_END)
         return;
     switch (record->kind) {
     case FOLIOT__RECORD_VAR:
@@ -58,7 +67,7 @@ static void visit_record(void *user, const foliot__record *record)
         break;
     case FOLIOT__RECORD_END:
         e.kind = FOLIOT_CLIENT_ENDED;
-        text = u->client->updates.newest.reason;
+        text = u->client->updates.served.reason;
         break;
     case FOLIOT__RECORD_TAGS:
     case FOLIOT__RECORD_GRAVITY:
@@ -73,7 +82,8 @@ static void visit_record(void *user, const foliot__record *record)
 static void add_player_event(foliot_client *c, foliot_client_event_kind kind, uint32_t player,
                              const char *name)
 {
-    uint64_t tick = c->buffer.has_newest ? c->buffer.newest : c->welcome.tick;
+    const foliot__snapshot_buffer *b = foliot__client_buffer_now(c);
+    uint64_t tick = b->has_newest ? b->newest : c->welcome.tick;
     foliot_client_event e = event_of(kind, tick);
     e.player = player;
     foliot__events_add(c, &e, name, strlen(name));
@@ -116,40 +126,46 @@ static void end_player_list(foliot_client *c)
 
 // -- what is shown, and what waits for its tick
 
-static void show_part(foliot__client_updates *u, uint64_t tick, const uint8_t *bytes, size_t length)
+static void show_part(foliot__client_updates *u, const foliot__held_part *part,
+                      const uint8_t *bytes)
 {
+    if (part->clears)
+        foliot__session_state_clear(&u->shown);
     // What is wrong in it was counted when it came.
-    foliot_status status = foliot__session_state_take(&u->shown, tick, bytes, length, NULL, NULL);
+    foliot_status status =
+        foliot__session_state_take(&u->shown, part->tick, bytes, part->length, NULL, NULL);
     (void)status;
+    if (part->begins)
+        foliot__session_state_begun(&u->shown);
 }
 
-static void show_beginning(foliot_client *c, const uint8_t *bytes, size_t length)
+static void drop_held(foliot__client_updates *u, uint32_t index)
 {
-    foliot__client_updates *u = &c->updates;
-    show_part(u, u->full_tick, bytes, length);
-    foliot__session_state_begun(&u->shown);
-}
-
-static void drop_oldest(foliot__client_updates *u)
-{
-    foliot__held_part *part = &u->ring[u->first];
+    foliot__held_part *part = &u->ring[(u->first + index) % FOLIOT__CLIENT_PARTS_HELD];
     u->bytes -= part->length;
     free(part->bytes);
-    u->first = (u->first + 1) % FOLIOT__CLIENT_PARTS_HELD;
     u->count--;
 }
 
 static void show_oldest(foliot__client_updates *u)
 {
-    const foliot__held_part *part = &u->ring[u->first];
-    show_part(u, part->tick, part->bytes, part->length);
-    drop_oldest(u);
+    show_part(u, &u->ring[u->first], u->ring[u->first].bytes);
+    drop_held(u, 0);
+    u->first = (u->first + 1) % FOLIOT__CLIENT_PARTS_HELD;
 }
 
-static void drop_held(foliot__client_updates *u)
+// Those after a tick: they are told in another way.
+static void drop_newer(foliot__client_updates *u, uint64_t tick)
+{
+    while (u->count > 0 &&
+           u->ring[(u->first + u->count - 1) % FOLIOT__CLIENT_PARTS_HELD].tick > tick)
+        drop_held(u, u->count - 1);
+}
+
+static void drop_all(foliot__client_updates *u)
 {
     while (u->count > 0)
-        drop_oldest(u);
+        drop_held(u, u->count - 1);
 }
 
 void foliot__updates_show(foliot_client *c)
@@ -159,43 +175,61 @@ void foliot__updates_show(foliot_client *c)
         show_oldest(u);
 }
 
-static void hold_part(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
+static void hold_part(foliot_client *c, foliot__held_part part, const uint8_t *bytes)
 {
     foliot__client_updates *u = &c->updates;
-    bool waits = u->count > 0 || foliot__client_is_ahead(c, tick);
+    bool waits = u->count > 0 || foliot__client_is_ahead(c, part.tick);
     if (waits && !u->ring)
         u->ring = calloc(FOLIOT__CLIENT_PARTS_HELD, sizeof *u->ring);
     while (u->count == FOLIOT__CLIENT_PARTS_HELD ||
-           (u->count > 0 && u->bytes + length > FOLIOT__CLIENT_PART_BYTES))
+           (u->count > 0 && u->bytes + part.length > FOLIOT__CLIENT_PART_BYTES))
         show_oldest(u);
-    uint8_t *copy = waits && u->ring ? malloc(length + 1) : NULL;
+    uint8_t *copy = waits && u->ring ? malloc(part.length + 1) : NULL;
     if (!copy) { // in order, and early rather than never
         while (u->count > 0)
             show_oldest(u);
-        show_part(u, tick, bytes, length);
+        show_part(u, &part, bytes);
         return;
     }
-    memcpy(copy, bytes, length);
-    u->ring[(u->first + u->count++) % FOLIOT__CLIENT_PARTS_HELD] =
-        (foliot__held_part){tick, length, copy};
-    u->bytes += length;
+    memcpy(copy, bytes, part.length);
+    part.bytes = copy;
+    u->ring[(u->first + u->count++) % FOLIOT__CLIENT_PARTS_HELD] = part;
+    u->bytes += part.length;
     foliot__updates_show(c);
 }
 
-void foliot__updates_reset(foliot_client *c, uint32_t slots_max)
+// A part of all that there is: from its tick on nothing else is.
+static void hold_beginning(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
+{
+    hold_part(c,
+              (foliot__held_part){
+                  .tick = tick, .clears = c->updates.clears, .begins = true, .length = length},
+              bytes);
+    c->updates.clears = false;
+}
+
+static void reset_state(foliot__session_state *state, uint32_t slots_max)
+{
+    foliot__session_state_free(state);
+    foliot__session_state_init(state, slots_max);
+}
+
+void foliot__updates_reset(foliot_client *c)
 {
     foliot__client_updates *u = &c->updates;
-    drop_held(u);
-    foliot__session_state_free(&u->newest);
-    foliot__session_state_free(&u->shown);
-    foliot__session_state_init(&u->newest, slots_max);
-    foliot__session_state_init(&u->shown, slots_max);
-    u->full_tick = UINT64_MAX;
+    uint32_t slots_max = c->welcomed ? c->welcome.format.bodies_max : 0;
+    drop_all(u);
+    reset_state(&u->served, slots_max);
+    reset_state(&u->stepped, slots_max);
+    reset_state(&u->shown, slots_max);
+    u->served_full = UINT64_MAX;
+    u->served_tick = u->served_told = u->stepped_told = u->stepped_from = 0;
+    u->stepped_to = c->steps ? UINT64_MAX : 0;
 }
 
 void foliot__updates_free(foliot_client *c)
 {
-    foliot__updates_reset(c, 0);
+    foliot__updates_reset(c);
     free(c->updates.ring);
     foliot__buffer_free(&c->updates.scratch);
     free(c->writer);
@@ -203,19 +237,36 @@ void foliot__updates_free(foliot_client *c)
 
 // -- messages of the server
 
-// An end alone is told in lockstep: peers know the rest from the world that they step.
-static void take_end(foliot_client *c, const foliot__update *update, update_visit *u)
+// A full update begins. A stepper that was told to watch tells what it steps until then; one that
+// watches shows what it knows until that tick.
+static void begin_served(foliot_client *c, uint64_t tick)
 {
-    foliot__session_state none;
-    foliot__session_state_init(&none, 0);
-    if (foliot__session_state_take(&none, update->tick, update->bytes, update->length, NULL,
-                                   NULL) != FOLIOT_STATUS_OK)
-        c->statistics.pieces_malformed++;
-    else if (none.ended) {
-        memcpy(c->updates.newest.reason, none.reason, sizeof none.reason);
-        visit_record(u, &(foliot__record){.kind = FOLIOT__RECORD_END});
+    foliot__client_updates *u = &c->updates;
+    end_player_list(c);
+    u->served_full = tick;
+    foliot__session_state_clear(&u->served);
+    if (c->steps && c->watches && u->stepped_to == UINT64_MAX)
+        u->stepped_to = tick > u->stepped_told ? tick : u->stepped_told;
+    if (c->steps)
+        return;
+    u->clears = true;
+    if (c->given == FOLIOT__KIND_ANY) {
+        drop_all(u);
+        foliot__session_state_clear(&u->shown);
+    } else {
+        drop_newer(u, tick);
     }
-    foliot__session_state_free(&none);
+}
+
+static void show_served(foliot_client *c, const foliot__update *update, bool begins)
+{
+    foliot__held_part part = {.tick = update->tick, .begins = begins, .length = update->length};
+    if (!begins)
+        hold_part(c, part, update->bytes);
+    else if (c->given != FOLIOT__KIND_ANY)
+        hold_beginning(c, update->tick, update->bytes, update->length);
+    else
+        show_part(&c->updates, &part, update->bytes);
 }
 
 void foliot__updates_take(foliot_client *c, const foliot__update *update)
@@ -227,29 +278,20 @@ void foliot__updates_take(foliot_client *c, const foliot__update *update)
     c->statistics.updates_received++;
     c->statistics.update_bytes += update->length;
     if (update->full)
-        end_player_list(c);
-    if (c->lockstep) {
-        take_end(c, update, &u);
-        return;
-    }
-    if (update->full) {
-        own->full_tick = update->tick;
-        drop_held(own);
-        foliot__session_state_clear(&own->newest);
-        foliot__session_state_clear(&own->shown);
-    }
+        begin_served(c, update->tick);
     // A full update is one tick's, in as many parts as it needs.
-    bool begins = u.full = update->tick == own->full_tick;
-    uint32_t slots = own->newest.slot_count;
-    if (foliot__session_state_take(&own->newest, update->tick, update->bytes, update->length,
+    bool begins = u.full = update->tick == own->served_full;
+    uint32_t slots = own->served.slot_count;
+    if (foliot__session_state_take(&own->served, update->tick, update->bytes, update->length,
                                    visit_record, &u) != FOLIOT_STATUS_OK)
         c->statistics.pieces_malformed++;
     // A few bytes may set up a million slots.
-    c->work += (own->newest.slot_count - (begins ? 0 : slots)) / SLOTS_WORK;
-    if (begins)
-        show_beginning(c, update->bytes, update->length);
-    else
-        hold_part(c, update->tick, update->bytes, update->length);
+    c->work += (own->served.slot_count - (begins ? 0 : slots)) / SLOTS_WORK;
+    own->served_tick = update->tick;
+    if (!begins && !is_stepped(own, update->tick))
+        own->served_told = update->tick;
+    if (!c->steps)
+        show_served(c, update, begins);
 }
 
 void foliot__updates_take_message(foliot_client *c, const foliot__game_message *m)
@@ -261,11 +303,11 @@ void foliot__updates_take_message(foliot_client *c, const foliot__game_message *
         foliot__events_add(c, &e, m->bytes, m->length);
 }
 
-// -- in lockstep
+// -- of a stepper
 
 static const foliot_world *stepped_world(const foliot_client *client)
 {
-    return client->lockstep ? foliot__lockstep_client_world(client->lockstep) : NULL;
+    return client->steps ? foliot__lockstep_client_world(client->lockstep) : NULL;
 }
 
 // Gives an event of a step: of a client that predicts only once, whichever world had it first.
@@ -338,44 +380,113 @@ void foliot__updates_predicted(foliot_client *c, const foliot_world *world)
     add_world_events(c, world, true);
 }
 
-static void emit_stepped(void *user, const uint8_t *bytes, size_t length)
+static void take_stepped(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
 {
-    foliot_client *c = user;
-    foliot__client_updates *u = &c->updates;
-    uint64_t tick = foliot_world_get_tick(stepped_world(c));
-    foliot_status status = foliot__session_state_take(&u->newest, tick, bytes, length, NULL, NULL);
+    foliot_status status =
+        foliot__session_state_take(&c->updates.stepped, tick, bytes, length, NULL, NULL);
     (void)status; // without memory less is shown
-    if (tick == u->full_tick)
-        show_beginning(c, bytes, length);
-    else
-        hold_part(c, tick, bytes, length);
 }
 
-void foliot__updates_state_begun(foliot_client *c)
+static void emit_step(void *user, const uint8_t *bytes, size_t length)
+{
+    foliot_client *c = user;
+    uint64_t tick = foliot_world_get_tick(stepped_world(c));
+    take_stepped(c, tick, bytes, length);
+    hold_part(c, (foliot__held_part){.tick = tick, .length = length}, bytes);
+}
+
+static void emit_world(void *user, const uint8_t *bytes, size_t length)
+{
+    foliot_client *c = user;
+    uint64_t tick = foliot_world_get_tick(stepped_world(c));
+    take_stepped(c, tick, bytes, length);
+    hold_beginning(c, tick, bytes, length);
+}
+
+static void emit_served(void *user, const uint8_t *bytes, size_t length)
+{
+    foliot_client *c = user;
+    hold_beginning(c, c->updates.served_tick, bytes, length);
+}
+
+static bool begin_writer(foliot_client *c,
+                         void (*emit)(void *user, const uint8_t *bytes, size_t length))
+{
+    if (!c->writer)
+        c->writer = calloc(1, sizeof *c->writer);
+    if (c->writer)
+        foliot__update_begin(c->writer, c->updates.shown.slots_max, emit, c);
+    return c->writer != NULL;
+}
+
+// The world as it is now is what there is, from its tick on.
+static void begin_stepped(foliot_client *c)
 {
     const foliot_world *world = stepped_world(c);
     if (!world || !c->scene)
         return;
-    foliot__updates_reset(c, FOLIOT_BODIES_MAX);
-    if (!c->writer)
-        c->writer = calloc(1, sizeof *c->writer);
-    if (!c->writer)
+    foliot__session_state_clear(&c->updates.stepped);
+    c->updates.clears = true;
+    if (!begin_writer(c, emit_world))
         return;
-    c->updates.full_tick = foliot_world_get_tick(world);
-    foliot__update_begin(c->writer, c->updates.newest.slots_max, emit_stepped, c);
     foliot__write_world(c->writer, world, c->scene);
+    if (c->updates.clears) // there is nothing
+        emit_world(c, c->writer->bytes, 0);
+}
+
+void foliot__updates_state_begun(foliot_client *c)
+{
+    if (!c->steps)
+        return;
+    drop_all(&c->updates);
+    foliot__session_state_clear(&c->updates.shown);
+    begin_stepped(c);
+    while (c->updates.count > 0) // at once
+        show_oldest(&c->updates);
+}
+
+void foliot__updates_given(foliot_client *c)
+{
+    c->updates.served_full = UINT64_MAX;
+}
+
+// The host is given each event once, whoever told the last tick; and what is shown goes on to the
+// tick from which on the other tells.
+void foliot__updates_switch(foliot_client *c)
+{
+    foliot__client_updates *u = &c->updates;
+    if (c->steps) {
+        u->stepped_from = c->lockstep->tick;
+        u->stepped_to = UINT64_MAX;
+        drop_newer(u, c->lockstep->tick);
+        begin_stepped(c);
+        return;
+    }
+    if (u->stepped_to > u->stepped_told)
+        u->stepped_to = u->stepped_told;
+    if (u->served_full == UINT64_MAX)
+        return; // that shows it when it comes
+    drop_newer(u, u->served_tick);
+    u->clears = true;
+    if (!begin_writer(c, emit_served))
+        return;
+    foliot__update_state(c->writer, &u->served);
+    foliot__update_finish(c->writer, true);
 }
 
 void foliot__updates_stepped(foliot_client *c)
 {
     const foliot_world *world = stepped_world(c);
     const foliot_command_list *commands = &c->lockstep->step_commands;
+    foliot__client_updates *u = &c->updates;
     if (!world)
         return;
-    if (c->writer) {
-        foliot__update_begin(c->writer, c->updates.newest.slots_max, emit_stepped, c);
-        foliot__write_step(c->writer, &c->updates.newest, world, commands, &c->updates.scratch);
-    }
+    if (begin_writer(c, emit_step))
+        foliot__write_step(c->writer, &u->stepped, world, commands, &u->scratch);
+    uint64_t tick = foliot_world_get_tick(world);
+    if (!is_stepped(u, tick) || tick <= u->served_told)
+        return; // the server tells
+    u->stepped_told = tick;
     add_world_events(c, world, false);
     for (uint32_t i = 0; i < commands->count; i++) {
         const foliot_command *command = &commands->commands[i];

@@ -15,7 +15,7 @@ static void place_static(const foliot_client *client, const foliot_sample *sampl
     const foliot_scene *scene = client->scene;
     double near = 2 * client->welcome.format.position_step;
     for (uint32_t i = 0; scene && i < scene->body_count && i < sample->count; i++) {
-        foliot_body_state *body = &client->buffer.bodies[i];
+        foliot_body_state *body = &foliot__client_buffer_now(client)->bodies[i];
         const foliot_body_definition *known = &scene->bodies[i];
         bool there = known->is_static && (body->flags & FOLIOT_BODY_STATIC);
         double length = 0;
@@ -36,8 +36,8 @@ static void place_static(const foliot_client *client, const foliot_sample *sampl
 static void show_spawns(foliot_client *client, foliot_sample *sample)
 {
     const foliot__session_state *s = &client->updates.shown;
-    foliot__buffer_show_changes(&client->buffer, s->changed, s->changed_newest, s->prototypes,
-                                s->slot_count, sample);
+    foliot__buffer_show_changes(foliot__client_buffer(client), s->changed, s->changed_newest,
+                                s->prototypes, s->slot_count, sample);
 }
 
 static foliot_status sample_buffer(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
@@ -45,7 +45,8 @@ static foliot_status sample_buffer(foliot_client *client, uint64_t now_ns, folio
     // The render time never goes back, neither for a late snapshot nor after a reconnect.
     double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     double extrapolate = EXTRAPOLATE_MS * 1e6 / foliot__client_tick_ns(client);
-    foliot_status status = foliot__buffer_sample(&client->buffer, tick, extrapolate, sample);
+    foliot_status status =
+        foliot__buffer_sample(foliot__client_buffer(client), tick, extrapolate, sample);
     if (status != FOLIOT_STATUS_OK)
         return status;
     place_static(client, sample);
@@ -69,7 +70,7 @@ static void time_key(foliot_client *c, uint64_t now_ns, double tick)
 
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
 {
-    if (client->lockstep && client->kind.create != foliot_world_kind.create)
+    if (client->steps && client->kind.create != foliot_world_kind.create)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!client->welcomed || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
@@ -91,7 +92,7 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
                                               foliot_simulation_sample *sample)
 {
     const foliot__lockstep_client *l = client->lockstep;
-    if (client->welcomed && !l)
+    if (client->welcomed && !client->steps)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!client->welcomed || !l->begun || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
@@ -113,7 +114,10 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
 
 uint64_t foliot__client_shown(const foliot_client *client)
 {
-    double parts = client->shown_tick * FOLIOT_AIM_PARTS;
+    double tick = client->shown_tick;
+    if (client->steps && client->lockstep->begun) // beyond it all are guesses of this client
+        tick = fmin(tick, (double)client->lockstep->tick);
+    double parts = tick * FOLIOT_AIM_PARTS;
     return parts > 0 && parts < 0x1p53 ? (uint64_t)(parts + 0.5) : 0;
 }
 
@@ -173,12 +177,19 @@ const char *foliot_client_get_player_name(const foliot_client *client, uint32_t 
 
 bool foliot_client_get_lockstep(const foliot_client *client)
 {
-    return client->lockstep != NULL;
+    return client->steps;
+}
+
+foliot_peer_kind foliot_client_get_kind(const foliot_client *client)
+{
+    return !client->welcomed ? FOLIOT_PEER_ANY
+           : client->steps   ? FOLIOT_PEER_STEPPER
+                             : FOLIOT_PEER_WATCHER;
 }
 
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client)
 {
-    return client->lockstep && client->lockstep->begun ? &client->lockstep->simulation : NULL;
+    return client->steps && client->lockstep->begun ? &client->lockstep->simulation : NULL;
 }
 
 bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found)
@@ -205,35 +216,40 @@ static double size_quantile(const uint64_t *sizes, uint64_t total, double share)
     return 0;
 }
 
-static void add_lockstep(const foliot__lockstep_client *l, foliot_client_statistics *s)
+static void add_lockstep(const foliot__lockstep_client *l, bool steps, foliot_client_statistics *s)
 {
-    if (l->begun) {
+    if (l->begun && steps) {
         s->newest_tick = l->tick;
         s->digest = l->history[l->tick % FOLIOT__CLIENT_TICKS];
         s->ticks_compared = l->checked - l->start;
     }
     s->ticks_stepped = l->ticks_stepped;
     s->ticks_behind = foliot__lockstep_client_backlog(l);
-    s->divergences = l->divergences > l->diverged ? l->divergences : l->diverged;
+    uint64_t differed = s->heals + l->diverged;
+    s->divergences = l->divergences > differed ? l->divergences : differed;
     s->stalls = l->stalls;
-    s->inputs_late = l->late;
+    s->inputs_late += l->late;
     s->inputs_missing = l->missing;
     s->pieces_malformed += l->malformed;
-    s->round_trip_ms = l->round_trip_ns * 1e-6;
+    if (steps)
+        s->round_trip_ms = l->round_trip_ns * 1e-6;
     s->relay_bytes_mean = l->relay_packets ? (double)l->relay_bytes / (double)l->relay_packets : 0;
     s->relay_bytes_p99 = size_quantile(l->relay_sizes, l->relay_packets, 0.99);
     s->relay_bytes_max = size_quantile(l->relay_sizes, l->relay_packets, 1);
     s->input_bytes_mean = l->input_packets ? (double)l->input_bytes / (double)l->input_packets : 0;
     s->input_bytes_p99 = size_quantile(l->input_sizes, l->input_packets, 0.99);
     s->input_bytes_max = size_quantile(l->input_sizes, l->input_packets, 1);
-    s->snapshot_bytes_mean = s->relay_bytes_mean;
+    if (steps)
+        s->snapshot_bytes_mean = s->relay_bytes_mean;
 }
 
 static uint64_t expected_here(const foliot_client *client)
 {
-    const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
+    const foliot_snapshot *newest = foliot__buffer_newest(foliot__client_buffer_now(client));
     double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
-    double expected = newest ? (double)(newest->tick - client->first_snapshot) / every + 1.5 : 0;
+    double expected = newest && client->first_snapshot
+                          ? (double)(newest->tick - client->first_snapshot) / every + 1.5
+                          : 0;
     return (uint64_t)fmin(expected, 0x1p53); // the server's numbers may be anything
 }
 
@@ -249,10 +265,10 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     foliot_client_statistics s = client->statistics;
     if (!client->welcomed)
         return s;
-    const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
+    const foliot_snapshot *newest = foliot__buffer_newest(foliot__client_buffer_now(client));
     if (newest) {
         s.newest_tick = newest->tick;
-        s.digest = foliot__buffer_digest(&client->buffer);
+        s.digest = foliot__buffer_digest(foliot__client_buffer_now(client));
     }
     s.snapshots_expected = client->expected_before + expected_here(client);
     if (s.snapshots_expected > s.snapshots_received)
@@ -265,7 +281,7 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     s.snaps = client->snaps_before + client->playout.snaps;
     s.snapshots_too_large = client->too_large_before + client->buffer.dropped;
     if (client->lockstep)
-        add_lockstep(client->lockstep, &s);
+        add_lockstep(client->lockstep, client->steps, &s);
     foliot__predict_count(client, &s);
     return s;
 }

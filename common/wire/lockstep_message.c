@@ -106,6 +106,7 @@ size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet,
     put_varint(&w, packet->ahead);
     foliot__write_u16(&w, packet->sent_ms);
     foliot__write_u16(&w, packet->shown);
+    foliot__write_u8(&w, packet->state);
     put_varint(&w, packet->back);
     put_block(&w, packet->ticks, packet->block, packet->block_length);
     return written(&w);
@@ -121,6 +122,7 @@ foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
     packet->ahead = take_varint(&r, UINT32_MAX);
     packet->sent_ms = foliot__read_u16(&r);
     packet->shown = foliot__read_u16(&r);
+    packet->state = foliot__read_u8(&r);
     packet->back = take_varint(&r, UINT32_MAX);
     take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     return r.status;

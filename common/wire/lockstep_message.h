@@ -46,6 +46,8 @@ typedef struct foliot__lockstep_input {
     uint32_t ahead;   // inputs made now are for tick acks.next + ahead
     uint16_t sent_ms; // client's clock, comes back in a status
     uint16_t shown;   // how long before that tick is shown now, in 1 / FOLIOT_AIM_PARTS of a tick
+    uint8_t state;    // low bits of the tick of the state that it began with: what it says of
+                      // closed ticks and digests is of that
     uint32_t back;    // the block ends so many ticks before that tick, and with it if 0
     uint32_t ticks;   // of the block
     const uint8_t *block;

@@ -88,7 +88,7 @@ static const field hello_fields[] = {
     FLAG(hello.spectates),     TOKEN(hello.token),
     DIGEST(hello.fingerprint), TEXT(hello.build),
     FLAG(hello.forces),        TEXT(hello.simulation),
-    U32(hello.rules),
+    U32(hello.rules),          U32_MOST(hello.kind, FOLIOT__KIND_STEPPER),
 };
 
 static const field welcome_fields[] = {
@@ -117,6 +117,8 @@ static const field welcome_fields[] = {
     U32(welcome.input_delay),
     FLAG(welcome.resumed),
     U32(welcome.orders),
+    FLAG(welcome.watchable),
+    U32_MOST(welcome.kind_reason, FOLIOT__KIND_IMPOSSIBLE),
 };
 
 static const field refuse_fields[] = {
@@ -145,6 +147,7 @@ static const field keyframe_part_fields[] = {
     U32_MOST(keyframe_part.players, FOLIOT_PLAYERS_MAX),
     U32(keyframe_part.offset),
     U32(keyframe_part.total),
+    U32(keyframe_part.state_bytes),
     BYTES(keyframe_part.bytes, keyframe_part.length, FOLIOT__SCENE_PART_BYTES),
 };
 
@@ -210,6 +213,13 @@ static const field commands_fields[] = {
     BYTES(commands.bytes, commands.length, FOLIOT__SCENE_PART_BYTES),
 };
 
+static const field kind_fields[] = {
+    U32_MOST(kind.kind, FOLIOT__KIND_STEPPER),
+    U64(kind.tick),
+    U32(kind.sequence),
+    U32_MOST(kind.reason, FOLIOT__KIND_IMPOSSIBLE),
+};
+
 typedef struct layout {
     const field *fields;
     uint32_t count;
@@ -237,6 +247,7 @@ static const layout layouts[] = {
     [FOLIOT__MESSAGE] = LAYOUT(message_fields),
     [FOLIOT__UPDATE] = LAYOUT(update_fields),
     [FOLIOT__COMMANDS] = LAYOUT(commands_fields),
+    [FOLIOT__KIND] = LAYOUT(kind_fields),
 };
 #define LAYOUT_COUNT (sizeof layouts / sizeof *layouts)
 

@@ -64,7 +64,28 @@ typedef enum foliot__message_kind {
     // 19 to 21: lockstep_message.h
     FOLIOT__UPDATE = 22,   // server: what changed beside poses (session_state.h)
     FOLIOT__COMMANDS = 23, // server, lockstep: commands of a closed tick
+    // 24: lockstep_message.h
+    FOLIOT__KIND = 25, // both: which kind of peer the client is to be, or is
 } foliot__message_kind;
+
+// What a peer is: it steps the world itself, or it watches snapshots of it.
+typedef enum foliot__kind {
+    FOLIOT__KIND_ANY = 0, // as the session's mode says
+    FOLIOT__KIND_WATCHER = 1,
+    FOLIOT__KIND_STEPPER = 2,
+} foliot__kind;
+
+// Why a peer is of that kind.
+typedef enum foliot__kind_reason {
+    FOLIOT__KIND_WISHED = 0,      // by the client
+    FOLIOT__KIND_READY = 1,       // client: it is what it was given; the other traffic may end
+    FOLIOT__KIND_FINGERPRINT = 2, // it computes differently, and could not step
+    FOLIOT__KIND_SLOW = 3,        // it could not keep up
+    FOLIOT__KIND_DIVERGED = 4,    // server: until it has been given the server's state
+    FOLIOT__KIND_UNHEALED = 5,    // server: it differed again too soon after that
+    FOLIOT__KIND_TOO_SOON = 6,    // server: it changes too often, and stays what it is
+    FOLIOT__KIND_IMPOSSIBLE = 7,  // server: the session has nothing else for it
+} foliot__kind_reason;
 
 typedef struct foliot__hello_message {
     uint32_t protocol;               // another than ours: the rest was not read
@@ -78,6 +99,7 @@ typedef struct foliot__hello_message {
     bool forces;                             // into a lockstep session of another fingerprint
     char simulation[FOLIOT_KIND_NAME_BYTES]; // that it can step, and the version of its rules
     uint32_t rules;
+    uint32_t kind; // foliot__kind, wished
 } foliot__hello_message;
 
 typedef struct foliot__welcome {
@@ -90,12 +112,14 @@ typedef struct foliot__welcome {
     foliot_snapshot_format format;
     uint32_t scene_bytes; // that will follow in parts; in lockstep, the simulation's setup
     foliot_digest fingerprint;
-    bool lockstep;
+    bool lockstep; // the client is a stepper
     uint32_t
         input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
     bool resumed; // `player` is the one that the hello's token was of: its changes go on by their
                   // sequences
-    uint32_t orders; // of this player that are here, by their sequence: the next is one more
+    uint32_t orders;      // of this player that are here, by their sequence: the next is one more
+    bool watchable;       // the session has snapshots for those who want them
+    uint32_t kind_reason; // foliot__kind_reason
 } foliot__welcome;
 
 // Why a client is refused. Those marked may be tried again.
@@ -139,13 +163,14 @@ typedef struct foliot__player_message {
     char name[FOLIOT_NAME_BYTES];
 } foliot__player_message;
 
-// Several of these make a saved state: `players` sequence numbers of inputs so far (u32 each), then
-// what the simulation saved.
+// Several of these make a saved state, compressed by zstd: `players` sequence numbers of inputs so
+// far (u32 each), then what the simulation saved.
 typedef struct foliot__keyframe_part {
     uint64_t tick;
     uint32_t players, offset, total;
     const uint8_t *bytes; // in place
     uint32_t length;
+    uint32_t state_bytes; // that the whole is when it is decompressed; `total`: it is as it is
 } foliot__keyframe_part;
 
 typedef struct foliot__ticks_part {
@@ -222,6 +247,13 @@ typedef struct foliot__commands_part {
     uint32_t length;
 } foliot__commands_part;
 
+typedef struct foliot__kind_message {
+    uint32_t kind;     // foliot__kind
+    uint64_t tick;     // the server's next; or the client's
+    uint32_t sequence; // server: the next change of this player is to have it, or a later one
+    uint32_t reason;   // foliot__kind_reason
+} foliot__kind_message;
+
 typedef struct foliot__bye {
     char sentence[FOLIOT__SENTENCE_BYTES];
 } foliot__bye;
@@ -246,6 +278,7 @@ typedef struct foliot__message {
         foliot__game_message message;
         foliot__update update;
         foliot__commands_part commands;
+        foliot__kind_message kind;
     } as;
 } foliot__message;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // client.h: joins a session as a player or a spectator, sends its inputs, and gives what to draw.
 //
-// In a snapshot session the client keeps a playout buffer of snapshots and interpolates between two
-// of them, at a render time that adapts to the network. In a lockstep session it steps the world
-// itself.
+// A client that watches keeps a playout buffer of snapshots and interpolates between two of them,
+// at a render time that adapts to the network. One that steps runs the world itself. It may change
+// from one to the other while it plays.
 //
 // The client is passive like the server: time is an argument, in nanoseconds of a clock that never
 // goes back, the transport's. A client is used by one thread at a time. examples/snapshot_session.c
@@ -30,6 +30,14 @@ extern "C" {
 
 typedef struct foliot_client foliot_client;
 
+// A watcher receives snapshots and interpolates between two. A stepper runs the world itself, from
+// inputs alone: it needs less of the network, and more of the processor.
+typedef enum foliot_peer_kind {
+    FOLIOT_PEER_ANY, // as the session's mode says
+    FOLIOT_PEER_WATCHER,
+    FOLIOT_PEER_STEPPER,
+} foliot_peer_kind;
+
 typedef struct foliot_client_config {
     foliot_transport *transport; // lent; one connection of it is used
     const char *address;         // name or IP address of the server; copied
@@ -44,8 +52,9 @@ typedef struct foliot_client_config {
     double delay_ms_min, delay_ms_max; // bounds of the interpolation delay
     double input_hz;                   // input packets a second, at most; 0: one a tick
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
-    // Lockstep alone:
-    bool forces;                              // insists on joining though the fingerprints differ
+    foliot_peer_kind kind;     // wished; the server may give another (foliot_client_get_kind)
+    // Of a stepper:
+    bool forces;                              // insists on stepping though the fingerprints differ
     uint32_t catch_up_ticks;                  // that one update steps, at most; > 0
     const foliot_simulation_kind *simulation; // what to step; copied; NULL: foliot_world_kind
     const foliot_host *step_host;             // for the steps of a world; copied; or NULL
@@ -91,7 +100,7 @@ foliot_client_state foliot_client_get_state(const foliot_client *client);
 const char *foliot_client_get_reason(const foliot_client *client);
 // Whether a refused join may succeed later.
 bool foliot_client_get_retryable(const foliot_client *client);
-// Whether a join in lockstep was refused because this build computes differently.
+// Whether a join was refused because this build computes differently, and there are no snapshots.
 bool foliot_client_get_fingerprint_refused(const foliot_client *client);
 // Leaves; the state becomes CLOSED when the server has acknowledged it.
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
@@ -181,9 +190,19 @@ const foliot_scene *foliot_client_get_scene(const foliot_client *client);
 // The name of the player whose body is in that slot; NULL if none. Valid until the next update.
 const char *foliot_client_get_player_name(const foliot_client *client, uint32_t slot);
 
-// Whether the session is in lockstep.
+// What the client is now; ANY before the welcome. A client whose build computes differently watches
+// though it wished to step, and so does one that cannot keep up, and one that has diverged until it
+// has been given the server's state. Where the session has no snapshots all step.
+foliot_peer_kind foliot_client_get_kind(const foliot_client *client);
+// Wishes to be of that kind from now on, on later connections too. It stays what it is until it has
+// enough of the other to show, and no input is lost or acts twice. Wishes go out every two seconds
+// at most; the last one counts. FOLIOT_STATUS_INVALID: no such kind, or ANY;
+// FOLIOT_STATUS_UNSUPPORTED: the session has no snapshots to watch.
+FOLIOT_MUST_CHECK foliot_status foliot_client_set_kind(foliot_client *client,
+                                                       foliot_peer_kind kind);
+// Whether it steps.
 bool foliot_client_get_lockstep(const foliot_client *client);
-// What the client steps, valid until the next update. NULL: not in lockstep, or no state has come.
+// What the client steps, valid until the next update. NULL: it watches, or no state has come.
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client);
 
 typedef enum foliot_prediction {
@@ -276,6 +295,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
     X(double, relay_bytes_mean)            /* packets of closed ticks */                           \
     X(double, relay_bytes_p99)                                                                     \
     X(double, relay_bytes_max)                                                                     \
+    X(uint64_t, kind_changes)              /* that the server gave */                              \
+    X(uint64_t, heals)                     /* states that it was given after a divergence */       \
     X(double, input_bytes_mean)            /* packets that this client sent */                     \
     X(double, input_bytes_p99)                                                                     \
     X(double, input_bytes_max)                                                                     \

@@ -68,9 +68,11 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_create(const foliot_server_config 
 // scenes, recordings, simulations) stays the host's.
 void foliot_server_destroy(foliot_server *server);
 
+// What clients do that ask for neither (foliot_client_config.kind). A session serves both kinds; a
+// simulation that is no world has no snapshots, and is stepped by all.
 typedef enum foliot_session_mode {
     FOLIOT_SESSION_SNAPSHOTS, // the server steps; clients receive snapshots and interpolate
-    FOLIOT_SESSION_LOCKSTEP,  // all step the same inputs; the server compares digests
+    FOLIOT_SESSION_LOCKSTEP,  // they step the same inputs; the server compares digests
 } foliot_session_mode;
 
 typedef struct foliot_session_config {
@@ -84,20 +86,20 @@ typedef struct foliot_session_config {
     uint64_t ticks;          // the session ends after this many; 0: never
     const foliot_host *host; // for the steps; lent; or NULL
     foliot_session_mode mode;
-    double spectator_delay_s; // spectators see the session this much later; states of that time are
-                              // kept in memory
+    double spectator_delay_s; // spectators see the session this much later, and a world's only
+                              // watch; states of that time are kept in memory
     // What runs after every step; lent until the server is destroyed, as the world was when it was
     // created or restored. NULL: no rules; then chat passes to all. Not with a simulation.
     foliot_rules *rules;
     // The host will follow a command that ends the session and names a next scene: peers are not
     // dismissed but told to come back, and find the session of the same name that the host adds.
     bool follows_next;
-    // Lockstep alone:
+    // Of clients that step:
     foliot_simulation *simulation; // instead of a world; lent, with its setup; or NULL
     uint32_t player_limit;         // of that simulation
     uint32_t
         input_delay; // ticks between an input and its effect, for all players who can keep to it
-    bool refuses_forced; // clients with another fingerprint are refused even if they insist
+    bool refuses_forced; // clients with another fingerprint do not step even if they insist
 } foliot_session_config;
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.
@@ -170,8 +172,11 @@ typedef enum foliot_server_event_kind {
     // A command ended the session after `value` ticks; text: its reason. The next scene that it
     // names is foliot_server_get_next's.
     FOLIOT_SERVER_GAME_ENDED,
+    FOLIOT_SERVER_KIND,   // a peer watches or steps from now on; value: foliot_peer_kind; text: why
+    FOLIOT_SERVER_HEALED, // a peer that had diverged steps again, from the server's state of tick
+                          // `value`; text: who
 } foliot_server_event_kind;
-#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_GAME_ENDED + 1)
+#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_HEALED + 1)
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session; // name; lives as long as the server
@@ -209,7 +214,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(refusals_over_address)        /* the address has all the places that it may */               \
     X(refusals_reserved)            /* connections are kept for players who may come back */       \
     X(input_packets)                                                                               \
-    X(answers)                      /* packets of clients about searches and keyframes */          \
+    X(answers)                      /* of clients about searches, keyframes and kinds */           \
     X(messages_ignored)             /* repeated hellos; messages of dropped peers */               \
     X(messages_malformed)                                                                          \
     X(messages_unexpected)                                                                         \
@@ -237,6 +242,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(update_bytes)                                                                                \
     X(updates_dropped)              /* for spectators who are behind: no memory */                 \
     X(players_dismissed)            /* by the rules */                                             \
+    X(kind_changes)                 /* watchers that stepped from then on, and the reverse */      \
+    X(kind_changes_refused)         /* too often, or not possible */                               \
     X(rules_stopped)                                                                               \
     X(ticks_unrecorded)                                                                            \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
@@ -270,6 +277,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(search_steps)                 /* taken again for searches */                                 \
     X(searches_put_off)             /* the budget was used up, until later */                      \
     X(searches_refused)             /* beyond the budget of a peer, or too late */                 \
+    X(heals)                        /* peers that stepped again after a divergence */              \
     FOLIOT_SERVER_VIOLATIONS(X)
 // What no correct client sends; each is counted, and reported as FOLIOT_SERVER_VIOLATION.
 #define FOLIOT_SERVER_VIOLATIONS(X)                                                                \
@@ -278,7 +286,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(violations_long_ago)          /* inputs for a tick closed long ago */                        \
     X(violations_unclosed)          /* acknowledgements of what was never sent */                  \
     X(violations_digests)           /* divergences that its responses contradict */                \
-    X(violations_flood)             /* more packets than needed */
+    X(violations_flood)             /* more packets than needed */                                 \
+    X(violations_kinds)             /* wishes to step or to watch, again and again */
 // clang-format on
 typedef struct foliot_server_counters {
 #define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;

@@ -115,9 +115,9 @@ static void take_order(foliot__session *session, const foliot_simulation *simula
 void foliot__commands_take_orders(foliot__session *session)
 {
     const foliot__game *game = &session->game;
-    if (session->world || !session->lockstep)
+    if (session->world)
         return;
-    const foliot_simulation *simulation = &session->lockstep->simulation;
+    const foliot_simulation *simulation = session->simulation;
     for (uint32_t i = 0; i < game->order_count; i++) {
         if (simulation->kind->order)
             take_order(session, simulation, &game->orders[i]);

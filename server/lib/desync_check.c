@@ -19,23 +19,37 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
     return &l->sums[tick & (l->log.capacity - 1)];
 }
 
+// Until it has the server's state again it watches. (A simulation that is no world has nothing to
+// watch, and its client stands still.)
+static void begin_heal(const foliot__session *s, foliot__peer *peer)
+{
+    bool watches = peer->healing;
+    if (peer->closes_lockstep)
+        return;
+    peer->healing = peer->session->kinds_wanted = true;
+    if (s->world && !watches)
+        foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
+}
+
 static void report_divergence(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     p->diverged = true;
     p->searched = false;
+    p->diverged_ns = s->server->now_ns;
     s->server->counters.divergences++;
     if (foliot__is_logged(++foliot__address_of(s->server, peer)->divergences))
         foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
                              peer->name);
     foliot__divergence_search_begin(s, peer);
+    begin_heal(s, peer);
 }
 
 static void compare_digests(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (p->diverged || p->stepped <= p->compared || p->stepped > s->tick ||
+    if (p->diverged || peer->closes_lockstep || p->stepped <= p->compared || p->stepped > s->tick ||
         s->tick - p->compared >= l->log.capacity)
         return;
     if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
@@ -66,6 +80,7 @@ void foliot__desync_check_step(foliot__session *s)
     *sum_at(l, s->tick) = *sum_at(l, s->tick - 1) + foliot__digest_share(s->tick, l->digest);
     l->digests[s->tick & (l->log.capacity - 1)] = l->digest;
     for (uint32_t i = 0; i < server->peers_max; i++)
-        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s)
+        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s &&
+            server->peers[i].steps)
             compare_digests(s, &server->peers[i]);
 }

@@ -31,7 +31,8 @@ static foliot__peer *searched_peer(foliot__session *s)
 {
     const foliot__divergence_search *q = &s->lockstep->search;
     foliot__peer *peer = &s->server->peers[q->peer];
-    return peer->state == FOLIOT__PEER_IN && peer->id.value == q->id.value && peer->session == s
+    return peer->state == FOLIOT__PEER_IN && peer->id.value == q->id.value && peer->session == s &&
+                   peer->steps && !peer->closes_lockstep
                ? peer
                : NULL;
 }
@@ -307,8 +308,9 @@ static void search_next_peer(foliot__session *s)
     uint32_t from = s->lockstep->search.peer + 1;
     for (uint32_t i = 0; i < s->server->peers_max; i++) {
         foliot__peer *peer = &s->server->peers[(from + i) % s->server->peers_max];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.diverged &&
-            !peer->lockstep.searched && foliot__divergence_search_begin(s, peer))
+        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->steps &&
+            !peer->closes_lockstep && peer->lockstep.diverged && !peer->lockstep.searched &&
+            foliot__divergence_search_begin(s, peer))
             return;
     }
 }

@@ -8,7 +8,6 @@
 
 foliot_status foliot__fanout_init(foliot__session *session)
 {
-    session->format = foliot_snapshot_format_default(session->scene);
     session->snapshots_kept =
         FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
     session->snapshots = calloc(session->snapshots_kept, sizeof *session->snapshots);
@@ -25,6 +24,20 @@ foliot_status foliot__fanout_init(foliot__session *session)
     return foliot_snapshot_coder_create(&session->format, &session->coder);
 }
 
+bool foliot__fanout_is_recent(const foliot__session *session)
+{
+    return session->coder && session->tick - session->newest_snapshot < session->snapshot_every;
+}
+
+foliot_status foliot__fanout_refresh(foliot__session *session)
+{
+    if (foliot__fanout_is_recent(session) && foliot__fanout_find(session, session->newest_snapshot))
+        return FOLIOT_STATUS_OK;
+    session->newest_snapshot = session->tick;
+    return foliot_snapshot_quantise(&session->format, session->world,
+                                    foliot__fanout_next(session, session->tick));
+}
+
 void foliot__fanout_close(foliot__session *session)
 {
     for (uint32_t i = 0; session->snapshots && i < session->snapshots_kept; i++)
@@ -33,6 +46,10 @@ void foliot__fanout_close(foliot__session *session)
     foliot_snapshot_coder_destroy(session->coder);
     foliot_snapshot_pieces_destroy(&session->pieces);
     foliot_snapshot_pieces_destroy(&session->complete);
+    session->snapshots = NULL; // it may be opened again
+    session->coder = NULL;
+    session->pieces = session->complete = (foliot_snapshot_pieces){0};
+    session->has_complete = false;
 }
 
 static foliot_snapshot *snapshot_place(const foliot__session *session, uint64_t tick)
@@ -255,7 +272,7 @@ void foliot__fanout_broadcast(foliot__session *session)
     uint32_t count = 0, grouped = 0;
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
-        if (peer->state != FOLIOT__PEER_IN || peer->session != session)
+        if (peer->state != FOLIOT__PEER_IN || peer->session != session || !peer->watches)
             continue;
         send_status(session, peer);
         if (!shows_snapshots(session, peer))

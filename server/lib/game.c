@@ -15,10 +15,9 @@ foliot_status foliot__game_create(foliot__session *session, const foliot_session
     game->commands_max = session->scene                        ? session->scene->commands_max
                          : config->simulation->kind->step_tick ? FOLIOT_COMMANDS_MAX
                                                                : 0;
-    game->updates = session->world && config->mode == FOLIOT_SESSION_SNAPSHOTS;
     foliot__session_state_init(&game->now, session->format.bodies_max);
     foliot__session_state_init(&game->shown, session->format.bodies_max);
-    return game->updates ? foliot__updates_begin(session) : FOLIOT_STATUS_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__game_destroy(foliot__session *session)

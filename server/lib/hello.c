@@ -33,34 +33,24 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
                          m.as.refuse.sentence);
 }
 
-// Whether it would compute as we do; if not, it is refused.
-static bool computes_alike(foliot_server *server, const foliot__session *session,
-                           foliot__peer *peer, const foliot__hello_message *hello)
+// It can neither step nor watch: says why.
+static void refuse_stepper(foliot_server *server, foliot__session *session, foliot__peer *peer,
+                           const foliot__hello_message *hello)
 {
-    const foliot__lockstep *l = session->lockstep;
-    const foliot_simulation_kind *kind = l->simulation.kind;
+    const foliot_simulation_kind *kind = foliot__session_steps(session);
     if (strcmp(hello->simulation, kind->name) != 0 || hello->rules != kind->version) {
         refuse(server, peer, FOLIOT__REFUSE_SIMULATION,
                "the session '%s' steps %s, version %u; you step %s, version %u", session->name,
                kind->name, kind->version, hello->simulation, hello->rules);
-        return false;
+        return;
     }
-    if (foliot_digest_equal(hello->fingerprint, l->fingerprint) ||
-        (hello->forces && !l->refuses_forced))
-        return true;
-    // In a world a client that does not insist compares the rest itself, once it has the scene.
-    if (kind->create == foliot_world_kind.create &&
-        (foliot_digest_equal(hello->fingerprint, server->fingerprint) ||
-         (!hello->forces && foliot_digest_equal(hello->fingerprint, server->fingerprint_base))))
-        return true;
     char ours[FOLIOT_DIGEST_TEXT_BYTES], yours[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_print(l->fingerprint, ours);
+    foliot_digest_print(foliot__session_fingerprint(session), ours);
     foliot_digest_print(hello->fingerprint, yours);
     refuse(server, peer, FOLIOT__REFUSE_FINGERPRINT,
            "your build does not compute as this server's does, and would diverge in lockstep: its "
            "fingerprint is %.8s, ours %.8s%s",
-           yours, ours, l->refuses_forced ? "" : " (--force joins all the same)");
-    return false;
+           yours, ours, session->refuses_forced ? "" : " (--force joins all the same)");
 }
 
 // Whether there would be too few connections if every absent player came back.
@@ -87,7 +77,7 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
                hello->session);
     else if (server->stopping || session->ended)
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
-    else if (!session->lockstep || computes_alike(server, session, peer, hello))
+    else
         return session;
     return NULL;
 }
@@ -112,7 +102,8 @@ static bool may_enter(foliot_server *server, const foliot__session *session, fol
         server->counters.refusals_reserved++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "the connections that are left are kept for players who may come back");
-    } else if (session->lockstep && !foliot__late_join_possible(session, hello->spectates)) {
+    } else if (peer->kind == FOLIOT__KIND_STEPPER && session->lockstep &&
+               !foliot__late_join_possible(session, hello->spectates)) {
         refuse(server, peer, FOLIOT__REFUSE_BUSY,
                "the session '%s' has no state to begin with just now: try again", session->name);
     } else {
@@ -137,7 +128,8 @@ static void let_in(foliot_server *server, foliot__session *session, foliot__peer
         server->counters.resumes++;
     else
         server->counters.joins++;
-    if (resumed && session->recording) {
+    peer->awaits_token = resumed && session->recording;
+    if (peer->awaits_token || !foliot__kind_has_machinery(session, peer->kind)) {
         peer->state = FOLIOT__PEER_AWAITING;
         session->awaiting = true;
     } else {
@@ -151,7 +143,14 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
     bool resumed = false;
     uint32_t player = FOLIOT__NO_PLAYER;
     foliot__session *session = session_for(server, peer, hello);
-    if (!session || !may_enter(server, session, peer, hello))
+    if (!session)
+        return;
+    peer->kind = foliot__kind_of_newcomer(session, peer, hello, &peer->wanted_reason);
+    if (peer->kind == FOLIOT__KIND_ANY) {
+        refuse_stepper(server, session, peer, hello);
+        return;
+    }
+    if (!may_enter(server, session, peer, hello))
         return;
     if (!hello->spectates)
         player = foliot__player_enter(session, hello, (uint32_t)(peer - server->peers), &resumed);

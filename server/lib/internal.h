@@ -8,6 +8,7 @@
 //   divergence_search.c, desync_check.c, lockstep.c
 //   fanout.c, input.c              snapshots to peers, and inputs from them
 //   updates.c, orders.c, commands.c  messages and what changed; orders; commands and rules
+//   kind.c                         watchers and steppers, and how one becomes the other
 //   welcome.c, session.c, hello.c  letting in
 //   step.c, bulk.c, watch.c        ticks; what goes out in quantity; what is refused
 //   server.c                       the host's side
@@ -43,7 +44,13 @@
 #define FOLIOT__COMPLETE_PIECES_MAX                                                                \
     32 // of a snapshot that is sent so: larger ones go reliably at once
 #define FOLIOT__DISCONNECT_SUPERSEDED 300
-#define FOLIOT__ADDRESSES 256 // that are remembered, the last ones
+// A peer may change its kind so often at once, and then once in such a time; never twice within the
+// least time.
+#define FOLIOT__KIND_CHANGES_AT_ONCE 4.0
+#define FOLIOT__KIND_CHANGE_EVERY_NS 2e9
+#define FOLIOT__KIND_CHANGE_LEAST_NS 1000000000u
+#define FOLIOT__HEAL_LEAST_NS 10000000000u // between two heals of one peer
+#define FOLIOT__ADDRESSES 256              // that are remembered, the last ones
 #define FOLIOT__LAG_WINDOW_NS 1000000000u
 #define FOLIOT__LATENESS_BINS 1000
 #define FOLIOT__LATENESS_BIN_US 10
@@ -74,6 +81,21 @@ typedef struct foliot__peer {
     foliot__session *session;
     uint32_t player; // FOLIOT__NO_PLAYER: a spectator
     char name[FOLIOT_NAME_BYTES];
+    // What it is, and what it is sent: while it changes, both.
+    foliot__kind kind;
+    bool awaits_token; // its welcome waits for its token; else for what its kind needs
+    bool watches;      // snapshots, and updates
+    bool steps;        // a state and the ticks since: `lockstep` is valid
+    bool changed_kind;
+    foliot__kind wanted; // as soon as no step runs; ANY: what it is
+    foliot__kind_reason wanted_reason;
+    bool closes_lockstep; // as soon as the client is ready, or at `close_ns`
+    bool healing;
+    uint64_t close_ns, kind_ns, healed_ns, unhealed_ns;
+    double kind_tokens; // of changes that it may still make, as of kind_ns
+    // What it said of itself, in case it wants to step.
+    foliot_digest fingerprint;
+    bool forces, same_rules;
     bool has_baseline; // to send deltas against
     bool acknowledged; // some snapshot: until then complete ones go out again and again
     uint64_t complete_tick, complete_ns,
@@ -87,6 +109,7 @@ typedef struct foliot__peer {
     // Of its newest input packet:
     uint32_t newest_tick, echo_us;
     uint64_t input_ns;
+    uint64_t stepper_input_ns, stepper_status_ns; // the same of its lockstep packets
     foliot__lockstep_peer lockstep;
     foliot__misbehaviour misbehaviour;
     size_t scene_sent;  // bytes
@@ -134,6 +157,9 @@ typedef struct foliot__player_slot {
     // Of inputs given to the world: changes follow the JOIN by their own sequences.
     uint32_t input_sequence, join_sequence;
     uint64_t late_changes;
+    // Of the newest input given to the world: which tick it was meant for, and how it came.
+    uint64_t newest_meant;
+    bool newest_streamed;
     foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
     uint32_t change_count, change_first;
     // What its client shows: how long before the tick that its newest packet is for, in
@@ -170,9 +196,9 @@ struct foliot__session {
     uint64_t complete_tick;
     foliot_snapshot *snapshots; // ring, by tick / snapshot_every
     uint32_t snapshots_kept;
-    uint64_t newest_snapshot; // tick; valid if has_snapshot
+    uint64_t newest_snapshot; // tick; valid if there are snapshots
     uint64_t broadcast_ns;    // when one was sent last
-    bool has_snapshot, ended;
+    bool ended;
     uint8_t *scene_bytes;
     size_t scene_length;
     foliot__player_slot *players;
@@ -194,7 +220,17 @@ struct foliot__session {
     bool awaiting;     // some peers wait for their welcome
     // How far behind their deadlines ticks are closed at least, in this window and the last one.
     uint64_t lag_ns, lag_before_ns, lag_window_ns;
-    foliot__lockstep *lockstep; // NULL: snapshots
+    // What steppers need, and what watchers do: `snapshots`, and `game.updates`. Each is made when
+    // the first peer of that kind comes.
+    foliot__lockstep *lockstep; // NULL: there was no stepper yet
+    foliot_session_mode mode;   // of peers that ask for no kind
+    foliot_simulation *simulation;
+    uint32_t input_delay;
+    bool refuses_forced;
+    foliot_digest fingerprint; // of the scene or the simulation; valid if has_fingerprint
+    bool has_fingerprint;
+    bool kinds_wanted;            // some peers wait for another kind
+    uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
     foliot__game game;
     bool follows_next;
     foliot__session *former; // that had the name before: empty, but events may name it
@@ -261,6 +297,11 @@ void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusa
 void foliot__peer_offended(foliot_server *server, foliot__peer *peer);
 void foliot__peer_malformed(foliot_server *server, foliot__peer *peer);
 
+// The peer is to be of another kind as soon as no step runs; kind.c sees to it.
+void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reason reason);
+// Its lockstep traffic is over: `lockstep` is void.
+void foliot__peer_close_lockstep(foliot__peer *peer);
+
 // schedule.c
 uint32_t foliot__session_ticks(const foliot__session *session,
                                double seconds); // at least 1, at most a million
@@ -270,6 +311,11 @@ void foliot__session_note_lag(foliot__session *session); // a step was taken in
 // keep to.
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
 void foliot__session_count_late(foliot__session *session); // the tick that is about to be closed
+// Ticks that spectators who step are behind. Of a world there are none: they watch.
+static inline uint32_t foliot__stepper_delay(const foliot__session *session)
+{
+    return session->world ? 0 : session->delay_ticks;
+}
 uint64_t foliot__lockstep_shown(const foliot__session *session,
                                 bool spectates); // ticks before are for all such peers to see
 uint64_t foliot__lockstep_visible(const foliot__session *session,
@@ -332,6 +378,24 @@ void foliot__commands_take_orders(foliot__session *session);
 void foliot__rules_run(foliot__session *session);          // after its step, on the same thread
 void foliot__rules_take_results(foliot__session *session); // when the step is taken in
 
+// kind.c
+// The kind that a newcomer is given. ANY: it is refused, since it could only step, and computes
+// differently.
+foliot__kind foliot__kind_of_newcomer(foliot__session *session, foliot__peer *peer,
+                                      const foliot__hello_message *hello,
+                                      foliot__kind_reason *reason);
+foliot_digest foliot__session_fingerprint(foliot__session *session);
+const foliot_simulation_kind *foliot__session_steps(const foliot__session *session);
+// Whether what peers of that kind are sent is there. If not it can be made while no step runs.
+bool foliot__kind_has_machinery(const foliot__session *session, foliot__kind kind);
+foliot_status foliot__kind_make_machinery(foliot__session *session, foliot__kind kind);
+void foliot__kind_open(foliot__session *session, foliot__peer *peer, foliot__kind kind);
+// A client wishes to be another kind, or is ready.
+void foliot__kind_receive(foliot__session *session, foliot__peer *peer,
+                          const foliot__kind_message *message);
+void foliot__kinds_update(foliot__session *session); // no step runs
+bool foliot__session_is_watched(const foliot__session *session);
+
 // welcome.c
 void foliot__peer_welcome(foliot_server *server, foliot__peer *peer);
 void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer);
@@ -356,8 +420,7 @@ foliot__session *foliot__session_find(const foliot_server *server,
 void foliot__session_update(foliot__session *session);
 
 // lockstep.c
-foliot_status foliot__lockstep_create(foliot__session *session,
-                                      const foliot_session_config *config);
+foliot_status foliot__lockstep_create(foliot__session *session); // no step runs
 void foliot__lockstep_destroy(foliot__session *session);
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
 void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
@@ -386,9 +449,11 @@ void foliot__early_allow(foliot__session *session, size_t bytes);
 void foliot__stream_restart(foliot__stream *stream);
 void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block,
                          uint64_t first);
-// The inputs of the tick that is closed now, at most FOLIOT__STREAM_INPUTS_MAX.
+// The inputs of the tick that is closed now, at most FOLIOT__STREAM_INPUTS_MAX, and the ticks that
+// they were meant for.
 #define FOLIOT__STREAM_INPUTS_MAX (FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
-uint32_t foliot__stream_close(foliot__session *session, uint32_t player, foliot_input *inputs);
+uint32_t foliot__stream_close(foliot__session *session, uint32_t player, foliot_input *inputs,
+                              uint64_t *meant);
 
 // keyframe.c
 void foliot__keyframe_prepare(foliot__session *session, foliot__keyframe *keyframe);
@@ -436,7 +501,10 @@ void foliot__divergence_search_response(foliot__session *session, const foliot__
 bool foliot__divergence_search_running(const foliot__session *session); // on a worker
 
 // fanout.c
-foliot_status foliot__fanout_init(foliot__session *session);
+foliot_status foliot__fanout_init(foliot__session *session); // no step runs
+// The world as it is now is the newest snapshot, where none of a recent tick is. No step runs.
+foliot_status foliot__fanout_refresh(foliot__session *session);
+bool foliot__fanout_is_recent(const foliot__session *session);
 void foliot__fanout_close(foliot__session *session);
 foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); // where to capture
 // The tick of the newest snapshot that the peer may see.

@@ -3,22 +3,39 @@
 // overwritten while it is being sent, but whoever does not acknowledge it cannot hold it: there is
 // always one for newcomers, and a place for the next.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "internal.h"
 
 #define HEAD_START_BYTES 16384.0 // of a rate: whoever has just begun is not slow yet
 
+static bool reserve(uint8_t **bytes, size_t *capacity, size_t length)
+{
+    if (length <= *capacity)
+        return true;
+    uint8_t *larger = realloc(*bytes, length);
+    if (!larger)
+        return false;
+    *bytes = larger;
+    *capacity = length;
+    return true;
+}
+
 static bool reserve_bytes(foliot__keyframe *k, size_t length)
 {
-    if (length <= k->capacity)
-        return true;
-    uint8_t *bytes = realloc(k->bytes, length);
-    if (!bytes)
-        return false;
-    k->bytes = bytes;
-    k->capacity = length;
-    return true;
+    return reserve(&k->bytes, &k->capacity, length);
+}
+
+// Once for all who are sent it.
+static void compress(foliot__lockstep *l, foliot__keyframe *k)
+{
+    size_t length = foliot__keyframe_compress(&l->encoder, k->bytes, k->length);
+    k->packed_length = 0;
+    if (length == 0 || !reserve(&k->packed, &k->packed_capacity, length))
+        return;
+    memcpy(k->packed, l->encoder.packed, length);
+    k->packed_length = length;
 }
 
 // Over which one to save, with what the players have given so far: their slots are not the worker's
@@ -50,7 +67,7 @@ static void count_pins(foliot__session *s)
     for (uint32_t i = 0; i < PASSES * server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i % server->peers_max];
         const foliot__lockstep_peer *p = &peer->lockstep;
-        if (peer->state != FOLIOT__PEER_IN || peer->session != s || !p->joining)
+        if (peer->state != FOLIOT__PEER_IN || peer->session != s || !peer->steps || !p->joining)
             continue;
         foliot__keyframe *k = &l->keyframes[p->keyframe];
         foliot__address *address = foliot__address_of(server, peer);
@@ -72,11 +89,18 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t lacks = s->lockstep->log.first > p->acked ? s->lockstep->log.first - p->acked : 0;
-    p->joining = p->bulk_sent = false;
+    p->joining = false;
+    if (p->heals) // it goes on with another one
+        return;
+    p->bulk_sent = false;
     p->begun_ns = s->server->now_ns;
     s->server->counters.behind++;
     foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, lacks, peer->name);
-    if (++peer->misbehaviour.restarts > FOLIOT__RESTARTS_MAX)
+    if (++peer->misbehaviour.restarts <= FOLIOT__RESTARTS_MAX)
+        return;
+    if (s->world)
+        foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_SLOW);
+    else
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
                           "it is too slow for the session's state");
 }
@@ -87,8 +111,8 @@ static void withdraw_from_all(foliot__session *s, const foliot__keyframe *k)
     server->counters.keyframes_taken_back++;
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.joining &&
-            &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
+        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->steps &&
+            peer->lockstep.joining && &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
             foliot__keyframe_withdraw(s, peer);
     }
 }
@@ -96,7 +120,7 @@ static void withdraw_from_all(foliot__session *s, const foliot__keyframe *k)
 // Where the next state goes: never over one that newcomers need, which are the newest that
 // spectators may see and all after it. What is being sent goes last, and of that what moves
 // slowest: whoever acknowledges nothing holds nothing up.
-static foliot__keyframe *place_to_save(foliot__session *s)
+static foliot__keyframe *place_to_save(foliot__session *s, bool withdraws)
 {
     foliot__lockstep *l = s->lockstep;
     const foliot__keyframe *needed = foliot__keyframe_before(s, foliot__lockstep_shown(s, true));
@@ -111,6 +135,8 @@ static foliot__keyframe *place_to_save(foliot__session *s)
         if (k->pins > 0 && (!slowest || k->rate < slowest->rate))
             slowest = k;
     }
+    if (!oldest && !withdraws)
+        return NULL;
     if (!oldest && slowest)
         withdraw_from_all(s, slowest);
     return oldest ? oldest : slowest;
@@ -121,9 +147,17 @@ void foliot__keyframe_choose(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
     l->saving = NULL;
-    if ((s->tick + 1) % l->keyframe_ticks != 0)
+    bool due = (s->tick + 1) % l->keyframe_ticks == 0;
+    bool wanted =
+        l->keyframe_wanted && s->server->now_ns - l->keyframe_ns >= FOLIOT__KEYFRAME_LEAST_NS;
+    if (!due && !wanted)
         return;
-    foliot__keyframe *place = place_to_save(s);
+    // Nobody's state is taken away for one that is wanted before its time.
+    foliot__keyframe *place = place_to_save(s, due);
+    if (!place && !due)
+        return;
+    l->keyframe_wanted = false;
+    l->keyframe_ns = s->server->now_ns;
     if (place)
         foliot__keyframe_prepare(s, place);
     else
@@ -143,6 +177,8 @@ void foliot__keyframe_save(foliot__session *s)
         foliot_simulation_capture(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
     k->length = head + length;
     k->tick = foliot_simulation_get_tick(simulation);
+    if (k->valid)
+        compress(s->lockstep, k);
 }
 
 // When the step is taken in.

@@ -7,6 +7,10 @@
 
 #define PART_HEAD_BYTES 64 // what a message costs beside its bytes
 #define SCENE_NS_MAX 60000000000u
+// Beside a search and snapshots, which are not to wait: bytes on their way, more than a client
+// receives before it says so; and when it begins at the latest.
+#define HEAL_WINDOW (FOLIOT__KEYFRAME_PART_BYTES + 2 * 8192u)
+#define HEAL_BEGINS_NS 1000000000u
 
 bool foliot__late_join_possible(const foliot__session *s, bool spectates)
 {
@@ -21,14 +25,15 @@ static uint64_t first_progress_ns(const foliot__session *s)
            (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
 }
 
-static bool begin_state(foliot__session *s, foliot__peer *peer)
+// From now on it is what that state makes of it.
+static void adopt_state(const foliot__session *s, foliot__lockstep_peer *p,
+                        const foliot__keyframe *k)
 {
-    foliot__lockstep *l = s->lockstep;
-    const foliot__keyframe *k = foliot__keyframe_before(s, foliot__lockstep_visible(s, peer));
-    foliot__lockstep_peer *p = &peer->lockstep;
-    if (!k)
-        return false;
+    const foliot__lockstep *l = s->lockstep;
     *p = (foliot__lockstep_peer){.start = k->tick,
+                                 .goes_on = true,
+                                 .echo_ms = p->echo_ms,
+                                 .stamp = p->stamp,
                                  .acked = k->tick,
                                  .stepped = k->tick,
                                  .compared = k->tick,
@@ -36,25 +41,63 @@ static bool begin_state(foliot__session *s, foliot__peer *peer)
                                  .bulk = k->tick,
                                  .joining = true,
                                  .keyframe = (uint32_t)(k - l->keyframes),
-                                 .begun_ns = s->server->now_ns,
-                                 .progress_ns = first_progress_ns(s),
+                                 .sent = p->sent,
+                                 .heard = p->heard,
+                                 .progress = p->progress,
+                                 .begun_ns = p->begun_ns,
+                                 .progress_ns = p->progress_ns,
                                  .sum_start = l->sums[k->tick & (l->log.capacity - 1)]};
-    if (peer->player != FOLIOT__NO_PLAYER)
+}
+
+// NULL: there is none to send.
+static const foliot__keyframe *next_state(const foliot__session *s, const foliot__peer *peer)
+{
+    const foliot__keyframe *k = foliot__keyframe_before(s, foliot__lockstep_visible(s, peer));
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    return k && p->heals && k->tick <= p->heal_after ? NULL : k;
+}
+
+static bool begin_state(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    const foliot__keyframe *k = next_state(s, peer);
+    if (!k)
+        return false;
+    bool goes_on = p->goes_on;
+    p->joining = true;
+    p->keyframe = (uint32_t)(k - l->keyframes);
+    p->sent = p->heard = p->progress = 0;
+    p->begun_ns = s->server->now_ns;
+    p->progress_ns = first_progress_ns(s);
+    if (!p->heals)
+        adopt_state(s, p, k);
+    if (peer->player != FOLIOT__NO_PLAYER && !goes_on)
         foliot__stream_restart(&l->streams[peer->player]);
     s->server->counters.keyframes_sent++;
     return true;
+}
+
+// What of it travels.
+static const uint8_t *bytes_to_send(const foliot__keyframe *k, size_t *length)
+{
+    *length = k->packed_length ? k->packed_length : k->length;
+    return k->packed_length ? k->packed : k->bytes;
 }
 
 static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__keyframe *k)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__message m = {.kind = FOLIOT__KEYFRAME_PART};
-    size_t left = k->length - p->sent;
+    size_t total;
+    const uint8_t *bytes = bytes_to_send(k, &total);
+    size_t left = total - p->sent;
     m.as.keyframe_part.tick = k->tick;
     m.as.keyframe_part.players = k->players;
     m.as.keyframe_part.offset = (uint32_t)p->sent;
-    m.as.keyframe_part.total = (uint32_t)k->length;
-    m.as.keyframe_part.bytes = k->bytes + p->sent;
+    m.as.keyframe_part.total = (uint32_t)total;
+    m.as.keyframe_part.state_bytes = (uint32_t)k->length;
+    m.as.keyframe_part.bytes = bytes + p->sent;
     m.as.keyframe_part.length =
         (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
     foliot__server_send(s->server, peer->id, &m);
@@ -100,13 +143,30 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
     return length == SIZE_MAX ? 0 : length + PART_HEAD_BYTES;
 }
 
+// First it is to have something to show.
+static bool may_begin_heal(const foliot__session *s, const foliot__peer *peer)
+{
+    return next_state(s, peer) &&
+           (!peer->watches || peer->acknowledged ||
+            s->server->now_ns - peer->lockstep.diverged_ns >= HEAL_BEGINS_NS);
+}
+
 bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
+    size_t total;
+    if (peer->closes_lockstep)
+        return false;
     if (!p->joining)
-        return !p->bulk_sent;
-    return p->sent == s->lockstep->keyframes[p->keyframe].length ||
-           p->sent - p->heard < FOLIOT__KEYFRAME_WINDOW;
+        return p->heals ? may_begin_heal(s, peer) : !p->bulk_sent;
+    bytes_to_send(&s->lockstep->keyframes[p->keyframe], &total);
+    // While its divergence is searched for, it is to keep the state that diverged.
+    if (p->heals && !p->released && p->sent + FOLIOT__KEYFRAME_PART_BYTES >= total)
+        return false;
+    size_t window = FOLIOT__KEYFRAME_WINDOW;
+    if (p->heals && HEAL_WINDOW < window)
+        window = HEAL_WINDOW;
+    return p->sent == total || p->sent - p->heard < window;
 }
 
 size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
@@ -115,8 +175,15 @@ size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
     if (!p->joining && !begin_state(s, peer))
         return 0;
     const foliot__keyframe *k = &s->lockstep->keyframes[p->keyframe];
-    FOLIOT_ASSERT(k->valid && k->tick == p->start && p->sent <= k->length);
-    return p->sent < k->length ? send_part(s, peer, k) : send_ticks(s, peer);
+    size_t total;
+    bytes_to_send(k, &total);
+    bool last = p->sent + FOLIOT__KEYFRAME_PART_BYTES >= total;
+    if (p->heals && last && !p->released)
+        return 0;
+    if (p->heals && last)
+        adopt_state(s, p, k);
+    FOLIOT_ASSERT(k->valid && (p->heals || k->tick == p->start) && p->sent <= total);
+    return p->sent < total ? send_part(s, peer, k) : send_ticks(s, peer);
 }
 
 void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
@@ -129,12 +196,15 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
                           "the session had no state to give it");
     else if ((p->bulk_sent &&
               (p->acked < s->lockstep->log.first || p->commanded < s->lockstep->log.first)) ||
-             (p->joining && p->bulk < s->lockstep->log.first))
+             (p->joining && !p->heals && p->bulk < s->lockstep->log.first))
         foliot__keyframe_withdraw(s, peer); // what it lacks is forgotten
     else if (p->joining && now >= p->progress_ns) {
         s->server->counters.keyframes_stalled++;
-        foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
-                          "it acknowledged next to nothing of the session's state");
+        if (s->world && p->heard > 0)
+            foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_SLOW);
+        else
+            foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
+                              "it acknowledged next to nothing of the session's state");
     } else if (p->bulk_sent && now - p->word_ns >= p->patience_ns) {
         s->server->counters.peers_silent++;
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SILENT,
@@ -146,7 +216,8 @@ void foliot__late_join_acknowledge(foliot__session *s, foliot__peer *peer,
                                    const foliot__keyframe_acknowledge *heard)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (heard->tick != p->start || heard->offset <= p->heard || heard->offset > p->sent)
+    uint64_t tick = p->heals && p->joining ? s->lockstep->keyframes[p->keyframe].tick : p->start;
+    if (heard->tick != tick || heard->offset <= p->heard || heard->offset > p->sent)
         return;
     p->heard = heard->offset;
     s->server->bulk_waits = true;

@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "internal.h"
-#include "sim/selftest/fingerprint.h"
 
 #define HOLES_AT_ONCE 4
 #define HOLE_COPIES 2
@@ -37,27 +36,21 @@ static foliot_status make_streams(foliot__session *s)
     return status;
 }
 
-foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_config *config)
+foliot_status foliot__lockstep_create(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep = calloc(1, sizeof *l);
     if (!l)
         return FOLIOT_STATUS_MEMORY;
-    l->input_delay = config->input_delay;
-    l->refuses_forced = config->refuses_forced;
     l->keyframe_ticks = foliot__session_ticks(s, FOLIOT__KEYFRAME_SECONDS);
-    l->keyframe_count = s->delay_ticks / l->keyframe_ticks + FOLIOT__KEYFRAMES_SPARE;
+    l->keyframe_count = foliot__stepper_delay(s) / l->keyframe_ticks + FOLIOT__KEYFRAMES_SPARE;
     l->keyframes = calloc(l->keyframe_count, sizeof *l->keyframes);
     l->hosted = (foliot_hosted_world){.world = s->world};
     if (s->host)
         l->hosted.host = *s->host;
-    l->simulation = config->simulation ? *config->simulation
-                                       : (foliot_simulation){&foliot_world_kind, &l->hosted,
-                                                             s->scene_bytes, s->scene_length};
-    const foliot_digest *given = &s->server->config.fingerprint;
-    l->fingerprint = config->simulation ? foliot_simulation_kind_get_fingerprint(l->simulation.kind)
-                     : (given->high | given->low) != 0 ? *given
-                                                       : foliot__fingerprint_of_scene(s->scene);
-    uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + s->delay_ticks;
+    l->simulation = s->simulation ? *s->simulation
+                                  : (foliot_simulation){&foliot_world_kind, &l->hosted,
+                                                        s->scene_bytes, s->scene_length};
+    uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + foliot__stepper_delay(s);
     foliot_status status =
         foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));
     if (status == FOLIOT_STATUS_OK)
@@ -85,8 +78,11 @@ void foliot__lockstep_destroy(foliot__session *s)
     foliot__command_log_free(&l->commands);
     for (uint32_t p = 0; l->streams && p < s->player_limit; p++)
         foliot__tick_log_free(&l->streams[p].log);
-    for (uint32_t i = 0; l->keyframes && i < l->keyframe_count; i++)
+    for (uint32_t i = 0; l->keyframes && i < l->keyframe_count; i++) {
         free(l->keyframes[i].bytes);
+        free(l->keyframes[i].packed);
+    }
+    foliot__keyframe_encoder_free(&l->encoder);
     free(l->streams);
     free(l->keyframes);
     free(l->sums);
@@ -101,7 +97,8 @@ void foliot__lockstep_destroy(foliot__session *s)
 
 static bool relays_to(const foliot__session *s, const foliot__peer *peer)
 {
-    return peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.bulk_sent;
+    return peer->state == FOLIOT__PEER_IN && peer->session == s && peer->steps &&
+           peer->lockstep.bulk_sent;
 }
 
 // The first tick that it is still to be sent unreliably.
@@ -246,11 +243,13 @@ static void send_status(foliot__session *s, foliot__peer *peer)
 {
     foliot_server *server = s->server;
     const foliot__lockstep_peer *p = &peer->lockstep;
-    if (peer->input_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
+    if (peer->stepper_input_ns == 0 ||
+        server->now_ns - peer->stepper_status_ns < FOLIOT__STATUS_EVERY_NS)
         return;
-    peer->status_ns = server->now_ns;
-    int64_t slack_us = (int64_t)(foliot__session_closes_ns(s, p->stamp) - peer->input_ns) / 1000;
-    uint64_t held_ms = (server->now_ns - peer->input_ns) / 1000000;
+    peer->stepper_status_ns = server->now_ns;
+    uint64_t came_ns = peer->stepper_input_ns;
+    int64_t slack_us = (int64_t)(foliot__session_closes_ns(s, p->stamp) - came_ns) / 1000;
+    uint64_t held_ms = (server->now_ns - came_ns) / 1000000;
     foliot__lockstep_status status = {
         .tick = (uint32_t)s->tick,
         .checked = (uint32_t)p->compared,
@@ -363,14 +362,15 @@ void foliot__lockstep_closed(foliot__session *s)
     for (uint32_t i = 0; i < server->peers_max;
          i++) { // not always the same ones first: the work is bounded
         foliot__peer *peer = &server->peers[(s->tick + i) % server->peers_max];
-        if (peer->state != FOLIOT__PEER_IN || peer->session != s)
+        if (peer->state != FOLIOT__PEER_IN || peer->session != s || !peer->steps)
             continue;
-        if (peer->lockstep.bulk_sent) {
+        if (relays_to(s, peer)) {
             send_commands(s, peer);
             fill_holes(s, peer);
         }
         send_status(s, peer);
-        foliot__late_join_check(s, peer);
+        if (!peer->closes_lockstep)
+            foliot__late_join_check(s, peer);
     }
     foliot__divergence_search_update(s);
     foliot_transport_flush(server->config.transport, server->now_ns);
@@ -425,17 +425,21 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
                            const foliot__lockstep_input *packet)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    uint64_t next;
-    if (foliot__peer_floods(s, peer) || !take_acks(s, peer, &packet->acks, &next))
+    uint64_t next = foliot__tick_near(packet->acks.next, s->lockstep->log.end);
+    if (foliot__peer_floods(s, peer))
+        return;
+    // What was on its way when it was given another state tells nothing of that one.
+    bool current = packet->state == (uint8_t)p->start;
+    if (current && !take_acks(s, peer, &packet->acks, &next))
         return;
     p->word_ns = s->server->now_ns;
     p->patience_ns = FOLIOT__SILENT_NS;
     if (p->bulk_sent && p->acked >= p->bulk)
         peer->misbehaviour.restarts = 0;
     uint64_t tick = next + packet->ahead;
-    if (peer->input_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||
-        s->server->now_ns - peer->input_ns > 30000000000u) {
-        peer->input_ns = s->server->arrived_ns;
+    if (peer->stepper_input_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||
+        s->server->now_ns - peer->stepper_input_ns > 30000000000u) {
+        peer->stepper_input_ns = s->server->arrived_ns;
         p->echo_ms = packet->sent_ms;
         p->stamp = (uint32_t)tick;
         if (peer->player != FOLIOT__NO_PLAYER)
@@ -445,6 +449,6 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
         note_shown(&s->players[peer->player], tick, packet->shown);
         take_own_ticks(s, peer, packet, tick);
     }
-    if (peer->state == FOLIOT__PEER_IN && packet->behind <= next)
+    if (peer->state == FOLIOT__PEER_IN && current && packet->behind <= next)
         foliot__desync_check_report(s, peer, next - packet->behind, packet->digests);
 }

@@ -12,6 +12,7 @@
 #include "foliot/lockstep.h"
 #include "foliot/server.h"
 #include "foliot/simulation.h"
+#include "recording/keyframe_codec.h"
 #include "recording/rewind.h"
 #include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
@@ -28,6 +29,9 @@
 #define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
 #define FOLIOT__KEYFRAME_SECONDS (foliot__lockstep_limits_now()->keyframe_seconds)
 #define FOLIOT__KEYFRAMES_SPARE 4
+// Between a state that is wanted before its time and the one before it: those who are being sent a
+// state would otherwise lose theirs.
+#define FOLIOT__KEYFRAME_LEAST_NS 500000000u
 #define FOLIOT__KEYFRAME_WINDOW                                                                    \
     (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
 #define FOLIOT__KEYFRAME_PART_BYTES (foliot__lockstep_limits_now()->part_bytes)
@@ -58,7 +62,8 @@ typedef struct foliot__stream {
     bool begun;
     uint64_t given;        // all ticks before have had their inputs given to the world
     uint64_t newest_given; // 1 + the tick of the newest of them
-    foliot_input late[FOLIOT__LATE_HELD]; // for the next tick that is closed
+    foliot_input late[FOLIOT__LATE_HELD];   // for the next tick that is closed
+    uint64_t late_meant[FOLIOT__LATE_HELD]; // the ticks that they were for
     uint32_t late_count;
     uint32_t late_changes, missing; // so far
 } foliot__stream;
@@ -67,8 +72,10 @@ typedef struct foliot__keyframe {
     bool valid;
     uint64_t tick;
     uint32_t players; // sequence numbers in front of the saved state
-    uint8_t *bytes;
+    uint8_t *bytes;   // as searches take it
     size_t length, capacity;
+    uint8_t *packed; // as newcomers are sent it: compressed, or NULL where that saves nothing
+    size_t packed_length, packed_capacity;
     uint32_t pins; // peers that are sent it, when last counted
     double rate;   // of the fastest of them, bytes a second
 } foliot__keyframe;
@@ -89,6 +96,11 @@ typedef struct foliot__lockstep_peer {
     uint64_t start; // tick of the state that it began with
     uint64_t acked; // all ticks before have come
     foliot__tick_acks acks;
+    // It is sent another state while it keeps the one that diverged: one after `heal_after`, its
+    // last part when nothing is searched for any more.
+    bool heals, released;
+    uint64_t heal_after;
+    bool goes_on;       // an earlier state was this connection's: the player's stream stays
     uint64_t commanded; // commands of ticks before were sent
     uint64_t bulk;      // ticks before were sent reliably, behind the state; valid if bulk_sent
     bool bulk_sent;
@@ -109,6 +121,7 @@ typedef struct foliot__lockstep_peer {
     bool diverged, searched;
     bool put_off;       // no budget was left when its search was to begin
     uint64_t search_ns; // not before
+    uint64_t diverged_ns;
     uint16_t echo_ms;
     uint32_t stamp;
     uint64_t early_until_ns; // it predicts: what others will do is of use to it
@@ -146,10 +159,7 @@ typedef struct foliot__divergence_search {
 typedef struct foliot__lockstep {
     foliot_simulation simulation;
     foliot_hosted_world hosted; // its `self`, where it is our world
-    uint32_t input_delay;
-    bool refuses_forced;
-    foliot_digest fingerprint;
-    foliot__tick_log log; // closed ticks
+    foliot__tick_log log;       // closed ticks
     foliot__command_log commands;
     bool lost_commands;     // of the tick that was closed last: no memory
     uint64_t *sums;         // of digest shares, by tick, as many as the log has ticks
@@ -159,7 +169,10 @@ typedef struct foliot__lockstep {
     foliot__early_queue early;
     foliot__keyframe *keyframes;
     uint32_t keyframe_count, keyframe_ticks;
-    uint64_t hole_work;       // that may still be done in this tick
+    bool keyframe_wanted; // before its time
+    uint64_t keyframe_ns; // when the last one was begun
+    uint64_t hole_work;   // that may still be done in this tick
+    foliot__keyframe_encoder encoder;
     foliot__keyframe *saving; // what the step that runs saves into; NULL: nothing
     foliot_digest digest;     // of the tick that it produced
     foliot__block block;      // scratch

@@ -19,6 +19,7 @@ static const char *const violation_texts[] = {
     [FOLIOT__VIOLATION_violations_unclosed] = "acknowledged ticks that it was never sent",
     [FOLIOT__VIOLATION_violations_digests] = "reported a divergence that its own answers deny",
     [FOLIOT__VIOLATION_violations_flood] = "sends more packets than anyone needs",
+    [FOLIOT__VIOLATION_violations_kinds] = "wishes to step and to watch in turn, without end",
 };
 
 static uint64_t *violation_counter(foliot_server_counters *counters, foliot__violation violation)

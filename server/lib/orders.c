@@ -148,8 +148,11 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
 static bool find_acknowledged(const foliot__session *session, const foliot__peer *peer,
                               uint64_t *tick)
 {
-    *tick = session->lockstep ? peer->lockstep.acked : peer->baseline_tick;
-    return peer->state == FOLIOT__PEER_IN && (session->lockstep || peer->acknowledged);
+    bool watches = peer->watches && peer->acknowledged; // while it changes, it does both
+    *tick = peer->steps ? peer->lockstep.acked : 0;
+    if (watches && peer->baseline_tick > *tick)
+        *tick = peer->baseline_tick;
+    return peer->state == FOLIOT__PEER_IN && peer->session == session && (peer->steps || watches);
 }
 
 // `shown` is what a client says: it is never the future, nor what it has not acknowledged, nor

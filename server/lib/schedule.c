@@ -55,7 +55,7 @@ void foliot__session_count_late(foliot__session *s)
 
 uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
 {
-    uint64_t end = s->lockstep->log.end, delay = spectates ? s->delay_ticks : 0;
+    uint64_t end = s->lockstep->log.end, delay = spectates ? foliot__stepper_delay(s) : 0;
     return end > s->first_tick + delay ? end - delay : s->first_tick;
 }
 

@@ -130,6 +130,15 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event)
 
 // -- receiving
 
+// Of the time when it was a stepper: was on its way when that ended.
+static bool is_left_over(const foliot__peer *peer, const foliot__message *message)
+{
+    return peer->state == FOLIOT__PEER_IN && peer->changed_kind &&
+           (!peer->steps || peer->closes_lockstep) &&
+           (message->kind == FOLIOT__KEYFRAME_ACKNOWLEDGE ||
+            message->kind == FOLIOT__SEARCH_RESPONSE);
+}
+
 static void take_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
                          size_t length)
 {
@@ -147,12 +156,17 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
                (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)) {
         server->counters.byes++;
         foliot__peer_end(peer, (foliot__departure){.for_good = true});
+    } else if (message.kind == FOLIOT__KIND && peer->state == FOLIOT__PEER_IN) {
+        server->counters.answers++;
+        foliot__kind_receive(peer->session, peer, &message.as.kind);
+    } else if (is_left_over(peer, &message)) {
+        server->counters.messages_ignored++;
     } else if (message.kind == FOLIOT__KEYFRAME_ACKNOWLEDGE && peer->state == FOLIOT__PEER_IN &&
-               peer->session->lockstep) {
+               peer->steps) {
         server->counters.answers++;
         foliot__late_join_acknowledge(peer->session, peer, &message.as.keyframe_acknowledge);
     } else if (message.kind == FOLIOT__SEARCH_RESPONSE && peer->state == FOLIOT__PEER_IN &&
-               peer->session->lockstep) {
+               peer->steps) {
         foliot__divergence_search_response(peer->session, peer, &message.as.search);
     } else if (message.kind == FOLIOT__ORDER && peer->state == FOLIOT__PEER_IN) {
         foliot__orders_receive(peer->session, peer, &message.as.order);
@@ -202,7 +216,13 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         server->counters.messages_unexpected++;
         return;
     }
-    if (peer->session->lockstep) {
+    bool streamed = length > 0 &&
+                    (bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET || bytes[0] == FOLIOT__EARLY_PACKET);
+    if (peer->changed_kind && length > 0 && (streamed ? !peer->steps : !peer->watches)) {
+        server->counters.messages_ignored++; // was on its way when it changed
+        return;
+    }
+    if (streamed ? peer->steps : !peer->watches) {
         take_lockstep(server, peer, bytes, length);
         return;
     }

@@ -34,19 +34,16 @@ static foliot_status keep_setup(foliot__session *s, const foliot_session_config 
     return status == FOLIOT_STATUS_OK && !s->scene_bytes ? FOLIOT_STATUS_MEMORY : status;
 }
 
-static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
+// What peers of the session's mode need. What spectators who are behind are shown must have been
+// kept before they came.
+static foliot_status open_mode(foliot__session *s)
 {
-    if (config->mode == FOLIOT_SESSION_LOCKSTEP) {
-        s->format = s->scene ? foliot_snapshot_format_default(s->scene)
-                             : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
-        return foliot__lockstep_create(s, config);
-    }
-    foliot_status status = foliot__fanout_init(s);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    // The world as it is now is the first that newcomers are given.
-    s->newest_snapshot = s->tick;
-    return foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick));
+    bool steps = s->mode == FOLIOT_SESSION_LOCKSTEP;
+    foliot_status status =
+        steps ? foliot__kind_make_machinery(s, FOLIOT__KIND_STEPPER) : FOLIOT_STATUS_OK;
+    if (status == FOLIOT_STATUS_OK && (!steps || (s->world && s->delay_ticks > 0)))
+        status = foliot__kind_make_machinery(s, FOLIOT__KIND_WATCHER);
+    return status;
 }
 
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
@@ -59,6 +56,12 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     snprintf(s->name, sizeof s->name, "%s", config->name);
     s->scene = config->simulation ? NULL : config->scene;
     s->world = config->simulation ? NULL : config->world;
+    s->simulation = config->simulation;
+    s->mode = config->mode;
+    s->input_delay = config->input_delay;
+    s->refuses_forced = config->refuses_forced;
+    s->format = s->scene ? foliot_snapshot_format_default(s->scene)
+                         : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
     s->recording = config->recording;
     s->host = config->host;
     s->follows_next = config->follows_next;
@@ -77,9 +80,9 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
     foliot_status status = s->players && s->inputs ? keep_setup(s, config) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK)
-        status = open_mode(s, config);
-    if (status == FOLIOT_STATUS_OK)
         status = foliot__game_create(s, config);
+    if (status == FOLIOT_STATUS_OK)
+        status = open_mode(s);
     if (status != FOLIOT_STATUS_OK) {
         s->world = NULL; // stays the caller's
         foliot__session_destroy(s);
@@ -87,7 +90,8 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     }
     foliot__players_keep(s);
     if (s->recording)
-        s->recorded = foliot_recording_note_session(s->recording, s->name, s->lockstep != NULL);
+        s->recorded = foliot_recording_note_session(s->recording, s->name,
+                                                    s->mode == FOLIOT_SESSION_LOCKSTEP);
     *out = s;
     return FOLIOT_STATUS_OK;
 }

@@ -30,13 +30,81 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
     session->inputs[session->input_count++] = input;
 }
 
-static bool collect_stream(foliot__session *session, uint32_t p)
+// An input acts in its turn. One that came the other way than a newer one that has acted, as
+// happens where a player became a watcher or a stepper in between, would undo that: it is too late.
+static bool give_input(foliot__session *session, uint32_t p, uint64_t meant, bool streamed,
+                       uint32_t sequence, foliot_input input)
 {
+    foliot__player_slot *player = &session->players[p];
+    if (meant < player->newest_meant && streamed != player->newest_streamed) {
+        session->server->counters.inputs_superseded++;
+        return false;
+    }
+    if (meant >= player->newest_meant) {
+        player->newest_meant = meant;
+        player->newest_streamed = streamed;
+    }
+    add_input(session, p, sequence, input);
+    return true;
+}
+
+// The oldest change that is held. Where there are steppers, who count, sequences have no holes.
+static bool give_change(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    const foliot__change *change = &player->changes[player->change_first];
+    uint32_t sequence = player->join_sequence + change->sequence, next = player->input_sequence + 1;
+    if (change->tick < session->tick) {
+        player->late_changes++;
+        session->server->counters.inputs_late++;
+    }
+    foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
+    memcpy(input.axes, change->axes, sizeof input.axes);
+    bool given = give_input(session, p, change->tick, false,
+                            session->lockstep || sequence < next ? next : sequence, input);
+    player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
+    player->change_count--;
+    return given;
+}
+
+// What a player who steps was shown when its controls for this tick changed.
+static uint64_t streamed_shown(const foliot__session *session, uint32_t p)
+{
+    const foliot__player_slot *player = &session->players[p];
+    const struct foliot__shown_at *at = &player->shown_at[session->tick % FOLIOT__SHOWN_TICKS];
+    return foliot__shown_of(
+        session->tick, at->tick == (uint32_t)session->tick ? at->before : player->shown_before);
+}
+
+// Controls that came by change and by tick, in the order of the ticks that they were meant for.
+// True if there were any; then *shown is what the player saw when the last of them was made.
+static bool collect_controls(foliot__session *session, uint32_t p, uint64_t *shown)
+{
+    foliot__player_slot *player = &session->players[p];
     foliot_input inputs[FOLIOT__STREAM_INPUTS_MAX];
-    uint32_t count = foliot__stream_close(session, p, inputs);
-    for (uint32_t i = 0; i < count; i++)
-        add_input(session, p, session->players[p].input_sequence + 1, inputs[i]);
-    return count > 0;
+    uint64_t meant[FOLIOT__STREAM_INPUTS_MAX];
+    uint32_t count = session->lockstep ? foliot__stream_close(session, p, inputs, meant) : 0;
+    bool changed = false;
+    for (uint32_t i = 0; i < count || player->change_count > 0;) {
+        const foliot__change *change = &player->changes[player->change_first];
+        bool due = player->change_count > 0 && change->tick <= session->tick;
+        if (due && (i == count || change->tick <= meant[i])) {
+            uint64_t seen = foliot__shown_of(change->tick, change->shown);
+            if (give_change(session, p)) {
+                *shown = seen;
+                changed = true;
+            }
+        } else if (i < count) {
+            if (give_input(session, p, meant[i], true, player->input_sequence + 1, inputs[i])) {
+                *shown = streamed_shown(session, p);
+                changed = true;
+            }
+            i++;
+        } else {
+            break;
+        }
+    }
+    return changed;
 }
 
 // What the player saw when its controls changed in this tick; what it sees while it holds a button.
@@ -93,27 +161,8 @@ static void collect_inputs(foliot__session *session, uint32_t p)
     if (player->state == FOLIOT__PLAYER_ENTERING)
         join_world(session, p);
     note_token(session, p);
-    const struct foliot__shown_at *at = &player->shown_at[session->tick % FOLIOT__SHOWN_TICKS];
-    uint64_t shown = foliot__shown_of(
-        session->tick, at->tick == (uint32_t)session->tick ? at->before : player->shown_before);
-    bool changed =
-        player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep && collect_stream(session, p);
-    while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
-        const foliot__change *change = &player->changes[player->change_first];
-        if (change->tick > session->tick)
-            break;
-        if (change->tick < session->tick) {
-            player->late_changes++;
-            session->server->counters.inputs_late++;
-        }
-        shown = foliot__shown_of(change->tick, change->shown);
-        changed = true;
-        foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
-        memcpy(input.axes, change->axes, sizeof input.axes);
-        add_input(session, p, player->join_sequence + change->sequence, input);
-        player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
-        player->change_count--;
-    }
+    uint64_t shown = 0;
+    bool changed = player->state == FOLIOT__PLAYER_IN_WORLD && collect_controls(session, p, &shown);
     aim_controls(session, p, changed, shown);
     foliot__orders_close(session, p, player->state == FOLIOT__PLAYER_LEAVING);
     if (player->state == FOLIOT__PLAYER_LEAVING) {
@@ -143,7 +192,7 @@ static foliot_status step_simulation(foliot__session *s)
     if (s->lockstep && s->lockstep->lost_commands)
         return FOLIOT_STATUS_MEMORY;
     return s->world ? foliot_world_step_tick(s->world, &tick, s->host)
-                    : foliot_simulation_step_tick(&s->lockstep->simulation, &tick);
+                    : foliot_simulation_step_tick(s->simulation, &tick);
 }
 
 // A session that takes no commands and has no rules is recorded as ever, without orders.
@@ -157,7 +206,7 @@ static foliot_status append_step(foliot__session *s)
     if (s->world)
         return foliot_recording_append_tick(s->recording, s->world, &tick, game->orders,
                                             game->order_count);
-    const foliot_simulation *simulation = &s->lockstep->simulation;
+    const foliot_simulation *simulation = s->simulation;
     bool takes_orders = simulation->kind->order;
     if (game->commands.count == 0 && !takes_orders)
         return foliot_recording_append_simulation(s->recording, simulation, s->inputs,
@@ -205,7 +254,7 @@ static void start_step(foliot__session *s)
     if (s->lockstep)
         foliot__lockstep_closed(s);
     s->running = true;
-    s->step_snapshot = !s->lockstep && (s->tick + 1) % s->snapshot_every == 0;
+    s->step_snapshot = foliot__session_is_watched(s) && (s->tick + 1) % s->snapshot_every == 0;
     atomic_store_explicit(&s->finished, false, memory_order_relaxed);
     if (server->config.start)
         server->config.start(server->config.start_user, run_step, s);
@@ -367,6 +416,7 @@ void foliot__session_update(foliot__session *s)
         if (s->running)
             finish_step(s);
         foliot__session_welcome_awaiting(s);
+        foliot__kinds_update(s);
         if (s->ended || server->stopping || i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
             return;

@@ -39,8 +39,10 @@ static void take_late(foliot__session *s, foliot__stream *stream, uint64_t tick,
         counters->inputs_superseded += count;
         return;
     }
-    memcpy(stream->late + stream->late_count, inputs, count * sizeof *inputs);
-    stream->late_count += count;
+    for (uint32_t i = 0; i < count; i++) {
+        stream->late[stream->late_count] = inputs[i];
+        stream->late_meant[stream->late_count++] = tick;
+    }
     stream->late_changes += count;
     stream->newest_given = tick + 1;
     counters->inputs_late += count;
@@ -121,11 +123,20 @@ void foliot__stream_restart(foliot__stream *stream)
     foliot__tick_log_clear(&stream->log, 0);
 }
 
-uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input *inputs)
+// A player who watches gives no word for every tick.
+static bool steps(const foliot__session *s, uint32_t player)
+{
+    int64_t peer = s->players[player].peer;
+    return peer < 0 || (s->server->peers[peer].steps && !s->server->peers[peer].closes_lockstep);
+}
+
+uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input *inputs,
+                              uint64_t *meant)
 {
     foliot__stream *stream = &s->lockstep->streams[player];
     uint32_t count = stream->late_count;
     memcpy(inputs, stream->late, count * sizeof *inputs);
+    memcpy(meant, stream->late_meant, count * sizeof *meant);
     stream->late_count = 0;
     FOLIOT_ASSERT(count <= FOLIOT__LATE_HELD);
     if (!stream->begun)
@@ -138,9 +149,11 @@ uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input 
     FOLIOT_ASSERT(here <= FOLIOT__INPUTS_A_TICK);
     if (here)
         stream->newest_given = s->tick + 1;
+    for (uint32_t i = 0; i < here; i++)
+        meant[count + i] = s->tick;
     count += here;
     stream->given = s->tick + 1;
-    if (!foliot__tick_log_has(&stream->log, s->tick)) {
+    if (!foliot__tick_log_has(&stream->log, s->tick) && steps(s, player)) {
         stream->missing++;
         s->server->counters.ticks_missing++;
     }

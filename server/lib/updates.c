@@ -16,8 +16,14 @@ static bool is_behind(const foliot__session *session, const foliot__peer *peer)
     return session->delay_ticks > 0 && peer->player == FOLIOT__NO_PLAYER;
 }
 
-// To all peers of the session that are up to date, or to all that are behind.
-static void send_group(foliot__session *session, bool behind, foliot_delivery delivery,
+typedef enum audience {
+    ALL,
+    WATCHERS, // what steppers see in the world that they step
+    STEPPERS,
+} audience;
+
+// To those peers of the session that are up to date, or those that are behind.
+static void send_group(foliot__session *session, audience to, bool behind, foliot_delivery delivery,
                        const uint8_t *bytes, size_t length)
 {
     foliot_server *server = session->server;
@@ -25,7 +31,8 @@ static void send_group(foliot__session *session, bool behind, foliot_delivery de
     for (uint32_t i = 0; i < server->peers_max; i++) {
         const foliot__peer *peer = &server->peers[i];
         if (peer->state == FOLIOT__PEER_IN && peer->session == session &&
-            is_behind(session, peer) == behind)
+            is_behind(session, peer) == behind && (to != WATCHERS || peer->watches) &&
+            (to != STEPPERS || !peer->watches))
             server->group[count++] = peer->id;
     }
     if (count > 0)
@@ -77,7 +84,7 @@ static void delay(foliot__session *session, bool update, foliot_delivery deliver
 static void send_all(foliot__session *session, bool update, foliot_delivery delivery,
                      const uint8_t *bytes, size_t length)
 {
-    send_group(session, false, delivery, bytes, length);
+    send_group(session, update ? WATCHERS : ALL, false, delivery, bytes, length);
     if (session->delay_ticks > 0)
         delay(session, update, delivery, bytes, length);
 }
@@ -90,7 +97,7 @@ static void show_delayed(foliot__session *session)
         foliot__message m;
         if (d->tick + session->delay_ticks > session->tick)
             return;
-        send_group(session, true, d->delivery, d->bytes, d->length);
+        send_group(session, d->update ? WATCHERS : ALL, true, d->delivery, d->bytes, d->length);
         if (d->update && foliot__message_decode(d->bytes, d->length, &m) == FOLIOT_STATUS_OK)
             keep(&game->shown, m.as.update.tick, m.as.update.bytes, m.as.update.length);
         free(d->bytes);
@@ -191,6 +198,16 @@ static void emit_change(void *user, const uint8_t *bytes, size_t length)
     send_all(session, true, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
 }
 
+static void emit_end(void *user, const uint8_t *bytes, size_t length)
+{
+    foliot__session *session = user;
+    uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
+    size_t packet_length = pack_update(session, false, bytes, length, packet);
+    session->server->counters.updates++;
+    session->server->counters.update_bytes += length;
+    send_group(session, STEPPERS, false, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
+}
+
 // What a peer does not acknowledge stays in memory, and rules may send megabytes a second. A
 // newcomer may lack the scene, a complete snapshot and a full update besides.
 static void drop_slow(foliot__session *session)
@@ -217,10 +234,13 @@ void foliot__updates_step(foliot__session *session)
     if (game->updates)
         foliot__write_step(&game->writer, &game->now, session->world, &game->commands,
                            &game->packed);
-    else if (session->world && foliot_world_get_end(session->world, NULL))
+    foliot__update_finish(&game->writer, false);
+    if (session->world && foliot_world_get_end(session->world, NULL)) {
+        foliot__update_begin(&game->writer, game->now.slots_max, emit_end, session);
         foliot__write_end(&game->writer,
                           session->world); // peers that step are dismissed before they come so far
-    foliot__update_finish(&game->writer, false);
+        foliot__update_finish(&game->writer, false);
+    }
     show_delayed(session);
 }
 
@@ -248,7 +268,8 @@ void foliot__updates_greet(foliot__session *session, const foliot__peer *peer)
     foliot__game *game = &session->game;
     greeting g = {.session = session, .peer = peer};
     foliot__update_begin(&game->writer, game->now.slots_max, emit_full, &g);
-    foliot__update_state(&game->writer, is_behind(session, peer) ? &game->shown : &game->now);
+    if (peer->watches)
+        foliot__update_state(&game->writer, is_behind(session, peer) ? &game->shown : &game->now);
     foliot__update_finish(&game->writer, !g.begun);
 }
 

@@ -51,9 +51,11 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     w->snapshot_hz = session->pace_hz / session->snapshot_every;
     w->format = session->format;
     w->scene_bytes = (uint32_t)session->scene_length;
-    w->fingerprint = session->lockstep ? session->lockstep->fingerprint : server->fingerprint;
-    w->lockstep = session->lockstep != NULL;
-    w->input_delay = session->lockstep ? session->lockstep->input_delay : 0;
+    w->fingerprint = session->has_fingerprint ? session->fingerprint : server->fingerprint;
+    w->lockstep = peer->kind == FOLIOT__KIND_STEPPER;
+    w->input_delay = session->input_delay;
+    w->watchable = session->world != NULL;
+    w->kind_reason = peer->wanted_reason;
 }
 
 void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
@@ -63,14 +65,11 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
     write_welcome(server, peer, &m);
     peer->welcomed_ns = server->now_ns;
     foliot__server_send_twice(server, peer->id, &m);
-    if (!peer->session->lockstep)
-        foliot__fanout_greet(peer->session, peer);
+    foliot__kind_open(peer->session, peer, peer->kind);
     foliot__server_send(server, peer->id, &m);
     send_players(server, peer->session, peer->id);
     foliot__updates_greet(peer->session, peer);
     server->bulk_waits = true;
-    if (peer->session->scene_length == 0) // nothing is sent before a state
-        peer->lockstep.begun_ns = server->now_ns;
 }
 
 // A peer that sends its hello again has not received the welcome.
@@ -105,8 +104,12 @@ void foliot__session_welcome_awaiting(foliot__session *s)
         foliot__peer *peer = &server->peers[i];
         if (peer->state != FOLIOT__PEER_AWAITING || peer->session != s)
             continue;
-        if (token_recorded(s, &s->players[peer->player]))
+        bool recorded = !peer->awaits_token || token_recorded(s, &s->players[peer->player]);
+        if (recorded && foliot__kind_make_machinery(s, peer->kind) == FOLIOT_STATUS_OK)
             foliot__peer_welcome(server, peer);
+        else if (recorded)
+            foliot__peer_drop(server, peer, FOLIOT__REFUSE_BUSY,
+                              "there is no memory for what it needs");
         else
             s->awaiting = true;
     }

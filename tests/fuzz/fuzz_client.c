@@ -159,6 +159,7 @@ static foliot__message honest_welcome(const true_scene *s, bool lockstep, uint64
     w->format = s->format;
     w->scene_bytes = (uint32_t)s->length;
     w->lockstep = lockstep;
+    w->watchable = true;
     w->player = lockstep && s->scene.players.limit == 0 ? FOLIOT__NO_PLAYER : 0;
     return m;
 }
@@ -186,6 +187,7 @@ static void say_welcome(game *g)
     if (flags & 128) {
         w->player = (uint32_t)number(g);
         w->input_delay = (uint32_t)number(g);
+        w->watchable = w->input_delay & 1;
         w->format.rotates = byte(g) & 1;
         w->format.spins = byte(g) & 1;
         w->format.damping = (uint32_t)number(g);
@@ -250,6 +252,13 @@ static void say_small(game *g)
         m.kind = FOLIOT__BYE;
         strcpy(m.as.bye.sentence, "bye");
         break;
+    case 7:
+        m.kind = FOLIOT__KIND;
+        m.as.kind.kind = byte(g) % 3;
+        m.as.kind.reason = byte(g) % (FOLIOT__KIND_IMPOSSIBLE + 1);
+        m.as.kind.tick = number(g);
+        m.as.kind.sequence = (uint32_t)number(g);
+        break;
     default:
         m.kind = FOLIOT__PLAYER;
         m.as.player.player = (uint32_t)number(g);
@@ -305,6 +314,7 @@ static void say_state(game *g)
     p->tick = flags & 8 ? number(g) : (uint64_t)which * STATE_TICKS;
     p->players = flags & 16 ? (uint32_t)number(g) : g->scene->scene.players.limit;
     p->total = flags & 32 ? (uint32_t)number(g) : (uint32_t)length;
+    p->state_bytes = which & 1 && flags & 128 ? (uint32_t)number(g) : p->total;
     uint32_t parts = flags & 1 ? byte(g) : UINT32_MAX;
     for (size_t at = flags & 64 ? word(g) % length : 0; at < length && parts > 0;
          at += p->length, parts--) {

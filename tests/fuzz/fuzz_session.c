@@ -369,6 +369,8 @@ static void say_hello(game *g, connection *c, uint8_t what, script *b)
     }
     if (flags & 64)
         ((uint8_t *)&h->token)[token % sizeof h->token] ^= (uint8_t)(1 + next(b));
+    if (flags & 128)
+        h->kind = next(b) % 3;
     send_message(g, c, what, &m);
 }
 
@@ -408,6 +410,7 @@ static void say_lockstep(game *g, const connection *c, script *b)
     p.back = flags & 32 ? next_number(b, 2) : 0;
     p.sent_ms = (uint16_t)next_number(b, 2);
     p.shown = (uint16_t)(p.sent_ms * 40503u);
+    p.state = (uint8_t)(flags & 4 ? next(b) : c->keyframe_tick);
     block.ticks = p.ticks = flags & 64 ? 1 + next(b) % 16 : 0;
     block.count = 0;
     for (uint32_t i = 0; i < p.ticks && flags & 128; i++, block.count++) {
@@ -460,6 +463,17 @@ static void say_order(game *g, const connection *c, uint8_t what, script *b)
         send_message(g, c, what, &m);
 }
 
+// Wishes to be another kind, and says that it is.
+static void say_kind(game *g, const connection *c, uint8_t what, script *b)
+{
+    foliot__message m = {.kind = FOLIOT__KIND};
+    uint8_t flags = next(b);
+    m.as.kind.kind = flags % 3;
+    m.as.kind.reason = flags & 64 ? FOLIOT__KIND_READY : (flags >> 2) % 8;
+    m.as.kind.tick = next_number(b, 4);
+    send_message(g, c, what, &m);
+}
+
 // Goodbye, and what only a server says.
 static void say_other(game *g, const connection *c, uint8_t what, script *b)
 {
@@ -493,7 +507,8 @@ enum {
     OTHER,
     STORM,
     COPY,
-    ORDER
+    ORDER,
+    KIND
 };
 
 static void act(game *g, uint8_t what, uint8_t whom, script b)
@@ -532,6 +547,9 @@ static void act(game *g, uint8_t what, uint8_t whom, script b)
         break;
     case ORDER:
         say_order(g, c, what, &b);
+        break;
+    case KIND:
+        say_kind(g, c, what, &b);
         break;
     case STORM: // in and out, as fast as there are ticks
         for (uint32_t n = 0; n < 1u + whom % 32 && !without_storm; n++) {

@@ -6,8 +6,10 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "fake_server.h"
+#include "recording/keyframe_codec.h"
 #include "status.h"
 #include "wire/session_state.h"
 
@@ -94,6 +96,41 @@ static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **st
     (void)state;
     check_refused_for_memory(1 << 20, 0);
     check_refused_for_memory(0, FOLIOT_CONSTRAINTS_MAX);
+}
+
+// Of zeros: a few kilobytes hold 64 MiB of them, and the world has some.
+static void a_state_of_some_bytes_does_not_become_gigabytes(void **state)
+{
+    (void)state;
+    enum { CLAIMED = 64 << 20 };
+    fake_scene *m = fake_scene_create("small", 2);
+    foliot__keyframe_encoder encoder = {0};
+    uint8_t *zeros = calloc(1, CLAIMED);
+    assert_non_null(zeros);
+    size_t length = foliot__keyframe_compress(&encoder, zeros, CLAIMED);
+    free(zeros);
+    assert_in_range(length, 1, FOLIOT__SCENE_PART_BYTES);
+    fake_server s = fake_server_open(false);
+    foliot__message in = fake_server_welcome((uint32_t)m->length, 4, true),
+                    part = {.kind = FOLIOT__KEYFRAME_PART};
+    part.as.keyframe_part = (foliot__keyframe_part){.players = m->scene.players.limit,
+                                                    .total = (uint32_t)length,
+                                                    .state_bytes = CLAIMED,
+                                                    .bytes = encoder.packed,
+                                                    .length = (uint32_t)length};
+    fake_server_send(&s, &in);
+    fake_server_send_scene(&s, m->bytes, m->length, m->length);
+    struct rusage before, after;
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    fake_server_send(&s, &part);
+    fake_server_run(&s, 0.1);
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    check_below((double)(after.ru_minflt - before.ru_minflt), 4096); // pages: 16 MiB
+    assert_int_equal(foliot_client_get_state(s.client), FOLIOT_CLIENT_REFUSED);
+    assert_non_null(strstr(foliot_client_get_reason(s.client), "does not fit"));
+    fake_server_close(&s);
+    foliot__keyframe_encoder_free(&encoder);
+    fake_scene_destroy(m);
 }
 
 static void a_scene_that_is_announced_takes_no_memory_before_it_comes(void **state)
@@ -241,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_packets_do_not_become_gigabytes_of_snapshots),
         cmocka_unit_test(a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes),
+        cmocka_unit_test(a_state_of_some_bytes_does_not_become_gigabytes),
         cmocka_unit_test(a_scene_that_is_announced_takes_no_memory_before_it_comes),
         cmocka_unit_test(a_world_of_a_hundred_thousand_bodies_is_shown),
         cmocka_unit_test(updates_that_wait_take_bounded_memory),

@@ -247,8 +247,10 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     length += head;
     fake_server_send(&s, &m);
     fake_server_send_scene(&s, scene->bytes, scene->length, scene->length);
-    part.as.keyframe_part = (foliot__keyframe_part){
-        .players = scene->scene.players.limit, .total = (uint32_t)length, .bytes = saved};
+    part.as.keyframe_part = (foliot__keyframe_part){.players = scene->scene.players.limit,
+                                                    .total = (uint32_t)length,
+                                                    .bytes = saved,
+                                                    .state_bytes = (uint32_t)length};
     for (size_t at = 0; at < length; at += part.as.keyframe_part.length) {
         part.as.keyframe_part.offset = (uint32_t)at;
         part.as.keyframe_part.bytes = saved + at;

@@ -50,7 +50,7 @@ static void four_silent_spectators_do_not_bring_a_server_down(void **state)
     siege *s = begin(false);
     hostile *crammer = siege_add_hostile(s, HOSTILE_CRAMMER, false);
     siege_run(s, 1);
-    assert_true(crammer->state_whole);
+    check_gt(crammer->states_whole, 0); // it differs, and is healed meanwhile
     assert_int_equal(crammer->welcome.player, 0);
     hostile_leave(crammer, s->now_ns);
     for (unsigned i = 1; i <= 4; i++) {
@@ -138,7 +138,7 @@ static void where_there_is_no_state_newcomers_may_try_again(void **state)
     siege_run(s, 3);
     hostile *second = siege_add_hostile(s, HOSTILE_CRAMMER, false);
     siege_run(s, 1);
-    assert_true(second->state_whole);
+    check_gt(second->states_whole, 0);
     siege_close(s);
 }
 

@@ -24,7 +24,6 @@ refused "a pace that nobody keeps" 2 'from 0.01 to 100000' "$server" "$scene" --
 refused "an address of another machine" 1 'no such address' "$server" "$scene" --bind 192.0.2.1
 refused "a session's name with control characters" 2 'control characters' "$server" --session "$(printf 'a\033[31m')=$scene"
 refused "a session's name that is too long" 2 'at most 63 bytes' "$server" --session "$(printf '%070d' 0)=$scene"
-refused "an input delay where nothing is delayed" 2 'lockstep' "$server" "$scene" --port 0 --no-record --input-delay 2
 refused "a file's name that would be cut" 2 '511 bytes' "$server" "$scene" --port 0 --record "$(printf '%0600d' 0)"
 refused "a key of an impairment twice" 2 'once' "$server" "$scene" --port 0 --no-record --impair loss=1%,loss=2%
 refused "--help with a value" 2 'takes no value' "$server" "$scene" --help=1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a build that rounds otherwise is refused at the door of a lockstep session, and found out at once if it comes in by
-# force, while the others play on. The client is linked with objects compiled with contraction.
+# Goal: a build that rounds otherwise watches where others step, and is found out at once if it comes in by force, while the
+# others play on. A planted fault is found and healed. The client is linked with objects compiled with contraction.
 set -u
 . "$(dirname "$0")/setup.sh"
 # FILE TRIPS: of a client's JSON; how many ticks after the first that differed, or its own arrival, the server's log tells of it: at
@@ -10,7 +10,7 @@ noticed() {
     awk -v round_trip="$(field round_trip_ms "$1")" -v trips="$2" '
         function number(key) { match($0, "\"" key "\":[0-9]+"); return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0 }
         /"event":"joined"/ { joined[number("player")] = number("tick") }
-        /"event":"diverged"/ {
+        /"event":"diverged"/ && !seen { # the server heals a peer, and one that computes otherwise differs again
             came = joined[number("player")]
             first = number("value") + 1
             late = number("tick") - (first > came ? first : came)
@@ -24,12 +24,18 @@ host "$scenes/spacewar.yaml" --no-record --log-format json
 "$client" 127.0.0.1:$port --bot random --seconds 3 --perturb 90:rock-4:velocity.y:3 --impair delay=50ms --json >planted.out 2>planted.log
 stop
 ok "a planted fault is noticed within a tick and a round trip" noticed planted.out 1
+ok "the report names tick, stage, body and field" grep -qE \
+    '"first_bad_tick":90,"stage":"[a-z]+","body":"rock-4","field":"velocity.y","ulps":3' server.log
+ok "its client is given the server's state, and steps again" every heals '== 1' planted.out
+ok "as the log says" grep -q '"event":"healed"' server.log
 rm -f spacewar-divergence-*
 
 if can_fuse; then
     ok "a client is built with contraction on" fused client
     host "$scenes/spacewar.yaml" --record match.foliot --log-format json
-    exits "it is refused by its fingerprint" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1
+    ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --json >watched.out 2>watched.log
+    ok "it watches, by its fingerprint" grep -q '"kind":"watcher"' watched.out
+    ok "and the server says why" grep -q 'computes differently' server.log
     "$client" 127.0.0.1:$port --bot random --seconds 6 --json >ada.out 2>ada.log &
     ada=$!
     pids="$pids $ada"
@@ -47,10 +53,11 @@ if can_fuse; then
     ok "the server's state verifies" "$replay" verify spacewar-divergence-*-server.foliot
     ok "the session's recording verifies" "$replay" verify match.foliot
     host "$scenes/ragdolls.yaml" --no-record
-    exits "whose bodies have other inertia cannot begin, and says why" 5 'does not fit' \
-        ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
+    ./client-fused 127.0.0.1:$port --bot idle --seconds 2 --force --json >unfit.out 2>unfit.log
+    ok "whose bodies have other inertia cannot begin, and watches" grep -q '"kind":"watcher"' unfit.out
     stop
     host "$scenes/spacewar.yaml" --no-record --no-force
-    exits "a server that wants nobody by force has none" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
+    ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force --json >unforced.out 2>unforced.log
+    ok "a server that wants nobody by force lets it watch" grep -q '"kind":"watcher"' unforced.out
     stop
 fi

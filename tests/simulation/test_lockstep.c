@@ -78,12 +78,14 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     assert_int_equal(told.divergence.expected, found->divergence.expected);
     check_gt(told.before_bytes, 0);
     check_gt(told.after_bytes, 0);
-    // Nobody was disconnected, and the others are not concerned.
+    // Nobody was disconnected, and the others are not concerned. It was given the server's state.
     assert_int_equal(foliot_client_get_state(a->clients[bad]), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(arena_seen(a, 0).divergences, 0);
     check_gt(arena_seen(a, 0).ticks_compared, 650);
     assert_true(arena_agrees(a, 0));
-    assert_false(arena_agrees(a, bad));
+    assert_true(arena_agrees(a, bad));
+    assert_int_equal(arena_counted(a)->heals, 1);
+    assert_int_equal(arena_seen(a, bad).heals, 1);
     arena_destroy(a);
 }
 
@@ -345,7 +347,7 @@ static void junk_ends_the_connection(void **state)
     arena_destroy(a);
 }
 
-static void another_fingerprint_stays_out_unless_forced(void **state)
+static void another_fingerprint_watches_unless_forced(void **state)
 {
     (void)state;
     for (int refuses = 0; refuses < 2; refuses++) {
@@ -357,13 +359,18 @@ static void another_fingerprint_stays_out_unless_forced(void **state)
         config.forces = true;
         unsigned in = arena_join(a, "delay=5ms", &config);
         arena_run(a, 2);
-        assert_int_equal(foliot_client_get_state(a->clients[out]), FOLIOT_CLIENT_REFUSED);
-        assert_true(foliot_client_get_fingerprint_refused(a->clients[out]));
-        assert_non_null(strstr(foliot_client_get_reason(a->clients[out]), "fingerprint"));
-        assert_int_equal(foliot_client_get_state(a->clients[in]),
-                         refuses ? FOLIOT_CLIENT_REFUSED : FOLIOT_CLIENT_PLAYING);
+        assert_int_equal(foliot_client_get_state(a->clients[out]), FOLIOT_CLIENT_PLAYING);
+        assert_int_equal(foliot_client_get_kind(a->clients[out]), FOLIOT_PEER_WATCHER);
+        assert_int_equal(foliot_client_get_kind(a->clients[in]),
+                         refuses ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER);
+        check_gt(arena_seen(a, out).snapshots_received, 100);
         if (!refuses)
             assert_true(arena_agrees(a, in));
+        assert_int_equal(foliot_client_set_kind(a->clients[out], FOLIOT_PEER_STEPPER),
+                         FOLIOT_STATUS_OK);
+        arena_run(a, 1);
+        assert_int_equal(foliot_client_get_kind(a->clients[out]), FOLIOT_PEER_WATCHER);
+        assert_int_equal(arena_counted(a)->kind_changes_refused, 1);
         arena_destroy(a);
     }
 }
@@ -376,9 +383,8 @@ static foliot_status restores_nothing(void *self, const void *bytes, size_t leng
     return FOLIOT_STATUS_CORRUPT;
 }
 
-// A build let in by force whose bodies have other inertia, say: it ends with a sentence, before its
-// first tick.
-static void who_cannot_begin_from_the_state_says_so(void **state)
+// A build let in by force whose bodies have other inertia, say: it watches, before its first tick.
+static void who_cannot_begin_from_the_state_watches(void **state)
 {
     (void)state;
     arena *a = arena_create(NULL);
@@ -389,10 +395,9 @@ static void who_cannot_begin_from_the_state_says_so(void **state)
     arena_bot(a, "delay=5ms");
     unsigned unfit = arena_join(a, "delay=5ms", &config);
     arena_run(a, 2);
-    assert_int_equal(foliot_client_get_state(a->clients[unfit]), FOLIOT_CLIENT_REFUSED);
-    assert_true(foliot_client_get_fingerprint_refused(a->clients[unfit]));
-    assert_non_null(strstr(foliot_client_get_reason(a->clients[unfit]), "does not fit"));
-    assert_int_equal(arena_counted(a)->byes, 1);
+    assert_int_equal(foliot_client_get_kind(a->clients[unfit]), FOLIOT_PEER_WATCHER);
+    assert_true(arena_watches(a, unfit));
+    assert_int_equal(arena_counted(a)->byes, 0);
     assert_true(arena_agrees(a, 0));
     arena_destroy(a);
 }
@@ -415,8 +420,8 @@ int main(void)
         cmocka_unit_test(a_lie_now_and_then_is_forgiven),
         cmocka_unit_test(an_answer_that_nobody_asked_for_is_unexpected),
         cmocka_unit_test(junk_ends_the_connection),
-        cmocka_unit_test(another_fingerprint_stays_out_unless_forced),
-        cmocka_unit_test(who_cannot_begin_from_the_state_says_so),
+        cmocka_unit_test(another_fingerprint_watches_unless_forced),
+        cmocka_unit_test(who_cannot_begin_from_the_state_watches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,8 @@ static void expect_input(capture *c, const uint8_t *bytes, size_t length)
     fprintf(c->expected, " %u ", p.behind);
     for (int i = 0; i < 8; i++)
         fprintf(c->expected, "%02x", (unsigned)(p.digests >> 8 * i & 255));
-    fprintf(c->expected, " %u %u %u %u %u\n", p.ahead, p.sent_ms, p.shown, p.back, p.ticks);
+    fprintf(c->expected, " %u %u %u %u %u %u\n", p.ahead, p.sent_ms, p.shown, p.state, p.back,
+            p.ticks);
     expect_block(c, p.block, p.block_length, p.ticks, p.acks.next + p.ahead + 1 - p.back - p.ticks);
 }
 
@@ -142,9 +143,9 @@ static bool expect_control(capture *c, const foliot__message *m)
     case FOLIOT__KEYFRAME_PART:
         for (uint32_t i = 0; i < m->as.keyframe_part.length; i++)
             sum += m->as.keyframe_part.bytes[i];
-        fprintf(c->expected, "control 7 %" PRIu64 " %u %u %u %u %u\n", m->as.keyframe_part.tick,
+        fprintf(c->expected, "control 7 %" PRIu64 " %u %u %u %u %u %u\n", m->as.keyframe_part.tick,
                 m->as.keyframe_part.players, m->as.keyframe_part.offset, m->as.keyframe_part.total,
-                m->as.keyframe_part.length, sum);
+                m->as.keyframe_part.state_bytes, m->as.keyframe_part.length, sum);
         return true;
     case FOLIOT__TICKS_PART:
         fprintf(c->expected, "control 8 %" PRIu64 " %u\n", m->as.ticks_part.first,
@@ -165,6 +166,10 @@ static bool expect_control(capture *c, const foliot__message *m)
     case FOLIOT__DIVERGED:
         expect_diverged(c, &m->as.diverged);
         return true;
+    case FOLIOT__KIND:
+        fprintf(c->expected, "control 25 %u %" PRIu64 " %u %u\n", m->as.kind.kind, m->as.kind.tick,
+                m->as.kind.sequence, m->as.kind.reason);
+        return true;
     default:
         return false;
     }
@@ -179,7 +184,8 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
         delivery == FOLIOT_DELIVERY_RELIABLE || foliot__message_is_control(bytes, length);
     if (control)
         assert_int_equal(foliot__message_decode(bytes, length, &m), FOLIOT_STATUS_OK);
-    if (control && !expect_control(c, &m))
+    bool watched = !control && bytes[0] <= FOLIOT__STATUS_PACKET; // of section 3 and 4
+    if (watched || (control && !expect_control(c, &m)))
         return;
     if (!control)
         expect_packet(c, bytes, length);
@@ -192,7 +198,7 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
 
 // -- a session with all that there is
 
-// Loss, two players one of whom diverges, a late spectator.
+// Loss, two players one of whom diverges and is healed, a late spectator.
 static void play(capture *c, FILE *truth)
 {
     arena_options options = {.tap = take, .tap_user = c};
@@ -264,7 +270,7 @@ static void a_second_reader_finds_what_was_sent(void **state)
     fclose(truth);
     fclose(c.packets);
     fclose(c.expected);
-    static const unsigned kinds[] = {7, 8, 9, 10, 11, 12, 19, 20, 21, 26};
+    static const unsigned kinds[] = {7, 8, 9, 10, 11, 12, 19, 20, 21, 25, 26};
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         check_gt(c.seen[kinds[i]], 0);
     snprintf(command, sizeof command, "cat %s %s | " READER " > %s", names[0], names[1], names[3]);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // test_lockstep_spectators.c: who comes late to a lockstep session, to play or to look on: from a
-// saved state and the inputs since, any number, and nobody who plays waits for them.
+// saved state and the inputs since, any number, and nobody who plays waits for them. (Spectators
+// who are behind step only what has no snapshots: of a world they watch,
+// tests/simulation/test_mixed.c.)
 #include "check.h"
 
 #include "arena.h"
+#include "chain.h"
 
 static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
 {
@@ -34,7 +37,7 @@ static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
 static void spectators_see_what_was_and_stall_nobody(void **state)
 {
     (void)state;
-    arena_options options = {.spectator_delay_s = 5};
+    arena_options options = {.spectator_delay_s = 5, .kind = chain_kind(CHAIN_NO_FAULT)};
     arena *a = arena_create(&options);
     arena_bot(a, "delay=20ms");
     arena_bot(a, "delay=30ms");
@@ -67,7 +70,7 @@ static void a_hundred_spectators_stall_nobody(void **state)
     (void)state;
     static const char *const networks[] = {"delay=20ms,loss=2%", "delay=80ms,jitter=0-60ms,loss=5%",
                                            "delay=400ms,loss=20%", "loss=30%,burst=4,delay=10ms"};
-    arena_options options = {.spectator_delay_s = 2};
+    arena_options options = {.spectator_delay_s = 2, .kind = chain_kind(CHAIN_NO_FAULT)};
     arena *a = arena_create(&options);
     a->step_ns = 4000000;
     arena_bot(a, "delay=20ms");

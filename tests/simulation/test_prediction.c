@@ -432,7 +432,7 @@ static void early_inputs_are_for_players(void **state)
 {
     (void)state;
     const uint8_t ask[] = {FOLIOT__EARLY_PACKET, 0};
-    arena *a = arena_create(&(arena_options){.spectator_delay_s = 2});
+    arena *a = arena_create(&(arena_options){0});
     arena_bot(a, "delay=20ms");
     arena_bot(a, "delay=20ms");
     unsigned spectator = arena_spectator(a, "delay=20ms");

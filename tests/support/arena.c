@@ -10,6 +10,8 @@
 #include "seed_wire.h"
 #include "status.h"
 
+#define ARENA_PLAYERS_MAX 64
+
 static const double spawns[4][3] = {{0, 0, 0}, {5, 0.1, 0}, {0.3, 7, 0}, {4, 4, 4.7}};
 
 static void must(foliot_status status)
@@ -74,7 +76,7 @@ static void open_session(arena *a, const arena_options *options)
                                      .refuses_forced = options->refuses_forced,
                                      .rules = a->rules};
     if (options->kind) {
-        must(foliot_simulation_create(options->kind, "", 0, &a->simulation));
+        must(foliot_simulation_create(options->kind, "\7", 1, &a->simulation));
         session.simulation = &a->simulation;
         session.player_limit = a->scene.players.limit;
     } else {
@@ -176,6 +178,8 @@ unsigned arena_join(arena *a, const char *network, const foliot_client_config *g
     config.transport = a->wires[i];
     if (!config.simulation && (config.fingerprint.high | config.fingerprint.low) == 0)
         config.fingerprint = a->fingerprint;
+    if (a->options.kind && !config.simulation)
+        config.simulation = a->options.kind;
     config.port = 7777;
     must(foliot_client_create(&config, a->now_ns, &a->clients[i]));
     a->bots[i] = !config.spectates;
@@ -185,6 +189,13 @@ unsigned arena_join(arena *a, const char *network, const foliot_client_config *g
 unsigned arena_bot(arena *a, const char *network)
 {
     foliot_client_config config = foliot_client_config_default();
+    return arena_join(a, network, &config);
+}
+
+unsigned arena_kind(arena *a, const char *network, foliot_peer_kind kind)
+{
+    foliot_client_config config = foliot_client_config_default();
+    config.kind = kind;
     return arena_join(a, network, &config);
 }
 
@@ -214,6 +225,17 @@ uint64_t arena_tick(const arena *a)
                               : foliot_world_get_tick(foliot_server_get_world(a->server, "main"));
 }
 
+static void remember_snapshot(arena *a, uint64_t tick)
+{
+    foliot_snapshot_body bodies[ARENA_BODIES + 200 + ARENA_PLAYERS_MAX];
+    foliot_snapshot snapshot = {.bodies = bodies, .capacity = sizeof bodies / sizeof *bodies};
+    foliot_snapshot_format format = foliot_snapshot_format_default(&a->scene);
+    if (format.bodies_max > snapshot.capacity)
+        return; // a scene of a test that compares none
+    must(foliot_snapshot_quantise(&format, foliot_server_get_world(a->server, "main"), &snapshot));
+    a->snapshots[tick % ARENA_HISTORY] = foliot_snapshot_get_digest(&snapshot);
+}
+
 static void remember(arena *a)
 {
     uint64_t tick = arena_tick(a);
@@ -222,6 +244,8 @@ static void remember(arena *a)
             a->simulation.self
                 ? foliot_simulation_get_digest(&a->simulation)
                 : foliot_world_get_digest(foliot_server_get_world(a->server, "main"));
+    if (tick != a->seen_tick && !a->simulation.self)
+        remember_snapshot(a, tick);
     a->seen_tick = tick;
 }
 
@@ -245,6 +269,22 @@ static void update(arena *a, unsigned i)
         a->most_steps[i] = steps;
 }
 
+static void sample(arena *a)
+{
+    foliot_sample sample;
+    if (!a->options.clock || a->now_ns - a->sampled_ns < 16000000u)
+        return;
+    a->sampled_ns = a->now_ns;
+    for (unsigned i = 0; i < a->client_count; i++) {
+        if (foliot_client_sample(a->clients[i], a->now_ns, &sample) != FOLIOT_STATUS_OK) {
+            a->unshown[i] += a->shown[i] > 0;
+            continue;
+        }
+        a->backwards += sample.render_tick < a->shown[i];
+        a->shown[i] = sample.render_tick;
+    }
+}
+
 void arena_run(arena *a, double seconds)
 {
     foliot_server_event event;
@@ -261,6 +301,7 @@ void arena_run(arena *a, double seconds)
         }
         for (unsigned i = 0; i < a->client_count; i++)
             update(a, i);
+        sample(a);
     }
 }
 
@@ -277,6 +318,12 @@ bool arena_agrees(const arena *a, unsigned client)
     uint64_t tick = foliot_simulation_get_tick(simulation);
     return foliot_digest_equal(foliot_simulation_get_digest(simulation),
                                a->history[tick % ARENA_HISTORY]);
+}
+
+bool arena_watches(const arena *a, unsigned client)
+{
+    foliot_client_statistics seen = arena_seen(a, client);
+    return foliot_digest_equal(seen.digest, a->snapshots[seen.newest_tick % ARENA_HISTORY]);
 }
 
 const foliot_server_counters *arena_counted(const arena *a)

@@ -20,11 +20,12 @@ typedef struct arena_options {
     uint32_t input_delay;
     double spectator_delay_s;
     bool refuses_forced;
+    bool snapshots;                     // clients watch unless they wish to step
+    bool clock;                         // clients sample, every 16 ms
     const char *record;                 // NULL: no recording
     const char *server_network;         // NULL: none
     const foliot_simulation_kind *kind; // instead of our world, made of no setup
     const foliot_scene *scene;          // instead of its own; lent
-    bool snapshots;                     // no lockstep
     const foliot_rules_kind *rules;     // with them the scene has a prototype and takes commands
     // Everything that anyone sends, before it is lost: `from` is a client, or ARENA_SERVER. NULL:
     // none.
@@ -56,10 +57,15 @@ typedef struct arena {
     bool asleep[ARENA_CLIENTS];         // is not updated
     uint64_t most_steps[ARENA_CLIENTS]; // in one update
     foliot_simulation simulation;       // the server's, if it is not our world
-    uint64_t next_ns[ARENA_CLIENTS];    // when the bot changes its mind
+    uint64_t sampled_ns;
+    double shown[ARENA_CLIENTS];     // render ticks
+    uint64_t unshown[ARENA_CLIENTS]; // samples that there were not, after the first
+    uint64_t backwards;              // samples before the one before
+    uint64_t next_ns[ARENA_CLIENTS]; // when the bot changes its mind
     foliot__rng rng;
     unsigned client_count;
     foliot_digest history[ARENA_HISTORY]; // of the server's state, by tick
+    foliot_digest snapshots[ARENA_HISTORY];
     uint64_t seen_tick;
     uint64_t now_ns, step_ns;
     uint64_t told[FOLIOT_SERVER_EVENT_KINDS]; // events of the server, by kind
@@ -73,6 +79,7 @@ void arena_destroy(arena *a);
 // The config that arena_join takes; `network` as in foliot_impairment_parse, both ways.
 unsigned arena_join(arena *a, const char *network, const foliot_client_config *config);
 unsigned arena_bot(arena *a, const char *network);
+unsigned arena_kind(arena *a, const char *network, foliot_peer_kind kind); // a bot
 unsigned arena_spectator(arena *a, const char *network);
 void arena_run(arena *a, double seconds);
 foliot_client_statistics arena_seen(const arena *a, unsigned client);
@@ -82,6 +89,8 @@ uint64_t arena_tick(const arena *a); // the server's
 const foliot_server_counters *arena_counted(const arena *a);
 // The server has heard no lie, no nonsense, and of no divergence.
 bool arena_is_honest(const arena *a);
+// Whether the client's newest snapshot is what the server's state was.
+bool arena_watches(const arena *a, unsigned client);
 // Whether the client's state equals the server's at that tick.
 bool arena_agrees(const arena *a, unsigned client);
 

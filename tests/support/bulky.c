@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
+
 typedef struct bulky {
     uint64_t tick, sum;
 } bulky;
@@ -40,12 +42,26 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     return FOLIOT_STATUS_OK;
 }
 
+// Bytes that no compression makes fewer.
+static const uint8_t *noise(void)
+{
+    static uint8_t bytes[BULKY_BYTES];
+    static bool made;
+    uint64_t seed = 42;
+    for (size_t at = 0; !made && at + 8 <= sizeof bytes; at += 8) {
+        uint64_t word = foliot__splitmix64(&seed);
+        memcpy(bytes + at, &word, sizeof word);
+    }
+    made = true;
+    return bytes;
+}
+
 static size_t save(const void *self, void *bytes, size_t capacity)
 {
     if (refuses)
         return SIZE_MAX;
     if (capacity >= BULKY_BYTES) {
-        memset(bytes, 42, BULKY_BYTES);
+        memcpy(bytes, noise(), BULKY_BYTES);
         memcpy(bytes, self, sizeof(bulky));
     }
     return BULKY_BYTES;

@@ -98,6 +98,7 @@ static void take_state(hostile *h, const foliot__keyframe_part *part)
     h->state_bytes = part->total;
     h->state_have = part->offset + part->length;
     h->state_whole = h->state_have == part->total;
+    h->states_whole += h->state_whole;
     bool acknowledges = h->kind == HOSTILE_LIAR || h->kind == HOSTILE_CRAMMER ||
                         h->kind == HOSTILE_DEAF || h->kind == HOSTILE_HOARDER;
     if (acknowledges && (h->state_whole || h->state_have - h->state_said >= ACKNOWLEDGE_BYTES))
@@ -202,6 +203,7 @@ static void lie(hostile *h, uint64_t now_ns)
         return;
     say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->next,
                                      .digests = foliot__splitmix64(&h->salt),
+                                     .state = (uint8_t)h->state_tick,
                                      .sent_ms = (uint16_t)(now_ns / 1000000)});
 }
 
@@ -226,6 +228,7 @@ static void cram(hostile *h, uint64_t now_ns)
         FOLIOT_ASSERT(length != SIZE_MAX);
         say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->next,
                                          .ahead = ahead + block.ticks - 1,
+                                         .state = (uint8_t)h->state_tick,
                                          .sent_ms = (uint16_t)(now_ns / 1000000),
                                          .ticks = block.ticks,
                                          .block = bytes,
@@ -240,6 +243,7 @@ static void hoard(hostile *h, uint64_t now_ns)
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX - 64];
     bool bursts = now_ns / 1000000000u != h->burst && h->state_whole && h->next > 8;
     foliot__lockstep_input packet = {.acks.next = (uint32_t)h->next,
+                                     .state = (uint8_t)h->state_tick,
                                      .sent_ms = (uint16_t)(now_ns / 1000000)};
     if (bursts) {
         h->burst = now_ns / 1000000000u;
@@ -289,6 +293,7 @@ void hostile_update(hostile *h, uint64_t now_ns)
             lie(h, now_ns);
         else if (h->kind == HOSTILE_DEAF && h->state_whole)
             say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->state_tick,
+                                             .state = (uint8_t)h->state_tick,
                                              .sent_ms = (uint16_t)(now_ns / 1000000)});
         else if (h->kind == HOSTILE_HOARDER)
             hoard(h, now_ns);

@@ -38,7 +38,7 @@ typedef struct hostile {
     bool state_whole;
     uint64_t salt;
     // What came of it.
-    uint64_t welcomes, ends, questions, answered, found, packets, bytes, state_parts;
+    uint64_t welcomes, ends, questions, answered, found, packets, bytes, state_parts, states_whole;
     foliot__refuse refused; // the last
 } hostile;
 

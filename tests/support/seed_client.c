@@ -120,6 +120,9 @@ static void begin_life(seed_run *run, seed_caller *c)
     config.input_hz = c->plan->input_hz;
     config.predicts = c->plan->predicts;
     config.input_delay = c->plan->input_delay;
+    config.kind = (foliot_peer_kind)c->plan->peer_kind;
+    c->faulted = false;
+    c->heals = c->kind_changes = 0;
     config.fingerprint = run->resources->fingerprint;
     FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) ==
                   FOLIOT_STATUS_OK);
@@ -405,11 +408,15 @@ static void check_decodes(seed_run *run, seed_caller *c, const foliot_client_sta
 {
     uint64_t undecodable = seen->snapshots_without_baseline;
     bool settled = c->playing && run->now_ns > c->playing_ns + APPLIED_NS &&
+                   run->now_ns > c->settled_ns && seen->kind_changes == c->kind_changes &&
                    seed_plan_calm(run->plan, c->plan);
     if (settled && undecodable > c->undecodable)
         seed_fail(run, "client %u: a snapshot came against a baseline that it does not have",
                   c->index);
     c->undecodable = undecodable;
+    if (seen->kind_changes != c->kind_changes) // deltas may overtake the first of them
+        c->settled_ns = run->now_ns + APPLIED_NS;
+    c->kind_changes = seen->kind_changes;
 }
 
 static bool any_within(const seed_gap *gaps, uint32_t count, uint64_t from_ns, uint64_t to_ns)
@@ -500,7 +507,7 @@ static bool compare_claim(seed_run *run, seed_caller *c)
         return false;
     c->claims = false;
     run->result.tally.claims++;
-    if (known && !seed_state_matches(h, c->claim_tick, c->claim))
+    if (known && !seed_state_matches(h, c->claim_tick, c->claim_steps, c->claim))
         seed_fail(run, "client %u: its state of tick %llu is not the server's", c->index,
                   (unsigned long long)c->claim_tick);
     return true; // a tick that was never stepped before a crash has no digest to compare with
@@ -518,10 +525,11 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
         return; // it has not connected to the new server yet
     if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) ||
         (seen->digest.high | seen->digest.low) == 0 || seen->newest_tick == c->claimed_tick ||
-        c->plan->kind == SEED_SICK)
+        c->plan->kind == SEED_SICK || (c->faulted && foliot_client_get_lockstep(c->client)))
         return;
     c->claimed_tick = c->claim_tick = seen->newest_tick;
     c->claim = seen->digest;
+    c->claim_steps = foliot_client_get_lockstep(c->client);
     c->claim_era = h->era;
     c->claims = true;
     compare_claim(run, c);
@@ -550,10 +558,10 @@ static void check_prediction(seed_run *run, seed_caller *c, const foliot_client_
 {
     const foliot_simulation *predicted = foliot_client_get_predicted(c->client);
     const foliot__prediction *p = c->client->predictor.worlds;
-    if (!predicted || !foliot__prediction_holds(p) || seen->rollbacks != c->rollbacks)
+    if (!predicted || !foliot__prediction_holds(p) || seen->rollbacks != c->rollbacks || c->faulted)
         c->predicted_tick = 0;
     c->rollbacks = seen->rollbacks;
-    if (!predicted)
+    if (!predicted || c->faulted)
         return;
     uint64_t tick = foliot_simulation_get_tick(predicted);
     uint32_t most = c->client->config.rollback_ticks_max;
@@ -624,6 +632,35 @@ static void check_followed(seed_run *run, seed_caller *c, const foliot_client_st
                   foliot_client_get_reason(c->client));
 }
 
+#define HEALED_NS (8 * (uint64_t)SEED_SECOND) // in a calm network
+
+// Wishes to be the other kind now and then; and once a bit of what it steps flips.
+static void change_kind(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
+{
+    bool steps = foliot_client_get_lockstep(c->client);
+    if (c->plan->kind_hz > 0 && run->now_ns >= c->kind_ns) {
+        c->kind_ns = run->now_ns + (uint64_t)(2e9 * foliot__rng_unit(&c->rng) / c->plan->kind_hz);
+        allow_failure(foliot_client_set_kind(
+            c->client, foliot__rng_below(&c->rng, 2) ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER));
+    }
+    const foliot_simulation *simulation = foliot_client_get_simulation(c->client);
+    if (c->faulted && (seen->heals > c->heals || !steps))
+        c->faulted = false;
+    if (c->faulted && run->now_ns > c->faulted_ns + HEALED_NS && !c->unrest && !c->leaving &&
+        foliot_client_get_state(c->client) == FOLIOT_CLIENT_PLAYING && seen->reconnects == 0)
+        seed_fail(run, "client %u: has not been healed", c->index);
+    if (c->plan->fault_ns && run->now_ns >= c->plan->fault_ns && !c->faulted_ns && simulation) {
+        const foliot_hosted_world *hosted = simulation->self;
+        uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+        foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+        c->faulted = true;
+        c->faulted_ns = run->now_ns;
+        c->heals = seen->heals;
+        c->claims = false;
+        seed_log(run, "client %u: a bit flips", c->index);
+    }
+}
+
 static void update_client(seed_run *run, seed_caller *c)
 {
     foliot_client_update(c->client, seed_clock_local(&c->clock));
@@ -639,6 +676,8 @@ static void update_client(seed_run *run, seed_caller *c)
     check_followed(run, c, &seen);
     seed_game_hear(run, c);
     change_controls(run, c);
+    if (run->plan->mixed)
+        change_kind(run, c, &seen);
     if (c->plan->session < run->plan->session_count && run->hosts[c->plan->session].rules &&
         !c->leaving && !run->stopping)
         give_orders(run, c);

@@ -249,6 +249,7 @@ static void report_false_digests(foe *f)
         }
         foliot__lockstep_input packet = {.acks = {.next = (uint32_t)l->end},
                                          .digests = foliot__rng_u64(&f->c->rng),
+                                         .state = (uint8_t)l->keyframe_tick,
                                          .sent_ms = (uint16_t)(f->local_ns / 1000000u),
                                          .shown = (uint16_t)foliot__rng_u64(&f->c->rng)};
         uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];

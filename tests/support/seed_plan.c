@@ -516,6 +516,23 @@ static void draw_ends(seed_plan *plan)
     }
 }
 
+// Who steps and who watches, and who changes his mind.
+static void draw_kinds(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 63);
+    plan->mixed = draw_chance(&d, 0.4);
+    bool faults = plan->mixed && plan->crash_count == 0 && draw_chance(&d, 0.5);
+    for (uint32_t i = 0; plan->mixed && i < plan->client_count; i++) {
+        seed_client *g = &plan->clients[i];
+        g->peer_kind = below(&d, 3);
+        g->kind_hz = draw_chance(&d, 0.5) ? draw_between(&d, 0.05, 1) : 0;
+        g->fault_ns = faults && draw_chance(&d, 0.4) && g->kind <= SEED_SPECTATOR
+                          ? SEED_BEGIN_NS + ns_between(&d, 0.5, 8)
+                          : 0;
+        plan->faults |= g->fault_ns != 0;
+    }
+}
+
 seed_plan seed_plan_draw(uint64_t seed)
 {
     seed_plan plan = {.seed = seed};
@@ -548,6 +565,7 @@ seed_plan seed_plan_draw(uint64_t seed)
     draw_games(&plan);
     if (!late_return)
         draw_ends(&plan);
+    draw_kinds(&plan);
     return plan;
 }
 
@@ -575,6 +593,8 @@ bool seed_plan_calm(const seed_plan *plan, const seed_client *client)
 
 bool seed_plan_in_lockstep(const seed_plan *plan)
 {
+    if (plan->mixed)
+        return true;
     for (uint32_t i = 0; i < plan->session_count; i++) {
         if (plan->sessions[i].lockstep)
             return true;
@@ -621,6 +641,10 @@ static void print_client(const seed_plan *plan, uint32_t index, FILE *out)
         fprintf(out, "    predicts in lockstep, %u ticks of input delay\n", g->input_delay);
     if (g->kind == SEED_FOE)
         fprintf(out, "    it %s\n", schemes[g->scheme]);
+    static const char *const peer_kinds[] = {"any kind", "a watcher", "a stepper"};
+    if (plan->mixed)
+        fprintf(out, "    is %s, changes at %.2f Hz, fault at %.3f s\n", peer_kinds[g->peer_kind],
+                g->kind_hz, (double)g->fault_ns * 1e-9);
     print_network("send   ", &g->send, out);
     print_network("receive", &g->receive, out);
     for (uint32_t i = 0; i < g->life_count; i++)

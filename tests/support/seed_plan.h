@@ -88,6 +88,10 @@ typedef struct seed_client {
     double random, mutated, replayed;
     double packets_hz;
     seed_scheme scheme; // of a foe
+    // A foliot_peer_kind, how often it wishes to be the other, and when a bit of its memory flips.
+    uint32_t peer_kind;
+    double kind_hz;
+    uint64_t fault_ns;
 } seed_client;
 
 typedef struct seed_session {
@@ -135,6 +139,8 @@ typedef struct seed_plan {
     foliot__lockstep_limits limits;
     uint32_t timeout_ms, reconnect_ms, peers_max;
     bool small_queue;
+    bool mixed;     // its clients watch and step, whatever the sessions' modes
+    bool faults;    // some of them will diverge
     bool unchecked; // neither states nor recordings are compared: for a bench of the run alone
 } seed_plan;
 

@@ -207,7 +207,7 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
     for (uint32_t s = 0; s < plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
         for (uint32_t i = 0; i < SEED_ERAS; i++)
-            free(h->trace[i].digests);
+            free(h->trace[i].digests), free(h->trace[i].others);
         free(h->snapshot.bodies);
         free(h->written.bytes);
         foliot_scene_destroy(h->resumed);

@@ -75,7 +75,9 @@ void seed_resources_close(seed_resources *resources);
     X(follows)                                                                                     \
     X(messages)                                                                                    \
     X(vars)                                                                                        \
-    X(rules_again)
+    X(rules_again)                                                                                 \
+    X(kind_changes)                                                                                \
+    X(heals)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
     SEED_TALLY(SEED_TALLY_FIELD)
@@ -96,11 +98,12 @@ seed_result seed_run_plan(const seed_resources *resources, const seed_plan *plan
 // -- shared by the files of a run
 
 // Digests of the state at each tick of an era: from one start of the server, or of the session, to
-// the next. Outside of lockstep the state is quantised first.
+// the next. Outside of lockstep the state is quantised first; `others` are in lockstep.
 typedef struct seed_digests {
     uint64_t base;
     size_t count, capacity;
-    foliot_digest *digests;
+    foliot_digest *digests, *others;
+    bool lockstep; // what `digests` are
 } seed_digests;
 
 typedef struct seed_recording_bytes { // where a recording goes
@@ -196,7 +199,10 @@ typedef struct seed_caller { // a client's runtime
     uint64_t claimed_tick, claim_tick; // the last, and one that waits for the server's own step
     foliot_digest claim;
     uint32_t claim_era;
-    bool claims;
+    bool claims, claim_steps; // of what it steps
+    uint64_t kind_ns;         // of its next wish
+    bool faulted;             // a bit has flipped, and it has not been healed yet
+    uint64_t faulted_ns, heals, kind_changes, settled_ns;
     uint32_t player; // it plays; UINT32_MAX: none
     uint64_t player_tick, playing_ns,
         look_ns;          // plays that one since, plays since; the next look at how it is served
@@ -283,7 +289,7 @@ void seed_server_resume(seed_run *run);
 void seed_server_close(seed_run *run); // in order; the recordings too
 foliot_digest seed_state_digest(seed_run *run, seed_host *host,
                                 const foliot_world *world); // as clients should have it
-bool seed_state_matches(const seed_host *host, uint64_t tick, foliot_digest digest);
+bool seed_state_matches(const seed_host *host, uint64_t tick, bool steps, foliot_digest digest);
 
 // seed_client.c
 void seed_client_open(seed_run *run, uint32_t index);

@@ -22,13 +22,18 @@
 
 // -- digests of states
 
-foliot_digest seed_state_digest(seed_run *run, seed_host *h, const foliot_world *world)
+static foliot_digest digest_of(seed_run *run, seed_host *h, const foliot_world *world, bool exact)
 {
-    if (h->plan->lockstep)
+    if (exact)
         return foliot_world_get_digest(world);
     if (foliot_snapshot_quantise(&h->format, world, &h->snapshot) != FOLIOT_STATUS_OK)
         seed_fail(run, "a world does not fit its snapshot");
     return foliot_snapshot_get_digest(&h->snapshot);
+}
+
+foliot_digest seed_state_digest(seed_run *run, seed_host *h, const foliot_world *world)
+{
+    return digest_of(run, h, world, h->plan->lockstep);
 }
 
 static void remember_tick(seed_run *run, seed_host *h)
@@ -40,8 +45,10 @@ static void remember_tick(seed_run *run, seed_host *h)
         h->last_tick = tick;
         return;
     }
-    if (t->count == 0)
+    if (t->count == 0) {
         t->base = tick;
+        t->lockstep = h->plan->lockstep;
+    }
     if (tick < t->base + t->count)
         return;
     if (tick != t->base + t->count) {
@@ -52,19 +59,23 @@ static void remember_tick(seed_run *run, seed_host *h)
     if (t->count == t->capacity) {
         t->capacity = t->capacity ? 2 * t->capacity : 1024;
         t->digests = realloc(t->digests, t->capacity * sizeof *t->digests);
-        FOLIOT_ASSERT(t->digests);
+        t->others = realloc(t->others, t->capacity * sizeof *t->others);
+        FOLIOT_ASSERT(t->digests && t->others);
     }
     t->digests[t->count] = seed_state_digest(run, h, h->world);
+    if (h->plan->lockstep || run->plan->mixed)
+        t->others[t->count] = digest_of(run, h, h->world, !h->plan->lockstep);
     seed_mix(run, t->digests[t->count++].low);
     run->result.tally.ticks++;
 }
 
-bool seed_state_matches(const seed_host *host, uint64_t tick, foliot_digest digest)
+bool seed_state_matches(const seed_host *host, uint64_t tick, bool steps, foliot_digest digest)
 {
     for (uint32_t i = host->anew; i <= host->era; i++) {
         const seed_digests *t = &host->trace[i];
+        const foliot_digest *digests = steps == t->lockstep ? t->digests : t->others;
         if (tick >= t->base && tick < t->base + t->count &&
-            foliot_digest_equal(t->digests[tick - t->base], digest))
+            foliot_digest_equal(digests[tick - t->base], digest))
             return true;
     }
     return false;
@@ -582,7 +593,8 @@ static void resume_session(seed_run *run, uint32_t index)
     seed_log(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
     if (!spoilt && tick > 0)
         check_header(run, h, index);
-    if (spoilt && !seed_state_matches(h, tick, seed_state_digest(run, h, h->world)))
+    if (spoilt &&
+        !seed_state_matches(h, tick, h->plan->lockstep, seed_state_digest(run, h, h->world)))
         seed_fail(run, "session %u goes on from a state of tick %llu that never was", index,
                   (unsigned long long)tick);
     if (tick < h->ticks_lost && !spoilt)

@@ -106,8 +106,10 @@ static bool wire_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
 {
     wire *w = (wire *)transport;
     (void)now_ns;
-    if (!foliot_transport_poll(w->inner, *w->config.clock.now_ns, event))
+    uint64_t true_ns = *w->config.clock.now_ns;
+    if (!foliot_transport_poll(w->inner, true_ns, event))
         return false;
+    event->arrived_ns = seed_clock_local(&w->config.clock) - (true_ns - event->arrived_ns);
     if (event->kind == FOLIOT_TRANSPORT_RECEIVED)
         event->bytes = maybe_damaged(w, event->bytes, &event->length);
     return true;

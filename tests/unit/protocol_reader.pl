@@ -504,8 +504,8 @@ sub lockstep_input {
     my ($behind, $sum) = (varint(), take(8));
     my $digests = join '', map { sprintf '%02x', $sum >> 8 * $_ & 255 } 0 .. 7;
     check_sum($next - $behind, $sum);
-    my ($ahead, $clock, $shown, $back, $ticks) = (varint(), take(2), take(2), varint(), varint());
-    print join(' ', 'step', $next, @runs, $behind, $digests, $ahead, $clock, $shown, $back, $ticks), "\n";
+    my ($ahead, $clock, $shown, $state, $back, $ticks) = (varint(), take(2), take(2), take(1), varint(), varint());
+    print join(' ', 'step', $next, @runs, $behind, $digests, $ahead, $clock, $shown, $state, $back, $ticks), "\n";
     block($next + $ahead + 1 - $back - $ticks);
 }
 sub lockstep_status {

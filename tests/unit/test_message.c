@@ -19,7 +19,8 @@ static const foliot__hello_message sample_hello = {.protocol = FOLIOT_PROTOCOL,
                                                    .build = "gcc",
                                                    .forces = true,
                                                    .simulation = "foliot.world",
-                                                   .rules = 2};
+                                                   .rules = 2,
+                                                   .kind = FOLIOT__KIND_STEPPER};
 static const foliot__welcome sample_welcome = {
     .protocol = FOLIOT_PROTOCOL,
     .session = "arena",
@@ -36,7 +37,9 @@ static const foliot__welcome sample_welcome = {
     .fingerprint = {1, 2},
     .lockstep = true,
     .input_delay = 3,
-    .resumed = true};
+    .resumed = true,
+    .watchable = true,
+    .kind_reason = FOLIOT__KIND_FINGERPRINT};
 static const foliot__diverged sample_diverged = {.tick = 900,
                                                  .index = 3,
                                                  .expected = UINT64_MAX,
@@ -75,7 +78,7 @@ static foliot__message sample(foliot__message_kind kind)
         break;
     case FOLIOT__KEYFRAME_PART:
         m.as.keyframe_part =
-            (foliot__keyframe_part){(uint64_t)1 << 40, 4, 8192, 70000, part, sizeof part};
+            (foliot__keyframe_part){(uint64_t)1 << 40, 4, 8192, 70000, part, sizeof part, 300000};
         break;
     case FOLIOT__TICKS_PART:
         m.as.ticks_part = (foliot__ticks_part){(uint64_t)1 << 33, 90, part, sizeof part, part, 3};
@@ -108,6 +111,10 @@ static foliot__message sample(foliot__message_kind kind)
         break;
     case FOLIOT__COMMANDS:
         m.as.commands = (foliot__commands_part){(uint64_t)1 << 40, 8192, 70000, part, sizeof part};
+        break;
+    case FOLIOT__KIND:
+        m.as.kind = (foliot__kind_message){FOLIOT__KIND_WATCHER, (uint64_t)1 << 40, 70000,
+                                           FOLIOT__KIND_DIVERGED};
         break;
     default:
         m.as.bye = (foliot__bye){"until later"};
@@ -175,8 +182,10 @@ static foliot_status decoded(const uint8_t *from, size_t length, foliot__message
 static void every_message_comes_back(void **state)
 {
     (void)state;
-    for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__COMMANDS;
-         kind += kind == FOLIOT__MESSAGE ? 7 : 1) {
+    for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__KIND; kind += kind == FOLIOT__MESSAGE ? 7
+                                                                         : kind == FOLIOT__COMMANDS
+                                                                             ? 2
+                                                                             : 1) {
         foliot__message m = sample((foliot__message_kind)kind), got;
         size_t length = encoded(&m);
         assert_int_equal(decoded(bytes, length, &got), FOLIOT_STATUS_OK);
@@ -206,8 +215,10 @@ static void every_message_comes_back(void **state)
 static void a_cut_message_is_refused_at_every_byte(void **state)
 {
     (void)state;
-    for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__COMMANDS;
-         kind += kind == FOLIOT__MESSAGE ? 7 : 1) {
+    for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__KIND; kind += kind == FOLIOT__MESSAGE ? 7
+                                                                         : kind == FOLIOT__COMMANDS
+                                                                             ? 2
+                                                                             : 1) {
         foliot__message m = sample((foliot__message_kind)kind), got;
         size_t length = encoded(&m);
         for (size_t cut = 0; cut < length; cut++)

@@ -145,7 +145,7 @@ static void put_packets_of_ours(void)
     put_packet("control", bytes, length);
     fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
-                          .as.welcome = {.protocol = 4,
+                          .as.welcome = {.protocol = 5,
                                          .session = "arena",
                                          .scene = "cubes",
                                          .integrator = "verlet",
@@ -161,12 +161,14 @@ static void put_packets_of_ours(void)
                                          .lockstep = true,
                                          .input_delay = 3,
                                          .resumed = true,
-                                         .orders = 41}};
+                                         .orders = 41,
+                                         .watchable = true,
+                                         .kind_reason = FOLIOT__KIND_FINGERPRINT}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
-    fprintf(expected, "control 2 4 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
+    fprintf(expected, "control 2 5 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
                       "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
-                      "0807060504030201ff00000000000000 1 3 1 41\n");
+                      "0807060504030201ff00000000000000 1 3 1 41 1 2\n");
 }
 
 static foliot_input drawn_input(uint32_t player)
@@ -365,12 +367,13 @@ static void put_lockstep(uint64_t first)
         .ahead = block.ticks + 6,
         .sent_ms = 65535,
         .shown = 4660,
+        .state = 200,
         .back = 7,
         .ticks = block.ticks,
         .block = inner,
         .block_length = inner_length};
     put_packet("packet", bytes, foliot__lockstep_input_encode(&input, bytes));
-    fprintf(expected, "step %u 1+200 16383+3 %u 01000000000000ff %u 65535 4660 7 %u\n",
+    fprintf(expected, "step %u 1+200 16383+3 %u 01000000000000ff %u 65535 4660 200 7 %u\n",
             input.acks.next, input.behind, input.ahead, input.ticks);
     expect_block(&block, first);
     foliot__lockstep_status status = {.tick = 9,

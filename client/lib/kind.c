@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+// kind.c: whether a client steps the world or watches it, and how it becomes the other. While it
+// changes it has both: it shows what it was until it has enough of what it will be, and only then
+// says that it is ready. Invariant: controls go out one way at a time, for later ticks than those
+// that went out the other way.
+#include "internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/selftest/fingerprint.h"
+
+#define WISH_EVERY_NS 2200000000u   // a server takes one every two seconds
+#define CAUGHT_UP_TICKS 8           // closed ticks that a stepper may have before it
+#define SHOWN_WITHIN_NS 1000000000u // by then the other is shown, though ticks in between lack
+#define OWN_WITHIN_NS 5000000000u   // and inputs that the server has not acknowledged are given up
+#define SLOW_NS 5000000000u         // that it does not catch up
+#define OLD_SNAPSHOT_TICKS 60
+
+// -- making what is stepped
+
+// Whether the world that the scene describes is within the limit: a few bytes may ask for
+// gigabytes.
+static bool world_fits(const foliot_client *c)
+{
+    if (!c->scene || c->kind.create != foliot_world_kind.create)
+        return true;
+    foliot_world_config config = foliot_world_config_default(c->scene);
+    size_t bytes = foliot_world_config_get_bytes(&config);
+    return bytes > 0 && bytes <= FOLIOT__WORLD_BYTES_FREE +
+                                     (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
+}
+
+// Whether this build computes the scene as the server does. With `forces` it does not matter.
+static bool computes_alike(const foliot_client *c)
+{
+    return c->config.forces || c->config.simulation || !c->scene ||
+           foliot_digest_equal(c->welcome.fingerprint, c->fingerprint) ||
+           foliot__fingerprint_fits(c->scene, c->welcome.fingerprint);
+}
+
+static void refuse_build(foliot_client *c)
+{
+    char ours[FOLIOT_DIGEST_TEXT_BYTES], theirs[FOLIOT_DIGEST_TEXT_BYTES];
+    char reason[FOLIOT__SENTENCE_BYTES];
+    foliot_digest_print(foliot__fingerprint_of_scene(c->scene), ours);
+    foliot_digest_print(c->welcome.fingerprint, theirs);
+    snprintf(reason, sizeof reason,
+             "this build does not compute the scene as the server does, and would diverge in "
+             "lockstep: its fingerprint is %.8s, the server's %.8s (--force joins all the same)",
+             ours, theirs);
+    foliot_client_leave(c, c->now_ns);
+    c->refusal = FOLIOT__REFUSE_FINGERPRINT;
+    foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, reason);
+}
+
+static void send_kind(foliot_client *c, foliot__kind kind, foliot__kind_reason reason)
+{
+    foliot__message m = {.kind = FOLIOT__KIND};
+    uint64_t tick = c->lockstep_open && c->lockstep->begun ? c->lockstep->tick : 0;
+    m.as.kind = (foliot__kind_message){.kind = kind, .tick = tick, .reason = reason};
+    foliot__connection_send(c, &m);
+}
+
+// At once: it cannot step here.
+static void watch_instead(foliot_client *c, foliot__kind_reason reason)
+{
+    c->hello_kind = FOLIOT__KIND_WATCHER;
+    c->wished = FOLIOT__KIND_ANY;
+    c->wish_ns = c->now_ns;
+    c->unable = true;
+    send_kind(c, FOLIOT__KIND_WATCHER, reason);
+}
+
+bool foliot__kind_unfit(foliot_client *c)
+{
+    if (c->welcome.watchable)
+        watch_instead(c, FOLIOT__KIND_FINGERPRINT);
+    return c->welcome.watchable;
+}
+
+// The setup is complete: creates the simulation.
+void foliot__kind_setup(foliot_client *c)
+{
+    if (!c->lockstep_open)
+        return;
+    if (!computes_alike(c) && c->welcome.watchable) {
+        watch_instead(c, FOLIOT__KIND_FINGERPRINT);
+        return;
+    }
+    if (!computes_alike(c)) {
+        refuse_build(c);
+        return;
+    }
+    if (!world_fits(c) && c->welcome.watchable) {
+        watch_instead(c, FOLIOT__KIND_SLOW);
+        return;
+    }
+    if (!world_fits(c)) {
+        foliot__connection_end(
+            c, FOLIOT_CLIENT_LOST,
+            "the server's scene has room for more than this client has memory for");
+        return;
+    }
+    foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
+    if (status != FOLIOT_STATUS_OK)
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
+}
+
+static foliot_status open_lockstep(foliot_client *c)
+{
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (!c->lockstep)
+        status = foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL,
+                                                &c->step_host, &c->lockstep);
+    c->lockstep_open = status == FOLIOT_STATUS_OK;
+    c->closing = c->healing = c->unable = false;
+    c->slow_ns = c->now_ns;
+    if (c->lockstep_open)
+        foliot__lockstep_client_reconnect(c->lockstep);
+    return status;
+}
+
+static void close_lockstep(foliot_client *c)
+{
+    foliot__predict_end(c);
+    if (c->lockstep)
+        foliot__lockstep_client_forget(c->lockstep); // its world's memory too
+    c->lockstep_open = c->closing = c->healing = c->unable = false;
+}
+
+foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
+{
+    c->steps = c->by_ticks = w->lockstep;
+    c->watches = !w->lockstep;
+    c->last_meant = c->least_meant = 0;
+    c->given = FOLIOT__KIND_ANY;
+    if (!w->lockstep) {
+        close_lockstep(c);
+        return FOLIOT_STATUS_OK;
+    }
+    foliot_status status = open_lockstep(c);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__predict_begin(c);
+    if (status == FOLIOT_STATUS_OK && w->scene_bytes == 0)
+        foliot__kind_setup(c);
+    return status;
+}
+
+// -- what the server gives
+
+static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer)
+{
+    int capacity = buffer->capacity;
+    foliot__buffer_close(buffer);
+    if (foliot__buffer_init(buffer, &c->welcome.format, c->welcome.dt) != FOLIOT_STATUS_OK)
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+    buffer->capacity = capacity;
+    buffer->received = c->received_bytes;
+}
+
+static void take_watcher(foliot_client *c, const foliot__kind_message *given)
+{
+    if (!c->watches && c->buffer.has_newest && c->buffer.newest + OLD_SNAPSHOT_TICKS < given->tick)
+        clear_buffer(c, &c->buffer); // of an earlier time as a watcher
+    c->watches = true;
+    foliot__updates_given(c);
+    if (!c->lockstep_open)
+        return;
+    foliot__predict_leave(c);
+    if (given->reason == FOLIOT__KIND_DIVERGED) {
+        c->healing = c->lockstep->diverged = true;
+        return;
+    }
+    if (given->reason != FOLIOT__KIND_WISHED)
+        c->hello_kind = FOLIOT__KIND_WATCHER;
+    c->closing = true;
+    c->healing = false;
+    if (c->by_ticks)
+        foliot__stream_by_changes(c);
+    if (c->change_count == 0 && given->sequence > c->next_sequence)
+        c->next_sequence = given->sequence;
+}
+
+static void take_stepper(foliot_client *c)
+{
+    if (open_lockstep(c) != FOLIOT_STATUS_OK) {
+        watch_instead(c, FOLIOT__KIND_SLOW);
+        return;
+    }
+    clear_buffer(c, &c->stepped);
+    if (c->scene_done || c->welcome.scene_bytes == 0)
+        foliot__kind_setup(c);
+}
+
+static bool is_refusal(const foliot_client *c, const foliot__kind_message *m)
+{
+    return m->reason == FOLIOT__KIND_TOO_SOON || m->reason == FOLIOT__KIND_IMPOSSIBLE ||
+           (m->reason == FOLIOT__KIND_UNHEALED && !c->lockstep_open);
+}
+
+// Of one that has come, or older than that.
+static bool is_copy(const foliot_client *c, const foliot__kind_message *m)
+{
+    return c->given != FOLIOT__KIND_ANY &&
+           (m->tick < c->given_tick || (m->tick == c->given_tick && m->kind == c->given &&
+                                        m->reason == FOLIOT__KIND_DIVERGED));
+}
+
+void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
+{
+    if (!c->welcomed_here || !c->welcomed || is_copy(c, m))
+        return;
+    if (is_refusal(c, m)) {
+        if (m->reason != FOLIOT__KIND_TOO_SOON)
+            c->wished = FOLIOT__KIND_ANY;
+        return;
+    }
+    if (m->kind == FOLIOT__KIND_ANY || !c->welcome.watchable) {
+        c->statistics.pieces_malformed++;
+        return;
+    }
+    c->statistics.kind_changes++;
+    c->given_ns = c->now_ns;
+    c->given_tick = m->tick;
+    c->given = (foliot__kind)m->kind;
+    if (m->kind == FOLIOT__KIND_WATCHER)
+        take_watcher(c, m);
+    else
+        take_stepper(c);
+}
+
+// -- becoming it
+
+static void predict(foliot_client *c)
+{
+    if (foliot__predict_begin(c) != FOLIOT_STATUS_OK)
+        foliot__predict_end(c); // it shows closed ticks alone
+}
+
+static void show(foliot_client *c, bool steps)
+{
+    foliot__client_keep_figures(c);
+    c->first_snapshot = 0;
+    if (!steps)
+        foliot__predict_leave(c);
+    c->steps = steps;
+    foliot__updates_switch(c);
+    if (steps)
+        predict(c);
+}
+
+// What was stepped last is told, and what the server tells goes on from there.
+static bool may_show_snapshots(const foliot_client *c)
+{
+    const foliot__lockstep_client *l = c->lockstep;
+    if (!c->steps || !c->watches || !(c->closing || c->healing) || !c->buffer.has_newest ||
+        c->buffer.newest < c->given_tick)
+        return false;
+    return c->healing || !l->begun || l->diverged || l->tick >= c->updates.served_full ||
+           c->now_ns - c->given_ns > SHOWN_WITHIN_NS;
+}
+
+static bool may_show_steps(const foliot_client *c)
+{
+    const foliot__lockstep_client *l = c->lockstep;
+    if (c->steps || c->closing || !l->begun || l->diverged ||
+        foliot__lockstep_client_backlog(l) >= CAUGHT_UP_TICKS)
+        return false;
+    // Enough to interpolate from, where anybody takes samples.
+    uint64_t first = UINT64_MAX;
+    for (int i = 0; i < c->stepped.capacity; i++)
+        if (c->stepped.entries[i].complete && c->stepped.entries[i].snapshot.tick < first)
+            first = c->stepped.entries[i].snapshot.tick;
+    return c->stepped.has_newest &&
+           (c->shown_tick < 1 || (double)first <= c->shown_tick ||
+            c->stepped.newest - first >= (uint64_t)c->stepped.capacity - 1);
+}
+
+static void become_stepper(foliot_client *c)
+{
+    const foliot__lockstep_client *l = c->lockstep;
+    if (!c->by_ticks && l->begun && !l->diverged && !c->closing && l->deadline_known &&
+        foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS)
+        foliot__stream_by_ticks(c);
+    if (!c->by_ticks || c->change_count > 0 || !may_show_steps(c))
+        return;
+    show(c, true);
+    c->statistics.heals += c->healing;
+    c->watches = c->healing = false;
+    send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
+    clear_buffer(c, &c->buffer);
+}
+
+static void become_watcher(foliot_client *c)
+{
+    bool known =
+        foliot__lockstep_client_own_known(c->lockstep) || c->now_ns - c->given_ns > OWN_WITHIN_NS;
+    if (!c->closing || c->steps || !known)
+        return;
+    close_lockstep(c);
+    send_kind(c, FOLIOT__KIND_WATCHER, FOLIOT__KIND_READY);
+}
+
+void foliot__kind_state_begins(foliot_client *c)
+{
+    if (!c->healing || !c->welcome.watchable)
+        return;
+    if (c->steps) // no snapshot has come
+        show(c, false);
+    clear_buffer(c, &c->stepped);
+}
+
+// A simulation that is no world stands still until it has the server's state.
+static void heal_in_place(foliot_client *c)
+{
+    foliot__lockstep_client *l = c->lockstep;
+    if (l->begun && l->diverged) {
+        foliot__predict_leave(c);
+        c->healing = true;
+    } else if (c->healing && l->begun && foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS) {
+        c->healing = false;
+        c->statistics.heals++;
+        predict(c);
+        send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
+    }
+}
+
+// -- wishes
+
+static bool is_already(const foliot_client *c, foliot__kind kind)
+{
+    bool steps = c->lockstep_open && !c->closing;
+    return kind == FOLIOT__KIND_STEPPER ? steps : !steps;
+}
+
+static void send_wish(foliot_client *c)
+{
+    if (c->wished == FOLIOT__KIND_ANY)
+        return;
+    if (is_already(c, c->wished)) {
+        c->wished = FOLIOT__KIND_ANY;
+    } else if (c->wish_ns == 0 || c->now_ns - c->wish_ns >= WISH_EVERY_NS) {
+        c->wish_ns = c->now_ns;
+        send_kind(c, c->wished, c->wish_reason);
+    }
+}
+
+// Whether closed ticks come faster than they are stepped.
+static bool falls_behind(foliot_client *c)
+{
+    uint64_t behind = foliot__lockstep_client_backlog(c->lockstep);
+    if (c->now_ns - c->slow_ns < SLOW_NS && (double)behind >= c->welcome.pace_hz)
+        return false;
+    bool slow = (double)behind >= c->welcome.pace_hz && behind >= c->slow_backlog;
+    c->slow_ns = c->now_ns;
+    c->slow_backlog = behind;
+    return slow;
+}
+
+foliot_status foliot_client_set_kind(foliot_client *client, foliot_peer_kind kind)
+{
+    if (kind != FOLIOT_PEER_WATCHER && kind != FOLIOT_PEER_STEPPER)
+        return FOLIOT_STATUS_INVALID;
+    if (client->welcomed && !client->welcome.watchable && kind == FOLIOT_PEER_WATCHER)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    client->hello_kind = client->wished = (foliot__kind)kind;
+    client->wish_reason = FOLIOT__KIND_WISHED;
+    return FOLIOT_STATUS_OK;
+}
+
+void foliot__kind_update(foliot_client *c)
+{
+    if (c->state != FOLIOT_CLIENT_PLAYING || !c->welcomed_here || c->leaving)
+        return;
+    send_wish(c);
+    if (!c->lockstep_open)
+        return;
+    if (!c->welcome.watchable) {
+        heal_in_place(c);
+        return;
+    }
+    if (c->wished == FOLIOT__KIND_ANY && !c->closing && falls_behind(c)) {
+        c->hello_kind = c->wished = FOLIOT__KIND_WATCHER;
+        c->wish_reason = FOLIOT__KIND_SLOW;
+    }
+    if (may_show_snapshots(c))
+        show(c, false);
+    if (c->watches)
+        become_stepper(c);
+    become_watcher(c);
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+// kind.c: what a peer is: a watcher of snapshots, or a stepper of the world; and how one becomes
+// the other. What a kind needs is made when its first peer comes, while no step runs. A peer that
+// changes is sent both until it is ready, so that it always has something to show, and its inputs
+// come either way. Invariant: a change that was not wished is never refused.
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+#include "sim/selftest/fingerprint.h"
+
+#define CLOSE_WITHIN_NS 10000000000u // an old stepper's last inputs come by then
+#define REOPENS_EVERY_NS 1000000000u // a complete snapshot is large
+#define REST_AFTER_NS 30000000000u   // without steppers
+#define REST_EVERY_NS 1000000000u
+#define SEARCH_BEGINS_NS 1000000000u // or the peer is healed without one
+
+// -- who may step
+
+const foliot_simulation_kind *foliot__session_steps(const foliot__session *s)
+{
+    return s->simulation ? s->simulation->kind : &foliot_world_kind;
+}
+
+foliot_digest foliot__session_fingerprint(foliot__session *s)
+{
+    const foliot_digest *given = &s->server->config.fingerprint;
+    if (!s->has_fingerprint)
+        s->fingerprint = s->simulation ? foliot_simulation_kind_get_fingerprint(s->simulation->kind)
+                         : (given->high | given->low) != 0 ? *given
+                                                           : foliot__fingerprint_of_scene(s->scene);
+    s->has_fingerprint = true;
+    return s->fingerprint;
+}
+
+// In a world a client that does not insist compares the rest itself, once it has the scene.
+static bool computes_alike(foliot__session *s, const foliot__peer *peer)
+{
+    const foliot_server *server = s->server;
+    if (!peer->same_rules)
+        return false;
+    if ((peer->forces && !s->refuses_forced) ||
+        foliot_digest_equal(peer->fingerprint, foliot__session_fingerprint(s)))
+        return true;
+    return foliot__session_steps(s)->create == foliot_world_kind.create &&
+           (foliot_digest_equal(peer->fingerprint, server->fingerprint) ||
+            (!peer->forces && foliot_digest_equal(peer->fingerprint, server->fingerprint_base)));
+}
+
+// Spectators who are behind would have the world of now, as soon as inputs are relayed early.
+static bool is_behind(const foliot__session *s, bool spectates)
+{
+    return spectates && s->delay_ticks > 0;
+}
+
+foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
+                                      const foliot__hello_message *hello,
+                                      foliot__kind_reason *reason)
+{
+    const foliot_simulation_kind *kind = foliot__session_steps(s);
+    bool same = strcmp(hello->simulation, kind->name) == 0;
+    foliot__kind wished = (foliot__kind)hello->kind;
+    peer->fingerprint = hello->fingerprint;
+    peer->forces = hello->forces;
+    peer->same_rules = same && hello->rules == kind->version;
+    *reason = FOLIOT__KIND_WISHED;
+    if (!s->world && wished == FOLIOT__KIND_WATCHER)
+        *reason = FOLIOT__KIND_IMPOSSIBLE;
+    if (!s->world)
+        return computes_alike(s, peer) ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
+    bool lockstep = s->mode == FOLIOT_SESSION_LOCKSTEP;
+    if (wished == FOLIOT__KIND_ANY)
+        wished = lockstep ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_WATCHER;
+    if (wished == FOLIOT__KIND_WATCHER)
+        return wished;
+    if (!same && lockstep)
+        return FOLIOT__KIND_ANY; // it is here for another game
+    if (is_behind(s, hello->spectates))
+        *reason = FOLIOT__KIND_IMPOSSIBLE;
+    else if (!computes_alike(s, peer))
+        *reason = FOLIOT__KIND_FINGERPRINT;
+    return *reason == FOLIOT__KIND_WISHED ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_WATCHER;
+}
+
+// -- what kinds need
+
+bool foliot__session_is_watched(const foliot__session *s)
+{
+    if (!s->coder)
+        return false;
+    if (s->mode == FOLIOT_SESSION_SNAPSHOTS || s->delay_ticks > 0)
+        return true;
+    for (uint32_t i = 0; i < s->server->peers_max; i++) {
+        const foliot__peer *peer = &s->server->peers[i];
+        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->watches)
+            return true;
+    }
+    return false;
+}
+
+bool foliot__kind_has_machinery(const foliot__session *s, foliot__kind kind)
+{
+    if (kind == FOLIOT__KIND_STEPPER)
+        return s->lockstep != NULL;
+    return s->game.updates && foliot__fanout_is_recent(s);
+}
+
+foliot_status foliot__kind_make_machinery(foliot__session *s, foliot__kind kind)
+{
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (kind == FOLIOT__KIND_STEPPER) {
+        if (!s->lockstep && (status = foliot__lockstep_create(s)) != FOLIOT_STATUS_OK)
+            foliot__lockstep_destroy(s);
+        s->stepped_ns = s->server->now_ns;
+        return status;
+    }
+    bool opens = !s->coder;
+    if (opens && (status = foliot__fanout_init(s)) != FOLIOT_STATUS_OK) {
+        foliot__fanout_close(s);
+    } else if (opens) {
+        s->newest_snapshot = s->tick - s->snapshot_every; // there is none
+        s->broadcast_ns = s->server->now_ns;
+    }
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__fanout_refresh(s);
+    if (status == FOLIOT_STATUS_OK && !s->game.updates) {
+        status = foliot__updates_begin(s);
+        s->game.updates = status == FOLIOT_STATUS_OK;
+    }
+    return status;
+}
+
+// -- changing
+
+void foliot__kind_open(foliot__session *s, foliot__peer *peer, foliot__kind kind)
+{
+    if (kind == FOLIOT__KIND_STEPPER) {
+        foliot__peer_close_lockstep(peer);
+        peer->steps = true;
+        peer->stepper_input_ns = peer->stepper_status_ns = 0;
+        s->server->bulk_waits = true;
+        if (peer->scene_sent == s->scene_length) // else from the end of the scene on
+            peer->lockstep.begun_ns = s->server->now_ns;
+        return;
+    }
+    peer->watches = true;
+    peer->acknowledged = peer->has_baseline = false;
+    peer->input_ns = peer->status_ns = 0;
+    foliot__fanout_greet(s, peer);
+}
+
+static void send_kind(foliot__session *s, const foliot__peer *peer, foliot__kind kind,
+                      foliot__kind_reason reason)
+{
+    foliot__message m = {.kind = FOLIOT__KIND};
+    m.as.kind = (foliot__kind_message){.kind = kind, .tick = s->tick, .reason = reason};
+    if (peer->player != FOLIOT__NO_PLAYER) {
+        const foliot__player_slot *player = &s->players[peer->player];
+        uint32_t next = player->state == FOLIOT__PLAYER_IN_WORLD
+                            ? player->input_sequence - player->join_sequence + 1
+                            : 1;
+        m.as.kind.sequence = next > player->next_sequence ? next : player->next_sequence;
+    }
+    if (reason == FOLIOT__KIND_DIVERGED) // what it shows is wrong: it is not to wait for a resend
+        foliot__server_send_twice(s->server, peer->id, &m);
+    foliot__server_send(s->server, peer->id, &m);
+}
+
+static const char *text_of(foliot__kind_reason reason)
+{
+    switch (reason) {
+    case FOLIOT__KIND_SLOW:
+        return "it could not keep up";
+    case FOLIOT__KIND_FINGERPRINT:
+        return "it computes differently";
+    case FOLIOT__KIND_UNHEALED:
+        return "it differed again soon after it had been given the server's state";
+    case FOLIOT__KIND_WISHED:
+    case FOLIOT__KIND_READY:
+    case FOLIOT__KIND_DIVERGED:
+    case FOLIOT__KIND_TOO_SOON:
+    case FOLIOT__KIND_IMPOSSIBLE:
+    default:
+        return "it wished to";
+    }
+}
+
+static void report_change(foliot__session *s, const foliot__peer *peer, foliot__kind kind)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s %s: %s", peer->name,
+             kind == FOLIOT__KIND_STEPPER ? "steps the world now" : "watches now",
+             text_of(peer->wanted_reason));
+    foliot__server_event(s->server, FOLIOT_SERVER_KIND, s, peer->player, kind, text);
+}
+
+// The client goes on with what it has until it has more of the other.
+static void change_kind(foliot__session *s, foliot__peer *peer)
+{
+    foliot__kind kind = peer->wanted;
+    foliot__kind_reason reason = peer->wanted_reason;
+    bool watched = peer->watches, diverged = reason == FOLIOT__KIND_DIVERGED;
+    peer->wanted = FOLIOT__KIND_ANY;
+    peer->changed_kind = true;
+    s->server->counters.kind_changes++;
+    send_kind(s, peer, kind, reason);
+    if (!diverged)
+        report_change(s, peer, kind);
+    if (kind == FOLIOT__KIND_STEPPER) {
+        foliot__kind_open(s, peer, kind);
+        return;
+    }
+    peer->kind = kind;
+    if (!diverged && peer->steps) {
+        peer->closes_lockstep = true;
+        peer->close_ns = s->server->now_ns + CLOSE_WITHIN_NS;
+        if (reason == FOLIOT__KIND_UNHEALED)
+            peer->unhealed_ns = s->server->now_ns;
+    }
+    if (!watched)
+        foliot__kind_open(s, peer, kind);
+    foliot__updates_greet(s, peer); // its own world may have told it the rest
+    if (s->player_limit && peer->player != FOLIOT__NO_PLAYER)
+        s->players[peer->player].gap = true; // its changes may go on with a later sequence
+}
+
+static void refuse_change(foliot__session *s, foliot__peer *peer, foliot__kind_reason reason)
+{
+    s->server->counters.kind_changes_refused++;
+    send_kind(s, peer, peer->kind, reason);
+}
+
+// Whether it may change now: some times at once, then now and then, and never twice in a second.
+static bool spend_change(const foliot__session *s, foliot__peer *peer)
+{
+    uint64_t now = s->server->now_ns;
+    double more = peer->kind_ns == 0 ? FOLIOT__KIND_CHANGES_AT_ONCE
+                                     : (double)(now - peer->kind_ns) / FOLIOT__KIND_CHANGE_EVERY_NS;
+    if (peer->kind_ns != 0 && now - peer->kind_ns < FOLIOT__KIND_CHANGE_LEAST_NS)
+        return false;
+    double tokens = peer->kind_tokens + more < FOLIOT__KIND_CHANGES_AT_ONCE
+                        ? peer->kind_tokens + more
+                        : FOLIOT__KIND_CHANGES_AT_ONCE;
+    if (tokens < 1)
+        return false;
+    peer->kind_tokens = tokens - 1;
+    peer->kind_ns = now;
+    return true;
+}
+
+static bool may_step(foliot__session *s, const foliot__peer *peer)
+{
+    return !is_behind(s, peer->player == FOLIOT__NO_PLAYER) && computes_alike(s, peer);
+}
+
+static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind_message *wish)
+{
+    bool steps = wish->kind == FOLIOT__KIND_STEPPER;
+    bool is_stepper = peer->steps && !peer->closes_lockstep;
+    uint64_t now = s->server->now_ns;
+    if (wish->kind == FOLIOT__KIND_ANY || steps == is_stepper || peer->wanted != FOLIOT__KIND_ANY)
+        return;
+    if (!spend_change(s, peer)) {
+        refuse_change(s, peer, FOLIOT__KIND_TOO_SOON);
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_kinds);
+    } else if (steps && peer->unhealed_ns && now - peer->unhealed_ns < FOLIOT__HEAL_LEAST_NS) {
+        refuse_change(s, peer, FOLIOT__KIND_UNHEALED);
+    } else if (!s->world || (steps && !may_step(s, peer))) {
+        refuse_change(s, peer, FOLIOT__KIND_IMPOSSIBLE);
+    } else {
+        peer->healing = false;
+        foliot__peer_want(peer, (foliot__kind)wish->kind,
+                          wish->reason == FOLIOT__KIND_SLOW ||
+                                  wish->reason == FOLIOT__KIND_FINGERPRINT
+                              ? (foliot__kind_reason)wish->reason
+                              : FOLIOT__KIND_WISHED);
+    }
+}
+
+// It shows the one now, and needs nothing more of the other.
+static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kind_message *ready)
+{
+    if (ready->kind == FOLIOT__KIND_WATCHER && peer->closes_lockstep) {
+        foliot__peer_close_lockstep(peer);
+        return;
+    }
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    bool steps = peer->steps && !peer->closes_lockstep && p->bulk_sent;
+    if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->healing))
+        return;
+    if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
+        bool again = peer->steps && s->server->now_ns - peer->greeted_ns >= REOPENS_EVERY_NS;
+        if (s->world && again)
+            foliot__kind_open(s, peer, FOLIOT__KIND_WATCHER);
+        if (peer->healing && s->world)
+            foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
+        return;
+    }
+    if (peer->healing) {
+        s->server->counters.heals++;
+        foliot__server_event(s->server, FOLIOT_SERVER_HEALED, s, peer->player, p->start,
+                             peer->name);
+    }
+    peer->healing = peer->watches = false;
+    peer->kind = FOLIOT__KIND_STEPPER;
+}
+
+void foliot__kind_receive(foliot__session *s, foliot__peer *peer,
+                          const foliot__kind_message *message)
+{
+    if (message->reason == FOLIOT__KIND_READY)
+        take_ready(s, peer, message);
+    else
+        take_wish(s, peer, message);
+}
+
+// -- healing
+
+static bool is_searched(const foliot__session *s, const foliot__peer *peer)
+{
+    const foliot__divergence_search *q = &s->lockstep->search;
+    return (q->active || q->running) && q->id.value == peer->id.value;
+}
+
+// The place of its divergence is known, or will not be.
+static bool is_over(const foliot__session *s, const foliot__peer *peer)
+{
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    return !is_searched(s, peer) &&
+           (p->searched || s->server->now_ns - p->diverged_ns >= SEARCH_BEGINS_NS);
+}
+
+// It is sent a state beside the search, and begins with it afterwards. What it gives meanwhile
+// counts. A fault that belongs to a tick would come again with it: the state is one after this
+// tick.
+static void heal(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t now = s->server->now_ns;
+    if (!peer->healing || !p->diverged)
+        return;
+    bool soon = peer->healed_ns != 0 && now - peer->healed_ns < FOLIOT__HEAL_LEAST_NS,
+         over = is_over(s, peer);
+    if (!p->heals && soon) {
+        if (over && s->world)
+            foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_UNHEALED);
+        return;
+    }
+    if (!p->heals) {
+        p->heals = true;
+        p->heal_after = s->tick;
+        peer->healed_ns = now;
+        s->lockstep->keyframe_wanted = true;
+    }
+    if (over && !p->released)
+        s->server->bulk_waits = p->released = true;
+}
+
+// Where clients watch unless they wish otherwise, one who stepped for a moment is not to cost for
+// ever.
+static void rest(foliot__session *s)
+{
+    const foliot_server *server = s->server;
+    if (!s->lockstep || !s->world || s->mode == FOLIOT_SESSION_LOCKSTEP ||
+        server->now_ns - s->rest_ns < REST_EVERY_NS)
+        return;
+    s->rest_ns = server->now_ns;
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        const foliot__peer *peer = &server->peers[i];
+        if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
+            peer->session == s &&
+            (peer->steps || peer->kind == FOLIOT__KIND_STEPPER ||
+             peer->wanted == FOLIOT__KIND_STEPPER))
+            s->stepped_ns = server->now_ns;
+    }
+    const foliot__divergence_search *q = &s->lockstep->search;
+    if (server->now_ns - s->stepped_ns >= REST_AFTER_NS && !q->active && !q->running)
+        foliot__lockstep_destroy(s);
+}
+
+void foliot__kinds_update(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    rest(s);
+    bool any = s->kinds_wanted && !s->ended;
+    s->kinds_wanted = false;
+    for (uint32_t i = 0; any && i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state != FOLIOT__PEER_IN || peer->session != s)
+            continue;
+        if (peer->steps && !peer->closes_lockstep)
+            heal(s, peer);
+        if (peer->wanted != FOLIOT__KIND_ANY &&
+            foliot__kind_make_machinery(s, peer->wanted) == FOLIOT_STATUS_OK)
+            change_kind(s, peer);
+        if (peer->closes_lockstep && server->now_ns >= peer->close_ns)
+            foliot__peer_close_lockstep(peer);
+        s->kinds_wanted |= peer->wanted != FOLIOT__KIND_ANY || peer->closes_lockstep ||
+                           (peer->healing && peer->lockstep.diverged);
+    }
+}

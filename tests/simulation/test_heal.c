@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// test_heal.c: a stepper whose state differs from the server's watches, is searched, is given the
+// server's state and steps again. Others notice nothing, and no input of its own is lost.
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arena.h"
+#include "chain.h"
+#include "foliot/replay.h"
+#include "status.h"
+
+#define FILE_NAME "/tmp/foliot-test-heal"
+
+// A bit of what the client steps, as by a cosmic ray.
+static void flip(arena *a, unsigned client)
+{
+    const foliot_simulation *simulation = foliot_client_get_simulation(a->clients[client]);
+    assert_non_null(simulation);
+    if (a->options.kind) {
+        ((chain_state *)simulation->self)->heat[3] ^= 1u << 7;
+        return;
+    }
+    const foliot_hosted_world *hosted = simulation->self;
+    uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+    foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+}
+
+// Milliseconds until the client is of that kind, and right.
+static double until(arena *a, unsigned client, foliot_peer_kind kind, double seconds)
+{
+    uint64_t begun = a->now_ns;
+    while ((double)(a->now_ns - begun) < seconds * 1e9) {
+        arena_run(a, 0.001);
+        if (foliot_client_get_kind(a->clients[client]) == kind &&
+            (kind == FOLIOT_PEER_STEPPER ? arena_agrees(a, client) : arena_watches(a, client)))
+            break;
+    }
+    return (double)(a->now_ns - begun) * 1e-6;
+}
+
+// Controls that are a number which grows, one in 60 ms.
+static uint16_t count_for(arena *a, unsigned client, uint16_t from, double seconds)
+{
+    const int8_t axes[FOLIOT_AXIS_COUNT] = {0};
+    for (int i = 0; i < (int)(seconds / 0.06); i++) {
+        foliot_client_set_input(a->clients[client], axes, ++from);
+        arena_run(a, 0.06);
+    }
+    return from;
+}
+
+static void a_flipped_bit_is_healed_and_nobody_notices(void **state)
+{
+    (void)state;
+    double watched = 0, healed = 0;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        arena *a = arena_create(&(arena_options){.clock = true});
+        a->rng = foliot__rng_seeded(seed);
+        arena_bot(a, "delay=30ms,loss=2%");
+        for (uint64_t i = 0; i < seed; i++) // another network for each
+            arena_kind(a, "delay=500ms", FOLIOT_PEER_WATCHER);
+        unsigned bad = arena_bot(a, "delay=50ms,loss=5%,rate=1000kbit");
+        arena_run(a, 3 + 0.1 * (double)seed);
+        flip(a, bad);
+        double watching = until(a, bad, FOLIOT_PEER_WATCHER, 1),
+               stepping = watching + until(a, bad, FOLIOT_PEER_STEPPER, 5);
+        watched = watching > watched ? watching : watched;
+        healed = stepping > healed ? stepping : healed;
+        arena_run(a, 3);
+        assert_true(arena_agrees(a, bad));
+        assert_true(arena_agrees(a, 0));
+        assert_int_equal(arena_seen(a, 0).divergences, 0);
+        assert_int_equal(arena_seen(a, bad).divergences, 1);
+        assert_int_equal(arena_seen(a, bad).heals, 1);
+        assert_int_equal(arena_counted(a)->heals, 1);
+        assert_int_equal(arena_counted(a)->divergences, 1);
+        assert_int_equal(arena_counted(a)->violations_digests, 0);
+        assert_int_equal(a->told[FOLIOT_SERVER_HEALED], 1);
+        assert_int_equal(a->found_count, 1);
+        assert_int_equal(a->unshown[bad], 0);
+        assert_int_equal(a->backwards, 0);
+        arena_destroy(a);
+    }
+    print_message("watches after %.0f ms, steps after %.0f ms\n", watched, healed);
+    check_le(watched, 100 + 150); // a round trip and a little
+    check_le(healed, 3000);       // bench/heal has the figures
+}
+
+static void no_input_is_lost_while_it_is_healed(void **state)
+{
+    (void)state;
+    foliot_replay *replay;
+    remove(FILE_NAME);
+    arena *a = arena_create(&(arena_options){.record = FILE_NAME});
+    unsigned bad = arena_bot(a, "delay=40ms,loss=5%");
+    a->bots[bad] = false;
+    arena_run(a, 1);
+    uint16_t count = count_for(a, bad, 0, 3), seen = 0;
+    flip(a, bad);
+    count = count_for(a, bad, count, 8);
+    arena_run(a, 2);
+    assert_int_equal(arena_counted(a)->heals, 1);
+    assert_true(arena_agrees(a, bad));
+    assert_int_equal(arena_counted(a)->inputs_late, arena_seen(a, bad).inputs_late);
+    arena_destroy(a);
+    assert_int_equal(foliot_replay_open(FILE_NAME, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
+    for (uint64_t tick = 0; tick < foliot_replay_get_summary(replay)->last_tick; tick++) {
+        const foliot_input *inputs;
+        uint32_t n;
+        assert_int_equal(foliot_replay_get_inputs(replay, tick, &inputs, &n), FOLIOT_STATUS_OK);
+        for (uint32_t i = 0; i < n; i++)
+            if (inputs[i].kind == FOLIOT_INPUT_CONTROL && inputs[i].buttons != 0)
+                assert_int_equal(inputs[i].buttons, ++seen);
+    }
+    assert_int_equal(seen, count);
+    foliot_replay_close(replay);
+    remove(FILE_NAME);
+}
+
+// Once in ten seconds; then it watches, and the host is told.
+static void one_that_differs_again_and_again_watches(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.clock = true});
+    arena_bot(a, "delay=20ms");
+    unsigned bad = arena_bot(a, "delay=30ms,loss=2%");
+    arena_run(a, 3);
+    flip(a, bad);
+    arena_run(a, 5);
+    assert_int_equal(arena_counted(a)->heals, 1);
+    flip(a, bad);
+    arena_run(a, 5);
+    assert_int_equal(arena_counted(a)->heals, 1);
+    assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_WATCHER);
+    assert_true(arena_watches(a, bad));
+    check_gt(arena_seen(a, bad).newest_tick + 12, arena_tick(a));
+    assert_int_equal(a->told[FOLIOT_SERVER_KIND], 1);
+    assert_non_null(strstr(a->last[FOLIOT_SERVER_KIND].text, "differed again"));
+    allow_failure(foliot_client_set_kind(a->clients[bad], FOLIOT_PEER_STEPPER)); // too soon
+    arena_run(a, 3);
+    assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_WATCHER);
+    arena_run(a, 10);
+    allow_failure(foliot_client_set_kind(a->clients[bad], FOLIOT_PEER_STEPPER));
+    arena_run(a, 3);
+    assert_true(arena_agrees(a, bad));
+    assert_int_equal(arena_counted(a)->violations_digests, 0);
+    arena_destroy(a);
+}
+
+// What has no snapshots stands still, and goes on from the server's state.
+static void a_simulation_that_is_no_world_is_healed_too(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.kind = chain_kind(CHAIN_NO_FAULT)});
+    arena_bot(a, "delay=20ms");
+    unsigned bad = arena_bot(a, "delay=40ms,loss=5%");
+    arena_run(a, 3);
+    flip(a, bad);
+    arena_run(a, 0.3);
+    uint64_t tick = arena_seen(a, bad).newest_tick;
+    arena_run(a, 0.1);
+    assert_int_equal(arena_seen(a, bad).newest_tick, tick);
+    arena_run(a, 4);
+    assert_true(arena_agrees(a, bad));
+    assert_true(arena_agrees(a, 0));
+    assert_int_equal(arena_counted(a)->heals, 1);
+    assert_int_equal(arena_seen(a, bad).heals, 1);
+    assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_STEPPER);
+    flip(a, bad); // again: not before ten seconds are over
+    arena_run(a, 4);
+    assert_int_equal(arena_counted(a)->heals, 1);
+    arena_run(a, 8);
+    assert_int_equal(arena_counted(a)->heals, 2);
+    assert_true(arena_agrees(a, bad));
+    arena_destroy(a);
+}
+
+// While it is healed, and while it changes its kind.
+static void a_client_that_goes_in_the_middle_leaves_nothing(void **state)
+{
+    (void)state;
+    for (int ms = 0; ms < 1500; ms += 150) {
+        arena *a = arena_create(&(arena_options){.clock = true});
+        arena_bot(a, "delay=20ms");
+        unsigned bad = arena_bot(a, "delay=40ms,loss=5%");
+        arena_run(a, 3);
+        flip(a, bad);
+        arena_run(a, 0.001 * ms);
+        foliot_client_leave(a->clients[bad], a->now_ns);
+        arena_run(a, 3);
+        unsigned next = arena_kind(a, "delay=40ms", FOLIOT_PEER_WATCHER);
+        arena_run(a, 2);
+        assert_true(arena_watches(a, next));
+        assert_true(arena_agrees(a, 0));
+        assert_int_equal(foliot_server_get_presence(a->server).peers, 2);
+        arena_destroy(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_flipped_bit_is_healed_and_nobody_notices),
+        cmocka_unit_test(no_input_is_lost_while_it_is_healed),
+        cmocka_unit_test(one_that_differs_again_and_again_watches),
+        cmocka_unit_test(a_simulation_that_is_no_world_is_healed_too),
+        cmocka_unit_test(a_client_that_goes_in_the_middle_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
