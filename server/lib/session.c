@@ -46,7 +46,13 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
         return status;
     // The world as it is now is the first that newcomers are given.
     s->newest_snapshot = s->tick;
-    return foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick));
+    status = foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick));
+    if (status == FOLIOT_STATUS_OK && config->interest.far > 0)
+        status = foliot__interest_map_create(&config->interest, s->scene, &s->format, s->pace_hz,
+                                             s->snapshot_every, &s->interest);
+    if (status == FOLIOT_STATUS_OK && s->interest)
+        foliot__interest_map_update(s->interest, foliot__fanout_find(s, s->tick), NULL);
+    return status;
 }
 
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
