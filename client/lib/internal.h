@@ -14,6 +14,7 @@
 #include "lockstep.h"
 #include "predict.h"
 #include "playout.h"
+#include "tracks.h"
 #include "wire/message.h"
 #include "wire/session_state.h"
 
@@ -105,6 +106,9 @@ struct foliot_client {
     foliot_host step_host;
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;
+    foliot__tracks *tracks; // NULL: the session has no interest, whole snapshots come
+    bool has_focus;         // of a spectator there
+    double focus[3];
     foliot__playout playout;
     // The scene (or lockstep's setup) of this connection, as far as it has arrived.
     uint8_t *scene_bytes;

@@ -126,6 +126,16 @@ static bool welcome_sensible(const foliot__welcome *w)
            (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
 }
 
+static bool begin_tracks(foliot_client *c, const foliot__welcome *w)
+{
+    if (w->lockstep || !(w->far > 0))
+        return true;
+    if (foliot__tracks_create(&w->format, w->dt, w->tick, &c->tracks) != FOLIOT_STATUS_OK)
+        return false;
+    c->tracks->received = c->received_bytes;
+    return true;
+}
+
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
     if (c->welcomed_here)
@@ -145,10 +155,12 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         foliot__client_keep_figures(c);
         foliot__buffer_close(&c->buffer);
     }
+    foliot__tracks_destroy(c->tracks);
+    c->tracks = NULL;
     c->welcomed = false;
     c->welcome = *w;
     if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_STATUS_OK ||
-        !enter_mode(c, w)) {
+        !begin_tracks(c, w) || !enter_mode(c, w)) {
         foliot__buffer_close(&c->buffer);
         c->state = FOLIOT_CLIENT_LOST;
         snprintf(c->reason, sizeof c->reason, "%s", foliot_status_get_text(FOLIOT_STATUS_MEMORY));

@@ -95,6 +95,7 @@ typedef struct foliot__welcome {
         input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
     bool resumed; // `player` is the one that the hello's token was of: its changes go on by their
                   // sequences
+    double near, far; // of the session's interest, length units; far 0: whole snapshots are sent
     uint32_t orders; // of this player that are here, by their sequence: the next is one more
 } foliot__welcome;
 

@@ -4,6 +4,8 @@
 // nothing that changed waits for ever. The grid makes candidates only; distances decide.
 #include "interest.h"
 
+#include "foliot/math.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,17 +14,31 @@
 #define BUCKETS_PER_SIDE 5     // cells along an axis that may hold something within `far`
 #define REST_TICKS 64          // a body that stood still for so long is remembered as it stood
 #define AGE_OLD 30000          // snapshots: a baseline is given up before its low bits come again
-#define SWEEPS 4               // snapshots in which all bodies are looked at for those that left
-#define RATE_SHARE 0.9         // of the budget; the rest may come in one burst
-#define BURST_S 0.08
+#define ACTIVE 64             // snapshots since it changed, in which a body is looked at each time
+#define SWEEPS 8               // snapshots in which all others are looked at
+#define RATE_SHARE 0.95         // of the budget; the rest may come in one burst
+#define BURST_S 0.045
 #define PACKET_LEAST 64
-#define CAME_TO_REST 4.0       // claim of what has come to rest, against what moves
+#define NEAR_TURN 0.99999         // cosine of half an angle that an orientation is rounded by
+#define CAME_TO_REST 2.0       // claim of what has come to rest, against what moves
+#define TREMBLES 0.03          // claim of what changed and is hardly seen
+#define DISTANCES 2
+#define FAR_FROM 4.0           // squared, in units of `near`
+#define ON_ITS_WAY 0.6         // claim of what was sent and is not acknowledged
+#define WITHIN_NEAR 3.0        // claim within `near`, against what is just beyond
+#define NEAR_ENDS 1.25         // where that is, in units of `near`
 #define OWN 1e30               // claim of the watcher's own body ...
 #define LEAVER 1e20            // ... and of what has left
 #define FAR_SLACK 1.05         // how much farther than `far` a body must be to have left
-#define NEVER_SENT 8.0         // claim of what the watcher does not know, in ticks of waiting
+#define NEVER_SENT 120.0       // claim of what the watcher does not know, in ticks of waiting
 #define BODY_BYTES_FIRST 9.0   // before anything was measured
 #define ITEMS_MAX 1024
+#define OVERTAKEN 3    // later packets, after which one counts as lost
+#define LOST_WAITED 30 // snapshots that a body counts as having waited for, whose first state was
+
+// By how much a body may differ from what is known and look the same, from near and from far:
+// position steps, and units of an orientation's numbers.
+static const int tremble_steps[DISTANCES] = {1, 2}, tremble_turns[DISTANCES] = {2, 12};
 
 // What a watcher has of a body, 16 bits: packets that held it, counted modulo 128; how many since
 // its baseline; and flags. BASED alone: a body of the scene that the watcher knows to be gone.
@@ -35,7 +51,7 @@ enum {
     LEAVING = 0x8000, // it was told to, and has not acknowledged that
 };
 
-// Static bodies of the scene are shown by the watcher as the scene has them.
+// Bodies of the scene are shown by a watcher where the scene has them, until it is told otherwise.
 enum { NOT_ASSUMED, ASSUMED, DIFFERS };
 
 struct foliot__interest_map {
@@ -47,10 +63,15 @@ struct foliot__interest_map {
     const foliot_scene *scene;
     uint8_t *assumed; // by slot
     uint64_t *changed; // by slot: tick since which the body is as it is now
+    // The same but for what is hardly seen, from near and from far: since when it is near `anchor`.
+    struct {
+        uint64_t *moved;
+        foliot_snapshot_body *anchor;
+    } seen[DISTANCES];
     // The last time that a body stood still for long: how it stood, from when to when.
     foliot_snapshot_body *rest;
     uint64_t *rest_since, *rest_until;
-    // Slots by cell of the grid, hashed into buckets.
+    // Slots of bodies that changed lately by cell of the grid, hashed into buckets.
     double cell; // position steps
     uint32_t buckets, *bucket_start, *bucket_of, *slots, *stamps, stamp;
     // Scratch.
@@ -65,6 +86,7 @@ struct foliot__interest_map {
 typedef struct sent_packet {
     uint32_t sequence; // 0: acknowledged, or none
     uint64_t tick;
+    bool lost; // taken to be
     uint32_t count;
     uint32_t *slots;  // and flags
     uint8_t *counts; // COUNT of each, with this packet
@@ -117,6 +139,12 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     for (m->buckets = 64; m->buckets < n; m->buckets *= 2) {
     }
     m->changed = calloc(n, sizeof *m->changed);
+    bool whole = true;
+    for (int i = 0; i < DISTANCES; i++) {
+        m->seen[i].moved = calloc(n, sizeof *m->seen[i].moved);
+        m->seen[i].anchor = calloc(n, sizeof *m->seen[i].anchor);
+        whole = whole && m->seen[i].moved && m->seen[i].anchor;
+    }
     m->assumed = calloc(n, sizeof *m->assumed);
     m->rest = calloc(n, sizeof *m->rest);
     m->rest_since = calloc(n, sizeof *m->rest_since);
@@ -127,7 +155,7 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     m->slots = calloc(n, sizeof *m->slots);
     m->claims = calloc(n, sizeof *m->claims);
     m->items = calloc(ITEMS_MAX, sizeof *m->items);
-    bool whole = m->changed && m->assumed && m->rest && m->rest_since && m->rest_until && m->bucket_start &&
+    whole = whole && m->changed && m->assumed && m->rest && m->rest_since && m->rest_until && m->bucket_start &&
                  m->stamps && m->bucket_of && m->slots && m->claims && m->items;
     if (!whole || foliot__partial_coder_create(format, &m->coder) != FOLIOT_STATUS_OK) {
         foliot__interest_map_destroy(m);
@@ -143,6 +171,10 @@ void foliot__interest_map_destroy(foliot__interest_map *m)
         return;
     foliot__partial_coder_destroy(m->coder);
     free(m->changed);
+    for (int i = 0; i < DISTANCES; i++) {
+        free(m->seen[i].moved);
+        free(m->seen[i].anchor);
+    }
     free(m->assumed);
     free(m->rest);
     free(m->rest_since);
@@ -154,6 +186,11 @@ void foliot__interest_map_destroy(foliot__interest_map *m)
     free(m->claims);
     free(m->items);
     free(m);
+}
+
+const foliot_interest *foliot__interest_map_get(const foliot__interest_map *m)
+{
+    return &m->interest;
 }
 
 static const foliot_snapshot_body no_body;
@@ -168,15 +205,54 @@ static bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body 
     return memcmp(a, b, offsetof(foliot_snapshot_body, generation) + 1) == 0;
 }
 
+// Whether a body is where the scene has it, as far as a snapshot tells.
+static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
+                           const foliot_snapshot_body *body)
+{
+    const foliot_body_definition *scene = &m->scene->bodies[slot];
+    bool still = scene->is_static == ((body->flags & FOLIOT_SNAPSHOT_STATIC) != 0) &&
+                 (body->flags & FOLIOT_SNAPSHOT_ALIVE) &&
+                 !(body->velocity[0] | body->velocity[1] | body->velocity[2]);
+    foliot_body_state now = foliot_snapshot_dequantise(&m->format, body, 1);
+    double dot = 0, length = 0, most = scene->is_static ? 2 : 1;
+    for (int k = 0; k < 3; k++)
+        still = still &&
+                fabs(now.position[k] - scene->position[k]) <= most * m->format.position_step;
+    for (int i = 0; i < 4; i++) {
+        dot += now.orientation[i] * scene->orientation[i];
+        length += scene->orientation[i] * scene->orientation[i];
+    }
+    return still && (scene->is_static || !m->format.rotates ||
+                     dot * dot >= NEAR_TURN * NEAR_TURN * length);
+}
+
 static void note_assumed(foliot__interest_map *m, uint32_t slot, const foliot_snapshot_body *body)
 {
-    if (slot >= m->scene->body_count || !m->scene->bodies[slot].is_static)
-        return;
-    const double *at = m->scene->bodies[slot].position;
-    bool there = (body->flags & FOLIOT_SNAPSHOT_STATIC) != 0;
+    if (slot < m->scene->body_count)
+        m->assumed[slot] = is_as_in_scene(m, slot, body) ? ASSUMED : DIFFERS;
+}
+
+// Whether two states of a body look alike: bodies that rest on others tremble.
+static bool looks_same(const foliot_snapshot_body *a, const foliot_snapshot_body *b, int distance)
+{
+    bool same = a->generation == b->generation && a->largest == b->largest &&
+                ((a->flags ^ b->flags) & ~FOLIOT_SNAPSHOT_ASLEEP) == 0;
     for (int k = 0; k < 3; k++)
-        there = there && fabs(body->position[k] - at[k] / m->format.position_step) < 2;
-    m->assumed[slot] = there ? ASSUMED : DIFFERS;
+        same = same && llabs((int64_t)a->position[k] - b->position[k]) <= tremble_steps[distance] &&
+               abs(a->orientation[k] - b->orientation[k]) <= tremble_turns[distance];
+    return same;
+}
+
+static void note_change(foliot__interest_map *m, uint32_t slot, const foliot_snapshot_body *body,
+                        uint64_t tick)
+{
+    m->changed[slot] = tick;
+    for (int i = 0; i < DISTANCES; i++)
+        if (!looks_same(&m->seen[i].anchor[slot], body, i)) {
+            m->seen[i].anchor[slot] = *body;
+            m->seen[i].moved[slot] = tick;
+        }
+    note_assumed(m, slot, body);
 }
 
 static void note_changes(foliot__interest_map *m, const foliot_snapshot *now,
@@ -191,8 +267,7 @@ static void note_changes(foliot__interest_map *m, const foliot_snapshot *now,
             m->rest_since[i] = m->changed[i];
             m->rest_until[i] = before->tick;
         }
-        m->changed[i] = now->tick;
-        note_assumed(m, i, body_at(now, i));
+        note_change(m, i, body_at(now, i), now->tick);
     }
 }
 
@@ -217,7 +292,8 @@ static void fill_grid(foliot__interest_map *m, const foliot_snapshot *s)
         const foliot_snapshot_body *body = body_at(s, i);
         int64_t cell[3];
         m->bucket_of[i] = m->buckets;
-        if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE))
+        if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
+            s->tick - m->changed[i] > (uint64_t)ACTIVE * m->every)
             continue;
         cell_of(m, body->position, cell);
         m->bucket_of[i] = bucket_of_cell(m, cell);
@@ -239,8 +315,9 @@ void foliot__interest_map_update(foliot__interest_map *m, const foliot_snapshot 
     uint32_t count = snapshot->count > m->count ? snapshot->count : m->count;
     count = count < m->format.bodies_max ? count : m->format.bodies_max;
     for (uint32_t i = before ? m->count : 0; i < count; i++) {
-        m->changed[i] = snapshot->tick;
-        note_assumed(m, i, body_at(snapshot, i));
+        for (int k = 0; k < DISTANCES; k++)
+            m->seen[k].anchor[i] = (foliot_snapshot_body){0};
+        note_change(m, i, body_at(snapshot, i), snapshot->tick);
     }
     m->count = count;
     if (before)
@@ -341,24 +418,33 @@ static bool is_visible(const foliot__interest_map *m, const foliot__interest_vie
            distance_squared(m, v->focus, body->position) <= far * far;
 }
 
-// For how long the watcher has lacked the body's state, in ticks, weighted; 0: it has it, or it is
-// on its way.
-static double lack_of(const foliot__interest_map *m, const foliot__interest_view *v,
-                      const foliot__interest_look *look, uint32_t slot, uint32_t patience)
+// For how long the watcher has lacked the body's state, in snapshots, weighted; 0: it has it.
+static double lack_of(const foliot__interest_map *m, foliot__interest_view *v,
+                      const foliot__interest_look *look, uint32_t slot, int distance)
 {
     const foliot_snapshot_body *body = body_at(look->snapshot, slot);
     uint64_t tick = look->snapshot->tick;
-    uint16_t state = v->state[slot];
-    if (!(state & KNOWN))
-        return m->assumed[slot] == ASSUMED && state == 0 ? 0 : NEVER_SENT;
+    uint16_t *state = &v->state[slot];
+    if (!(*state & KNOWN)) {
+        if (m->assumed[slot] == ASSUMED && !(*state & (BASED | LEAVING)))
+            return 0;
+        if (*state == 0) { // it waits from now on
+            *state = 1;
+            v->sent[slot] = (uint16_t)(tick / m->every);
+        }
+        return NEVER_SENT + (*state == 1 ? ago(m, tick, v->sent[slot]) : 0);
+    }
     uint32_t waited = ago(m, tick, v->sent[slot]);
-    if (waited == 0 ||
-        ((state & BASED) && m->changed[slot] <= tick_of(m, tick, v->baseline[slot])))
+    uint64_t has = *state & BASED ? tick_of(m, tick, v->baseline[slot]) : 0,
+             sent = tick_of(m, tick, v->sent[slot]);
+    if (waited == 0 || ((*state & BASED) && m->changed[slot] <= has))
         return 0;
-    if (m->changed[slot] <= tick_of(m, tick, v->sent[slot]) && waited < patience)
-        return 0;
-    bool rests = !(body->velocity[0] | body->velocity[1] | body->velocity[2]);
-    return waited * (rests ? CAME_TO_REST : 1.0);
+    double share = m->seen[distance].moved[slot] > has || !(*state & BASED) ? 1 : TREMBLES;
+    if (m->changed[slot] <= sent)
+        share *= ON_ITS_WAY;
+    if (!(body->velocity[0] | body->velocity[1] | body->velocity[2]))
+        share *= CAME_TO_REST;
+    return waited * share;
 }
 
 static void add_claim(foliot__interest_map *m, double weight, uint32_t slot)
@@ -367,25 +453,22 @@ static void add_claim(foliot__interest_map *m, double weight, uint32_t slot)
         m->claims[m->claim_count++] = (struct claim){(float)weight, slot};
 }
 
-static void claim_bucket(foliot__interest_map *m, const foliot__interest_view *v,
-                         const foliot__interest_look *look, uint32_t bucket, uint32_t patience)
+static void claim_body(foliot__interest_map *m, foliot__interest_view *v,
+                       const foliot__interest_look *look, uint32_t slot)
 {
-    double near = m->interest.near * m->interest.near, far = m->interest.far * m->interest.far;
-    for (uint32_t j = m->bucket_start[bucket]; j < m->bucket_start[bucket + 1]; j++) {
-        uint32_t slot = m->slots[j];
-        double lack = lack_of(m, v, look, slot, patience);
-        const foliot_snapshot_body *body = body_at(look->snapshot, slot);
-        if (!(lack > 0) || !(body->flags & FOLIOT_SNAPSHOT_ALIVE))
-            continue;
-        double d = distance_squared(m, v->focus, body->position);
-        if (d <= far)
-            add_claim(m, slot == look->own ? OWN : lack / (1 + d / near), slot);
-    }
+    const foliot_snapshot_body *body = body_at(look->snapshot, slot);
+    double d = distance_squared(m, v->focus, body->position), near = m->interest.near;
+    if (d > m->interest.far * m->interest.far || !(body->flags & FOLIOT_SNAPSHOT_ALIVE))
+        return;
+    double lack = lack_of(m, v, look, slot, d > FAR_FROM * near * near);
+    double beyond = fmax(sqrt(d) / near - NEAR_ENDS, 0);
+    lack *= beyond > 0 ? 1 : WITHIN_NEAR;
+    add_claim(m, slot == look->own && lack > 0 ? OWN : lack / (1 + beyond * beyond), slot);
 }
 
 // All that may be within `far`, a bucket once even if two cells share it.
-static void collect_claims(foliot__interest_map *m, const foliot__interest_view *v,
-                           const foliot__interest_look *look, uint32_t patience)
+static void collect_claims(foliot__interest_map *m, foliot__interest_view *v,
+                           const foliot__interest_look *look)
 {
     enum { SIDE = BUCKETS_PER_SIDE };
     int64_t centre[3];
@@ -398,30 +481,57 @@ static void collect_claims(foliot__interest_map *m, const foliot__interest_view 
         if (m->stamps[b] == m->stamp)
             continue;
         m->stamps[b] = m->stamp;
-        claim_bucket(m, v, look, b, patience);
+        for (uint32_t j = m->bucket_start[b]; j < m->bucket_start[b + 1]; j++)
+            claim_body(m, v, look, m->slots[j]);
     }
 }
 
-// Bodies that the watcher shows and that are gone, or too far: it is told so, again and again until
-// it acknowledges. A part of them is looked at each time.
-static void collect_leavers(foliot__interest_map *m, foliot__interest_view *v,
-                            const foliot__interest_look *look, uint32_t patience)
+// Whether the watcher shows the body though it may not, or though it is gone.
+static bool is_shown_wrongly(const foliot__interest_map *m, const foliot__interest_view *v,
+                             const foliot__interest_look *look, uint32_t slot)
+{
+    const foliot_snapshot_body *body = body_at(look->snapshot, slot);
+    uint16_t state = v->state[slot];
+    if (state == BASED || is_visible(m, v, body, m->interest.far * FAR_SLACK))
+        return false;
+    if (state & (KNOWN | LEAVING))
+        return true;
+    if (m->assumed[slot] != DIFFERS)
+        return false;
+    // Where the scene has it is in sight, and it is there no more.
+    foliot_snapshot_body there = {.flags = FOLIOT_SNAPSHOT_ALIVE};
+    for (int k = 0; k < 3; k++)
+        there.position[k] = (int32_t)foliot_clamp(
+            m->scene->bodies[slot].position[k] / m->format.position_step, -INT32_MAX, INT32_MAX);
+    return is_visible(m, v, &there, m->interest.far) || !(body->flags & FOLIOT_SNAPSHOT_ALIVE);
+}
+
+// A part of all bodies each time: those that the watcher shows and that are gone, or too far, of
+// which it is told again and again until it acknowledges; and those that stand still, and that it
+// lacks because it came near, or because a packet was lost.
+static void sweep(foliot__interest_map *m, foliot__interest_view *v,
+                  const foliot__interest_look *look, uint32_t patience)
 {
     uint64_t tick = look->snapshot->tick;
     v->sweep = (v->sweep + 1) % SWEEPS;
     for (uint32_t slot = v->sweep; slot < m->count; slot += SWEEPS) {
-        const foliot_snapshot_body *body = body_at(look->snapshot, slot);
         uint16_t *state = &v->state[slot];
-        bool alive = (body->flags & FOLIOT_SNAPSHOT_ALIVE) != 0, assumed = m->assumed[slot];
-        if (*state == 0 && !(assumed && !alive))
+        if (*state == 0 && m->assumed[slot] == ASSUMED)
             continue;
-        if ((*state & KNOWN) && (*state & BASED) && ago(m, tick, v->baseline[slot]) > AGE_OLD)
-            *state &= (uint16_t)~BASED;
-        if ((assumed && (body->flags & FOLIOT_SNAPSHOT_STATIC)) || *state == BASED ||
-            is_visible(m, v, body, m->interest.far * FAR_SLACK))
-            continue;
-        if (!(*state & LEAVING) || ago(m, tick, v->sent[slot]) >= patience)
+        if ((*state & KNOWN) && (*state & BASED)) {
+            if (m->changed[slot] <= tick_of(m, tick, v->baseline[slot]) && // it has the newest ...
+                !is_shown_wrongly(m, v, look, slot)) {
+                if (ago(m, tick, v->baseline[slot]) > AGE_OLD)
+                    *state &= (uint16_t)~BASED;
+                continue;
+            }
+        }
+        if (!is_shown_wrongly(m, v, look, slot)) {
+            if (m->bucket_of[slot] == m->buckets)
+                claim_body(m, v, look, slot);
+        } else if (!(*state & LEAVING) || ago(m, tick, v->sent[slot]) >= patience) {
             add_claim(m, LEAVER, slot);
+        }
     }
 }
 
@@ -504,7 +614,8 @@ static void note_sent(const foliot__interest_map *m, foliot__interest_view *v, u
 {
     uint16_t *state = &v->state[item->slot];
     if (item->leaves || !(*state & KNOWN)) {
-        overtake(v, item->slot);
+        if (*state & (KNOWN | LEAVING))
+            overtake(v, item->slot);
         *state = item->leaves ? LEAVING : KNOWN;
     }
     *state = (uint16_t)((*state & ~COUNT) | ((*state + 1) & COUNT));
@@ -568,8 +679,8 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
     uint32_t patience = (uint32_t)fmin(ticks * 1.5 + 3, 120), coded;
     look_at(v, look);
     m->claim_count = 0;
-    collect_claims(m, v, look, patience);
-    collect_leavers(m, v, look, patience);
+    collect_claims(m, v, look);
+    sweep(m, v, look, patience);
     uint32_t count = choose(m, (uint32_t)fmin(room / v->body_bytes + 1, ITEMS_MAX));
     if (count == 0)
         return 0;
@@ -617,6 +728,26 @@ static void take_item(const foliot__interest_map *m, foliot__interest_view *v,
     *state = (uint16_t)((*state & ~SINCE) | BASED | since * SINCE_ONE);
 }
 
+// What was in packets that later ones have overtaken is lost, most likely: it is as if it had not
+// been sent, so that it is sent soon. (An acknowledgement that comes late counts all the same.)
+static void give_up_lost(const foliot__interest_map *m, foliot__interest_view *v, uint32_t newest)
+{
+    for (int i = 0; i < FOLIOT__INTEREST_PACKETS; i++) {
+        sent_packet *p = &v->packets[i];
+        uint32_t back = newest - p->sequence;
+        if (p->sequence == 0 || p->lost || back < OVERTAKEN || back > UINT32_MAX / 2)
+            continue;
+        p->lost = true;
+        uint16_t low = (uint16_t)(p->tick / m->every);
+        for (uint32_t j = 0; j < p->count; j++) {
+            uint32_t slot = p->slots[j] & SLOT;
+            if (v->sent[slot] == low && (v->state[slot] & (KNOWN | LEAVING)))
+                v->sent[slot] = v->state[slot] & BASED ? v->baseline[slot]
+                                                       : (uint16_t)(low - LOST_WAITED);
+        }
+    }
+}
+
 uint64_t foliot__interest_acknowledge(const foliot__interest_map *m, foliot__interest_view *v,
                                       const foliot__partial_acknowledge *packet)
 {
@@ -632,5 +763,6 @@ uint64_t foliot__interest_acknowledge(const foliot__interest_map *m, foliot__int
         newest = newest == UINT64_MAX || p->tick > newest ? p->tick : newest;
         forget_packet(v, p);
     }
+    give_up_lost(m, v, packet->newest);
     return newest;
 }

@@ -22,6 +22,7 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
                                           const foliot_snapshot_format *format, double pace_hz,
                                           uint32_t every, foliot__interest_map **map);
 void foliot__interest_map_destroy(foliot__interest_map *map);
+const foliot_interest *foliot__interest_map_get(const foliot__interest_map *map);
 // Takes in the next snapshot; `before` is the one before it, NULL for the first.
 void foliot__interest_map_update(foliot__interest_map *map, const foliot_snapshot *snapshot,
                                  const foliot_snapshot *before);

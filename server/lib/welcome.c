@@ -53,6 +53,8 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     w->scene_bytes = (uint32_t)session->scene_length;
     w->fingerprint = session->lockstep ? session->lockstep->fingerprint : server->fingerprint;
     w->lockstep = session->lockstep != NULL;
+    w->near = session->interest ? foliot__interest_map_get(session->interest)->near : 0;
+    w->far = session->interest ? foliot__interest_map_get(session->interest)->far : 0;
     w->input_delay = session->lockstep ? session->lockstep->input_delay : 0;
 }
 
