@@ -31,7 +31,7 @@ typedef struct foliot__tracks {
     foliot_snapshot_format format;
     double dt;
     foliot__partial_coder *coder;
-    foliot__track *tracks; // by slot
+    foliot__track *tracks;     // by slot
     foliot_body_state *bodies; // of the last sample
     uint32_t count, capacity;
     size_t bytes;      // held
@@ -51,8 +51,8 @@ foliot_status foliot__tracks_create(const foliot_snapshot_format *format, double
 void foliot__tracks_destroy(foliot__tracks *tracks);
 
 typedef enum foliot__tracks_taken {
-    FOLIOT__TRACKS_TAKEN, // all of the packet
-    FOLIOT__TRACKS_STALE, // came before, or is older than what can be acknowledged
+    FOLIOT__TRACKS_TAKEN,       // all of the packet
+    FOLIOT__TRACKS_STALE,       // came before, or is older than what can be acknowledged
     FOLIOT__TRACKS_NO_BASELINE, // the rest of it cannot be read; it is not acknowledged
     FOLIOT__TRACKS_MALFORMED,
 } foliot__tracks_taken;
@@ -60,8 +60,8 @@ foliot__tracks_taken foliot__tracks_take(foliot__tracks *tracks, const uint8_t *
                                          size_t length, uint64_t *tick);
 void foliot__tracks_acknowledge(const foliot__tracks *tracks, foliot__partial_acknowledge *packet);
 // All bodies at a fractional tick. Each is interpolated where something newer has come, else
-// extrapolated, for at most `extrapolate_ticks`. `scene` may be NULL: its bodies stand where it says
-// until the server says otherwise.
+// extrapolated, for at most `extrapolate_ticks`. `scene` may be NULL: its bodies stand where it
+// says until the server says otherwise.
 foliot_status foliot__tracks_sample(foliot__tracks *tracks, const foliot_scene *scene, double tick,
                                     double extrapolate_ticks, foliot_sample *sample);
 // Tick of the newest state of a body; UINT64_MAX: there is none.

@@ -96,7 +96,7 @@ typedef struct foliot__welcome {
     bool resumed; // `player` is the one that the hello's token was of: its changes go on by their
                   // sequences
     double near, far; // of the session's interest, length units; far 0: whole snapshots are sent
-    uint32_t orders; // of this player that are here, by their sequence: the next is one more
+    uint32_t orders;  // of this player that are here, by their sequence: the next is one more
 } foliot__welcome;
 
 // Why a client is refused. Those marked may be tried again.

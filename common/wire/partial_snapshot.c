@@ -11,8 +11,8 @@
 #include "wire/snapshot_body.h"
 
 #define HEAD_BYTES 9
-#define LENGTHS 21    // of a number, in bits: slots and ages are below 2^20
-#define COURSES 128   // ages whose courses are kept
+#define LENGTHS 21  // of a number, in bits: slots and ages are below 2^20
+#define COURSES 128 // ages whose courses are kept
 #define NUMBER_MAX ((1u << (LENGTHS - 1)) - 1)
 
 // A number without sign: its bit length in unary, then the two bits behind its leading one.
@@ -156,8 +156,8 @@ static size_t encode_items(foliot__partial_coder *c, const foliot__partial_item 
     c->pass = (foliot__range_pass){.out = out};
     begin(c);
     uint32_t i = 0;
-    for (; i < count &&
-           foliot__range_encoder_length(out) + FOLIOT__BODY_BYTES_USUAL <= out->capacity;
+    for (;
+         i < count && foliot__range_encoder_length(out) + FOLIOT__BODY_BYTES_USUAL <= out->capacity;
          i++) {
         foliot__partial_item item = items[i];
         foliot__range_bit(&c->pass, &c->now.more, true);

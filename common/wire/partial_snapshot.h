@@ -64,9 +64,9 @@ foliot_status foliot__partial_body(foliot__partial_coder *coder, foliot__partial
 
 // What of a stream of packets has come: `newest` and, bit by bit, the 64 before it.
 typedef struct foliot__partial_acknowledge {
-    uint32_t newest; // 0: none
-    uint64_t before; // bit i: newest - 1 - i has come
-    bool has_focus;  // a spectator says what it looks at
+    uint32_t newest;  // 0: none
+    uint64_t before;  // bit i: newest - 1 - i has come
+    bool has_focus;   // a spectator says what it looks at
     int32_t focus[3]; // position steps
 } foliot__partial_acknowledge;
 #define FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES 26

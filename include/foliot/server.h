@@ -121,8 +121,9 @@ foliot_session_config foliot_session_config_default(void);
 // ended may be used again: the new one takes its place, and its world is destroyed. On an error the
 // world stays the caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace
 // is not positive; there is neither a simulation nor a world with its scene; a simulation without
-// lockstep; or an interest that is not foliot_interest_valid, or with lockstep. FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose
-// step fails ends: FOLIOT_SERVER_STEP_FAILED.
+// lockstep; or an interest that is not foliot_interest_valid, or with lockstep. FOLIOT_STATUS_FULL:
+// FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step fails ends:
+// FOLIOT_SERVER_STEP_FAILED.
 FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server,
                                                           const foliot_session_config *config,
                                                           uint64_t now_ns);

@@ -11,27 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS_PER_SIDE 5     // cells along an axis that may hold something within `far`
-#define REST_TICKS 64          // a body that stood still for so long is remembered as it stood
-#define AGE_OLD 30000          // snapshots: a baseline is given up before its low bits come again
-#define ACTIVE 64             // snapshots since it changed, in which a body is looked at each time
-#define SWEEPS 8               // snapshots in which all others are looked at
-#define RATE_SHARE 0.95         // of the budget; the rest may come in one burst
+#define BUCKETS_PER_SIDE 5 // cells along an axis that may hold something within `far`
+#define REST_TICKS 64      // a body that stood still for so long is remembered as it stood
+#define AGE_OLD 30000      // snapshots: a baseline is given up before its low bits come again
+#define ACTIVE 64          // snapshots since it changed, in which a body is looked at each time
+#define SWEEPS 8           // snapshots in which all others are looked at
+#define RATE_SHARE 0.95    // of the budget; the rest may come in one burst
 #define BURST_S 0.045
 #define PACKET_LEAST 64
-#define NEAR_TURN 0.99999         // cosine of half an angle that an orientation is rounded by
-#define CAME_TO_REST 2.0       // claim of what has come to rest, against what moves
-#define TREMBLES 0.03          // claim of what changed and is hardly seen
+#define NEAR_TURN 0.99999 // cosine of half an angle that an orientation is rounded by
+#define CAME_TO_REST 2.0  // claim of what has come to rest, against what moves
+#define TREMBLES 0.03     // claim of what changed and is hardly seen
 #define DISTANCES 2
-#define FAR_FROM 4.0           // squared, in units of `near`
-#define ON_ITS_WAY 0.6         // claim of what was sent and is not acknowledged
-#define WITHIN_NEAR 3.0        // claim within `near`, against what is just beyond
-#define NEAR_ENDS 1.25         // where that is, in units of `near`
-#define OWN 1e30               // claim of the watcher's own body ...
-#define LEAVER 1e20            // ... and of what has left
-#define FAR_SLACK 1.05         // how much farther than `far` a body must be to have left
-#define NEVER_SENT 120.0       // claim of what the watcher does not know, in ticks of waiting
-#define BODY_BYTES_FIRST 9.0   // before anything was measured
+#define FAR_FROM 4.0         // squared, in units of `near`
+#define ON_ITS_WAY 0.6       // claim of what was sent and is not acknowledged
+#define WITHIN_NEAR 3.0      // claim within `near`, against what is just beyond
+#define NEAR_ENDS 1.25       // where that is, in units of `near`
+#define OWN 1e30             // claim of the watcher's own body ...
+#define LEAVER 1e20          // ... and of what has left
+#define FAR_SLACK 1.05       // how much farther than `far` a body must be to have left
+#define NEVER_SENT 120.0     // claim of what the watcher does not know, in ticks of waiting
+#define BODY_BYTES_FIRST 9.0 // before anything was measured
 #define ITEMS_MAX 1024
 #define OVERTAKEN 3    // later packets, after which one counts as lost
 #define LOST_WAITED 30 // snapshots that a body counts as having waited for, whose first state was
@@ -61,7 +61,7 @@ struct foliot__interest_map {
     uint32_t every, count; // slots
     double pace_hz;
     const foliot_scene *scene;
-    uint8_t *assumed; // by slot
+    uint8_t *assumed;  // by slot
     uint64_t *changed; // by slot: tick since which the body is as it is now
     // The same but for what is hardly seen, from near and from far: since when it is near `anchor`.
     struct {
@@ -78,7 +78,7 @@ struct foliot__interest_map {
     struct claim {
         float weight;
         uint32_t slot;
-    } *claims;
+    } * claims;
     uint32_t claim_count;
     foliot__partial_item *items;
 };
@@ -88,7 +88,7 @@ typedef struct sent_packet {
     uint64_t tick;
     bool lost; // taken to be
     uint32_t count;
-    uint32_t *slots;  // and flags
+    uint32_t *slots; // and flags
     uint8_t *counts; // COUNT of each, with this packet
 } sent_packet;
 #define LEAVES 0x80000000u // it says that the body leaves
@@ -155,8 +155,8 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     m->slots = calloc(n, sizeof *m->slots);
     m->claims = calloc(n, sizeof *m->claims);
     m->items = calloc(ITEMS_MAX, sizeof *m->items);
-    whole = whole && m->changed && m->assumed && m->rest && m->rest_since && m->rest_until && m->bucket_start &&
-                 m->stamps && m->bucket_of && m->slots && m->claims && m->items;
+    whole = whole && m->changed && m->assumed && m->rest && m->rest_since && m->rest_until &&
+            m->bucket_start && m->stamps && m->bucket_of && m->slots && m->claims && m->items;
     if (!whole || foliot__partial_coder_create(format, &m->coder) != FOLIOT_STATUS_OK) {
         foliot__interest_map_destroy(m);
         return FOLIOT_STATUS_MEMORY;
@@ -216,14 +216,14 @@ static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
     foliot_body_state now = foliot_snapshot_dequantise(&m->format, body, 1);
     double dot = 0, length = 0, most = scene->is_static ? 2 : 1;
     for (int k = 0; k < 3; k++)
-        still = still &&
-                fabs(now.position[k] - scene->position[k]) <= most * m->format.position_step;
+        still =
+            still && fabs(now.position[k] - scene->position[k]) <= most * m->format.position_step;
     for (int i = 0; i < 4; i++) {
         dot += now.orientation[i] * scene->orientation[i];
         length += scene->orientation[i] * scene->orientation[i];
     }
-    return still && (scene->is_static || !m->format.rotates ||
-                     dot * dot >= NEAR_TURN * NEAR_TURN * length);
+    return still &&
+           (scene->is_static || !m->format.rotates || dot * dot >= NEAR_TURN * NEAR_TURN * length);
 }
 
 static void note_assumed(foliot__interest_map *m, uint32_t slot, const foliot_snapshot_body *body)
@@ -708,8 +708,8 @@ void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])
 
 // -- acknowledgements
 
-static void take_item(const foliot__interest_map *m, foliot__interest_view *v,
-                      const sent_packet *p, uint32_t i)
+static void take_item(const foliot__interest_map *m, foliot__interest_view *v, const sent_packet *p,
+                      uint32_t i)
 {
     uint32_t slot = p->slots[i] & SLOT;
     uint16_t *state = &v->state[slot], low = (uint16_t)(p->tick / m->every);
@@ -742,8 +742,8 @@ static void give_up_lost(const foliot__interest_map *m, foliot__interest_view *v
         for (uint32_t j = 0; j < p->count; j++) {
             uint32_t slot = p->slots[j] & SLOT;
             if (v->sent[slot] == low && (v->state[slot] & (KNOWN | LEAVING)))
-                v->sent[slot] = v->state[slot] & BASED ? v->baseline[slot]
-                                                       : (uint16_t)(low - LOST_WAITED);
+                v->sent[slot] =
+                    v->state[slot] & BASED ? v->baseline[slot] : (uint16_t)(low - LOST_WAITED);
         }
     }
 }

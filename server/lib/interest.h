@@ -10,13 +10,13 @@
 #include "foliot/snapshot.h"
 #include "wire/partial_snapshot.h"
 
-#define FOLIOT__INTEREST_PACKETS 64 // of one watcher that may still be acknowledged
+#define FOLIOT__INTEREST_PACKETS 64  // of one watcher that may still be acknowledged
 #define FOLIOT__INTEREST_OVERHEAD 48 // bytes that a packet costs beside its own: IP, UDP, ENet
 
 // What is known of a session's bodies for all its watchers: when each changed, and where they are.
 typedef struct foliot__interest_map foliot__interest_map;
-// `every`: ticks between snapshots. FOLIOT_STATUS_INVALID: the interest is not foliot_interest_valid.
-// `scene` is lent.
+// `every`: ticks between snapshots. FOLIOT_STATUS_INVALID: the interest is not
+// foliot_interest_valid. `scene` is lent.
 foliot_status foliot__interest_map_create(const foliot_interest *interest,
                                           const foliot_scene *scene,
                                           const foliot_snapshot_format *format, double pace_hz,

@@ -41,11 +41,10 @@ typedef struct city {
     double step_seconds, send_seconds;
     uint64_t wrong[WATCHERS_MAX / WATCHED][BODIES_MAX]; // since which tick; 0: right
     uint64_t ages[RING_COUNT][AGES];
-    uint64_t looks; // of watchers whose ages were measured
+    uint64_t looks;                    // of watchers whose ages were measured
     uint64_t sent[WATCHERS_MAX][1024]; // bytes in each of the last ticks
     uint64_t most[WATCHERS_MAX];       // in any second
 } city;
-
 
 // Processor time of this thread, seconds.
 static double spent_now(void)
@@ -279,8 +278,8 @@ int main(int argc, char **argv)
     row("bytes a packet", packets ? (double)bytes / (double)packets : 0, "B");
     row("a watcher and packet, all of the server but the step",
         1e6 * c->send_seconds / (double)(packets ? packets : 1), "us");
-    row("a tick, all of the server but the step",
-        1e3 * c->send_seconds / (double)(c->tick - tick), "ms");
+    row("a tick, all of the server but the step", 1e3 * c->send_seconds / (double)(c->tick - tick),
+        "ms");
     row("a step", 1e3 * (c->step_seconds - steps) / (double)(c->tick - tick), "ms");
     row("memory of a watcher beyond what is shared", (double)memory / 1024, "KiB");
     city_destroy(c);

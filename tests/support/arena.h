@@ -25,6 +25,7 @@ typedef struct arena_options {
     const foliot_simulation_kind *kind; // instead of our world, made of no setup
     const foliot_scene *scene;          // instead of its own; lent
     bool snapshots;                     // no lockstep
+    foliot_interest interest;           // with them
     const foliot_rules_kind *rules;     // with them the scene has a prototype and takes commands
     // Everything that anyone sends, before it is lost: `from` is a client, or ARENA_SERVER. NULL:
     // none.
