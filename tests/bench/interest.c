@@ -274,7 +274,7 @@ int main(int argc, char **argv)
         memory = held > memory ? held : memory;
     }
     row("budget of a watcher", BUDGET_KBIT, "kbit/s");
-    row("most that a watcher was sent in a second", (double)most * 8e-3, "kbit/s");
+    row("most that a watcher received in a second", (double)most * 8e-3, "kbit/s");
     row("bytes a packet", packets ? (double)bytes / (double)packets : 0, "B");
     row("a watcher and packet, all of the server but the step",
         1e6 * c->send_seconds / (double)(packets ? packets : 1), "us");

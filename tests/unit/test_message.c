@@ -36,7 +36,9 @@ static const foliot__welcome sample_welcome = {
     .fingerprint = {1, 2},
     .lockstep = true,
     .input_delay = 3,
-    .resumed = true};
+    .resumed = true,
+    .near = 5,
+    .far = 35};
 static const foliot__diverged sample_diverged = {.tick = 900,
                                                  .index = 3,
                                                  .expected = UINT64_MAX,

@@ -161,12 +161,14 @@ static void put_packets_of_ours(void)
                                          .lockstep = true,
                                          .input_delay = 3,
                                          .resumed = true,
-                                         .orders = 41}};
+                                         .orders = 41,
+                                         .near = 5,
+                                         .far = 35.5}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
     fprintf(expected, "control 2 4 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
                       "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
-                      "0807060504030201ff00000000000000 1 3 1 41\n");
+                      "0807060504030201ff00000000000000 1 3 1 41 5 35.5\n");
 }
 
 static foliot_input drawn_input(uint32_t player)
