@@ -84,16 +84,17 @@ struct foliot__interest_map {
 };
 
 typedef struct sent_packet {
-    uint32_t sequence; // 0: acknowledged, or none
     uint64_t tick;
-    bool lost; // taken to be
-    uint32_t count;
-    uint32_t *slots; // and flags
-    uint8_t *counts; // COUNT of each, with this packet
+    uint32_t *items;   // what it held: SLOT, COUNT with this packet, and flags
+    uint32_t sequence; // 0: acknowledged, or none
+    uint16_t count;    // at most ITEMS_MAX
+    bool lost;         // taken to be
 } sent_packet;
 #define LEAVES 0x80000000u // it says that the body leaves
 #define VOID 0x40000000u   // what it says has been overtaken
-#define SLOT 0x3fffffffu
+#define SLOT (FOLIOT_BODIES_MAX - 1)
+#define COUNT_SHIFT 20
+_Static_assert(FOLIOT_BODIES_MAX <= 1u << COUNT_SHIFT, "slots are below counts");
 
 struct foliot__interest_view {
     uint32_t count;
@@ -364,9 +365,8 @@ foliot_status foliot__interest_view_create(const foliot__interest_map *map,
 
 static void forget_packet(foliot__interest_view *v, sent_packet *p)
 {
-    v->held -= p->count * (sizeof *p->slots + sizeof *p->counts);
-    free(p->slots);
-    free(p->counts);
+    v->held -= p->count * sizeof *p->items;
+    free(p->items);
     *p = (sent_packet){0};
 }
 
@@ -599,13 +599,13 @@ static void overtake(foliot__interest_view *v, uint32_t slot)
         uint32_t low = 0, high = p->sequence ? p->count : 0;
         while (low < high) {
             uint32_t middle = (low + high) / 2;
-            if ((p->slots[middle] & SLOT) < slot)
+            if ((p->items[middle] & SLOT) < slot)
                 low = middle + 1;
             else
                 high = middle;
         }
-        if (p->sequence && low < p->count && (p->slots[low] & SLOT) == slot)
-            p->slots[low] |= VOID;
+        if (p->sequence && low < p->count && (p->items[low] & SLOT) == slot)
+            p->items[low] |= VOID;
     }
 }
 
@@ -631,23 +631,22 @@ static bool keep_packet(const foliot__interest_map *m, foliot__interest_view *v,
 {
     sent_packet *p = &v->packets[v->next_sequence % FOLIOT__INTEREST_PACKETS];
     forget_packet(v, p);
-    p->slots = malloc(count * sizeof *p->slots);
-    p->counts = malloc(count * sizeof *p->counts);
-    if (!p->slots || !p->counts) {
+    p->items = malloc(count * sizeof *p->items);
+    if (!p->items) {
         forget_packet(v, p);
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         const foliot__partial_item *item = &m->items[i];
         note_sent(m, v, tick, item);
-        p->slots[i] = item->slot | (item->leaves ? LEAVES : 0);
-        p->counts[i] = v->state[item->slot] & COUNT;
+        p->items[i] = item->slot | (v->state[item->slot] & COUNT) << COUNT_SHIFT |
+                      (item->leaves ? LEAVES : 0);
     }
     p->sequence = v->next_sequence++;
     v->next_sequence += v->next_sequence == 0;
     p->tick = tick;
-    p->count = count;
-    v->held += count * (sizeof *p->slots + sizeof *p->counts);
+    p->count = (uint16_t)count;
+    v->held += count * sizeof *p->items;
     return true;
 }
 
@@ -711,16 +710,16 @@ void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])
 static void take_item(const foliot__interest_map *m, foliot__interest_view *v, const sent_packet *p,
                       uint32_t i)
 {
-    uint32_t slot = p->slots[i] & SLOT;
+    uint32_t slot = p->items[i] & SLOT;
     uint16_t *state = &v->state[slot], low = (uint16_t)(p->tick / m->every);
-    if (p->slots[i] & VOID)
+    if (p->items[i] & VOID)
         return;
-    if (p->slots[i] & LEAVES) {
+    if (p->items[i] & LEAVES) {
         if (*state & LEAVING)
             *state = m->assumed[slot] ? BASED : 0;
         return;
     }
-    uint16_t since = (uint16_t)((*state - p->counts[i]) & COUNT);
+    uint16_t since = (uint16_t)((*state - (p->items[i] >> COUNT_SHIFT)) & COUNT);
     bool newer = !(*state & BASED) || (uint16_t)(low - v->baseline[slot]) < 0x8000;
     if (!(*state & KNOWN) || !newer || since >= FOLIOT__PARTIAL_BASELINES)
         return;
@@ -740,7 +739,7 @@ static void give_up_lost(const foliot__interest_map *m, foliot__interest_view *v
         p->lost = true;
         uint16_t low = (uint16_t)(p->tick / m->every);
         for (uint32_t j = 0; j < p->count; j++) {
-            uint32_t slot = p->slots[j] & SLOT;
+            uint32_t slot = p->items[j] & SLOT;
             if (v->sent[slot] == low && (v->state[slot] & (KNOWN | LEAVING)))
                 v->sent[slot] =
                     v->state[slot] & BASED ? v->baseline[slot] : (uint16_t)(low - LOST_WAITED);
