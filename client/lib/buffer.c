@@ -13,7 +13,7 @@
 #define SPIN_TICKS 4u
 #define SPIN_TICKS_MAX 12u
 #define SMOOTHING_SHARE                                                                            \
-    0.2                // of the time that is extrapolated at most: an offset falls to 1/e in it
+    0.2 // of the time that is extrapolated at most: an offset falls to 1/e in it
 
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
                                   const foliot_snapshot_format *format, double dt)
@@ -310,12 +310,13 @@ static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snaps
                        const foliot_snapshot *is, uint32_t body, foliot_body_state *state)
 {
     double ticks = (double)(is->tick - was->tick);
-    if (body >= was->count || !foliot__is_continuous(&buffer->format, &was->bodies[body], &is->bodies[body], ticks))
+    if (body >= was->count ||
+        !foliot__is_continuous(&buffer->format, &was->bodies[body], &is->bodies[body], ticks))
         return;
     foliot_body_state before =
         foliot_snapshot_dequantise(&buffer->format, &was->bodies[body], buffer->dt);
     foliot__spin_between(before.orientation, state->orientation, ticks * buffer->dt,
-                 state->angular_velocity);
+                         state->angular_velocity);
 }
 
 static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
@@ -372,8 +373,8 @@ static void fill_states(foliot__snapshot_buffer *buffer, const known *k, foliot_
     for (uint32_t i = 0; i < k->is->count; i++) {
         static const foliot_snapshot_body none;
         const foliot_snapshot_body *b = i < k->next->count ? &k->next->bodies[i] : &none;
-        states[i] = foliot__interpolate_body(&buffer->format, buffer->dt, &k->is->bodies[i], b, &from[i], &to[i], ticks,
-                                     (k->tick - t0) / ticks);
+        states[i] = foliot__interpolate_body(&buffer->format, buffer->dt, &k->is->bodies[i], b,
+                                             &from[i], &to[i], ticks, (k->tick - t0) / ticks);
     }
 }
 
@@ -381,7 +382,8 @@ static bool body_is_continuous(const foliot__snapshot_buffer *buffer, const foli
                                const foliot_snapshot *b, uint32_t i)
 {
     return i < a->count && i < b->count &&
-           foliot__is_continuous(&buffer->format, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
+           foliot__is_continuous(&buffer->format, &a->bodies[i], &b->bodies[i],
+                                 (double)b->tick - (double)a->tick);
 }
 
 // The last sample was extrapolated, and now it is known what should have been shown. Every body

@@ -73,7 +73,7 @@ static void visit_record(void *user, const foliot__record *record)
 static void add_player_event(foliot_client *c, foliot_client_event_kind kind, uint32_t player,
                              const char *name)
 {
-    uint64_t tick = c->tracks               ? c->tracks->newest
+    uint64_t tick = c->tracks              ? c->tracks->newest
                     : c->buffer.has_newest ? c->buffer.newest
                                            : c->welcome.tick;
     foliot_client_event e = event_of(kind, tick);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // partial_snapshot.h: packets of some bodies of one tick, each against a baseline of its own
-// (docs/reference/protocol.md, section 4). Where a session has interest, a watcher is sent these: the
-// bodies that matter to it, as many as its budget allows. Every decoder takes hostile bytes.
+// (docs/reference/protocol.md, section 4). Where a session has interest, a watcher is sent these:
+// the bodies that matter to it, as many as its budget allows. Every decoder takes hostile bytes.
 #ifndef FOLIOT_WIRE_PARTIAL_SNAPSHOT_H
 #define FOLIOT_WIRE_PARTIAL_SNAPSHOT_H
 

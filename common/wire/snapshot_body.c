@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// snapshot_body.c: the bytes of a body (snapshot_body.h). Models start anew in every packet; nothing
-// but the baseline is needed, whatever else was lost.
+// snapshot_body.c: the bytes of a body (snapshot_body.h). Models start anew in every packet;
+// nothing but the baseline is needed, whatever else was lost.
 #include "wire/snapshot_body.h"
 
 #include <stdlib.h>
@@ -426,8 +426,8 @@ static const foliot_snapshot_body *base_of(const foliot_snapshot *baseline, uint
 }
 
 size_t foliot__bodies_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
-                            const foliot_snapshot *baseline, foliot_snapshot_head *head,
-                            uint32_t limit, foliot__range_encoder *out)
+                             const foliot_snapshot *baseline, foliot_snapshot_head *head,
+                             uint32_t limit, foliot__range_encoder *out)
 {
     walk w = walk_of(coder, head);
     w.pass.out = out;
@@ -459,8 +459,7 @@ bool foliot__bodies_decode(foliot_snapshot_coder *coder, foliot__range_decoder *
 
 void foliot__bodies_begin(foliot_snapshot_coder *coder, const foliot__range_pass *pass)
 {
-    coder->single =
-        (walk){.pass = *pass, .models = &coder->now, .format = &coder->format};
+    coder->single = (walk){.pass = *pass, .models = &coder->now, .format = &coder->format};
     coder->now = coder->start;
 }
 

@@ -92,9 +92,9 @@ typedef struct foliot__peer {
     foliot__lockstep_peer lockstep;
     foliot__misbehaviour misbehaviour;
     foliot__interest_view *interest; // NULL: not in such a session
-    size_t scene_sent;  // bytes
-    uint64_t bulk_turn; // when it was sent something in bulk
-    uint32_t address;   // index, a hint
+    size_t scene_sent;               // bytes
+    uint64_t bulk_turn;              // when it was sent something in bulk
+    uint32_t address;                // index, a hint
 } foliot__peer;
 
 // What the peers of one address, ports ignored, have had so far; it outlasts them.

@@ -95,9 +95,8 @@ static bool may_add(const foliot_session_config *config, foliot__session *const 
 {
     bool name = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES,
          taken = place && (!(*place)->ended || (*place)->running);
-    bool alike = config->interest.far == 0 ||
-                 (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
-                  foliot_interest_valid(&config->interest));
+    bool alike = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
+                                               foliot_interest_valid(&config->interest));
     return name && !taken && alike && config->pace_hz > 0 &&
            (config->simulation ? config->mode == FOLIOT_SESSION_LOCKSTEP
                                : config->world && config->scene);
