@@ -130,7 +130,8 @@ static void forget_states(foliot__track *track, uint64_t tick)
     uint32_t gone = 0;
     while (gone < track->count && track->states[gone].tick <= tick)
         gone++;
-    memmove(track->states, track->states + gone, (track->count - gone) * sizeof *track->states);
+    if (gone > 0) // there may be no states at all
+        memmove(track->states, track->states + gone, (track->count - gone) * sizeof *track->states);
     track->count = (uint8_t)(track->count - gone);
     track->forgotten = tick;
     track->guessed_from = UINT64_MAX;
