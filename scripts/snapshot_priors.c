@@ -14,8 +14,9 @@
 
 static void count_bit(foliot__range_encoder *coder, foliot__model *model, bool bit);
 #define foliot__range_encode count_bit
-#include "../common/wire/snapshot_codec.c"
+#include "../common/wire/snapshot_body.c"
 #undef foliot__range_encode
+#include "../common/wire/snapshot_codec.c"
 #define main bench_main
 #include "../tests/bench/snapshot_codec.c"
 #undef main

@@ -2,7 +2,9 @@
 // arguments.c: see arguments.h.
 #include "arguments.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "foliot/foliot.h"
@@ -11,6 +13,9 @@
 #include "log.h"
 
 #define SPECTATOR_DELAY_MAX 3600
+#define INTEREST_NEAR 5.0
+#define INTEREST_KBIT 256
+#define INTEREST_MOST 1e9
 
 foliot__server_choices foliot__given = {.port = FOLIOT_PORT_DEFAULT,
                                         .bind = "127.0.0.1",
@@ -52,6 +57,10 @@ static const foliot__option host_options[] = {
              "no limit on the loopback"},
     {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &foliot__given.spectator_delay, 0,
      SPECTATOR_DELAY_MAX, .help = "spectators are shown what was so long ago"},
+    {"interest", "FAR[,NEAR[,KBIT]]", FOLIOT__OPTION_TEXT, &foliot__given.interest_text,
+     .help =
+         "everybody is sent what is within FAR of the own body alone, within NEAR (5) most often, "
+         "in KBIT (256) kbit/s"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_force,
      .help = "builds that compute otherwise only watch, though they ask with --force"},
     {"resume", "FILE", FOLIOT__OPTION_TEXTS, &foliot__given.resumes,
@@ -121,6 +130,46 @@ const char *foliot__session_name(const foliot__arguments *arguments, const char 
     return equals + 1;
 }
 
+// FAR[,NEAR[,KBIT]], of which NEAR is at most FAR.
+static bool read_interest(const char *text, foliot_interest *interest)
+{
+    double values[3] = {0, INTEREST_NEAR, INTEREST_KBIT};
+    int count = 0;
+    for (bool more = true; more; count++) {
+        char *end;
+        bool number = (*text >= '0' && *text <= '9') || *text == '.'; // no sign, no space, no nan
+        if (count == 3 || !number)
+            return false;
+        values[count] = strtod(text, &end);
+        more = *end == ',';
+        if (end == text || (*end && !more) || !(values[count] <= INTEREST_MOST))
+            return false;
+        text = end + 1;
+    }
+    if (count == 1)
+        values[1] = fmin(values[1], values[0]);
+    *interest = (foliot_interest){values[1], values[0], (uint32_t)values[2]};
+    return interest->budget_kbit == values[2] && foliot_interest_valid(interest);
+}
+
+static int check_interest(const foliot__arguments *arguments)
+{
+    const char *text = foliot__given.interest_text;
+    if (!text)
+        return 0;
+    if (foliot__given.simulation ||
+        (foliot__given.mode && strcmp(foliot__given.mode, "lockstep") == 0))
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--interest is for --mode snapshot: in lockstep everybody "
+                                     "steps everything");
+    if (read_interest(text, &foliot__given.interest))
+        return 0;
+    return foliot__options_wrong(&foliot__server_program, arguments,
+                                 "--interest wants FAR[,NEAR[,KBIT]]: lengths up to 1e9, NEAR at "
+                                 "most FAR, and %d to %d kbit/s, not '%s'",
+                                 FOLIOT_INTEREST_KBIT_MIN, FOLIOT_INTEREST_KBIT_MAX, text);
+}
+
 // What is of worlds alone.
 static int check_simulation(const foliot__arguments *arguments)
 {
@@ -149,6 +198,8 @@ int foliot__check_choices(const foliot__arguments *arguments)
                                      "--log-format is text or json, not '%s'",
                                      foliot__given.log_format);
     int code = check_simulation(arguments);
+    if (code == 0)
+        code = check_interest(arguments);
     if (code)
         return code;
     uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;

@@ -13,6 +13,8 @@ typedef struct foliot__server_choices {
     const char *bind, *record, *integrator, *mode, *impair, *log_format, *rules, *simulation;
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
+    const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none
+    foliot_interest interest;  // read from it
     uint64_t input_delay, spectators, per_address, players_per_address;
     foliot__texts sessions, resumes;
 } foliot__server_choices;

@@ -58,12 +58,26 @@ bool foliot__app_lockstep(const foliot__hosted *h)
                                 : h->resumed && h->lockstep;
 }
 
+// A recording of lockstep goes on in lockstep.
+static int check_interest(const foliot__app *a, const foliot__arguments *arguments)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (foliot__given.interest_text && foliot__app_lockstep(&a->hosted[i]))
+            return foliot__options_wrong(&foliot__server_program, arguments,
+                                         "--interest is for --mode snapshot: the session '%s' goes "
+                                         "on in lockstep",
+                                         a->hosted[i].name);
+    return 0;
+}
+
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,
                               const foliot__host_options *options)
 {
     int code = open_listed(a, arguments, options);
     if (code == 0)
         code = check_names(a);
+    if (code == 0)
+        code = check_interest(a, arguments);
     return code;
 }
 
@@ -121,6 +135,7 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
                                                                      : FOLIOT_SESSION_SNAPSHOTS,
                                      .input_delay = (uint32_t)foliot__given.input_delay,
                                      .spectator_delay_s = foliot__given.spectator_delay,
+                                     .interest = foliot__given.interest,
                                      .refuses_forced = foliot__given.no_force};
     if (h->simulation_module) {
         session.simulation = &h->simulation;

@@ -2,21 +2,18 @@
 // buffer.c: a ring of snapshots by tick, and the sampling between two of them. Pieces arrive in any
 // order, twice or never. Invariant: only a complete snapshot is sampled or used as a baseline.
 #include "buffer.h"
+#include "interpolation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TELEPORT_FACTOR 4.0 // beyond so many times what its speeds explain, a move is a jump
 // Ticks between the two snapshots from which a spin is computed: enough that rounding matters
 // little, and so few that no body turns half round.
 #define SPIN_TICKS 4u
 #define SPIN_TICKS_MAX 12u
-#define TELEPORT_STEPS 256.0
 #define SMOOTHING_SHARE                                                                            \
-    0.2                // of the time that is extrapolated at most: an offset falls to 1/e in it
-#define NEAR_DOT 0.999 // cosine of half the angle between two rotations
-#define NEAR_TANGENT 0.05
+    0.2 // of the time that is extrapolated at most: an offset falls to 1/e in it
 
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
                                   const foliot_snapshot_format *format, double dt)
@@ -276,84 +273,6 @@ static void find_neighbours(foliot__snapshot_buffer *buffer, double tick, foliot
     }
 }
 
-// The cubic with the given ends and end slopes (Hermite), and its slope. Slopes are per unit of u.
-static void hermite(double x0, double m0, double x1, double m1, double u, double *x, double *m)
-{
-    double u2 = u * u, u3 = u2 * u;
-    *x = (2 * u3 - 3 * u2 + 1) * x0 + (u3 - 2 * u2 + u) * m0 + (3 * u2 - 2 * u3) * x1 +
-         (u3 - u2) * m1;
-    *m = (6 * u2 - 6 * u) * (x0 - x1) + (3 * u2 - 4 * u + 1) * m0 + (3 * u2 - 2 * u) * m1;
-}
-
-// The shorter arc between two rotations (Shoemake 1985). Where they are near, the chord, stretched
-// to length one, goes the same way: at 5 degrees it is off by a hundredth of what a snapshot rounds
-// away.
-static void slerp(const double a[4], const double b[4], double u, double q[4])
-{
-    double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0 ? -1 : 1,
-           norm = 0;
-    double wa = 1 - u, wb = u;
-    if (fabs(dot) < NEAR_DOT) {
-        double angle = acos(fabs(dot)), s = sin(angle);
-        wa = sin((1 - u) * angle) / s;
-        wb = sin(u * angle) / s;
-    }
-    for (int i = 0; i < 4; i++) {
-        q[i] = wa * a[i] + sign * wb * b[i];
-        norm += q[i] * q[i];
-    }
-    norm = 1 / sqrt(norm);
-    for (int i = 0; i < 4; i++)
-        q[i] *= norm;
-}
-
-// The constant angular velocity from one rotation to the other, in world axes, the shorter way.
-static void spin_between(const double from[4], const double to[4], double time, double spin[3])
-{
-    double w = 0, v[3], length = 0;
-    for (int i = 0; i < 4; i++)
-        w += to[i] * from[i];
-    for (int k = 0; k < 3; k++) { // of to * conjugate(from)
-        int i = 1 + (k + 1) % 3, j = 1 + (k + 2) % 3;
-        v[k] = from[0] * to[k + 1] - to[0] * from[k + 1] - (to[i] * from[j] - to[j] * from[i]);
-        length += v[k] * v[k];
-    }
-    length = sqrt(length);
-    // The angle over its half's sine: of small ones by the series of the arc tangent, good to 1e-9
-    // here.
-    double t = length / fabs(w), t2 = t * t, near = (2 - t2 * (2.0 / 3 - t2 * (2.0 / 5))) / fabs(w);
-    double rate = t < NEAR_TANGENT ? near / time
-                  : length > 0     ? 2 * atan2(length, fabs(w)) / (length * time)
-                                   : 0;
-    for (int k = 0; k < 3; k++)
-        spin[k] = (w < 0 ? -v[k] : v[k]) * rate;
-}
-
-static void rotate_by_spin(double q[4], const double spin[3], double time)
-{
-    double rate = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]),
-           half = 0.5 * rate * time;
-    double share = rate > 0 ? sin(half) / rate : 0, w = cos(half), x = spin[0] * share,
-           y = spin[1] * share, z = spin[2] * share;
-    double turned[4] = {
-        w * q[0] - x * q[1] - y * q[2] - z * q[3], w * q[1] + x * q[0] + y * q[3] - z * q[2],
-        w * q[2] - x * q[3] + y * q[0] + z * q[1], w * q[3] + x * q[2] - y * q[1] + z * q[0]};
-    memcpy(q, turned, sizeof turned);
-}
-
-static bool has_jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
-                       const foliot_snapshot_body *b, double ticks)
-{
-    double moved = 0, speed = 0,
-           ratio = buffer->format.velocity_step / buffer->format.position_step;
-    for (int k = 0; k < 3; k++) {
-        double d = (double)b->position[k] - a->position[k];
-        moved += d * d;
-        speed += fmax(fabs(a->velocity[k] * ratio), fabs(b->velocity[k] * ratio));
-    }
-    return sqrt(moved) > TELEPORT_FACTOR * speed * ticks + TELEPORT_STEPS;
-}
-
 // The bodies of a snapshot, dequantised into one of two places; the other place is kept.
 static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buffer,
                                                    const foliot_snapshot *s,
@@ -371,37 +290,6 @@ static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buff
             foliot_snapshot_dequantise(&buffer->format, &s->bodies[i], buffer->dt);
     buffer->restored_tick[place] = s->tick;
     return buffer->restored[place];
-}
-
-// Whether the two are states of one body without a jump, so that it can be interpolated.
-static bool is_continuous(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
-                          const foliot_snapshot_body *b, double ticks)
-{
-    return (a->flags & FOLIOT_SNAPSHOT_ALIVE) && (b->flags & FOLIOT_SNAPSHOT_ALIVE) &&
-           a->generation == b->generation && !has_jumped(buffer, a, b, ticks);
-}
-
-static foliot_body_state interpolate_body(const foliot__snapshot_buffer *buffer,
-                                          const foliot_snapshot_body *a,
-                                          const foliot_snapshot_body *b,
-                                          const foliot_body_state *from,
-                                          const foliot_body_state *to, double ticks, double u)
-{
-    if (!is_continuous(buffer, a, b, ticks))
-        return *from;
-    foliot_body_state state = *from;
-    double gap = ticks * buffer->dt, rate = 1 / gap;
-    for (int k = 0; k < 3; k++) {
-        double slope;
-        hermite(from->position[k], from->velocity[k] * gap, to->position[k], to->velocity[k] * gap,
-                u, &state.position[k], &slope);
-        state.velocity[k] = slope * rate;
-    }
-    if (!buffer->format.rotates)
-        return state;
-    slerp(from->orientation, to->orientation, u, state.orientation);
-    spin_between(from->orientation, to->orientation, gap, state.angular_velocity);
-    return state;
 }
 
 // The newest snapshot that is old enough to compute spins from; NULL: none.
@@ -422,12 +310,13 @@ static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snaps
                        const foliot_snapshot *is, uint32_t body, foliot_body_state *state)
 {
     double ticks = (double)(is->tick - was->tick);
-    if (body >= was->count || !is_continuous(buffer, &was->bodies[body], &is->bodies[body], ticks))
+    if (body >= was->count ||
+        !foliot__is_continuous(&buffer->format, &was->bodies[body], &is->bodies[body], ticks))
         return;
     foliot_body_state before =
         foliot_snapshot_dequantise(&buffer->format, &was->bodies[body], buffer->dt);
-    spin_between(before.orientation, state->orientation, ticks * buffer->dt,
-                 state->angular_velocity);
+    foliot__spin_between(before.orientation, state->orientation, ticks * buffer->dt,
+                         state->angular_velocity);
 }
 
 static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
@@ -443,7 +332,7 @@ static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foli
         if (was)
             spin_since(buffer, was, from, i, state);
         if (was && ticks > 0)
-            rotate_by_spin(state->orientation, state->angular_velocity, ticks * buffer->dt);
+            foliot__rotate_by_spin(state->orientation, state->angular_velocity, ticks * buffer->dt);
     }
 }
 
@@ -484,8 +373,8 @@ static void fill_states(foliot__snapshot_buffer *buffer, const known *k, foliot_
     for (uint32_t i = 0; i < k->is->count; i++) {
         static const foliot_snapshot_body none;
         const foliot_snapshot_body *b = i < k->next->count ? &k->next->bodies[i] : &none;
-        states[i] = interpolate_body(buffer, &k->is->bodies[i], b, &from[i], &to[i], ticks,
-                                     (k->tick - t0) / ticks);
+        states[i] = foliot__interpolate_body(&buffer->format, buffer->dt, &k->is->bodies[i], b,
+                                             &from[i], &to[i], ticks, (k->tick - t0) / ticks);
     }
 }
 
@@ -493,7 +382,8 @@ static bool body_is_continuous(const foliot__snapshot_buffer *buffer, const foli
                                const foliot_snapshot *b, uint32_t i)
 {
     return i < a->count && i < b->count &&
-           is_continuous(buffer, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
+           foliot__is_continuous(&buffer->format, &a->bodies[i], &b->bodies[i],
+                                 (double)b->tick - (double)a->tick);
 }
 
 // The last sample was extrapolated, and now it is known what should have been shown. Every body

@@ -88,6 +88,7 @@ void foliot_client_destroy(foliot_client *client)
         foliot__buffer_close(&client->stepped);
     }
     foliot__predict_end(client);
+    foliot__tracks_destroy(client->tracks);
     foliot__lockstep_client_destroy(client->lockstep);
     foliot_scene_destroy(client->scene);
     free(client->setup);
@@ -113,7 +114,8 @@ static bool takes_unreliably(const foliot_client *c, const foliot_transport_even
 
 static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 {
-    if (e->length > 1 && e->bytes[0] == FOLIOT__SNAPSHOT_PACKET)
+    if (e->length > 1 &&
+        (e->bytes[0] == FOLIOT__SNAPSHOT_PACKET || e->bytes[0] == FOLIOT__PARTIAL_PACKET))
         foliot__stream_take_piece(c, e->bytes, e->length);
     else if (e->delivery == FOLIOT_DELIVERY_RELIABLE || takes_unreliably(c, e))
         foliot__client_take_control(c, e->bytes, e->length);
@@ -136,6 +138,8 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     c->received_ns = c->now_ns;
     c->received_bytes += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
     c->buffer.received = c->stepped.received = c->received_bytes;
+    if (c->tracks)
+        c->tracks->received = c->received_bytes;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         if (foliot__connection_is_over(c))
             return;
@@ -144,13 +148,14 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     } else if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
         foliot__connection_lost(c, e->reason);
     } else if (!foliot__connection_is_over(c)) { // what ended stays ended
-        uint64_t decoded = c->buffer.decoded;
+        uint64_t decoded = c->buffer.decoded + (c->tracks ? c->tracks->decoded : 0);
         take_bytes(c, e);
         bool relay = e->length > 0 && (e->bytes[0] == FOLIOT__RELAY_PACKET ||
                                        e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET ||
                                        e->bytes[0] == FOLIOT__EARLY_PACKET);
         c->work += relay ? FOLIOT__TICKS_WORK : 0;
-        c->work += EVENT_WORK + (c->buffer.decoded > decoded ? c->buffer.decoded - decoded : 0);
+        uint64_t now = c->buffer.decoded + (c->tracks ? c->tracks->decoded : 0);
+        c->work += EVENT_WORK + (now > decoded ? now - decoded : 0);
     }
 }
 

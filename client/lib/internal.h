@@ -14,6 +14,7 @@
 #include "lockstep.h"
 #include "predict.h"
 #include "playout.h"
+#include "tracks.h"
 #include "wire/message.h"
 #include "wire/session_state.h"
 
@@ -113,6 +114,9 @@ struct foliot_client {
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;  // what the server sent
     foliot__snapshot_buffer stepped; // what is stepped here
+    foliot__tracks *tracks;          // NULL: the session has no interest, whole snapshots come
+    bool has_focus;                  // of a spectator there
+    double focus[3];
     foliot__playout playout;
     // What it is. While it changes it watches and has `lockstep` open: what it has more of is
     // shown.

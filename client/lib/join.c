@@ -54,6 +54,16 @@ static bool welcome_sensible(const foliot__welcome *w)
            (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
 }
 
+static bool begin_tracks(foliot_client *c, const foliot__welcome *w)
+{
+    if (w->lockstep || !(w->far > 0))
+        return true;
+    if (foliot__tracks_create(&w->format, w->dt, w->tick, &c->tracks) != FOLIOT_STATUS_OK)
+        return false;
+    c->tracks->received = c->received_bytes;
+    return true;
+}
+
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
     if (c->welcomed_here)
@@ -74,12 +84,15 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         foliot__buffer_close(&c->buffer);
         foliot__buffer_close(&c->stepped);
     }
+    foliot__tracks_destroy(c->tracks);
+    c->tracks = NULL;
     c->welcomed = false;
     c->welcome = *w;
     foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt);
     if (status == FOLIOT_STATUS_OK)
         status = foliot__buffer_init(&c->stepped, &w->format, w->dt);
-    if (status != FOLIOT_STATUS_OK || foliot__kind_enter(c, w) != FOLIOT_STATUS_OK) {
+    if (status != FOLIOT_STATUS_OK || !begin_tracks(c, w) ||
+        foliot__kind_enter(c, w) != FOLIOT_STATUS_OK) {
         foliot__buffer_close(&c->buffer);
         foliot__buffer_close(&c->stepped);
         c->state = FOLIOT_CLIENT_LOST;

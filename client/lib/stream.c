@@ -28,8 +28,36 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
     foliot__playout_arrived(&c->playout, c->now_ns, tick);
 }
 
+static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot_client_statistics *s = &c->statistics;
+    uint64_t tick = 0;
+    switch (foliot__tracks_take(c->tracks, bytes, length, &tick)) {
+    case FOLIOT__TRACKS_TAKEN:
+        snapshot_complete(c, tick);
+        break;
+    case FOLIOT__TRACKS_STALE:
+        s->snapshots_stale++;
+        break;
+    case FOLIOT__TRACKS_NO_BASELINE:
+        s->snapshots_without_baseline++;
+        break;
+    case FOLIOT__TRACKS_MALFORMED:
+    default:
+        s->pieces_malformed++;
+    }
+}
+
 static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
 {
+    if ((bytes[0] == FOLIOT__PARTIAL_PACKET) != (c->tracks != NULL)) {
+        c->statistics.pieces_malformed++; // of another kind than the welcome said
+        return;
+    }
+    if (c->tracks) {
+        read_partial(c, bytes, length);
+        return;
+    }
     foliot_client_statistics *s = &c->statistics;
     uint64_t tick = 0;
     switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
@@ -191,6 +219,20 @@ uint64_t foliot__stream_period_ns(const foliot_client *c)
     return (uint64_t)(1e9 / hz);
 }
 
+static void acknowledge_partial(foliot_client *c)
+{
+    foliot__partial_acknowledge packet = {.has_focus = c->has_focus && c->config.spectates};
+    uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
+    foliot__tracks_acknowledge(c->tracks, &packet);
+    for (int k = 0; k < 3; k++)
+        packet.focus[k] = (int32_t)fmax(
+            fmin(c->focus[k] / c->welcome.format.position_step, INT32_MAX), -INT32_MAX);
+    if (packet.newest == 0 && !packet.has_focus)
+        return;
+    size_t length = foliot__partial_acknowledge_encode(&packet, bytes);
+    foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+}
+
 static void send_inputs(foliot_client *c)
 {
     if (c->state != FOLIOT_CLIENT_PLAYING ||
@@ -210,6 +252,8 @@ static void send_inputs(foliot_client *c)
     foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
     c->statistics.inputs_sent++;
     c->input_sent_ns = c->now_ns;
+    if (c->tracks)
+        acknowledge_partial(c);
 }
 
 // -- lockstep

@@ -83,7 +83,7 @@ static void add_player_event(foliot_client *c, foliot_client_event_kind kind, ui
                              const char *name)
 {
     const foliot__snapshot_buffer *b = foliot__client_buffer_now(c);
-    uint64_t tick = b->has_newest ? b->newest : c->welcome.tick;
+    uint64_t tick = c->tracks ? c->tracks->newest : b->has_newest ? b->newest : c->welcome.tick;
     foliot_client_event e = event_of(kind, tick);
     e.player = player;
     foliot__events_add(c, &e, name, strlen(name));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // view.c: what the caller reads: samples at the render time, players, statistics. Receives and
 // sends nothing.
+#include "foliot/math.h"
 #include "internal.h"
 
 #include <math.h>
@@ -10,12 +11,13 @@
 
 // Static bodies take their place from the scene, where it is not rounded: a wide floor that is off
 // by a quarter of a degree is visible.
-static void place_static(const foliot_client *client, const foliot_sample *sample)
+static void place_static(const foliot_client *client, const foliot_sample *sample,
+                         foliot_body_state *bodies)
 {
     const foliot_scene *scene = client->scene;
     double near = 2 * client->welcome.format.position_step;
     for (uint32_t i = 0; scene && i < scene->body_count && i < sample->count; i++) {
-        foliot_body_state *body = &foliot__client_buffer_now(client)->bodies[i];
+        foliot_body_state *body = &bodies[i];
         const foliot_body_definition *known = &scene->bodies[i];
         bool there = known->is_static && (body->flags & FOLIOT_BODY_STATIC);
         double length = 0;
@@ -46,10 +48,14 @@ static foliot_status sample_buffer(foliot_client *client, uint64_t now_ns, folio
     double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     double extrapolate = EXTRAPOLATE_MS * 1e6 / foliot__client_tick_ns(client);
     foliot_status status =
-        foliot__buffer_sample(foliot__client_buffer(client), tick, extrapolate, sample);
+        client->tracks
+            ? foliot__tracks_sample(client->tracks, client->scene, tick, extrapolate, sample)
+            : foliot__buffer_sample(foliot__client_buffer(client), tick, extrapolate, sample);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    place_static(client, sample);
+    place_static(client, sample,
+                 client->tracks ? client->tracks->bodies
+                                : foliot__client_buffer_now(client)->bodies);
     client->delay_sum += foliot__playout_delay_ms(&client->playout);
     client->delay_count++;
     return FOLIOT_STATUS_OK;
@@ -175,6 +181,20 @@ const char *foliot_client_get_player_name(const foliot_client *client, uint32_t 
     return NULL;
 }
 
+bool foliot_client_get_interest(const foliot_client *client, double *near, double *far)
+{
+    *near = client->welcome.near;
+    *far = client->welcome.far;
+    return client->tracks != NULL;
+}
+
+void foliot_client_set_focus(foliot_client *client, const double position[3])
+{
+    client->has_focus = true;
+    for (int k = 0; k < 3; k++)
+        client->focus[k] = foliot_clamp(position[k], -1e300, 1e300);
+}
+
 bool foliot_client_get_lockstep(const foliot_client *client)
 {
     return client->steps;
@@ -269,6 +289,8 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     if (newest) {
         s.newest_tick = newest->tick;
         s.digest = foliot__buffer_digest(foliot__client_buffer_now(client));
+    } else if (client->tracks) {
+        s.newest_tick = client->tracks->newest;
     }
     s.snapshots_expected = client->expected_before + expected_here(client);
     if (s.snapshots_expected > s.snapshots_received)

@@ -21,6 +21,7 @@ typedef enum field_type {
     FIELD_U64,
     FIELD_I32,      // as the u32 of its bits; its magnitude is at most `most`
     FIELD_POSITIVE, // a double
+    FIELD_MEASURE,  // a double that is not negative
     FIELD_FLAG,     // 0 or 1
     FIELD_TEXT,     // of a char array of `most` bytes, closed by a zero there
     FIELD_NAME,     // the same; one that is too long is left out, and a flag at `beside` says so
@@ -52,6 +53,10 @@ typedef struct field {
 #define I32(member, most)                                                                          \
     {                                                                                              \
         FIELD_I32, AT(member), 0, most                                                             \
+    }
+#define MEASURE(member)                                                                            \
+    {                                                                                              \
+        FIELD_MEASURE, AT(member), 0, 0                                                            \
     }
 #define POSITIVE(member)                                                                           \
     {                                                                                              \
@@ -119,6 +124,8 @@ static const field welcome_fields[] = {
     U32(welcome.orders),
     FLAG(welcome.watchable),
     U32_MOST(welcome.kind_reason, FOLIOT__KIND_IMPOSSIBLE),
+    MEASURE(welcome.near),
+    MEASURE(welcome.far),
 };
 
 static const field refuse_fields[] = {
@@ -274,6 +281,7 @@ static void pack_field(foliot__buffer *out, const field *f, const foliot__messag
         foliot__pack_uint(out, *(const uint64_t *)at);
         break;
     case FIELD_POSITIVE:
+    case FIELD_MEASURE:
         foliot__pack_f64(out, *(const double *)at);
         break;
     case FIELD_FLAG:
@@ -323,6 +331,14 @@ static int32_t unpack_i32(foliot__reader *r, uint32_t most)
 {
     int32_t value = (int32_t)unpack_at_most(r, UINT32_MAX);
     if (value > (int64_t)most || value < -(int64_t)most)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    return value;
+}
+
+static double unpack_measure(foliot__reader *r)
+{
+    double value = foliot__unpack_f64(r);
+    if (!(value >= 0 && value < 1e300))
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return value;
 }
@@ -421,6 +437,9 @@ static void unpack_field(foliot__reader *r, const field *f, foliot__message *mes
         break;
     case FIELD_POSITIVE:
         *(double *)at = unpack_positive(r);
+        break;
+    case FIELD_MEASURE:
+        *(double *)at = unpack_measure(r);
         break;
     case FIELD_FLAG:
         *(bool *)at = unpack_at_most(r, 1) == 1;

@@ -120,6 +120,7 @@ typedef struct foliot__welcome {
     uint32_t orders;      // of this player that are here, by their sequence: the next is one more
     bool watchable;       // the session has snapshots for those who want them
     uint32_t kind_reason; // foliot__kind_reason
+    double near, far; // of the session's interest, length units; far 0: whole snapshots are sent
 } foliot__welcome;
 
 // Why a client is refused. Those marked may be tried again.

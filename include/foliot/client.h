@@ -190,6 +190,13 @@ const foliot_scene *foliot_client_get_scene(const foliot_client *client);
 // The name of the player whose body is in that slot; NULL if none. Valid until the next update.
 const char *foliot_client_get_player_name(const foliot_client *client, uint32_t slot);
 
+// Whether the session sends each watcher what it is interested in alone (server.h): then *far is
+// the distance beyond which nothing of its bodies is known here, and their flags are 0.
+bool foliot_client_get_interest(const foliot_client *client, double *near, double *far);
+// What a spectator of such a session looks at from now on: bodies around it are sent. A player's
+// own body is that for a player.
+void foliot_client_set_focus(foliot_client *client, const double position[3]);
+
 // What the client is now; ANY before the welcome. A client whose build computes differently watches
 // though it wished to step, and so does one that cannot keep up, and one that has diverged until it
 // has been given the server's state. Where the session has no snapshots all step.

@@ -75,6 +75,20 @@ typedef enum foliot_session_mode {
     FOLIOT_SESSION_LOCKSTEP,  // they step the same inputs; the server compares digests
 } foliot_session_mode;
 
+// What a watcher is sent of a big world: bodies within `far` of its own body alone, those near it
+// more often, as many as its budget allows. Nothing of what is beyond ever travels to it but what
+// the scene says. A spectator says what it looks at (foliot_client_set_focus).
+typedef struct foliot_interest {
+    double near; // length units: within it all are alike; beyond, a body's share falls with the
+                 // square of its distance. 0 < near <= far
+    double far;  // length units. 0: no interest, everybody is sent everything
+    uint32_t budget_kbit; // kbit/s of snapshots to one watcher in any second, with 48 bytes a
+                          // packet for IP, UDP and ENet: FOLIOT_INTEREST_KBIT_MIN .. _MAX
+} foliot_interest;
+#define FOLIOT_INTEREST_KBIT_MIN 32
+#define FOLIOT_INTEREST_KBIT_MAX 100000
+bool foliot_interest_valid(const foliot_interest *interest);
+
 typedef struct foliot_session_config {
     const char *name;          // unique in the server, 1 .. FOLIOT_NAME_BYTES - 1 bytes; copied
     const foliot_scene *scene; // lent until the server is destroyed; NULL with a simulation
@@ -88,6 +102,7 @@ typedef struct foliot_session_config {
     foliot_session_mode mode;
     double spectator_delay_s; // spectators see the session this much later, and a world's only
                               // watch; states of that time are kept in memory
+    foliot_interest interest; // far 0: none. Not with lockstep: all of its peers watch
     // What runs after every step; lent until the server is destroyed, as the world was when it was
     // created or restored. NULL: no rules; then chat passes to all. Not with a simulation.
     foliot_rules *rules;
@@ -107,9 +122,10 @@ foliot_session_config foliot_session_config_default(void);
 // The session's first tick is closed one period after `now_ns`. The name of a session that has
 // ended may be used again: the new one takes its place, and its world is destroyed. On an error the
 // world stays the caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace
-// is not positive; there is neither a simulation nor a world with its scene; or a simulation
-// without lockstep. FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose
-// step fails ends: FOLIOT_SERVER_STEP_FAILED.
+// is not positive; there is neither a simulation nor a world with its scene; a simulation without
+// lockstep; or an interest that is not foliot_interest_valid, or with lockstep. FOLIOT_STATUS_FULL:
+// FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step fails ends:
+// FOLIOT_SERVER_STEP_FAILED.
 FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server,
                                                           const foliot_session_config *config,
                                                           uint64_t now_ns);
@@ -226,6 +242,9 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(snapshots_thinned)            /* not sent: rate adaptation */                                \
     X(snapshot_bytes_sent)                                                                         \
     X(snapshot_encodes)                                                                            \
+    X(interest_packets_sent)        /* to watchers in sessions with interest */                    \
+    X(interest_bytes_sent)                                                                         \
+    X(interest_acknowledgements)                                                                   \
     X(events_dropped)                                                                              \
     X(commands)                     /* of closed ticks */                                          \
     X(commands_refused)             /* no room in their tick */                                    \

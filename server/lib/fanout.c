@@ -46,6 +46,8 @@ void foliot__fanout_close(foliot__session *session)
     foliot_snapshot_coder_destroy(session->coder);
     foliot_snapshot_pieces_destroy(&session->pieces);
     foliot_snapshot_pieces_destroy(&session->complete);
+    foliot__interest_map_destroy(session->interest);
+    session->interest = NULL;
     session->snapshots = NULL; // it may be opened again
     session->coder = NULL;
     session->pieces = session->complete = (foliot_snapshot_pieces){0};
@@ -167,6 +169,8 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
     peer->complete_ns = 0;
     peer->complete_reliable = false;
     peer->complete_every_ns = FOLIOT__COMPLETE_FIRST_NS;
+    if (session->interest)
+        return;
     if (shows_snapshots(session, peer))
         send_complete(session, peer);
 }
@@ -266,8 +270,84 @@ static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
     foliot__fanout_greet(session, peer);
 }
 
+// -- to those who are sent what they are interested in
+
+static const foliot_snapshot *find_for(const void *user, uint64_t tick)
+{
+    return foliot__fanout_find(user, tick);
+}
+
+void foliot__fanout_captured(foliot__session *session, uint64_t before)
+{
+    const foliot_snapshot *now = foliot__fanout_find(session, session->newest_snapshot);
+    if (session->interest && now)
+        foliot__interest_map_update(session->interest, now, foliot__fanout_find(session, before));
+}
+
+static void send_partial(foliot__session *session, foliot__peer *peer)
+{
+    foliot_server *server = session->server;
+    uint8_t packet[FOLIOT_PACKET_BYTES_MAX];
+    uint64_t shown = foliot__fanout_shown(session, peer);
+    const foliot_snapshot *snapshot = foliot__fanout_find(session, shown);
+    if (!shows_snapshots(session, peer) || !snapshot || shown % session->snapshot_every != 0)
+        return;
+    if (!peer->interest &&
+        foliot__interest_view_create(session->interest, &peer->interest) != FOLIOT_STATUS_OK)
+        return; // the next tick tries again
+    if (!foliot__rate_adaptation_sends(&peer->rate, shown, session->snapshot_every)) {
+        server->counters.snapshots_thinned++;
+        return;
+    }
+    foliot__interest_look look = {
+        .snapshot = snapshot,
+        .own = peer->player == FOLIOT__NO_PLAYER
+                   ? FOLIOT_NO_BODY
+                   : foliot_world_get_player_body(session->world, peer->player),
+        .now_ns = server->now_ns,
+        .round_trip_ns = foliot_transport_get_round_trip_ns(server->config.transport, peer->id),
+        .find = find_for,
+        .user = session};
+    size_t length = foliot__interest_pack(session->interest, peer->interest, &look, packet);
+    if (length == 0)
+        return;
+    foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, packet, length);
+    server->counters.interest_packets_sent++;
+    server->counters.interest_bytes_sent += length;
+}
+
+void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
+                                 const foliot__partial_acknowledge *packet)
+{
+    if (!peer->interest)
+        return;
+    session->server->counters.interest_acknowledgements++;
+    uint64_t newest = foliot__interest_acknowledge(session->interest, peer->interest, packet);
+    if (newest != UINT64_MAX && newest <= foliot__fanout_shown(session, peer))
+        foliot__fanout_acknowledge(session, peer, newest);
+    peer->acknowledged |= newest != UINT64_MAX;
+    if (packet->has_focus && peer->player == FOLIOT__NO_PLAYER)
+        foliot__interest_focus(peer->interest, packet->focus);
+}
+
+static void broadcast_partial(foliot__session *session)
+{
+    foliot_server *server = session->server;
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state != FOLIOT__PEER_IN || peer->session != session || !peer->watches)
+            continue;
+        send_status(session, peer);
+        send_partial(session, peer);
+    }
+}
+
 void foliot__fanout_broadcast(foliot__session *session)
 {
+    if (session->interest) {
+        broadcast_partial(session);
+        return;
+    }
     foliot_server *server = session->server;
     uint32_t count = 0, grouped = 0;
     for (uint32_t i = 0; i < server->peers_max; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // internal.h: what the files of the server library share. Each calls only files above its own:
 //   address.c, rate_adaptation.c   what an address has had; how many snapshots a peer is sent
+//   interest.c                     which bodies of a big world a watcher is sent
 //   peer.c, schedule.c             a peer's messages and its end; when ticks are due
 //   misbehaviour.c, stream.c       what no honest client says; inputs of a player in lockstep
 //   player.c                       players, their tokens, and what happens to them without a peer
@@ -20,6 +21,7 @@
 #include "foliot/server.h"
 #include "foliot/snapshot.h"
 #include "game.h"
+#include "interest.h"
 #include "lockstep.h"
 #include "rate_adaptation.h"
 #include "wire/message.h"
@@ -112,9 +114,10 @@ typedef struct foliot__peer {
     uint64_t stepper_input_ns, stepper_status_ns; // the same of its lockstep packets
     foliot__lockstep_peer lockstep;
     foliot__misbehaviour misbehaviour;
-    size_t scene_sent;  // bytes
-    uint64_t bulk_turn; // when it was sent something in bulk
-    uint32_t address;   // index, a hint
+    foliot__interest_view *interest; // NULL: not in such a session
+    size_t scene_sent;               // bytes
+    uint64_t bulk_turn;              // when it was sent something in bulk
+    uint32_t address;                // index, a hint
 } foliot__peer;
 
 // What the peers of one address, ports ignored, have had so far; it outlasts them.
@@ -199,6 +202,7 @@ struct foliot__session {
     uint64_t newest_snapshot; // tick; valid if there are snapshots
     uint64_t broadcast_ns;    // when one was sent last
     bool ended;
+    foliot__interest_map *interest; // NULL: everybody is sent everything
     uint8_t *scene_bytes;
     size_t scene_length;
     foliot__player_slot *players;
@@ -509,6 +513,11 @@ void foliot__fanout_close(foliot__session *session);
 foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); // where to capture
 // The tick of the newest snapshot that the peer may see.
 uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer);
+// A snapshot was captured; `before` is the tick of the one before it.
+void foliot__fanout_captured(foliot__session *session, uint64_t before);
+// What it has of the bodies that it is interested in.
+void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
+                                 const foliot__partial_acknowledge *packet);
 // It has acknowledged a snapshot that it had not before.
 void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick);
 // The snapshot of that tick; NULL if it is not kept any more.

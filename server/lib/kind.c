@@ -47,10 +47,11 @@ static bool computes_alike(foliot__session *s, const foliot__peer *peer)
             (!peer->forces && foliot_digest_equal(peer->fingerprint, server->fingerprint_base)));
 }
 
-// Spectators who are behind would have the world of now, as soon as inputs are relayed early.
-static bool is_behind(const foliot__session *s, bool spectates)
+// A stepper has the whole world: also what is hidden from it where the session has interest. And
+// spectators who are behind would have the world of now, as soon as inputs are relayed early.
+static bool only_watches(const foliot__session *s, bool spectates)
 {
-    return spectates && s->delay_ticks > 0;
+    return s->interest || (spectates && s->delay_ticks > 0);
 }
 
 foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
@@ -75,7 +76,7 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
         return wished;
     if (!same && lockstep)
         return FOLIOT__KIND_ANY; // it is here for another game
-    if (is_behind(s, hello->spectates))
+    if (only_watches(s, hello->spectates))
         *reason = FOLIOT__KIND_IMPOSSIBLE;
     else if (!computes_alike(s, peer))
         *reason = FOLIOT__KIND_FINGERPRINT;
@@ -250,7 +251,7 @@ static bool spend_change(const foliot__session *s, foliot__peer *peer)
 
 static bool may_step(foliot__session *s, const foliot__peer *peer)
 {
-    return !is_behind(s, peer->player == FOLIOT__NO_PLAYER) && computes_alike(s, peer);
+    return !only_watches(s, peer->player == FOLIOT__NO_PLAYER) && computes_alike(s, peer);
 }
 
 static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind_message *wish)

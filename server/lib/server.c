@@ -72,6 +72,8 @@ void foliot_server_destroy(foliot_server *server)
     } // a worker is in the middle of a step; it ends by itself
     for (uint32_t i = 0; i < server->session_count; i++)
         foliot__session_destroy(server->sessions[i]);
+    for (uint32_t i = 0; server->peers && i < server->peers_max; i++)
+        foliot__interest_view_destroy(server->peers[i].interest);
     free(server->peers);
     free(server->group);
     free(server->order);
@@ -93,7 +95,9 @@ static bool may_add(const foliot_session_config *config, foliot__session *const 
 {
     bool name = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES,
          taken = place && (!(*place)->ended || (*place)->running);
-    return name && !taken && config->pace_hz > 0 &&
+    bool alike = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
+                                               foliot_interest_valid(&config->interest));
+    return name && !taken && alike && config->pace_hz > 0 &&
            (config->simulation ? config->mode == FOLIOT_SESSION_LOCKSTEP
                                : config->world && config->scene);
 }
@@ -195,13 +199,25 @@ static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8
     foliot__lockstep_take(peer->session, peer, &packet);
 }
 
+static void take_partial(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                         size_t length)
+{
+    foliot__partial_acknowledge packet;
+    if (peer->session->interest &&
+        foliot__partial_acknowledge_decode(bytes, length, &packet) == FOLIOT_STATUS_OK)
+        foliot__fanout_take_partial(peer->session, peer, &packet);
+    else
+        foliot__peer_malformed(server, peer);
+}
+
 static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
                         size_t length)
 {
     foliot__input_packet packet;
     bool plays = length > 0 &&
                  (bytes[0] == FOLIOT__INPUT_PACKET || bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET ||
-                  bytes[0] == FOLIOT__EARLY_PACKET); // of the last connection
+                  bytes[0] == FOLIOT__EARLY_PACKET ||
+                  bytes[0] == FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET); // of the last connection
     if (length > 0 && !plays && peer->state == FOLIOT__PEER_GREETING) {
         take_control(server, peer, bytes, length);
         return;
@@ -224,6 +240,10 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
     }
     if (streamed ? peer->steps : !peer->watches) {
         take_lockstep(server, peer, bytes, length);
+        return;
+    }
+    if (length > 0 && bytes[0] == FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET) {
+        take_partial(server, peer, bytes, length);
         return;
     }
     if (foliot__input_packet_decode(bytes, length, &packet) != FOLIOT_STATUS_OK) {
@@ -249,6 +269,8 @@ static void reap_peer(foliot_server *server, foliot__peer *peer)
                              session->players[peer->player].name);
     if (!how->lost)
         foliot_transport_disconnect(server->config.transport, peer->id, how->code, how->at_once);
+    foliot__interest_view_destroy(peer->interest);
+    peer->interest = NULL;
     peer->state = FOLIOT__PEER_NONE;
 }
 

@@ -36,13 +36,18 @@ static foliot_status keep_setup(foliot__session *s, const foliot_session_config 
 
 // What peers of the session's mode need. What spectators who are behind are shown must have been
 // kept before they came.
-static foliot_status open_mode(foliot__session *s)
+static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
 {
     bool steps = s->mode == FOLIOT_SESSION_LOCKSTEP;
     foliot_status status =
         steps ? foliot__kind_make_machinery(s, FOLIOT__KIND_STEPPER) : FOLIOT_STATUS_OK;
     if (status == FOLIOT_STATUS_OK && (!steps || (s->world && s->delay_ticks > 0)))
         status = foliot__kind_make_machinery(s, FOLIOT__KIND_WATCHER);
+    if (status == FOLIOT_STATUS_OK && config->interest.far > 0)
+        status = foliot__interest_map_create(&config->interest, s->scene, &s->format, s->pace_hz,
+                                             s->snapshot_every, &s->interest);
+    if (status == FOLIOT_STATUS_OK && s->interest)
+        foliot__interest_map_update(s->interest, foliot__fanout_find(s, s->tick), NULL);
     return status;
 }
 
@@ -82,7 +87,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     if (status == FOLIOT_STATUS_OK)
         status = foliot__game_create(s, config);
     if (status == FOLIOT_STATUS_OK)
-        status = open_mode(s);
+        status = open_mode(s, config);
     if (status != FOLIOT_STATUS_OK) {
         s->world = NULL; // stays the caller's
         foliot__session_destroy(s);

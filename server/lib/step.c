@@ -310,7 +310,9 @@ static bool snapshot_superseded(const foliot__session *s)
 
 static void send_snapshot(foliot__session *s)
 {
+    uint64_t before = s->newest_snapshot;
     s->newest_snapshot = s->tick;
+    foliot__fanout_captured(s, before);
     if (snapshot_superseded(s)) {
         s->server->counters.snapshots_superseded++;
         return;

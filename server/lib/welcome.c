@@ -56,6 +56,8 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     w->input_delay = session->input_delay;
     w->watchable = session->world != NULL;
     w->kind_reason = peer->wanted_reason;
+    w->near = session->interest ? foliot__interest_map_get(session->interest)->near : 0;
+    w->far = session->interest ? foliot__interest_map_get(session->interest)->far : 0;
 }
 
 void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)

@@ -19,6 +19,7 @@ record() { # NAME SCENE
     written=$((written + 1))
 }
 for scene in scenes/*.yaml; do
+    [ "$scene" = scenes/city.yaml ] && continue # 10,000 bodies
     record "$(basename "$scene" .yaml)" "$scene"
 done
 # Games, with their rules and three drawn players; shorter where there are many bodies.

@@ -30,6 +30,10 @@ refused "--help with a value" 2 'takes no value' "$server" "$scene" --help=1
 refused "more threads than there may be" 2 'from 1 to 256' "$server" "$scene" --threads 257
 refused "an impairment of no sense" 2 'share' "$server" "$scene" --impair loss=200%
 refused "a folder that is not there" 1 'No such file' "$server" "$scene" --port 0 --record nowhere/a.foliot
+for bad in 0 -3 nan 35, ,5 35,5,256,1 35,40 35,0 35,5,31 35,5,100001 35,5,1.5 1e10 35x ' 35' inf 0x; do
+    refused "an interest of $bad" 2 'FAR.*NEAR' "$server" "$scene" --port 0 --no-record "--interest=$bad"
+done
+refused "an interest in lockstep" 2 'is for --mode snapshot' "$server" "$scene" --port 0 --no-record --interest 35 --mode lockstep
 refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
 
 exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$port" --session two --bot idle --seconds 1

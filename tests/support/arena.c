@@ -74,6 +74,7 @@ static void open_session(arena *a, const arena_options *options)
                                      .input_delay = options->input_delay,
                                      .spectator_delay_s = options->spectator_delay_s,
                                      .refuses_forced = options->refuses_forced,
+                                     .interest = options->interest,
                                      .rules = a->rules};
     if (options->kind) {
         must(foliot_simulation_create(options->kind, "\7", 1, &a->simulation));

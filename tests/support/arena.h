@@ -26,6 +26,7 @@ typedef struct arena_options {
     const char *server_network;         // NULL: none
     const foliot_simulation_kind *kind; // instead of our world, made of no setup
     const foliot_scene *scene;          // instead of its own; lent
+    foliot_interest interest;           // of sessions of snapshots
     const foliot_rules_kind *rules;     // with them the scene has a prototype and takes commands
     // Everything that anyone sends, before it is lost: `from` is a client, or ARENA_SERVER. NULL:
     // none.

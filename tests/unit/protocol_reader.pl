@@ -34,6 +34,16 @@ sub read_models { # the models of one table of the page, and where they begin
 }
 read_models('array', $priors_files[0]);
 read_models('lockstep array', $priors_files[1]);
+# Of packets of some bodies, by their percents of zeros.
+sub begin_models { my $name = shift; $offset{$name} = @priors; push @priors, map { $_ * 65535 / 100 } @_ }
+begin_models('item_more', 2);
+begin_models('item_leaves', 98);
+begin_models('item_based', 10);
+begin_models('item_same_age', 50);
+begin_models('item_gap', 30, 25, 22, 20, 22, 25, 30, 35, 40, 45, (50) x 11);
+begin_models('item_age', 2, 5, 10, 20, 30, 35, (40) x 8, (50) x 7);
+begin_models('item_gap_mantissa', (50) x 63);
+begin_models('item_age_mantissa', (50) x 63);
 sub model { # the number of a model, or of the first of a row
     my ($name, @i) = @_;
     my $at = 0;
@@ -148,7 +158,7 @@ my (%snapshots, @recent, $changed, @last, @missed, $hung, $fell);
 sub none { return {p => [0, 0, 0], v => [0, 0, 0], s => [0, 0, 0], l => 0, o => [0, 0, 0], f => 0, i => 0} }
 sub side { my $d = shift; return $d == 0 ? 0 : $d > 0 ? 1 : 2 }
 sub body {
-    my $b = shift;
+    my ($b, $listed) = @_; # `listed`: it is said to be there, so nothing says that it changed
     my $kind = !($b->{f} & 1) ? 3 : $b->{f} & 2 ? 2 : $b->{f} & 12 ? 1 : 0;
     my ($speed, @d) = (0, 0, 0, 0);
     if (grep { $_ } @{$b->{v}}) {
@@ -156,12 +166,12 @@ sub body {
         $speed = 1 + least(len(abs($d[0]) | abs($d[1]) | abs($d[2])) / 2, 3);
     }
     my $near = 0;
-    if ($changed) {
+    if ($changed && !$listed) {
         my $f = 0;
         $f |= abs wrap($b->{p}[$_] - $changed->{p}[$_]) for 0 .. 2;
         $near = $f < 256 ? 3 : $f < 512 ? 2 : $f < 2048 ? 1 : 0;
     }
-    my $differs = bit(model('changed', $kind, $speed, $recent[0] + $recent[1] + 3 * $near));
+    my $differs = $listed || bit(model('changed', $kind, $speed, $recent[0] + $recent[1] + 3 * $near));
     @recent = ($recent[1], $differs);
     return $b unless $differs;
     $changed = $b;
@@ -240,23 +250,56 @@ sub body {
 # -- packets ------------------------------------------------------------------------------------------
 sub take { my ($n, $v) = (shift, 0); for my $i (0 .. $n - 1) { die "short\n" unless @bytes; $v |= shift(@bytes) << 8 * $i } return $v }
 sub varint { my ($v, $shift, $b) = (0, 0); do { $b = take(1); $v |= ($b & 127) << $shift; $shift += 7 } while $b & 128; return $v }
-sub snapshot {
-    my ($tick, $form, $bodies) = (take(4), varint(), varint());
-    my ($first, $count) = (0, $bodies);
-    unless ($form & 1) { take(4); ($first, $count) = (take(3), take(3)) }
-    my $base = $form >> 1 ? $snapshots{$tick - ($form >> 1)} // die "no baseline\n" : [];
-    course($form >> 1);
+sub begin_bodies {
     @fast = @slow = @priors;
     ($range, $code, $beyond, $changed) = (0xffffffff, 0, 0, undef);
     $code = $code << 8 | byte() for 1 .. 4;
     @recent = (0, 0);
     @last = @missed = (0, 0, 0);
     $hung = $fell = 0;
+}
+sub snapshot {
+    my ($tick, $form, $bodies) = (take(4), varint(), varint());
+    my ($first, $count) = (0, $bodies);
+    unless ($form & 1) { take(4); ($first, $count) = (take(3), take(3)) }
+    my $base = $form >> 1 ? $snapshots{$tick - ($form >> 1)} // die "no baseline\n" : [];
+    course($form >> 1);
+    begin_bodies();
     for my $slot ($first .. $first + $count - 1) {
         my $c = body($base->[$slot] // none());
         $snapshots{$tick}[$slot] = $c;
-        @last = @{$c->{p}} if $c->{f} & 1;
-        print join(' ', $tick, $slot, $c->{f}, $c->{i}, @{$c->{p}}, @{$c->{v}}, $c->{l}, @{$c->{o}}, @{$c->{s}}), "\n";
+        show_body($tick, $slot, $c);
+    }
+}
+sub show_body {
+    my ($tick, $slot, $c) = @_;
+    @last = @{$c->{p}} if $c->{f} & 1;
+    print join(' ', $tick, $slot, $c->{f}, $c->{i}, @{$c->{p}}, @{$c->{v}}, $c->{l}, @{$c->{o}}, @{$c->{s}}), "\n";
+}
+sub natural {
+    my ($lengths, $mantissa, $bits, $x, $first) = (@_, 0, 1, 0);
+    $bits++ while $bits < 20 && bit($lengths + $bits);
+    return 0 unless $bits;
+    for my $k (1 .. $bits - 1) {
+        my $bit = $k == 1 ? $first = bit($mantissa + 3 * $bits) : $k == 2 ? bit($mantissa + 3 * $bits + 1 + $first) : raw(1);
+        $x = 2 * $x + $bit;
+    }
+    return $x;
+}
+my %tracks; # by slot and tick
+sub partial {
+    my ($sequence, $tick, $next, $last_age) = (take(4), take(4), 0, 0);
+    print "partial $sequence $tick\n";
+    begin_bodies();
+    while (bit($offset{item_more})) {
+        my ($slot, $age) = ($next + natural($offset{item_gap}, $offset{item_gap_mantissa}), 0);
+        $next = $slot + 1;
+        if (bit($offset{item_leaves})) { delete $tracks{$slot}; print "$tick $slot leaves\n"; next }
+        $age = $last_age = bit($offset{item_same_age}) ? $last_age : natural($offset{item_age}, $offset{item_age_mantissa}) if bit($offset{item_based});
+        course($age);
+        my $c = body($age ? $tracks{$slot}{$tick - $age} // die "no baseline\n" : none(), 1);
+        $tracks{$slot}{$tick} = $c;
+        show_body($tick, $slot, $c);
     }
 }
 sub signed { my ($n, $v) = @_; return $v >= 1 << (8 * $n - 1) ? $v - (1 << 8 * $n) : $v }
@@ -523,6 +566,11 @@ while (my $line = <STDIN>) {
     if ($what eq 'control') { control(); next }
     my $kind = take(1);
     if ($kind == 17) { snapshot() }
+    elsif ($kind == 27) { partial() }
+    elsif ($kind == 28) {
+        my @came = (take(4), take(4), take(4));
+        print join(' ', 'came', @came, map { signed(4, take(4)) } 1 .. 3 * take(1)), "\n";
+    }
     elsif ($kind == 16) { input() }
     elsif ($kind == 19) { lockstep_input() }
     elsif ($kind == 20) { relay() }

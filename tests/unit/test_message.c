@@ -39,7 +39,9 @@ static const foliot__welcome sample_welcome = {
     .input_delay = 3,
     .resumed = true,
     .watchable = true,
-    .kind_reason = FOLIOT__KIND_FINGERPRINT};
+    .kind_reason = FOLIOT__KIND_FINGERPRINT,
+    .near = 5,
+    .far = 35};
 static const foliot__diverged sample_diverged = {.tick = 900,
                                                  .index = 3,
                                                  .expected = UINT64_MAX,

@@ -13,10 +13,12 @@
 #include "foliot/transport.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "wire/partial_snapshot.h"
 #include "wire/session_state.h"
 #include "wire/tick_commands.h"
 
 #define BODIES 160
+#define PARTS 8 // rounds of packets of some bodies
 #define READER                                                                                     \
     "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h " \
     "common/wire/lockstep_priors.h"
@@ -67,6 +69,70 @@ static void advance(const foliot_snapshot_format *f, uint32_t ticks, foliot_snap
         }
 }
 
+static void expect_body(uint64_t tick, uint32_t slot, const foliot_snapshot_body *b)
+{
+    fprintf(expected, "%" PRIu64 " %u %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", tick, slot,
+            b->flags, b->generation, b->position[0], b->position[1], b->position[2], b->velocity[0],
+            b->velocity[1], b->velocity[2], b->largest, b->orientation[0], b->orientation[1],
+            b->orientation[2], b->spin[0], b->spin[1], b->spin[2]);
+}
+
+static void put_items(foliot__partial_coder *coder, uint64_t tick,
+                      const foliot__partial_item *items, uint32_t count)
+{
+    static foliot__partial_head head;
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    uint32_t coded;
+    for (uint32_t from = 0; from < count; from += coded) {
+        head = (foliot__partial_head){head.sequence + 1, (uint32_t)tick};
+        size_t length = foliot__partial_encode(coder, &head, items + from, count - from, bytes,
+                                               sizeof bytes, &coded);
+        check_gt(coded, 0);
+        put_packet("packet", bytes, length);
+        fprintf(expected, "partial %u %u\n", head.sequence, head.tick);
+        for (uint32_t i = from; i < from + coded; i++)
+            if (items[i].leaves)
+                fprintf(expected, "%" PRIu64 " %u leaves\n", tick, items[i].slot);
+            else
+                expect_body(tick, items[i].slot, &items[i].body);
+    }
+}
+
+// Some of the bodies a packet, each against any state that was sent, or none.
+static void put_partial(const foliot_snapshot_format *f, uint64_t tick)
+{
+    static foliot_snapshot_body now[PARTS][BODIES];
+    bool sent[PARTS][BODIES] = {{false}};
+    uint64_t ticks[PARTS];
+    foliot__partial_item items[BODIES];
+    foliot__partial_coder *coder;
+    assert_int_equal(foliot__partial_coder_create(f, &coder), FOLIOT_STATUS_OK);
+    memset(now, 0, sizeof now);
+    for (int p = 0; p < PARTS; p++) {
+        uint32_t ago = p == PARTS - 1 ? 300 : 1 + foliot__rng_below(&rng, 9), count = 0;
+        ticks[p] = tick += ago;
+        for (uint32_t i = 0; i < BODIES; i++) {
+            now[p][i] = now[p > 0 ? p - 1 : 0][i];
+            advance(f, ago, &now[p][i]);
+            if (foliot__rng_below(&rng, 3) == 0)
+                continue;
+            foliot__partial_item *item = &items[count++];
+            *item = (foliot__partial_item){.slot = i * i, .body = now[p][i]};
+            item->leaves = foliot__rng_below(&rng, 12) == 0;
+            uint32_t then = foliot__rng_below(&rng, PARTS);
+            if (!item->leaves && sent[then][i]) {
+                item->base = &now[then][i];
+                item->age = (uint32_t)(tick - ticks[then]);
+            }
+            for (int q = 0; q < p && item->leaves; q++)
+                sent[q][i] = false;
+            sent[p][i] = !item->leaves;
+        }
+        put_items(coder, tick, items, count);
+    }
+    foliot__partial_coder_destroy(coder);
+}
+
 static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s,
                          const foliot_snapshot *base)
 {
@@ -78,13 +144,8 @@ static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s,
         memcpy(packet + 1, pieces.bytes + pieces.offsets[i], length);
         put_packet("packet", packet, length + 1);
     }
-    for (uint32_t i = 0; i < s->count; i++) {
-        const foliot_snapshot_body *b = &s->bodies[i];
-        fprintf(expected, "%" PRIu64 " %u %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", s->tick,
-                i, b->flags, b->generation, b->position[0], b->position[1], b->position[2],
-                b->velocity[0], b->velocity[1], b->velocity[2], b->largest, b->orientation[0],
-                b->orientation[1], b->orientation[2], b->spin[0], b->spin[1], b->spin[2]);
-    }
+    for (uint32_t i = 0; i < s->count; i++)
+        expect_body(s->tick, i, &s->bodies[i]);
     foliot_snapshot_pieces_destroy(&pieces);
 }
 
@@ -118,6 +179,7 @@ static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t 
         base.count = s.count;
     }
     foliot_snapshot_coder_destroy(coder);
+    put_partial(f, base.tick);
 }
 
 static void put_packets_of_ours(void)
@@ -144,6 +206,12 @@ static void put_packets_of_ours(void)
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
     fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
+    foliot__partial_acknowledge came = {9, 0xfffffffe00000003u, true, {-1, 70000, 0}};
+    put_packet("packet", bytes, foliot__partial_acknowledge_encode(&came, bytes));
+    fprintf(expected, "came 9 3 4294967294 -1 70000 0\n");
+    came.has_focus = false;
+    put_packet("packet", bytes, foliot__partial_acknowledge_encode(&came, bytes));
+    fprintf(expected, "came 9 3 4294967294\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
                           .as.welcome = {.protocol = 5,
                                          .session = "arena",
@@ -163,12 +231,14 @@ static void put_packets_of_ours(void)
                                          .resumed = true,
                                          .orders = 41,
                                          .watchable = true,
-                                         .kind_reason = FOLIOT__KIND_FINGERPRINT}};
+                                         .kind_reason = FOLIOT__KIND_FINGERPRINT,
+                                         .near = 5,
+                                         .far = 35.5}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
     fprintf(expected, "control 2 5 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
                       "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
-                      "0807060504030201ff00000000000000 1 3 1 41 1 2\n");
+                      "0807060504030201ff00000000000000 1 3 1 41 1 2 5 35.5\n");
 }
 
 static foliot_input drawn_input(uint32_t player)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// snapshot_body.h: the bytes of a quantised body against a baseline's. One walk over the bodies
+// serves both directions: it codes a value where it encodes and reads it where it decodes, so that
+// the two cannot disagree. What is learnt of one body serves those behind it in the same packet.
+#ifndef FOLIOT_WIRE_SNAPSHOT_BODY_H
+#define FOLIOT_WIRE_SNAPSHOT_BODY_H
+
+#include "foliot/snapshot.h"
+#include "wire/motion.h"
+#include "wire/range_coder.h"
+
+#define FOLIOT__BODY_BYTES_USUAL 64 // what a packet keeps free at its end for one more
+
+// Bodies from head->first on, `limit` at most; how many it took goes into head->count. The length.
+size_t foliot__bodies_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
+                             const foliot_snapshot *baseline, foliot_snapshot_head *head,
+                             uint32_t limit, foliot__range_encoder *out);
+// Writes the slots of the head into `into`. False if the bytes end before.
+bool foliot__bodies_decode(foliot_snapshot_coder *coder, foliot__range_decoder *in,
+                           const foliot_snapshot *baseline, const foliot_snapshot_head *head,
+                           foliot_snapshot *into);
+
+// Single bodies, each against a baseline of its own, `base` NULL: none. `course` is of the ticks
+// since the baseline.
+void foliot__bodies_begin(foliot_snapshot_coder *coder, const foliot__range_pass *pass);
+void foliot__body_code(foliot_snapshot_coder *coder, const foliot__course *course,
+                       const foliot_snapshot_body *base, foliot_snapshot_body *body);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// interest.h: what a watcher of a big world is sent: the bodies that matter to it most, within its
+// budget, each against what it is known to have of that body. What is beyond `far` is never sent.
+// Knows snapshots, and no peer or transport: fanout.c sends what it packs. Invariant: a body is
+// coded against a tick only if an acknowledged packet held that body's state of that tick.
+#ifndef FOLIOT_SERVER_LIB_INTEREST_H
+#define FOLIOT_SERVER_LIB_INTEREST_H
+
+#include "foliot/server.h"
+#include "foliot/snapshot.h"
+#include "wire/partial_snapshot.h"
+
+#define FOLIOT__INTEREST_PACKETS 64  // of one watcher that may still be acknowledged
+#define FOLIOT__INTEREST_OVERHEAD 48 // bytes that a packet costs beside its own: IP, UDP, ENet
+
+// What is known of a session's bodies for all its watchers: when each changed, and where they are.
+typedef struct foliot__interest_map foliot__interest_map;
+// `every`: ticks between snapshots. FOLIOT_STATUS_INVALID: the interest is not
+// foliot_interest_valid. `scene` is lent.
+foliot_status foliot__interest_map_create(const foliot_interest *interest,
+                                          const foliot_scene *scene,
+                                          const foliot_snapshot_format *format, double pace_hz,
+                                          uint32_t every, foliot__interest_map **map);
+void foliot__interest_map_destroy(foliot__interest_map *map);
+const foliot_interest *foliot__interest_map_get(const foliot__interest_map *map);
+// Takes in the next snapshot; `before` is the one before it, NULL for the first.
+void foliot__interest_map_update(foliot__interest_map *map, const foliot_snapshot *snapshot,
+                                 const foliot_snapshot *before);
+
+// The snapshot of a tick, if it is kept; NULL: it is not.
+typedef const foliot_snapshot *foliot__interest_find(const void *user, uint64_t tick);
+
+// Of one watcher.
+typedef struct foliot__interest_view foliot__interest_view;
+foliot_status foliot__interest_view_create(const foliot__interest_map *map,
+                                           foliot__interest_view **view);
+void foliot__interest_view_destroy(foliot__interest_view *view);
+size_t foliot__interest_view_get_bytes(const foliot__interest_view *view); // of memory
+
+typedef struct foliot__interest_look {
+    const foliot_snapshot *snapshot; // that is shown to the watcher
+    uint32_t own;                    // slot of its body, FOLIOT_NO_BODY: none
+    uint64_t now_ns, round_trip_ns;
+    foliot__interest_find *find;
+    const void *user;
+} foliot__interest_look;
+// Writes the watcher's packet of this tick. Its length; 0: none, for want of budget or of news.
+size_t foliot__interest_pack(foliot__interest_map *map, foliot__interest_view *view,
+                             const foliot__interest_look *look,
+                             uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
+// Returns the newest tick that the watcher had not acknowledged before; UINT64_MAX: none.
+uint64_t foliot__interest_acknowledge(const foliot__interest_map *map, foliot__interest_view *view,
+                                      const foliot__partial_acknowledge *packet);
+// What a watcher without a body looks at, in position steps.
+void foliot__interest_focus(foliot__interest_view *view, const int32_t focus[3]);
+// Bytes beside packets that the watcher was sent: they count.
+void foliot__interest_charge(foliot__interest_view *view, size_t bytes);
+
+#endif

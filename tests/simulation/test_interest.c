@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+// test_interest.c: a session that sends each watcher what is around it, over the virtual network
+// with a tenth lost. Goal: what a watcher shows within `far` is what the server has; nothing beyond
+// ever travels to it; the budget is kept in any second; hostile acknowledgements and focuses break
+// nothing. Method: 400 bodies on 200 x 200 m, of which some move and come to rest by drag; every
+// state that a client took is looked at in the tick that it came.
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../client/lib/internal.h"
+#undef FOLIOT__CHANGES_HELD // both sides hold changes
+#include "../../server/lib/internal.h"
+#include "arena.h"
+#include "base/rng.h"
+#include "net/transport.h"
+#include "status.h"
+
+#define SIDE 20
+#define BODIES (SIDE * SIDE)
+#define SPACING 10.0
+#define FAR 30.0
+#define NEAR 5.0
+#define BUDGET_KBIT 64
+#define PLAYERS 6
+#define NETWORK "loss=10%,delay=30ms,jitter=0-20ms,seed=5"
+#define SECOND_NS 1000000000u
+#define SENT_MAX 8192
+
+static const double spawns[PLAYERS][3] = {{5, 5, 0},   {12, 5, 0},    {-60, 35, 0},
+                                          {55, 55, 0}, {-40, -45, 0}, {75, -5, 0}};
+
+typedef struct town {
+    arena *a;
+    foliot_scene scene;
+    foliot_body_definition bodies[BODIES];
+    foliot_force_definition drag;
+    // What the server sent.
+    uint64_t whole, partial; // packets
+    struct {
+        uint64_t at_ns;
+        size_t bytes;
+    } sent[SENT_MAX];
+    // Of each client: the newest state of a body that was looked at.
+    uint64_t looked[PLAYERS + 1][BODIES + PLAYERS];
+    uint64_t states;
+} town;
+
+static void watch_server(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes,
+                         size_t length)
+{
+    town *t = user;
+    (void)delivery;
+    if (from != ARENA_SERVER || length == 0)
+        return;
+    t->whole += bytes[0] == FOLIOT__SNAPSHOT_PACKET;
+    if (bytes[0] != FOLIOT__PARTIAL_PACKET)
+        return;
+    t->sent[t->partial % SENT_MAX].at_ns = t->a->now_ns;
+    t->sent[t->partial++ % SENT_MAX].bytes = length + FOLIOT__INTEREST_OVERHEAD;
+}
+
+static void make_scene(town *t, double speed)
+{
+    foliot__rng rng = foliot__rng_seeded(11);
+    t->scene = foliot_scene_default();
+    t->scene.name = "town";
+    t->scene.dt = 1.0 / 60;
+    t->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
+    for (int i = 0; i < BODIES; i++) {
+        foliot_body_definition *b = &t->bodies[i];
+        *b = foliot_body_definition_default();
+        b->position[0] = SPACING * (i % SIDE - SIDE / 2);
+        b->position[1] = SPACING * (i / SIDE - SIDE / 2);
+        for (int k = 0; k < 2 && i % 10 == 0; k++)
+            b->velocity[k] = speed * ((int)foliot__rng_below(&rng, 3) - 1);
+    }
+    t->drag = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
+    t->drag.as.drag.linear = 1;
+    t->scene.bodies = t->bodies;
+    t->scene.body_count = BODIES;
+    t->scene.forces = &t->drag;
+    t->scene.force_count = 1;
+    t->scene.players.limit = PLAYERS;
+    t->scene.players.body = foliot_body_definition_default();
+    t->scene.players.positions = spawns;
+    t->scene.players.position_count = PLAYERS;
+    t->scene.players.control = FOLIOT_CONTROL_THRUST;
+    t->scene.players.force = 8;
+}
+
+static town *town_create(double speed, uint32_t budget_kbit)
+{
+    town *t = calloc(1, sizeof *t);
+    FOLIOT_ASSERT(t);
+    make_scene(t, speed);
+    arena_options options = {.snapshots = true,
+                             .scene = &t->scene,
+                             .interest = {NEAR, FAR, budget_kbit},
+                             .tap = watch_server,
+                             .tap_user = t};
+    t->a = arena_create(&options);
+    return t;
+}
+
+static void town_destroy(town *t)
+{
+    arena_destroy(t->a);
+    free(t);
+}
+
+static const foliot__session *session_of(const town *t)
+{
+    return t->a->server->sessions[0];
+}
+
+static double distance(const foliot__session *s, const int32_t a[3], const int32_t b[3])
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = ((double)a[k] - b[k]) * s->format.position_step;
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+static uint32_t own_body(const town *t, unsigned client)
+{
+    return foliot_world_get_player_body(foliot_server_get_world(t->a->server, "main"),
+                                        foliot_client_get_player(t->a->clients[client]));
+}
+
+// Every state that came since the last call was of a body within `far` of the client's own.
+static void look_at_states(town *t, unsigned client)
+{
+    const foliot__session *s = session_of(t);
+    const foliot__tracks *tracks = t->a->clients[client]->tracks;
+    uint32_t own = tracks ? own_body(t, client) : FOLIOT_NO_BODY;
+    for (uint32_t slot = 0; tracks && slot < tracks->count && slot < BODIES + PLAYERS; slot++) {
+        const foliot__track *track = &tracks->tracks[slot];
+        uint64_t *looked = &t->looked[client][slot];
+        for (uint32_t i = 0; i < track->count; i++) {
+            const foliot__track_state *is = &track->states[i];
+            const foliot_snapshot *then = foliot__fanout_find(s, is->tick);
+            if (is->tick <= *looked || !then || own >= then->count)
+                continue;
+            check_le(distance(s, is->body.position, then->bodies[own].position), FAR);
+            t->states++;
+        }
+        if (track->count > 0)
+            *looked = track->states[track->count - 1].tick;
+    }
+}
+
+static void run_and_look(town *t, double seconds)
+{
+    uint64_t end = t->a->now_ns + (uint64_t)(seconds * 1e9);
+    while (t->a->now_ns < end) {
+        arena_run(t->a, 0.016);
+        for (unsigned i = 0; i < t->a->client_count; i++)
+            if (t->a->clients[i] && !t->a->clients[i]->config.spectates)
+                look_at_states(t, i);
+    }
+}
+
+// The body as the client has it, or as the scene says where it was told nothing of it.
+static void check_shown(const town *t, const foliot_sample *sample, const foliot__tracks *tracks,
+                        uint32_t slot, const foliot_snapshot_body *is)
+{
+    const foliot__session *s = session_of(t);
+    foliot_body_state right = foliot_snapshot_dequantise(&s->format, is, t->scene.dt);
+    assert_true(slot < sample->count && sample->bodies[slot].flags != 0);
+    for (int k = 0; k < 3; k++)
+        check_near(sample->bodies[slot].position[k], right.position[k],
+                   1.01 * s->format.position_step);
+    const foliot__track *track = &tracks->tracks[slot];
+    if (!track->told)
+        return;
+    check_gt(track->count, 0);
+    foliot_snapshot_body has = track->states[track->count - 1].body, had = *is;
+    foliot_snapshot one = {.count = 1, .capacity = 1, .bodies = &has},
+                    other = {.count = 1, .capacity = 1, .bodies = &had};
+    assert_true(foliot_snapshot_equal(&one, &other));
+}
+
+// What a watcher of that focus has is what the server has. Returns how many bodies it sees.
+static uint32_t check_rest(town *t, unsigned client, const int32_t focus[3])
+{
+    const foliot__session *s = session_of(t);
+    const foliot_snapshot *now = foliot__fanout_find(s, s->newest_snapshot);
+    foliot_client *c = t->a->clients[client];
+    foliot_sample sample;
+    uint32_t seen = 0;
+    demand(foliot_client_sample(c, t->a->now_ns, &sample));
+    for (uint32_t i = 0; i < now->count; i++) {
+        const foliot_snapshot_body *is = &now->bodies[i];
+        double d = distance(s, is->position, focus);
+        const foliot__track *track = &c->tracks->tracks[i];
+        if (!is->flags) {
+            assert_true(i >= sample.count || sample.bodies[i].flags == 0);
+        } else if (d <= FAR) {
+            check_shown(t, &sample, c->tracks, i, is);
+            seen++;
+        } else if (d > 1.06 * FAR) {
+            assert_int_equal(track->count, 0); // it was told to forget it
+        }
+    }
+    return seen;
+}
+
+static uint32_t check_player(town *t, unsigned client)
+{
+    const foliot__session *s = session_of(t);
+    const foliot_snapshot *now = foliot__fanout_find(s, s->newest_snapshot);
+    return check_rest(t, client, now->bodies[own_body(t, client)].position);
+}
+
+static void push(town *t, unsigned client, int x, int y)
+{
+    foliot_client_set_input(t->a->clients[client],
+                            (int8_t[FOLIOT_AXIS_COUNT]){(int8_t)x, (int8_t)y}, 0);
+}
+
+static void join_players(town *t, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned client = arena_bot(t->a, NETWORK);
+        t->a->bots[client] = false; // it is driven by hand
+    }
+}
+
+static void walk_about(town *t, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        push(t, i, i % 2 ? 127 : -127, i % 3 ? 90 : -127);
+    run_and_look(t, 5);
+    for (unsigned i = 0; i < count; i++)
+        push(t, i, 0, 0);
+    run_and_look(t, 20);
+}
+
+static void what_is_around_is_shown_and_nothing_beyond_travels(void **state)
+{
+    (void)state;
+    town *t = town_create(8, BUDGET_KBIT);
+    join_players(t, 4);
+    run_and_look(t, 3);
+    walk_about(t, 4);
+    for (unsigned i = 0; i < 4; i++)
+        check_gt(check_player(t, i), 8);
+    check_gt(t->states, 2000);
+    check_gt(t->partial, 1000);
+    assert_int_equal(t->whole, 0);
+    assert_true(arena_is_honest(t->a));
+    town_destroy(t);
+}
+
+static void a_body_that_goes_vanishes(void **state)
+{
+    (void)state;
+    town *t = town_create(0, BUDGET_KBIT);
+    foliot_sample sample;
+    join_players(t, 2); // near each other
+    run_and_look(t, 3);
+    uint32_t body = own_body(t, 1);
+    demand(foliot_client_sample(t->a->clients[0], t->a->now_ns, &sample));
+    assert_true(body < sample.count && sample.bodies[body].flags != 0);
+    foliot_client_leave(t->a->clients[1], t->a->now_ns);
+    run_and_look(t, 5);
+    assert_false(
+        foliot_world_get_body_state(foliot_server_get_world(t->a->server, "main"), body).flags);
+    demand(foliot_client_sample(t->a->clients[0], t->a->now_ns, &sample));
+    assert_int_equal(sample.bodies[body].flags, 0);
+    check_gt(check_player(t, 0), 8);
+    town_destroy(t);
+}
+
+// One watcher, more that moves than its budget carries.
+static void the_budget_is_kept_in_any_second(void **state)
+{
+    (void)state;
+    town *t = town_create(60, FOLIOT_INTEREST_KBIT_MIN);
+    join_players(t, 1);
+    run_and_look(t, 2);
+    push(t, 0, 127, 0);
+    run_and_look(t, 12);
+    assert_true(t->partial > 100 && t->partial < SENT_MAX);
+    uint64_t most = 0, sum = 0, first = 0;
+    for (uint64_t i = 0; i < t->partial; i++) {
+        sum += t->sent[i].bytes;
+        for (; t->sent[i].at_ns - t->sent[first].at_ns >= SECOND_NS; first++)
+            sum -= t->sent[first].bytes;
+        most = sum > most ? sum : most;
+    }
+    print_message("at most %llu bytes in a second\n", (unsigned long long)most);
+    check_le(most, FOLIOT_INTEREST_KBIT_MIN * 125);
+    check_gt(most, FOLIOT_INTEREST_KBIT_MIN * 125 / 2); // and it is used
+    town_destroy(t);
+}
+
+static void a_spectator_sees_what_it_looks_at(void **state)
+{
+    (void)state;
+    town *t = town_create(8, BUDGET_KBIT);
+    foliot__rng rng = foliot__rng_seeded(3);
+    unsigned client = arena_spectator(t->a, NETWORK);
+    for (int i = 0; i < 40; i++) { // anywhere, and what is no place
+        double wide = i % 4 ? 200 : 1e308;
+        double focus[3] = {wide * (foliot__rng_unit(&rng) - 0.5),
+                           wide * (foliot__rng_unit(&rng) - 0.5), i % 7 ? 0 : NAN};
+        foliot_client_set_focus(t->a->clients[client], focus);
+        arena_run(t->a, 0.2);
+    }
+    foliot_client_set_focus(t->a->clients[client], (double[3]){20, -30, 0});
+    arena_run(t->a, 25);
+    const foliot_snapshot_format *format = &session_of(t)->format;
+    int32_t focus[3] = {(int32_t)(20 / format->position_step),
+                        (int32_t)(-30 / format->position_step), 0};
+    check_gt(check_rest(t, client, focus), 8);
+    assert_true(arena_is_honest(t->a));
+    town_destroy(t);
+}
+
+static void hostile_acknowledgements_break_nothing(void **state)
+{
+    (void)state;
+    town *t = town_create(8, BUDGET_KBIT);
+    foliot__rng rng = foliot__rng_seeded(4);
+    join_players(t, 3);
+    unsigned spectator = arena_spectator(t->a, NETWORK);
+    run_and_look(t, 2);
+    for (int i = 0; i < 2000; i++) {
+        uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
+        foliot__partial_acknowledge packet = {.newest = foliot__rng_below(&rng, 2)
+                                                            ? foliot__rng_below(&rng, 300)
+                                                            : (uint32_t)foliot__rng_u64(&rng),
+                                              .before = foliot__rng_u64(&rng),
+                                              .has_focus = foliot__rng_below(&rng, 2)};
+        for (int k = 0; packet.has_focus && k < 3; k++)
+            packet.focus[k] = (int32_t)(uint32_t)foliot__rng_u64(&rng);
+        arena_inject(t->a, i % 2 ? 1 : spectator, bytes,
+                     foliot__partial_acknowledge_encode(&packet, bytes));
+        if (i % 10 == 0)
+            run_and_look(t, 0.016);
+    }
+    walk_about(t, 3);
+    check_gt(check_player(t, 0), 8); // who said nothing wrong has all
+    check_gt(check_player(t, 2), 8);
+    assert_int_equal(t->whole, 0);
+    town_destroy(t);
+}
+
+static void without_interest_there_is_nothing_to_acknowledge(void **state)
+{
+    (void)state;
+    arena_options options = {.snapshots = true};
+    arena *a = arena_create(&options);
+    arena_bot(a, "delay=10ms");
+    arena_run(a, 1);
+    uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
+    foliot__partial_acknowledge packet = {.newest = 1};
+    arena_inject(a, 0, bytes, foliot__partial_acknowledge_encode(&packet, bytes));
+    arena_run(a, 1);
+    assert_int_equal(arena_counted(a)->messages_malformed, 1);
+    assert_int_equal(arena_counted(a)->interest_packets_sent, 0);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_around_is_shown_and_nothing_beyond_travels),
+        cmocka_unit_test(a_body_that_goes_vanishes),
+        cmocka_unit_test(the_budget_is_kept_in_any_second),
+        cmocka_unit_test(a_spectator_sees_what_it_looks_at),
+        cmocka_unit_test(hostile_acknowledgements_break_nothing),
+        cmocka_unit_test(without_interest_there_is_nothing_to_acknowledge)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
