@@ -19,7 +19,7 @@
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
 
-#define FOLIOT_PROTOCOL 5
+#define FOLIOT_PROTOCOL 6
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
 #define FOLIOT__COMMAND_RUNS_BYTES 160 // that a message spends at most on which ticks have commands

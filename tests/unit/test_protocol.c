@@ -213,7 +213,7 @@ static void put_packets_of_ours(void)
     put_packet("packet", bytes, foliot__partial_acknowledge_encode(&came, bytes));
     fprintf(expected, "came 9 3 4294967294\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
-                          .as.welcome = {.protocol = 5,
+                          .as.welcome = {.protocol = 6,
                                          .session = "arena",
                                          .scene = "cubes",
                                          .integrator = "verlet",
@@ -236,7 +236,7 @@ static void put_packets_of_ours(void)
                                          .far = 35.5}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
-    fprintf(expected, "control 2 5 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
+    fprintf(expected, "control 2 6 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
                       "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
                       "0807060504030201ff00000000000000 1 3 1 41 1 2 5 35.5\n");
 }
