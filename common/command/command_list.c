@@ -6,17 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static bool reserve_commands(foliot_command_list *list)
 {
-    if (list->count < list->capacity)
-        return true;
-    uint32_t capacity = list->capacity ? 2 * list->capacity : 16;
-    foliot_command *commands = realloc(list->commands, capacity * sizeof *commands);
-    if (!commands)
-        return false;
-    list->commands = commands;
-    list->capacity = capacity;
-    return true;
+    void *commands = foliot__array_with_room(list->commands, list->count, &list->capacity, 16,
+                                             sizeof *list->commands);
+    if (commands)
+        list->commands = commands;
+    return commands;
 }
 
 // `from` and `to` are the pools of texts before and after.

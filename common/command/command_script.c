@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "command/command_json.h"
 
@@ -33,14 +34,11 @@ static foliot_status complain(reader *r, size_t column, const char *problem)
 // Room for one more command of `bytes` bytes.
 static bool reserve(foliot__command_script *s, size_t bytes)
 {
-    if (s->count == s->capacity) {
-        uint32_t capacity = s->capacity ? 2 * s->capacity : 64;
-        foliot__scripted_command *commands = realloc(s->commands, capacity * sizeof *commands);
-        if (!commands)
-            return false;
-        s->commands = commands;
-        s->capacity = capacity;
-    }
+    void *commands =
+        foliot__array_with_room(s->commands, s->count, &s->capacity, 64, sizeof *s->commands);
+    if (!commands)
+        return false;
+    s->commands = commands;
     if (s->length + bytes > s->bytes_capacity) {
         size_t capacity = 2 * (s->length + bytes) + 1024;
         uint8_t *larger = realloc(s->bytes, capacity);

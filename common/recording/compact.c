@@ -6,6 +6,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "recording/compact.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/unpack.h"
 #include "foliot/divergence.h"
@@ -99,14 +100,11 @@ static const uint8_t *payload_of(compaction *c, size_t *length)
 
 static foliot_status index_keyframe(compaction *c)
 {
-    if (c->index_count == c->index_capacity) {
-        uint32_t capacity = c->index_capacity ? 2 * c->index_capacity : 256;
-        void *index = realloc(c->index, sizeof *c->index * capacity);
-        if (!index)
-            return FOLIOT_STATUS_MEMORY;
-        c->index = index;
-        c->index_capacity = capacity;
-    }
+    void *index = foliot__array_with_room(c->index, c->index_count, &c->index_capacity, 256,
+                                          sizeof *c->index);
+    if (!index)
+        return FOLIOT_STATUS_MEMORY;
+    c->index = index;
     c->index[c->index_count][0] = c->content.tick;
     c->index[c->index_count++][1] = c->length;
     return FOLIOT_STATUS_OK;

@@ -4,6 +4,7 @@
 // all of it.
 #include "recording/recording.h"
 
+#include "base/array.h"
 #include "recording/compact.h"
 
 #include <errno.h>
@@ -67,14 +68,11 @@ static void take_payload(const foliot__drain *drain, const foliot__queued *queue
 
 static bool index_keyframe(foliot__drain *drain, uint64_t tick)
 {
-    if (drain->index_count == drain->index_capacity) {
-        uint32_t capacity = drain->index_capacity ? 2 * drain->index_capacity : 1024;
-        void *index = realloc(drain->index, sizeof *drain->index * capacity);
-        if (!index)
-            return false;
-        drain->index = index;
-        drain->index_capacity = capacity;
-    }
+    void *index = foliot__array_with_room(drain->index, drain->index_count, &drain->index_capacity,
+                                          1024, sizeof *drain->index);
+    if (!index)
+        return false;
+    drain->index = index;
     uint64_t *entry = drain->index[drain->index_count++];
     entry[0] = tick;
     entry[1] = drain->length;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "recording/format.h"
@@ -92,14 +93,11 @@ static bool out_of_memory(reader *r)
 // Room for one more order.
 static bool reserve(foliot__order_script *s)
 {
-    if (s->count == s->capacity) {
-        uint32_t capacity = s->capacity ? 2 * s->capacity : 64;
-        foliot__scripted_order *orders = realloc(s->orders, capacity * sizeof *orders);
-        if (!orders)
-            return false;
-        s->orders = orders;
-        s->capacity = capacity;
-    }
+    void *orders =
+        foliot__array_with_room(s->orders, s->count, &s->capacity, 64, sizeof *s->orders);
+    if (!orders)
+        return false;
+    s->orders = orders;
     if (s->bytes_capacity - s->length < FOLIOT_ORDER_BYTES_MAX) {
         size_t capacity = 2 * s->bytes_capacity + 4096;
         uint8_t *bytes = realloc(s->bytes, capacity);

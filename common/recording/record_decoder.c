@@ -4,6 +4,7 @@
 // Players' entries are only found here; expand.c turns them into inputs.
 #include "recording/record_decoder.h"
 
+#include "base/array.h"
 #include "base/unpack.h"
 #include "recording/damage.h"
 #include "recording/header_decoder.h"
@@ -274,16 +275,13 @@ static void decode_note(decoding *d)
     const char *text = foliot__unpack_str(d->r, &text_length);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
-    if (content->notes == content->noted_capacity) {
-        uint32_t capacity = content->noted_capacity ? 2 * content->noted_capacity : 8;
-        void *noted = realloc(content->noted, capacity * sizeof *content->noted);
-        if (!noted) {
-            foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
-            return;
-        }
-        content->noted = noted;
-        content->noted_capacity = capacity;
+    void *noted = foliot__array_with_room(content->noted, content->notes, &content->noted_capacity,
+                                          8, sizeof *content->noted);
+    if (!noted) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
     }
+    content->noted = noted;
     foliot__recording_note *note = &content->noted[content->notes++];
     note->tick = tick;
     copy_text(note->what, sizeof note->what, what, what_length);
@@ -293,14 +291,12 @@ static void decode_note(decoding *d)
 
 static bool reserve_message(foliot__recording_content *content, uint32_t length)
 {
-    if (content->message_count == content->message_capacity) {
-        uint32_t capacity = content->message_capacity ? 2 * content->message_capacity : 16;
-        void *messages = realloc(content->messages, capacity * sizeof *content->messages);
-        if (!messages)
-            return false;
-        content->messages = messages;
-        content->message_capacity = capacity;
-    }
+    void *messages =
+        foliot__array_with_room(content->messages, content->message_count,
+                                &content->message_capacity, 16, sizeof *content->messages);
+    if (!messages)
+        return false;
+    content->messages = messages;
     return foliot__recording_content_reserve(&content->message_bytes,
                                              &content->message_bytes_capacity,
                                              content->message_length + length + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scan.c: reads a whole recording without stepping it: every checksum, every record, all counts,
 // and the index of keyframes where no closing block has one.
+#include "base/array.h"
 #include "recording/damage.h"
 #include "recording/replay.h"
 
@@ -64,14 +65,11 @@ static void count_block(scanning *s)
 
 static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t offset)
 {
-    if (replay->index_count == replay->index_capacity) {
-        uint32_t capacity = replay->index_capacity ? 2 * replay->index_capacity : 64;
-        void *index = realloc(replay->index, sizeof *replay->index * capacity);
-        if (!index)
-            return FOLIOT_STATUS_MEMORY;
-        replay->index = index;
-        replay->index_capacity = capacity;
-    }
+    void *index = foliot__array_with_room(replay->index, replay->index_count,
+                                          &replay->index_capacity, 64, sizeof *replay->index);
+    if (!index)
+        return FOLIOT_STATUS_MEMORY;
+    replay->index = index;
     replay->index[replay->index_count][0] = tick;
     replay->index[replay->index_count++][1] = offset;
     return FOLIOT_STATUS_OK;

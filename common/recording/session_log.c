@@ -2,6 +2,7 @@
 // session_log.c: commands and orders by tick, found by bisection.
 #include "recording/session_log.h"
 
+#include "base/array.h"
 #include "command/command.h"
 
 #include <stdlib.h>
@@ -24,15 +25,11 @@ void foliot__session_log_clear(foliot__session_log *log)
 // Room for one more run.
 static bool reserve_run(foliot__tick_runs *runs)
 {
-    if (runs->count < runs->capacity)
-        return true;
-    uint32_t capacity = runs->capacity ? 2 * runs->capacity : 16;
-    foliot__tick_run *larger = realloc(runs->runs, capacity * sizeof *larger);
-    if (!larger)
-        return false;
-    runs->runs = larger;
-    runs->capacity = capacity;
-    return true;
+    void *room =
+        foliot__array_with_room(runs->runs, runs->count, &runs->capacity, 16, sizeof *runs->runs);
+    if (room)
+        runs->runs = room;
+    return room;
 }
 
 // Counts what was put at `index`, with room for a run reserved.
@@ -72,14 +69,11 @@ foliot_status foliot__session_log_order(foliot__session_log *log, uint64_t tick,
 {
     if (!reserve_run(&log->order_runs))
         return FOLIOT_STATUS_MEMORY;
-    if (log->order_count == log->order_capacity) {
-        uint32_t capacity = log->order_capacity ? 2 * log->order_capacity : 16;
-        foliot_order *orders = realloc(log->orders, capacity * sizeof *orders);
-        if (!orders)
-            return FOLIOT_STATUS_MEMORY;
-        log->orders = orders;
-        log->order_capacity = capacity;
-    }
+    foliot_order *orders = foliot__array_with_room(log->orders, log->order_count,
+                                                   &log->order_capacity, 16, sizeof *orders);
+    if (!orders)
+        return FOLIOT_STATUS_MEMORY;
+    log->orders = orders;
     log->orders[log->order_count] = *order;
     extend_run(&log->order_runs, tick, log->order_count++);
     return FOLIOT_STATUS_OK;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/rng.h"
@@ -126,16 +127,13 @@ void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
 {
     if (!rules->open || player >= FOLIOT_PLAYERS_MAX || is_kicked(rules, player))
         return;
-    if (rules->kick_count == rules->kick_capacity) {
-        uint32_t capacity = rules->kick_capacity ? 2 * rules->kick_capacity : 8;
-        kick *kicks = realloc(rules->kicks, capacity * sizeof *kicks);
-        if (!kicks) {
-            rules->no_memory = true;
-            return;
-        }
-        rules->kicks = kicks;
-        rules->kick_capacity = capacity;
+    kick *kicks = foliot__array_with_room(rules->kicks, rules->kick_count, &rules->kick_capacity, 8,
+                                          sizeof *kicks);
+    if (!kicks) {
+        rules->no_memory = true;
+        return;
     }
+    rules->kicks = kicks;
     kick *k = &rules->kicks[rules->kick_count++];
     k->player = player;
     foliot__text_clean(k->reason, sizeof k->reason, reason ? reason : "");
