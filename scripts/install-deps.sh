@@ -6,7 +6,7 @@ set -eu
 packages_of() { # GROUP
     case $1 in
     build) echo "gcc libc6-dev pkg-config libuv1-dev libenet-dev libmsgpack-dev libyaml-dev libxxhash-dev libncurses-dev libsodium-dev libzstd-dev liblua5.4-dev" ;;
-    test) echo "zstd libcmocka-dev" ;;
+    test) echo "zstd libcmocka-dev openssl" ;;
     format) echo "clang-format-14" ;;
     clang) echo "clang" ;;
     valgrind) echo "valgrind" ;;

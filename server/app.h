@@ -22,6 +22,7 @@ typedef struct foliot__app {
     foliot__hosted hosted[FOLIOT_SESSIONS_MAX];
     uint32_t hosted_count;
     foliot__pool *pool;
+    foliot_signer *signer; // of recordings; NULL: they are not signed
     foliot_host host;
     unsigned interrupts;
     uint64_t interrupted_ns;
@@ -34,6 +35,7 @@ typedef struct foliot__app {
 // The functions that return int return an exit code, 0 on success, and print what is wrong.
 
 // start.c
+int foliot__app_read_signer(foliot__app *a);
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,
                               const foliot__host_options *options);
 int foliot__app_open_transport(foliot__app *a);

@@ -31,6 +31,8 @@ static const foliot__option host_options[] = {
      .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.record,
      .help = "recording; NAME-DATE.foliot unless said"},
+    {"sign", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.sign,
+     .help = "signs recordings with this secret key ('foliot-replay keys' makes one)"},
     {"no-record", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_record, .help = "records nothing"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.integrator,
      .help = "instead of the scene's"},

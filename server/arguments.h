@@ -10,7 +10,7 @@
 
 typedef struct foliot__server_choices {
     uint64_t port, ticks, threads;
-    const char *bind, *record, *integrator, *mode, *impair, *log_format, *rules, *simulation;
+    const char *bind, *record, *sign, *integrator, *mode, *impair, *log_format, *rules, *simulation;
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none

@@ -105,11 +105,12 @@ static int apply_options(foliot__hosted *hosted, const char *file,
     return 0;
 }
 
-static foliot_recording_config recording_config(double pace_hz)
+static foliot_recording_config recording_config(double pace_hz, const foliot_signer *signer)
 {
     foliot_recording_config config = foliot_recording_config_default();
     config.block_ticks = pace_hz < 20 ? 1 : (uint32_t)(pace_hz / 20); // 50 ms at most are lost
     config.compact_ticks = pace_hz < 1 ? 1 : (uint32_t)pace_hz;       // a second, once it is closed
+    config.signer = signer;
     return config;
 }
 
@@ -156,7 +157,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     int code = keep_unfinished(hosted->recording_file);
     if (code)
         return code;
-    foliot_recording_config config = recording_config(hosted->pace_hz);
+    foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
     config.rules = foliot__hosted_recorded_rules(hosted);
     errno = 0;
     config.commands = hosted->simulation.kind && hosted->simulation.kind->step_tick;
@@ -268,7 +269,7 @@ static int resume_simulation(foliot__hosted *hosted, const char *file,
     int code = foliot__hosted_open_recorded(hosted, file, options);
     if (code)
         return code;
-    foliot_recording_config config = recording_config(hosted->pace_hz);
+    foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
     foliot_status status = foliot_recording_resume_simulation(
         file, &config, &hosted->simulation, &hosted->recording, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
@@ -289,7 +290,8 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     foliot_replay *replay = NULL;
     foliot_recording_config config = foliot_recording_config_default();
     if (foliot_replay_open(file, &replay, NULL) == FOLIOT_STATUS_OK) {
-        config = recording_config(pace_of(foliot_replay_get_summary(replay)->scene));
+        config =
+            recording_config(pace_of(foliot_replay_get_summary(replay)->scene), options->signer);
         code = foliot__hosted_resume_rules(hosted, foliot_replay_get_summary(replay), options);
         config.rules = foliot__hosted_recorded_rules(hosted);
         foliot_replay_close(replay);

@@ -45,11 +45,12 @@ typedef struct foliot__hosted {
 typedef struct foliot__host_options {
     const char *record; // NULL: a name of its own
     bool no_record;
-    const char *integrator; // NULL: the scene's
-    double tick_hz;         // 0: the scene's
-    const char *rules;      // file; NULL: none
-    bool allows_modules;    // rules in C, and simulations
-    const char *simulation; // module; NULL: worlds
+    const char *integrator;      // NULL: the scene's
+    double tick_hz;              // 0: the scene's
+    const char *rules;           // file; NULL: none
+    bool allows_modules;         // rules in C, and simulations
+    const char *simulation;      // module; NULL: worlds
+    const foliot_signer *signer; // of recordings; NULL: they are not signed
 } foliot__host_options;
 
 // Each returns an exit code; if it is not 0, the reason is printed to stderr.

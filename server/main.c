@@ -92,7 +92,11 @@ static int host(const foliot__arguments *arguments)
     foliot__host_options options = {foliot__given.record,     foliot__given.no_record,
                                     foliot__given.integrator, foliot__given.tick_hz,
                                     foliot__given.rules,      foliot__given.allow_modules,
-                                    foliot__given.simulation};
+                                    foliot__given.simulation, NULL};
+    code = foliot__app_read_signer(&a);
+    if (code)
+        return code;
+    options.signer = a.signer;
     code = foliot__app_open_sessions(&a, arguments, &options);
     if (code == 0 && !foliot__descriptors_left(LOOP_DESCRIPTORS + a.hosted_count))
         code = foliot__app_lacks("as many open files as it needs");
@@ -116,6 +120,7 @@ static int host(const foliot__arguments *arguments)
     foliot_server_destroy(a.server);
     int closed = foliot__hosted_close(a.hosted, a.hosted_count);
     code = code ? code : closed;
+    foliot_signer_destroy(a.signer);
     foliot_transport_destroy(a.transport);
     foliot__pool_destroy(a.pool);
     foliot__log_stop();

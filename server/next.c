@@ -45,7 +45,8 @@ static int host_scene(foliot__app *a, foliot__hosted *h, const char *file)
 {
     char name[FOLIOT_NAME_BYTES];
     foliot__host_options options = {.no_record = foliot__given.no_record,
-                                    .allows_modules = foliot__given.allow_modules};
+                                    .allows_modules = foliot__given.allow_modules,
+                                    .signer = a->signer};
     snprintf(name, sizeof name, "%s", h->name);
     int code = foliot__hosted_open(h, name, file, &options);
     if (code == 0)

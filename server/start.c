@@ -70,6 +70,16 @@ static int check_interest(const foliot__app *a, const foliot__arguments *argumen
     return 0;
 }
 
+int foliot__app_read_signer(foliot__app *a)
+{
+    char problem[512];
+    if (!foliot__given.sign || foliot_signer_read(foliot__given.sign, &a->signer, problem,
+                                                  sizeof problem) == FOLIOT_STATUS_OK)
+        return 0;
+    fprintf(stderr, "foliot-server: --sign: %s\n", problem);
+    return FOLIOT__EXIT_ERROR;
+}
+
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,
                               const foliot__host_options *options)
 {

@@ -77,6 +77,7 @@ void foliot__recording_content_clear(foliot__recording_content *content, uint64_
     content->digest_records = content->notes = content->unknown = content->index_count = 0;
     content->digest_length = content->keyframe_length = 0;
     content->has_header = content->has_keyframe = content->has_closing = false;
+    content->has_signature = false;
     content->keyframe_packed = false;
     content->input_bytes = content->command_bytes = content->order_bytes = 0;
     content->digest_record_bytes = content->keyframe_bytes = 0;

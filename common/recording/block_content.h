@@ -47,6 +47,13 @@ typedef struct foliot__recording_digests {
     size_t at; // in content.digest_bytes
 } foliot__recording_digests;
 
+// Of a block of its own; nothing here has checked it (recording/signature.h).
+typedef struct foliot__recorded_signature {
+    uint64_t tick;
+    bool final;
+    uint8_t key[32], bytes[64];
+} foliot__recorded_signature;
+
 // The content of one block. The buffers are reused from block to block.
 typedef struct foliot__recording_content {
     uint64_t number, offset;
@@ -64,7 +71,8 @@ typedef struct foliot__recording_content {
     foliot__recording_digests digests[FOLIOT__RECORDING_DIGESTS_MAX];
     uint8_t *digest_bytes;
     size_t digest_length, digest_capacity;
-    bool has_header, has_keyframe, has_closing;
+    bool has_header, has_keyframe, has_closing, has_signature;
+    foliot__recorded_signature signature;
     uint8_t keyframe_digest[16], closing_digest[16];
     uint8_t *keyframe; // the state; see foliot__recording_content_unpack
     size_t keyframe_length, keyframe_capacity;

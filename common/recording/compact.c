@@ -12,6 +12,7 @@
 #include "foliot/divergence.h"
 #include "recording/block_reader.h"
 #include "recording/encoder.h"
+#include "recording/signature.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,9 @@ typedef struct compaction {
     uint32_t block_ticks;
     bool has_pattern; // the encoder's digest_every and digest_bytes are those of the last digests
 
+    const foliot_signer *signer;
+    foliot__signed_chain chain;
+    foliot__buffer block; // to be signed
     int out;
     foliot__buffer waiting; // to be written
     uint64_t length;        // of the new file, with what waits
@@ -73,7 +77,15 @@ static foliot_status put_block(compaction *c, uint64_t tick, const void *payload
     uint8_t header[FOLIOT__RECORDING_BLOCK_BYTES];
     foliot__recording_block_frame(header, c->block_number++, tick, payload, length);
     foliot_status status = put_bytes(c, header, sizeof header);
-    return status == FOLIOT_STATUS_OK ? put_bytes(c, payload, length) : status;
+    if (status == FOLIOT_STATUS_OK)
+        status = put_bytes(c, payload, length);
+    if (!c->signer || status != FOLIOT_STATUS_OK)
+        return status;
+    c->block.length = 0;
+    foliot__pack_raw(&c->block, header, sizeof header);
+    foliot__pack_raw(&c->block, payload, length);
+    foliot__signed_chain_add(&c->chain, c->block.bytes, c->block.failed ? 0 : c->block.length);
+    return c->block.failed ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_OK;
 }
 
 // The block in progress.
@@ -231,6 +243,15 @@ static foliot_status put_closing(compaction *c)
     if (status != FOLIOT_STATUS_OK)
         return status;
     payload->length = 0;
+    if (c->signer) {
+        foliot__signature_encode(payload, c->signer, &c->chain, c->content.tick, true);
+        if (payload->failed)
+            return FOLIOT_STATUS_MEMORY;
+        status = put_block(c, c->content.tick, payload->bytes, payload->length);
+        payload->length = 0;
+    }
+    if (status != FOLIOT_STATUS_OK)
+        return status;
     foliot__recording_encode_closing(payload, c->content.tick,
                                      foliot__recording_digest_of(c->content.closing_digest),
                                      (const uint64_t(*)[2])c->index, c->index_count, c->length);
@@ -250,6 +271,8 @@ static foliot_status copy_all(compaction *c)
     if (!start || !foliot__recording_encoder_init(&c->encoder, c->reader.tick, UINT32_MAX, 4))
         return start ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_IO;
     status = put_bytes(c, start, (size_t)c->reader.offset);
+    if (status == FOLIOT_STATUS_OK && c->signer)
+        status = foliot__signed_chain_read(&c->chain, &c->source, c->reader.offset);
     c->block_number = 1;
     while (status == FOLIOT_STATUS_OK) {
         status = foliot__block_reader_next(&c->reader, &c->content, NULL);
@@ -257,6 +280,8 @@ static foliot_status copy_all(compaction *c)
             break;
         if (c->content.unknown)
             status = FOLIOT_STATUS_UNSUPPORTED; // what it belongs to is not known
+        else if (c->content.has_signature)
+            status = c->signer ? FOLIOT_STATUS_OK : FOLIOT_STATUS_UNSUPPORTED;
         else if (c->content.has_closing)
             status = put_closing(c);
         else if (c->content.tick == c->content.first_tick)
@@ -475,7 +500,8 @@ static foliot_status replace_file(compaction *c, const char *file, const char *p
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
+foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks,
+                                        const foliot_signer *signer)
 {
     char *path = path_beside(file);
     compaction *c = calloc(1, sizeof *c);
@@ -483,6 +509,7 @@ foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
         path && c ? foliot__byte_source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK) {
         c->block_ticks = block_ticks;
+        c->signer = signer;
         c->out = create_beside(path, file);
         status = c->out < 0 ? FOLIOT_STATUS_IO : replace_file(c, file, path);
         if (c->out >= 0)
@@ -492,6 +519,7 @@ foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
         foliot__recording_content_free(&c->content);
         foliot__recording_encoder_free(&c->encoder);
         foliot__buffer_free(&c->waiting);
+        foliot__buffer_free(&c->block);
         free(c->index);
     }
     free(path);

@@ -106,25 +106,59 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
     return 0;
 }
 
-// All or nothing: what a full disk took of it is cut off again.
-static void write_block(foliot__drain *drain, const foliot__queued *queued)
+// The block in progress, all or nothing: what a full disk took of it is cut off again. 0, or an
+// errno.
+static int put_block(foliot__drain *drain)
 {
-    int error = build_block(drain, queued);
-    if (!error) {
-        error = foliot__sink_write(&drain->sink, drain->block.bytes, drain->block.length);
-        if (error && drain->sink.truncate)
-            drain->sink.truncate(drain->sink.user, drain->length);
-    }
+    int error = foliot__sink_write(&drain->sink, drain->block.bytes, drain->block.length);
     if (error) {
-        atomic_store(&drain->stopped_errno, error);
-        return;
+        if (drain->sink.truncate)
+            drain->sink.truncate(drain->sink.user, drain->length);
+        return error;
     }
+    if (drain->signer)
+        foliot__signed_chain_add(&drain->chain, drain->block.bytes, drain->block.length);
     drain->length += drain->block.length;
     drain->block_number++;
-    size_t payload_bytes = drain->block.length - FOLIOT__RECORDING_BLOCK_BYTES;
-    if (queued->kind == FOLIOT__QUEUED_KEYFRAME)
-        drain->keyframe_bytes += payload_bytes;
     drain->other_bytes += FOLIOT__RECORDING_BLOCK_BYTES;
+    return 0;
+}
+
+// All that was written up to `tick` is signed. `final`: only the closing block follows.
+static int put_signature(foliot__drain *drain, uint64_t tick, bool final)
+{
+    static const uint8_t no_header[FOLIOT__RECORDING_BLOCK_BYTES];
+    foliot__buffer *block = &drain->block;
+    if (!drain->signer)
+        return 0;
+    block->length = 0;
+    foliot__pack_raw(block, no_header, sizeof no_header);
+    foliot__signature_encode(block, drain->signer, &drain->chain, tick, final);
+    if (block->failed)
+        return ENOMEM;
+    size_t length = block->length - sizeof no_header;
+    foliot__recording_block_frame(block->bytes, drain->block_number, tick,
+                                  block->bytes + sizeof no_header, length);
+    drain->other_bytes += length;
+    return put_block(drain);
+}
+
+static void write_block(foliot__drain *drain, const foliot__queued *queued)
+{
+    bool keyframe = queued->kind == FOLIOT__QUEUED_KEYFRAME;
+    int error =
+        queued->kind == FOLIOT__QUEUED_CLOSING ? put_signature(drain, queued->tick, true) : 0;
+    if (!error)
+        error = build_block(drain, queued);
+    size_t length = drain->block.length - FOLIOT__RECORDING_BLOCK_BYTES;
+    if (!error)
+        error = put_block(drain);
+    if (!error && keyframe) {
+        drain->keyframe_bytes += length;
+        error = put_signature(drain, queued->tick, false);
+    }
+    if (error)
+        atomic_store(&drain->stopped_errno, error);
 }
 
 static bool drain_one(foliot__drain *drain)
@@ -164,7 +198,7 @@ static foliot_status compact_file(const foliot__drain *drain)
         return FOLIOT_STATUS_OK;
     if (!foliot__file_sink_is(&drain->sink, drain->file))
         return FOLIOT_STATUS_UNSUPPORTED;
-    return foliot__recording_compact(drain->file, drain->compact_ticks);
+    return foliot__recording_compact(drain->file, drain->compact_ticks, drain->signer);
 }
 
 static void *drain_thread(void *user)

@@ -54,6 +54,7 @@ enum foliot__recording_record {
     FOLIOT__RECORDING_RULES = 10,   // [10, tick, encoding, bytes, (size)]
     FOLIOT__RECORDING_NOTE = 64,    // [64, tick, what, text]
     FOLIOT__RECORDING_MESSAGE = 65, // [65, tick, player, reliable, bytes]
+    FOLIOT__RECORDING_SIGNATURE = 66, // [66, tick, final, key, signature]
 };
 #define FOLIOT__RECORDING_OPTIONAL 64
 #define FOLIOT__RECORDING_TYPE_MAX 127

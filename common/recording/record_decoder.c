@@ -324,6 +324,26 @@ static void decode_message(decoding *d)
     content->message_length += length;
 }
 
+static void decode_signature(decoding *d)
+{
+    foliot__recording_content *content = d->content;
+    uint32_t key_length, length;
+    corrupt_if(d, d->values < 4 || content->has_signature);
+    content->signature.tick = foliot__unpack_uint(d->r);
+    uint64_t final = foliot__unpack_uint(d->r);
+    const uint8_t *key = foliot__unpack_bin(d->r, &key_length);
+    const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
+    corrupt_if(d, final > 1 || key_length != sizeof content->signature.key ||
+                      length != sizeof content->signature.bytes);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    content->has_signature = true;
+    content->signature.final = final == 1;
+    memcpy(content->signature.key, key, key_length);
+    memcpy(content->signature.bytes, bytes, length);
+    d->values -= 4;
+}
+
 static uint64_t *bytes_counter(foliot__recording_content *content, uint64_t type)
 {
     return type == FOLIOT__RECORDING_INPUTS     ? &content->input_bytes
@@ -389,6 +409,9 @@ static void decode_record(decoding *d, uint64_t *type)
     case FOLIOT__RECORDING_NOTE:
         decode_note(d);
         break;
+    case FOLIOT__RECORDING_SIGNATURE:
+        decode_signature(d);
+        break;
     default:
         if (decode_session_record(d, *type))
             break;
@@ -407,8 +430,8 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
 {
     const foliot__recording_content *content = d->content;
     foliot__reader *r = d->r;
-    uint64_t type = 0;
-    while (r->status == FOLIOT_STATUS_OK && r->at < r->length)
+    uint64_t type = 0, records = 0;
+    for (; r->status == FOLIOT_STATUS_OK && r->at < r->length; records++)
         decode_record(d, &type);
     if (r->status == FOLIOT_STATUS_UNSUPPORTED)
         return foliot__damage_set(
@@ -423,10 +446,15 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
                                   "record of type %" PRIu64
                                   " is malformed near byte %zu of the block's payload",
                                   type, r->at);
-    bool still = content->has_keyframe || content->has_closing || d->header;
-    if (still && content->first_tick != d->block->tick)
+    if (content->has_signature && records > 1)
         return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
-                                  "a keyframe, header or closing block has ticks of its own");
+                                  "a signature has a block of its own");
+    bool still =
+        content->has_keyframe || content->has_closing || content->has_signature || d->header;
+    if (still && content->first_tick != d->block->tick)
+        return foliot__damage_set(
+            damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+            "a keyframe, signature, header or closing block has ticks of its own");
     if (content->has_closing && !d->has_end)
         return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                                   "closing block without its index or end");

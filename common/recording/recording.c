@@ -98,6 +98,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     uint64_t tick = foliot_simulation_get_tick(simulation);
     recording->config = *config;
     recording->drain.raw_keyframes = config->raw_keyframes;
+    recording->drain.signer = config->signer;
     if (config->rules)
         recording->rules = *config->rules;
     recording->takes_commands = config->commands || config->rules;
@@ -257,6 +258,16 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
         foliot__sink_write(sink, header, sizeof header) ||
         foliot__sink_write(sink, payload->bytes, payload->length))
         return FOLIOT_STATUS_IO;
+    if (recording->drain.signer) {
+        foliot__buffer block = {0};
+        foliot__pack_raw(&block, header, sizeof header);
+        foliot__pack_raw(&block, payload->bytes, payload->length);
+        if (block.failed)
+            return FOLIOT_STATUS_MEMORY;
+        foliot__signed_chain_add(&recording->drain.chain, start, sizeof start);
+        foliot__signed_chain_add(&recording->drain.chain, block.bytes, block.length);
+        foliot__buffer_free(&block);
+    }
     recording->drain.block_number = 1;
     recording->drain.length = sizeof start + sizeof header + payload->length;
     recording->drain.other_bytes = recording->drain.length;

@@ -12,6 +12,7 @@
 #include "recording/encoder.h"
 #include "recording/journal.h"
 #include "recording/ring.h"
+#include "recording/signature.h"
 
 // What the ring holds: one of these and `length` bytes, for each block to be.
 enum foliot__queued_kind {
@@ -38,6 +39,8 @@ typedef struct foliot__drain {
     uint32_t index_count, index_capacity;
     bool raw_keyframes; // the file has a format whose readers know no others
     foliot__keyframe_encoder keyframes;
+    const foliot_signer *signer; // NULL: nothing is signed
+    foliot__signed_chain chain;  // of what was written, if it is
     foliot__buffer state, block; // a keyframe's bytes; the block in progress
     char *file;                  // to be compacted when it is closed; NULL: none
     uint32_t compact_ticks;      // of its blocks then; 0: it stays as it is

@@ -159,6 +159,20 @@ static foliot_status describe_resumption(const char *file, foliot_replay *replay
     return keep_rest(file, replay->cut_offset, about);
 }
 
+// What stays of it is signed with what is added.
+static foliot_status read_chain(foliot__drain *drain, const char *file, uint64_t end)
+{
+    foliot__byte_source source;
+    if (!drain->signer)
+        return FOLIOT_STATUS_OK;
+    foliot_status status = foliot__byte_source_open(&source, file);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    status = foliot__signed_chain_read(&drain->chain, &source, end);
+    foliot__byte_source_close(&source);
+    return status;
+}
+
 static foliot_status continue_file(const char *file, foliot_replay *replay,
                                    const foliot_recording_config *config,
                                    foliot_recording_sink *sink, foliot_recording **out)
@@ -173,6 +187,8 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
     status = copy_index(recording, replay);
     if (status == FOLIOT_STATUS_OK)
         status = describe_resumption(file, replay, &recording->resumption);
+    if (status == FOLIOT_STATUS_OK)
+        status = read_chain(&recording->drain, file, replay->cut_offset);
     if (status == FOLIOT_STATUS_OK && sink->truncate(sink->user, replay->cut_offset) != 0)
         status = FOLIOT_STATUS_IO;
     if (status == FOLIOT_STATUS_OK) {

@@ -21,6 +21,7 @@
 #include "foliot/scene.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
+#include "foliot/signature.h"
 #include "foliot/simulation.h"
 #include "foliot/simulation_module.h"
 #include "foliot/snapshot.h"

@@ -19,6 +19,7 @@
 #include "foliot/input.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
+#include "foliot/signature.h"
 #include "foliot/simulation.h"
 #include "foliot/status.h"
 #include "foliot/world.h"
@@ -84,6 +85,8 @@ typedef struct foliot_recording_config {
     size_t queue_bytes;                  // the most that waits to be written
     bool threaded;             // a thread writes; else the host calls foliot_recording_drain
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
+    const foliot_signer *signer; // signs all that is written, at every keyframe and at the end;
+                                 // lent until the recording is closed. NULL: nothing is signed
 } foliot_recording_config;
 
 // 60, 300, 1, 4, 0, 0, compressed, 16 MiB, threaded. The all-zero config is invalid.

@@ -35,7 +35,7 @@ BEGIN {
     # What each stratum may include, itself aside.
     may["base"] = "foliot"; may["command"] = "base foliot"; may["sim"] = "base command foliot";
     may["crypto"] = "base foliot"; may["net"] = "base crypto sim foliot"; may["rules"] = "base command sim history foliot"; may["history"] = "base command sim foliot";
-    may["scene"] = may["recording"] = may["wire"] = "base command sim foliot";
+    may["scene"] = may["wire"] = "base command sim foliot"; may["recording"] = "base command crypto sim foliot";
     may["server"] = may["client"] = may["tools"] = "base command crypto sim history scene recording rules wire net foliot";
     may["examples"] = "foliot"; may["include"] = "foliot";
     home["sodium.h"] = "^common/crypto/"; home["uv.h"] = "^(server|client|tools)/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";

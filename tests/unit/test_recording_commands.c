@@ -533,7 +533,7 @@ static void compaction_keeps_everything(void **state)
         step_and_append(tick);
     }
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot__recording_compact(file, 60), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__recording_compact(file, 60, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_open_simulation(file, tally_kind(true), &replay, NULL),
                      FOLIOT_STATUS_OK);
     check_all(replay);

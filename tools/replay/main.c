@@ -41,6 +41,11 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "  foliot-replay play match.foliot\n"                                                        \
       "  foliot-replay play match.foliot --frame --tick 600\n",                                    \
       1, 1)                                                                                        \
+    X(keys, "FILE", "a new pair of keys, to sign recordings and to check them",                    \
+      "  foliot-replay keys arena.key\n"                                                           \
+      "  foliot-server --sign arena.key scenes/cubes.yaml\n"                                       \
+      "  foliot-replay verify --key arena.key.pub match.foliot\n",                                 \
+      1, 1)                                                                                        \
     X(trim, "FILE --out NEW [--from T] [--to T]", "a part of a recording as one of its own",       \
       "  foliot-replay trim crashed.foliot --out whole.foliot\n", 1, 1)
 #endif

@@ -2,6 +2,10 @@
 // verify.c: foliot-replay verify: many recordings replayed, one line a file, the worst result as
 // exit status.
 #include "rules.h"
+#ifndef FOLIOT_REPLAY_CORE
+#include "foliot/signature.h"
+#include "signature.h"
+#endif
 #include "tool.h"
 
 #include "recording/divergence.h"
@@ -15,6 +19,10 @@
 static uint64_t jobs;
 static bool json_wanted, rules_wanted;
 static const char *files_from, *shard_text, *perturb_text;
+#ifndef FOLIOT_REPLAY_CORE
+static const char *key_text; // whose signature is wanted
+static uint8_t key[FOLIOT_KEY_BYTES];
+#endif
 
 const foliot__option verify_options[] = {
     {"jobs", "N", FOLIOT__OPTION_COUNT, &jobs, .low = 1, .high = 1024,
@@ -28,6 +36,8 @@ const foliot__option verify_options[] = {
 #ifndef FOLIOT_REPLAY_CORE
     {"rules", NULL, FOLIOT__OPTION_FLAG, &rules_wanted,
      .help = "runs the session's rules again, and compares commands and saved state"},
+    {"key", "KEY", FOLIOT__OPTION_TEXT, &key_text,
+     .help = "public key, a file or its 64 digits: all of each must be signed by it"},
 #endif
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
     SIMULATION_OPTION{0}};
@@ -45,6 +55,8 @@ typedef struct result {
     int rules; // rules_result; -1: not asked for
     uint64_t rules_commands;
     char rules_text[1024];
+    int signature; // signature_verdict; -1: not asked for
+    char signature_text[256];
 } result;
 
 typedef struct verify_run {
@@ -135,6 +147,18 @@ static void verify_rules(result *r, foliot_replay *replay)
 #endif
 }
 
+static void verify_signature(result *r)
+{
+    r->signature = -1;
+#ifndef FOLIOT_REPLAY_CORE
+    if (!key_text)
+        return;
+    r->signature = (int)signature_verify(r->file, key, r->signature_text, sizeof r->signature_text);
+    r->exit_code =
+        foliot__exit_worse(r->exit_code, signature_exit((signature_verdict)r->signature));
+#endif
+}
+
 static bool fingerprint_fits(const foliot_replay_summary *about)
 {
     return tool_kind() ? foliot_digest_equal(foliot_simulation_kind_get_fingerprint(tool_kind()),
@@ -149,7 +173,7 @@ static void verify_file(void *context, uint32_t index)
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
     r->file = run->files[index];
-    r->rules = -1;
+    r->rules = r->signature = -1;
     foliot_status status =
         tool_kind() ? foliot_replay_open_simulation(r->file, tool_kind(), &replay, &damage)
                     : foliot_replay_open(r->file, &replay, &damage);
@@ -162,6 +186,7 @@ static void verify_file(void *context, uint32_t index)
         if (r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED)
             r->fingerprint_differs = !fingerprint_fits(about);
         foliot_replay_close(replay);
+        verify_signature(r);
         return;
     }
     snprintf(r->message, sizeof r->message, "%s",
@@ -210,6 +235,23 @@ static void put_rules_json(foliot__json *json, const result *r)
     foliot__json_close(json);
 }
 
+static void put_signature_json(foliot__json *json, const result *r)
+{
+    foliot__json_object(json, "signature");
+    foliot__json_text(json, "verdict",
+                      r->signature < 0 ? NULL
+                                       : signature_verdict_name((signature_verdict)r->signature));
+    foliot__json_text(json, "text", r->signature < 0 ? NULL : r->signature_text);
+    foliot__json_close(json);
+}
+
+static void put_signature_text(const result *r)
+{
+    if (r->signature >= 0)
+        printf("%s: %s%s\n", r->file,
+               r->signature == SIGNATURE_WHOLE ? "" : "NOT PROVED: ", r->signature_text);
+}
+
 static void put_rules_text(const result *r)
 {
     if (r->rules == RULES_MATCH)
@@ -251,6 +293,8 @@ static void put_json(const result *r)
 #ifndef FOLIOT_REPLAY_CORE
     if (rules_wanted)
         put_rules_json(&json, r);
+    if (key_text)
+        put_signature_json(&json, r);
 #endif
     if (r->realtime_factor > 0)
         foliot__json_real(&json, "realtime_factor", r->realtime_factor);
@@ -285,6 +329,7 @@ static void put_text(const result *r)
         printf(", %.0f x real time\n", r->realtime_factor);
 #ifndef FOLIOT_REPLAY_CORE
     put_rules_text(r);
+    put_signature_text(r);
 #endif
 }
 
@@ -406,6 +451,14 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     if (tool_kind() && rules_wanted)
         return foliot__options_wrong(program, arguments,
                                      "--rules are of worlds: --simulation has none");
+#ifndef FOLIOT_REPLAY_CORE
+    char problem[512];
+    if (key_text &&
+        foliot_signature_read_key(key_text, key, problem, sizeof problem) != FOLIOT_STATUS_OK) {
+        tool_complain("--key", "%s", problem);
+        return FOLIOT__EXIT_ERROR;
+    }
+#endif
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         list_put(&list, arguments->operands[i]);
     if (files_from && !list_read(&list, files_from)) {
