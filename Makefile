@@ -62,7 +62,12 @@ GAMES := $(patsubst %,$(BUILD)/games/%.so,$(sort $(notdir $(patsubst %/,%,$(dir 
 # What the static library needs; foliot.pc and the CMake package name the same.
 LIB_DEPENDENCIES := -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic
 LIBS := -Wl,--as-needed $(LIB_DEPENDENCIES) -pthread
-LIBS_foliot-server := -luv
+# HTTP=0 builds foliot-server without its HTTP service, as where libwebsockets-dev is missing.
+HTTP ?= 1
+# (Not `:=`, as above.)
+HTTP_LIBS = $(if $(filter 0,$(HTTP)),,$(if $(wildcard /usr/include/libwebsockets.h),-lwebsockets,$(shell \
+    pkg-config --libs-only-L --libs-only-l libwebsockets 2>/dev/null)))
+LIBS_foliot-server = -luv $(HTTP_LIBS)
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw
@@ -91,7 +96,7 @@ $(BUILD)/.deps/%: scripts/install-deps.sh
 deps: $(DEPS_STAMP)
 
 # Objects are rebuilt when the compiler or its flags change.
-FLAGS_NOW = $(COMPILE) | $(shell $(CC) --version 2>/dev/null | head -n 1)
+FLAGS_NOW = $(COMPILE) | HTTP=$(HTTP) | $(shell $(CC) --version 2>/dev/null | head -n 1)
 $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
@@ -99,6 +104,7 @@ $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 FORCE:
 
 $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
+$(BUILD)/obj/server/http/%.o: EXTRA += $(if $(filter 0,$(HTTP)),-DFOLIOT_HTTP_OFF)
 $(BUILD)/obj/%_avx2.o: ISA = $(ISA_avx2)
 $(BUILD)/obj/%_avx512.o: ISA = $(ISA_avx512)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)
@@ -129,6 +135,9 @@ $(foreach t,$(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)),$(eval $(cal
 $(if $(wildcard server/main.c),$(eval $(call PROGRAM,server,server)))
 $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 
+# The folders of foliot-server.
+SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/http/*.c server/admin/*.c server/web/*.c))
+$(BUILD)/foliot-server: $(SERVER_OBJECTS)
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
@@ -170,6 +179,7 @@ help:
 #: make lib             the library alone; programs, games, tests, benches, examples, fuzzers: those alone
 #: make deps            installs the packages that a build needs; every target installs those that it needs
 #: make clean           removes build/
+#: HTTP=0: foliot-server is built without its HTTP service, which needs libwebsockets-dev
 #: CC=clang, CFLAGS=..., WERROR=1 and BUILD=folder are honoured everywhere; DEPS=no: no package is installed
 
 demo:

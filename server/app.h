@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
+#include "front.h"
 #include "host.h"
 #include "pool.h"
 
@@ -24,6 +25,7 @@ typedef struct foliot__app {
     foliot__pool *pool;
     foliot_signer *signer; // of recordings; NULL: they are not signed
     foliot_host host;
+    foliot__front front;
     unsigned interrupts;
     uint64_t interrupted_ns;
     uint64_t received; // packets that were not batched, before the last update

@@ -79,6 +79,11 @@ static const foliot__option host_options[] = {
     {"ticks", "N", FOLIOT__OPTION_COUNT, &foliot__given.ticks, 1, 0, .help = "ends after N ticks"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &foliot__given.impair,
      .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
+    {"http", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.http,
+     .help =
+         "TCP port for /livez, /readyz, /metrics; on 127.0.0.1 unless said; 0 takes a free one"},
+    {"http-host", "NAME", FOLIOT__OPTION_TEXTS, &foliot__given.http_hosts,
+     .help = "a name that HTTP requests may have in Host, beside localhost and addresses"},
     {"threads", "N", FOLIOT__OPTION_COUNT, &foliot__given.threads, 1, 256,
      .help = "inside a step; the bits are the same"},
     {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &foliot__given.log_format,

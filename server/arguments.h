@@ -10,13 +10,14 @@
 
 typedef struct foliot__server_choices {
     uint64_t port, ticks, threads;
+    const char *http, *admin_token;
     const char *bind, *record, *sign, *integrator, *mode, *impair, *log_format, *rules, *simulation;
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none
     foliot_interest interest;  // read from it
     uint64_t input_delay, spectators, per_address, players_per_address;
-    foliot__texts sessions, resumes;
+    foliot__texts sessions, resumes, http_hosts;
 } foliot__server_choices;
 
 extern foliot__server_choices foliot__given; // the parsed command line

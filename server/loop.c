@@ -103,6 +103,7 @@ static void close_loop(foliot__app *a)
     uv_close((uv_handle_t *)&a->timer, NULL);
     uv_close((uv_handle_t *)&a->interrupt, NULL);
     uv_close((uv_handle_t *)&a->terminate, NULL);
+    foliot__front_close(a);
 }
 
 static void update(foliot__app *a)
@@ -159,13 +160,16 @@ typedef struct step_job {
     foliot__app *app;
     void (*run)(void *job);
     void *job;
+    uint64_t took_ns;
 } step_job;
 
 static void job_run(uv_work_t *work)
 {
     step_job *job = work->data;
     foliot__priority_step();
+    uint64_t begun_ns = foliot__app_now_ns();
     job->run(job->job);
+    job->took_ns = foliot__app_now_ns() - begun_ns;
 }
 
 static void job_done(uv_work_t *work, int status)
@@ -173,6 +177,7 @@ static void job_done(uv_work_t *work, int status)
     step_job *job = work->data;
     foliot__app *a = job->app;
     (void)status;
+    foliot__front_step(a, job->took_ns);
     free(job);
     update(a);
 }

@@ -63,6 +63,7 @@ static void announce(const foliot__app *a)
            a->hosted_count > 1 ? " --session " : "",
            a->hosted_count > 1 ? quoted(named->name, word) : "",
            foliot__hosted_player_limit(named) == 0 ? " --spectate" : "");
+    foliot__front_announce(a);
     fflush(stdout);
     if (strncmp(foliot__given.bind, "127.", 4) != 0)
         fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read "
@@ -104,6 +105,8 @@ static int host(const foliot__arguments *arguments)
         code = foliot__app_open_transport(&a);
     if (code == 0)
         code = foliot__app_open_loop(&a);
+    if (code == 0)
+        code = foliot__front_open(&a);
     // Recordings are opened last: a start that is refused must not leave a file.
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++)
         code = foliot__hosted_record(&a.hosted[i], &options);
@@ -112,11 +115,13 @@ static int host(const foliot__arguments *arguments)
     if (code == 0)
         code = foliot__app_start_loop(&a);
     if (code == 0) {
+        foliot__front_start(&a);
         announce(&a);
         foliot__app_run_loop(&a);
         print_counters(&a);
         code = a.failed ? FOLIOT__EXIT_ERROR : 0;
     }
+    foliot__front_stop(&a);
     foliot_server_destroy(a.server);
     int closed = foliot__hosted_close(a.hosted, a.hosted_count);
     code = code ? code : closed;

@@ -328,6 +328,10 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server);
 // How late ticks were closed after their deadlines, in microseconds: the quantile `share` (0..1) of
 // all so far, in steps of 10 us, at most 10,000. Delays of whole ticks are in ticks_late.
 double foliot_server_get_lateness_us(const foliot_server *server, double share);
+// How many ticks were closed at most `within_us` after their deadlines, in the same steps; INFINITY:
+// all. *sum_us (may be NULL) is how late all of them were together.
+uint64_t foliot_server_get_lateness_count(const foliot_server *server, double within_us,
+                                          double *sum_us);
 
 // The world of a session, to read between updates. NULL: no such session, it runs a simulation of
 // another kind, or a step is running.

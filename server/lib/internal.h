@@ -264,6 +264,7 @@ struct foliot_server {
     uint64_t bulk_ns, bulk_turn;
     bool bulk_waits;
     uint64_t lateness[FOLIOT__LATENESS_BINS]; // ticks, by how late they were closed
+    double lateness_sum_us;
     foliot_server_event events[FOLIOT__EVENTS_HELD];
     uint32_t event_first, event_count;
 };

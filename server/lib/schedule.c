@@ -43,6 +43,7 @@ void foliot__session_count_late(foliot__session *s)
     uint64_t now = s->server->now_ns, next = foliot__session_due_ns(s, s->tick + 1);
     bool late = now >= next;
     uint64_t bin = (now - foliot__session_due_ns(s, s->tick)) / 1000 / FOLIOT__LATENESS_BIN_US;
+    s->server->lateness_sum_us += (double)(now - foliot__session_due_ns(s, s->tick)) * 1e-3;
     s->server->lateness[bin < FOLIOT__LATENESS_BINS ? bin : FOLIOT__LATENESS_BINS - 1]++;
     if (late)
         s->server->counters.ticks_late++;

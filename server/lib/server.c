@@ -4,6 +4,7 @@
 #include "internal.h"
 #include "sim/selftest/fingerprint.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -410,6 +411,20 @@ double foliot_server_get_lateness_us(const foliot_server *server, double share)
             return (i + 1) * FOLIOT__LATENESS_BIN_US;
     }
     return 0;
+}
+
+uint64_t foliot_server_get_lateness_count(const foliot_server *server, double within_us,
+                                          double *sum_us)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i + 1 < FOLIOT__LATENESS_BINS; i++)
+        if ((i + 1) * FOLIOT__LATENESS_BIN_US <= within_us)
+            count += server->lateness[i];
+    if (isinf(within_us)) // the last bin is of all that were later
+        count += server->lateness[FOLIOT__LATENESS_BINS - 1];
+    if (sum_us)
+        *sum_us = server->lateness_sum_us;
+    return count;
 }
 
 bool foliot_server_get_next(const foliot_server *server, const char *session, const char **next)

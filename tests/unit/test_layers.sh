@@ -38,7 +38,7 @@ BEGIN {
     may["scene"] = may["wire"] = "base command sim foliot"; may["recording"] = "base command crypto sim foliot";
     may["server"] = may["client"] = may["tools"] = "base command crypto sim history scene recording rules wire net foliot";
     may["examples"] = "foliot"; may["include"] = "foliot";
-    home["sodium.h"] = "^common/crypto/"; home["uv.h"] = "^(server|client|tools)/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";
+    home["sodium.h"] = "^common/crypto/"; home["uv.h"] = "^(server|client|tools)/"; home["libwebsockets.h"] = "^server/http/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";
     home["msgpack.h"] = "^common/(base/pack|wire/message)"; home["zstd.h"] = "^common/recording/"; home["yaml.h"] = "^common/scene/";
     home["cmocka.h"] = "^tests/"; home["lua.h"] = home["lauxlib.h"] = home["lualib.h"] = "^common/rules/"; home["ncurses.h"] = home["curses.h"] = "^(client|tools)/";
     own = file ~ /^include\// ? "include" : stratum(file);

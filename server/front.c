@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// front.c: see front.h.
+#include "front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "arguments.h"
+#include "base/exit_code.h"
+#include "http/access.h"
+
+#define COPY_MS 1000u
+#define STUCK_NS 10000000000u // a loop that has not copied for so long is not alive
+#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define TEXT_TYPE "text/plain; charset=utf-8"
+
+static void copy_figures(foliot__app *a)
+{
+    foliot__front *f = &a->front;
+    static foliot__metrics copy;
+    copy.duration = f->duration;
+    copy.sessions = 0;
+    copy.draining = a->ending;
+    foliot__metrics_copy(&copy, a->server, a->transport, foliot__app_now_ns());
+    copy.sessions = foliot_server_get_done(a->server) ? 0 : a->hosted_count;
+    uv_mutex_lock(&f->mutex);
+    f->shown = copy;
+    uv_mutex_unlock(&f->mutex);
+}
+
+static void on_second(uv_timer_t *timer)
+{
+    copy_figures(timer->data);
+}
+
+static foliot__metrics figures(foliot__app *a)
+{
+    uv_mutex_lock(&a->front.mutex);
+    foliot__metrics copy = a->front.shown;
+    uv_mutex_unlock(&a->front.mutex);
+    return copy;
+}
+
+static void answer_text(foliot__app *a, const foliot__http_request *request, int status,
+                        const char *text)
+{
+    foliot__http_answer(a->front.http, request->id, status, TEXT_TYPE, text, strlen(text));
+}
+
+// -- routes
+
+static void answer_live(void *user, const foliot__http_request *request)
+{
+    foliot__app *a = user;
+    foliot__metrics now = figures(a);
+    bool alive = foliot__app_now_ns() - now.copied_ns < STUCK_NS;
+    answer_text(a, request, alive ? 200 : 503,
+                alive ? "ok\n" : "the loop has not run for 10 seconds\n");
+}
+
+static void answer_ready(void *user, const foliot__http_request *request)
+{
+    foliot__app *a = user;
+    foliot__metrics now = figures(a);
+    const char *why = foliot__app_now_ns() - now.copied_ns >= STUCK_NS
+                          ? "the loop has not run for 10 seconds\n"
+                      : now.draining ? "the server is ending\n"
+                                     : NULL;
+    answer_text(a, request, why ? 503 : 200, why ? why : "ok\n");
+}
+
+static void answer_metrics(void *user, const foliot__http_request *request)
+{
+    foliot__app *a = user;
+    char *text = NULL;
+    size_t length = 0;
+    foliot__metrics now = figures(a);
+    foliot__http_counters http = foliot__http_get_counters(a->front.http);
+    FILE *out = open_memstream(&text, &length);
+    if (out)
+        foliot__metrics_print(&now, &http, out);
+    bool fine = out && fclose(out) == 0;
+    if (fine)
+        foliot__http_answer(a->front.http, request->id, 200, METRICS_TYPE, text, length);
+    else
+        answer_text(a, request, 503, "no memory\n");
+    free(text);
+}
+
+static const foliot__http_route routes[] = {{"GET", "/livez", answer_live, false},
+                                            {"GET", "/readyz", answer_ready, false},
+                                            {"GET", "/metrics", answer_metrics, false},
+                                            {0}};
+
+// -- life
+
+void foliot__front_step(foliot__app *a, uint64_t nanoseconds)
+{
+    foliot__histogram_add(&a->front.duration, (double)nanoseconds * 1e-9);
+}
+
+static int wrong(const char *option, const char *why)
+{
+    fprintf(stderr, "foliot-server: %s: %s\n", option, why);
+    return FOLIOT__EXIT_USAGE;
+}
+
+static int start_service(foliot__app *a)
+{
+    foliot__front *f = &a->front;
+    char problem[256];
+    foliot__http_config config = {.address = foliot__given.http ? f->address : NULL,
+                                  .port = f->port,
+                                  .hosts = foliot__given.http_hosts.items,
+                                  .host_count = foliot__given.http_hosts.count,
+                                  .token = *f->token ? f->token : NULL,
+                                  .routes = routes,
+                                  .user = a};
+    uv_mutex_init(&f->mutex);
+    f->shown.copied_ns = foliot__app_now_ns();
+    int failed = uv_timer_init(&a->loop, &f->every);
+    if (failed)
+        return wrong("--http", uv_strerror(failed));
+    f->opened = true;
+    f->every.data = a;
+    f->http = foliot__http_start(&config, problem, sizeof problem);
+    if (f->http)
+        return 0;
+    fprintf(stderr, "foliot-server: --http: %s\n", problem);
+    return foliot__http_available() ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
+}
+
+int foliot__front_open(foliot__app *a)
+{
+    foliot__front *f = &a->front;
+    char problem[256];
+    if (foliot__given.http && !foliot__http_listen_parse(foliot__given.http, f->address, &f->port))
+        return wrong("--http", "it wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080 or [::1]:8080");
+    if (foliot__given.admin_token &&
+        !foliot__http_token_read(foliot__given.admin_token, f->token, problem, sizeof problem))
+        return wrong("--admin-token", problem);
+    if (!foliot__given.http && (foliot__given.admin_token || foliot__given.http_hosts.count))
+        return wrong(foliot__given.admin_token ? "--admin-token" : "--http-host",
+                     "it is for --http, which is not given");
+    return foliot__given.http ? start_service(a) : 0;
+}
+
+void foliot__front_start(foliot__app *a)
+{
+    if (!a->front.http)
+        return;
+    copy_figures(a);
+    uv_timer_start(&a->front.every, on_second, COPY_MS, COPY_MS);
+}
+
+void foliot__front_close(foliot__app *a)
+{
+    if (a->front.opened)
+        uv_close((uv_handle_t *)&a->front.every, NULL);
+}
+
+void foliot__front_stop(foliot__app *a)
+{
+    foliot__http_stop(a->front.http);
+    a->front.http = NULL;
+}
+
+void foliot__front_announce(const foliot__app *a)
+{
+    const char *address = a->front.address;
+    if (a->front.http && foliot__given.http)
+        printf(strchr(address, ':') ? "http on [%s]:%u\n" : "http on %s:%u\n", address,
+               foliot__http_get_port(a->front.http));
+}

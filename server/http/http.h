@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// http.h: the HTTP service of foliot-server: routes, files and WebSockets on one port, on a thread
+// of its own. It knows nothing of sessions. A handler runs on the service's thread and answers at
+// once, or passes the request's id on, and any thread answers later. So no request delays a tick.
+//
+// What it guards: names in Host against a list (DNS rebinding), then Origin; a bearer token for
+// routes that need it; the size of headers and bodies, how long a request may take in all, and how
+// many connections there are, in all and of one address.
+#ifndef FOLIOT_SERVER_HTTP_H
+#define FOLIOT_SERVER_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLIOT__HTTP_HEADER_BYTES 8192     // of all headers of a request
+#define FOLIOT__HTTP_BODY_BYTES 262144     // of a request
+#define FOLIOT__HTTP_REQUEST_SECONDS 10    // from its first byte to its answer's first
+#define FOLIOT__HTTP_REPLY_SECONDS 60      // for the answer
+#define FOLIOT__HTTP_IDLE_SECONDS 30       // between two requests
+#define FOLIOT__HTTP_CONNECTIONS 512       // in all, unless said
+#define FOLIOT__HTTP_PATH_BYTES 512        // longer ones are refused
+#define FOLIOT__HTTP_ARGUMENTS 2           // of {} in a route's path
+#define FOLIOT__HTTP_ARGUMENT_BYTES 192    // of each
+#define FOLIOT__HTTP_TOKEN_BYTES_MIN 16    // of a bearer token
+#define FOLIOT__HTTP_TOKEN_BYTES_MAX 512   // of a bearer token
+#define FOLIOT__HTTP_SOCKET_FRAGMENTS 1024 // of one message of a WebSocket
+
+typedef struct foliot__http foliot__http;
+typedef struct foliot__http_socket foliot__http_socket; // one WebSocket
+
+typedef struct foliot__http_request {
+    uint64_t id; // what the answer names
+    const char *method;
+    const char *path; // decoded, without what follows a question mark
+    char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES]; // that stand for {}
+    const char *body;                                                    // closed by a zero
+    size_t body_bytes;
+} foliot__http_request;
+
+// Called on the service's thread. What `request` points to is valid during the call.
+typedef void foliot__http_handler(void *user, const foliot__http_request *request);
+
+typedef struct foliot__http_route {
+    const char *method; // NULL ends a table
+    const char *path;   // "/v1/sessions/{}/players": {} stands for one part that is not empty
+    foliot__http_handler *handler;
+    bool guarded; // needs the bearer token, or the Unix socket
+} foliot__http_route;
+
+// A file that is served from memory, for GET and HEAD.
+typedef struct foliot__http_file {
+    const char *path; // NULL ends a table
+    const char *type; // "text/html; charset=utf-8"
+    const void *bytes;
+    size_t length;
+    bool gzipped;
+    const char *etag; // with its quotation marks; or NULL
+} foliot__http_file;
+
+// WebSockets at one path with one subprotocol. All functions run on the service's thread.
+typedef struct foliot__http_sockets {
+    const char *path, *subprotocol;
+    size_t message_bytes_max; // a longer one closes the socket (1009)
+    void *user;
+    // A socket is open; what is returned is passed on to the others. NULL: it is closed again.
+    // `address` is the peer's, as text without a port.
+    void *(*opened)(void *user, foliot__http_socket *socket, const char *address);
+    void (*received)(void *user, void *of_socket, const void *bytes, size_t length, bool binary);
+    void (*writable)(void *user, void *of_socket); // asked for by foliot__http_socket_want_write
+    void (*closed)(void *user, void *of_socket);
+    void (*woken)(void *user); // after foliot__http_wake; may be NULL
+} foliot__http_sockets;
+
+typedef struct foliot__http_config {
+    const char *address; // IPv4 or IPv6 address to listen on; NULL: only the Unix socket
+    uint16_t port;       // 0: a free one
+    const char *unix_path;
+    const char *const *hosts; // names that Host may have beside localhost and numeric addresses
+    uint32_t host_count;
+    const char *token;        // of guarded routes; NULL: they are served on the Unix socket alone
+    uint32_t connections_max; // 0: FOLIOT__HTTP_CONNECTIONS
+    const foliot__http_route *routes; // lent, as the others; NULL: none
+    const foliot__http_file *files;
+    const foliot__http_sockets *sockets;
+    void *user; // of handlers
+} foliot__http_config;
+
+// What the service has counted so far.
+#define FOLIOT__HTTP_COUNTERS(X)                                                                   \
+    X(connections)                                                                                 \
+    X(connections_refused) /* too many, in all or of one address */                                \
+    X(requests)                                                                                    \
+    X(requests_refused)   /* answered with a status of 400 or more */                              \
+    X(requests_timed_out) /* too slow, or an answer that nobody took */                            \
+    X(bytes_sent)                                                                                  \
+    X(sockets_opened)                                                                              \
+    X(socket_messages)
+typedef struct foliot__http_counters {
+#define FOLIOT__HTTP_COUNTER_FIELD(name) uint64_t name;
+    FOLIOT__HTTP_COUNTERS(FOLIOT__HTTP_COUNTER_FIELD)
+#undef FOLIOT__HTTP_COUNTER_FIELD
+    uint64_t connections_now, sockets_now;
+} foliot__http_counters;
+
+// False where this program was built without libwebsockets: then nothing can be started, and
+// `problem` of foliot__http_start says so.
+bool foliot__http_available(void);
+// NULL with a sentence.
+foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
+                                 size_t problem_bytes);
+// Ends its thread; open connections are closed. NULL is allowed.
+void foliot__http_stop(foliot__http *http);
+uint16_t foliot__http_get_port(const foliot__http *http);
+
+// Answers a request, from any thread. `bytes` are copied. Who is gone meanwhile misses it.
+// Without memory for the copy the client gets no answer, and its time limit ends it.
+void foliot__http_answer(foliot__http *http, uint64_t request, int status, const char *type,
+                         const void *bytes, size_t length);
+// Of the service's thread alone.
+foliot__http_counters foliot__http_get_counters(const foliot__http *http);
+
+// From any thread: `woken` is called soon on the service's thread.
+void foliot__http_wake(foliot__http *http);
+// Of the service's thread alone.
+void foliot__http_socket_want_write(foliot__http_socket *socket);
+// One whole message, once in each call of `writable`. False: the socket is broken, and closes.
+bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, size_t length);
+// With a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows.
+void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason);
+int foliot__http_socket_get_descriptor(const foliot__http_socket *socket);
+
+#endif

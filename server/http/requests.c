@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+// requests.c: a request is looked at once its headers are there, handed to a file or a route, and
+// answered in pieces as the peer takes them. One request of a connection at a time.
+#include "present.h"
+
+#if FOLIOT__HTTP_PRESENT
+
+#include "service.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+#define PIECE_BYTES 16384u
+#define HEADER_BYTES 2048
+#define JSON_TYPE "application/json"
+
+// What a page may do: only what comes from here, and nothing in other sites' frames.
+static const struct {
+    const char *name, *value;
+} headers[] = {
+    {"x-content-type-options:", "nosniff"},
+    {"referrer-policy:", "no-referrer"},
+    {"cross-origin-opener-policy:", "same-origin"},
+    {"cross-origin-embedder-policy:", "require-corp"},
+    {"cross-origin-resource-policy:", "same-origin"},
+    {"content-security-policy:",
+     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src "
+     "'self'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+     "form-action 'none'"},
+};
+
+void foliot__http_request_forget(foliot__http_connection *c)
+{
+    free(c->body);
+    free(c->owned);
+    c->body = NULL;
+    c->owned = NULL;
+    c->bytes = NULL;
+    c->body_bytes = c->body_capacity = c->length = c->sent = 0;
+    c->route = NULL;
+    c->id = 0;
+    c->head = c->sending = false;
+}
+
+// -- answers
+
+static bool add_header(struct lws *wsi, const char *name, const char *value, uint8_t **at,
+                       uint8_t *end)
+{
+    return lws_add_http_header_by_name(wsi, (const uint8_t *)name, (const uint8_t *)value,
+                                       (int)strlen(value), at, end) == 0;
+}
+
+static bool write_header(foliot__http_connection *c, int status, const char *type, size_t length,
+                         const foliot__http_file *file)
+{
+    uint8_t buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start,
+                                            *end = buffer + sizeof buffer;
+    bool fine = lws_add_http_header_status(c->wsi, (unsigned)status, &at, end) == 0 &&
+                add_header(c->wsi, "content-type:", type, &at, end) &&
+                lws_add_http_header_content_length(c->wsi, length, &at, end) == 0 &&
+                add_header(c->wsi, "cache-control:", file ? "no-cache" : "no-store", &at, end);
+    for (size_t i = 0; fine && i < sizeof headers / sizeof headers[0]; i++)
+        fine = add_header(c->wsi, headers[i].name, headers[i].value, &at, end);
+    if (fine && file && file->etag)
+        fine = add_header(c->wsi, "etag:", file->etag, &at, end);
+    if (fine && file && file->gzipped)
+        fine = add_header(c->wsi, "content-encoding:", "gzip", &at, end);
+    if (fine && status == HTTP_STATUS_UNAUTHORIZED)
+        fine = add_header(c->wsi, "www-authenticate:", "Bearer", &at, end);
+    if (fine && status == HTTP_STATUS_METHOD_NOT_ALLOWED)
+        fine = add_header(c->wsi, "allow:", "GET, HEAD, POST, PUT, DELETE", &at, end);
+    return fine && lws_finalize_write_http_header(c->wsi, start, &at, end) == 0;
+}
+
+static int finish(foliot__http_connection *c)
+{
+    bool closes = c->closes;
+    foliot__http_request_forget(c);
+    lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_IDLE_SECONDS * LWS_USEC_PER_SEC);
+    return closes || lws_http_transaction_completed(c->wsi) ? -1 : 0;
+}
+
+// `owned` is freed after the answer, `bytes` lie in it; or NULL. Returns what a callback returns.
+int foliot__http_reply(foliot__http_connection *c, int status, const char *type, uint8_t *owned,
+                       const void *bytes, size_t length, const foliot__http_file *file)
+{
+    c->http->counters.requests_refused += status >= 400;
+    free(c->owned);
+    c->owned = owned;
+    c->bytes = bytes;
+    c->length = c->head ? 0 : length;
+    c->sent = 0;
+    c->sending = true;
+    lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_REPLY_SECONDS * LWS_USEC_PER_SEC);
+    if (!write_header(c, status, type, length, file))
+        return -1;
+    if (c->length == 0)
+        return finish(c);
+    lws_callback_on_writable(c->wsi);
+    return 0;
+}
+
+static int send_piece(foliot__http_connection *c)
+{
+    uint8_t buffer[LWS_PRE + PIECE_BYTES];
+    if (!c->sending)
+        return 0;
+    size_t left = c->length - c->sent, count = left < PIECE_BYTES ? left : PIECE_BYTES;
+    memcpy(buffer + LWS_PRE, c->bytes + c->sent, count);
+    int sent = lws_write(c->wsi, buffer + LWS_PRE, count,
+                         count == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
+    if (sent < (int)count)
+        return -1;
+    c->sent += count;
+    c->http->counters.bytes_sent += count;
+    if (c->sent == c->length)
+        return finish(c);
+    lws_callback_on_writable(c->wsi);
+    return 0;
+}
+
+// {"error": "sentence"}; the sentences are constants without quotation marks.
+static int refuse(foliot__http_connection *c, int status, const char *why)
+{
+    char text[512];
+    int length = snprintf(text, sizeof text, "{\"error\": \"%s\"}\n", why);
+    uint8_t *owned = malloc((size_t)length);
+    if (!owned)
+        return -1;
+    memcpy(owned, text, (size_t)length);
+    return foliot__http_reply(c, status, JSON_TYPE, owned, owned, (size_t)length, NULL);
+}
+
+// A request whose body is not read: the connection ends behind the answer.
+static int refuse_and_close(foliot__http_connection *c, int status, const char *why)
+{
+    c->closes = true;
+    return refuse(c, status, why);
+}
+
+// -- requests
+
+static const char *method_of(struct lws *wsi)
+{
+    static const struct {
+        enum lws_token_indexes token;
+        const char *name;
+    } methods[] = {{WSI_TOKEN_GET_URI, "GET"},       {WSI_TOKEN_POST_URI, "POST"},
+                   {WSI_TOKEN_PUT_URI, "PUT"},       {WSI_TOKEN_DELETE_URI, "DELETE"},
+                   {WSI_TOKEN_HEAD_URI, "HEAD"},     {WSI_TOKEN_PATCH_URI, "PATCH"},
+                   {WSI_TOKEN_OPTIONS_URI, "OPTION"}};
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (lws_hdr_total_length(wsi, methods[i].token))
+            return methods[i].name;
+    return "";
+}
+
+static const foliot__http_file *find_file(const foliot__http_connection *c)
+{
+    const foliot__http_file *file = c->http->config.files;
+    while (file && file->path && strcmp(file->path, c->path) != 0)
+        file++;
+    return file && file->path ? file : NULL;
+}
+
+// NULL: none; *other: the path is known with another method.
+static const foliot__http_route *find_route(foliot__http_connection *c, bool *other)
+{
+    char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES];
+    const char *method = c->head ? "GET" : c->method;
+    *other = false;
+    for (const foliot__http_route *r = c->http->config.routes; r && r->method; r++) {
+        if (!foliot__http_path_fits(r->path, c->path, arguments))
+            continue;
+        if (strcmp(r->method, method) == 0)
+            return r;
+        *other = true;
+    }
+    return NULL;
+}
+
+static int serve_file(foliot__http_connection *c, const foliot__http_file *file)
+{
+    char known[128];
+    if (strcmp(c->method, "GET") != 0 && !c->head)
+        return refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED, "this is a file: GET it");
+    if (file->etag &&
+        foliot__http_header(c->wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
+        strcmp(known, file->etag) == 0) {
+        c->head = true;
+        return foliot__http_reply(c, HTTP_STATUS_NOT_MODIFIED, file->type, NULL, NULL, 0, file);
+    }
+    return foliot__http_reply(c, HTTP_STATUS_OK, file->type, NULL, file->bytes, file->length, file);
+}
+
+static int check_token(foliot__http_connection *c)
+{
+    char authorization[FOLIOT__HTTP_TOKEN_BYTES_MAX + 16];
+    const char *token = c->http->config.token;
+    if (!c->route->guarded || c->local)
+        return 0;
+    if (!token)
+        return refuse_and_close(c, HTTP_STATUS_FORBIDDEN,
+                                "this server was started without --admin-token FILE");
+    bool read = foliot__http_header(c->wsi, WSI_TOKEN_HTTP_AUTHORIZATION, authorization,
+                                    sizeof authorization);
+    if (read && foliot__http_token_fits(authorization, token))
+        return 0;
+    return refuse_and_close(c, HTTP_STATUS_UNAUTHORIZED,
+                            *authorization ? "the bearer token is wrong"
+                                           : "this needs a bearer token");
+}
+
+// The whole request is here.
+static int hand_over(foliot__http_connection *c)
+{
+    foliot__http_request request = {.id = c->id,
+                                    .method = c->route->method,
+                                    .path = c->path,
+                                    .body = c->body ? c->body : "",
+                                    .body_bytes = c->body_bytes};
+    foliot__http_path_fits(c->route->path, c->path, request.arguments);
+    c->route->handler(c->http->config.user, &request);
+    return 0;
+}
+
+// The length of the body that follows. False: the request was refused, with *code to return.
+static bool body_length(foliot__http_connection *c, size_t *length, int *code)
+{
+    char text[32];
+    uint64_t value = 0;
+    bool has = lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
+    bool wants = strcmp(c->method, "POST") == 0 || strcmp(c->method, "PUT") == 0;
+    *length = 0;
+    *code = 0;
+    if (lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING))
+        *code = refuse_and_close(c, HTTP_STATUS_NOT_IMPLEMENTED,
+                                 "a body comes with Content-Length, not in chunks");
+    else if (wants && !has)
+        *code = refuse_and_close(c, HTTP_STATUS_LENGTH_REQUIRED, "Content-Length is missing");
+    else if (has &&
+             (!foliot__http_header(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) ||
+              !foliot__parse_count(text, &value)))
+        *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "Content-Length is no number");
+    else if (value > FOLIOT__HTTP_BODY_BYTES)
+        *code = refuse_and_close(c, HTTP_STATUS_REQ_ENTITY_TOO_LARGE, "the body is too long");
+    else if (value > 0 && !wants)
+        *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "this method has no body");
+    else {
+        *length = (size_t)value;
+        return true;
+    }
+    return false;
+}
+
+static int begin(foliot__http_connection *c, const char *uri, size_t length)
+{
+    const char *why;
+    bool other;
+    int code;
+    size_t follows;
+    foliot__http *http = c->http;
+    foliot__http_request_forget(c);
+    http->counters.requests++;
+    http->serial += http->connections_max;
+    c->id = http->serial + (uint32_t)((foliot__http_socket *)c - http->connections);
+    lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_REQUEST_SECONDS * LWS_USEC_PER_SEC);
+    snprintf(c->method, sizeof c->method, "%s", method_of(c->wsi));
+    c->head = strcmp(c->method, "HEAD") == 0;
+    int refused = foliot__http_refused(c, &why);
+    if (refused)
+        return refuse_and_close(c, refused, why);
+    if (length >= sizeof c->path || !foliot__utf8_text(uri, length + 1, &length))
+        return refuse_and_close(c, HTTP_STATUS_NOT_FOUND, "there is nothing at this path");
+    memcpy(c->path, uri, length);
+    c->path[length] = 0;
+    if (!body_length(c, &follows, &code))
+        return code;
+    const foliot__http_file *file = find_file(c);
+    if (file)
+        return serve_file(c, file);
+    c->route = find_route(c, &other);
+    if (!c->route)
+        return other ? refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED,
+                                        "this path has other methods")
+                     : refuse_and_close(c, HTTP_STATUS_NOT_FOUND, "there is nothing at this path");
+    code = check_token(c);
+    if (code || c->sending)
+        return code;
+    c->body = follows ? malloc(follows + 1) : NULL;
+    c->body_capacity = follows;
+    if (follows && !c->body)
+        return refuse_and_close(c, HTTP_STATUS_SERVICE_UNAVAILABLE, "no memory");
+    return follows ? 0 : hand_over(c);
+}
+
+static int take_body(foliot__http_connection *c, const void *bytes, size_t length)
+{
+    if (!c->body || length > c->body_capacity - c->body_bytes)
+        return c->sending ? 0 : -1;
+    memcpy(c->body + c->body_bytes, bytes, length);
+    c->body_bytes += length;
+    c->body[c->body_bytes] = 0;
+    return 0;
+}
+
+static int on_timer(foliot__http_connection *c)
+{
+    if (c->is_socket)
+        return 0;
+    c->http->counters.requests_timed_out += c->id != 0;
+    return -1;
+}
+
+int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                            size_t length)
+{
+    foliot__http_connection *c;
+    (void)user;
+    switch (reason) {
+    case LWS_CALLBACK_HTTP:
+    case LWS_CALLBACK_HTTP_BODY:
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+    case LWS_CALLBACK_HTTP_WRITEABLE:
+    case LWS_CALLBACK_TIMER:
+        c = foliot__http_connection_of(wsi);
+        if (!c)
+            return -1;
+        break;
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+        return in && strncasecmp(in, "websocket", 9) == 0 ? 0 : -1; // no HTTP/2 in the clear
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return -1; // a WebSocket without the subprotocol
+    default:
+        return 0;
+    }
+    if (reason == LWS_CALLBACK_HTTP)
+        return begin(c, in, length);
+    if (reason == LWS_CALLBACK_HTTP_BODY)
+        return take_body(c, in, length);
+    if (reason == LWS_CALLBACK_TIMER)
+        return on_timer(c);
+    if (reason == LWS_CALLBACK_HTTP_WRITEABLE)
+        return send_piece(c);
+    return c->route && !c->sending && c->body_bytes == c->body_capacity && c->body ? hand_over(c)
+                                                                                   : 0;
+}
+
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// service.c: the service's thread under libwebsockets' own loop, its connections, and the queue
+// that answers come through from other threads. Only foliot__http_answer, foliot__http_wake and
+// foliot__http_stop may be called from another thread.
+#include "present.h"
+
+#if FOLIOT__HTTP_PRESENT
+
+#include "service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+
+#define THREAD_STACK_BYTES ((size_t)8 << 20)
+
+bool foliot__http_available(void)
+{
+    return true;
+}
+
+// -- connections
+
+foliot__http_connection *foliot__http_connection_of(struct lws *wsi)
+{
+    return wsi ? lws_get_opaque_user_data(wsi) : NULL;
+}
+
+static bool same_peer(const foliot__http *http, const char *peer, uint32_t *count)
+{
+    *count = 0;
+    for (uint32_t i = 0; i < http->connections_max; i++) {
+        const foliot__http_connection *c = &http->connections[i].connection;
+        *count += c->wsi && strcmp(c->peer, peer) == 0;
+    }
+    return *count > 0;
+}
+
+// One address beyond the loopback holds a quarter of all connections at most.
+static bool has_room(foliot__http *http, int descriptor)
+{
+    char peer[FOLIOT__HTTP_PEER_BYTES] = "";
+    uint32_t held;
+    if (http->counters.connections_now >= http->connections_max)
+        return false;
+    lws_get_peer_simple_fd(descriptor, peer, sizeof peer);
+    return !*peer || foliot__http_is_loopback(peer) || !same_peer(http, peer, &held) ||
+           held < http->connections_max / 4;
+}
+
+static bool is_local(struct lws *wsi)
+{
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    return getsockname(lws_get_socket_fd(wsi), (struct sockaddr *)&name, &length) == 0 &&
+           name.ss_family == AF_UNIX;
+}
+
+static int open_connection(foliot__http *http, struct lws *wsi)
+{
+    for (uint32_t i = 0; i < http->connections_max; i++) {
+        foliot__http_connection *c = &http->connections[i].connection;
+        if (c->wsi)
+            continue;
+        *c = (foliot__http_connection){.http = http, .wsi = wsi, .local = is_local(wsi)};
+        if (!c->local)
+            lws_get_peer_simple(wsi, c->peer, sizeof c->peer);
+        lws_set_opaque_user_data(wsi, c);
+        lws_set_timer_usecs(wsi, FOLIOT__HTTP_REQUEST_SECONDS * LWS_USEC_PER_SEC);
+        http->counters.connections++;
+        http->counters.connections_now++;
+        return 0;
+    }
+    return -1;
+}
+
+static void close_connection(struct lws *wsi)
+{
+    foliot__http_connection *c = foliot__http_connection_of(wsi);
+    if (!c || c->wsi != wsi)
+        return;
+    foliot__http_request_forget(c);
+    free(c->message);
+    lws_set_opaque_user_data(wsi, NULL);
+    c->http->counters.connections_now--;
+    *c = (foliot__http_connection){0};
+}
+
+// -- what a request must have
+
+bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t bytes)
+{
+    int length = lws_hdr_total_length(wsi, token);
+    text[0] = 0;
+    return length == 0 ||
+           ((size_t)length < bytes && lws_hdr_copy(wsi, text, (int)bytes, token) == length);
+}
+
+int foliot__http_refused(const foliot__http_connection *c, const char **why)
+{
+    char host[256], origin[300];
+    const foliot__http_config *config = &c->http->config;
+    *why = "the request has no Host header, or one that is too long";
+    if (!foliot__http_header(c->wsi, WSI_TOKEN_HOST, host, sizeof host) || !*host)
+        return c->local ? 0 : HTTP_STATUS_BAD_REQUEST;
+    *why = "Host names another server: --http-host NAME allows a name";
+    if (!c->local && !foliot__http_host_allowed(host, config->hosts, config->host_count))
+        return 421; // Misdirected Request
+    *why = "Origin is of another site";
+    if (!foliot__http_header(c->wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ||
+        (*origin && !foliot__http_origin_allowed(origin, host)))
+        return HTTP_STATUS_FORBIDDEN;
+    return 0;
+}
+
+// -- answers from other threads
+
+static foliot__http_connection *of_request(foliot__http *http, uint64_t id)
+{
+    foliot__http_connection *c = &http->connections[id % http->connections_max].connection;
+    return c->wsi && c->id == id && !c->sending ? c : NULL;
+}
+
+void foliot__http_answer(foliot__http *http, uint64_t request, int status, const char *type,
+                         const void *bytes, size_t length)
+{
+    foliot__http_waiting *waiting = malloc(sizeof *waiting + length);
+    if (!waiting)
+        return;
+    *waiting = (foliot__http_waiting){
+        .request = request, .status = status, .type = type, .length = length};
+    if (length)
+        memcpy(waiting->bytes, bytes, length);
+    uv_mutex_lock(&http->mutex);
+    *http->last = waiting;
+    http->last = &waiting->next;
+    uv_mutex_unlock(&http->mutex);
+    lws_cancel_service(http->context);
+}
+
+static void take_answers(foliot__http *http)
+{
+    uv_mutex_lock(&http->mutex);
+    foliot__http_waiting *waiting = http->first;
+    http->first = NULL;
+    http->last = &http->first;
+    uv_mutex_unlock(&http->mutex);
+    while (waiting) {
+        foliot__http_waiting *next = waiting->next;
+        foliot__http_connection *c = of_request(http, waiting->request);
+        if (c && foliot__http_reply(c, waiting->status, waiting->type, (uint8_t *)waiting,
+                                    waiting->bytes, waiting->length, NULL) < 0)
+            lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+        if (!c)
+            free(waiting);
+        waiting = next;
+    }
+    if (atomic_exchange(&http->woken, false) && http->config.sockets && http->config.sockets->woken)
+        http->config.sockets->woken(http->config.sockets->user);
+}
+
+void foliot__http_wake(foliot__http *http)
+{
+    if (!atomic_exchange(&http->woken, true))
+        lws_cancel_service(http->context);
+}
+
+// -- the thread
+
+// What concerns no request: connections that come and go, and the queue.
+static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                    size_t length)
+{
+    foliot__http *http = lws_context_user(lws_get_context(wsi));
+    switch (reason) {
+    case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
+        if (has_room(http, (int)(intptr_t)in))
+            return 0;
+        http->counters.connections_refused++;
+        return 1;
+    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+        return open_connection(http, wsi);
+    case LWS_CALLBACK_WSI_DESTROY:
+        close_connection(wsi);
+        return 0;
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+        take_answers(http);
+        return 0;
+    default:
+        return foliot__http_on_request(wsi, reason, user, in, length);
+    }
+}
+
+static void serve(void *user)
+{
+    foliot__http *http = user;
+    while (!atomic_load(&http->stopping))
+        lws_service(http->context, 0);
+}
+
+static bool fail(foliot__http *http, char *problem, size_t bytes, const char *what, const char *why)
+{
+    snprintf(problem, bytes, "%s: %s", what, why);
+    foliot__http_stop(http);
+    return false;
+}
+
+static void fill_info(foliot__http *http, struct lws_context_creation_info *info)
+{
+    *info = (struct lws_context_creation_info){
+        .port = CONTEXT_PORT_NO_LISTEN_SERVER,
+        .protocols = http->protocols,
+        .user = http,
+        .gid = (gid_t)-1,
+        .uid = (uid_t)-1,
+        .max_http_header_data2 = FOLIOT__HTTP_HEADER_BYTES,
+        .max_http_header_pool2 = http->connections_max,
+        .fd_limit_per_thread = http->connections_max + 32,
+        .timeout_secs = FOLIOT__HTTP_REQUEST_SECONDS,
+        .timeout_secs_ah_idle = FOLIOT__HTTP_REQUEST_SECONDS,
+        .keepalive_timeout = FOLIOT__HTTP_IDLE_SECONDS,
+        .server_string = "foliot",
+        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+    };
+    http->protocols[0] = (struct lws_protocols){.name = "http", .callback = on_event};
+    if (http->config.sockets)
+        http->protocols[1] = (struct lws_protocols){.name = http->config.sockets->subprotocol,
+                                                    .callback = foliot__http_on_socket,
+                                                    .rx_buffer_size = 4096};
+}
+
+static bool listen_tcp(foliot__http *http, struct lws_context_creation_info *info, char *problem,
+                       size_t bytes)
+{
+    char what[96];
+    info->vhost_name = "tcp";
+    info->iface = http->config.address;
+    info->port = http->config.port;
+    if (!strchr(http->config.address, ':'))
+        info->options |= LWS_SERVER_OPTION_DISABLE_IPV6;
+    errno = 0;
+    struct lws_vhost *vhost = lws_create_vhost(http->context, info);
+    snprintf(what, sizeof what, "port %u on %s", http->config.port, http->config.address);
+    if (!vhost)
+        return fail(http, problem, bytes, what, errno ? strerror(errno) : "cannot be listened on");
+    http->port = (uint16_t)lws_get_vhost_listen_port(vhost);
+    return true;
+}
+
+// The socket is the owner's alone. One that a dead server left is replaced; nothing else is.
+static bool listen_unix(foliot__http *http, struct lws_context_creation_info *info, char *problem,
+                        size_t bytes)
+{
+    const char *path = http->config.unix_path;
+    struct stat about;
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof name.sun_path || path[0] == '@')
+        return fail(http, problem, bytes, path, "a socket's path has 1 to 107 bytes");
+    if (lstat(path, &about) == 0) {
+        if (!S_ISSOCK(about.st_mode))
+            return fail(http, problem, bytes, path, "is there already, and is no socket");
+        snprintf(name.sun_path, sizeof name.sun_path, "%s", path);
+        int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool used = probe >= 0 && connect(probe, (struct sockaddr *)&name, sizeof name) == 0;
+        if (probe >= 0)
+            close(probe);
+        if (used)
+            return fail(http, problem, bytes, path, "another server listens on it");
+        unlink(path);
+    }
+    info->vhost_name = "unix";
+    info->iface = path;
+    info->port = 0;
+    info->options |= LWS_SERVER_OPTION_UNIX_SOCK;
+    mode_t mask = umask(0177);
+    errno = 0;
+    struct lws_vhost *vhost = lws_create_vhost(http->context, info);
+    int wrong = errno;
+    umask(mask);
+    if (!vhost)
+        return fail(http, problem, bytes, path, wrong ? strerror(wrong) : "cannot be listened on");
+    chmod(path, 0600); // libwebsockets gives its group rights
+    return true;
+}
+
+foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
+                                 size_t problem_bytes)
+{
+    struct lws_context_creation_info info;
+    foliot__http *http = calloc(1, sizeof *http);
+    snprintf(problem, problem_bytes, "no memory");
+    if (!http)
+        return NULL;
+    http->config = *config;
+    http->last = &http->first;
+    http->connections_max =
+        config->connections_max ? config->connections_max : FOLIOT__HTTP_CONNECTIONS;
+    http->serial = http->connections_max;
+    http->connections = calloc(http->connections_max, sizeof *http->connections);
+    uv_mutex_init(&http->mutex);
+    lws_set_log_level(0, NULL);
+    fill_info(http, &info);
+    http->context = http->connections ? lws_create_context(&info) : NULL;
+    if (!http->context) {
+        foliot__http_stop(http);
+        return NULL;
+    }
+    struct lws_context_creation_info tcp = info;
+    if (config->address && !listen_tcp(http, &tcp, problem, problem_bytes))
+        return NULL;
+    if (config->unix_path && !listen_unix(http, &info, problem, problem_bytes))
+        return NULL;
+    if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
+        uv_thread_create(&http->thread, serve, http) != 0) {
+        http->thread = 0;
+        fail(http, problem, problem_bytes, "HTTP", "no thread for it");
+        return NULL;
+    }
+    return http;
+}
+
+void foliot__http_stop(foliot__http *http)
+{
+    if (!http)
+        return;
+    atomic_store(&http->stopping, true);
+    if (http->thread) {
+        lws_cancel_service(http->context);
+        uv_thread_join(&http->thread);
+    }
+    if (http->context)
+        lws_context_destroy(http->context);
+    for (foliot__http_waiting *w = http->first, *next; w; w = next) {
+        next = w->next;
+        free(w);
+    }
+    if (http->config.unix_path && http->thread)
+        unlink(http->config.unix_path);
+    uv_mutex_destroy(&http->mutex);
+    free(http->connections);
+    free(http);
+}
+
+uint16_t foliot__http_get_port(const foliot__http *http)
+{
+    return http->port;
+}
+
+foliot__http_counters foliot__http_get_counters(const foliot__http *http)
+{
+    return http->counters;
+}
+
+#endif

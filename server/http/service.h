@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// service.h: what the files of the service share: connections, and answers on their way to the
+// thread. service.c: the thread and its queue. requests.c: requests and answers. sockets.c:
+// WebSockets.
+#ifndef FOLIOT_SERVER_HTTP_SERVICE_H
+#define FOLIOT_SERVER_HTTP_SERVICE_H
+
+#include <stdatomic.h>
+
+#include <libwebsockets.h>
+#include <uv.h>
+
+#include "access.h"
+#include "http.h"
+
+#define FOLIOT__HTTP_PEER_BYTES 64 // of an address as text
+
+typedef struct foliot__http_connection {
+    foliot__http *http;
+    struct lws *wsi; // NULL: free
+    bool local;      // came over the Unix socket
+    char peer[FOLIOT__HTTP_PEER_BYTES];
+    // The request that is read or waits for its answer.
+    uint64_t id; // 0: none
+    bool head, sending, closes;
+    const foliot__http_route *route;
+    char method[8], path[FOLIOT__HTTP_PATH_BYTES];
+    char *body;
+    size_t body_bytes, body_capacity;
+    // The answer.
+    const uint8_t *bytes;
+    uint8_t *owned; // `bytes`, if they are the connection's
+    size_t length, sent;
+    // A WebSocket.
+    bool is_socket, closing;
+    void *of_socket;
+    uint8_t *message;
+    size_t message_bytes, message_capacity;
+    uint32_t fragments;
+} foliot__http_connection;
+
+struct foliot__http_socket {
+    foliot__http_connection connection;
+};
+
+typedef struct foliot__http_waiting {
+    struct foliot__http_waiting *next;
+    uint64_t request;
+    int status;
+    const char *type;
+    size_t length;
+    uint8_t bytes[];
+} foliot__http_waiting;
+
+struct foliot__http {
+    foliot__http_config config;
+    struct lws_context *context;
+    struct lws_protocols protocols[3];
+    uv_thread_t thread;
+    atomic_bool stopping, woken;
+    uv_mutex_t mutex; // of the answers below alone
+    foliot__http_waiting *first, **last;
+    foliot__http_socket *connections;
+    uint32_t connections_max;
+    uint64_t serial;
+    uint16_t port;
+    foliot__http_counters counters;
+};
+
+foliot__http_connection *foliot__http_connection_of(struct lws *wsi);
+// Whether Host and Origin let a request in: the status to refuse it with and why, or 0.
+int foliot__http_refused(const foliot__http_connection *c, const char **why);
+// A header that is not too long; "" if it is not there. False: it is too long.
+bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t bytes);
+
+// requests.c
+int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                            size_t length);
+int foliot__http_reply(foliot__http_connection *c, int status, const char *type, uint8_t *owned,
+                       const void *bytes, size_t length, const foliot__http_file *file);
+void foliot__http_request_forget(foliot__http_connection *c);
+// sockets.c
+int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                           size_t length);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// sockets.c: WebSockets of one path and subprotocol. Fragments are put together up to a bound;
+// what a message means is the hook's.
+#include "present.h"
+
+#if FOLIOT__HTTP_PRESENT
+
+#include "service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOSE_TOO_LARGE 1009
+#define CLOSE_POLICY 1008
+#define REASON_BYTES 123
+
+static bool wanted(foliot__http_connection *c)
+{
+    const char *why;
+    char path[128];
+    return c && c->http->config.sockets && foliot__http_refused(c, &why) == 0 &&
+           foliot__http_header(c->wsi, WSI_TOKEN_GET_URI, path, sizeof path) &&
+           strcmp(path, c->http->config.sockets->path) == 0;
+}
+
+static int open_socket(foliot__http_connection *c)
+{
+    const foliot__http_sockets *hook = c->http->config.sockets;
+    lws_set_timer_usecs(c->wsi, LWS_SET_TIMER_USEC_CANCEL);
+    c->is_socket = true;
+    c->of_socket = hook->opened(hook->user, (foliot__http_socket *)c, c->peer);
+    if (!c->of_socket)
+        return -1;
+    c->http->counters.sockets_opened++;
+    c->http->counters.sockets_now++;
+    return 0;
+}
+
+static void close_socket(foliot__http_connection *c)
+{
+    const foliot__http_sockets *hook = c->http->config.sockets;
+    if (!c->of_socket)
+        return;
+    c->http->counters.sockets_now--;
+    hook->closed(hook->user, c->of_socket);
+    c->of_socket = NULL;
+}
+
+static int close_with(foliot__http_connection *c, uint16_t code, const char *why)
+{
+    uint8_t reason[REASON_BYTES];
+    size_t length = strnlen(why, REASON_BYTES);
+    memcpy(reason, why, length);
+    lws_close_reason(c->wsi, (enum lws_close_status)code, reason, length);
+    return -1;
+}
+
+static bool make_room(foliot__http_connection *c, size_t bytes)
+{
+    if (bytes <= c->message_capacity)
+        return true;
+    size_t capacity = c->message_capacity ? c->message_capacity : 1024;
+    while (capacity < bytes)
+        capacity *= 2;
+    uint8_t *larger = realloc(c->message, capacity);
+    if (!larger)
+        return false;
+    c->message = larger;
+    c->message_capacity = capacity;
+    return true;
+}
+
+static int receive(foliot__http_connection *c, const void *bytes, size_t length)
+{
+    const foliot__http_sockets *hook = c->http->config.sockets;
+    if (!c->of_socket || c->closing)
+        return 0;
+    if (lws_is_first_fragment(c->wsi))
+        c->message_bytes = c->fragments = 0;
+    if (length > hook->message_bytes_max - c->message_bytes)
+        return close_with(c, CLOSE_TOO_LARGE, "the message is too long");
+    if (++c->fragments > FOLIOT__HTTP_SOCKET_FRAGMENTS)
+        return close_with(c, CLOSE_POLICY, "the message has too many fragments");
+    if (!make_room(c, c->message_bytes + length))
+        return -1;
+    if (length)
+        memcpy(c->message + c->message_bytes, bytes, length);
+    c->message_bytes += length;
+    if (!lws_is_final_fragment(c->wsi) || lws_remaining_packet_payload(c->wsi))
+        return 0;
+    c->http->counters.socket_messages++;
+    hook->received(hook->user, c->of_socket, c->message, c->message_bytes,
+                   lws_frame_is_binary(c->wsi));
+    c->message_bytes = c->fragments = 0;
+    return 0;
+}
+
+int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                           size_t length)
+{
+    foliot__http_connection *c;
+    (void)user;
+    switch (reason) {
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return wanted(foliot__http_connection_of(wsi)) ? 0 : -1;
+    case LWS_CALLBACK_ESTABLISHED:
+        c = foliot__http_connection_of(wsi);
+        return c ? open_socket(c) : -1;
+    case LWS_CALLBACK_RECEIVE:
+        c = foliot__http_connection_of(wsi);
+        return c ? receive(c, in, length) : -1;
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        c = foliot__http_connection_of(wsi);
+        if (!c || c->closing)
+            return -1;
+        if (c->of_socket)
+            c->http->config.sockets->writable(c->http->config.sockets->user, c->of_socket);
+        return c->closing ? -1 : 0;
+    case LWS_CALLBACK_CLOSED:
+        c = foliot__http_connection_of(wsi);
+        if (c)
+            close_socket(c);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+void foliot__http_socket_want_write(foliot__http_socket *socket)
+{
+    lws_callback_on_writable(socket->connection.wsi);
+}
+
+bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, size_t length)
+{
+    foliot__http_connection *c = &socket->connection;
+    uint8_t *copy = malloc(LWS_PRE + length);
+    if (!copy || c->closing) {
+        free(copy);
+        return false;
+    }
+    memcpy(copy + LWS_PRE, bytes, length);
+    int sent = lws_write(c->wsi, copy + LWS_PRE, length, LWS_WRITE_BINARY);
+    free(copy);
+    c->http->counters.bytes_sent += sent > 0 ? (size_t)sent : 0;
+    c->closing = c->closing || sent < (int)length;
+    return !c->closing;
+}
+
+void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason)
+{
+    foliot__http_connection *c = &socket->connection;
+    if (c->closing)
+        return;
+    close_with(c, code, reason);
+    c->closing = true;
+    lws_callback_on_writable(c->wsi);
+}
+
+int foliot__http_socket_get_descriptor(const foliot__http_socket *socket)
+{
+    return lws_get_socket_fd(socket->connection.wsi);
+}
+
+#endif

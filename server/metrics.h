@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// metrics.h: the server's figures as Prometheus reads them. The loop's thread copies them, at most
+// once a second; any other thread prints the copy. So no scrape delays a tick.
+#ifndef FOLIOT_SERVER_METRICS_H
+#define FOLIOT_SERVER_METRICS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "foliot/server.h"
+#include "foliot/transport.h"
+#include "http/http.h"
+
+#define FOLIOT__METRICS_BOUNDS 12 // of a histogram
+
+typedef struct foliot__histogram {
+    uint64_t counts[FOLIOT__METRICS_BOUNDS + 1]; // at most each bound; all
+    double sum;                                  // seconds
+} foliot__histogram;
+
+typedef struct foliot__metrics {
+    uint64_t copied_ns;
+    foliot_server_counters server;
+    foliot_transport_counters transport;
+    foliot_server_presence presence;
+    foliot__histogram duration, lateness; // of ticks
+    uint32_t sessions;                    // that have not ended
+    bool draining;
+} foliot__metrics;
+
+// A step took so long.
+void foliot__histogram_add(foliot__histogram *histogram, double seconds);
+// Everything but `duration`, `sessions` and `draining`.
+void foliot__metrics_copy(foliot__metrics *metrics, const foliot_server *server,
+                          const foliot_transport *transport, uint64_t now_ns);
+// Text format 0.0.4.
+void foliot__metrics_print(const foliot__metrics *metrics, const foliot__http_counters *http,
+                           FILE *out);
+
+#endif

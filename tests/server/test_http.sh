@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: the HTTP service answers probes and Prometheus, refuses every malformed or foreign request with a status or by
+# closing, and neither slow nor many connections keep others out. promtool checks the metrics where it is installed.
+set -u
+. "$(dirname "$0")/setup.sh"
+scene=$scenes/spacewar.yaml
+get() { curl -sS -m 10 "$@"; } # ARGUMENT...
+http_port() { sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out; }
+answers() { # NAME STATUS: of the probe
+    ok "$1: $2" grep -qxE "$1 ($2)" probe.out
+}
+
+if ! "$server" --help | grep -q -- --http || ! ldd "$server" | grep -q libwebsockets; then
+    exits "a build without libwebsockets says so" 1 'libwebsockets-dev' "$server" "$scene" --port 0 --no-record --http 0
+    exit 0
+fi
+exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --http 99999
+exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --http example.com:80
+exits "names without a port" 2 '\-\-http-host: it is for --http' "$server" "$scene" --port 0 --no-record --http-host a
+start "$scene" --port 0 --no-record --http 0 --http-host game.example
+http=$(http_port) url=http://127.0.0.1:$(http_port)
+exits "a busy port" 75 "port $http on 127.0.0.1: Address already in use" "$server" "$scene" --port 0 --no-record --http "$http"
+
+ok "alive" test "$(get "$url/livez")" = ok
+ok "ready" test "$(get "$url/readyz")" = ok
+ok "the name of --http-host" test "$(get -H 'Host: GAME.example:80' "$url/livez")" = ok
+"$client" "127.0.0.1:$port" --bot idle --ticks 90 >/dev/null 2>&1
+sleep 1.2
+get "$url/metrics" >metrics.out
+value() { awk -v name="$1" '$1 == name { print $2 }' metrics.out; }
+ok "one join was counted" test "$(value foliot_joins_total)" = 1
+ok "ticks" test "$(value foliot_ticks_total)" -gt 60
+ok "as many durations" test "$(value foliot_tick_duration_seconds_count)" -gt 60
+ok "as many latenesses as ticks" test "$(value foliot_tick_lateness_seconds_count)" = "$(value foliot_ticks_total)"
+ok "in buckets that grow" sh -c "grep '^foliot_tick_lateness_seconds_bucket' metrics.out | awk '{ if (\$2 < last) exit 1; last = \$2 }'"
+ok "no name of a player" sh -c '! grep -qE "[{][^}]*(player|name)" metrics.out'
+if command -v promtool >/dev/null; then
+    ok "promtool finds nothing wrong" sh -c 'promtool check metrics <metrics.out >promtool.out 2>&1 && [ ! -s promtool.out ]'
+fi
+get -D headers.out -o /dev/null "$url/livez"
+for header in 'x-content-type-options: nosniff' "content-security-policy: default-src 'none'" 'cache-control: no-store'; do
+    ok "header $header" grep -q "^$header" headers.out
+done
+
+perl "$root/tests/server/http_probe.pl" "$http" >probe.out
+for refused in no-host:400 two-hosts:421 other-host:421 other-origin:403 'garbage:403|400|closed' 'http2:403|400|closed' \
+    'http2-upgrade:closed|403' 'long-header:closed|431' 'many-headers:closed|431' 'long-path:closed|414' path-600:404 \
+    no-such-path:404 'zero-in-path:closed|403' 'half-escape:403|400|closed' no-utf8:404 chunked:501 no-length:411 negative-length:400 \
+    huge-length:400 long-body:413 two-lengths:400 body-of-get:400 wrong-method:405 'trace:403|405|closed' \
+    'no-such-socket:closed|404|403' own-origin:200 numeric-host:200 byte-by-byte:200 five-at-once:200; do
+    answers "${refused%%:*}" "${refused#*:}"
+done
+ok "all were asked" test "$(wc -l <probe.out)" = 29
+perl "$root/tests/server/http_probe.pl" "$http" slow 12 >slow.out
+ok "64 slow connections are closed, and delay nobody" awk '{ exit !($2 == 64 && $4 < 1) }' slow.out
+sleep 1.1
+get "$url/metrics" >metrics.out
+ok "and are counted" test "$(value foliot_http_connections_total)" -gt 90
+kill -TERM "$server_pid"
+wait "$server_pid"
+ok "the server ends in order with connections open" grep -q '^ticks ' server.out
