@@ -355,6 +355,7 @@ static const foliot__transport_maker enet_maker = {
     enet_round_trip_ns,
     NULL,
     enet_backlog,
+    NULL,
 };
 
 // ENet's own bind hides why it failed.

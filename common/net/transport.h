@@ -27,6 +27,8 @@ typedef struct foliot__transport_maker {
                    const foliot_impairment *receive); // may be NULL
     // Reliable pieces that the peer has not acknowledged. May be NULL: it is not known.
     uint32_t (*backlog)(const foliot_transport *transport, foliot_peer_id peer);
+    // Brings the head's counters up to date. May be NULL: they always are.
+    void (*count)(foliot_transport *transport);
 } foliot__transport_maker;
 
 // The head of every transport.

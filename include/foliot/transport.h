@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// transport.h: carries packets between peers, through UDP (ENet) or through memory.
+// transport.h: carries packets between peers, through UDP (ENet), through memory, or through queues
+// that a network of the caller's own fills and empties, such as a web server.
 //
-// Both can impair the network by a seeded model of loss, delay, jitter, duplication, reordering and
-// rate. A transport does not know what the bytes mean.
+// The first two can impair the network by a seeded model of loss, delay, jitter, duplication,
+// reordering and rate. A transport does not know what the bytes mean.
 //
 // Time is an argument, in nanoseconds, and never goes back. With ENet it is CLOCK_MONOTONIC's; with
 // memory any clock of the caller's, so that a network of many peers is simulated on a virtual
 // clock.
 //
-// Threads: a transport, and all transports of one hub, are used by one thread at a time.
+// Threads: a transport, and all transports of one hub, are used by one thread at a time. The far
+// side of queues (foliot_queues) is used by any number of threads.
 #ifndef FOLIOT_TRANSPORT_H
 #define FOLIOT_TRANSPORT_H
 
@@ -46,6 +48,7 @@ enum foliot_disconnect_reason {
     FOLIOT_DISCONNECT_TIMEOUT = 1,  // the peer is silent, or never answered
     FOLIOT_DISCONNECT_FULL = 2,     // no slot, or none left for this address
     FOLIOT_DISCONNECT_PROTOCOL = 3, // the peers speak different versions of the protocol
+    FOLIOT_DISCONNECT_SLOW = 4,     // queues: too much of what was sent reliably was not taken
 };
 
 typedef enum foliot_transport_event_kind {
@@ -161,6 +164,14 @@ FOLIOT_MUST_CHECK foliot_status foliot_transport_set_impairment(foliot_transport
                                                                 const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
+// Two transports as one: peers of both meet in one server. Both belong to it from then on. It
+// connects through the first, whose port and configuration it shows. FOLIOT_STATUS_INVALID: more
+// than FOLIOT_PEERS_MAX peers together; FOLIOT_STATUS_IO: no descriptor; FOLIOT_STATUS_MEMORY; then
+// both are still the caller's.
+FOLIOT_MUST_CHECK foliot_status foliot_transport_create_both(foliot_transport *first,
+                                                             foliot_transport *second,
+                                                             foliot_transport **transport);
+
 // Begins to connect to a host name or address; an event CONNECTED or DISCONNECTED follows.
 // FOLIOT_STATUS_NOT_FOUND: the name has no address; FOLIOT_STATUS_FULL: all peers_max are in use.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_connect(foliot_transport *transport,
@@ -203,6 +214,79 @@ uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, f
 uint32_t foliot_transport_get_backlog(const foliot_transport *transport, foliot_peer_id peer);
 // Belong to the transport and stay current.
 const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport);
+
+// -- queues: peers of a network that is the caller's own
+//
+// One thread has the transport and gives it to a server; others have the foliot_queues and move
+// packets between it and a network. A network that begins a connection calls join; what it receives
+// it puts; what is to be sent it takes; when the connection is over it calls leave. Nobody waits:
+// what does not fit is dropped or refused, and counted.
+typedef struct foliot_queues foliot_queues;
+
+typedef struct foliot_queues_config {
+    uint32_t peers_max;
+    uint32_t peers_per_address_max; // these two: as of foliot_transport_config
+    double joins_per_second;
+    // Bounds of what waits for one peer. Packets that were put and not polled: a packet beyond is
+    // refused.
+    uint32_t put_bytes_max, put_packets_max;
+    // Reliable packets that were sent and not taken: a peer with more is disconnected,
+    // FOLIOT_DISCONNECT_SLOW. One packet may always wait.
+    uint32_t reliable_bytes_max;
+    // Unreliable ones: the oldest are dropped, and those that waited for longer.
+    uint32_t unreliable_bytes_max, unreliable_age_ms;
+} foliot_queues_config;
+// 64 peers; 256 KiB and 1,024 packets; 1 MiB; 64 KiB and 100 ms.
+foliot_queues_config foliot_queues_config_default(void);
+
+// Transport and queues end apart, in either order, with foliot_transport_destroy and
+// foliot_queues_close: the peers of a side that is gone are disconnected. The transport does not
+// connect. FOLIOT_STATUS_INVALID: a limit is 0, or peers_max beyond FOLIOT_PEERS_MAX;
+// FOLIOT_STATUS_IO: no descriptors; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_transport_create_queues(const foliot_queues_config *config,
+                                                               foliot_transport **transport,
+                                                               foliot_queues **queues);
+void foliot_queues_close(foliot_queues *queues); // no other thread may use it any more
+
+// A peer has connected. `address` is shown to people, without a port it is fine; `address_key` is
+// equal for peers of one IP address and not 0. FOLIOT_STATUS_FULL: no place, or none left for this
+// address; FOLIOT_STATUS_AGAIN: the address joins too fast; FOLIOT_STATUS_REFUSED: the transport is
+// gone; FOLIOT_STATUS_INVALID; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_queues_join(foliot_queues *queues, const char *address,
+                                                   uint64_t address_key, uint64_t now_ns,
+                                                   foliot_peer_id *peer);
+// A packet came from the peer; copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or too
+// much waits to be polled: an unreliable packet is lost then, after a reliable one the connection
+// should end; FOLIOT_STATUS_NOT_FOUND: the transport has disconnected the peer;
+// FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_queues_put(foliot_queues *queues, foliot_peer_id peer,
+                                                  foliot_delivery delivery, const uint8_t *bytes,
+                                                  size_t length, uint64_t now_ns);
+// The connection is over; what was put before is still polled. Needed after an end that was taken,
+// too: only then its place is free.
+void foliot_queues_leave(foliot_queues *queues, foliot_peer_id peer, uint32_t reason);
+// What the network knows of the round trip, for foliot_transport_get_round_trip_ns.
+void foliot_queues_set_round_trip(foliot_queues *queues, foliot_peer_id peer, uint64_t ns);
+
+// Readable while foliot_queues_next would name a peer, from the transport's flush on.
+int foliot_queues_get_descriptor(const foliot_queues *queues);
+// A peer for which something was sent since it was named last; id 0: none. Take until nothing is
+// left, at once or whenever its connection can be written to.
+foliot_peer_id foliot_queues_next(foliot_queues *queues);
+
+typedef struct foliot_queues_packet {
+    bool ended;      // no packet: the transport has disconnected the peer, and this is the last
+    uint32_t reason; // of the end
+    foliot_delivery delivery;
+    const uint8_t *bytes; // until foliot_queues_release
+    size_t length;
+    void *owner;
+} foliot_queues_packet;
+// False: nothing waits for this peer. Reliable packets come in order, and in turn with unreliable
+// ones.
+bool foliot_queues_take(foliot_queues *queues, foliot_peer_id peer, uint64_t now_ns,
+                        foliot_queues_packet *packet);
+void foliot_queues_release(foliot_queues_packet *packet);
 
 #ifdef __cplusplus
 }

@@ -178,10 +178,21 @@ static uint32_t wire_backlog(const foliot_transport *transport, foliot_peer_id p
 }
 
 static const foliot__transport_maker wire_maker = {
-    wire_destroy, wire_connect,      wire_disconnect, wire_poll,
-    wire_send,    wire_flush,        wire_wake_ns,    wire_descriptor,
-    wire_port,    wire_peer_address, wire_peer_host,  wire_round_trip_ns,
-    NULL,         wire_backlog,
+    wire_destroy,
+    wire_connect,
+    wire_disconnect,
+    wire_poll,
+    wire_send,
+    wire_flush,
+    wire_wake_ns,
+    wire_descriptor,
+    wire_port,
+    wire_peer_address,
+    wire_peer_host,
+    wire_round_trip_ns,
+    NULL,
+    wire_backlog,
+    NULL,
 };
 
 foliot_transport *seed_wire_create(foliot_transport *inner, const seed_wire_config *config)

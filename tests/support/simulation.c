@@ -104,6 +104,16 @@ static foliot_recording_config recording_config(simulation *s)
 
 // -- the server
 
+static void bridge_queues(simulation *s)
+{
+    foliot_queues_config config = foliot_queues_config_default();
+    foliot_transport *first = s->host, *second;
+    foliot_queues *queues;
+    must(foliot_transport_create_queues(&config, &second, &queues));
+    must(foliot_transport_create_both(first, second, &s->host));
+    bridge_open(&s->bridge, s->hub, 7778, queues, s->now_ns);
+}
+
 static void open_server(simulation *s, foliot_world *world, double spectator_delay_s)
 {
     foliot_transport_config wire = foliot_transport_config_default();
@@ -111,6 +121,8 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
     wire.port = 7777;
     wire.peers_max = SIMULATION_CLIENTS;
     must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->host));
+    if (s->bridged)
+        bridge_queues(s);
     foliot_server_config config = foliot_server_config_default();
     config.transport = s->host;
     config.snapshot_hz = s->snapshot_hz;
@@ -127,7 +139,7 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
 }
 
 typedef struct options {
-    bool game;
+    bool game, bridged;
     const foliot_rules_kind *rules;
     uint32_t history_ticks;
     double spectator_delay_s, snapshot_hz;
@@ -139,6 +151,7 @@ static simulation *create(options o)
     simulation *s = calloc(1, sizeof *s);
     FOLIOT_ASSERT(s);
     s->snapshot_hz = o.snapshot_hz;
+    s->bridged = o.bridged;
     foliot_world *world;
     s->now_ns = 1000000000u;
     make_scene(s);
@@ -194,6 +207,11 @@ simulation *simulation_create(void)
     return create((options){0});
 }
 
+simulation *simulation_create_bridged(void)
+{
+    return create((options){.bridged = true});
+}
+
 simulation *simulation_create_delayed(double spectator_delay_s)
 {
     return create((options){.spectator_delay_s = spectator_delay_s});
@@ -230,6 +248,8 @@ void simulation_destroy(simulation *s)
         foliot_recording_abandon(s->recording);
     foliot_rules_destroy(s->rules);
     foliot_scene_destroy(s->resumed_scene);
+    if (s->bridged)
+        bridge_close(&s->bridge);
     foliot_transport_destroy(s->host);
     foliot_hub_destroy(s->hub);
     free(s);
@@ -245,7 +265,7 @@ unsigned simulation_join(simulation *s, const char *impairment, bool spectates)
     must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->wires[i]));
     foliot_client_config config = foliot_client_config_default();
     config.transport = s->wires[i];
-    config.port = 7777;
+    config.port = s->bridged && i % 2 ? 7778 : 7777;
     config.spectates = spectates;
     must(foliot_client_create(&config, s->now_ns, &s->clients[i]));
     return i;
@@ -337,6 +357,8 @@ void simulation_run(simulation *s, double seconds)
     uint64_t end = s->now_ns + (uint64_t)(seconds * 1e9);
     for (; s->now_ns < end; s->now_ns += 1000000) {
         foliot_server_update(s->server, s->now_ns);
+        if (s->bridged)
+            bridge_carry(&s->bridge, s->now_ns);
         remember_state(s);
         if (s->recording)
             allow_failure(foliot_recording_drain(s->recording));

@@ -4,6 +4,7 @@
 #ifndef FOLIOT_TESTS_SIMULATION_H
 #define FOLIOT_TESTS_SIMULATION_H
 
+#include "bridge.h"
 #include "foliot/client.h"
 #include "foliot/rules.h"
 #include "foliot/server.h"
@@ -26,6 +27,8 @@ typedef struct simulation {
     foliot_recording_rules recorded_rules;
     foliot_scene *resumed_scene;
     foliot_transport *host, *wires[SIMULATION_CLIENTS];
+    bool bridged;
+    bridge bridge;
     foliot_server *server;
     foliot_client *clients[SIMULATION_CLIENTS];
     unsigned client_count;
@@ -54,6 +57,9 @@ simulation *simulation_create_slow_game(double snapshot_hz); // without rules
 simulation *simulation_create_looking_back(const foliot_rules_kind *rules);
 // The same as simulation_create_game, recorded to a file.
 simulation *simulation_create_recorded_game(const foliot_rules_kind *rules, const char *file);
+// The same as simulation_create, of two transports: clients of even numbers reach the first, the
+// others the queues that are the second.
+simulation *simulation_create_bridged(void);
 // The game's host follows it to its next scene, which is the same.
 void simulation_follow(simulation *s);
 // The server dies, and another goes on with its recording `down_s` later. Clients stay.
