@@ -67,25 +67,29 @@ static double jitter_ms(foliot__impaired_link *link, double u1, double u2)
     }
 }
 
-// When the last bit has left the rate limit's queue; false if the queue is full.
-static bool leave_queue(foliot__impaired_link *link, uint64_t now_ns, size_t length,
+// When the last bit of what is sent at `at_ns` has left the rate limit's queue; false if the queue
+// is full. What is sent later than now takes its bytes of the rate now: it holds nobody up until
+// then.
+static bool leave_queue(foliot__impaired_link *link, uint64_t now_ns, uint64_t at_ns, size_t length,
                         uint64_t *left_ns)
 {
     const foliot_impairment *i = &link->impairment;
-    *left_ns = now_ns;
+    *left_ns = at_ns;
     if (i->rate_bits <= 0)
         return true;
     uint64_t start = link->busy_until_ns > now_ns ? link->busy_until_ns : now_ns;
-    double waiting_bytes = (double)(start - now_ns) * 1e-9 * i->rate_bits / 8;
+    uint64_t length_ns = (uint64_t)((double)length * 8e9 / i->rate_bits);
+    uint64_t waits_ns = start > at_ns ? start - at_ns : 0;
+    double waiting_bytes = (double)waits_ns * 1e-9 * i->rate_bits / 8;
     if (waiting_bytes + (double)length > (i->queue_bytes ? i->queue_bytes : QUEUE_BYTES_DEFAULT))
         return false;
-    link->busy_until_ns = start + (uint64_t)((double)length * 8e9 / i->rate_bits);
-    *left_ns = link->busy_until_ns;
+    link->busy_until_ns = start + length_ns;
+    *left_ns = link->busy_until_ns > at_ns + length_ns ? link->busy_until_ns : at_ns + length_ns;
     return true;
 }
 
-bool foliot__impaired_link_fate(foliot__impaired_link *link, uint64_t now_ns, size_t length,
-                                uint64_t *due_ns)
+bool foliot__impaired_link_fate(foliot__impaired_link *link, uint64_t now_ns, uint64_t at_ns,
+                                size_t length, uint64_t *due_ns)
 {
     double loss_draw = foliot__rng_unit(&link->rng);
     double u1 = foliot__rng_unit(&link->rng);
@@ -96,14 +100,15 @@ bool foliot__impaired_link_fate(foliot__impaired_link *link, uint64_t now_ns, si
         link->counters->packets_lost++;
         return false;
     }
-    if (!leave_queue(link, now_ns, length, &left_ns)) {
+    if (!leave_queue(link, now_ns, at_ns, length, &left_ns)) {
         link->counters->packets_queue_full++;
         return false;
     }
     *due_ns = left_ns + (uint64_t)((link->impairment.delay_ms + jitter) * 1e6);
     if (link->impairment.jitter_kind == FOLIOT_JITTER_CORRELATED && *due_ns < link->last_due_ns)
         *due_ns = link->last_due_ns;
-    link->last_due_ns = *due_ns;
+    if (at_ns == now_ns)
+        link->last_due_ns = *due_ns;
     return true;
 }
 
@@ -182,7 +187,7 @@ foliot_status foliot__impaired_link_push(foliot__impaired_link *link, uint64_t n
     double duplicate_draw = foliot__rng_unit(&link->rng);
     double reorder_draw = foliot__rng_unit(&link->rng);
     uint64_t due_ns;
-    bool arrives = foliot__impaired_link_fate(link, now_ns, length, &due_ns);
+    bool arrives = foliot__impaired_link_fate(link, now_ns, now_ns, length, &due_ns);
     foliot_status status = FOLIOT_STATUS_OK;
     if (arrives && reorder_draw < link->impairment.reorder && link->held_count < FOLIOT__HELD_MAX) {
         foliot__packet packet;
@@ -200,7 +205,7 @@ foliot_status foliot__impaired_link_push(foliot__impaired_link *link, uint64_t n
     if (status != FOLIOT_STATUS_OK || duplicate_draw >= link->impairment.duplicate)
         return status;
     link->counters->packets_duplicated++; // the copy may be lost like any other
-    return foliot__impaired_link_fate(link, now_ns, length, &due_ns)
+    return foliot__impaired_link_fate(link, now_ns, now_ns, length, &due_ns)
                ? foliot__impaired_link_schedule(link, due_ns, tag, bytes, length)
                : FOLIOT_STATUS_OK;
 }

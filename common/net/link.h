@@ -44,10 +44,10 @@ bool foliot__impairment_none(const foliot_impairment *impairment);
 // Takes a copy. FOLIOT_STATUS_MEMORY, else FOLIOT_STATUS_OK, whatever becomes of it.
 foliot_status foliot__impaired_link_push(foliot__impaired_link *link, uint64_t now_ns, uint64_t tag,
                                          const uint8_t *bytes, size_t length);
-// When a packet that is pushed now would arrive, and whether at all; draws as a push does. For the
-// in-memory transport's reliable packets, which are sent again after a loss.
-bool foliot__impaired_link_fate(foliot__impaired_link *link, uint64_t now_ns, size_t length,
-                                uint64_t *due_ns);
+// When a packet that is pushed at `at_ns`, now or later, would arrive, and whether at all; draws as
+// a push does. For the in-memory transport's reliable packets, which are sent again after a loss.
+bool foliot__impaired_link_fate(foliot__impaired_link *link, uint64_t now_ns, uint64_t at_ns,
+                                size_t length, uint64_t *due_ns);
 // Puts a packet of known fate into the queue.
 foliot_status foliot__impaired_link_schedule(foliot__impaired_link *link, uint64_t due_ns,
                                              uint64_t tag, const uint8_t *bytes, size_t length);

@@ -164,8 +164,9 @@ static bool carry_reliable(memory *from, memory *to, uint64_t *last_due_ns, cons
     uint64_t timeout_ns = (uint64_t)from->head.config.timeout_ms * 1000000u, due_ns;
     for (uint64_t at = from->now_ns; at - from->now_ns <= timeout_ns; at += RESEND_NS) {
         from->hub->ledger.attempts++;
-        if (!foliot__impaired_link_fate(&from->send, at, length, &due_ns) ||
-            !foliot__impaired_link_fate(&to->receive, due_ns, length, &due_ns))
+        uint64_t later = at - from->now_ns;
+        if (!foliot__impaired_link_fate(&from->send, from->now_ns, at, length, &due_ns) ||
+            !foliot__impaired_link_fate(&to->receive, due_ns - later, due_ns, length, &due_ns))
             continue;
         if (due_ns < *last_due_ns)
             due_ns = *last_due_ns;

@@ -14,7 +14,7 @@
 #include "status.h"
 
 #define JOINS 60
-#define HEALS 20
+#define HEALS 40
 #define PLAYERS 2
 #define AT_ONCE 4 // who joins while others do
 #define STEP_NS 1000000u

@@ -649,6 +649,8 @@ static void change_kind(seed_run *run, seed_caller *c, const foliot_client_stati
     if (c->faulted && run->now_ns > c->faulted_ns + HEALED_NS && !c->unrest && !c->leaving &&
         foliot_client_get_state(c->client) == FOLIOT_CLIENT_PLAYING && seen->reconnects == 0)
         seed_fail(run, "client %u: has not been healed", c->index);
+    if (seen->heals > 0 && !c->faulted_ns && c->plan->kind != SEED_SICK)
+        seed_fail(run, "client %u: was healed, and nothing explains it", c->index);
     if (c->plan->fault_ns && run->now_ns >= c->plan->fault_ns && !c->faulted_ns && simulation) {
         const foliot_hosted_world *hosted = simulation->self;
         uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);

@@ -204,6 +204,29 @@ static void the_shares_of_other_faults_are_as_asked(bool memory)
     close_pair(&p);
 }
 
+// What waits to be sent again holds up reliable packets alone, at a limited rate too.
+static void memory_a_lost_reliable_packet_holds_up_no_other(void **state)
+{
+    (void)state;
+    pair p = connected(true, "loss=30%,rate=1mbit,delay=10ms,seed=5");
+    uint8_t byte = 1;
+    unsigned got = 0;
+    for (int round = 0; round < 100; round++) {
+        unsigned before = p.client_received;
+        for (int i = 0; i < 6; i++) {
+            allow_failure(foliot_transport_send(
+                p.host, p.at_host, i ? FOLIOT_DELIVERY_UNRELIABLE : FOLIOT_DELIVERY_RELIABLE, &byte,
+                1));
+            run(&p, 10000000);
+        }
+        run(&p, 90000000); // it is sent again later
+        got += p.client_received - before;
+        run(&p, 1500000000);
+    }
+    check_gt(got, 600 * 0.7 - 3 * 11.2); // three standard deviations
+    close_pair(&p);
+}
+
 // Whatever the network, and whether the other side has heard of the end or not.
 static void a_connection_comes_back(bool memory)
 {
@@ -390,6 +413,7 @@ int main(void)
         cmocka_unit_test(batched_packets_wake_nobody_and_tell_when_they_came),
         cmocka_unit_test(batches_hold_what_comes_between_two_polls),
         cmocka_unit_test(last_words_leave_before_the_end),
+        cmocka_unit_test(memory_a_lost_reliable_packet_holds_up_no_other),
         cmocka_unit_test(enet_a_connection_comes_back),
         cmocka_unit_test(memory_a_connection_comes_back),
         cmocka_unit_test(impairments_are_read_and_bad_ones_named),
