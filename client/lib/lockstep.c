@@ -234,7 +234,9 @@ static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
 // What was before the state of that tick is void.
 static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
 {
+    bool is_searched = l->pending && l->rewind.finished; // of a tick before this one
     foliot__lockstep_client_restart(l);
+    l->rewind.finished = is_searched;
     l->expected = true;
     l->state_tick = tick;
     foliot__tick_log_clear(&l->log, tick);
@@ -267,7 +269,9 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
         begin_anew(l, part->tick);
     if (l->state_have == l->state_total)
         l->unfit = !begin_from_state(l);
-    if (l->state_have < l->state_total && l->state_have - l->state_acked < ACK_EVERY_BYTES)
+    // Beside a search few parts are on their way: the server waits for each of them.
+    if (!l->pending && l->state_have < l->state_total &&
+        l->state_have - l->state_acked < ACK_EVERY_BYTES)
         return false;
     l->state_acked = l->state_have;
     return true;

@@ -48,6 +48,11 @@ uint64_t foliot_search_get_tick(const foliot_search *search)
     return search->found.tick;
 }
 
+bool foliot__search_has_layers(const foliot_search *search)
+{
+    return search->phase > PHASE_LAYERS;
+}
+
 void foliot_search_set_trace(foliot_search *search, const foliot_step_trace *ours)
 {
     if (search->state != FOLIOT_SEARCH_NEEDS_TRACE)

@@ -44,6 +44,9 @@ uint64_t foliot__layer_digest(const foliot__trace_layer *layer);
 // The smallest power of the fan-out by which `count` entries make at most that many groups.
 uint32_t foliot__tree_group(uint32_t count);
 
+// Whether the other side has taken the step in question again: it needs its other states no more.
+bool foliot__search_has_layers(const foliot_search *search);
+
 // The report's description of a place. `layer` may lack it.
 void foliot__divergence_stage(foliot_divergence *divergence, const foliot_step_trace *trace,
                               uint32_t layer);

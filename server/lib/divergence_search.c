@@ -222,6 +222,8 @@ static void count_false_report(foliot__session *s, foliot__peer *peer)
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__lockstep *l = s->lockstep;
     foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
+    if (!p->diverged) // it has begun with another state
+        return;
     p->diverged = false;
     p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
     p->compared = p->stepped;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "recording/state_layers.h"
 #include "sim/selftest/fingerprint.h"
 
 #define CLOSE_WITHIN_NS 10000000000u // an old stepper's last inputs come by then
@@ -317,10 +318,12 @@ void foliot__kind_receive(foliot__session *s, foliot__peer *peer,
 
 // -- healing
 
+// Whether it still needs what it stepped: it has none of the step in question again.
 static bool is_searched(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__divergence_search *q = &s->lockstep->search;
-    return (q->active || q->running) && q->id.value == peer->id.value;
+    return (q->active || q->running) && q->id.value == peer->id.value &&
+           !foliot__search_has_layers(&q->search);
 }
 
 // The place of its divergence is known, or will not be.
@@ -331,8 +334,8 @@ static bool is_over(const foliot__session *s, const foliot__peer *peer)
            (p->searched || s->server->now_ns - p->diverged_ns >= SEARCH_BEGINS_NS);
 }
 
-// It is sent a state beside the search, and begins with it afterwards. What it gives meanwhile
-// counts. A fault that belongs to a tick would come again with it: the state is one after this
+// It is sent a state beside the search, and begins with it as soon as it has taken the step in
+// question again. What it gives meanwhile counts. A fault that belongs to a tick would come again with it: the state is one after this
 // tick.
 static void heal(foliot__session *s, foliot__peer *peer)
 {

@@ -7,8 +7,8 @@
 
 #define PART_HEAD_BYTES 64 // what a message costs beside its bytes
 #define SCENE_NS_MAX 60000000000u
-// Beside a search and snapshots, which are not to wait: bytes on their way, more than a client
-// receives before it says so; and when it begins at the latest.
+// Beside a search and snapshots, which are not to wait: bytes on their way, three parts, since a
+// client that keeps another state acknowledges each; and when it begins at the latest.
 #define HEAL_WINDOW (FOLIOT__KEYFRAME_PART_BYTES + 2 * 8192u)
 #define HEAL_BEGINS_NS 1000000000u
 

@@ -159,7 +159,7 @@ static void a_simulation_that_is_no_world_is_healed_too(void **state)
     unsigned bad = arena_bot(a, "delay=40ms,loss=5%");
     arena_run(a, 3);
     flip(a, bad);
-    arena_run(a, 0.3);
+    arena_run(a, 0.15);
     uint64_t tick = arena_seen(a, bad).newest_tick;
     arena_run(a, 0.1);
     assert_int_equal(arena_seen(a, bad).newest_tick, tick);
