@@ -335,8 +335,8 @@ static bool is_over(const foliot__session *s, const foliot__peer *peer)
 }
 
 // It is sent a state beside the search, and begins with it as soon as it has taken the step in
-// question again. What it gives meanwhile counts. A fault that belongs to a tick would come again with it: the state is one after this
-// tick.
+// question again. What it gives meanwhile counts. A fault that belongs to a tick would come again
+// with it: the state is one after this tick.
 static void heal(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
