@@ -167,9 +167,10 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/libfoliot.a
 	$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 include Makefile.tests
+include web.mk
 
 help:
-	@sed -n 's/^#: //p' Makefile Makefile.tests
+	@sed -n 's/^#: //p' Makefile Makefile.tests web.mk
 
 #: make                 the library and all programs, in build/
 #: make demo            hosts a game, joins it with bots, records it and verifies the recording and its rules

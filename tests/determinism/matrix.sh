@@ -22,6 +22,7 @@ targets_short='
 s390x        s390x      big    : s390x-linux-gnu-gcc -O2 -static : qemu-s390x-static
 aarch64      aarch64    little : aarch64-linux-gnu-gcc -O2 -static : qemu-aarch64-static
 wasm32       wasm32     little : clang --target=wasm32-wasi -O2 : node --no-turbo-fast-api-calls --experimental-wasi-unstable-preview1 --no-warnings tests/determinism/wasi.mjs
+wasm32-simd  wasm32     little : clang-19 --target=wasm32-wasi -msimd128 -O3 : node --no-turbo-fast-api-calls --experimental-wasi-unstable-preview1 --no-warnings tests/determinism/wasi.mjs
 gcc-O0       x86-64     little : gcc -O0 :
 gcc-O3       x86-64     little : gcc -O3 :
 gcc-v3       x86-64     little : gcc -O3 -march=x86-64-v3 :

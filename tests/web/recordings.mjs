@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// recordings.mjs: the page of a recording: every digest of whole recordings, one bit that is wrong
+// found at its tick, damage said in a sentence, and time in both directions.
+import { readFileSync } from "node:fs";
+import { check, open, test, until } from "./harness.mjs";
+
+const verdictOf = async (page) => {
+    await until(page, () => document.body.dataset.verdict, null, 110);
+    return page.evaluate(() => [document.body.dataset.verdict, document.getElementById("verdict").textContent]);
+};
+
+// The ticks of what foliot-replay prints for the same file are the page's.
+export async function recordings(browser, site, shots) {
+    for (const name of ["cubes", "spacewar", "ragdolls", "billiards", "kepler"])
+        await test(`${name}.foliot is verified, every digest`, async () => {
+            const page = await open(browser, `${site.url}/recording.html?file=${name}.foliot`);
+            const [verdict, text] = await verdictOf(page);
+            check(verdict === "match", text);
+            console.log(`        ${text}`);
+            if (shots) await page.screenshot({ path: `${shots}/recording-${name}.png` });
+            check(page.complaints.length === 0, page.complaints.join("; "));
+            await page.context().close();
+        });
+
+    await test("a dropped file is opened, played, sought in both directions", async () => {
+        const page = await open(browser, `${site.url}/recording.html`);
+        if (shots) await page.screenshot({ path: `${shots}/recording-empty.png` });
+        await page.setInputFiles("#file", "tests/golden/cubes.foliot");
+        await verdictOf(page);
+        const at = (tick) => until(page, (t) => document.body.dataset.tick === String(t), tick);
+        const box = await page.locator("#line").boundingBox();
+        await page.mouse.click(box.x + box.width / 2, box.y + 17);
+        await until(page, () => Number(document.body.dataset.tick) > 10);
+        await page.locator("#view").focus();
+        await page.keyboard.press("Home");
+        await at(0);
+        for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+        await at(3);
+        await page.keyboard.press("ArrowLeft");
+        await at(2);
+        await page.click("#play");
+        await until(page, () => Number(document.body.dataset.tick) > 20);
+        await page.click("#play");
+        check(page.complaints.length === 0, page.complaints.join("; "));
+        await page.context().close();
+    });
+
+    await test("one digest that is wrong is found at its tick", async () => {
+        const page = await open(browser, `${site.url}/recording.html?file=forged.foliot`);
+        const [verdict, text] = await verdictOf(page);
+        check(verdict === "differs" && text.includes(`tick ${WRONG_TICK}`), text);
+        await page.click("#difference");
+        await until(page, (t) => document.body.dataset.tick === String(t), WRONG_TICK);
+        if (shots) await page.screenshot({ path: `${shots}/recording-differs.png` });
+        await page.context().close();
+    });
+
+    for (const [name, what, word] of [["flipped", "a flipped bit is found by its block's checksum", "block"],
+        ["short", "a recording that was cut off is verified up to its end", "ticks before it agree"],
+        ["text", "a file that is no recording is refused with a sentence", "."]])
+        await test(what, async () => {
+            const page = await open(browser, `${site.url}/recording.html`);
+            await page.setInputFiles("#file", { name, mimeType: "", buffer: site.files.get(name) });
+            await until(page, () => document.getElementById("verdict").className === "damaged", null, 60);
+            const text = await page.textContent("#verdict");
+            console.log(`        ${text}`);
+            check(text.includes(word), text);
+            check(page.complaints.length === 0, page.complaints.join("; "));
+            await page.context().close();
+        });
+
+    await test("a link to nothing is said", async () => {
+        const page = await open(browser, `${site.url}/recording.html?file=nothing.foliot`);
+        await until(page, () => /cannot be read/.test(document.getElementById("verdict").textContent));
+        await page.context().close();
+    });
+}
+
+function crc32c(bytes) {
+    let crc = ~0;
+    for (const byte of bytes) {
+        crc ^= byte;
+        for (let i = 0; i < 8; i++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
+    }
+    return ~crc >>> 0;
+}
+
+// Another first byte for the digest of tick WRONG_TICK, and the checksums that fit: what no checksum
+// shows. The digests of 60 ticks, 8 bytes each, are one msgpack bin in the first block of ticks.
+const WRONG_TICK = 31;
+function forgedDigest(whole) {
+    const forged = Buffer.from(whole);
+    const digests = forged.indexOf(Buffer.from([0xc5, 480 >> 8, 480 & 255])) + 3;
+    const block = forged.lastIndexOf(forged.subarray(16, 20), digests); // every block begins alike
+    forged[digests + 8 * (WRONG_TICK - 1)] ^= 1;
+    const length = forged.readUInt32LE(block + 4);
+    forged.writeUInt32LE(crc32c(forged.subarray(block + 28, block + 28 + length)), block + 20);
+    forged.writeUInt32LE(crc32c(forged.subarray(block, block + 24)), block + 24);
+    return forged;
+}
+
+export function damagedFiles() {
+    const whole = readFileSync("tests/golden/cubes.foliot");
+    const flipped = Buffer.from(whole);
+    flipped[Math.floor(whole.length / 2)] ^= 1;
+    return new Map([["flipped", flipped], ["short", whole.subarray(0, Math.floor(whole.length * 0.7))],
+        ["forged", forgedDigest(whole)], ["text", Buffer.from("this is no recording\n".repeat(20))]]);
+}

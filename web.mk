@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+# web.mk: the browser's page. `make web` compiles the client and the replay to WebAssembly and puts all that a web
+# server serves into $(BUILD)/web.
+
+WEB := $(BUILD)/web
+WEB_OBJ := $(BUILD)/obj-web
+WEB_CC ?= clang-19
+WEB_COMPILE = $(WEB_CC) --target=wasm32-wasi -msimd128 $(WARNINGS) -Iinclude -Icommon -Iweb -Iclient/lib \
+    -I$(WEB_OBJ)/include -D_GNU_SOURCE -DFOLIOT_NO_ZSTD -DFOLIOT_NO_LUA $(BIT_FLAGS)
+WEB_LINK = $(WEB_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--strip-all,-z,stack-size=1048576
+WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*.c) \
+    $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
+# The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
+# a whole; the replayer is fast.
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
+    $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
+    $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
+REPLAYER_SOURCES := web/replayer.c web/instances.c $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
+    $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
+        $(wildcard common/recording/*.c)))
+WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*))
+
+.PHONY: web
+#: make web             the browser's page, in build/web, for any web server: needs clang-19 and wasi-libc
+web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB_PAGES)
+
+# The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
+$(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)
+	@mkdir -p $(@D)
+	cp /usr/include/xxhash.h $@
+# What the page calls has no header.
+$(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o: WARNINGS += -Wno-missing-prototypes
+$(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
+	@mkdir -p $(@D)
+	$(WEB_COMPILE) -Oz -flto -MMD -MP -c $< -o $@
+$(WEB_OBJ)/replayer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
+	@mkdir -p $(@D)
+	$(WEB_COMPILE) -O3 -MMD -MP -c $< -o $@
+$(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto
+$(WEB)/replayer.wasm: WEB_FLAGS := -O3
+$(WEB)/viewer.wasm: $(VIEWER_SOURCES:%.c=$(WEB_OBJ)/viewer/%.o)
+$(WEB)/replayer.wasm: $(REPLAYER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o)
+$(WEB)/%.wasm:
+	@mkdir -p $(@D)
+	$(WEB_LINK) $(WEB_FLAGS) -o $@ $^
+$(WEB)/%: web/page/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+-include $(shell find $(WEB_OBJ) -name '*.d' 2>/dev/null)
+
+.PHONY: test-web
+#: make test-web        the pages in a real browser (chromium, driven by playwright-core); SHOTS=folder keeps screenshots
+$(BUILD)/web-tests/node_modules: tests/web/package.json tests/web/package-lock.json | $(call deps_of,web-test)
+	@mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+test-web: web programs games $(BUILD)/web-tests/node_modules
+	node tests/web/main.mjs "$$(realpath $(BUILD)/web-tests)" $(BUILD) $(SHOTS)

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// draw.js: bodies by WebGL2: one call a mesh, instances of 48 bytes as web/instances.h has them, a
+// sun with a shadow, and a ground grid on planes.
+
+const INSTANCE_BYTES = 48;
+const SHADOW_SIZE = 2048;
+
+const COMMON = `#version 300 es
+precision highp float;
+layout(location=0) in vec4 point;      // w: which half it belongs to, -1, 0, 1
+layout(location=1) in vec3 facing;
+layout(location=2) in vec3 position;
+layout(location=3) in vec4 turn;       // w, x, y, z
+layout(location=4) in vec4 size;       // w: half length
+layout(location=5) in vec4 colour;
+uniform mat4 camera, sun;
+uniform vec3 focus;
+uniform float reach;
+vec3 turned(vec3 v) {
+    vec3 u = turn.yzw;
+    return v + 2.0 * cross(u, cross(u, v) + turn.x * v);
+}
+vec3 place() {
+    if (size.x == 0.0) {               // a plane: as far as can be seen, around what is looked at
+        vec3 n = turned(vec3(0, 0, 1));
+        vec3 middle = focus - n * dot(focus - position, n);
+        return middle + turned(vec3(point.xy * reach, 0));
+    }
+    return position + turned(point.xyz * size.xyz + vec3(0, 0, point.w * size.w));
+}
+`;
+const VERTEX = COMMON + `
+out vec3 normal, at; out vec4 paint, shade; flat out float plane; out vec2 ground;
+void main() {
+    at = place();
+    plane = size.x == 0.0 ? 1.0 : 0.0;
+    normal = turned(facing);
+    paint = colour;
+    ground = plane > 0.5 ? vec2(dot(at, turned(vec3(1, 0, 0))), dot(at, turned(vec3(0, 1, 0)))) : vec2(0);
+    shade = sun * vec4(at, 1);
+    gl_Position = camera * vec4(at, 1);
+}`;
+const FRAGMENT = `#version 300 es
+precision highp float;
+precision highp sampler2DShadow;
+in vec3 normal, at; in vec4 paint, shade; flat in float plane; in vec2 ground;
+uniform sampler2DShadow shadow;
+uniform vec3 light, eye, sky, focus;
+uniform float reach;
+out vec4 result;
+float lit() {
+    vec3 p = shade.xyz / shade.w * 0.5 + 0.5;
+    if (any(lessThan(p, vec3(0))) || any(greaterThan(p, vec3(1)))) return 1.0;
+    p.z -= 0.0015;
+    float sum = 0.0;
+    for (int y = -1; y <= 1; y += 2)
+        for (int x = -1; x <= 1; x += 2)
+            sum += texture(shadow, p + vec3(x, y, 0) * (0.6 / ${SHADOW_SIZE}.0));
+    return sum * 0.25;
+}
+void main() {
+    vec3 n = normalize(normal);
+    vec3 base = paint.rgb;
+    if (plane > 0.5) {
+        if (dot(n, eye - at) < 0.0) discard; // from behind a wall one sees the room
+        vec2 lines = abs(fract(ground - 0.5) - 0.5) / fwidth(ground);
+        float line = 1.0 - min(min(lines.x, lines.y), 1.0);
+        float fine = clamp(1.0 - max(fwidth(ground).x, fwidth(ground).y) * 3.0, 0.0, 1.0);
+        base = mix(vec3(0.42, 0.45, 0.50), vec3(0.33, 0.36, 0.41), line * fine);
+    }
+    float facing = max(dot(n, light), 0.0) * lit();
+    float ambient = 0.42 + 0.14 * dot(n, vec3(0, 0, 1));
+    vec3 c = base * (ambient + 0.72 * facing);
+    float fog = plane > 0.5 ? smoothstep(reach * 0.25, reach * 0.95, distance(at, focus)) : 0.0;
+    result = vec4(mix(c, sky, fog), 1);
+}`;
+const SHADOW_VERTEX = COMMON + `void main() { gl_Position = sun * vec4(place(), 1); }`;
+const SHADOW_FRAGMENT = `#version 300 es
+precision lowp float;
+void main() {}`;
+
+// -- vectors and matrices, column by column
+
+export const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+export const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+export const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+export const unit = (a) => {
+    const l = Math.hypot(...a) || 1;
+    return [a[0] / l, a[1] / l, a[2] / l];
+};
+function multiply(a, b) {
+    const m = new Float32Array(16);
+    for (let c = 0; c < 4; c++)
+        for (let r = 0; r < 4; r++)
+            for (let k = 0; k < 4; k++) m[4 * c + r] += a[4 * k + r] * b[4 * c + k];
+    return m;
+}
+function lookAt(eye, target, up) {
+    const z = unit(sub(eye, target)), x = unit(cross(up, z)), y = cross(z, x);
+    return [x[0], y[0], z[0], 0, x[1], y[1], z[1], 0, x[2], y[2], z[2], 0, -dot(x, eye), -dot(y, eye), -dot(z, eye), 1];
+}
+function perspective(fov, aspect, near, far) {
+    const f = 1 / Math.tan(fov / 2);
+    return [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / (near - far), -1, 0, 0, (2 * far * near) / (near - far), 0];
+}
+function orthographic(r, near, far) {
+    return [1 / r, 0, 0, 0, 0, 1 / r, 0, 0, 0, 0, 2 / (near - far), 0, 0, 0, (far + near) / (near - far), 1];
+}
+
+// -- meshes: points of four numbers and their normals
+
+function roundMesh(rows, columns) {
+    const out = [];
+    const corner = (i, j, upper) => {
+        const a = Math.PI * (i / rows - 0.5), b = (2 * Math.PI * j) / columns;
+        const v = [Math.cos(a) * Math.cos(b), Math.cos(a) * Math.sin(b), Math.sin(a)];
+        out.push(...v, upper ? 1 : -1, ...v);
+    };
+    const quad = (i0, u0, i1, u1, j) => {
+        corner(i0, j, u0), corner(i0, j + 1, u0), corner(i1, j + 1, u1);
+        corner(i0, j, u0), corner(i1, j + 1, u1), corner(i1, j, u1);
+    };
+    const half = rows / 2;
+    for (let j = 0; j < columns; j++) {
+        for (let i = 0; i < half; i++) quad(i, false, i + 1, false, j);
+        quad(half, false, half, true, j);
+        for (let i = half; i < rows; i++) quad(i, true, i + 1, true, j);
+    }
+    return out;
+}
+function boxMesh() {
+    const out = [];
+    for (let axis = 0; axis < 3; axis++)
+        for (const side of [-1, 1]) {
+            const n = [0, 0, 0], u = [0, 0, 0], v = [0, 0, 0];
+            n[axis] = side, u[(axis + 1) % 3] = 1, v[(axis + 2) % 3] = side;
+            for (const [s, t] of [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]])
+                out.push(...n.map((x, k) => x + s * u[k] + t * v[k]), 0, ...n);
+        }
+    return out;
+}
+function planeMesh() {
+    return [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]].flatMap(([x, y]) => [x, y, 0, 0, 0, 0, 1]);
+}
+const MESHES = [roundMesh(12, 20), boxMesh(), planeMesh()];
+const PLANE = 2;
+
+function compile(gl, vertex, fragment) {
+    const program = gl.createProgram();
+    for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+        const shader = gl.createShader(kind);
+        gl.shaderSource(shader, text);
+        gl.compileShader(shader);
+        gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
+        throw new Error("WebGL: " + gl.getProgramInfoLog(program) +
+            gl.getAttachedShaders(program).map((s) => gl.getShaderInfoLog(s)).join(" "));
+    const uniform = (name) => gl.getUniformLocation(program, name);
+    const at = {};
+    for (const name of ["camera", "sun", "focus", "reach", "shadow", "light", "eye", "sky"]) at[name] = uniform(name);
+    return { program, at };
+}
+
+const SKY = [0.72, 0.80, 0.89];
+
+export class Painter {
+    constructor(canvas) {
+        this.canvas = canvas;
+        const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
+        if (!gl) throw new Error("this browser has no WebGL2, or it is switched off");
+        this.gl = gl;
+        canvas.addEventListener("webglcontextlost", (e) => e.preventDefault());
+        canvas.addEventListener("webglcontextrestored", () => this.build());
+        this.build();
+    }
+
+    build() {
+        const gl = this.gl;
+        this.bodies = compile(gl, VERTEX, FRAGMENT);
+        this.shades = compile(gl, SHADOW_VERTEX, SHADOW_FRAGMENT);
+        this.instances = gl.createBuffer();
+        this.capacity = 0;
+        this.meshes = MESHES.map((points) => this.buildMesh(new Float32Array(points)));
+        this.texture = gl.createTexture();
+        gl.bindTexture(gl.TEXTURE_2D, this.texture);
+        gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, SHADOW_SIZE, SHADOW_SIZE);
+        for (const [name, value] of [[gl.TEXTURE_MIN_FILTER, gl.LINEAR], [gl.TEXTURE_MAG_FILTER, gl.LINEAR],
+            [gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE], [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE],
+            [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE]])
+            gl.texParameteri(gl.TEXTURE_2D, name, value);
+        this.frame = gl.createFramebuffer();
+        gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+        gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.texture, 0);
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        gl.enable(gl.DEPTH_TEST);
+    }
+
+    buildMesh(points) {
+        const gl = this.gl, array = gl.createVertexArray(), buffer = gl.createBuffer();
+        gl.bindVertexArray(array);
+        gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+        gl.bufferData(gl.ARRAY_BUFFER, points, gl.STATIC_DRAW);
+        gl.enableVertexAttribArray(0);
+        gl.vertexAttribPointer(0, 4, gl.FLOAT, false, 28, 0);
+        gl.enableVertexAttribArray(1);
+        gl.vertexAttribPointer(1, 3, gl.FLOAT, false, 28, 16);
+        for (const i of [2, 3, 4, 5]) {
+            gl.enableVertexAttribArray(i);
+            gl.vertexAttribDivisor(i, 1);
+        }
+        return { array, vertices: points.length / 7 };
+    }
+
+    // There is no base instance in WebGL2: the pointers move instead.
+    drawMesh(mesh, first, count) {
+        const gl = this.gl, at = first * INSTANCE_BYTES;
+        if (count === 0) return;
+        gl.bindVertexArray(this.meshes[mesh].array);
+        gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
+        gl.vertexAttribPointer(2, 3, gl.FLOAT, false, INSTANCE_BYTES, at);
+        gl.vertexAttribPointer(3, 4, gl.FLOAT, false, INSTANCE_BYTES, at + 12);
+        gl.vertexAttribPointer(4, 4, gl.FLOAT, false, INSTANCE_BYTES, at + 28);
+        gl.vertexAttribPointer(5, 4, gl.UNSIGNED_BYTE, true, INSTANCE_BYTES, at + 44);
+        gl.drawArraysInstanced(gl.TRIANGLES, 0, this.meshes[mesh].vertices, count);
+    }
+
+    drawAll(program, counts, values, planes) {
+        const gl = this.gl;
+        gl.useProgram(program.program);
+        gl.uniformMatrix4fv(program.at.camera, false, values.camera);
+        gl.uniformMatrix4fv(program.at.sun, false, values.sun);
+        for (const name of ["focus", "light", "eye", "sky"]) gl.uniform3fv(program.at[name], values[name]);
+        gl.uniform1f(program.at.reach, values.reach);
+        gl.uniform1i(program.at.shadow, 0);
+        let first = 0;
+        counts.forEach((count, mesh) => {
+            if (planes || mesh !== PLANE) this.drawMesh(mesh, first, count);
+            first += count;
+        });
+    }
+
+    // `view`: {eye, target, up, distance}, from a camera.
+    draw(picture, view) {
+        const gl = this.gl, canvas = this.canvas;
+        const scale = Math.min(devicePixelRatio || 1, 2);
+        const width = Math.max(1, Math.round(canvas.clientWidth * scale));
+        const height = Math.max(1, Math.round(canvas.clientHeight * scale));
+        if (canvas.width !== width || canvas.height !== height) canvas.width = width, canvas.height = height;
+        gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
+        if (picture.instances.length > this.capacity) this.capacity = picture.instances.length * 2;
+        gl.bufferData(gl.ARRAY_BUFFER, this.capacity, gl.STREAM_DRAW);
+        gl.bufferSubData(gl.ARRAY_BUFFER, 0, picture.instances);
+        const light = unit([0.45, -0.35, 0.85]), r = view.distance * 1.2;
+        const sunEye = view.target.map((x, k) => x + light[k] * r * 3);
+        const sun = multiply(orthographic(r, r, r * 6), lookAt(sunEye, view.target, [0, 1, 0]));
+        const camera = multiply(perspective(0.8, width / height, view.distance * 0.01, view.distance * 200),
+            lookAt(view.eye, view.target, view.up));
+        const values = { camera, sun, light, eye: view.eye, sky: SKY, focus: view.target, reach: view.distance * 12 };
+        this.camera = camera;
+        gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+        gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
+        gl.clear(gl.DEPTH_BUFFER_BIT);
+        gl.bindTexture(gl.TEXTURE_2D, null);
+        this.drawAll(this.shades, picture.counts, values, false);
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        gl.viewport(0, 0, width, height);
+        gl.clearColor(...SKY, 1);
+        gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+        gl.bindTexture(gl.TEXTURE_2D, this.texture);
+        this.drawAll(this.bodies, picture.counts, values, true);
+    }
+}
+
+// -- the camera: around a point, by mouse, touch and wheel
+
+export class Camera {
+    constructor(canvas) {
+        this.target = [0, 0, 0];
+        this.distance = 0; // 0: not fitted to anything yet
+        this.around = -1.1;
+        this.above = 0.45;
+        const held = new Map();
+        canvas.addEventListener("pointerdown", (e) => {
+            canvas.setPointerCapture(e.pointerId);
+            held.set(e.pointerId, e);
+        });
+        const release = (e) => held.delete(e.pointerId);
+        canvas.addEventListener("pointerup", release);
+        canvas.addEventListener("pointercancel", release);
+        canvas.addEventListener("pointermove", (e) => {
+            const before = held.get(e.pointerId);
+            if (!before) return;
+            const spread = () => {
+                const [a, b] = [...held.values()];
+                return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) || 1;
+            };
+            const wide = held.size === 2 ? spread() : 0;
+            held.set(e.pointerId, e);
+            if (held.size === 2) {
+                this.distance *= wide / spread();
+            } else if (e.shiftKey || before.button === 2) {
+                this.pan(e.clientX - before.clientX, e.clientY - before.clientY, canvas.clientHeight);
+            } else {
+                this.around -= (e.clientX - before.clientX) * 0.007;
+                this.above = Math.min(1.55, Math.max(-1.2, this.above + (e.clientY - before.clientY) * 0.007));
+            }
+        });
+        canvas.addEventListener("contextmenu", (e) => e.preventDefault());
+        canvas.addEventListener("wheel", (e) => {
+            e.preventDefault();
+            this.distance *= Math.exp(Math.sign(e.deltaY) * 0.12);
+        }, { passive: false });
+    }
+
+    pan(x, y, height) {
+        const view = this.view(), forward = unit(sub(view.target, view.eye));
+        const right = unit(cross(forward, view.up)), up = cross(right, forward), s = (0.85 * this.distance) / height;
+        this.target = this.target.map((t, k) => t - right[k] * x * s + up[k] * y * s);
+    }
+
+    // Once, when the first bodies are seen: everything but planes, or nearly.
+    fit(picture) {
+        const floats = new Float32Array(picture.instances.slice().buffer);
+        const count = picture.counts[0] + picture.counts[1];
+        if (this.distance || count === 0) return;
+        const axes = [0, 1, 2].map((k) => {
+            const all = Array.from({ length: count }, (_, i) => floats[12 * i + k]).sort((a, b) => a - b);
+            const low = all[Math.floor(count * 0.02)], high = all[Math.ceil(count * 0.98) - 1];
+            return [(low + high) / 2, high - low];
+        });
+        let size = 0;
+        for (let i = 0; i < count; i++) size = Math.max(size, Math.min(floats[12 * i + 7], 3));
+        this.target = axes.map((a) => a[0]);
+        this.distance = Math.max(1.4 * Math.max(...axes.map((a) => a[1])), size * 6, 1);
+    }
+
+    follow(position, share) {
+        this.target = this.target.map((t, k) => t + (position[k] - t) * share);
+    }
+
+    view() {
+        const c = Math.cos(this.above), out = [c * Math.cos(this.around), c * Math.sin(this.around), Math.sin(this.above)];
+        const distance = this.distance || 10;
+        return { eye: this.target.map((t, k) => t + out[k] * distance), target: this.target, up: [0, 0, 1], distance };
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// session.js: the page of a session: joins through a WebSocket, draws what the client library gives,
+// sends what the player holds and says. Everything that is decided about the network is decided in
+// viewer.wasm; this file moves bytes. A hidden tab stays connected, since messages drive it too.
+import { Controls } from "./controls.js";
+import { Camera, Painter } from "./draw.js";
+import { load } from "./wasm.js";
+
+const PLAYING = 2; // states of include/foliot/client.h
+const OVER = 3; // and beyond: refused, closed, lost
+const EVENT = { joined: 0, left: 1, message: 6, chat: 7, ended: 9 };
+const SAID_MAX = 8;
+const ABOUT_MS = 250;
+const REASON_BASE = 4000; // close codes of a WebSocket from here on: reasons of the transport
+const THRUST = 1; // controls push along the world's axes
+
+const $ = (id) => document.getElementById(id);
+const now = () => performance.now();
+const given = new URLSearchParams(location.hash.slice(1));
+
+let viewer = null;
+let socket = null;
+let painter = null;
+let camera = null;
+let controls = null;
+let state = -1;
+let about = {};
+let asked = 0; // when `about` was asked for
+let follows = true;
+let sent = "";
+let picture = 0;
+const frames = [];
+
+function message(text) {
+    const p = $("message").firstElementChild;
+    p.textContent = text;
+    p.hidden = !text;
+}
+
+// -- the socket, that the module asks for
+
+const page = {
+    connect() {
+        const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
+        const own = (socket = new WebSocket(url, "foliot.6"));
+        own.binaryType = "arraybuffer";
+        own.onopen = () => {
+            if (own !== socket) return;
+            viewer.call.opened();
+            update();
+        };
+        own.onmessage = ({ data }) => {
+            if (own !== socket || typeof data === "string" || data.byteLength > viewer.call.block_bytes()) return;
+            viewer.put(viewer.call.block(), new Uint8Array(data));
+            viewer.call.received(data.byteLength);
+            update();
+        };
+        own.onclose = ({ code }) => {
+            if (own !== socket) return;
+            socket = null;
+            viewer.call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
+            setTimeout(update); // not within a call of the module
+        };
+    },
+    disconnect(reason) {
+        const own = socket;
+        socket = null;
+        own?.close(REASON_BASE + Math.min(reason, 999));
+    },
+    send(reliable, at, length) {
+        if (socket?.readyState !== WebSocket.OPEN) return;
+        if (!reliable && socket.bufferedAmount > 16384) return; // clogged: it would only come late
+        const bytes = new Uint8Array(length + 1);
+        bytes[0] = reliable;
+        bytes.set(viewer.bytes(at, length), 1);
+        socket.send(bytes);
+    },
+};
+
+// -- the session
+
+function update() {
+    if (!viewer || state < 0 || state >= OVER) return;
+    const before = state;
+    state = viewer.call.update(now());
+    document.body.dataset.state = state;
+    if (state !== before) changed();
+    if (state === PLAYING) for (const event of viewer.json(viewer.call.events())) hear(event);
+    if (now() - asked > ABOUT_MS) tell();
+}
+
+function changed() {
+    const over = state >= OVER;
+    $("leave").hidden = over;
+    $("talk").hidden = $("pads").hidden = state !== PLAYING || given.has("watch");
+    if (state === PLAYING) message("");
+    if (!over) return;
+    about = viewer.json(viewer.call.about());
+    message(about.reason || "The session is over.");
+    document.body.dataset.reason = about.reason;
+    $("join").hidden = false;
+    $("board").hidden = true;
+}
+
+function say(text, kind) {
+    const p = document.createElement("p");
+    p.textContent = text;
+    p.className = kind;
+    $("said").append(p);
+    while ($("said").children.length > SAID_MAX) $("said").firstChild.remove();
+}
+
+function hear(event) {
+    if (event.kind === EVENT.chat) say(`${event.from ?? "the game"}: ${event.text}`, "chat");
+    if (event.kind === EVENT.joined) say(`${event.text} is here`, "event");
+    if (event.kind === EVENT.left) say(`${event.text} has left`, "event");
+    if (event.kind === EVENT.ended) say(`the session has ended: ${event.text}`, "event");
+}
+
+// Variables that begin with "score." are the scoreboard; without any, all are shown.
+function showBoard() {
+    const scores = about.vars.filter(([key]) => key.startsWith("score."));
+    const rows = (scores.length ? scores.map(([key, value]) => [nameOf(key.slice(6)), value]) : about.vars).slice(0, 12);
+    if (scores.length) rows.sort((a, b) => b[1] - a[1]);
+    $("board").hidden = rows.length === 0;
+    $("board").querySelector("tbody").replaceChildren(...rows.map((row) => {
+        const tr = document.createElement("tr");
+        for (const text of row) tr.insertCell().textContent = text;
+        return tr;
+    }));
+}
+const nameOf = (key) => about.players[key] ?? key;
+
+function tell() {
+    asked = now();
+    about = viewer.json(viewer.call.about());
+    if (about.state !== PLAYING) return;
+    const players = Object.keys(about.players).length;
+    $("about").textContent = `${about.scene}, ${players} ${players === 1 ? "player" : "players"}`;
+    document.title = `foliot: ${about.scene}`;
+    const rate = frames.filter((t) => t > asked - 1000).length;
+    $("figures").textContent = `tick ${Math.floor(about.tick)}, delay ${about.delay_ms.toFixed(0)} ms, ${rate} frames/s`;
+    Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate });
+    showBoard();
+}
+
+// Pushes are meant as the camera sees them, where controls act along the world's axes.
+function sendControls() {
+    const { axes, buttons } = controls.read();
+    let [right, forward] = axes;
+    if (about.control === THRUST) {
+        const c = Math.cos(camera.around), s = Math.sin(camera.around);
+        [right, forward] = [-s * right - c * forward, c * right - s * forward];
+    } else {
+        [right, forward] = [forward, -right]; // a vessel's x is ahead, its y to the left
+    }
+    const long = Math.max(1, Math.abs(right), Math.abs(forward));
+    const all = [right / long, forward / long, axes[2], axes[3]].map((a) => Math.round(a * 127));
+    const text = all.join() + "," + buttons;
+    if (text === sent) return;
+    sent = text;
+    viewer.call.set_input(...all, buttons);
+}
+
+function frame() {
+    requestAnimationFrame(frame);
+    update();
+    if (state !== PLAYING) return;
+    const count = viewer.call.sample(now());
+    if (!given.has("watch")) sendControls();
+    if (count < 0) return;
+    const shown = viewer.picture(count);
+    camera.fit(shown);
+    const own = new Float32Array(viewer.call.memory.buffer, viewer.call.own_position(), 4);
+    if (follows && own[3]) camera.follow(own, 0.12);
+    painter.draw(shown, camera.view());
+    if (picture++ === 0) document.body.dataset.first = Math.round(now());
+    while (frames.length && frames[0] < now() - 1000) frames.shift();
+    frames.push(now());
+    document.body.dataset.bodies = count;
+}
+
+function join(watches) {
+    if (watches) given.set("watch", "1");
+    else given.delete("watch");
+    const name = $("name").value.trim() || "guest" + Math.floor(Math.random() * 1000);
+    const at = viewer.call.block();
+    const length = viewer.put(at, `${name}\0${$("session").value.trim()}\0`);
+    message("Connecting …");
+    $("join").hidden = true;
+    $("said").replaceChildren();
+    camera.distance = 0;
+    sent = "";
+    state = 0;
+    const status = length > 400 ? -1 : viewer.call.join(watches ? 1 : 0, now());
+    if (status !== 0) {
+        state = -1;
+        message("That name or session is too long.");
+        $("join").hidden = false;
+        return;
+    }
+    $("view").focus();
+    try {
+        localStorage.setItem("foliot.name", name);
+    } catch { /* a private window keeps nothing */ }
+}
+
+function bind() {
+    $("join").addEventListener("submit", (e) => {
+        e.preventDefault();
+        join(false);
+    });
+    $("watch").addEventListener("click", () => join(true));
+    $("leave").addEventListener("click", () => viewer.call.leave(now()));
+    $("say").addEventListener("keydown", (e) => {
+        if (e.key === "Escape" || e.key === "Enter") {
+            const text = $("say").value.trim();
+            if (e.key === "Enter" && text && viewer.call.chat(viewer.put(viewer.call.block(), text)) !== 0) return;
+            $("say").value = "";
+            $("view").focus();
+        }
+        e.stopPropagation();
+    });
+    addEventListener("keydown", (e) => {
+        if (e.target.tagName === "INPUT" || e.target.tagName === "BUTTON") return;
+        if (e.key === "Enter" && !$("talk").hidden) {
+            e.preventDefault();
+            $("say").focus();
+        }
+        if (e.code === "KeyV") follows = !follows;
+    });
+    setInterval(update, 100); // where no frames are drawn
+}
+
+async function start() {
+    painter = new Painter($("view"));
+    camera = new Camera($("view"));
+    controls = new Controls($("stick"), $("pads"));
+    try {
+        $("name").value = given.get("name") ?? localStorage.getItem("foliot.name") ?? "";
+    } catch { /* as above */ }
+    $("session").value = given.get("session") ?? "";
+    viewer = await load("viewer.wasm", page);
+    bind();
+    if (given.has("name") || given.has("watch")) join(given.has("watch"));
+    else $("join").hidden = false;
+    requestAnimationFrame(frame);
+}
+
+start().catch((error) => message(error.message + "."));

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// replayer.c: the replay library for the page: opens a recording, compares every digest, goes to
+// any tick, and gives what to draw. The page has it twice, each in a worker of its own: one
+// verifies, one shows. A recording is hostile bytes.
+#include "instances.h"
+
+#include "base/json.h"
+#include "foliot/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MARKS_MAX 512 // keyframes that the time line shows, and about as many as it has dots
+
+static uint8_t *file; // the recording, lent to the replay
+static size_t file_bytes;
+static foliot_replay *replay;
+static char *answer;
+static size_t answer_bytes;
+
+static foliot__json begin_answer(FILE **out)
+{
+    free(answer);
+    answer = NULL;
+    *out = open_memstream(&answer, &answer_bytes);
+    if (!*out)
+        abort();
+    return foliot__json_to(*out);
+}
+
+static const char *end_answer(FILE *out)
+{
+    fclose(out);
+    return answer;
+}
+
+static void forget(void)
+{
+    if (replay)
+        foliot_replay_close(replay);
+    replay = NULL;
+}
+
+// Memory for a file of so many bytes; NULL: there is none.
+WEB_EXPORT(begin_file) uint8_t *web_begin_file(uint32_t bytes)
+{
+    forget();
+    free(file);
+    file = malloc(bytes ? bytes : 1);
+    file_bytes = file ? bytes : 0;
+    return file;
+}
+
+static void write_summary(foliot__json *j, const foliot_replay_summary *s)
+{
+    foliot__json_count(j, "format", s->format);
+    foliot__json_text(j, "kind", s->kind);
+    foliot__json_text(j, "integrator", s->integrator);
+    foliot__json_real(j, "dt", s->dt);
+    foliot__json_text(j, "build", s->build);
+    foliot__json_text(j, "version", s->version);
+    foliot__json_text(j, "rules", s->rules_name);
+    foliot__json_count(j, "first_tick", s->first_tick);
+    foliot__json_count(j, "last_tick", s->last_tick);
+    foliot__json_bool(j, "closed", s->closed);
+    foliot__json_count(j, "bytes", s->bytes);
+    foliot__json_count(j, "players", s->players);
+    foliot__json_count(j, "inputs", s->inputs);
+    foliot__json_count(j, "commands", s->commands);
+    foliot__json_count(j, "keyframes", s->keyframes);
+    foliot__json_count(j, "digests", s->digests);
+    if (s->scene)
+        foliot__json_text(j, "scene", s->scene->name);
+    if (s->scene)
+        foliot__json_reals(j, "gravity", s->scene->gravity, 3);
+}
+
+static void write_keyframes(foliot__json *j, const foliot_replay_summary *s)
+{
+    uint64_t ticks = s->last_tick - s->first_tick, step = ticks / MARKS_MAX + 1;
+    foliot__json_array(j, "keyframe_ticks");
+    for (uint64_t tick = s->first_tick; step == 1 && tick <= s->last_tick; tick++) {
+        size_t length;
+        if (foliot_replay_get_keyframe(replay, tick, &length))
+            foliot__json_count(j, NULL, tick);
+    }
+    foliot__json_close(j);
+}
+
+// Opens the file that the memory holds: {"status", "text", ...}. "status" 0: it can be replayed, as
+// far as it is whole; "text" says what is wrong with it.
+WEB_EXPORT(open) const char *web_open(void)
+{
+    FILE *out;
+    foliot_damage damage = {0};
+    foliot__json j = begin_answer(&out);
+    forget();
+    foliot_status status = foliot_replay_open_bytes(file, file_bytes, &replay, &damage);
+    foliot__json_object(&j, NULL);
+    foliot__json_integer(&j, "status", status);
+    if (status == FOLIOT_STATUS_OK) {
+        foliot_status whole = foliot_replay_scan(replay);
+        damage = *foliot_replay_get_damage(replay);
+        foliot__json_integer(&j, "whole", whole);
+        write_summary(&j, foliot_replay_get_summary(replay));
+        write_keyframes(&j, foliot_replay_get_summary(replay));
+    }
+    const char *text = damage.text[0] ? damage.text : foliot_status_get_text(status);
+    foliot__json_text(&j, "text", damage.text[0] || status ? text : "");
+    foliot__json_close(&j);
+    return end_answer(out);
+}
+
+// -- verifying
+
+// Called after each tick that was replayed.
+__attribute__((import_module("page"), import_name("progress"))) void page_progress(double tick);
+
+static void after_stage(void *user, foliot_world *world, foliot_stage stage)
+{
+    (void)user;
+    if (stage == FOLIOT_STAGE_finish)
+        page_progress((double)foliot_world_get_tick(world));
+}
+
+static void write_divergence(foliot__json *j, const foliot_divergence *d)
+{
+    static char text[4096];
+    const foliot_replay_summary *s = foliot_replay_get_summary(replay);
+    const foliot_scene *scene = s->scene;
+    foliot_divergence_labels labels = {
+        .title = "recording", .expected = "recorded", .actual = "replayed", .dt = s->dt};
+    if (scene && d->body < scene->body_count)
+        labels.part = scene->bodies[d->body].name;
+    foliot_divergence_print_text(d, &labels, text, sizeof text);
+    foliot__json_count(j, "diverged_tick", d->tick);
+    foliot__json_integer(j, "body", d->body == FOLIOT_NO_BODY ? -1 : (int64_t)d->body);
+    foliot__json_text(j, "report", text);
+}
+
+// Replays all of it: {"status", "ticks", ...}.
+WEB_EXPORT(verify) const char *web_verify(void)
+{
+    FILE *out;
+    const foliot_host host = {.after_stage = after_stage};
+    char digest[40] = "";
+    foliot_verdict verdict = {.status = FOLIOT_STATUS_INVALID};
+    if (replay) {
+        foliot_replay_set_host(replay, &host);
+        foliot_status status = foliot_replay_verify(replay, NULL, &verdict);
+        if (status != FOLIOT_STATUS_OK)
+            verdict = (foliot_verdict){.status = status};
+    }
+    foliot__json j = begin_answer(&out);
+    foliot__json_object(&j, NULL);
+    foliot__json_integer(&j, "status", verdict.status);
+    foliot__json_text(&j, "status_text", foliot_status_get_text(verdict.status));
+    foliot__json_count(&j, "ticks", verdict.ticks);
+    if (verdict.digest_known)
+        foliot_digest_print(verdict.digest, digest);
+    foliot__json_text(&j, "digest", digest);
+    foliot__json_text(&j, "text", verdict.damage.text);
+    if (verdict.status == FOLIOT_STATUS_DIVERGED)
+        write_divergence(&j, &verdict.divergence);
+    foliot__json_close(&j);
+    return end_answer(out);
+}
+
+// -- looking
+
+// Goes towards `tick` by at most `ticks` steps; backwards at once, from a keyframe. Returns 1 if it
+// is not there yet, 0 there or where it cannot go on.
+WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks)
+{
+    if (!replay)
+        return 0;
+    uint64_t now = foliot_replay_get_tick(replay), wanted = (uint64_t)tick;
+    if (wanted < now && foliot_replay_seek(replay, wanted) != FOLIOT_STATUS_OK)
+        return 0;
+    for (uint32_t i = 0; i < ticks && foliot_replay_get_tick(replay) < wanted; i++) {
+        foliot_status status = foliot_replay_step(replay);
+        if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_DIVERGED)
+            return 0;
+    }
+    return foliot_replay_get_tick(replay) < wanted;
+}
+
+WEB_EXPORT(tick) double web_tick(void)
+{
+    return replay ? (double)foliot_replay_get_tick(replay) : 0;
+}
+
+// Returns how many instances there are to draw, -1 where there is no world. `marked_body`: a slot,
+// or FOLIOT_NO_BODY.
+WEB_EXPORT(picture) int web_picture(uint32_t marked_body)
+{
+    const foliot_world *world = replay ? foliot_replay_get_world(replay) : NULL;
+    uint32_t count = world ? foliot_world_get_body_count(world) : 0;
+    if (!world || !web_instances_begin(count))
+        return -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!foliot_world_get_body_alive(world, i))
+            continue;
+        web_body body = {.state = foliot_world_get_body_state(world, i),
+                         .shape = foliot_world_get_body_shape(world, i),
+                         .slot = i,
+                         .tag = foliot_world_get_body_tag(world, i)};
+        body.marked = i == marked_body;
+        web_instances_add(&body);
+    }
+    return (int)web_instances_end();
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// viewer.c: the client library for the page: joins a session through the page's WebSocket, gives
+// what to draw, and what is said, as JSON. It watches, and never steps. Texts go in and out through
+// one block of memory. Times are the page's milliseconds.
+#include "instances.h"
+#include "socket.h"
+
+#include "base/json.h"
+#include "foliot/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES (FOLIOT_RELIABLE_BYTES_MAX + 16)
+#define EVENTS_A_CALL 64
+
+static uint8_t block[BLOCK_BYTES]; // what the page gives
+static char *answer;               // what it is given; NULL: nothing
+static foliot_client *client;
+static uint32_t own = FOLIOT_NO_BODY;
+static float own_position[4]; // the fourth: whether there is one
+static double shown_tick;
+
+static uint64_t to_ns(double ms)
+{
+    return (uint64_t)(ms * 1e6);
+}
+
+WEB_EXPORT(block) uint8_t *web_block(void)
+{
+    return block;
+}
+
+WEB_EXPORT(block_bytes) uint32_t web_block_bytes(void)
+{
+    return BLOCK_BYTES;
+}
+
+// The block holds the player's name and the session's, each with a closing zero.
+WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
+{
+    foliot_client_config config = foliot_client_config_default();
+    foliot_client_destroy(client);
+    client = NULL;
+    block[BLOCK_BYTES - 1] = block[BLOCK_BYTES - 2] = 0;
+    config.transport = web_socket_transport();
+    config.name = (const char *)block;
+    config.session = config.name + strlen(config.name) + 1;
+    config.address = "the page's server";
+    config.spectates = spectates;
+    config.kind = FOLIOT_PEER_WATCHER;
+    config.fingerprint = (foliot_digest){1, 0}; // that no build has: it does not step
+    return foliot_client_create(&config, to_ns(now_ms), &client);
+}
+
+WEB_EXPORT(opened) void web_opened(void)
+{
+    (void)web_socket_opened();
+}
+
+WEB_EXPORT(closed) void web_closed(uint32_t reason)
+{
+    (void)web_socket_closed(reason);
+}
+
+// A message of the WebSocket, in the block. The first byte says how it was sent.
+WEB_EXPORT(received) int web_received(uint32_t length)
+{
+    if (length == 0 || length > BLOCK_BYTES || block[0] > 1)
+        return 0;
+    foliot_delivery delivery = block[0] ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
+    return web_socket_received(delivery, block + 1, length - 1);
+}
+
+// Returns the client's state.
+WEB_EXPORT(update) int web_update(double now_ms)
+{
+    if (!client)
+        return FOLIOT_CLIENT_CLOSED;
+    foliot_client_update(client, to_ns(now_ms));
+    return foliot_client_get_state(client);
+}
+
+WEB_EXPORT(leave) void web_leave(double now_ms)
+{
+    if (client)
+        foliot_client_leave(client, to_ns(now_ms));
+}
+
+WEB_EXPORT(set_input)
+void web_set_input(int32_t x, int32_t y, int32_t z, int32_t turn, uint32_t buttons)
+{
+    const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)x, (int8_t)y, (int8_t)z, (int8_t)turn};
+    if (client)
+        foliot_client_set_input(client, axes, (uint16_t)buttons);
+}
+
+// The block holds UTF-8 text.
+WEB_EXPORT(chat) int web_chat(uint32_t length)
+{
+    if (!client || length > FOLIOT_ORDER_BYTES_MAX)
+        return FOLIOT_STATUS_INVALID;
+    return foliot_client_order(client, FOLIOT_ORDER_CHAT, block, length, NULL);
+}
+
+static foliot_shape shape_of(uint32_t slot)
+{
+    foliot_shape shape = {.kind = FOLIOT_SHAPE_POINT};
+    if (!foliot_client_get_shape(client, slot, &shape))
+        shape.kind = FOLIOT_SHAPE_POINT;
+    return shape;
+}
+
+// The slot is looked for again when it holds another body: names are compared only then.
+static bool is_own(uint32_t slot, uint32_t flags, const char *name)
+{
+    const char *here =
+        flags & FOLIOT_BODY_PLAYER && name ? foliot_client_get_player_name(client, slot) : NULL;
+    return here && strcmp(here, name) == 0;
+}
+
+// Returns how many instances there are to draw, -1 before there is a picture.
+WEB_EXPORT(sample) int web_sample(double now_ms)
+{
+    foliot_sample sample;
+    own_position[3] = 0;
+    if (!client || foliot_client_sample(client, to_ns(now_ms), &sample) != FOLIOT_STATUS_OK ||
+        !web_instances_begin(sample.count))
+        return -1;
+    shown_tick = sample.render_tick;
+    uint32_t player = foliot_client_get_player(client);
+    const char *name = player == UINT32_MAX ? NULL : foliot_client_get_name(client, player);
+    own = FOLIOT_NO_BODY;
+    for (uint32_t i = 0; i < sample.count; i++) {
+        const foliot_body_state *state = &sample.bodies[i];
+        if (!(state->flags & FOLIOT_BODY_ALIVE))
+            continue;
+        web_body body = {.state = *state, .shape = shape_of(i), .slot = i};
+        body.tag = foliot_client_get_tag(client, i);
+        web_instances_add(&body);
+        if (own == FOLIOT_NO_BODY && is_own(i, state->flags, name)) {
+            own = i;
+            for (int k = 0; k < 3; k++)
+                own_position[k] = (float)state->position[k];
+            own_position[3] = 1;
+        }
+    }
+    return (int)web_instances_end();
+}
+
+WEB_EXPORT(own_position) const float *web_own_position(void)
+{
+    return own_position;
+}
+
+// -- what is said, as JSON
+
+static size_t answer_bytes;
+
+static foliot__json begin_answer(FILE **out)
+{
+    free(answer);
+    answer = NULL;
+    *out = open_memstream(&answer, &answer_bytes);
+    if (!*out)
+        abort();
+    return foliot__json_to(*out);
+}
+
+static const char *end_answer(FILE *out)
+{
+    fclose(out);
+    return answer;
+}
+
+static void write_vars(foliot__json *j)
+{
+    foliot__json_array(j, "vars");
+    for (uint32_t i = 0; i < foliot_client_get_var_count(client); i++) {
+        foliot_var var = foliot_client_get_var_at(client, i);
+        foliot__json_array(j, NULL);
+        foliot__json_text(j, NULL, var.key);
+        if (var.type == FOLIOT_VAR_INTEGER)
+            foliot__json_integer(j, NULL, var.integer);
+        else if (var.type == FOLIOT_VAR_NUMBER)
+            foliot__json_real(j, NULL, var.number);
+        else
+            foliot__json_text(j, NULL, var.text);
+        foliot__json_close(j);
+    }
+    foliot__json_close(j);
+}
+
+static void write_players(foliot__json *j)
+{
+    foliot__json_object(j, "players");
+    for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
+        const char *name = foliot_client_get_name(client, p);
+        char key[16];
+        snprintf(key, sizeof key, "%u", (unsigned)p);
+        if (name)
+            foliot__json_text(j, key, name);
+    }
+    foliot__json_close(j);
+}
+
+static void write_session(foliot__json *j)
+{
+    foliot_client_statistics s = foliot_client_get_statistics(client);
+    const foliot_scene *scene = foliot_client_get_scene(client);
+    foliot__json_text(j, "scene", foliot_client_get_scene_name(client));
+    uint32_t player = foliot_client_get_player(client);
+    foliot__json_integer(j, "player", player == UINT32_MAX ? -1 : (int64_t)player);
+    foliot__json_real(j, "pace_hz", foliot_client_get_pace_hz(client));
+    foliot__json_real(j, "tick", shown_tick);
+    foliot__json_real(j, "delay_ms", s.delay_ms);
+    foliot__json_real(j, "round_trip_ms", s.round_trip_ms);
+    foliot__json_real(j, "loss", s.loss);
+    foliot__json_count(j, "bytes", s.bytes_received);
+    foliot__json_count(j, "snapshots", s.snapshots_received);
+    foliot__json_integer(j, "own", own == FOLIOT_NO_BODY ? -1 : (int64_t)own);
+    if (scene)
+        foliot__json_count(j, "control", scene->players.control);
+    write_vars(j);
+    write_players(j);
+}
+
+// A text with a closing zero, valid until the next call that gives one.
+WEB_EXPORT(about) const char *web_about(void)
+{
+    FILE *out;
+    foliot__json j = begin_answer(&out);
+    foliot__json_object(&j, NULL);
+    foliot__json_integer(&j, "state", client ? (int)foliot_client_get_state(client) : -1);
+    foliot__json_text(&j, "reason", client ? foliot_client_get_reason(client) : "");
+    if (client && foliot_client_get_state(client) == FOLIOT_CLIENT_PLAYING)
+        write_session(&j);
+    foliot__json_close(&j);
+    return end_answer(out);
+}
+
+static void write_event(foliot__json *j, const foliot_client_event *e)
+{
+    foliot__json_object(j, NULL);
+    foliot__json_count(j, "kind", e->kind);
+    foliot__json_integer(j, "player", e->player == UINT32_MAX ? -1 : (int64_t)e->player);
+    if (e->kind != FOLIOT_CLIENT_MESSAGE)
+        foliot__json_text(j, "text", e->bytes ? (const char *)e->bytes : "");
+    if (e->kind == FOLIOT_CLIENT_CHAT && e->player != UINT32_MAX)
+        foliot__json_text(j, "from", foliot_client_get_name(client, e->player));
+    foliot__json_close(j);
+}
+
+static bool is_told(foliot_client_event_kind kind)
+{
+    return kind == FOLIOT_CLIENT_JOINED || kind == FOLIOT_CLIENT_LEFT ||
+           kind == FOLIOT_CLIENT_CHAT || kind == FOLIOT_CLIENT_ENDED ||
+           kind == FOLIOT_CLIENT_MESSAGE;
+}
+
+// The events since the last call: an array.
+WEB_EXPORT(events) const char *web_events(void)
+{
+    FILE *out;
+    foliot_client_event event;
+    foliot__json j = begin_answer(&out);
+    foliot__json_array(&j, NULL);
+    for (int i = 0; client && i < EVENTS_A_CALL && foliot_client_poll(client, &event);)
+        if (is_told(event.kind)) {
+            write_event(&j, &event);
+            i++;
+        }
+    foliot__json_close(&j);
+    return end_answer(out);
+}
