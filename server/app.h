@@ -11,6 +11,7 @@
 #include "foliot/transport.h"
 #include "front.h"
 #include "host.h"
+#include "life.h"
 #include "pool.h"
 
 typedef struct foliot__app {
@@ -32,6 +33,7 @@ typedef struct foliot__app {
     bool ending;       // the sessions ended by themselves, or were stopped
     bool over, rests;  // rests: the socket is not watched until the timer
     bool failed;       // a session, whose step did
+    foliot__life life;
 } foliot__app;
 
 // The functions that return int return an exit code, 0 on success, and print what is wrong.
@@ -47,13 +49,15 @@ bool foliot__app_lockstep(const foliot__hosted *h);
 
 // next.c
 // The session has ended; if its last command named a next scene, that is hosted in its place.
-void foliot__app_follow(foliot__app *a, const char *session);
+// False: the session stays ended.
+bool foliot__app_follow(foliot__app *a, const char *session);
 
 // loop.c
 uint64_t foliot__app_now_ns(void); // CLOCK_MONOTONIC
 int foliot__app_lacks(const char *what);
 int foliot__app_open_loop(foliot__app *a); // everything that it needs; the handles stay stopped
 int foliot__app_start_loop(foliot__app *a);
+void foliot__app_update(foliot__app *a);
 void foliot__app_run_loop(foliot__app *a); // until the last session has ended
 void foliot__app_start_step(void *app, void (*run)(void *job), void *job);
 

@@ -26,6 +26,7 @@ foliot__server_choices foliot__given = {.port = FOLIOT_PORT_DEFAULT,
 
 static const foliot__option host_options[] = {
     {"port", "PORT", FOLIOT__OPTION_COUNT, &foliot__given.port, 0, 65535,
+     &foliot__given.has_port,
      .help = "UDP port; 0 takes a free one"},
     {"bind", "ADDR", FOLIOT__OPTION_TEXT, &foliot__given.bind,
      .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
@@ -34,6 +35,13 @@ static const foliot__option host_options[] = {
     {"sign", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.sign,
      .help = "signs recordings with this secret key ('foliot-replay keys' makes one)"},
     {"no-record", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_record, .help = "records nothing"},
+    {"recordings", "DIR", FOLIOT__OPTION_TEXT, &foliot__given.recordings,
+     .help = "folder of recordings that --record does not name; --resume-all's, else the working "
+             "folder"},
+    {"recordings-max-bytes", "N", FOLIOT__OPTION_COUNT, &foliot__given.recordings_bytes, 1, 0,
+     .help = "all recordings in that folder; the oldest finished ones are deleted beyond that"},
+    {"on-recording", "COMMAND", FOLIOT__OPTION_TEXT, &foliot__given.on_recording,
+     .help = "runs by sh for each finished recording, one at a time; $1 is the file"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.integrator,
      .help = "instead of the scene's"},
     {"tick-hz", "HZ", FOLIOT__OPTION_REAL, &foliot__given.tick_hz, FOLIOT__PACE_HZ_MIN,
@@ -67,6 +75,9 @@ static const foliot__option host_options[] = {
      .help = "builds that compute otherwise only watch, though they ask with --force"},
     {"resume", "FILE", FOLIOT__OPTION_TEXTS, &foliot__given.resumes,
      .help = "goes on with a recording; no SCENE then"},
+    {"resume-all", "DIR", FOLIOT__OPTION_TEXT, &foliot__given.resume_all,
+     .help = "goes on with all unfinished recordings of a folder; sessions of their names are not "
+             "begun anew"},
     {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &foliot__given.sessions,
      .help = "one more session"},
     {"rules", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.rules,
@@ -77,6 +88,12 @@ static const foliot__option host_options[] = {
      .help = "a module (.so) with a simulation of its own; SCENE is its configuration then, or "
              "nothing"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &foliot__given.ticks, 1, 0, .help = "ends after N ticks"},
+    {"drain-seconds", "S", FOLIOT__OPTION_COUNT, &foliot__given.drain_seconds, 0, 86400,
+     .help = "after SIGTERM sessions may end by themselves for so long, and are then left "
+             "resumable; 0 (default): they end at once"},
+    {"life-cycle", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.life_cycle,
+     .help = "who is told that the server is ready, alive and draining: none, systemd or agones; "
+             "found from the environment unless said"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &foliot__given.impair,
      .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
     {"http", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.http,
@@ -212,6 +229,12 @@ int foliot__check_choices(const foliot__arguments *arguments)
     uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;
     if (foliot__given.simulation && scenes == 0 && foliot__given.resumes.count == 0)
         scenes = 1; // of no configuration
+    if (foliot__given.life_cycle && strcmp(foliot__given.life_cycle, "none") != 0 &&
+        strcmp(foliot__given.life_cycle, "systemd") != 0 &&
+        strcmp(foliot__given.life_cycle, "agones") != 0)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--life-cycle is none, systemd or agones, not '%s'",
+                                     foliot__given.life_cycle);
     if (foliot__given.resumes.count > 0 && arguments->operand_count > 0)
         return foliot__options_wrong(
             &foliot__server_program, arguments,
@@ -224,7 +247,7 @@ int foliot__check_choices(const foliot__arguments *arguments)
                 return foliot__options_wrong(&foliot__server_program, arguments,
                                              "--resume %s is given twice",
                                              foliot__given.resumes.items[i]);
-    if (foliot__given.resumes.count == 0 && scenes == 0)
+    if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all)
         return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
     if (foliot__given.record && foliot__given.no_record)
         return foliot__options_wrong(&foliot__server_program, arguments,
@@ -232,7 +255,7 @@ int foliot__check_choices(const foliot__arguments *arguments)
     if (foliot__given.record && (scenes > 1 || foliot__given.resumes.count > 0))
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--record names one file for one new session");
-    if (scenes == 0 &&
+    if (scenes == 0 && !foliot__given.resume_all &&
         (foliot__given.integrator || (foliot__given.tick_hz > 0 && !foliot__given.simulation) ||
          foliot__given.no_record))
         return foliot__options_wrong(

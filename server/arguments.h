@@ -11,6 +11,9 @@
 typedef struct foliot__server_choices {
     uint64_t port, ticks, threads;
     const char *http, *admin_token;
+    const char *recordings, *resume_all, *on_recording, *life_cycle;
+    bool has_port;
+    uint64_t recordings_bytes, drain_seconds;
     const char *bind, *record, *sign, *integrator, *mode, *impair, *log_format, *rules, *simulation;
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;

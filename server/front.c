@@ -21,7 +21,7 @@ static void copy_figures(foliot__app *a)
     static foliot__metrics copy;
     copy.duration = f->duration;
     copy.sessions = 0;
-    copy.draining = a->ending;
+    copy.draining = a->ending || a->life.drains_until_ns;
     foliot__metrics_copy(&copy, a->server, a->transport, foliot__app_now_ns());
     copy.sessions = foliot_server_get_done(a->server) ? 0 : a->hosted_count;
     uv_mutex_lock(&f->mutex);

@@ -20,6 +20,7 @@
 #include "foliot/replay.h"
 #include "foliot/scene_reader.h"
 #include "log.h"
+#include "recordings.h"
 #include "scene/assembly.h"
 
 static int complain(int code, const char *what, const char *why)
@@ -34,10 +35,12 @@ static void take_name(foliot__hosted *hosted, const char *name)
     foliot__text_clean(hosted->name, sizeof hosted->name, name);
 }
 
-// NAME-DATE.foliot, in the working folder; "-2" and so on if that is there already.
-static void name_recording(foliot__hosted *hosted)
+// NAME-DATE.foliot in the folder; "-2" and so on if that is there already. False: too long.
+static bool name_recording(foliot__hosted *hosted, const char *folder)
 {
-    char name[FOLIOT_NAME_BYTES], date[32];
+    char name[FOLIOT_NAME_BYTES], date[32], *file = hosted->recording_file;
+    const size_t bytes = sizeof hosted->recording_file;
+    const char *gap = folder ? "/" : "";
     time_t now = time(NULL);
     struct tm tm;
     snprintf(name, sizeof name, "%s", hosted->name);
@@ -46,10 +49,11 @@ static void name_recording(foliot__hosted *hosted)
             *c = '-';
     localtime_r(&now, &tm);
     strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm);
-    snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s-%s.foliot", name, date);
-    for (int i = 2; access(hosted->recording_file, F_OK) == 0 && i < 1000; i++)
-        snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s-%s-%d.foliot", name,
-                 date, i);
+    folder = folder ? folder : "";
+    int length = snprintf(file, bytes, "%s%s%s-%s.foliot", folder, gap, name, date);
+    for (int i = 2; access(file, F_OK) == 0 && i < 1000; i++)
+        length = snprintf(file, bytes, "%s%s%s-%s-%d.foliot", folder, gap, name, date, i);
+    return length >= 0 && (size_t)length < bytes;
 }
 
 // Ticks in a real second. Where time is in seconds a tick is as long as the time until the next;
@@ -152,8 +156,8 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
         return complain(FOLIOT__EXIT_USAGE, "--record", "the file's name has more than 511 bytes");
     if (options->record)
         snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", options->record);
-    else
-        name_recording(hosted);
+    else if (!name_recording(hosted, options->folder))
+        return complain(FOLIOT__EXIT_USAGE, "--recordings", "the folder's name is too long");
     int code = keep_unfinished(hosted->recording_file);
     if (code)
         return code;
@@ -324,9 +328,29 @@ static void compact_recording(const foliot__hosted *hosted)
     foliot__log_warning("not-compacted", hosted->name, why, status);
 }
 
+// All ticks are in the file, and it has no end.
+static int suspend_recording(const foliot__hosted *hosted)
+{
+    (void)!foliot_recording_flush(hosted->recording);
+    foliot_status status = foliot_recording_wait(hosted->recording, true);
+    foliot_recording_state state = foliot_recording_get_state(hosted->recording);
+    foliot_recording_abandon(hosted->recording);
+    printf("recording %s: ticks %llu to %llu", hosted->recording_file,
+           (unsigned long long)state.first_tick, (unsigned long long)state.written_tick);
+    if (status == FOLIOT_STATUS_OK)
+        printf("; go on with it: foliot-server --resume %s\n", hosted->recording_file);
+    else
+        printf("; it stopped early (%s), %llu ticks are not in it\n",
+               state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
+               (unsigned long long)state.ticks_lost);
+    return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
+}
+
 static int close_recording(const foliot__hosted *hosted)
 {
     foliot_recording_state state;
+    if (hosted->suspended)
+        return suspend_recording(hosted);
     if (foliot_recording_end(hosted->recording) == FOLIOT_STATUS_OK)
         compact_recording(hosted);
     foliot_status status = foliot_recording_close(hosted->recording, &state);
@@ -338,6 +362,8 @@ static int close_recording(const foliot__hosted *hosted)
         printf("; it stopped early (%s), %llu ticks are not in it\n",
                state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
                (unsigned long long)state.ticks_lost);
+    if (status == FOLIOT_STATUS_OK)
+        foliot__recordings_finished(hosted->recording_file);
     return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
 }
 
@@ -348,15 +374,21 @@ int foliot__hosted_end_recording(foliot__hosted *hosted)
     return code;
 }
 
-int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
+void foliot__hosted_end_all(foliot__hosted *hosted, uint32_t count)
 {
-    int code = 0;
     for (uint32_t i = 0; i < count; i++) // their threads write at the same time
         if (hosted[i].recording)
             (void)!foliot_recording_flush(hosted[i].recording);
     for (uint32_t i = 0; i < count; i++)
         if (hosted[i].recording)
-            (void)!foliot_recording_end(hosted[i].recording);
+            (void)!(hosted[i].suspended ? foliot_recording_wait(hosted[i].recording, true)
+                                        : foliot_recording_end(hosted[i].recording));
+}
+
+int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
+{
+    int code = 0;
+    foliot__hosted_end_all(hosted, count);
     for (uint32_t i = 0; i < count; i++) {
         int closed = hosted[i].recording ? close_recording(&hosted[i]) : 0;
         code = code ? code : closed;

@@ -25,6 +25,8 @@ typedef struct foliot__hosted {
     double pace_hz;
     bool resumed;
     bool lockstep;     // resumed, and hosted so before
+    bool suspended;    // its recording is left without an end, to be resumed
+    bool ended;        // by itself: a drain does not suspend it
     uint64_t begun_ns; // since it is hosted
     uint32_t hurried;  // scenes in a row that ended early (next.c)
     // simulation.c, of a simulation that is no world
@@ -45,6 +47,8 @@ typedef struct foliot__hosted {
 typedef struct foliot__host_options {
     const char *record; // NULL: a name of its own
     bool no_record;
+    // For recordings without a name of their own; NULL: the working folder.
+    const char *folder;
     const char *integrator;      // NULL: the scene's
     double tick_hz;              // 0: the scene's
     const char *rules;           // file; NULL: none
@@ -78,6 +82,9 @@ int foliot__hosted_resume_rules(foliot__hosted *hosted, const foliot_replay_summ
 const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *hosted);
 void foliot__hosted_destroy_rules(foliot__hosted *hosted);
 int foliot__hosted_end_recording(foliot__hosted *hosted); // as below, for one that goes on
+// Ends all recordings, or makes those durable that are suspended, once no tick follows. They stay
+// open.
+void foliot__hosted_end_all(foliot__hosted *hosted, uint32_t count);
 // Closes the recordings and prints their tick ranges to stdout. All are ended before the first is
 // compacted: what ends the process meanwhile costs no recording its end. Returns an exit code.
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count);

@@ -83,8 +83,11 @@ static void log_events(foliot__app *a)
     while (foliot_server_poll(a->server, &event)) {
         foliot__log_event(&event);
         a->failed = a->failed || event.kind == FOLIOT_SERVER_STEP_FAILED;
+        bool ended = event.kind == FOLIOT_SERVER_ENDED || event.kind == FOLIOT_SERVER_STEP_FAILED;
         if (event.kind == FOLIOT_SERVER_GAME_ENDED)
-            foliot__app_follow(a, event.session);
+            ended = !foliot__app_follow(a, event.session);
+        if (ended)
+            foliot__life_session_ended(a, event.session);
     }
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
@@ -97,6 +100,7 @@ static void close_loop(foliot__app *a)
     if (a->over)
         return;
     a->over = true;
+    foliot__life_stop(a);
     uv_poll_stop(&a->network);
     uv_poll_stop(&a->timer);
     uv_close((uv_handle_t *)&a->network, NULL);
@@ -106,12 +110,13 @@ static void close_loop(foliot__app *a)
     foliot__front_close(a);
 }
 
-static void update(foliot__app *a)
+void foliot__app_update(foliot__app *a)
 {
     if (a->over)
         return;
     foliot_server_update(a->server, foliot__app_now_ns());
     log_events(a);
+    foliot__life_update(a);
     if (foliot_server_get_done(a->server)) {
         if (!a->ending) { // all sessions ended by themselves: notify the peers first
             a->ending = true;
@@ -134,7 +139,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     if (poll == &a->timer && read(a->timer_fd, &expirations, sizeof expirations) < 0 &&
         errno != EAGAIN)
         return;
-    update(a);
+    foliot__app_update(a);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -148,10 +153,12 @@ static void on_signal(uv_signal_t *signal, int number)
         foliot__log_flush();
         _exit(128 + number);
     }
+    if (number == SIGTERM && foliot__life_drain(a))
+        return;
     foliot__log_note("stopping; once more to stop at once");
     a->ending = true;
     foliot_server_stop(a->server, "the host has stopped the session", foliot__app_now_ns());
-    update(a);
+    foliot__app_update(a);
 }
 
 // Steps run on libuv's workers, so that the network is served in the meantime.
@@ -179,7 +186,7 @@ static void job_done(uv_work_t *work, int status)
     (void)status;
     foliot__front_step(a, job->took_ns);
     free(job);
-    update(a);
+    foliot__app_update(a);
 }
 
 void foliot__app_start_step(void *user, void (*run)(void *job), void *job_of_server)
@@ -262,7 +269,7 @@ int foliot__app_start_loop(foliot__app *a)
         wrong = uv_signal_start(&a->terminate, on_signal, SIGTERM);
     if (wrong)
         fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
-    return wrong ? FOLIOT__EXIT_AGAIN : 0;
+    return wrong ? FOLIOT__EXIT_AGAIN : foliot__life_start(a);
 }
 
 void foliot__app_run_loop(foliot__app *a)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "log.h"
+#include "recordings.h"
 
 // libuv ends the process where it gets no descriptor for its signals, so they are looked for first.
 #define LOOP_DESCRIPTORS 11
@@ -87,18 +88,26 @@ static void print_counters(const foliot__app *a)
 static int host(const foliot__arguments *arguments)
 {
     static foliot__app a;
-    int code = foliot__check_choices(arguments);
+    int code = foliot__recordings_open(foliot__given.on_recording);
+    if (code == 0)
+        code = foliot__check_choices(arguments);
     if (code)
         return code;
-    foliot__host_options options = {foliot__given.record,     foliot__given.no_record,
-                                    foliot__given.integrator, foliot__given.tick_hz,
-                                    foliot__given.rules,      foliot__given.allow_modules,
-                                    foliot__given.simulation, NULL};
+    foliot__host_options options = {.record = foliot__given.record,
+                                    .no_record = foliot__given.no_record,
+                                    .folder = foliot__given.recordings ? foliot__given.recordings
+                                                                       : foliot__given.resume_all,
+                                    .integrator = foliot__given.integrator,
+                                    .tick_hz = foliot__given.tick_hz,
+                                    .rules = foliot__given.rules,
+                                    .allows_modules = foliot__given.allow_modules,
+                                    .simulation = foliot__given.simulation};
     code = foliot__app_read_signer(&a);
-    if (code)
-        return code;
     options.signer = a.signer;
-    code = foliot__app_open_sessions(&a, arguments, &options);
+    if (code == 0)
+        code = foliot__life_open(&a);
+    if (code == 0)
+        code = foliot__app_open_sessions(&a, arguments, &options);
     if (code == 0 && !foliot__descriptors_left(LOOP_DESCRIPTORS + a.hosted_count))
         code = foliot__app_lacks("as many open files as it needs");
     if (code == 0)
@@ -128,6 +137,7 @@ static int host(const foliot__arguments *arguments)
     foliot_signer_destroy(a.signer);
     foliot_transport_destroy(a.transport);
     foliot__pool_destroy(a.pool);
+    foliot__life_close(&a);
     foliot__log_stop();
     return foliot__stdout_done("foliot-server", code);
 }

@@ -45,6 +45,8 @@ static int host_scene(foliot__app *a, foliot__hosted *h, const char *file)
 {
     char name[FOLIOT_NAME_BYTES];
     foliot__host_options options = {.no_record = foliot__given.no_record,
+                                    .folder = foliot__given.recordings ? foliot__given.recordings
+                                                                       : foliot__given.resume_all,
                                     .allows_modules = foliot__given.allow_modules,
                                     .signer = a->signer};
     snprintf(name, sizeof name, "%s", h->name);
@@ -67,32 +69,34 @@ static void give_up(foliot__hosted *h, const foliot__hosted *before, const char 
     *h = *before;
 }
 
-void foliot__app_follow(foliot__app *a, const char *session)
+bool foliot__app_follow(foliot__app *a, const char *session)
 {
     const char *next = "";
     char file[640], note[800];
     foliot__hosted *h = hosted_of(a, session);
     if (!h || a->interrupts > 0 || !foliot_server_get_next(a->server, session, &next) || !*next)
-        return;
+        return false;
+    if (foliot_server_release_recording(a->server, session) != FOLIOT_STATUS_OK)
+        return false;
     a->failed |= foliot__hosted_end_recording(h) != 0;
     foliot__hosted before = *h;
     if (!find_scene(h, next, file, sizeof file)) {
         foliot__log_note("the next scene is no name of a file beside this one");
-        return;
+        return false;
     }
     if (hurries(h)) {
         snprintf(note, sizeof note,
                  "%s: %u scenes in a row ended within %u s: the next one, %s, is not hosted",
                  h->name, h->hurried, (unsigned)(EARLY_NS / 1000000000u), file);
         foliot__log_note(note);
-        return;
+        return false;
     }
     uint32_t hurried = h->hurried;
     *h = (foliot__hosted){0};
     memcpy(h->name, before.name, sizeof h->name);
     if (host_scene(a, h, file) != 0) {
         give_up(h, &before, file);
-        return;
+        return false;
     }
     h->begun_ns = foliot__app_now_ns();
     h->hurried = hurried;
@@ -100,4 +104,5 @@ void foliot__app_follow(foliot__app *a, const char *session)
     foliot__log_note(note);
     foliot__hosted_destroy_rules(&before);
     foliot_scene_destroy(before.scene);
+    return true;
 }

@@ -1,13 +1,88 @@
 // SPDX-License-Identifier: MIT
 // start.c: opens the sessions, the transport and the server that the command line asks for.
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app.h"
 #include "arguments.h"
 #include "base/exit_code.h"
+#include "recordings.h"
 
 #define PEERS_EXTRA 16 // connections beyond players and spectators: those who are refused
+
+// A session of that name goes on already.
+static bool goes_on(const foliot__app *a, const foliot__hosted *h)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (&a->hosted[i] != h && a->hosted[i].resumed && strcmp(a->hosted[i].name, h->name) == 0)
+            return true;
+    return false;
+}
+
+// What was opened last is not hosted.
+static void leave_out(foliot__app *a, foliot__hosted *h)
+{
+    foliot_world_destroy(h->world);
+    if (h->recording)
+        foliot_recording_abandon(h->recording);
+    foliot__hosted_destroy_rules(h);
+    foliot__hosted_destroy_simulation(h);
+    foliot_scene_destroy(h->scene);
+    memset(h, 0, sizeof *h);
+    a->hosted_count--;
+}
+
+// One that cannot be resumed stays as it is, and keeps no other from going on.
+static void resume_found(foliot__app *a, const char *file, const foliot__host_options *options)
+{
+    foliot__hosted *h = &a->hosted[a->hosted_count++];
+    if (foliot__hosted_resume(h, file, options) != 0) {
+        fprintf(stderr, "foliot-server: --resume-all: %s is left as it is\n", file);
+        leave_out(a, h);
+    } else if (goes_on(a, h)) {
+        fprintf(stderr,
+                "foliot-server: --resume-all: %s is left as it is: a newer recording of the "
+                "session '%s' goes on\n",
+                file, h->name);
+        leave_out(a, h);
+    }
+}
+
+static int resume_all(foliot__app *a, const foliot__host_options *options)
+{
+    uint32_t count;
+    char **files = foliot__recordings_unfinished(foliot__given.resume_all, &count);
+    if (!files) {
+        fprintf(stderr, "foliot-server: --resume-all %s: %s\n", foliot__given.resume_all,
+                strerror(errno));
+        return FOLIOT__EXIT_ERROR;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (a->hosted_count < FOLIOT_SESSIONS_MAX)
+            resume_found(a, files[i], options);
+        else
+            fprintf(stderr, "foliot-server: --resume-all: %s is left as it is: at most %d sessions\n",
+                    files[i], FOLIOT_SESSIONS_MAX);
+        free(files[i]);
+    }
+    free(files);
+    return 0;
+}
+
+// Where all sessions of a folder go on, those that are named begin only if they were not among
+// them.
+static void begin_or_leave(foliot__app *a, foliot__hosted *h)
+{
+    char note[FOLIOT_NAME_BYTES + 80];
+    if (!foliot__given.resume_all || !goes_on(a, h))
+        return;
+    snprintf(note, sizeof note, "foliot-server: the session '%s' goes on; it is not begun anew",
+             h->name);
+    fprintf(stderr, "%s\n", note);
+    leave_out(a, h);
+}
 
 static int open_listed(foliot__app *a, const foliot__arguments *arguments,
                        const foliot__host_options *options)
@@ -20,11 +95,16 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
         code = foliot__hosted_resume(&a->hosted[a->hosted_count++], foliot__given.resumes.items[i],
                                      options);
     }
+    if (code == 0 && foliot__given.resume_all)
+        code = resume_all(a, options);
     bool alone = options->simulation && a->hosted_count == 0 && foliot__given.sessions.count == 0;
-    if (code == 0 && (arguments->operand_count == 1 || alone))
-        code =
-            foliot__hosted_open(&a->hosted[a->hosted_count++], NULL,
-                                arguments->operand_count ? arguments->operands[0] : NULL, options);
+    if (code == 0 && (arguments->operand_count == 1 || alone)) {
+        foliot__hosted *h = &a->hosted[a->hosted_count++];
+        code = foliot__hosted_open(
+            h, NULL, arguments->operand_count ? arguments->operands[0] : NULL, options);
+        if (code == 0)
+            begin_or_leave(a, h);
+    }
     for (uint32_t i = 0; code == 0 && i < foliot__given.sessions.count; i++) {
         char name[FOLIOT_NAME_BYTES];
         const char *file = foliot__session_name(arguments, foliot__given.sessions.items[i], name);
@@ -33,7 +113,15 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
             return foliot__options_wrong(&foliot__server_program, arguments, "at most %d sessions",
                                          FOLIOT_SESSIONS_MAX);
-        code = foliot__hosted_open(&a->hosted[a->hosted_count++], name, file, options);
+        foliot__hosted *h = &a->hosted[a->hosted_count++];
+        code = foliot__hosted_open(h, name, file, options);
+        if (code == 0)
+            begin_or_leave(a, h);
+    }
+    if (code == 0 && a->hosted_count == 0) {
+        fprintf(stderr, "foliot-server: --resume-all %s: no recording there is unfinished\n",
+                foliot__given.resume_all);
+        return FOLIOT__EXIT_ERROR;
     }
     return code;
 }

@@ -135,10 +135,18 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns);
 // When to call foliot_server_update at the latest.
 uint64_t foliot_server_get_wake_ns(const foliot_server *server);
 // Ends all sessions and reports the reason to every peer. The host goes on updating until
-// foliot_server_get_done.
+// foliot_server_get_done. `why` NULL: they are told nothing and only disconnected; clients that
+// reconnect then look for the server that resumes their session.
 void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns);
 // Whether all sessions have ended and no step is running.
 bool foliot_server_get_done(const foliot_server *server);
+// How long ago the oldest of the steps began that are not taken in yet; 0: no step is running. For
+// watchdogs, and for a host that is about to end recordings.
+uint64_t foliot_server_get_step_age_ns(const foliot_server *server, uint64_t now_ns);
+// The session's recording is the host's again, and the session goes on without.
+// FOLIOT_STATUS_NOT_FOUND: no such session; FOLIOT_STATUS_AGAIN: a step of it is running.
+FOLIOT_MUST_CHECK foliot_status foliot_server_release_recording(foliot_server *server,
+                                                                const char *session);
 
 // Gives the session a command for the next tick that is closed; it acts behind all that were given
 // before, and before those of the rules. Copied; its source is HOST or ADMIN. *sequence (may be

@@ -75,6 +75,8 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
     else if (!session)
         refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here",
                hello->session);
+    else if (server->silent && !session->ended)
+        foliot__peer_end(peer, (foliot__departure){0});
     else if (server->stopping || session->ended)
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
     else

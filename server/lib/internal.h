@@ -189,6 +189,7 @@ struct foliot__session {
     uint64_t first_tick, last_tick; // last: UINT64_MAX without end
     uint64_t base_ns;               // when the first tick began
     uint64_t tick;                  // the next to close
+    uint64_t step_began_ns;         // of the step that is running
     uint32_t snapshot_every;        // ticks
     uint32_t delay_ticks;           // that spectators are behind
     foliot_snapshot_format format;
@@ -254,6 +255,7 @@ struct foliot_server {
     uint64_t arrived_ns;  // the packet that is being taken
     foliot_digest fingerprint, fingerprint_base;
     bool stopping;
+    bool silent; // it stops, and says nothing: whoever comes is to come again
     uint64_t stopped_ns;
     char why[FOLIOT__SENTENCE_BYTES];
     foliot__address addresses[FOLIOT__ADDRESSES];

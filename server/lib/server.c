@@ -373,12 +373,15 @@ void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
     if (server->stopping)
         return;
     server->stopping = true;
+    server->silent = !why;
     server->now_ns = server->stopped_ns = now_ns;
-    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why);
+    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why ? why : "");
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
-        if (foliot__peer_is_here(peer))
+        if (foliot__peer_is_here(peer) && why)
             foliot__peer_dismiss(server, peer, &m);
+        else if (foliot__peer_is_here(peer))
+            foliot__peer_end(peer, (foliot__departure){0});
     }
     reap_peers(server);
     foliot_transport_flush(server->config.transport, now_ns);
@@ -393,6 +396,18 @@ bool foliot_server_get_done(const foliot_server *server)
         return true;
     return server->stopping && !any_running(server) &&
            server->now_ns - server->stopped_ns >= STOP_NS;
+}
+
+uint64_t foliot_server_get_step_age_ns(const foliot_server *server, uint64_t now_ns)
+{
+    uint64_t oldest = 0;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const foliot__session *s = server->sessions[i];
+        uint64_t age = s->running && now_ns > s->step_began_ns ? now_ns - s->step_began_ns : 1;
+        if (s->running && age > oldest)
+            oldest = age;
+    }
+    return oldest;
 }
 
 const foliot_server_counters *foliot_server_get_counters(const foliot_server *server)

@@ -140,3 +140,20 @@ foliot__session *foliot__session_find(const foliot_server *server, const char *n
             return server->sessions[i];
     return NULL;
 }
+
+foliot_status foliot_server_release_recording(foliot_server *server, const char *name)
+{
+    foliot__session *session = NULL;
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (strcmp(server->sessions[i]->name, name) == 0)
+            session = server->sessions[i];
+    if (!session)
+        return FOLIOT_STATUS_NOT_FOUND;
+    if (session->running)
+        return FOLIOT_STATUS_AGAIN;
+    session->recording = NULL;
+    session->recorded = FOLIOT_STATUS_OK;
+    session->notes_tokens = false;
+    session->game.said.length = 0;
+    return FOLIOT_STATUS_OK;
+}

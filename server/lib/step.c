@@ -254,6 +254,7 @@ static void start_step(foliot__session *s)
     if (s->lockstep)
         foliot__lockstep_closed(s);
     s->running = true;
+    s->step_began_ns = server->now_ns;
     s->step_snapshot = foliot__session_is_watched(s) && (s->tick + 1) % s->snapshot_every == 0;
     atomic_store_explicit(&s->finished, false, memory_order_relaxed);
     if (server->config.start)

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// life.c: see life.h. A drain ends sessions in two ways: by themselves, or, when its time is over
+// or nobody plays any more, with their last tick in a recording that has no end, so that
+// --resume-all goes on with it.
+#include "life.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "arguments.h"
+#include "base/exit_code.h"
+#include "log.h"
+#include "recordings.h"
+
+#define NS_PER_S 1000000000u
+#define LOOK_MS 100u
+#define COMMANDS_MS 30000u // that the end waits for the commands of --on-recording
+#define TRIM_EVERY_NS (60ull * NS_PER_S) // recordings grow while they are written
+
+static const foliot__life_kind *const kinds[] = {&foliot__life_agones, &foliot__life_systemd};
+
+// -- recordings
+
+static const char *folder(void)
+{
+    return foliot__given.recordings   ? foliot__given.recordings
+           : foliot__given.resume_all ? foliot__given.resume_all
+                                      : ".";
+}
+
+typedef struct trimming {
+    uv_work_t work;
+    foliot__recordings_kept kept;
+} trimming;
+
+static void note_trimmed(const foliot__recordings_kept *kept)
+{
+    char note[256];
+    if (kept->error)
+        snprintf(note, sizeof note, "--recordings-max-bytes: %s: %s", folder(),
+                 strerror(kept->error));
+    else if (kept->deleted)
+        snprintf(note, sizeof note, "%u old recordings were deleted; %llu bytes remain",
+                 kept->deleted, (unsigned long long)kept->bytes);
+    else
+        return;
+    foliot__log_note(note);
+}
+
+static void trim(uv_work_t *work)
+{
+    trimming *t = work->data;
+    t->kept = foliot__recordings_trim(folder(), foliot__given.recordings_bytes);
+}
+
+static void trimmed(uv_work_t *work, int status)
+{
+    trimming *t = work->data;
+    (void)status;
+    note_trimmed(&t->kept);
+    free(t);
+}
+
+static void trim_soon(foliot__app *a)
+{
+    trimming *t = foliot__given.recordings_bytes ? calloc(1, sizeof *t) : NULL;
+    if (!t)
+        return;
+    t->work.data = t;
+    if (uv_queue_work(&a->loop, &t->work, trim, trimmed) != 0)
+        free(t);
+}
+
+// The recording of a session that has ended, while others go on.
+typedef struct closing {
+    uv_work_t work;
+    foliot__app *app;
+    foliot__hosted hosted; // of which the name and the recording are meant
+} closing;
+
+static void end_recording(uv_work_t *work)
+{
+    closing *c = work->data;
+    if (foliot_recording_end(c->hosted.recording) == FOLIOT_STATUS_OK)
+        (void)!foliot_recording_compact(c->hosted.recording); // logged by the loop's thread
+}
+
+static void recording_ended(uv_work_t *work, int status)
+{
+    closing *c = work->data;
+    (void)status;
+    c->app->failed |= foliot__hosted_end_recording(&c->hosted) != 0;
+    fflush(stdout);
+    if (!c->app->over)
+        trim_soon(c->app);
+    free(c);
+}
+
+static void close_recording(foliot__app *a, foliot__hosted *h)
+{
+    if (!h->recording || foliot_server_release_recording(a->server, h->name) != FOLIOT_STATUS_OK)
+        return; // it is closed at the end
+    closing *c = calloc(1, sizeof *c);
+    if (!c)
+        return;
+    c->app = a;
+    c->hosted.recording = h->recording;
+    memcpy(c->hosted.name, h->name, sizeof h->name);
+    memcpy(c->hosted.recording_file, h->recording_file, sizeof h->recording_file);
+    c->work.data = c;
+    if (uv_queue_work(&a->loop, &c->work, end_recording, recording_ended) == 0)
+        h->recording = NULL;
+    else
+        free(c);
+}
+
+void foliot__life_session_ended(foliot__app *a, const char *session)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (strcmp(a->hosted[i].name, session) == 0) {
+            a->hosted[i].ended = true;
+            close_recording(a, &a->hosted[i]);
+        }
+    if (a->life.kind && a->life.kind->session_ended)
+        a->life.kind->session_ended(session);
+}
+
+// -- draining
+
+bool foliot__life_drain(foliot__app *a)
+{
+    char note[160];
+    uint64_t seconds = foliot__given.drain_seconds;
+    if (a->ending)
+        return false;
+    if (a->life.kind && a->life.kind->draining)
+        a->life.kind->draining(seconds);
+    if (seconds == 0)
+        return false;
+    a->life.drains_until_ns = foliot__app_now_ns() + seconds * NS_PER_S;
+    snprintf(note, sizeof note,
+             "draining: sessions may end by themselves within %llu s, and are then left resumable; "
+             "once more to stop at once",
+             (unsigned long long)seconds);
+    foliot__log_note(note);
+    return true;
+}
+
+// Of sessions that have not ended. Nobody waits for a world without players.
+static bool anybody_plays(const foliot__app *a)
+{
+    foliot_server_presence presence = foliot_server_get_presence(a->server);
+    return presence.players > presence.absent;
+}
+
+static void suspend(foliot__app *a)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        a->hosted[i].suspended = a->hosted[i].recording && !a->hosted[i].ended;
+    foliot__log_note("drained: the recordings of the sessions that run are left to be resumed");
+    a->ending = a->life.suspends = true;
+    foliot_server_stop(a->server, NULL, foliot__app_now_ns());
+}
+
+// Recordings end as soon as no tick follows, not when all peers have said goodbye.
+static void end_recordings(foliot__app *a)
+{
+    if (!a->ending || a->life.ended || foliot_server_get_step_age_ns(a->server, foliot__app_now_ns()))
+        return;
+    a->life.ended = true;
+    foliot__hosted_end_all(a->hosted, a->hosted_count);
+}
+
+void foliot__life_update(foliot__app *a)
+{
+    uint64_t now = foliot__app_now_ns();
+    if (a->life.drains_until_ns && !a->ending &&
+        (now >= a->life.drains_until_ns || !anybody_plays(a)))
+        suspend(a);
+    end_recordings(a);
+}
+
+// -- the backend
+
+static const foliot__life_kind *find_kind(void)
+{
+    const char *name = foliot__given.life_cycle;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (name ? strcmp(name, kinds[i]->name) == 0 : (kinds[i]->present && kinds[i]->present()))
+            return kinds[i];
+    return NULL;
+}
+
+int foliot__life_open(foliot__app *a)
+{
+    a->life.kind = find_kind();
+    return a->life.kind && a->life.kind->open
+               ? a->life.kind->open(foliot__given.has_port, &foliot__given.port)
+               : 0;
+}
+
+// A step that does not end makes the server dead to its supervisor, though the loop runs.
+static void tell_alive(foliot__app *a, uint64_t now)
+{
+    foliot__life *life = &a->life;
+    char status[128];
+    if (!life->interval_ns || now - life->told_ns < life->interval_ns)
+        return;
+    bool stuck = foliot_server_get_step_age_ns(a->server, now) > 2 * life->interval_ns;
+    if (stuck && !life->stuck)
+        foliot__log_note("a step does not end: the supervisor is not told any more that this "
+                         "server is alive");
+    life->stuck = stuck;
+    if (stuck)
+        return;
+    life->told_ns = now;
+    foliot_server_presence presence = foliot_server_get_presence(a->server);
+    snprintf(status, sizeof status, "%s%u sessions, %u players",
+             life->drains_until_ns ? "draining: " : "", a->hosted_count,
+             presence.players - presence.absent);
+    life->kind->alive(status);
+}
+
+static void look(uv_timer_t *timer)
+{
+    foliot__app *a = timer->data;
+    uint64_t now = foliot__app_now_ns();
+    tell_alive(a, now);
+    if (now - a->life.trimmed_ns >= TRIM_EVERY_NS) {
+        a->life.trimmed_ns = now;
+        trim_soon(a);
+    }
+    if (a->life.drains_until_ns)
+        foliot__app_update(a); // where no tick is due for long
+}
+
+int foliot__life_start(foliot__app *a)
+{
+    foliot__life *life = &a->life;
+    if (uv_timer_init(&a->loop, &life->timer) != 0)
+        return foliot__app_lacks("an event loop");
+    life->timed = true;
+    life->timer.data = a;
+    life->trimmed_ns = foliot__app_now_ns();
+    trim_soon(a);
+    if (uv_timer_start(&life->timer, look, LOOK_MS, LOOK_MS) != 0)
+        return foliot__app_lacks("an event loop");
+    if (life->kind)
+        life->kind->ready(a->hosted_count);
+    if (life->kind && life->kind->get_interval_ns)
+        life->interval_ns = life->kind->get_interval_ns();
+    return 0;
+}
+
+void foliot__life_stop(foliot__app *a)
+{
+    if (!a->life.timed)
+        return;
+    a->life.timed = false;
+    uv_timer_stop(&a->life.timer);
+    uv_close((uv_handle_t *)&a->life.timer, NULL);
+}
+
+void foliot__life_close(foliot__app *a)
+{
+    if (foliot__given.recordings_bytes) {
+        foliot__recordings_kept kept =
+            foliot__recordings_trim(folder(), foliot__given.recordings_bytes);
+        note_trimmed(&kept);
+    }
+    foliot__recordings_close(COMMANDS_MS);
+    if (a->life.kind && a->life.kind->close)
+        a->life.kind->close();
+}

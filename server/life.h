@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// life.h: the life of the process as whoever started it sees it: ready, alive, draining, gone.
+// Backends: none, systemd (sd_notify), agones (its SDK server). life.c drains; nothing here waits
+// on the loop's thread.
+#ifndef FOLIOT_SERVER_LIFE_H
+#define FOLIOT_SERVER_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+struct foliot__app;
+
+// Called on the loop's thread; any may be NULL.
+typedef struct foliot__life_kind {
+    const char *name;
+    bool (*present)(void); // whether the environment names it
+    // Before the transport is open. Returns an exit code, after a sentence; may set --port's value.
+    int (*open)(bool port_is_given, uint64_t *port);
+    void (*ready)(uint32_t sessions);
+    // How often `alive` is to be called, and how long a step may take until it is not; 0: never.
+    uint64_t (*get_interval_ns)(void);
+    void (*alive)(const char *status); // the loop runs, and no step is stuck
+    void (*draining)(uint64_t seconds);
+    void (*session_ended)(const char *session);
+    void (*close)(void); // waits a second at most
+} foliot__life_kind;
+
+extern const foliot__life_kind foliot__life_systemd, foliot__life_agones;
+
+typedef struct foliot__life {
+    const foliot__life_kind *kind; // NULL: none
+    uv_timer_t timer;
+    uint64_t interval_ns, told_ns, trimmed_ns;
+    uint64_t drains_until_ns; // 0: it does not drain
+    bool suspends;            // what still ran is left for --resume-all
+    bool ended;               // the recordings have ended
+    bool stuck;               // was told so
+    bool timed;               // the timer is open
+} foliot__life;
+
+// Each returns an exit code, 0 on success, and prints what is wrong.
+int foliot__life_open(struct foliot__app *a);  // before sessions and transport
+int foliot__life_start(struct foliot__app *a); // the loop is open; all sessions are hosted
+void foliot__life_stop(struct foliot__app *a); // the loop ends
+void foliot__life_close(struct foliot__app *a);
+
+// SIGTERM. True if the server goes on until the drain's end; false: it is to stop now.
+bool foliot__life_drain(struct foliot__app *a);
+// After each update: whether the drain has come to its end. The server was stopped then.
+void foliot__life_update(struct foliot__app *a);
+// A session has ended by itself, or was ended: its recording is closed on a worker.
+void foliot__life_session_ended(struct foliot__app *a, const char *session);
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// recordings.c: see recordings.h. Which recordings are finished is read from the files, never from
+// their names. The helper process that runs the command is forked early: it keeps the rights that
+// the server gives up, and is told nothing but names of files.
+#include "recordings.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/exit_code.h"
+#include "base/file.h"
+#include "foliot/replay.h"
+#include "log.h"
+
+#define SUFFIX ".foliot"
+
+// -- the command
+
+static struct {
+    int socket; // -1: no command
+    pid_t helper;
+} helper = {.socket = -1};
+
+// One at a time: a slow command delays the next ones, not the server.
+static void run_command(const char *command, const char *file)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
+        signal(SIGPIPE, SIG_DFL);
+        execl("/bin/sh", "sh", "-c", command, "sh", file, (char *)NULL);
+        _exit(127);
+    }
+    if (child < 0)
+        fprintf(stderr, "foliot-server: --on-recording %s: %s\n", file, strerror(errno));
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        fprintf(stderr, "foliot-server: --on-recording %s: the command ended with exit code %d\n",
+                file, WEXITSTATUS(status));
+    else if (child > 0 && WIFSIGNALED(status))
+        fprintf(stderr, "foliot-server: --on-recording %s: the command was ended by signal %d\n",
+                file, WTERMSIG(status));
+}
+
+// Ends with the server: its socket closes then. Signals that are meant for the server also reach
+// this process, since it is in its group.
+static _Noreturn void help(int socket, const char *command)
+{
+    char file[PATH_MAX];
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (;;) {
+        ssize_t length = recv(socket, file, sizeof file - 1, 0);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            _exit(0);
+        file[length] = 0;
+        run_command(command, file);
+    }
+}
+
+int foliot__recordings_open(const char *command)
+{
+    int ends[2];
+    if (!command)
+        return 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        fprintf(stderr, "foliot-server: --on-recording: %s\n", strerror(errno));
+        return FOLIOT__EXIT_AGAIN;
+    }
+    helper.helper = fork();
+    if (helper.helper == 0) {
+        close(ends[0]);
+        help(ends[1], command);
+    }
+    close(ends[1]);
+    if (helper.helper < 0) {
+        close(ends[0]);
+        fprintf(stderr, "foliot-server: --on-recording: no process: %s\n", strerror(errno));
+        return FOLIOT__EXIT_AGAIN;
+    }
+    helper.socket = ends[0];
+    return 0;
+}
+
+void foliot__recordings_finished(const char *file)
+{
+    char path[PATH_MAX], note[PATH_MAX + 96];
+    if (helper.socket < 0)
+        return;
+    if (!realpath(file, path))
+        snprintf(path, sizeof path, "%s", file);
+    if (send(helper.socket, path, strlen(path), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return;
+    snprintf(note, sizeof note, "--on-recording: %s: %s", path,
+             errno == EAGAIN ? "too many recordings wait for the command; it is not run for this one"
+                             : strerror(errno));
+    foliot__log_note(note);
+}
+
+void foliot__recordings_close(uint32_t wait_ms)
+{
+    if (helper.socket < 0)
+        return;
+    close(helper.socket);
+    helper.socket = -1;
+    for (uint32_t waited = 0; waitpid(helper.helper, NULL, WNOHANG) == 0; waited += 20) {
+        if (waited >= wait_ms) {
+            fprintf(stderr, "foliot-server: --on-recording: the command still runs; it is left to "
+                            "end by itself\n");
+            return;
+        }
+        poll(NULL, 0, 20);
+    }
+}
+
+// -- what lies in the folder
+
+typedef struct listed {
+    char *path;
+    uint64_t bytes;
+    struct timespec changed;
+} listed;
+
+static int by_age(const void *a, const void *b)
+{
+    const listed *one = a, *other = b;
+    if (one->changed.tv_sec != other->changed.tv_sec)
+        return one->changed.tv_sec < other->changed.tv_sec ? -1 : 1;
+    if (one->changed.tv_nsec != other->changed.tv_nsec)
+        return one->changed.tv_nsec < other->changed.tv_nsec ? -1 : 1;
+    return strcmp(one->path, other->path);
+}
+
+static bool is_recording(const char *name)
+{
+    size_t length = strlen(name), tail = sizeof SUFFIX - 1;
+    return length > tail && name[0] != '.' && strcmp(name + length - tail, SUFFIX) == 0;
+}
+
+static bool look_at(const char *folder, const char *name, listed *entry)
+{
+    struct stat about;
+    if (!is_recording(name) || asprintf(&entry->path, "%s/%s", folder, name) < 0)
+        return false;
+    if (lstat(entry->path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        free(entry->path);
+        return false;
+    }
+    entry->bytes = (uint64_t)about.st_size;
+    entry->changed = about.st_mtim;
+    return true;
+}
+
+static void free_list(listed *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(list[i].path);
+    free(list);
+}
+
+// The oldest first. NULL and errno.
+static listed *list_folder(const char *folder, uint32_t *count)
+{
+    uint32_t capacity = 64;
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return NULL;
+    listed *list = malloc(capacity * sizeof *list);
+    *count = 0;
+    for (struct dirent *entry; list && (entry = readdir(directory));) {
+        if (*count == FOLIOT__RECORDINGS_LISTED_MAX || !look_at(folder, entry->d_name, &list[*count]))
+            continue;
+        if (++*count < capacity)
+            continue;
+        listed *larger = realloc(list, (capacity *= 2) * sizeof *list);
+        if (!larger) {
+            free_list(list, *count);
+            errno = ENOMEM;
+        }
+        list = larger;
+    }
+    closedir(directory);
+    if (list)
+        qsort(list, *count, sizeof *list, by_age);
+    return list;
+}
+
+// A descriptor that locks the file, if no process writes to it and it has ended as `closed` says;
+// else -1.
+static int lock_idle(const char *file, bool closed)
+{
+    foliot_replay *replay;
+    int descriptor = foliot__file_open(file);
+    if (descriptor < 0)
+        return -1;
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
+        foliot_replay_open_simulation(file, NULL, &replay, NULL) == FOLIOT_STATUS_OK) {
+        bool fits = foliot_replay_get_summary(replay)->closed == closed;
+        foliot_replay_close(replay);
+        if (fits)
+            return descriptor;
+    }
+    close(descriptor);
+    return -1;
+}
+
+char **foliot__recordings_unfinished(const char *folder, uint32_t *count)
+{
+    uint32_t all, found = 0;
+    listed *list = list_folder(folder, &all);
+    if (!list)
+        return NULL;
+    char **files = calloc(all + 1, sizeof *files);
+    for (uint32_t i = all; files && i-- > 0;) {
+        int descriptor = lock_idle(list[i].path, false);
+        if (descriptor < 0)
+            continue;
+        close(descriptor);
+        files[found++] = list[i].path;
+        list[i].path = NULL;
+    }
+    free_list(list, all);
+    *count = found;
+    return files;
+}
+
+foliot__recordings_kept foliot__recordings_trim(const char *folder, uint64_t bytes_max)
+{
+    foliot__recordings_kept kept = {0};
+    uint32_t count;
+    listed *list = list_folder(folder, &count);
+    if (!list) {
+        kept.error = errno;
+        return kept;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        kept.bytes += list[i].bytes;
+    for (uint32_t i = 0; i < count && kept.bytes > bytes_max; i++) {
+        int descriptor = lock_idle(list[i].path, true);
+        if (descriptor < 0)
+            continue;
+        if (unlink(list[i].path) == 0) {
+            kept.bytes -= list[i].bytes;
+            kept.deleted++;
+        } else if (!kept.error) {
+            kept.error = errno;
+        }
+        close(descriptor);
+    }
+    free_list(list, count);
+    return kept;
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: the life of a server as its supervisor sees it. SIGTERM drains, what has not ended goes on at the next start with
+# the same players; finished recordings are handed to a command and kept within a budget; systemd is told what it asks for.
+set -u
+. "$(dirname "$0")/setup.sh"
+# A hook of its own: what was finished, one name a line.
+hook='printf "%s\n" "$1" >>finished'
+
+# -- a drain with a player in
+mkdir rec
+start "$scenes/spacewar.yaml" --port 0 --resume-all rec --drain-seconds 1 --on-recording "$hook"
+ok "an empty folder has nothing to go on with, and takes the new recording" test "$(ls rec | wc -l)" = 1
+at=$port
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 7 --json >ada.out 2>ada.log &
+ada=$!
+pids="$pids $ada"
+sleep 1
+kill -TERM $server_pid
+sleep 0.5
+ok "a drain lets sessions go on" kill -0 $server_pid
+wait $server_pid
+ok "until its time is over, and ends in order" test $? = 0
+ok "the last tick is in the recording, which has no end" grep -qE '^recording rec/.*; go on with it' server.out
+ok "so nothing is told of a finished one" test ! -e finished
+start "$scenes/spacewar.yaml" --port $at --resume-all rec --drain-seconds 1 --on-recording "$hook"
+ok "the next start goes on with it" grep -q '^resumed at tick' server.out
+ok "and begins no second session of that name" test "$(grep -c '^session ' server.out)" = 1 -a "$(ls rec | wc -l)" = 1
+wait $ada
+ok "the player found it again by himself, as the same one" grep -q '"outcome":"played"' ada.out
+ok "and came back as who he was" grep -q 'came back as player 0' server.log
+began=$(date +%s%N)
+kill -TERM $server_pid
+wait $server_pid
+ok "nobody plays any more: the drain does not wait" test $((($(date +%s%N) - began) / 1000000)) -lt 3000
+start --port 0 --resume-all rec --on-recording "$hook"
+kill -INT $server_pid
+wait $server_pid
+ok "SIGINT ends the sessions" grep -qE '^recording rec/.*; check it' server.out
+ok "and the finished recording is handed to the command, by its whole path" test "$(cat finished)" = "$PWD/$(echo rec/*.foliot)"
+"$replay" verify --json rec/*.foliot >verify.out
+ok "three lives, one recording that verifies" grep -q '"verdict":"match"' verify.out
+exits "without anything to go on with, and without a scene, there is nothing to host" 1 'no recording there is unfinished' "$server" --port 0 --resume-all rec
+exits "a folder that is not there" 1 'resume-all nowhere: No such file' "$server" --port 0 --resume-all nowhere
+
+# A second SIGTERM ends it at once; nothing durable is missing.
+start "$scenes/spacewar.yaml" --port 0 --record twice.foliot --drain-seconds 60
+"$client" 127.0.0.1:$port --bot idle --seconds 20 >bot.out 2>bot.log &
+bot=$!
+pids="$pids $bot"
+sleep 0.7
+kill -TERM $server_pid
+sleep 0.4
+kill -TERM $server_pid
+wait $server_pid
+ok "a second SIGTERM ends a drain at once" test $? = 143
+kill $bot
+start --port 0 --resume twice.foliot --ticks 10
+wait $server_pid
+"$replay" verify --json twice.foliot >verify.out
+ok "and what was recorded goes on" grep -q '"verdict":"match"' verify.out
+
+# -- several sessions, one ends by itself
+mkdir many
+start --session short="$scenes/pendulum.yaml" --session long="$scenes/spacewar.yaml" --port 0 --recordings many --ticks 30 --on-recording "$hook"
+wait $server_pid
+ok "sessions that end by themselves are finished, each handed over once" test "$(grep -c many/ finished)" = 2
+cp many/short-*.foliot damaged.foliot
+head -c 3000 damaged.foliot >many/zzz.foliot
+echo nothing >many/none.foliot
+start --session short="$scenes/pendulum.yaml" --port 0 --resume-all many
+ok "files that are no recordings, or finished, are left alone" grep -q "^session 'short'" server.out
+stop
+rm -rf many
+
+# -- the budget
+mkdir full
+for i in 1 2 3 4; do
+    "$server" "$scenes/pendulum.yaml" --port 0 --record full/$i.foliot --ticks 60 >/dev/null 2>&1
+    touch -d "2020-01-0$i" full/$i.foliot
+done
+start "$scenes/spacewar.yaml" --port 0 --record full/0.foliot
+sleep 0.3
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+touch -d 2019-01-01 full/0.foliot
+one=$(stat -c %s full/4.foliot) unfinished=$(stat -c %s full/0.foliot)
+echo "mine" >full/notes.txt
+start "$scenes/pendulum.yaml" --port 0 --recordings full --recordings-max-bytes $((unfinished + 2 * one + one / 2)) --ticks 60
+wait $server_pid
+ok "the oldest finished recordings are deleted" test ! -e full/1.foliot -a ! -e full/2.foliot
+ok "the newest stay" test -e full/4.foliot -a "$(ls full/pendulum*.foliot | wc -l)" = 1
+ok "an unfinished one is never deleted, however old" test -e full/0.foliot
+ok "nor anything else" test -e full/notes.txt
+ok "and the log says so" grep -q 'old recordings were deleted' server.log
+
+# -- the command
+start "$scenes/pendulum.yaml" --port 0 --ticks 5 --no-record --on-recording 'exit 3'
+wait $server_pid
+ok "without a recording there is no command" test "$(grep -c on-recording server.log)" = 0
+"$server" "$scenes/pendulum.yaml" --port 0 --ticks 5 --record 'it is; "mine"$(touch no).foliot' --on-recording 'test -f "$1" || exit 4; exit 3' >out 2>err
+ok "a command that fails is told, and no name is read by the shell" test "$(grep -c 'ended with exit code 3' err)" = 1 -a ! -e no
+
+# -- sd_notify
+listen() { # SECONDS FILE: what comes to the socket
+    python3 -c '
+import socket, sys, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind("notify"); s.settimeout(0.1)
+out, end = open(sys.argv[2], "w"), time.time() + float(sys.argv[1])
+while time.time() < end:
+    try: out.write(s.recv(4096).decode().replace("\n", " ") + "\n"); out.flush()
+    except TimeoutError: pass
+' "$1" "$2" &
+    listener=$!
+    pids="$pids $listener"
+    for _ in $(seq 100); do [ -S notify ] && break; sleep 0.02; done
+}
+if command -v python3 >/dev/null; then
+    listen 4.5 told
+    NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=800000 start "$scenes/pendulum.yaml" --port 0 --no-record --drain-seconds 3
+    sleep 1.8
+    kill -TERM $server_pid
+    wait $server_pid
+    wait $listener
+    ok "systemd is told that it is ready, with its process" grep -q "^READY=1 .*MAINPID=$server_pid" told
+    ok "that it is alive, twice in its watchdog's time" test "$(grep -c '^WATCHDOG=1' told)" -ge 3
+    ok "in words too" grep -q 'STATUS=.*1 sessions, 0 players' told
+    ok "that it drains, and how long that may take" grep -q '^STOPPING=1 STATUS=draining EXTEND_TIMEOUT_USEC=13000000' told
+    rm -f notify
+    NOTIFY_SOCKET=$PWD/notify start "$scenes/pendulum.yaml" --port 0 --no-record --ticks 5
+    wait $server_pid
+    ok "a manager that does not listen is no reason to stop" grep -q 'it goes on without' server.log
+else
+    echo "skip: no python3 to listen to notifications"
+fi
+exits "systemd is asked for where there is none" 2 'NOTIFY_SOCKET names no socket' env -u NOTIFY_SOCKET "$server" "$scenes/pendulum.yaml" --port 0 --life-cycle systemd
+exits "a life cycle that does not exist" 2 'none, systemd or agones' "$server" "$scenes/pendulum.yaml" --port 0 --life-cycle docker
