@@ -57,9 +57,9 @@ static uint64_t read_count(foliot__json_reader *r)
     char text[FOLIOT__JSON_NUMBER_BYTES] = "";
     uint64_t value = 0;
     char kind = foliot__json_peek(r);
-    bool fine = kind == '"' ? foliot__json_text_value(r, text, sizeof text)
+    bool fine = kind == '"'   ? foliot__json_text_value(r, text, sizeof text)
                 : kind == '0' ? foliot__json_number(r, text)
-                            : (foliot__json_skip(r), false);
+                              : (foliot__json_skip(r), false);
     return fine && foliot__parse_count(text, &value) ? value : 0;
 }
 
@@ -143,9 +143,8 @@ bool foliot__agones_read(const char *text, size_t length, foliot__agones_server 
 
 static int connect_to(uint16_t port)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct timeval limit = {.tv_sec = REQUEST_MS / 1000};
     int opened = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (opened < 0)
@@ -164,11 +163,12 @@ static bool send_request(int opened, uint16_t port, const char *method, const ch
                          const char *body)
 {
     char text[1024];
-    int length = snprintf(text, sizeof text,
-                          "%s %s HTTP/1.1\r\nHost: localhost:%u\r\nContent-Type: application/json\r\n"
-                          "Connection: %s\r\nContent-Length: %zu\r\n\r\n%s",
-                          method, path, port, strncmp(path, "/watch", 6) ? "close" : "keep-alive",
-                          strlen(body), body);
+    int length =
+        snprintf(text, sizeof text,
+                 "%s %s HTTP/1.1\r\nHost: localhost:%u\r\nContent-Type: application/json\r\n"
+                 "Connection: %s\r\nContent-Length: %zu\r\n\r\n%s",
+                 method, path, port, strncmp(path, "/watch", 6) ? "close" : "keep-alive",
+                 strlen(body), body);
     return length > 0 && (size_t)length < sizeof text &&
            send(opened, text, (size_t)length, MSG_NOSIGNAL) == length;
 }

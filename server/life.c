@@ -16,7 +16,7 @@
 
 #define NS_PER_S 1000000000u
 #define LOOK_MS 100u
-#define COMMANDS_MS 30000u // that the end waits for the commands of --on-recording
+#define COMMANDS_MS 30000u               // that the end waits for the commands of --on-recording
 #define TRIM_EVERY_NS (60ull * NS_PER_S) // recordings grow while they are written
 
 static const foliot__life_kind *const kinds[] = {&foliot__life_agones, &foliot__life_systemd};
@@ -167,7 +167,8 @@ static void suspend(foliot__app *a)
 // Recordings end as soon as no tick follows, not when all peers have said goodbye.
 static void end_recordings(foliot__app *a)
 {
-    if (!a->ending || a->life.ended || foliot_server_get_step_age_ns(a->server, foliot__app_now_ns()))
+    if (!a->ending || a->life.ended ||
+        foliot_server_get_step_age_ns(a->server, foliot__app_now_ns()))
         return;
     a->life.ended = true;
     foliot__hosted_end_all(a->hosted, a->hosted_count);

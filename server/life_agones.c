@@ -109,9 +109,8 @@ static void *talk(void *unused)
             bool failed = !post("/health");
             told = now;
             if (failed != fails)
-                foliot__log_lines(failed
-                                      ? "foliot-server: agones: the SDK server does not answer\n"
-                                      : "foliot-server: agones: the SDK server answers again\n");
+                foliot__log_lines(failed ? "foliot-server: agones: the SDK server does not answer\n"
+                                         : "foliot-server: agones: the SDK server answers again\n");
             fails = failed;
         }
         grant_wishes();
@@ -197,7 +196,8 @@ static void close_agones(void)
     atomic_store(&agones.wants_ready, false);
     atomic_store(&agones.wants_shutdown, true);
     atomic_store(&agones.closing, true);
-    for (uint32_t waited = 0; waited < CLOSE_MS && atomic_load(&agones.wants_shutdown); waited += 20)
+    for (uint32_t waited = 0; waited < CLOSE_MS && atomic_load(&agones.wants_shutdown);
+         waited += 20)
         rest(20);
     if (!atomic_load(&agones.wants_shutdown))
         pthread_join(agones.thread, NULL);

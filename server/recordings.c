@@ -111,8 +111,9 @@ void foliot__recordings_finished(const char *file)
     if (send(helper.socket, path, strlen(path), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return;
     snprintf(note, sizeof note, "--on-recording: %s: %s", path,
-             errno == EAGAIN ? "too many recordings wait for the command; it is not run for this one"
-                             : strerror(errno));
+             errno == EAGAIN
+                 ? "too many recordings wait for the command; it is not run for this one"
+                 : strerror(errno));
     foliot__log_note(note);
 }
 
@@ -187,7 +188,8 @@ static listed *list_folder(const char *folder, uint32_t *count)
     listed *list = malloc(capacity * sizeof *list);
     *count = 0;
     for (struct dirent *entry; list && (entry = readdir(directory));) {
-        if (*count == FOLIOT__RECORDINGS_LISTED_MAX || !look_at(folder, entry->d_name, &list[*count]))
+        if (*count == FOLIOT__RECORDINGS_LISTED_MAX ||
+            !look_at(folder, entry->d_name, &list[*count]))
             continue;
         if (++*count < capacity)
             continue;

@@ -63,7 +63,8 @@ static int resume_all(foliot__app *a, const foliot__host_options *options)
         if (a->hosted_count < FOLIOT_SESSIONS_MAX)
             resume_found(a, files[i], options);
         else
-            fprintf(stderr, "foliot-server: --resume-all: %s is left as it is: at most %d sessions\n",
+            fprintf(stderr,
+                    "foliot-server: --resume-all: %s is left as it is: at most %d sessions\n",
                     files[i], FOLIOT_SESSIONS_MAX);
         free(files[i]);
     }
