@@ -4,6 +4,8 @@
 #ifndef FOLIOT_SERVER_APP_H
 #define FOLIOT_SERVER_APP_H
 
+#include <stdatomic.h>
+
 #include <uv.h>
 
 #include "base/options.h"
@@ -13,11 +15,16 @@
 #include "host.h"
 #include "life.h"
 #include "pool.h"
+#include "step_workers.h"
 
 typedef struct foliot__app {
     uv_loop_t loop;
     uv_poll_t network, timer;
     uv_signal_t interrupt, terminate;
+    uv_poll_t stepped; // steps have ended on workers: an eventfd, and whether it has been written
+    int stepped_fd;
+    atomic_bool stepped_reported;
+    foliot__step_workers *workers;
     int timer_fd;
     foliot_transport *transport;
     foliot_server *server;

@@ -11,6 +11,7 @@
 #include "foliot/transport.h"
 #include "host.h"
 #include "log.h"
+#include "step_workers.h"
 
 #define SPECTATOR_DELAY_MAX 3600
 #define INTEREST_NEAR 5.0
@@ -80,6 +81,8 @@ static const foliot__option host_options[] = {
              "begun anew"},
     {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &foliot__given.sessions,
      .help = "one more session"},
+    {"sessions", "N", FOLIOT__OPTION_COUNT, &foliot__given.copies, 1, FOLIOT_SESSIONS_MAX,
+     .help = "so many sessions of SCENE, named NAME-1, NAME-2 and so on"},
     {"rules", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.rules,
      .help = "a game's rules: a script in Lua instead of the scene's, or a module (.so)"},
     {"allow-modules", NULL, FOLIOT__OPTION_FLAG, &foliot__given.allow_modules,
@@ -103,6 +106,9 @@ static const foliot__option host_options[] = {
      .help = "a name that HTTP requests may have in Host, beside localhost and addresses"},
     {"threads", "N", FOLIOT__OPTION_COUNT, &foliot__given.threads, 1, 256,
      .help = "inside a step; the bits are the same"},
+    {"workers", "N", FOLIOT__OPTION_COUNT, &foliot__given.workers, 1, FOLIOT__STEP_WORKERS_MAX,
+     .help = "threads that step sessions, one at a time each; as many as processors, at least 2, "
+             "unless said"},
     {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &foliot__given.log_format,
      .help = "text or json, on stderr"},
     {0}};
@@ -227,6 +233,12 @@ int foliot__check_choices(const foliot__arguments *arguments)
     if (code)
         return code;
     uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;
+    if (foliot__given.copies > 0 && arguments->operand_count == 0 && !foliot__given.simulation)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--sessions is of a SCENE: none is given");
+    if (foliot__given.copies > 1 && foliot__given.record)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--record names one file for one new session");
     if (foliot__given.simulation && scenes == 0 && foliot__given.resumes.count == 0)
         scenes = 1; // of no configuration
     if (foliot__given.life_cycle && strcmp(foliot__given.life_cycle, "none") != 0 &&

@@ -15,6 +15,8 @@ typedef struct foliot__server_choices {
     bool has_port;
     uint64_t recordings_bytes, drain_seconds;
     const char *bind, *record, *sign, *integrator, *mode, *impair, *log_format, *rules, *simulation;
+    uint64_t workers; // 0: as many as there are processors
+    uint64_t copies;  // sessions of SCENE; 0: one
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none

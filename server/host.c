@@ -211,6 +211,18 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     return 0;
 }
 
+// The end of a long name makes room for the number, whole characters of it.
+void foliot__hosted_number(foliot__hosted *hosted, uint64_t number)
+{
+    char name[FOLIOT_NAME_BYTES], digits[24];
+    int length = snprintf(digits, sizeof digits, "-%llu", (unsigned long long)number);
+    size_t kept = strnlen(hosted->name, sizeof hosted->name - 1 - (size_t)length);
+    while (kept > 0 && ((unsigned char)hosted->name[kept] & 0xc0) == 0x80)
+        kept--;
+    snprintf(name, sizeof name, "%.*s%s", (int)kept, hosted->name, digits);
+    memcpy(hosted->name, name, sizeof name);
+}
+
 // What was found behind the last whole block, and what became of it.
 static void tell_salvage(const char *file, const foliot_resumption *about)
 {

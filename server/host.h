@@ -60,6 +60,7 @@ typedef struct foliot__host_options {
 // Each returns an exit code; if it is not 0, the reason is printed to stderr.
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options);
+void foliot__hosted_number(foliot__hosted *hosted, uint64_t number); // NAME becomes NAME-3
 // simulation.c: of the module that the options name, from a configuration (NULL: none) or from the
 // setup that a recording has.
 int foliot__hosted_open_simulation(foliot__hosted *hosted, const char *file,

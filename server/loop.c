@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // loop.c: the server under libuv. The only clock of the program is read here: ticks are due at
 // absolute times of CLOCK_MONOTONIC, and a timerfd is armed anew after every update. Steps run on
-// libuv's workers; everything else runs on the loop's thread.
+// workers (step_workers.h); everything else runs on the loop's thread.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,6 +109,15 @@ static void close_loop(foliot__app *a)
     uv_close((uv_handle_t *)&a->interrupt, NULL);
     uv_close((uv_handle_t *)&a->terminate, NULL);
     foliot__front_close(a);
+    foliot__step_workers_destroy(a->workers); // none reports to a handle that is closed
+    a->workers = NULL;
+    uv_poll_stop(&a->stepped);
+    uv_close((uv_handle_t *)&a->stepped, NULL);
+}
+
+static void note_duration(void *app, uint64_t nanoseconds)
+{
+    foliot__front_step(app, nanoseconds);
 }
 
 void foliot__app_update(foliot__app *a)
@@ -115,6 +125,8 @@ void foliot__app_update(foliot__app *a)
     if (a->over)
         return;
     foliot_server_update(a->server, foliot__app_now_ns());
+    foliot__step_workers_wake(a->workers);
+    foliot__step_workers_take_durations(a->workers, note_duration, a);
     log_events(a);
     foliot__life_update(a);
     if (foliot_server_get_done(a->server)) {
@@ -161,47 +173,30 @@ static void on_signal(uv_signal_t *signal, int number)
     foliot__app_update(a);
 }
 
-// Steps run on libuv's workers, so that the network is served in the meantime.
-typedef struct step_job {
-    uv_work_t work;
-    foliot__app *app;
-    void (*run)(void *job);
-    void *job;
-    uint64_t took_ns;
-} step_job;
-
-static void job_run(uv_work_t *work)
-{
-    step_job *job = work->data;
-    foliot__priority_step();
-    uint64_t begun_ns = foliot__app_now_ns();
-    job->run(job->job);
-    job->took_ns = foliot__app_now_ns() - begun_ns;
-}
-
-static void job_done(uv_work_t *work, int status)
-{
-    step_job *job = work->data;
-    foliot__app *a = job->app;
-    (void)status;
-    foliot__front_step(a, job->took_ns);
-    free(job);
-    foliot__app_update(a);
-}
-
+// Steps run on workers, so that the network is served in the meantime.
 void foliot__app_start_step(void *user, void (*run)(void *job), void *job_of_server)
 {
-    step_job *job = malloc(sizeof *job);
-    if (!job) { // no memory for a job: the step runs here
-        run(job_of_server);
-        return;
-    }
-    *job = (step_job){.app = user, .run = run, .job = job_of_server};
-    job->work.data = job;
-    if (uv_queue_work(&job->app->loop, &job->work, job_run, job_done) != 0) {
-        free(job);
-        run(job_of_server);
-    }
+    foliot__app *a = user;
+    foliot__step_workers_run(a->workers, run, job_of_server);
+}
+
+static void report_stepped(void *user)
+{
+    foliot__app *a = user;
+    if (!atomic_exchange(&a->stepped_reported, true))
+        (void)!eventfd_write(a->stepped_fd, 1); // it is zero
+}
+
+// What is reported from here on is looked at in another update.
+static void on_stepped(uv_poll_t *stepped, int status, int events)
+{
+    foliot__app *a = stepped->data;
+    eventfd_t count;
+    (void)status;
+    (void)events;
+    (void)!eventfd_read(a->stepped_fd, &count);
+    atomic_store(&a->stepped_reported, false);
+    foliot__app_update(a);
 }
 
 static void do_nothing(uv_work_t *work)
@@ -228,7 +223,10 @@ static uint32_t worker_count(void)
 static int start_workers(foliot__app *a)
 {
     static uv_work_t first;
-    if (!foliot__threads_left(worker_count(), WORKER_STACK_BYTES))
+    uint32_t steppers =
+        foliot__given.workers ? (uint32_t)foliot__given.workers : foliot__step_workers_default();
+    if (!foliot__threads_left(worker_count() + steppers, WORKER_STACK_BYTES) ||
+        !(a->workers = foliot__step_workers_create(steppers, report_stepped, a)))
         return foliot__app_lacks("the memory for its threads, or that many threads");
     return uv_queue_work(&a->loop, &first, do_nothing, do_nothing_after) == 0
                ? 0
@@ -239,7 +237,8 @@ int foliot__app_open_loop(foliot__app *a)
 {
     int wrong = uv_loop_init(&a->loop);
     a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (wrong == 0 && a->timer_fd < 0)
+    a->stepped_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (wrong == 0 && (a->timer_fd < 0 || a->stepped_fd < 0))
         wrong = uv_translate_sys_error(errno);
     if (wrong == 0)
         wrong = uv_poll_init(&a->loop, &a->network, foliot_transport_get_descriptor(a->transport));
@@ -249,11 +248,14 @@ int foliot__app_open_loop(foliot__app *a)
         wrong = uv_signal_init(&a->loop, &a->interrupt);
     if (wrong == 0)
         wrong = uv_signal_init(&a->loop, &a->terminate);
+    if (wrong == 0)
+        wrong = uv_poll_init(&a->loop, &a->stepped, a->stepped_fd);
     if (wrong) {
         fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
         return FOLIOT__EXIT_AGAIN;
     }
     a->network.data = a->timer.data = a->interrupt.data = a->terminate.data = a;
+    a->stepped.data = a;
     return start_workers(a);
 }
 
@@ -263,6 +265,8 @@ int foliot__app_start_loop(foliot__app *a)
     int wrong = uv_poll_start(&a->network, UV_READABLE, on_readable);
     if (wrong == 0)
         wrong = uv_poll_start(&a->timer, UV_READABLE, on_readable);
+    if (wrong == 0)
+        wrong = uv_poll_start(&a->stepped, UV_READABLE, on_stepped);
     if (wrong == 0)
         wrong = uv_signal_start(&a->interrupt, on_signal, SIGINT);
     if (wrong == 0)
@@ -278,4 +282,5 @@ void foliot__app_run_loop(foliot__app *a)
     uv_run(&a->loop, UV_RUN_DEFAULT);
     uv_loop_close(&a->loop);
     close(a->timer_fd);
+    close(a->stepped_fd);
 }

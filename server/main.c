@@ -15,7 +15,7 @@
 #include "recordings.h"
 
 // libuv ends the process where it gets no descriptor for its signals, so they are looked for first.
-#define LOOP_DESCRIPTORS 11
+#define LOOP_DESCRIPTORS 12
 
 // The name as one word of a shell command.
 static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
@@ -136,6 +136,7 @@ static int host(const foliot__arguments *arguments)
     code = code ? code : closed;
     foliot_signer_destroy(a.signer);
     foliot_transport_destroy(a.transport);
+    foliot__step_workers_destroy(a.workers);
     foliot__pool_destroy(a.pool);
     foliot__life_close(&a);
     foliot__log_stop();

@@ -101,7 +101,11 @@ void foliot__pool_run(void *user, uint32_t count, void (*task)(void *context, ui
                       void *context)
 {
     foliot__pool *pool = user;
-    uv_mutex_lock(&pool->calling); // several sessions share one pool
+    if (uv_mutex_trylock(&pool->calling) != 0) { // another session has it: nobody waits for it
+        for (uint32_t i = 0; i < count; i++)
+            task(context, i);
+        return;
+    }
     uv_mutex_lock(&pool->mutex);
     pool->task = task;
     pool->context = context;

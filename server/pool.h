@@ -10,7 +10,7 @@ typedef struct foliot__pool foliot__pool;
 foliot__pool *
 foliot__pool_create(uint32_t threads); // NULL: no memory for them, or not so many threads
 void foliot__pool_destroy(foliot__pool *pool);
-// As foliot_host.run; `pool` is its user. One call at a time.
+// As foliot_host.run; `pool` is its user. While another call has the threads, this one runs alone.
 void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),
                       void *context);
 void foliot__pool_yield(void *pool); // foliot_host.yield

@@ -85,35 +85,54 @@ static void begin_or_leave(foliot__app *a, foliot__hosted *h)
     leave_out(a, h);
 }
 
+static int too_many(const foliot__arguments *arguments)
+{
+    return foliot__options_wrong(&foliot__server_program, arguments, "at most %d sessions",
+                                 FOLIOT_SESSIONS_MAX);
+}
+
+// SCENE, once or as often as --sessions says: then each copy has its number behind its name.
+static int open_copies(foliot__app *a, const foliot__arguments *arguments,
+                       const foliot__host_options *options)
+{
+    const char *file = arguments->operand_count ? arguments->operands[0] : NULL;
+    uint64_t copies = foliot__given.copies ? foliot__given.copies : 1;
+    for (uint64_t i = 1; i <= copies; i++) {
+        if (a->hosted_count == FOLIOT_SESSIONS_MAX)
+            return too_many(arguments);
+        foliot__hosted *h = &a->hosted[a->hosted_count++];
+        int code = foliot__hosted_open(h, NULL, file, options);
+        if (code)
+            return code;
+        if (foliot__given.copies)
+            foliot__hosted_number(h, i);
+        begin_or_leave(a, h);
+    }
+    return 0;
+}
+
 static int open_listed(foliot__app *a, const foliot__arguments *arguments,
                        const foliot__host_options *options)
 {
     int code = 0;
     for (uint32_t i = 0; code == 0 && i < foliot__given.resumes.count; i++) {
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
-            return foliot__options_wrong(&foliot__server_program, arguments, "at most %d sessions",
-                                         FOLIOT_SESSIONS_MAX);
+            return too_many(arguments);
         code = foliot__hosted_resume(&a->hosted[a->hosted_count++], foliot__given.resumes.items[i],
                                      options);
     }
     if (code == 0 && foliot__given.resume_all)
         code = resume_all(a, options);
     bool alone = options->simulation && a->hosted_count == 0 && foliot__given.sessions.count == 0;
-    if (code == 0 && (arguments->operand_count == 1 || alone)) {
-        foliot__hosted *h = &a->hosted[a->hosted_count++];
-        code = foliot__hosted_open(
-            h, NULL, arguments->operand_count ? arguments->operands[0] : NULL, options);
-        if (code == 0)
-            begin_or_leave(a, h);
-    }
+    if (code == 0 && (arguments->operand_count == 1 || alone))
+        code = open_copies(a, arguments, options);
     for (uint32_t i = 0; code == 0 && i < foliot__given.sessions.count; i++) {
         char name[FOLIOT_NAME_BYTES];
         const char *file = foliot__session_name(arguments, foliot__given.sessions.items[i], name);
         if (!file)
             return FOLIOT__EXIT_USAGE;
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
-            return foliot__options_wrong(&foliot__server_program, arguments, "at most %d sessions",
-                                         FOLIOT_SESSIONS_MAX);
+            return too_many(arguments);
         foliot__hosted *h = &a->hosted[a->hosted_count++];
         code = foliot__hosted_open(h, name, file, options);
         if (code == 0)
@@ -254,6 +273,7 @@ int foliot__app_start_server(foliot__app *a)
     config.transport = a->transport;
     config.start = foliot__app_start_step;
     config.start_user = a;
+    config.spreads_ticks = true;
     config.snapshot_hz = foliot__given.snapshot_hz;
     config.players_per_address_max = (uint32_t)foliot__given.players_per_address;
     if (!foliot__given.players_per_address &&

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-#define FOLIOT_SESSIONS_MAX 64
+#define FOLIOT_SESSIONS_MAX 1024
 // After an update that received something a host may let further packets wait for this long: an
 // update costs time for every peer, even if one datagram has come. Inputs act when their tick is
 // closed, and lose nothing by it.
@@ -48,6 +48,9 @@ typedef struct foliot_server_config {
     double snapshot_hz;      // at most, to each client; 0: every tick
     uint32_t reconnect_ms;   // how long the place of a player whose peer was lost is kept
     uint32_t catch_up_ticks; // late ticks that one update makes up for, at most
+    // Sessions begin up to a period, or a sixtieth of a second where that is shorter, after they
+    // were added, at one of 16 moments: of many, a tick does not wait for those of all others.
+    bool spreads_ticks;
     // The places of players in a session that one IP address may hold, places that are kept for a
     // return included. 0: a quarter, at least 2. A host that is reached from one address alone (the
     // loopback) sets FOLIOT_PLAYERS_MAX.
@@ -119,7 +122,7 @@ typedef struct foliot_session_config {
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.
 foliot_session_config foliot_session_config_default(void);
-// The session's first tick is closed one period after `now_ns`. The name of a session that has
+// The session's first tick is closed one period after `now_ns` (see spreads_ticks). The name of a session that has
 // ended may be used again: the new one takes its place, and its world is destroyed. On an error the
 // world stays the caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace
 // is not positive; there is neither a simulation nor a world with its scene; a simulation without

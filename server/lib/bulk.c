@@ -63,7 +63,7 @@ void foliot__bulk_update(foliot_server *server)
     server->bulk_bytes =
         server->bulk_bytes + more < BYTES_AT_ONCE ? server->bulk_bytes + more : BYTES_AT_ONCE;
     server->bulk_ns = server->now_ns;
-    for (uint32_t i = 0; i < server->peers_max; i++)
+    for (uint32_t i = 0; i < server->peers_used; i++)
         if (wants_bulk(&server->peers[i]))
             server->order[count++] = i;
     while (count > 0 && server->bulk_bytes > 0) {

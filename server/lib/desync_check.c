@@ -76,11 +76,9 @@ void foliot__desync_check_report(foliot__session *s, foliot__peer *peer, uint64_
 void foliot__desync_check_step(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
-    foliot_server *server = s->server;
     *sum_at(l, s->tick) = *sum_at(l, s->tick - 1) + foliot__digest_share(s->tick, l->digest);
     l->digests[s->tick & (l->log.capacity - 1)] = l->digest;
-    for (uint32_t i = 0; i < server->peers_max; i++)
-        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s &&
-            server->peers[i].steps)
-            compare_digests(s, &server->peers[i]);
+    for (foliot__peer *peer = s->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN && peer->steps)
+            compare_digests(s, peer);
 }

@@ -307,14 +307,12 @@ static void take_rewound_state(foliot__session *s, foliot__peer *peer)
 // Searches for the divergence of a peer that had to wait.
 static void search_next_peer(foliot__session *s)
 {
-    uint32_t from = s->lockstep->search.peer + 1;
-    for (uint32_t i = 0; i < s->server->peers_max; i++) {
-        foliot__peer *peer = &s->server->peers[(from + i) % s->server->peers_max];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->steps &&
-            !peer->closes_lockstep && peer->lockstep.diverged && !peer->lockstep.searched &&
+    foliot__peer *first = foliot__session_peer_from(s, s->lockstep->search.peer + 1), *peer = first;
+    for (; peer; peer = foliot__session_peer_after(s, peer, first))
+        if (peer->state == FOLIOT__PEER_IN && peer->steps && !peer->closes_lockstep &&
+            peer->lockstep.diverged && !peer->lockstep.searched &&
             foliot__divergence_search_begin(s, peer))
             return;
-    }
 }
 
 void foliot__divergence_search_update(foliot__session *s)

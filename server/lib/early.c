@@ -86,8 +86,8 @@ static size_t encode_first(foliot__session *s, uint32_t *taken,
 static bool wants(const foliot__session *s, const foliot__peer *peer, uint32_t count)
 {
     const foliot__early_queue *q = &s->lockstep->early;
-    if (peer->state != FOLIOT__PEER_IN || peer->session != s || !peer->steps ||
-        peer->closes_lockstep || !peer->lockstep.bulk_sent || peer->player == FOLIOT__NO_PLAYER ||
+    if (peer->state != FOLIOT__PEER_IN || !peer->steps || peer->closes_lockstep ||
+        !peer->lockstep.bulk_sent || peer->player == FOLIOT__NO_PLAYER ||
         peer->lockstep.early_until_ns <= s->server->now_ns)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -111,9 +111,9 @@ void foliot__early_update(foliot__session *s)
     if (q->count == 0 || q->sent_before > closes || s->ended)
         return;
     size_t length = encode_first(s, &taken, bytes);
-    for (uint32_t i = 0; length > 0 && i < server->peers_max; i++)
-        if (wants(s, &server->peers[i], taken))
-            server->group[peers++] = server->peers[i].id;
+    for (foliot__peer *peer = s->peers; length > 0 && peer; peer = peer->next)
+        if (wants(s, peer, taken))
+            server->group[peers++] = peer->id;
     if ((double)(length * peers) > q->bytes)
         return; // they wait, and are closed perhaps
     if (peers > 0) {

@@ -332,10 +332,8 @@ void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
 
 static void broadcast_partial(foliot__session *session)
 {
-    foliot_server *server = session->server;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if (peer->state != FOLIOT__PEER_IN || peer->session != session || !peer->watches)
+    for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
+        if (peer->state != FOLIOT__PEER_IN || !peer->watches)
             continue;
         send_status(session, peer);
         send_partial(session, peer);
@@ -350,9 +348,8 @@ void foliot__fanout_broadcast(foliot__session *session)
     }
     foliot_server *server = session->server;
     uint32_t count = 0, grouped = 0;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if (peer->state != FOLIOT__PEER_IN || peer->session != session || !peer->watches)
+    for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
+        if (peer->state != FOLIOT__PEER_IN || !peer->watches)
             continue;
         send_status(session, peer);
         if (!shows_snapshots(session, peer))
@@ -365,7 +362,7 @@ void foliot__fanout_broadcast(foliot__session *session)
             continue;
         if (foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
                                           session->snapshot_every))
-            server->order[count++] = i;
+            server->order[count++] = (uint32_t)(peer - server->peers);
         else
             server->counters.snapshots_thinned++;
     }

@@ -118,7 +118,7 @@ static void let_in(foliot_server *server, foliot__session *session, foliot__peer
                    const foliot__hello_message *hello, uint32_t player, bool resumed)
 {
     char address[64], text[160];
-    peer->session = session;
+    foliot__peer_enter_session(peer, session);
     peer->player = player;
     memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name,
            sizeof peer->name);

@@ -33,7 +33,7 @@
 #define FOLIOT__SHOWN_TICKS 32      // of a player in lockstep, for which it is known what was shown
 #define FOLIOT__GAP_MAX 65536       // changes that a server's death may have lost of one player
 #define FOLIOT__MALFORMED_MAX 32    // messages, before the peer is dropped
-#define FOLIOT__EVENTS_HELD 256
+#define FOLIOT__EVENTS_HELD (256 + 2 * FOLIOT_SESSIONS_MAX) // all sessions may end at once
 #define FOLIOT__STATUS_EVERY_NS 100000000u
 // A newcomer gets the same complete snapshot again and again, at first after this time, then after
 // twice as much and so on, until it acknowledges any; a newer one once the first is old, and a
@@ -59,6 +59,18 @@
 
 typedef struct foliot__session foliot__session;
 
+// A set of sessions, by their indices: an update looks at those that have something to do, not at
+// all.
+#define FOLIOT__SET_WORDS ((FOLIOT_SESSIONS_MAX + 63) / 64)
+static inline void foliot__set_add(uint64_t *set, uint32_t index)
+{
+    set[index / 64] |= (uint64_t)1 << (index % 64);
+}
+static inline void foliot__set_remove(uint64_t *set, uint32_t index)
+{
+    set[index / 64] &= ~((uint64_t)1 << (index % 64));
+}
+
 typedef enum foliot__peer_state {
     FOLIOT__PEER_NONE,
     FOLIOT__PEER_GREETING, // connected, has not said hello
@@ -79,9 +91,10 @@ typedef struct foliot__departure {
 typedef struct foliot__peer {
     foliot_peer_id id;
     foliot__peer_state state;
-    foliot__departure departure; // valid once it has ended
-    foliot__session *session;
-    uint32_t player; // FOLIOT__NO_PLAYER: a spectator
+    foliot__departure departure;        // valid once it has ended
+    foliot__session *session;           // NULL: none yet
+    struct foliot__peer *next, *before; // of the session
+    uint32_t player;                    // FOLIOT__NO_PLAYER: a spectator
     char name[FOLIOT_NAME_BYTES];
     // What it is, and what it is sent: while it changes, both.
     foliot__kind kind;
@@ -180,6 +193,8 @@ typedef struct foliot__player_slot {
 
 struct foliot__session {
     foliot_server *server;
+    uint32_t index;      // in the server
+    foliot__peer *peers; // in the order of their indices; some may have ended
     char name[FOLIOT_NAME_BYTES];
     const foliot_scene *scene;
     foliot_world *world; // NULL: another simulation
@@ -208,11 +223,11 @@ struct foliot__session {
     size_t scene_length;
     foliot__player_slot *players;
     uint32_t player_limit;
+    uint32_t players_here; // whose place is not free
     // The step that runs, or has run and waits to be taken in.
     foliot_input *inputs;
     uint32_t input_count, input_capacity;
-    bool running;
-    atomic_bool finished;
+    bool running;                    // until it is taken in
     bool step_snapshot;              // the step also captures one
     foliot_status stepped, captured; // of the last step
     foliot_status recorded;          // the first that was not fine
@@ -246,9 +261,15 @@ struct foliot_server {
     foliot_server_counters counters;
     foliot__session *sessions[FOLIOT_SESSIONS_MAX];
     uint32_t session_count;
-    foliot__peer *peers; // by the transport's index
-    uint32_t peers_max;
-    foliot_peer_id *group; // scratch of the fan-out
+    // Which sessions an update looks at: those that were sent something or wait for something,
+    // those whose next tick is due (UINT64_MAX: not by time), and those whose step has finished,
+    // as workers say.
+    uint64_t touched[FOLIOT__SET_WORDS], due_ns[FOLIOT_SESSIONS_MAX];
+    _Atomic uint64_t finished[FOLIOT__SET_WORDS];
+    uint64_t epoch_ns;              // when the first session was added: ticks are spread from there
+    foliot__peer *peers;            // by the transport's index
+    uint32_t peers_max, peers_used; // used: none of those after is
+    foliot_peer_id *group;          // scratch of the fan-out
     uint32_t *order;
     uint64_t now_ns, expire_ns, watch_ns;
     uint64_t watched[32]; // counts at which watch.c says something, by its lists
@@ -292,6 +313,13 @@ static inline bool foliot__peer_is_here(const foliot__peer *peer)
 {
     return peer->state != FOLIOT__PEER_NONE && peer->state != FOLIOT__PEER_ENDED;
 }
+// The peers of a session are a list of its own, so that it never looks at those of others.
+void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session);
+void foliot__peer_leave_session(foliot__peer *peer);
+// Round the list once, from the first peer whose index is at least so: NULL at its end.
+foliot__peer *foliot__session_peer_from(const foliot__session *session, uint32_t index);
+foliot__peer *foliot__session_peer_after(const foliot__session *session, const foliot__peer *peer,
+                                         const foliot__peer *first);
 // Marks the peer; server.c frees its place when the update ends, and no handler before.
 void foliot__peer_end(foliot__peer *peer, foliot__departure departure);
 // The peer's player came back through another one, so that this one is a ghost.
@@ -313,6 +341,14 @@ void foliot__peer_close_lockstep(foliot__peer *peer);
 uint32_t foliot__session_ticks(const foliot__session *session,
                                double seconds); // at least 1, at most a million
 uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
+// When the first tick of a session begins that is added now: ticks of many sessions are spread over
+// a few moments, so that none waits for all others.
+uint64_t foliot__session_base_ns(foliot_server *server, uint32_t index, double pace_hz);
+// The next tick's time, for the server; UINT64_MAX while it steps, and once it has ended.
+void foliot__session_schedule(const foliot__session *session);
+uint64_t foliot__schedule_wake_ns(const foliot_server *server); // of the first tick that is due
+// Adds the sessions whose tick is due.
+void foliot__schedule_due(const foliot_server *server, uint64_t set[FOLIOT__SET_WORDS]);
 void foliot__session_note_lag(foliot__session *session); // a step was taken in
 // When the tick will be closed, where steps take longer than there is time for: what inputs must
 // keep to.
@@ -416,7 +452,7 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
 
 // session.c
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
-                                     foliot__session **session);
+                                     uint32_t index, foliot__session **session);
 void foliot__session_destroy(foliot__session *session);
 // The session there has ended and no peer is in it any more.
 void foliot__session_replace(foliot__session **place, foliot__session *session);
@@ -424,6 +460,12 @@ foliot__session *foliot__session_find(const foliot_server *server,
                                       const char *name); // "": the first; NULL: none
 
 // step.c
+static inline bool foliot__session_has_stepped(const foliot__session *session) // its step
+{
+    uint64_t word =
+        atomic_load_explicit(&session->server->finished[session->index / 64], memory_order_acquire);
+    return (word >> (session->index % 64)) & 1;
+}
 void foliot__session_update(foliot__session *session);
 
 // lockstep.c

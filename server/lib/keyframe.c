@@ -53,36 +53,39 @@ void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
     s->lockstep->saving = k;
 }
 
+enum { FORGET, FIND_NEWEST, COUNT, PASSES };
+
+static void count_pin(foliot__session *s, foliot__peer *peer, int pass)
+{
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__keyframe *k = &s->lockstep->keyframes[p->keyframe];
+    foliot__address *address = foliot__address_of(s->server, peer);
+    double age = (double)(s->server->now_ns - p->begun_ns) * 1e-9 + 1;
+    double rate =
+        (double)(p->heard + HEAD_START_BYTES) / age * (k->tick < address->pinned_tick ? 0.5 : 1);
+    if (pass == FORGET) {
+        address->pinned_tick = 0;
+    } else if (pass == FIND_NEWEST) {
+        address->pinned_tick = k->tick > address->pinned_tick ? k->tick : address->pinned_tick;
+    } else {
+        k->pins++;
+        k->rate = rate > k->rate ? rate : k->rate;
+    }
+}
+
 // Counts the peers that are sent each state, and the rate of the fastest of them. A peer whose
 // address is sent a newer state as well counts half: one address is not to hold several.
 static void count_pins(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
-    foliot_server *server = s->server;
-    enum { FORGET, FIND_NEWEST, COUNT, PASSES };
     for (uint32_t i = 0; i < l->keyframe_count; i++) {
         l->keyframes[i].pins = 0;
         l->keyframes[i].rate = 0;
     }
-    for (uint32_t i = 0; i < PASSES * server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i % server->peers_max];
-        const foliot__lockstep_peer *p = &peer->lockstep;
-        if (peer->state != FOLIOT__PEER_IN || peer->session != s || !peer->steps || !p->joining)
-            continue;
-        foliot__keyframe *k = &l->keyframes[p->keyframe];
-        foliot__address *address = foliot__address_of(server, peer);
-        double age = (double)(server->now_ns - p->begun_ns) * 1e-9 + 1;
-        double rate = (double)(p->heard + HEAD_START_BYTES) / age *
-                      (k->tick < address->pinned_tick ? 0.5 : 1);
-        if (i / server->peers_max == FORGET) {
-            address->pinned_tick = 0;
-        } else if (i / server->peers_max == FIND_NEWEST) {
-            address->pinned_tick = k->tick > address->pinned_tick ? k->tick : address->pinned_tick;
-        } else {
-            k->pins++;
-            k->rate = rate > k->rate ? rate : k->rate;
-        }
-    }
+    for (int pass = FORGET; pass < PASSES; pass++)
+        for (foliot__peer *peer = s->peers; peer; peer = peer->next)
+            if (peer->state == FOLIOT__PEER_IN && peer->steps && peer->lockstep.joining)
+                count_pin(s, peer, pass);
 }
 
 void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
@@ -107,14 +110,11 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
 
 static void withdraw_from_all(foliot__session *s, const foliot__keyframe *k)
 {
-    foliot_server *server = s->server;
-    server->counters.keyframes_taken_back++;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->steps &&
-            peer->lockstep.joining && &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
+    s->server->counters.keyframes_taken_back++;
+    for (foliot__peer *peer = s->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN && peer->steps && peer->lockstep.joining &&
+            &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
             foliot__keyframe_withdraw(s, peer);
-    }
 }
 
 // Where the next state goes: never over one that newcomers need, which are the newest that

@@ -90,13 +90,11 @@ bool foliot__session_is_watched(const foliot__session *s)
 {
     if (!s->coder)
         return false;
-    if (s->mode == FOLIOT_SESSION_SNAPSHOTS || s->delay_ticks > 0)
+    if (s->interest || s->delay_ticks > 0)
         return true;
-    for (uint32_t i = 0; i < s->server->peers_max; i++) {
-        const foliot__peer *peer = &s->server->peers[i];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->watches)
+    for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN && peer->watches)
             return true;
-    }
     return false;
 }
 
@@ -369,14 +367,11 @@ static void rest(foliot__session *s)
         server->now_ns - s->rest_ns < REST_EVERY_NS)
         return;
     s->rest_ns = server->now_ns;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        const foliot__peer *peer = &server->peers[i];
+    for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
         if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
-            peer->session == s &&
             (peer->steps || peer->kind == FOLIOT__KIND_STEPPER ||
              peer->wanted == FOLIOT__KIND_STEPPER))
             s->stepped_ns = server->now_ns;
-    }
     const foliot__divergence_search *q = &s->lockstep->search;
     if (server->now_ns - s->stepped_ns >= REST_AFTER_NS && !q->active && !q->running)
         foliot__lockstep_destroy(s);
@@ -388,9 +383,8 @@ void foliot__kinds_update(foliot__session *s)
     rest(s);
     bool any = s->kinds_wanted && !s->ended;
     s->kinds_wanted = false;
-    for (uint32_t i = 0; any && i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if (peer->state != FOLIOT__PEER_IN || peer->session != s)
+    for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
+        if (peer->state != FOLIOT__PEER_IN)
             continue;
         if (peer->steps && !peer->closes_lockstep)
             heal(s, peer);

@@ -290,12 +290,11 @@ static void relay_all(foliot__session *s)
 {
     foliot_server *server = s->server;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        const foliot__peer *peer = &server->peers[i];
+    for (const foliot__peer *peer = s->peers; peer; peer = peer->next) {
         if (!relays_to(s, peer) || first_wanted(s, peer) >= foliot__lockstep_visible(s, peer))
             continue;
         if (is_its_turn(s, peer))
-            server->order[count++] = i;
+            server->order[count++] = (uint32_t)(peer - server->peers);
         else
             server->counters.relays_spared++;
     }
@@ -359,10 +358,10 @@ void foliot__lockstep_closed(foliot__session *s)
     keep_commands(s);
     relay_all(s);
     l->hole_work = HOLE_WORK_A_TICK;
-    for (uint32_t i = 0; i < server->peers_max;
-         i++) { // not always the same ones first: the work is bounded
-        foliot__peer *peer = &server->peers[(s->tick + i) % server->peers_max];
-        if (peer->state != FOLIOT__PEER_IN || peer->session != s || !peer->steps)
+    // Not always the same ones first: the work is bounded.
+    foliot__peer *first = foliot__session_peer_from(s, (uint32_t)(s->tick % server->peers_max));
+    for (foliot__peer *peer = first; peer; peer = foliot__session_peer_after(s, peer, first)) {
+        if (peer->state != FOLIOT__PEER_IN || !peer->steps)
             continue;
         if (relays_to(s, peer)) {
             send_commands(s, peer);

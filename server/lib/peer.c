@@ -59,10 +59,55 @@ void foliot__server_send_twice(foliot_server *server, foliot_peer_id peer,
 
 void foliot__session_send(foliot__session *session, const foliot__message *message)
 {
-    foliot_server *server = session->server;
-    for (uint32_t i = 0; i < server->peers_max; i++)
-        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == session)
-            foliot__server_send(server, server->peers[i].id, message);
+    for (foliot__peer *peer = session->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN)
+            foliot__server_send(session->server, peer->id, message);
+}
+
+// In the order of indices, so that what is sent goes out in a total order.
+void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session)
+{
+    foliot__peer **at = &session->peers, *before = NULL;
+    peer->session = session;
+    for (; *at && *at < peer; at = &(*at)->next)
+        before = *at;
+    peer->before = before;
+    peer->next = *at;
+    if (*at)
+        (*at)->before = peer;
+    *at = peer;
+    foliot__set_add(session->server->touched, session->index);
+}
+
+void foliot__peer_leave_session(foliot__peer *peer)
+{
+    foliot__session *session = peer->session;
+    if (!session)
+        return;
+    if (peer->before)
+        peer->before->next = peer->next;
+    else
+        session->peers = peer->next;
+    if (peer->next)
+        peer->next->before = peer->before;
+    peer->next = peer->before = NULL;
+    peer->session = NULL;
+}
+
+foliot__peer *foliot__session_peer_from(const foliot__session *session, uint32_t index)
+{
+    const foliot__peer *from = session->server->peers + index;
+    foliot__peer *peer = session->peers;
+    while (peer && peer < from)
+        peer = peer->next;
+    return peer ? peer : session->peers;
+}
+
+foliot__peer *foliot__session_peer_after(const foliot__session *session, const foliot__peer *peer,
+                                         const foliot__peer *first)
+{
+    foliot__peer *next = peer->next ? peer->next : session->peers;
+    return next == first ? NULL : next;
 }
 
 void foliot__peer_end(foliot__peer *peer, foliot__departure departure)
@@ -83,24 +128,16 @@ void foliot__session_dismiss(foliot__session *session, const char *why)
     foliot_server *server = session->server;
     foliot__message m = {.kind = FOLIOT__BYE};
     snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why);
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if ((peer->state != FOLIOT__PEER_IN && peer->state != FOLIOT__PEER_AWAITING) ||
-            peer->session != session)
-            continue;
-        foliot__peer_dismiss(server, peer, &m);
-    }
+    for (foliot__peer *peer = session->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)
+            foliot__peer_dismiss(server, peer, &m);
 }
 
 void foliot__session_call_back(foliot__session *session)
 {
-    foliot_server *server = session->server;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
-            peer->session == session)
+    for (foliot__peer *peer = session->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)
             foliot__peer_end(peer, (foliot__departure){.code = FOLIOT__DISCONNECT_NEXT});
-    }
 }
 
 void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reason reason)

@@ -150,6 +150,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     memset(player, 0, sizeof *player);
     foliot__orders_enter(&player->orders, session->server->now_ns);
     player->state = FOLIOT__PLAYER_ENTERING;
+    session->players_here++;
     player->peer = peer;
     player->host = host;
     give_token(session->server, player);
@@ -214,6 +215,7 @@ void foliot__players_keep(foliot__session *s)
         if (!s->world || foliot_world_get_player_body(s->world, p) == FOLIOT_NO_BODY)
             continue;
         s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
+        s->players_here++;
         s->players[p].lost_ns = s->server->now_ns;
         s->players[p].next_sequence = 1;
         foliot__orders_keep(&s->players[p].orders, 0, 0, s->server->now_ns);
@@ -223,6 +225,7 @@ void foliot__players_keep(foliot__session *s)
         if (r->player >= s->player_limit)
             continue;
         foliot__player_slot *player = &s->players[r->player];
+        s->players_here += player->state == FOLIOT__PLAYER_NONE;
         player->state = FOLIOT__PLAYER_IN_WORLD;
         player->lost_ns = s->server->now_ns;
         if (r->join_sequence) {
@@ -243,10 +246,11 @@ void foliot__players_keep(foliot__session *s)
 foliot_server_presence foliot_server_get_presence(const foliot_server *server)
 {
     foliot_server_presence present = {0};
-    for (uint32_t i = 0; i < server->peers_max; i++)
+    for (uint32_t i = 0; i < server->peers_used; i++)
         present.peers += foliot__peer_is_here(&server->peers[i]);
     for (uint32_t i = 0; i < server->session_count; i++)
-        for (uint32_t p = 0; p < server->sessions[i]->player_limit; p++) {
+        for (uint32_t p = 0;
+             server->sessions[i]->players_here && p < server->sessions[i]->player_limit; p++) {
             const foliot__player_slot *player = &server->sessions[i]->players[p];
             bool gone = has_ended(server->sessions[i], player);
             if (player->state == FOLIOT__PLAYER_NONE || (server->sessions[i]->ended && gone))

@@ -16,6 +16,46 @@ uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick)
     return session->base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->pace_hz);
 }
 
+// So many moments in a period, and in a sixtieth of a second where that is longer.
+#define MOMENTS 16
+#define SPREAD_NS 16666667.0
+
+uint64_t foliot__session_base_ns(foliot_server *server, uint32_t index, double pace_hz)
+{
+    // Neighbours are far apart, and a few sessions as well as many.
+    static const uint8_t moments[MOMENTS] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+    double period_ns = 1e9 / pace_hz;
+    uint64_t apart_ns = (uint64_t)((period_ns < SPREAD_NS ? period_ns : SPREAD_NS) / MOMENTS);
+    if (!server->config.spreads_ticks || apart_ns == 0)
+        return server->now_ns;
+    if (server->epoch_ns == 0)
+        server->epoch_ns = server->now_ns;
+    uint64_t since = (server->now_ns - server->epoch_ns + apart_ns - 1) / apart_ns;
+    return server->epoch_ns + (since + moments[index % MOMENTS]) * apart_ns;
+}
+
+void foliot__session_schedule(const foliot__session *s)
+{
+    s->server->due_ns[s->index] =
+        s->ended || s->running ? UINT64_MAX : foliot__session_due_ns(s, s->tick);
+}
+
+// Linear scans on purpose: 8 KB in a row, a microsecond.
+uint64_t foliot__schedule_wake_ns(const foliot_server *server)
+{
+    uint64_t wake = UINT64_MAX;
+    for (uint32_t i = 0; i < server->session_count && !server->stopping; i++)
+        wake = server->due_ns[i] < wake ? server->due_ns[i] : wake;
+    return wake;
+}
+
+void foliot__schedule_due(const foliot_server *server, uint64_t set[FOLIOT__SET_WORDS])
+{
+    for (uint32_t i = 0; i < server->session_count && !server->stopping; i++)
+        if (server->due_ns[i] <= server->now_ns)
+            foliot__set_add(set, i);
+}
+
 // A pause that is caught up is none of a player's business; a world that is always late is: the
 // least of a window counts.
 void foliot__session_note_lag(foliot__session *s)

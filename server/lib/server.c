@@ -56,8 +56,7 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
 static bool any_running(const foliot_server *server)
 {
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]->running &&
-            !atomic_load_explicit(&server->sessions[i]->finished, memory_order_acquire))
+        if (server->sessions[i]->running && !foliot__session_has_stepped(server->sessions[i]))
             return true;
         else if (server->sessions[i]->lockstep &&
                  foliot__divergence_search_running(server->sessions[i]))
@@ -112,7 +111,8 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
         return FOLIOT_STATUS_INVALID;
     if (!place && server->session_count == FOLIOT_SESSIONS_MAX)
         return FOLIOT_STATUS_FULL;
-    foliot_status status = foliot__session_create(server, config, &session);
+    uint32_t index = place ? (uint32_t)(place - server->sessions) : server->session_count;
+    foliot_status status = foliot__session_create(server, config, index, &session);
     if (status != FOLIOT_STATUS_OK)
         return status;
     reap_peers(server); // none is left in a session that has ended
@@ -120,6 +120,7 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
         foliot__session_replace(place, session);
     else
         server->sessions[server->session_count++] = session;
+    foliot__session_schedule(session);
     return FOLIOT_STATUS_OK;
 }
 
@@ -273,13 +274,17 @@ static void reap_peer(foliot_server *server, foliot__peer *peer)
     foliot__interest_view_destroy(peer->interest);
     peer->interest = NULL;
     peer->state = FOLIOT__PEER_NONE;
+    foliot__peer_leave_session(peer);
 }
 
 static void reap_peers(foliot_server *server)
 {
-    for (uint32_t i = 0; i < server->peers_max; i++)
+    for (uint32_t i = 0; i < server->peers_used; i++)
         if (server->peers[i].state == FOLIOT__PEER_ENDED)
             reap_peer(server, &server->peers[i]);
+    while (server->peers_used > 0 &&
+           server->peers[server->peers_used - 1].state == FOLIOT__PEER_NONE)
+        server->peers_used--;
 }
 
 // The transport has lost the peer.
@@ -300,6 +305,9 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
     if (event->kind == FOLIOT_TRANSPORT_CONNECTED) {
         if (peer->state == FOLIOT__PEER_ENDED) // the transport was faster than this update
             reap_peer(server, peer);
+        foliot__peer_leave_session(peer);
+        if (server->peers_used <= index)
+            server->peers_used = index + 1;
         *peer = (foliot__peer){.id = event->peer,
                                .state = FOLIOT__PEER_GREETING,
                                .player = FOLIOT__NO_PLAYER,
@@ -317,6 +325,8 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
         take_control(server, peer, event->bytes, event->length);
     else
         take_packet(server, peer, event->bytes, event->length);
+    if (peer->session)
+        foliot__set_add(server->touched, peer->session->index);
 }
 
 // A peer that connects and sends no hello occupies a place that others could use.
@@ -325,7 +335,7 @@ static void expire_silent_peers(foliot_server *server)
     if (server->now_ns < server->expire_ns)
         return;
     server->expire_ns = server->now_ns + EXPIRE_EVERY_NS;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
+    for (uint32_t i = 0; i < server->peers_used; i++) {
         foliot__peer *peer = &server->peers[i];
         if (peer->state == FOLIOT__PEER_GREETING &&
             server->now_ns - peer->connected_ns > GREETING_NS) {
@@ -333,6 +343,22 @@ static void expire_silent_peers(foliot_server *server)
             foliot__peer_end(peer, (foliot__departure){.at_once = true});
         }
     }
+}
+
+// Those that have something to do, in the order of their indices.
+static void update_sessions(foliot_server *server)
+{
+    uint64_t set[FOLIOT__SET_WORDS];
+    for (uint32_t w = 0; w < FOLIOT__SET_WORDS; w++)
+        set[w] =
+            server->touched[w] | atomic_load_explicit(&server->finished[w], memory_order_relaxed);
+    foliot__schedule_due(server, set);
+    for (uint32_t w = 0; w < FOLIOT__SET_WORDS; w++)
+        for (uint64_t rest = set[w]; rest; rest &= rest - 1) {
+            foliot__session *session = server->sessions[64 * w + (uint32_t)__builtin_ctzll(rest)];
+            foliot__early_update(session);
+            foliot__session_update(session);
+        }
 }
 
 void foliot_server_update(foliot_server *server, uint64_t now_ns)
@@ -343,10 +369,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
         take_event(server, &event);
     expire_silent_peers(server);
     foliot__watch_update(server);
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        foliot__early_update(server->sessions[i]);
-        foliot__session_update(server->sessions[i]);
-    }
+    update_sessions(server);
     foliot__bulk_update(server);
     reap_peers(server);
     foliot_transport_flush(server->config.transport, now_ns);
@@ -355,16 +378,9 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 uint64_t foliot_server_get_wake_ns(const foliot_server *server)
 {
     uint64_t wake = foliot_transport_get_wake_ns(server->config.transport),
-             bulk = foliot__bulk_wake_ns(server);
-    if (bulk < wake)
-        wake = bulk;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        const foliot__session *s = server->sessions[i];
-        uint64_t due = foliot__session_due_ns(s, s->tick);
-        if (!s->ended && !s->running && !server->stopping && due < wake)
-            wake = due;
-    }
-    return wake;
+             bulk = foliot__bulk_wake_ns(server), due = foliot__schedule_wake_ns(server);
+    wake = bulk < wake ? bulk : wake;
+    return due < wake ? due : wake;
 }
 
 void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
@@ -390,8 +406,8 @@ void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
 bool foliot_server_get_done(const foliot_server *server)
 {
     bool ended = true;
-    for (uint32_t i = 0; i < server->session_count; i++)
-        ended = ended && server->sessions[i]->ended && !server->sessions[i]->running;
+    for (uint32_t i = 0; ended && i < server->session_count; i++)
+        ended = server->sessions[i]->ended && !server->sessions[i]->running;
     if (ended && !server->stopping)
         return true;
     return server->stopping && !any_running(server) &&

@@ -34,14 +34,16 @@ static foliot_status keep_setup(foliot__session *s, const foliot_session_config 
     return status == FOLIOT_STATUS_OK && !s->scene_bytes ? FOLIOT_STATUS_MEMORY : status;
 }
 
-// What peers of the session's mode need. What spectators who are behind are shown must have been
-// kept before they came.
+// What steppers need from the first tick on; and what watchers do, where it must have been kept
+// before they came. Else that is made when the first of them comes: a session that nobody watches
+// keeps no snapshots.
 static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
 {
     bool steps = s->mode == FOLIOT_SESSION_LOCKSTEP;
     foliot_status status =
         steps ? foliot__kind_make_machinery(s, FOLIOT__KIND_STEPPER) : FOLIOT_STATUS_OK;
-    if (status == FOLIOT_STATUS_OK && (!steps || (s->world && s->delay_ticks > 0)))
+    bool keeps = s->world && (s->delay_ticks > 0 || config->interest.far > 0);
+    if (status == FOLIOT_STATUS_OK && keeps)
         status = foliot__kind_make_machinery(s, FOLIOT__KIND_WATCHER);
     if (status == FOLIOT_STATUS_OK && config->interest.far > 0)
         status = foliot__interest_map_create(&config->interest, s->scene, &s->format, s->pace_hz,
@@ -52,12 +54,13 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
 }
 
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
-                                     foliot__session **out)
+                                     uint32_t index, foliot__session **out)
 {
     foliot__session *s = calloc(1, sizeof *s);
     if (!s)
         return FOLIOT_STATUS_MEMORY;
     s->server = server;
+    s->index = index;
     snprintf(s->name, sizeof s->name, "%s", config->name);
     s->scene = config->simulation ? NULL : config->scene;
     s->world = config->simulation ? NULL : config->world;
@@ -74,7 +77,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->tick = s->first_tick = config->simulation ? foliot_simulation_get_tick(config->simulation)
                                                  : foliot_world_get_tick(config->world);
     s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
-    s->base_ns = server->now_ns;
+    s->base_ns = foliot__session_base_ns(server, index, config->pace_hz);
     s->snapshot_every = snapshot_interval(server, config->pace_hz);
     s->delay_ticks =
         config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;

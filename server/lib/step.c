@@ -175,6 +175,7 @@ static void collect_inputs(foliot__session *session, uint32_t p)
         session->server->counters.inputs_abandoned += player->change_count;
         player->change_count = 0;
         player->state = FOLIOT__PLAYER_NONE;
+        session->players_here--;
     }
 }
 
@@ -239,16 +240,19 @@ static void run_step(void *job)
     if (s->stepped == FOLIOT_STATUS_OK && s->step_snapshot)
         s->captured =
             foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
-    atomic_store_explicit(&s->finished, true, memory_order_release);
+    // The last thing that is done with the session here: it may be gone right after.
+    atomic_fetch_or_explicit(&s->server->finished[s->index / 64], (uint64_t)1 << (s->index % 64),
+                             memory_order_release);
 }
 
 static void start_step(foliot__session *s)
 {
     foliot_server *server = s->server;
     s->input_count = s->game.order_count = 0;
-    foliot__players_expire(s);
+    if (s->players_here)
+        foliot__players_expire(s);
     foliot__commands_close(s);
-    for (uint32_t p = 0; p < s->player_limit; p++)
+    for (uint32_t p = 0; s->players_here && p < s->player_limit; p++)
         collect_inputs(s, p);
     foliot__commands_take_orders(s);
     if (s->lockstep)
@@ -256,7 +260,6 @@ static void start_step(foliot__session *s)
     s->running = true;
     s->step_began_ns = server->now_ns;
     s->step_snapshot = foliot__session_is_watched(s) && (s->tick + 1) % s->snapshot_every == 0;
-    atomic_store_explicit(&s->finished, false, memory_order_relaxed);
     if (server->config.start)
         server->config.start(server->config.start_user, run_step, s);
     else
@@ -375,6 +378,8 @@ static void end_game(foliot__session *s)
 static void finish_step(foliot__session *s)
 {
     s->running = false;
+    atomic_fetch_and_explicit(&s->server->finished[s->index / 64],
+                              ~((uint64_t)1 << (s->index % 64)), memory_order_relaxed);
     if (s->stepped != FOLIOT_STATUS_OK) {
         fail_session(s, s->stepped);
         return;
@@ -410,11 +415,11 @@ static void finish_step(foliot__session *s)
     }
 }
 
-void foliot__session_update(foliot__session *s)
+static void update(foliot__session *s)
 {
     foliot_server *server = s->server;
     for (uint32_t i = 0; i <= server->config.catch_up_ticks; i++) {
-        if (s->running && !atomic_load_explicit(&s->finished, memory_order_acquire))
+        if (s->running && !foliot__session_has_stepped(s))
             return;
         if (s->running)
             finish_step(s);
@@ -426,4 +431,14 @@ void foliot__session_update(foliot__session *s)
         foliot__session_count_late(s);
         start_step(s);
     }
+}
+
+void foliot__session_update(foliot__session *s)
+{
+    update(s);
+    foliot__session_schedule(s);
+    if (s->awaiting || s->kinds_wanted || (s->lockstep && s->lockstep->early.count > 0))
+        foliot__set_add(s->server->touched, s->index); // some of it waits for a time
+    else
+        foliot__set_remove(s->server->touched, s->index);
 }

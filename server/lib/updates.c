@@ -28,13 +28,10 @@ static void send_group(foliot__session *session, audience to, bool behind, folio
 {
     foliot_server *server = session->server;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        const foliot__peer *peer = &server->peers[i];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == session &&
-            is_behind(session, peer) == behind && (to != WATCHERS || peer->watches) &&
-            (to != STEPPERS || !peer->watches))
+    for (const foliot__peer *peer = session->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN && is_behind(session, peer) == behind &&
+            (to != WATCHERS || peer->watches) && (to != STEPPERS || !peer->watches))
             server->group[count++] = peer->id;
-    }
     if (count > 0)
         foliot_transport_send_many(server->config.transport, server->group, count, delivery, bytes,
                                    length);
@@ -217,13 +214,11 @@ static void drop_slow(foliot__session *session)
     size_t bytes = session->scene_length + session->game.greeting_bytes +
                    (session->has_complete ? complete->offsets[complete->count] : 0),
            most = FOLIOT__BACKLOG_MAX + bytes / FOLIOT__BACKLOG_PIECE_BYTES;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == session &&
+    for (foliot__peer *peer = session->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN &&
             foliot_transport_get_backlog(server->config.transport, peer->id) > most)
             foliot__peer_drop(server, peer, FOLIOT__REFUSE_SLOW,
                               "it does not acknowledge what it is sent");
-    }
 }
 
 void foliot__updates_step(foliot__session *session)

@@ -102,9 +102,8 @@ void foliot__session_welcome_awaiting(foliot__session *s)
     foliot_server *server = s->server;
     bool any = s->awaiting;
     s->awaiting = false;
-    for (uint32_t i = 0; any && i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
-        if (peer->state != FOLIOT__PEER_AWAITING || peer->session != s)
+    for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
+        if (peer->state != FOLIOT__PEER_AWAITING)
             continue;
         bool recorded = !peer->awaits_token || token_recorded(s, &s->players[peer->player]);
         if (recorded && foliot__kind_make_machinery(s, peer->kind) == FOLIOT_STATUS_OK)

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// step_workers.c: one queue for all workers, in the order of arrival. Steps that took long lately
+// wait in a queue of their own, and never have the last worker: however many sessions are slow,
+// quick ones are stepped beside them. Knows nothing of sessions but how long their steps took.
+#include "step_workers.h"
+
+#include "base/assert.h"
+#include "priority.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include <uv.h>
+
+#define JOBS_MAX 4096 // that wait in a queue: a session has two at most, a step and a search
+#define COSTS 4096    // durations that are remembered, by job
+#define FORGETS 64    // of what a long run was more than a short one, a run forgets this part
+#define SLOW_NS 2000000u
+#define HERE_NS 20000u      // a step that a worker is not woken for
+#define HERE_NS_MAX 200000u // of all those together
+#define REPORT_NS 200000u // steps that have ended wait so long for others, to be taken in together
+#define TOOK_MAX (4 * JOBS_MAX)
+#define WAKE_AT 8 // jobs that wait
+
+typedef struct job {
+    void (*run)(void *job);
+    void *job;
+} job;
+
+typedef struct queue {
+    uint32_t first, count;
+    job jobs[JOBS_MAX]; // ring
+} queue;
+
+struct foliot__step_workers {
+    uint32_t count;
+    uv_thread_t threads[FOLIOT__STEP_WORKERS_MAX];
+    uv_mutex_t mutex;
+    uv_cond_t work;
+    queue quick, slow;
+    uint32_t idle, slow_running, slow_max;
+    bool closing;
+    uint64_t cost_ns[COSTS];      // by job; two may share one, and are taken for alike
+    uint64_t *took_ns, *taken_ns; // of runs that have ended; the other half of them is being read
+    uint32_t took_count;          // at most all that waited
+    uint64_t here_ns;             // of jobs that were run at once, since the last wake
+    void (*finished)(void *user);
+    void *user;
+};
+
+uint32_t foliot__step_workers_default(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 2;
+    return count < 2                          ? 2
+           : count > FOLIOT__STEP_WORKERS_MAX ? FOLIOT__STEP_WORKERS_MAX
+                                              : (uint32_t)count;
+}
+
+static uint64_t *cost_of(foliot__step_workers *w, const void *key)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u;
+    return &w->cost_ns[hash >> 52];
+}
+_Static_assert(COSTS == 1 << (64 - 52), "as many as the hash has bits");
+
+// A run that took long is remembered for seconds: what is slow now and then counts as slow.
+static void note_cost(foliot__step_workers *w, const void *key, uint64_t took_ns)
+{
+    uint64_t *cost = cost_of(w, key), less = *cost / FORGETS;
+    FOLIOT_ASSERT(w->took_count < TOOK_MAX);
+    w->took_ns[w->took_count++] = took_ns;
+    *cost = took_ns >= *cost ? took_ns : *cost - less > took_ns ? *cost - less : took_ns;
+}
+
+static bool has_work(const foliot__step_workers *w)
+{
+    return w->quick.count > 0 ||
+           (w->slow.count > 0 && (w->slow_running < w->slow_max || w->closing));
+}
+
+static job take_first(queue *q)
+{
+    job taken = q->jobs[q->first];
+    q->first = (q->first + 1) % JOBS_MAX;
+    q->count--;
+    return taken;
+}
+
+// Out of the lock and back.
+static void run_next(foliot__step_workers *w, uint64_t *unreported_ns)
+{
+    bool slow = w->quick.count == 0;
+    job next = take_first(slow ? &w->slow : &w->quick);
+    w->slow_running += slow;
+    if (has_work(w) && w->idle > 0)
+        uv_cond_signal(&w->work); // who is woken wakes the next one
+    uv_mutex_unlock(&w->mutex);
+    uint64_t begun_ns = uv_hrtime();
+    next.run(next.job);
+    uint64_t ended_ns = uv_hrtime();
+    if (*unreported_ns == 0)
+        *unreported_ns = ended_ns;
+    if (ended_ns - *unreported_ns >= REPORT_NS || ended_ns - begun_ns >= REPORT_NS) {
+        *unreported_ns = 0;
+        w->finished(w->user);
+    }
+    uv_mutex_lock(&w->mutex);
+    w->slow_running -= slow;
+    note_cost(w, next.job, ended_ns - begun_ns);
+}
+
+static void work(void *user)
+{
+    foliot__step_workers *w = user;
+    uint64_t unreported_ns = 0; // since when steps have ended that were not; 0: none
+    foliot__priority_step();
+    uv_mutex_lock(&w->mutex);
+    for (;;) {
+        if (has_work(w)) {
+            run_next(w, &unreported_ns);
+        } else if (unreported_ns) {
+            unreported_ns = 0;
+            uv_mutex_unlock(&w->mutex);
+            w->finished(w->user);
+            uv_mutex_lock(&w->mutex);
+        } else if (w->closing) {
+            break;
+        } else {
+            w->idle++;
+            uv_cond_wait(&w->work, &w->mutex);
+            w->idle--;
+        }
+    }
+    uv_mutex_unlock(&w->mutex);
+}
+
+foliot__step_workers *foliot__step_workers_create(uint32_t count, void (*finished)(void *user),
+                                                  void *user)
+{
+    foliot__step_workers *w = calloc(1, sizeof *w);
+    uint64_t *took_ns = w ? calloc(2 * TOOK_MAX, sizeof *took_ns) : NULL;
+    if (!took_ns) {
+        free(w);
+        return NULL;
+    }
+    w->took_ns = took_ns;
+    w->taken_ns = took_ns + TOOK_MAX;
+    FOLIOT_ASSERT(count > 0 && count <= FOLIOT__STEP_WORKERS_MAX);
+    FOLIOT_ASSERT(uv_mutex_init(&w->mutex) == 0); // on Linux neither needs anything
+    FOLIOT_ASSERT(uv_cond_init(&w->work) == 0);
+    w->finished = finished;
+    w->user = user;
+    w->slow_max = count > 1 ? count - 1 : 1;
+    while (w->count < count && uv_thread_create(&w->threads[w->count], work, w) == 0)
+        w->count++;
+    if (w->count == count)
+        return w;
+    foliot__step_workers_destroy(w);
+    return NULL;
+}
+
+void foliot__step_workers_destroy(foliot__step_workers *w)
+{
+    if (!w)
+        return;
+    uv_mutex_lock(&w->mutex);
+    w->closing = true;
+    uv_cond_broadcast(&w->work);
+    uv_mutex_unlock(&w->mutex);
+    for (uint32_t i = 0; i < w->count; i++)
+        uv_thread_join(&w->threads[i]);
+    uv_cond_destroy(&w->work);
+    uv_mutex_destroy(&w->mutex);
+    free(w->took_ns < w->taken_ns ? w->took_ns : w->taken_ns); // one block
+    free(w);
+}
+
+static bool enqueue(foliot__step_workers *w, job added)
+{
+    queue *q = *cost_of(w, added.job) >= SLOW_NS ? &w->slow : &w->quick;
+    bool fits = q->count < JOBS_MAX;
+    if (fits)
+        q->jobs[(q->first + q->count++) % JOBS_MAX] = added;
+    if (q->count == WAKE_AT && w->idle > 0)
+        uv_cond_signal(&w->work);
+    return fits;
+}
+
+void foliot__step_workers_run(foliot__step_workers *w, void (*run)(void *job), void *added)
+{
+    uv_mutex_lock(&w->mutex);
+    uint64_t cost_ns = *cost_of(w, added);
+    bool here = cost_ns > 0 && cost_ns <= HERE_NS && w->here_ns + cost_ns <= HERE_NS_MAX;
+    here = here || !enqueue(w, (job){run, added});
+    uv_mutex_unlock(&w->mutex);
+    if (!here)
+        return;
+    uint64_t begun_ns = uv_hrtime();
+    run(added);
+    uint64_t took_ns = uv_hrtime() - begun_ns;
+    uv_mutex_lock(&w->mutex);
+    w->here_ns += took_ns;
+    note_cost(w, added, took_ns);
+    uv_mutex_unlock(&w->mutex);
+}
+
+void foliot__step_workers_wake(foliot__step_workers *w)
+{
+    uv_mutex_lock(&w->mutex);
+    w->here_ns = 0;
+    if (has_work(w) && w->idle > 0)
+        uv_cond_signal(&w->work);
+    uv_mutex_unlock(&w->mutex);
+}
+
+void foliot__step_workers_take_durations(foliot__step_workers *w,
+                                         void (*each)(void *user, uint64_t nanoseconds), void *user)
+{
+    uv_mutex_lock(&w->mutex);
+    uint64_t *took_ns = w->took_ns;
+    uint32_t count = w->took_count;
+    w->took_ns = w->taken_ns;
+    w->taken_ns = took_ns;
+    w->took_count = 0;
+    uv_mutex_unlock(&w->mutex);
+    for (uint32_t i = 0; i < count; i++)
+        each(user, took_ns[i]);
+}
