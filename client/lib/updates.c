@@ -51,6 +51,8 @@ static void visit_record(void *user, const foliot__record *record)
         e.value = record->removed ? 0 : record->var->type;
         break;
     case FOLIOT__RECORD_SPAWNED:
+        if (record->known)
+            return;
         e.kind = FOLIOT_CLIENT_SPAWNED;
         e.slot = record->slot;
         e.value = record->value;

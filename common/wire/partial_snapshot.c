@@ -183,14 +183,16 @@ size_t foliot__partial_encode(foliot__partial_coder *coder, const foliot__partia
     foliot__write_u32(&w, head->tick);
     // A body that took more than it may, which no model expects, goes into the next packet; and
     // bodies that took next to nothing are not to be more than a receiver reads.
-    for (uint32_t limit = count; limit > 0; limit = *coded > 0 ? *coded - 1 : 0) {
+    uint32_t limit = count;
+    do {
         foliot__range_encoder out =
             foliot__range_encoder_of(bytes + HEAD_BYTES, capacity - HEAD_BYTES);
         size_t length = encode_items(coder, items, limit, &out, coded);
-        if (!out.full && *coded > 0 &&
+        if (!out.full && (*coded > 0 || count == 0) &&
             *coded <= (HEAD_BYTES + length) * FOLIOT__PARTIAL_BODIES_A_BYTE)
             return HEAD_BYTES + length;
-    }
+        limit = *coded > 0 ? *coded - 1 : 0;
+    } while (limit > 0);
     *coded = 0;
     return 0;
 }

@@ -43,7 +43,7 @@ foliot_status foliot__partial_coder_create(const foliot_snapshot_format *format,
 void foliot__partial_coder_destroy(foliot__partial_coder *coder);
 
 // Encodes items, whose slots rise, until `capacity` (at most FOLIOT_PACKET_BYTES_MAX) is used up;
-// *coded says how many. Returns the length; 0 if not even the first fits.
+// *coded says how many. Returns the length; 0 if not even the first fits. A packet may have none.
 size_t foliot__partial_encode(foliot__partial_coder *coder, const foliot__partial_head *head,
                               const foliot__partial_item *items, uint32_t count, uint8_t *bytes,
                               size_t capacity, uint32_t *coded);

@@ -273,6 +273,8 @@ static void take_spawned(taking *t)
     record.value = (uint32_t)foliot__read_varint(&t->r, UINT32_MAX);
     if (t->r.status != FOLIOT_STATUS_OK)
         return;
+    record.known = t->state->prototypes[record.slot] == record.value &&
+                   t->state->generations[record.slot] == record.generation;
     t->state->prototypes[record.slot] = record.value;
     t->state->generations[record.slot] = record.generation;
     t->state->changed[record.slot] = t->state->changed_newest = t->tick;
@@ -546,10 +548,29 @@ void foliot__update_end(foliot__update_writer *w, const char *reason, const char
     w->length = out.at;
 }
 
-void foliot__update_state(foliot__update_writer *w, const foliot__session_state *s)
+static void write_vars(foliot__update_writer *w, const foliot__session_state *s)
 {
     for (uint32_t i = 0; i < s->var_count; i++)
         foliot__update_var(w, &s->vars[i]);
+}
+
+static void write_world(foliot__update_writer *w, const foliot__session_state *s)
+{
+    if (s->gravity_known)
+        foliot__update_gravity(w, s->gravity);
+    if (s->ended)
+        foliot__update_end(w, s->reason, s->next);
+}
+
+void foliot__update_common(foliot__update_writer *w, const foliot__session_state *s)
+{
+    write_vars(w, s);
+    write_world(w, s);
+}
+
+void foliot__update_state(foliot__update_writer *w, const foliot__session_state *s)
+{
+    write_vars(w, s);
     for (uint32_t slot = 0; slot < s->slot_count; slot++)
         if (s->tags[slot] != 0)
             foliot__update_tag(w, slot, s->tags[slot]);
@@ -563,8 +584,5 @@ void foliot__update_state(foliot__update_writer *w, const foliot__session_state 
         else if (joint)
             foliot__update_joint_broken(w, i);
     }
-    if (s->gravity_known)
-        foliot__update_gravity(w, s->gravity);
-    if (s->ended)
-        foliot__update_end(w, s->reason, s->next);
+    write_world(w, s);
 }

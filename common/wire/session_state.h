@@ -66,6 +66,7 @@ typedef struct foliot__record {
     const foliot__known_joint *joint;
     const foliot_var *var; // the new one; removed: the old one
     bool removed;
+    bool known; // spawned: it said nothing new
 } foliot__record;
 typedef void foliot__record_visit(void *user, const foliot__record *record);
 
@@ -126,5 +127,7 @@ void foliot__update_end(foliot__update_writer *w, const char *reason, const char
 void foliot__update_finish(foliot__update_writer *w, bool always);
 // Writes all that the state holds.
 void foliot__update_state(foliot__update_writer *w, const foliot__session_state *state);
+// What of it belongs to no body and no joint.
+void foliot__update_common(foliot__update_writer *w, const foliot__session_state *state);
 
 #endif

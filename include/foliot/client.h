@@ -123,10 +123,12 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_order(foliot_client *client, folio
                                                     uint32_t *sequence);
 
 typedef enum foliot_client_event_kind {
-    FOLIOT_CLIENT_JOINED,    // player; text: its name. Also those who were there before this client
-    FOLIOT_CLIENT_LEFT,      // player; text: its name
-    FOLIOT_CLIENT_SPAWNED,   // by a command: slot, value: index of the prototype in the scene
-    FOLIOT_CLIENT_DESPAWNED, // slot
+    FOLIOT_CLIENT_JOINED, // player; text: its name. Also those who were there before this client
+    FOLIOT_CLIENT_LEFT,   // player; text: its name
+    // By a command, or, where a session has interest, it came near after that: slot, value: index
+    // of the prototype in the scene.
+    FOLIOT_CLIENT_SPAWNED,
+    FOLIOT_CLIENT_DESPAWNED,    // slot
     FOLIOT_CLIENT_JOINT_MADE,   // value: index of the joint
     FOLIOT_CLIENT_JOINT_BROKEN, // value: index of the joint
     FOLIOT_CLIENT_MESSAGE,      // from the game; bytes

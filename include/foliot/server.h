@@ -80,7 +80,8 @@ typedef enum foliot_session_mode {
 
 // What a watcher is sent of a big world: bodies within `far` of its own body alone, those near it
 // more often, as many as its budget allows. Nothing of what is beyond ever travels to it but what
-// the scene says. A spectator says what it looks at (foliot_client_set_focus).
+// the scene says, neither states nor tags, prototypes and joints. A spectator says what it looks at
+// (foliot_client_set_focus), and may look anywhere. Nobody can claim another budget.
 typedef struct foliot_interest {
     double near; // length units: within it all are alike; beyond, a body's share falls with the
                  // square of its distance. 0 < near <= far

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 foliot_status foliot__fanout_init(foliot__session *session)
 {
     session->snapshots_kept =
@@ -284,21 +286,56 @@ void foliot__fanout_captured(foliot__session *session, uint64_t before)
         foliot__interest_map_update(session->interest, now, foliot__fanout_find(session, before));
 }
 
+typedef struct update_to {
+    foliot__session *session;
+    foliot__peer *peer;
+    uint64_t tick;
+} update_to;
+
+static void emit_update(void *user, const uint8_t *bytes, size_t length)
+{
+    const update_to *to = user;
+    foliot_server *server = to->session->server;
+    uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
+    size_t packet_length;
+    foliot__message m = {
+        .kind = FOLIOT__UPDATE,
+        .as.update = {.tick = to->tick, .bytes = bytes, .length = (uint32_t)length}};
+    foliot_status status = foliot__message_encode(&m, packet, sizeof packet, &packet_length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
+    foliot__server_send_packet(server, to->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
+                               packet_length);
+    foliot__interest_charge(to->peer->interest, packet_length);
+    server->counters.updates++;
+    server->counters.update_bytes += length;
+}
+
+static bool make_view(foliot__session *session, foliot__peer *peer, bool behind)
+{
+    foliot__game *game = &session->game;
+    if (!peer->interest &&
+        foliot__interest_view_create(session->interest, &peer->interest) == FOLIOT_STATUS_OK)
+        foliot__interest_begin_told(session->interest, peer->interest,
+                                    behind ? &game->shown : &game->now);
+    return peer->interest != NULL;
+}
+
+// What the bodies of a packet are beside their states goes before it.
 static void send_partial(foliot__session *session, foliot__peer *peer)
 {
     foliot_server *server = session->server;
+    foliot__game *game = &session->game;
     uint8_t packet[FOLIOT_PACKET_BYTES_MAX];
     uint64_t shown = foliot__fanout_shown(session, peer);
+    bool behind = delay_of(session, peer) > 0;
     const foliot_snapshot *snapshot = foliot__fanout_find(session, shown);
-    if (!shows_snapshots(session, peer) || !snapshot || shown % session->snapshot_every != 0)
-        return;
-    if (!peer->interest &&
-        foliot__interest_view_create(session->interest, &peer->interest) != FOLIOT_STATUS_OK)
-        return; // the next tick tries again
-    if (!foliot__rate_adaptation_sends(&peer->rate, shown, session->snapshot_every)) {
-        server->counters.snapshots_thinned++;
+    if (!shows_snapshots(session, peer) || !snapshot || shown % session->snapshot_every != 0) {
+        if (peer->interest)
+            foliot__interest_keep_news(session->interest, peer->interest, behind);
         return;
     }
+    if (!make_view(session, peer, behind))
+        return; // the next tick tries again
     foliot__interest_look look = {
         .snapshot = snapshot,
         .own = peer->player == FOLIOT__NO_PLAYER
@@ -308,7 +345,15 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
         .round_trip_ns = foliot_transport_get_round_trip_ns(server->config.transport, peer->id),
         .find = find_for,
         .user = session};
-    size_t length = foliot__interest_pack(session->interest, peer->interest, &look, packet);
+    bool sends = foliot__rate_adaptation_sends(&peer->rate, shown, session->snapshot_every);
+    server->counters.snapshots_thinned += !sends;
+    foliot__interest_look_at(peer->interest, &look);
+    size_t length =
+        sends ? foliot__interest_pack(session->interest, peer->interest, &look, packet) : 0;
+    update_to to = {session, peer, shown};
+    foliot__update_begin(&game->writer, game->now.slots_max, emit_update, &to);
+    foliot__interest_tell(session->interest, peer->interest, &look, length > 0, behind,
+                          behind ? &game->shown : &game->now, &game->writer);
     if (length == 0)
         return;
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, packet, length);
@@ -338,6 +383,7 @@ static void broadcast_partial(foliot__session *session)
         send_status(session, peer);
         send_partial(session, peer);
     }
+    foliot__interest_clear_news(session->interest);
 }
 
 void foliot__fanout_broadcast(foliot__session *session)

@@ -9,6 +9,7 @@
 #include "foliot/server.h"
 #include "foliot/snapshot.h"
 #include "wire/partial_snapshot.h"
+#include "wire/session_state.h"
 
 #define FOLIOT__INTEREST_PACKETS 64  // of one watcher that may still be acknowledged
 #define FOLIOT__INTEREST_OVERHEAD 48 // bytes that a packet costs beside its own: IP, UDP, ENet
@@ -44,7 +45,9 @@ typedef struct foliot__interest_look {
     foliot__interest_find *find;
     const void *user;
 } foliot__interest_look;
-// Writes the watcher's packet of this tick. Its length; 0: none, for want of budget or of news.
+void foliot__interest_look_at(foliot__interest_view *view, const foliot__interest_look *look);
+// Writes the watcher's packet of this tick, after foliot__interest_look_at. Its length; 0: none,
+// for want of budget or of news.
 size_t foliot__interest_pack(foliot__interest_map *map, foliot__interest_view *view,
                              const foliot__interest_look *look,
                              uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
@@ -55,5 +58,24 @@ uint64_t foliot__interest_acknowledge(const foliot__interest_map *map, foliot__i
 void foliot__interest_focus(foliot__interest_view *view, const int32_t focus[3]);
 // Bytes beside packets that the watcher was sent: they count.
 void foliot__interest_charge(foliot__interest_view *view, size_t bytes);
+
+// -- what bodies and joints are beside their states. `behind`: for spectators with a delay.
+
+// Notes that it changed. Watchers are told by foliot__interest_tell, or keep the news for later.
+void foliot__interest_note_body(foliot__interest_map *map, bool behind, uint32_t slot,
+                                bool tag_alone);
+void foliot__interest_note_joint(foliot__interest_map *map, bool behind, uint32_t index,
+                                 const foliot__known_joint *joint);
+void foliot__interest_clear_news(foliot__interest_map *map); // all watchers have them
+// A watcher that was told nothing yet; `known` is what there is.
+void foliot__interest_begin_told(foliot__interest_map *map, foliot__interest_view *view,
+                                 const foliot__session_state *known);
+// Writes what the watcher lacks of what is within `far`, at most so much at a time, and, if one was
+// `packed` just now, of all that its packet shows, before which it is sent. The writer emits it.
+void foliot__interest_tell(foliot__interest_map *map, foliot__interest_view *view,
+                           const foliot__interest_look *look, bool packed, bool behind,
+                           const foliot__session_state *known, foliot__update_writer *writer);
+void foliot__interest_keep_news(const foliot__interest_map *map, foliot__interest_view *view,
+                                bool behind);
 
 #endif

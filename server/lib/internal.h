@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // internal.h: what the files of the server library share. Each calls only files above its own:
 //   address.c, rate_adaptation.c   what an address has had; how many snapshots a peer is sent
-//   interest.c                     which bodies of a big world a watcher is sent
+//   interest_map.c, interest_told.c, interest.c  what of a big world a watcher is sent
 //   peer.c, schedule.c             a peer's messages and its end; when ticks are due
 //   misbehaviour.c, stream.c       what no honest client says; inputs of a player in lockstep
 //   player.c                       players, their tokens, and what happens to them without a peer

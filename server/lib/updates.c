@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // updates.c: what peers are told beside poses: messages, and in sessions of snapshots what commands
 // and steps changed. Each is encoded once for all peers. Spectators who are behind get everything
-// with its tick. Invariant: `now` is what a peer knows that has read everything so far.
+// with its tick. Where the session has interest, bodies and joints are told by fanout.c, to those
+// who are near. Invariant: `now` is what a peer knows that has read everything so far.
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,87 @@ static void keep(foliot__session_state *state, uint64_t tick, const uint8_t *byt
     foliot_status status = foliot__session_state_take(state, tick, bytes, length, NULL, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY);
 }
+
+// -- of sessions with interest
+
+typedef struct sorting {
+    foliot__session *session;
+    const foliot__session_state *state; // that takes the records
+    bool behind;
+    foliot__update_writer common; // what is told to all
+} sorting;
+
+static void sort_record(void *user, const foliot__record *record)
+{
+    sorting *s = user;
+    foliot__interest_map *map = s->session->interest;
+    switch (record->kind) {
+    case FOLIOT__RECORD_VAR:
+        if (record->removed)
+            foliot__update_var_removed(&s->common, record->var->key);
+        else
+            foliot__update_var(&s->common, record->var);
+        break;
+    case FOLIOT__RECORD_GRAVITY:
+        foliot__update_gravity(&s->common, s->state->gravity);
+        break;
+    case FOLIOT__RECORD_END:
+        foliot__update_end(&s->common, s->state->reason, s->state->next);
+        break;
+    case FOLIOT__RECORD_JOINT:
+    case FOLIOT__RECORD_JOINT_BROKEN:
+        foliot__interest_note_joint(map, s->behind, record->slot, record->joint);
+        break;
+    case FOLIOT__RECORD_TAGS:
+    case FOLIOT__RECORD_SPAWNED:
+    case FOLIOT__RECORD_DESPAWNED:
+    default:
+        foliot__interest_note_body(map, s->behind, record->slot,
+                                   record->kind == FOLIOT__RECORD_TAGS);
+        break;
+    }
+}
+
+static size_t pack_update(uint64_t tick, bool full, const uint8_t *bytes, size_t length,
+                          uint8_t packet[FOLIOT__CONTROL_BYTES_MAX])
+{
+    size_t packet_length = 0;
+    foliot__message m = {
+        .kind = FOLIOT__UPDATE,
+        .as.update = {.tick = tick, .full = full, .bytes = bytes, .length = (uint32_t)length}};
+    foliot_status status =
+        foliot__message_encode(&m, packet, FOLIOT__CONTROL_BYTES_MAX, &packet_length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
+    return packet_length;
+}
+
+typedef struct common_update {
+    foliot__session *session;
+    uint64_t tick;
+    bool behind;
+} common_update;
+
+static void emit_common(void *user, const uint8_t *bytes, size_t length)
+{
+    const common_update *u = user;
+    uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
+    size_t packet_length = pack_update(u->tick, false, bytes, length, packet);
+    send_group(u->session, WATCHERS, u->behind, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
+}
+
+// Takes records into `state`, tells the group what is told to all, and notes the rest.
+static void sort_records(foliot__session *session, foliot__session_state *state, bool behind,
+                         uint64_t tick, const uint8_t *bytes, size_t length)
+{
+    sorting s = {.session = session, .state = state, .behind = behind};
+    common_update u = {session, tick, behind};
+    foliot__update_begin(&s.common, state->slots_max, emit_common, &u);
+    foliot_status status = foliot__session_state_take(state, tick, bytes, length, sort_record, &s);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY);
+    foliot__update_finish(&s.common, false);
+}
+
+// -- what waits for spectators who are behind
 
 // Doubles the ring, its oldest entry first.
 static bool grow_delayed(foliot__game *game)
@@ -94,9 +176,16 @@ static void show_delayed(foliot__session *session)
         foliot__message m;
         if (d->tick + session->delay_ticks > session->tick)
             return;
-        send_group(session, d->update ? WATCHERS : ALL, true, d->delivery, d->bytes, d->length);
-        if (d->update && foliot__message_decode(d->bytes, d->length, &m) == FOLIOT_STATUS_OK)
-            keep(&game->shown, m.as.update.tick, m.as.update.bytes, m.as.update.length);
+        bool sorts = d->update && session->interest;
+        if (!sorts)
+            send_group(session, d->update ? WATCHERS : ALL, true, d->delivery, d->bytes, d->length);
+        if (d->update && foliot__message_decode(d->bytes, d->length, &m) == FOLIOT_STATUS_OK) {
+            if (sorts)
+                sort_records(session, &game->shown, true, m.as.update.tick, m.as.update.bytes,
+                             m.as.update.length);
+            else
+                keep(&game->shown, m.as.update.tick, m.as.update.bytes, m.as.update.length);
+        }
         free(d->bytes);
         game->delayed_bytes -= d->length;
         game->delayed_first = (game->delayed_first + 1) % game->delayed_capacity;
@@ -170,28 +259,20 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
 
 // -- what changed
 
-static size_t pack_update(foliot__session *session, bool full, const uint8_t *bytes, size_t length,
-                          uint8_t packet[FOLIOT__CONTROL_BYTES_MAX])
-{
-    size_t packet_length = 0;
-    foliot__message m = {
-        .kind = FOLIOT__UPDATE,
-        .as.update = {
-            .tick = session->tick, .full = full, .bytes = bytes, .length = (uint32_t)length}};
-    foliot_status status =
-        foliot__message_encode(&m, packet, FOLIOT__CONTROL_BYTES_MAX, &packet_length);
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-    return packet_length;
-}
-
 static void emit_change(void *user, const uint8_t *bytes, size_t length)
 {
     foliot__session *session = user;
     uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    keep(&session->game.now, session->tick, bytes, length);
-    size_t packet_length = pack_update(session, false, bytes, length, packet);
+    size_t packet_length = pack_update(session->tick, false, bytes, length, packet);
     session->server->counters.updates++;
     session->server->counters.update_bytes += length;
+    if (session->interest) {
+        sort_records(session, &session->game.now, false, session->tick, bytes, length);
+        if (session->delay_ticks > 0)
+            delay(session, true, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
+        return;
+    }
+    keep(&session->game.now, session->tick, bytes, length);
     send_all(session, true, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
 }
 
@@ -199,7 +280,7 @@ static void emit_end(void *user, const uint8_t *bytes, size_t length)
 {
     foliot__session *session = user;
     uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    size_t packet_length = pack_update(session, false, bytes, length, packet);
+    size_t packet_length = pack_update(session->tick, false, bytes, length, packet);
     session->server->counters.updates++;
     session->server->counters.update_bytes += length;
     send_group(session, STEPPERS, false, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
@@ -251,7 +332,7 @@ static void emit_full(void *user, const uint8_t *bytes, size_t length)
 {
     greeting *g = user;
     uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    size_t packet_length = pack_update(g->session, !g->begun, bytes, length, packet);
+    size_t packet_length = pack_update(g->session->tick, !g->begun, bytes, length, packet);
     g->session->game.greeting_bytes = (g->begun ? g->session->game.greeting_bytes : 0) + length;
     g->begun = true;
     foliot__server_send_packet(g->session->server, g->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
@@ -263,8 +344,11 @@ void foliot__updates_greet(foliot__session *session, const foliot__peer *peer)
     foliot__game *game = &session->game;
     greeting g = {.session = session, .peer = peer};
     foliot__update_begin(&game->writer, game->now.slots_max, emit_full, &g);
-    if (peer->watches)
-        foliot__update_state(&game->writer, is_behind(session, peer) ? &game->shown : &game->now);
+    const foliot__session_state *known = is_behind(session, peer) ? &game->shown : &game->now;
+    if (session->interest)
+        foliot__update_common(&game->writer, known); // the rest as it comes near
+    else if (peer->watches)
+        foliot__update_state(&game->writer, known);
     foliot__update_finish(&game->writer, !g.begun);
 }
 

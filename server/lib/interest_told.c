@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// interest_told.c: what a watcher is told of bodies and joints beside their states: tags,
+// prototypes, what was joined and broke. It is told of those within `far` alone, when they change
+// or come near. Invariant: no record names a body that is farther, nor a joint of two such bodies.
+#include "interest_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/session_state.h"
+
+#define WORD_BITS 64u
+#define JOINT_WORDS_FIRST 4u
+
+typedef struct foliot__interest_news news_of;
+
+static bool has_bit(const uint64_t *words, uint32_t i)
+{
+    return words[i / WORD_BITS] >> (i % WORD_BITS) & 1;
+}
+
+static void set_bit(uint64_t *words, uint32_t i)
+{
+    words[i / WORD_BITS] |= (uint64_t)1 << (i % WORD_BITS);
+}
+
+static void clear_bit(uint64_t *words, uint32_t i)
+{
+    words[i / WORD_BITS] &= ~((uint64_t)1 << (i % WORD_BITS));
+}
+
+// -- what is new
+
+void foliot__interest_note_body(foliot__interest_map *m, bool behind, uint32_t slot, bool tag_alone)
+{
+    news_of *n = &m->news[behind];
+    if (slot >= m->format.bodies_max)
+        return;
+    set_bit(tag_alone ? n->tags : n->slots, slot);
+    n->any = true;
+}
+
+static bool grow_bits(uint64_t **words, uint32_t from, uint32_t to)
+{
+    uint64_t *grown = realloc(*words, to * sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + from, 0, (to - from) * sizeof *grown);
+    *words = grown;
+    return true;
+}
+
+// Room for a joint, at least doubled.
+static bool reserve_joint(foliot__interest_map *m, uint32_t index)
+{
+    uint32_t words = m->joint_words ? m->joint_words : JOINT_WORDS_FIRST;
+    while (words * WORD_BITS <= index)
+        words *= 2;
+    if (words == m->joint_words)
+        return true;
+    struct foliot__joint_ends *ends = realloc(m->ends, words * WORD_BITS * sizeof *ends);
+    if (!ends)
+        return false;
+    m->ends = ends;
+    for (uint32_t i = m->joint_words * WORD_BITS; i < words * WORD_BITS; i++)
+        ends[i] = (struct foliot__joint_ends){FOLIOT_NO_BODY, FOLIOT_NO_BODY};
+    if (!grow_bits(&m->renamed, m->joint_words, words) ||
+        !grow_bits(&m->news[0].joints, m->joint_words, words) ||
+        !grow_bits(&m->news[1].joints, m->joint_words, words))
+        return false;
+    m->joint_words = words;
+    return true;
+}
+
+void foliot__interest_note_joint(foliot__interest_map *m, bool behind, uint32_t index,
+                                 const foliot__known_joint *joint)
+{
+    if (!reserve_joint(m, index)) // without memory nobody is told of it
+        return;
+    set_bit(m->news[behind].joints, index);
+    m->news[behind].any = true;
+    if (behind || joint->state != FOLIOT__JOINT_MADE)
+        return;
+    struct foliot__joint_ends *ends = &m->ends[index];
+    if (ends->a != FOLIOT_NO_BODY && (ends->a != joint->a || ends->b != joint->b))
+        set_bit(m->renamed, index);
+    *ends = (struct foliot__joint_ends){joint->a, joint->b};
+}
+
+void foliot__interest_clear_news(foliot__interest_map *m)
+{
+    for (int i = 0; i < 2; i++) {
+        news_of *n = &m->news[i];
+        if (!n->any)
+            continue;
+        memset(n->slots, 0, m->slot_words * sizeof *n->slots);
+        memset(n->tags, 0, m->slot_words * sizeof *n->tags);
+        if (m->joint_words > 0)
+            memset(n->joints, 0, m->joint_words * sizeof *n->joints);
+        n->any = false;
+    }
+}
+
+// -- a watcher
+
+static bool reserve_joints(const foliot__interest_map *m, foliot__interest_view *v)
+{
+    uint32_t words = m->joint_words;
+    if (words <= v->joint_words)
+        return true;
+    if (!grow_bits(&v->joints_stale, v->joint_words, words) ||
+        !grow_bits(&v->joints_told, v->joint_words, words))
+        return false;
+    v->held += 2 * (words - v->joint_words) * sizeof *v->joints_told;
+    v->joint_words = words;
+    return true;
+}
+
+void foliot__interest_begin_told(foliot__interest_map *m, foliot__interest_view *v,
+                                 const foliot__session_state *known)
+{
+    for (uint32_t slot = 0; slot < known->slot_count; slot++)
+        if (known->tags[slot] != 0 || known->prototypes[slot] != FOLIOT_NO_BODY)
+            v->state[slot] |= STALE;
+    if (known->joint_end == 0 || !reserve_joint(m, known->joint_end - 1) || !reserve_joints(m, v))
+        return;
+    for (uint32_t i = 0; i < known->joint_end; i++) {
+        const foliot__known_joint *joint = foliot__session_state_joint(known, i);
+        if (!joint)
+            continue;
+        set_bit(v->joints_stale, i);
+        if (joint->state == FOLIOT__JOINT_MADE && m->ends[i].a == FOLIOT_NO_BODY)
+            m->ends[i] = (struct foliot__joint_ends){joint->a, joint->b};
+    }
+}
+
+typedef struct telling {
+    foliot__interest_map *m;
+    foliot__interest_view *v;
+    const foliot__interest_look *look;
+    const foliot_snapshot *before; // NULL: not kept
+    const foliot__session_state *known;
+    const news_of *news;
+    uint32_t phase, joints_told;
+} telling;
+
+static bool sees(const telling *t, uint32_t slot)
+{
+    return is_visible(t->m, t->v, body_at(t->look->snapshot, slot), t->m->interest.far);
+}
+
+// Whether it has gone from where the watcher sees it.
+static bool has_gone(const telling *t, uint32_t slot)
+{
+    return !(body_at(t->look->snapshot, slot)->flags & FOLIOT_SNAPSHOT_ALIVE) && t->before &&
+           is_visible(t->m, t->v, body_at(t->before, slot), t->m->interest.far);
+}
+
+static bool is_full(const telling *t)
+{
+    return t->m->told_count >= TOLD_MAX;
+}
+
+static void add_told(telling *t, struct foliot__told told)
+{
+    t->m->told[t->m->told_count++] = told;
+    if (!told.tag_alone)
+        t->v->state[told.slot] &= (uint16_t)~STALE;
+}
+
+static void take_new_body(telling *t, uint32_t slot)
+{
+    uint16_t *state = &t->v->state[slot];
+    bool tag_alone = !has_bit(t->news->slots, slot) && !(*state & STALE), seen = sees(t, slot),
+         gone = !seen && has_gone(t, slot);
+    if (is_full(t) || !(seen || gone))
+        *state |= STALE;
+    else
+        add_told(t, (struct foliot__told){slot, tag_alone, gone});
+}
+
+static void take_new_bodies(telling *t)
+{
+    for (uint32_t w = 0; w < t->m->slot_words; w++)
+        for (uint64_t bits = t->news->slots[w] | t->news->tags[w]; bits; bits &= bits - 1)
+            take_new_body(t, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
+}
+
+// Those that its packet is about to show.
+static void take_packed(telling *t)
+{
+    for (uint32_t i = 0; i < t->m->item_count; i++) {
+        const foliot__partial_item *item = &t->m->items[i];
+        if (!item->leaves && (t->v->state[item->slot] & STALE))
+            add_told(t, (struct foliot__told){.slot = item->slot});
+    }
+}
+
+// A part of all others each time.
+static void take_near(telling *t)
+{
+    uint32_t count = t->known->slot_count;
+    for (uint32_t slot = t->phase; slot < count && !is_full(t); slot += SWEEPS)
+        if ((t->v->state[slot] & STALE) && sees(t, slot))
+            add_told(t, (struct foliot__told){.slot = slot});
+}
+
+static int by_slot(const void *a, const void *b)
+{
+    uint32_t x = ((const struct foliot__told *)a)->slot, y = ((const struct foliot__told *)b)->slot;
+    return x < y ? -1 : x > y;
+}
+
+static void write_bodies(const telling *t, foliot__update_writer *w)
+{
+    const foliot__interest_map *m = t->m;
+    qsort(m->told, m->told_count, sizeof *m->told, by_slot);
+    for (uint32_t i = 0; i < m->told_count; i++) {
+        uint32_t slot = m->told[i].slot,
+                 prototype = foliot__session_state_prototype(t->known, slot);
+        uint16_t *state = &t->v->state[slot];
+        if (m->told[i].tag_alone)
+            continue;
+        if (prototype != FOLIOT_NO_BODY)
+            foliot__update_spawned(w, slot, t->known->generations[slot], prototype);
+        else if (m->told[i].gone || (*state & SPAWNED))
+            foliot__update_despawned(w, slot);
+        *state &= (uint16_t)~SPAWNED;
+        *state |= prototype != FOLIOT_NO_BODY ? SPAWNED : 0;
+    }
+    for (uint32_t i = 0; i < m->told_count; i++)
+        foliot__update_tag(w, m->told[i].slot,
+                           foliot__session_state_tag(t->known, m->told[i].slot));
+}
+
+// -- joints
+
+static struct foliot__joint_ends ends_of(const telling *t, uint32_t index,
+                                         const foliot__known_joint *joint)
+{
+    const foliot_scene *scene = t->m->scene;
+    struct foliot__joint_ends ends = {joint->a, joint->b};
+    if (joint->state == FOLIOT__JOINT_BROKEN && index < scene->constraint_count)
+        ends =
+            (struct foliot__joint_ends){scene->constraints[index].a, scene->constraints[index].b};
+    else if (joint->state == FOLIOT__JOINT_BROKEN) // what is broken is known by its index alone
+        ends = t->m->ends[index];
+    return ends;
+}
+
+// Only joints that the watcher can know break for it.
+static void tell_joint(telling *t, foliot__update_writer *w, uint32_t index)
+{
+    foliot__interest_view *v = t->v;
+    const foliot__known_joint *joint = foliot__session_state_joint(t->known, index);
+    bool told = has_bit(v->joints_told, index);
+    if (!joint) {
+        clear_bit(v->joints_stale, index);
+        return;
+    }
+    bool broken = joint->state == FOLIOT__JOINT_BROKEN;
+    struct foliot__joint_ends ends = ends_of(t, index, joint);
+    bool seen = sees(t, ends.a) || sees(t, ends.b) || has_gone(t, ends.a) || has_gone(t, ends.b),
+         renamed = told && has_bit(t->m->renamed, index); // it may show the one of before
+    if (!seen && !renamed)
+        return;
+    t->joints_told++;
+    if (seen)
+        clear_bit(v->joints_stale, index);
+    if (!broken && seen) {
+        foliot__update_joint_made(w, index, joint);
+        set_bit(v->joints_told, index);
+    } else if (told || index < t->m->scene->constraint_count) {
+        foliot__update_joint_broken(w, index);
+        clear_bit(v->joints_told, index);
+    }
+}
+
+static void tell_joints(telling *t, foliot__update_writer *w)
+{
+    foliot__interest_view *v = t->v;
+    for (uint32_t word = 0; word < v->joint_words; word++) {
+        uint64_t fresh = word < t->m->joint_words ? t->news->joints[word] : 0;
+        v->joints_stale[word] |= fresh;
+        uint64_t bits = v->joints_stale[word] & (word % SWEEPS == t->phase ? UINT64_MAX : fresh);
+        for (; bits && t->joints_told < TOLD_MAX; bits &= bits - 1)
+            tell_joint(t, w, word * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
+    }
+}
+
+// -- all of it
+
+void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
+                           const foliot__interest_look *look, bool packed, bool behind,
+                           const foliot__session_state *known, foliot__update_writer *w)
+{
+    uint64_t tick = look->snapshot->tick;
+    telling t = {m, v, look, NULL, known, &m->news[behind], (uint32_t)(tick / m->every % SWEEPS),
+                 0};
+    if (!t.news->any && known->slot_count == 0 && known->joint_end == 0)
+        return;
+    if (t.news->any && tick >= m->every)
+        t.before = look->find(look->user, tick - m->every);
+    m->told_count = 0;
+    if (t.news->any)
+        take_new_bodies(&t);
+    take_near(&t);
+    if (packed)
+        take_packed(&t);
+    write_bodies(&t, w);
+    if (reserve_joints(m, v))
+        tell_joints(&t, w);
+    foliot__update_finish(w, false);
+}
+
+void foliot__interest_keep_news(const foliot__interest_map *m, foliot__interest_view *v,
+                                bool behind)
+{
+    const news_of *n = &m->news[behind];
+    if (!n->any)
+        return;
+    for (uint32_t w = 0; w < m->slot_words; w++)
+        for (uint64_t bits = n->slots[w] | n->tags[w]; bits; bits &= bits - 1)
+            v->state[w * WORD_BITS + (uint32_t)__builtin_ctzll(bits)] |= STALE;
+    if (reserve_joints(m, v))
+        for (uint32_t w = 0; w < m->joint_words; w++)
+            v->joints_stale[w] |= n->joints[w];
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// interest_view.h: what the files of interest share (interest.h): a session's map and a watcher's
+// view. interest_map.c keeps the map, interest_told.c tells what bodies and joints are beside their
+// states, interest.c chooses and packs states.
+#ifndef FOLIOT_SERVER_LIB_INTEREST_VIEW_H
+#define FOLIOT_SERVER_LIB_INTEREST_VIEW_H
+
+#include "interest.h"
+
+#define ITEMS_MAX 1024 // of a packet
+#define ACTIVE 64      // snapshots since it changed, in which a body is looked at each time
+#define SWEEPS 8       // snapshots in which all others are looked at
+#define TOLD_MAX 128 // bodies, beside those of its packet, and joints that one is told of at a time
+
+// How closely states are compared: bodies that rest on others tremble. From near and from far.
+enum { SEEN_NEAR, SEEN_FAR, DISTANCES };
+
+// What a watcher has of a body, 16 bits: packets that held it, counted modulo 64; how many since
+// its baseline; and flags. BASED alone: a body of the scene that the watcher knows to be gone.
+enum {
+    COUNT = 0x3f,
+    SINCE = 0x7c0, // and this means: too many
+    SINCE_ONE = 0x40,
+    BASED = 0x800,    // `baseline` is valid
+    KNOWN = 0x1000,   // it was sent something of the body, and was not told to forget it
+    LEAVING = 0x2000, // it was told to, and has not acknowledged that
+    STALE = 0x4000,   // it lacks what the body is beside its state
+    SPAWNED = 0x8000, // it was told of a prototype
+    BESIDE = STALE | SPAWNED,
+};
+_Static_assert(COUNT >= FOLIOT__INTEREST_PACKETS - 1, "packets have counts of their own");
+_Static_assert(SINCE / SINCE_ONE >= FOLIOT__PARTIAL_BASELINES - 1, "too many are told apart");
+
+// Bodies of the scene are shown by a watcher where the scene has them, until it is told otherwise.
+enum { NOT_ASSUMED, ASSUMED, DIFFERS };
+
+// A body as far as claims ask: its numbers side by side. Ticks are in snapshots, low bits.
+typedef struct foliot__candidate {
+    int32_t position[3];
+    uint32_t slot, changed, moved[DISTANCES];
+    bool rests;
+} foliot__candidate;
+
+typedef struct foliot__group {
+    int32_t low[3], high[3];
+    uint32_t begin, end; // of candidates
+} foliot__group;
+
+struct foliot__interest_map {
+    foliot_interest interest;
+    foliot_snapshot_format format;
+    foliot__partial_coder *coder;
+    uint32_t every, count; // slots
+    double pace_hz;
+    const foliot_scene *scene;
+    uint8_t *assumed;  // by slot
+    uint64_t *changed; // by slot: tick since which the body is as it is now
+    // The same but for what is hardly seen, from near and from far: since when it is near `anchor`.
+    struct {
+        uint64_t *moved;
+        foliot_snapshot_body *anchor;
+    } seen[DISTANCES];
+    // The last time that a body stood still for long: how it stood, from when to when.
+    foliot_snapshot_body *rest;
+    uint64_t *rest_since, *rest_until;
+    // Bodies that changed lately, of the newest snapshot, by cell of a grid: cells are hashed into
+    // buckets, and a bucket that is not empty is a group with bounds.
+    double cell; // position steps
+    uint64_t grid_tick;
+    uint32_t buckets, *bucket_start, *bucket_of, *next; // by bucket; by slot; scratch
+    foliot__candidate *candidates;
+    foliot__group *groups;
+    uint32_t group_count;
+    // Scratch.
+    struct claim {
+        float weight;
+        uint32_t slot;
+    } * claims;
+    uint32_t claim_count;
+    foliot__partial_item *items; // of the last packet
+    uint32_t item_count;
+    // What changed beside states since watchers were told: of all, and of those who are behind.
+    struct foliot__interest_news {
+        uint64_t *slots, *tags, *joints; // bits: slots; slots of which the tag alone did; joints
+        bool any;
+    } news[2];
+    struct foliot__joint_ends {
+        uint32_t a, b;
+    } * ends;                         // of joints, by index, as of the last news
+    uint64_t *renamed;                // bits of joints: the index has been another joint's
+    uint32_t slot_words, joint_words; // of 64 bits
+    struct foliot__told {
+        uint32_t slot;
+        bool tag_alone, gone;
+    } * told; // scratch
+    uint32_t told_count;
+};
+
+typedef struct sent_packet {
+    uint32_t *items;     // what it held: SLOT, COUNT with this packet, and flags
+    uint32_t sequence;   // 0: acknowledged, or none
+    uint16_t low;        // snapshot, low bits
+    uint16_t count : 15, // at most ITEMS_MAX
+        lost : 1;        // taken to be
+} sent_packet;
+#define LEAVES 0x80000000u // it says that the body leaves
+#define VOID 0x40000000u   // what it says has been overtaken
+#define SLOT (FOLIOT_BODIES_MAX - 1)
+#define COUNT_SHIFT 20
+_Static_assert(FOLIOT_BODIES_MAX <= 1u << COUNT_SHIFT, "slots are below counts");
+
+struct foliot__interest_view {
+    uint16_t *sent, *baseline; // snapshots, low bits
+    uint16_t *state;
+    sent_packet packets[FOLIOT__INTEREST_PACKETS];
+    uint64_t packed; // tick of the newest packet
+    uint32_t next_sequence;
+    double tokens; // bytes that may be sent, as of a time
+    uint64_t tokens_ns;
+    uint32_t sweep;
+    double body_bytes; // of a body in the last packets, mean
+    int32_t focus[3];
+    // Joints of which it lacks the newest, and those made by commands that it was told of: bits.
+    uint64_t *joints_stale, *joints_told;
+    uint32_t joint_words;
+    size_t held;
+};
+
+static inline const foliot_snapshot_body *body_at(const foliot_snapshot *s, uint32_t slot)
+{
+    static const foliot_snapshot_body none;
+    return slot < s->count ? &s->bodies[slot] : &none;
+}
+
+// What a body was at a tick, if that is still known.
+const foliot_snapshot_body *foliot__interest_body_then(const foliot__interest_map *map,
+                                                       const foliot__interest_look *look,
+                                                       uint32_t slot, uint64_t tick);
+
+foliot__candidate foliot__interest_candidate(const foliot__interest_map *map, uint32_t slot,
+                                             const foliot_snapshot_body *body);
+
+static inline double distance_squared(const foliot__interest_map *m, const int32_t focus[3],
+                                      const int32_t position[3])
+{
+    double sum = 0, step = m->format.position_step;
+    for (int k = 0; k < 3; k++) {
+        double d = ((double)position[k] - focus[k]) * step;
+        sum += d * d;
+    }
+    return sum;
+}
+
+static inline bool is_visible(const foliot__interest_map *m, const foliot__interest_view *v,
+                              const foliot_snapshot_body *body, double far)
+{
+    return (body->flags & FOLIOT_SNAPSHOT_ALIVE) &&
+           distance_squared(m, v->focus, body->position) <= far * far;
+}
+
+#endif
