@@ -107,6 +107,8 @@ typedef struct foliot__peer {
     bool closes_lockstep; // as soon as the client is ready, or at `close_ns`
     bool healing;
     uint64_t close_ns, kind_ns, healed_ns, unhealed_ns;
+    bool reopens; // it said that it is ready for what it is not, and is to be told so
+    uint64_t reopened_ns;
     double kind_tokens; // of changes that it may still make, as of kind_ns
     // What it said of itself, in case it wants to step.
     foliot_digest fingerprint;

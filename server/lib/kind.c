@@ -289,11 +289,7 @@ static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kin
     if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->healing))
         return;
     if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
-        bool again = peer->steps && s->server->now_ns - peer->greeted_ns >= REOPENS_EVERY_NS;
-        if (s->world && again)
-            foliot__kind_open(s, peer, FOLIOT__KIND_WATCHER);
-        if (peer->healing && s->world)
-            foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
+        peer->reopens = s->kinds_wanted = true;
         return;
     }
     if (peer->healing) {
@@ -377,6 +373,23 @@ static void rest(foliot__session *s)
         foliot__lockstep_destroy(s);
 }
 
+// It says that it is ready for what it was not given: it is told again what it is, and begins with
+// it. Not as often as it likes: a full snapshot and a full update cost more than its message.
+static void reopen(foliot__session *s, foliot__peer *peer)
+{
+    uint64_t now = s->server->now_ns;
+    if (!peer->reopens || now - peer->reopened_ns < REOPENS_EVERY_NS)
+        return;
+    peer->reopens = false;
+    peer->reopened_ns = now;
+    if (!s->world || !peer->watches)
+        return;
+    if (peer->steps)
+        foliot__kind_open(s, peer, FOLIOT__KIND_WATCHER);
+    if (peer->healing)
+        foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
+}
+
 void foliot__kinds_update(foliot__session *s)
 {
     foliot_server *server = s->server;
@@ -388,12 +401,13 @@ void foliot__kinds_update(foliot__session *s)
             continue;
         if (peer->steps && !peer->closes_lockstep)
             heal(s, peer);
+        reopen(s, peer);
         if (peer->wanted != FOLIOT__KIND_ANY &&
             foliot__kind_make_machinery(s, peer->wanted) == FOLIOT_STATUS_OK)
             change_kind(s, peer);
         if (peer->closes_lockstep && server->now_ns >= peer->close_ns)
             foliot__peer_close_lockstep(peer);
         s->kinds_wanted |= peer->wanted != FOLIOT__KIND_ANY || peer->closes_lockstep ||
-                           (peer->healing && peer->lockstep.diverged);
+                           peer->reopens || (peer->healing && peer->lockstep.diverged);
     }
 }

@@ -208,6 +208,100 @@ static void a_change_loses_and_doubles_no_input(void **state)
 
 // -- games
 
+#define PURE_NAME FILE_NAME "-pure"
+
+// One who plays and moves, and who looks on: as the session's mode is, or each as they like.
+static void record_session(const char *file, bool snapshots, bool mixed)
+{
+    remove(file);
+    arena *a =
+        arena_create(&(arena_options){.snapshots = snapshots, .clock = true, .record = file});
+    foliot_client_config config = foliot_client_config_default();
+    config.spectates = true;
+    for (unsigned i = 0; i < 2; i++)
+        arena_bot(a, "delay=30ms,jitter=0-20ms,loss=3%");
+    for (unsigned i = 0; i < 3; i++) {
+        if (mixed)
+            config.kind = i == 0 ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER;
+        arena_join(a, "delay=40ms,loss=2%", &config);
+    }
+    for (int round = 0; round < 6; round++) {
+        arena_run(a, 2.5);
+        bool steps = foliot_client_get_lockstep(a->clients[4]);
+        if (mixed)
+            wish(a, 4, steps ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER);
+    }
+    arena_run(a, 1);
+    assert_int_equal(arena_counted(a)->kind_changes, mixed ? 6 : 0);
+    assert_true(arena_is_honest(a));
+    arena_destroy(a);
+}
+
+// As many bytes of both differ as the drawn tokens' notes have, at most, with their checksums.
+static void check_same_bytes(const char *file, const char *pure)
+{
+    FILE *files[2] = {fopen(file, "rb"), fopen(pure, "rb")};
+    unsigned other = 0;
+    assert_true(files[0] && files[1]);
+    for (int x = 0, y = 0; x != EOF || y != EOF; other += x != y) {
+        x = getc(files[0]);
+        y = getc(files[1]);
+    }
+    check_le(other, 2 * (32 + 8));
+    fclose(files[0]);
+    fclose(files[1]);
+}
+
+// Closed inputs and states of two recordings, tick by tick.
+static void check_same(const char *file, const char *pure)
+{
+    foliot_replay *replays[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(foliot_replay_open(i ? pure : file, &replays[i], NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_scan(replays[i]), FOLIOT_STATUS_OK);
+    }
+    uint64_t last = foliot_replay_get_summary(replays[1])->last_tick;
+    assert_int_equal(foliot_replay_get_summary(replays[0])->last_tick, last);
+    check_gt(last, 500);
+    uint64_t total = 0;
+    for (uint64_t tick = 0; tick < last; tick++) {
+        const foliot_input *inputs[2];
+        uint32_t counts[2];
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(foliot_replay_get_inputs(replays[i], tick, &inputs[i], &counts[i]),
+                             FOLIOT_STATUS_OK);
+        assert_int_equal(counts[0], counts[1]);
+        for (uint32_t k = 0; k < counts[0]; k++) {
+            const foliot_input *x = &inputs[0][k], *y = &inputs[1][k];
+            assert_true(x->kind == y->kind && x->player == y->player && x->buttons == y->buttons &&
+                        x->sequence == y->sequence);
+            assert_memory_equal(x->axes, y->axes, sizeof x->axes);
+        }
+        total += counts[0];
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(foliot_replay_step(replays[i]), FOLIOT_STATUS_OK); // with its digests
+        assert_true(
+            foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(replays[0])),
+                                foliot_world_get_digest(foliot_replay_get_world(replays[1]))));
+    }
+    check_gt(total, 10);
+    for (int i = 0; i < 2; i++)
+        foliot_replay_close(replays[i]);
+}
+
+static void others_of_either_kind_change_nothing_that_is_recorded(void **state)
+{
+    (void)state;
+    for (int snapshots = 0; snapshots < 2; snapshots++) {
+        record_session(PURE_NAME, snapshots, false);
+        record_session(FILE_NAME, snapshots, true);
+        check_same(FILE_NAME, PURE_NAME);
+        check_same_bytes(FILE_NAME, PURE_NAME);
+    }
+    remove(FILE_NAME);
+    remove(PURE_NAME);
+}
+
 // Variables, tags and events are told once, whichever kind a client is while they happen.
 static void a_game_goes_on_through_a_change(void **state)
 {
@@ -380,6 +474,29 @@ static void one_that_changes_without_end_is_dropped(void **state)
     arena_destroy(a);
 }
 
+// Healing, it says without end that it is ready: each time it is told what it is.
+static void one_that_asks_to_be_healed_without_end_is_told_seldom(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.clock = true});
+    arena_bot(a, "delay=5ms");
+    arena_bot(a, "delay=200ms");
+    arena_run(a, 3);
+    const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[1])->self;
+    uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+    foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    for (uint32_t i = 0; i < 200; i++) {
+        say_kind(a, 1, FOLIOT_PEER_STEPPER, FOLIOT__KIND_READY);
+        arena_run(a, 0.01);
+    }
+    assert_int_equal(arena_counted(a)->divergences, 1);
+    check_le(arena_counted(a)->kind_changes, 4);
+    check_le(arena_counted(a)->snapshots_complete, 12);
+    arena_run(a, 4);
+    assert_true(arena_agrees(a, 1));
+    arena_destroy(a);
+}
+
 // Ready for what it is not, for what it was not given, and before anything has come.
 static void what_it_says_out_of_turn_changes_nothing(void **state)
 {
@@ -416,11 +533,13 @@ int main(void)
         cmocka_unit_test(each_kind_costs_what_it_did),
         cmocka_unit_test(what_steppers_need_goes_after_them),
         cmocka_unit_test(a_change_loses_and_doubles_no_input),
+        cmocka_unit_test(others_of_either_kind_change_nothing_that_is_recorded),
         cmocka_unit_test(a_game_goes_on_through_a_change),
         cmocka_unit_test(it_predicts_while_it_steps),
         cmocka_unit_test(spectators_who_are_behind_only_watch),
         cmocka_unit_test(who_cannot_keep_up_watches),
         cmocka_unit_test(one_that_changes_without_end_is_dropped),
+        cmocka_unit_test(one_that_asks_to_be_healed_without_end_is_told_seldom),
         cmocka_unit_test(what_it_says_out_of_turn_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,8 @@ void seed_check_recordings(seed_run *run)
 #define JOINS_AT_ONCE 20   // of one address, and so many a second
 #define SEARCHES_AT_ONCE 5 // of one protocol violator, and one a second
 #define EVENTS_A_SECOND 10 // per peer: what a log must hold
+#define CHANGES_AT_ONCE 6  // of the kind of one connection: wished, to be healed, and unhealed
+#define CHANGERS 4         // connections of a foe at once, each with a change a second
 
 static void check_budgets(seed_run *run)
 {
@@ -305,6 +307,22 @@ static void check_budgets(seed_run *run)
         c->searches > violators * (SEARCHES_AT_ONCE + seconds))
         seed_fail(run, "%llu violators were searched %llu times in %llu s", (count)violators,
                   (count)c->searches, (count)seconds);
+}
+
+static void check_kinds(seed_run *run)
+{
+    const foliot_server_counters *c = &run->counted;
+    uint64_t seconds = 1 + (run->now_ns - SEED_BEGIN_NS) / SEED_SECOND,
+             foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
+    if (run->plan->mixed || seed_plan_has(run->plan, SEED_HOSTILE) ||
+        seed_plan_has(run->plan, SEED_SICK))
+        return;
+    if (c->kind_changes > CHANGES_AT_ONCE * run->result.tally.foe_joins + CHANGERS * foes * seconds)
+        seed_fail(run, "%llu foes changed their kind %llu times in %llu s", (count)foes,
+                  (count)c->kind_changes, (count)seconds);
+    if (c->heals > run->result.tally.foe_joins + CHANGERS * foes * seconds / 10)
+        seed_fail(run, "%llu foes were healed %llu times in %llu s", (count)foes, (count)c->heals,
+                  (count)seconds);
 }
 
 // -- counters
@@ -345,6 +363,7 @@ void seed_check_counters(seed_run *run)
 #undef LIE
     }
     check_budgets(run);
+    check_kinds(run);
     foliot__hub_ledger l = foliot__hub_account(run->hub);
     tally->packets = l.attempts + l.duplicated;
     tally->packets_lost = l.lost;

@@ -81,6 +81,7 @@ static foliot__message hello_of(const foe *f, const seed_link *l, bool spectates
     h->fingerprint = f->run->resources->fingerprint;
     snprintf(h->simulation, sizeof h->simulation, "%s", foliot_world_kind.name);
     h->rules = foliot_world_kind.version;
+    h->kind = f->c->plan->scheme == SEED_changes ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
     return m;
 }
 
@@ -231,6 +232,20 @@ static void pin_states(foe *f, bool crawls)
     }
 }
 
+static void report_false_digest(foe *f, seed_link *l)
+{
+    foliot__lockstep_input packet = {.acks = {.next = (uint32_t)l->end},
+                                     .digests = foliot__rng_u64(&f->c->rng),
+                                     .state = (uint8_t)l->keyframe_tick,
+                                     .sent_ms = (uint16_t)(f->local_ns / 1000000u),
+                                     .shown = (uint16_t)foliot__rng_u64(&f->c->rng)};
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    size_t length = foliot__lockstep_input_encode(&packet, bytes);
+    if (length != SIZE_MAX)
+        send_packet(f, l, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+    f->run->result.tally.foe_lies++;
+}
+
 static void report_false_digests(foe *f)
 {
     for (seed_link *l = f->c->links; l < f->c->links + 4; l++) {
@@ -247,17 +262,41 @@ static void report_false_digests(foe *f)
             open_link(f, l);
             continue;
         }
-        foliot__lockstep_input packet = {.acks = {.next = (uint32_t)l->end},
-                                         .digests = foliot__rng_u64(&f->c->rng),
-                                         .state = (uint8_t)l->keyframe_tick,
-                                         .sent_ms = (uint16_t)(f->local_ns / 1000000u),
-                                         .shown = (uint16_t)foliot__rng_u64(&f->c->rng)};
-        uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
-        size_t length = foliot__lockstep_input_encode(&packet, bytes);
-        if (length != SIZE_MAX)
-            send_packet(f, l, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+        report_false_digest(f, l);
         l->said_ns = f->run->now_ns;
-        f->run->result.tally.foe_lies++;
+    }
+}
+
+static void say_kind(foe *f, seed_link *l, foliot__kind kind, foliot__kind_reason reason)
+{
+    foliot__message m = {.kind = FOLIOT__KIND,
+                         .as.kind = {.kind = kind, .tick = l->end, .reason = reason}};
+    say_message(f, l, &m);
+}
+
+// Two wish to be what they are not, or say that they are ready for it, which they may not be; two
+// take every state that they are given, say that they are ready, and that it differs.
+static void change_kinds(foe *f)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        seed_link *l = &f->c->links[i];
+        if (is_ready(f, l))
+            say_hello(f, l, !is_player(f, l));
+        if (!l->in || f->run->now_ns - l->said_ns < LIE_NS)
+            continue;
+        l->said_ns = f->run->now_ns;
+        if (l->keyframe_total && l->heard < l->keyframe_have)
+            say_heard(f, l, l->keyframe_have);
+        bool ready = foliot__rng_below(&f->c->rng, 3) == 0;
+        if (i % 2)
+            say_kind(f, l, (foliot__kind)foliot__rng_below(&f->c->rng, 3),
+                     ready ? FOLIOT__KIND_READY
+                           : (foliot__kind_reason)foliot__rng_below(&f->c->rng,
+                                                                    FOLIOT__KIND_IMPOSSIBLE + 1));
+        else if (l->keyframe_total && l->keyframe_have == l->keyframe_total && ready)
+            say_kind(f, l, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
+        if (l->end > l->keyframe_tick)
+            report_false_digest(f, l);
     }
 }
 
@@ -442,6 +481,9 @@ void seed_foe_act(seed_run *run, seed_caller *c)
         break;
     case SEED_orders:
         give_orders(&f);
+        break;
+    case SEED_changes:
+        change_kinds(&f);
         break;
     case SEED_SCHEME_COUNT:
     default:

@@ -279,7 +279,8 @@ static bool draw_harm(dice *d, double share, const char *word)
 
 static bool needs_lockstep(seed_scheme scheme)
 {
-    return scheme == SEED_pins || scheme == SEED_crawls || scheme == SEED_lies;
+    return scheme == SEED_pins || scheme == SEED_crawls || scheme == SEED_lies ||
+           scheme == SEED_changes;
 }
 
 static void draw_foe(seed_plan *plan, seed_scheme scheme)

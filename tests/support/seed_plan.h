@@ -42,7 +42,8 @@ typedef enum seed_client_kind {
     X(holds)     /* connections open, and says nothing */                                          \
     X(replays)   /* tokens that were its own once, and such with bits turned */                    \
     X(guesses)   /* others' tokens from its own */                                                 \
-    X(orders)    /* too many, too large, forged, before its welcome and while it watches */
+    X(orders)    /* too many, too large, forged, before its welcome and while it watches */        \
+    X(changes)   /* to watch and to step in turn, and asks to be healed, both without end */
 typedef enum seed_scheme {
 #define SEED_SCHEME_ENUM(name) SEED_##name,
     SEED_SCHEMES(SEED_SCHEME_ENUM)

@@ -124,7 +124,7 @@ static void turn_server(seed_run *run)
 // to be asked about.
 static size_t bytes_max(const seed_plan *plan)
 {
-    size_t client = seed_plan_in_lockstep(plan) ? 14 : 4;
+    size_t client = seed_plan_in_lockstep(plan) ? 16 : 4; // it may predict: three worlds
     return (16 + 24 * plan->session_count + client * plan->client_count) * (size_t)MIB;
 }
 
