@@ -13,7 +13,8 @@
 #include <uv.h>
 
 #define JOBS_MAX 4096 // that wait in a queue: a session has two at most, a step and a search
-#define COSTS 4096    // durations that are remembered, by job
+#define SETS 1024     // of durations that are remembered by job ...
+#define WAYS 8        // ... so many each
 #define FORGETS 64    // of what a long run was more than a short one, a run forgets this part
 #define SLOW_NS 2000000u
 #define HERE_NS 20000u      // a step that a worker is not woken for
@@ -26,6 +27,11 @@ typedef struct job {
     void (*run)(void *job);
     void *job;
 } job;
+
+typedef struct cost {
+    const void *key;
+    uint64_t ns;
+} cost;
 
 typedef struct queue {
     uint32_t first, count;
@@ -40,7 +46,7 @@ struct foliot__step_workers {
     queue quick, slow;
     uint32_t idle, slow_running, slow_max;
     bool closing;
-    uint64_t cost_ns[COSTS];      // by job; two may share one, and are taken for alike
+    cost costs[SETS][WAYS];
     uint64_t *took_ns, *taken_ns; // of runs that have ended; the other half of them is being read
     uint32_t took_count;          // at most all that waited
     uint64_t here_ns;             // of jobs that were run at once, since the last wake
@@ -57,20 +63,28 @@ uint32_t foliot__step_workers_default(void)
                                               : (uint32_t)count;
 }
 
+// Where the duration of the job's runs is kept; 0: it is new. Of jobs beyond those that fit the
+// quickest is forgotten: that costs it the wake of a worker.
 static uint64_t *cost_of(foliot__step_workers *w, const void *key)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u;
-    return &w->cost_ns[hash >> 52];
+    cost *set = w->costs[(hash >> 32) % SETS], *least = set;
+    for (uint32_t i = 0; i < WAYS; i++) {
+        if (set[i].key == key)
+            return &set[i].ns;
+        least = set[i].ns < least->ns ? &set[i] : least;
+    }
+    *least = (cost){.key = key};
+    return &least->ns;
 }
-_Static_assert(COSTS == 1 << (64 - 52), "as many as the hash has bits");
 
 // A run that took long is remembered for seconds: what is slow now and then counts as slow.
 static void note_cost(foliot__step_workers *w, const void *key, uint64_t took_ns)
 {
-    uint64_t *cost = cost_of(w, key), less = *cost / FORGETS;
+    uint64_t *kept = cost_of(w, key), less = *kept / FORGETS;
     FOLIOT_ASSERT(w->took_count < TOOK_MAX);
     w->took_ns[w->took_count++] = took_ns;
-    *cost = took_ns >= *cost ? took_ns : *cost - less > took_ns ? *cost - less : took_ns;
+    *kept = took_ns >= *kept ? took_ns : *kept - less > took_ns ? *kept - less : took_ns;
 }
 
 static bool has_work(const foliot__step_workers *w)

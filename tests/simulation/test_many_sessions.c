@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// Goal: one server hosts as many sessions as it says, each as if it were alone: same ticks, same
+// bits, and nobody's peers hear of another session; beyond that it refuses. Method: a server over
+// the transport in memory with its own clock, steps inside its updates.
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "foliot/client.h"
+#include "foliot/foliot.h"
+#include "foliot/scene_reader.h"
+#include "foliot/server.h"
+#include "pace.h"
+
+#define SESSIONS 1000
+#define CLIENTS 6
+#define PEERS_MAX 16
+#define HZ 60
+#define MOMENTS 16
+
+typedef struct host {
+    foliot_hub *hub;
+    foliot_transport *wires[CLIENTS + 1]; // the last is the server's
+    foliot_server *server;
+    foliot_client *clients[CLIENTS];
+    uint32_t client_count;
+    foliot_scene scene;
+    uint64_t begun_ns, now_ns;
+} host;
+
+static foliot_transport *make_wire(host *h, uint16_t port)
+{
+    foliot_transport *wire;
+    foliot_transport_config config = foliot_transport_config_default();
+    config.bind = "127.0.0.1";
+    config.port = port;
+    config.peers_max = PEERS_MAX;
+    assert_int_equal(foliot_transport_create_memory(h->hub, &config, h->now_ns, &wire),
+                     FOLIOT_STATUS_OK);
+    return wire;
+}
+
+static foliot_body_definition bodies[2];
+
+static void setup(host *h, bool spreads)
+{
+    *h = (host){.begun_ns = 1000000000u, .now_ns = 1000000000u};
+    foliot_server_config config = foliot_server_config_default();
+    assert_int_equal(foliot_hub_create(&h->hub), FOLIOT_STATUS_OK);
+    config.transport = h->wires[CLIENTS] = make_wire(h, 7777);
+    config.spreads_ticks = spreads;
+    assert_int_equal(foliot_server_create(&config, h->now_ns, &h->server), FOLIOT_STATUS_OK);
+    h->scene = foliot_scene_default();
+    h->scene.name = "small";
+    h->scene.dt = 1.0 / HZ;
+    for (int i = 0; i < 2; i++) {
+        bodies[i] = foliot_body_definition_default();
+        bodies[i].position[0] = 3 * i;
+        bodies[i].velocity[1] = 1 + i;
+    }
+    h->scene.bodies = bodies;
+    h->scene.body_count = 2;
+    h->scene.players = foliot_players_definition_default();
+    h->scene.players.limit = 2;
+}
+
+static foliot_status add(host *h, uint32_t number, foliot_world **world)
+{
+    char name[FOLIOT_NAME_BYTES];
+    foliot_session_config session = foliot_session_config_default();
+    snprintf(name, sizeof name, "s%u", number);
+    assert_int_equal(foliot_world_create(&h->scene, world), FOLIOT_STATUS_OK);
+    session.name = name;
+    session.scene = &h->scene;
+    session.world = *world;
+    session.pace_hz = HZ;
+    foliot_status status = foliot_server_add_session(h->server, &session, h->now_ns);
+    if (status != FOLIOT_STATUS_OK)
+        foliot_world_destroy(*world);
+    return status;
+}
+
+static void teardown(host *h)
+{
+    for (uint32_t i = 0; i < h->client_count; i++)
+        foliot_client_destroy(h->clients[i]);
+    foliot_server_destroy(h->server);
+    for (int i = 0; i <= CLIENTS; i++)
+        foliot_transport_destroy(h->wires[i]);
+    foliot_hub_destroy(h->hub);
+}
+
+static foliot_client *join(host *h, const char *session, bool spectates)
+{
+    foliot_client_config config = foliot_client_config_default();
+    uint32_t i = h->client_count++;
+    config.transport = h->wires[i] = make_wire(h, 0);
+    config.port = 7777;
+    config.session = session;
+    config.spectates = spectates;
+    assert_int_equal(foliot_client_create(&config, h->now_ns, &h->clients[i]), FOLIOT_STATUS_OK);
+    return h->clients[i];
+}
+
+static void run(host *h, double seconds)
+{
+    foliot_server_event event;
+    for (uint64_t end = h->now_ns + (uint64_t)(seconds * 1e9); h->now_ns < end;) {
+        h->now_ns += 1000000;
+        if (foliot_server_get_wake_ns(h->server) <= h->now_ns || h->client_count > 0)
+            foliot_server_update(h->server, h->now_ns);
+        while (foliot_server_poll(h->server, &event)) {
+        }
+        for (uint32_t i = 0; i < h->client_count; i++)
+            foliot_client_update(h->clients[i], h->now_ns);
+    }
+}
+
+static void sessions_step_as_if_alone(void **state)
+{
+    static foliot_world *worlds[SESSIONS];
+    host h;
+    foliot_world *alone;
+    (void)state;
+    setup(&h, true);
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        assert_int_equal(add(&h, i, &worlds[i]), FOLIOT_STATUS_OK);
+    foliot_client *player = join(&h, "s700", false);
+    foliot_client *spectator = join(&h, "s701", true);
+    run(&h, PACE(100) / 50.0);
+    assert_int_equal(foliot_client_get_state(player), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_state(spectator), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_server_get_presence(h.server).players, 1);
+    assert_int_equal(foliot_world_create(&h.scene, &alone), FOLIOT_STATUS_OK);
+    uint64_t due = (h.now_ns - h.begun_ns) * HZ / 1000000000u, ticks = 0;
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        uint64_t tick = foliot_world_get_tick(worlds[i]);
+        check_ge(tick + 2, due); // the last begins a period after the first
+        check_le(tick, due);
+        ticks += tick;
+    }
+    check_eq(foliot_server_get_counters(h.server)->ticks, ticks);
+    assert_int_equal(foliot_server_get_counters(h.server)->ticks_late, 0);
+    foliot_digest digests[1000] = {0};
+    for (uint32_t t = 0; t <= due; t++) {
+        digests[t] = foliot_world_get_digest(alone);
+        assert_int_equal(foliot_world_step(alone, NULL, 0, NULL), FOLIOT_STATUS_OK);
+    }
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        if (i != 700) {
+            foliot_digest digest = foliot_world_get_digest(worlds[i]);
+            assert_true(foliot_digest_equal(digest, digests[foliot_world_get_tick(worlds[i])]));
+        }
+    foliot_world_destroy(alone);
+    teardown(&h);
+}
+
+// Else every tick would wait for those of all others.
+static void ticks_are_spread(void **state)
+{
+    host h;
+    foliot_world *world;
+    uint32_t most = 0, updates = 0;
+    (void)state;
+    setup(&h, true);
+    for (uint32_t i = 0; i < 10 * MOMENTS; i++)
+        assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
+    run(&h, 0.1);
+    for (uint64_t end = h.now_ns + 1000000000u; h.now_ns < end; updates++) {
+        uint64_t before = foliot_server_get_counters(h.server)->ticks;
+        h.now_ns = foliot_server_get_wake_ns(h.server);
+        foliot_server_update(h.server, h.now_ns);
+        uint64_t now = foliot_server_get_counters(h.server)->ticks - before;
+        most = now > most ? (uint32_t)now : most;
+    }
+    check_le(most, 20);
+    check_ge(updates, HZ * MOMENTS / 2);
+    check_le(updates, 3 * HZ * MOMENTS); // and many at once are one update's work
+    teardown(&h);
+}
+
+static void together_where_no_host_spreads_them(void **state)
+{
+    host h;
+    foliot_world *worlds[3];
+    (void)state;
+    setup(&h, false);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(add(&h, i, &worlds[i]), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_get_wake_ns(h.server), h.now_ns + 1000000000u / HZ);
+    foliot_server_update(h.server, h.now_ns + 1000000000u / HZ);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(foliot_world_get_tick(worlds[i]), 1);
+    teardown(&h);
+}
+
+static void beyond_the_limit_it_refuses(void **state)
+{
+    host h;
+    foliot_world *world;
+    (void)state;
+    setup(&h, true);
+    for (uint32_t i = 0; i < FOLIOT_SESSIONS_MAX; i++)
+        assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(add(&h, FOLIOT_SESSIONS_MAX, &world), FOLIOT_STATUS_FULL);
+    assert_int_equal(add(&h, FOLIOT_SESSIONS_MAX - 1, &world), FOLIOT_STATUS_INVALID); // its name
+    run(&h, 0.05);
+    foliot_client *last = join(&h, "s1023", false), *none = join(&h, "s1024", false);
+    run(&h, 0.5);
+    assert_int_equal(foliot_client_get_state(last), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_state(none), FOLIOT_CLIENT_REFUSED);
+    assert_non_null(strstr(foliot_client_get_reason(none), "no session 's1024'"));
+    teardown(&h);
+}
+
+// Peers come, go and come to another session: each session's list is right, whoever is in it.
+static void peers_change_sessions(void **state)
+{
+    host h;
+    foliot_world *world;
+    char name[FOLIOT_NAME_BYTES];
+    (void)state;
+    setup(&h, true);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
+    for (uint32_t round = 0; round < 12; round++) {
+        for (uint32_t i = 0; i < CLIENTS; i++) {
+            snprintf(name, sizeof name, "s%u", (i + round) % 3);
+            join(&h, name, i % 2 == 0);
+        }
+        run(&h, 0.4);
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            assert_int_equal(foliot_client_get_state(h.clients[i]), FOLIOT_CLIENT_PLAYING);
+        assert_int_equal(foliot_server_get_presence(h.server).peers, CLIENTS);
+        assert_int_equal(foliot_server_get_presence(h.server).players, CLIENTS / 2);
+        for (uint32_t n = 0; n < CLIENTS; n++) { // in another order each time
+            uint32_t i = (n * 5 + round) % CLIENTS;
+            foliot_client_leave(h.clients[i], h.now_ns);
+            run(&h, 0.05);
+        }
+        run(&h, 0.3);
+        assert_int_equal(foliot_server_get_presence(h.server).peers, 0);
+        assert_int_equal(foliot_server_get_presence(h.server).players, 0);
+        for (uint32_t i = 0; i < CLIENTS; i++) {
+            foliot_client_destroy(h.clients[i]);
+            foliot_transport_destroy(h.wires[i]);
+            h.wires[i] = NULL;
+        }
+        h.client_count = 0;
+    }
+    teardown(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sessions_step_as_if_alone),
+        cmocka_unit_test(ticks_are_spread),
+        cmocka_unit_test(together_where_no_host_spreads_them),
+        cmocka_unit_test(beyond_the_limit_it_refuses),
+        cmocka_unit_test(peers_change_sessions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
