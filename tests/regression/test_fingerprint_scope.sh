@@ -16,9 +16,11 @@ changed() { # NAME FILE SED: ./client-NAME and ./server-NAME, linked with that f
     ! cmp -s "$root/$2" "$copy" || { echo "the change found nothing to change in $2"; return 1; }
     ${CC:-gcc} -O2 -w -I"$root/include" -I"$root/common" -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=off -fno-math-errno \
         -c "$copy" -o "$work/$1.o" || return 1
-    for program in client server; do
-        ${CC:-gcc} -o "$program-$1" "$build/obj/$program"/*.o "$build"/obj/tools/{view,module}/*.o "$work/$1.o" "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw \
-            -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
+    for program in client server; do # with its folders, but for the library's
+        objects=$(find "$build/obj/$program" -name '*.o' -not -path "$build/obj/$program/lib/*")
+        # shellcheck disable=SC2086 # one word a file
+        ${CC:-gcc} -o "$program-$1" $objects "$build"/obj/tools/{view,module}/*.o "$work/$1.o" "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw \
+            $(pkg-config --silence-errors --libs libwebsockets) -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
     done
 }
 quietly() { # COMMAND...
