@@ -67,7 +67,9 @@ HTTP ?= 1
 # (Not `:=`, as above.)
 HTTP_LIBS = $(if $(filter 0,$(HTTP)),,$(if $(wildcard /usr/include/libwebsockets.h),-lwebsockets,$(shell \
     pkg-config --libs-only-L --libs-only-l libwebsockets 2>/dev/null)))
-LIBS_foliot-server = -luv $(HTTP_LIBS)
+# The link to the page is a QR code where there is libqrencode.
+QR_LIBS = $(if $(wildcard /usr/include/qrencode.h),-lqrencode)
+LIBS_foliot-server = -luv $(HTTP_LIBS) $(QR_LIBS)
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw
@@ -104,6 +106,7 @@ $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 FORCE:
 
 $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
+$(BUILD)/obj/server/%.o: EXTRA += -Iserver
 $(BUILD)/obj/server/http/%.o: EXTRA += $(if $(filter 0,$(HTTP)),-DFOLIOT_HTTP_OFF)
 $(BUILD)/obj/%_avx2.o: ISA = $(ISA_avx2)
 $(BUILD)/obj/%_avx512.o: ISA = $(ISA_avx512)
@@ -137,7 +140,19 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 
 # The folders of foliot-server.
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/http/*.c server/admin/*.c server/web/*.c))
-$(BUILD)/foliot-server: $(SERVER_OBJECTS)
+$(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/web_files.o
+# The page, where `make web` has built it.
+$(BUILD)/web_files.c: scripts/embed_web.sh FORCE | $(filter web,$(MAKECMDGOALS)) $(DEPS_STAMP)
+	@mkdir -p $(@D)
+	@scripts/embed_web.sh $(BUILD)/web $@
+$(BUILD)/obj/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(COMPILE) -Iserver -c $< -o $@
+# Tests of its parts in one process.
+WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/web_files.o
+$(BUILD)/tests/server/test_web: $(WEB_OBJECTS)
+$(BUILD)/tests/server/test_web: LIBS_test += $(HTTP_LIBS) $(QR_LIBS)
+$(BUILD)/obj/tests/server/%.o: EXTRA += -Iserver
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)

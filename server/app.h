@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
+#include "browser.h"
 #include "front.h"
 #include "host.h"
 #include "life.h"
@@ -34,6 +35,7 @@ typedef struct foliot__app {
     foliot_signer *signer; // of recordings; NULL: they are not signed
     foliot_host host;
     foliot__front front;
+    foliot__browsers browsers;
     unsigned interrupts;
     uint64_t interrupted_ns;
     uint64_t received; // packets that were not batched, before the last update

@@ -102,6 +102,8 @@ static const foliot__option host_options[] = {
     {"http", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.http,
      .help =
          "TCP port for /livez, /readyz, /metrics; on 127.0.0.1 unless said; 0 takes a free one"},
+    {"web", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.web,
+     .help = "TCP port for players in browsers, who open its page; on 127.0.0.1 unless said"},
     {"http-host", "NAME", FOLIOT__OPTION_TEXTS, &foliot__given.http_hosts,
      .help = "a name that HTTP requests may have in Host, beside localhost and addresses"},
     {"threads", "N", FOLIOT__OPTION_COUNT, &foliot__given.threads, 1, 256,

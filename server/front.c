@@ -140,7 +140,8 @@ int foliot__front_open(foliot__app *a)
     if (foliot__given.admin_token &&
         !foliot__http_token_read(foliot__given.admin_token, f->token, problem, sizeof problem))
         return wrong("--admin-token", problem);
-    if (!foliot__given.http && (foliot__given.admin_token || foliot__given.http_hosts.count))
+    if (!foliot__given.http &&
+        (foliot__given.admin_token || (foliot__given.http_hosts.count && !foliot__given.web)))
         return wrong(foliot__given.admin_token ? "--admin-token" : "--http-host",
                      "it is for --http, which is not given");
     return foliot__given.http ? start_service(a) : 0;

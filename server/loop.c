@@ -127,6 +127,7 @@ void foliot__app_update(foliot__app *a)
     foliot_server_update(a->server, foliot__app_now_ns());
     foliot__step_workers_wake(a->workers);
     foliot__step_workers_take_durations(a->workers, note_duration, a);
+    foliot__browser_flush(a);
     log_events(a);
     foliot__life_update(a);
     if (foliot_server_get_done(a->server)) {

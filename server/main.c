@@ -65,6 +65,7 @@ static void announce(const foliot__app *a)
            a->hosted_count > 1 ? quoted(named->name, word) : "",
            foliot__hosted_player_limit(named) == 0 ? " --spectate" : "");
     foliot__front_announce(a);
+    foliot__browser_announce(a);
     fflush(stdout);
     if (strncmp(foliot__given.bind, "127.", 4) != 0)
         fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read "
@@ -116,6 +117,8 @@ static int host(const foliot__arguments *arguments)
         code = foliot__app_open_loop(&a);
     if (code == 0)
         code = foliot__front_open(&a);
+    if (code == 0)
+        code = foliot__browser_start(&a);
     // Recordings are opened last: a start that is refused must not leave a file.
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++)
         code = foliot__hosted_record(&a.hosted[i], &options);
@@ -131,6 +134,7 @@ static int host(const foliot__arguments *arguments)
         code = a.failed ? FOLIOT__EXIT_ERROR : 0;
     }
     foliot__front_stop(&a);
+    foliot__browser_stop(&a);
     foliot_server_destroy(a.server);
     int closed = foliot__hosted_close(a.hosted, a.hosted_count);
     code = code ? code : closed;

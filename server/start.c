@@ -217,10 +217,13 @@ int foliot__app_open_transport(foliot__app *a)
         return FOLIOT__EXIT_USAGE;
     }
     config.receive = config.send;
+    int planned = foliot__browser_plan(a, &config);
+    if (planned)
+        return planned;
     foliot_status status =
         foliot_transport_create_enet(&config, foliot__app_now_ns(), &a->transport);
     if (status == FOLIOT_STATUS_OK)
-        return 0;
+        return foliot__browser_open(a);
     if (status == FOLIOT_STATUS_INVALID) {
         fprintf(stderr, "foliot-server: --bind: '%s' is no IPv4 address\n", foliot__given.bind);
         return FOLIOT__EXIT_USAGE;

@@ -196,6 +196,15 @@ bool foliot_queues_take(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
     return w != NULL || ended;
 }
 
+bool foliot_queues_get_ended(foliot_queues *q, foliot_peer_id peer)
+{
+    pthread_mutex_lock(&q->lock);
+    const foliot__queued_peer *p = foliot__queues_place(q, peer);
+    bool ended = !p || p->state == FOLIOT__PLACE_ENDED;
+    pthread_mutex_unlock(&q->lock);
+    return ended;
+}
+
 void foliot_queues_release(foliot_queues_packet *packet)
 {
     foliot__queues_drop_use(packet->owner);

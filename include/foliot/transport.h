@@ -287,6 +287,9 @@ typedef struct foliot_queues_packet {
 bool foliot_queues_take(foliot_queues *queues, foliot_peer_id peer, uint64_t now_ns,
                         foliot_queues_packet *packet);
 void foliot_queues_release(foliot_queues_packet *packet);
+// Whether the transport has disconnected the peer. What it sent before is still to be taken, and
+// then the end, but a network need not wait for a connection that takes nothing.
+bool foliot_queues_get_ended(foliot_queues *queues, foliot_peer_id peer);
 
 #ifdef __cplusplus
 }

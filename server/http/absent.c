@@ -76,6 +76,12 @@ void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const
     (void)reason;
 }
 
+void foliot__http_socket_limit(foliot__http_socket *socket, int seconds)
+{
+    (void)socket;
+    (void)seconds;
+}
+
 int foliot__http_socket_get_descriptor(const foliot__http_socket *socket)
 {
     (void)socket;

@@ -13,6 +13,7 @@
 #define CLOSE_TOO_LARGE 1009
 #define CLOSE_POLICY 1008
 #define REASON_BYTES 123
+#define CLOSE_SECONDS 5 // for the reason to be taken
 
 static bool wanted(foliot__http_connection *c)
 {
@@ -77,7 +78,9 @@ static int receive(foliot__http_connection *c, const void *bytes, size_t length)
         return 0;
     if (lws_is_first_fragment(c->wsi))
         c->message_bytes = c->fragments = 0;
-    if (length > hook->message_bytes_max - c->message_bytes)
+    // What the frame says that it has is believed, so that it is refused before it comes.
+    if (length > hook->message_bytes_max - c->message_bytes ||
+        lws_remaining_packet_payload(c->wsi) > hook->message_bytes_max - c->message_bytes - length)
         return close_with(c, CLOSE_TOO_LARGE, "the message is too long");
     if (++c->fragments > FOLIOT__HTTP_SOCKET_FRAGMENTS)
         return close_with(c, CLOSE_POLICY, "the message has too many fragments");
@@ -147,6 +150,11 @@ bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, s
     return !c->closing;
 }
 
+void foliot__http_socket_limit(foliot__http_socket *socket, int seconds)
+{
+    lws_set_timeout(socket->connection.wsi, PENDING_TIMEOUT_USER_OK, seconds);
+}
+
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason)
 {
     foliot__http_connection *c = &socket->connection;
@@ -155,6 +163,8 @@ void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const
     close_with(c, code, reason);
     c->closing = true;
     lws_callback_on_writable(c->wsi);
+    // A peer that reads nothing never makes its socket writable.
+    foliot__http_socket_limit(socket, CLOSE_SECONDS);
 }
 
 int foliot__http_socket_get_descriptor(const foliot__http_socket *socket)

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// browser.c: see browser.h.
+#include "browser.h"
+
+#include <stdio.h>
+
+#include "app.h"
+#include "arguments.h"
+#include "base/exit_code.h"
+#include "http/access.h"
+
+static int fail(int code, const char *problem)
+{
+    fprintf(stderr, "foliot-server: --web: %s\n", problem);
+    return code;
+}
+
+int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
+{
+    char problem[256];
+    foliot__web_config config = {.address = a->browsers.address,
+                                 .hosts = foliot__given.http_hosts.items,
+                                 .host_count = foliot__given.http_hosts.count,
+                                 .peers_per_address_max = udp->peers_per_address_max};
+    if (!foliot__given.web)
+        return 0;
+    if (!foliot__http_listen_parse(foliot__given.web, a->browsers.address, &config.port))
+        return fail(FOLIOT__EXIT_USAGE,
+                    "it wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080 or [::1]:8080");
+    if (udp->peers_max > FOLIOT_PEERS_MAX / 2) // all places are for either kind
+        udp->peers_max = FOLIOT_PEERS_MAX / 2;
+    config.peers_max = udp->peers_max;
+    a->browsers.web = foliot__web_create(&config, &a->browsers.transport, problem, sizeof problem);
+    return a->browsers.web ? 0 : fail(FOLIOT__EXIT_AGAIN, problem);
+}
+
+int foliot__browser_open(foliot__app *a)
+{
+    foliot_transport *both;
+    if (!a->browsers.web)
+        return 0;
+    foliot_status status = foliot_transport_create_both(a->transport, a->browsers.transport, &both);
+    if (status != FOLIOT_STATUS_OK)
+        return fail(FOLIOT__EXIT_AGAIN, foliot_status_get_text(status));
+    a->browsers.transport = NULL;
+    a->transport = both;
+    return 0;
+}
+
+int foliot__browser_start(foliot__app *a)
+{
+    char problem[256];
+    if (!a->browsers.web || foliot__web_start(a->browsers.web, problem, sizeof problem))
+        return 0;
+    return fail(foliot__http_available() ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR, problem);
+}
+
+void foliot__browser_announce(const foliot__app *a)
+{
+    if (a->browsers.web)
+        foliot__web_print_link(a->browsers.address, foliot__web_get_port(a->browsers.web));
+}
+
+void foliot__browser_flush(foliot__app *a)
+{
+    if (a->browsers.web)
+        foliot__web_flush(a->browsers.web);
+}
+
+void foliot__browser_stop(foliot__app *a)
+{
+    foliot__web_destroy(a->browsers.web);
+    foliot_transport_destroy(a->browsers.transport);
+    a->browsers.web = NULL;
+    a->browsers.transport = NULL;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// link.c: what a player types, or what his phone reads from the terminal.
+#include "web/web.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if __has_include(<qrencode.h>)
+#include <qrencode.h>
+#endif
+
+// An address of this machine that others may reach; `address` where it has none.
+static void find_address(const char *address, char *text, size_t bytes)
+{
+    struct ifaddrs *all, *i;
+    bool six = strchr(address, ':') != NULL;
+    snprintf(text, bytes, "%s", address);
+    if ((strcmp(address, "0.0.0.0") != 0 && strcmp(address, "::") != 0) || getifaddrs(&all) != 0)
+        return;
+    snprintf(text, bytes, "%s", six ? "::1" : "127.0.0.1");
+    for (i = all; i; i = i->ifa_next)
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
+            !(i->ifa_flags & IFF_LOOPBACK)) {
+            const struct sockaddr_in *found = (const struct sockaddr_in *)(const void *)i->ifa_addr;
+            inet_ntop(AF_INET, &found->sin_addr, text, (socklen_t)bytes);
+            break;
+        }
+    freeifaddrs(all);
+}
+
+#if __has_include(<qrencode.h>)
+#define QUIET 2 // modules around it, which readers need
+
+static bool dark(const QRcode *code, int x, int y)
+{
+    return x >= 0 && y >= 0 && x < code->width && y < code->width &&
+           (code->data[y * code->width + x] & 1);
+}
+
+// Two rows a line; light is drawn, so that it is read on dark and on light terminals alike.
+static void print_code(const char *link)
+{
+    QRcode *code = QRcode_encodeString(link, 0, QR_ECLEVEL_L, QR_MODE_8, 1);
+    if (!code)
+        return;
+    for (int y = -QUIET; y < code->width + QUIET; y += 2) {
+        printf("\033[97;40m");
+        for (int x = -QUIET; x < code->width + QUIET; x++) {
+            bool upper = !dark(code, x, y), lower = !dark(code, x, y + 1);
+            fputs(upper && lower ? "\u2588" : upper ? "\u2580" : lower ? "\u2584" : " ", stdout);
+        }
+        printf("\033[0m\n");
+    }
+    QRcode_free(code);
+}
+#else
+static void print_code(const char *link)
+{
+    (void)link;
+}
+#endif
+
+void foliot__web_print_link(const char *address, uint16_t port)
+{
+    char host[64], link[128];
+    find_address(address, host, sizeof host);
+    snprintf(link, sizeof link, strchr(host, ':') ? "http://[%s]:%u/" : "http://%s:%u/", host,
+             port);
+    printf("in a browser: %s\n", link);
+    if (isatty(STDOUT_FILENO))
+        print_code(link);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// web.c: see web.h. Everything runs on the HTTP service's thread but for foliot__web_flush, which
+// wakes it, and the functions that begin and end it all. A browser that stops reading holds what
+// its queue holds: snapshots wait here and not in the kernel, so that the newest goes out first.
+#include "web/web.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "http/access.h"
+#include "net/transport.h"
+
+#define CLOSE_UNSUPPORTED 1003 // of RFC 6455, these two
+#define CLOSE_POLICY 1008
+#define PROBE_NS 1000000000u // between two looks at the kernel's round-trip time
+#define GOODBYE_MS 500
+#define LOOPBACK_JOINS 32 // a second: as a transport by UDP has it
+
+typedef struct browser {
+    foliot__http_socket *socket;
+    foliot_peer_id peer; // 0: it was refused, and is being told so
+    bool ended;
+    double allowance; // of messages
+    uint64_t allowed_ns, probed_ns;
+} browser;
+
+struct foliot__web {
+    foliot__web_config config;
+    foliot__http_sockets hook;
+    foliot__http *http;
+    foliot_queues *queues;
+    browser **browsers;  // by the index of their peers
+    atomic_uint present; // of them
+    uint8_t *message;    // that is sent
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// Equal to what a transport by UDP has for the same IPv4 address. Of IPv6 the network alone counts,
+// since whoever has one has all of its addresses.
+static uint64_t key_of(const char *address)
+{
+    struct in_addr four;
+    struct in6_addr six;
+    uint64_t network;
+    if (inet_pton(AF_INET, address, &four) == 1)
+        return four.s_addr ? four.s_addr : 1;
+    if (inet_pton(AF_INET6, address, &six) != 1)
+        return 1;
+    if (IN6_IS_ADDR_V4MAPPED(&six)) {
+        memcpy(&four, six.s6_addr + 12, sizeof four);
+        return four.s_addr ? four.s_addr : 1;
+    }
+    memcpy(&network, six.s6_addr, sizeof network);
+    return network | (uint64_t)1 << 63;
+}
+
+static void close_browser(browser *b, uint16_t code, const char *why)
+{
+    b->ended = true;
+    foliot__http_socket_close(b->socket, code, why);
+}
+
+static const char *sentence_of(uint32_t reason)
+{
+    return reason == FOLIOT_DISCONNECT_FULL
+               ? "the server has no room, or none for more from this address"
+           : reason == FOLIOT_DISCONNECT_SLOW ? "the page does not take what is sent to it"
+                                              : "";
+}
+
+static void end_browser(browser *b, uint32_t reason)
+{
+    uint32_t told = reason < FOLIOT__WEB_REASON_MAX ? reason : FOLIOT__WEB_REASON_MAX;
+    close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + told), sentence_of(reason));
+}
+
+// -- the hook's functions
+
+static void *on_opened(void *user, foliot__http_socket *socket, const char *address)
+{
+    foliot__web *web = user;
+    int descriptor = foliot__http_socket_get_descriptor(socket), unsent = FOLIOT__WEB_UNSENT_BYTES,
+        silence_ms = FOLIOT__WEB_SILENCE_MS;
+    browser *b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    *b = (browser){
+        .socket = socket, .allowance = FOLIOT__WEB_MESSAGES_BURST, .allowed_ns = now_ns()};
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+    setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
+    atomic_fetch_add(&web->present, 1);
+    foliot_status status =
+        foliot_queues_join(web->queues, address, key_of(address), b->allowed_ns, &b->peer);
+    if (status == FOLIOT_STATUS_OK)
+        web->browsers[foliot__peer_index(b->peer)] = b;
+    else
+        end_browser(b, FOLIOT_DISCONNECT_FULL);
+    return b;
+}
+
+static void on_closed(void *user, void *of_socket)
+{
+    foliot__web *web = user;
+    browser *b = of_socket;
+    if (b->peer.value) {
+        web->browsers[foliot__peer_index(b->peer)] = NULL;
+        foliot_queues_leave(web->queues, b->peer, FOLIOT_DISCONNECT_NONE);
+    }
+    atomic_fetch_sub(&web->present, 1);
+    free(b);
+}
+
+static bool too_many(browser *b, uint64_t now)
+{
+    b->allowance += (double)(now - b->allowed_ns) * 1e-9 * FOLIOT__WEB_MESSAGES_SECOND;
+    if (b->allowance > FOLIOT__WEB_MESSAGES_BURST)
+        b->allowance = FOLIOT__WEB_MESSAGES_BURST;
+    b->allowed_ns = now;
+    b->allowance -= 1;
+    return b->allowance < 0;
+}
+
+static void look_at_round_trip(foliot__web *web, browser *b, uint64_t now)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    if (now - b->probed_ns < PROBE_NS)
+        return;
+    b->probed_ns = now;
+    if (getsockopt(foliot__http_socket_get_descriptor(b->socket), IPPROTO_TCP, TCP_INFO, &info,
+                   &length) == 0)
+        foliot_queues_set_round_trip(web->queues, b->peer, (uint64_t)info.tcpi_rtt * 1000u);
+}
+
+static void on_received(void *user, void *of_socket, const void *bytes, size_t length, bool binary)
+{
+    foliot__web *web = user;
+    browser *b = of_socket;
+    const uint8_t *message = bytes;
+    uint64_t now = now_ns();
+    if (b->ended)
+        return;
+    if (too_many(b, now)) {
+        close_browser(b, CLOSE_POLICY, "too many messages a second");
+        return;
+    }
+    if (!binary || length < 2 || message[0] > FOLIOT__WEB_SIGNAL) {
+        close_browser(b, CLOSE_UNSUPPORTED,
+                      "a message is binary: 0, 1 or 2, then at least one byte");
+        return;
+    }
+    if (message[0] == FOLIOT__WEB_SIGNAL) // there is nothing to agree on yet
+        return;
+    look_at_round_trip(web, b, now);
+    bool reliable = message[0] == FOLIOT__WEB_RELIABLE;
+    foliot_status status = foliot_queues_put(
+        web->queues, b->peer, reliable ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE,
+        message + 1, length - 1, now);
+    if (reliable && (status == FOLIOT_STATUS_FULL || status == FOLIOT_STATUS_MEMORY))
+        close_browser(b, CLOSE_POLICY, "more was sent than the server has taken");
+}
+
+static void on_writable(void *user, void *of_socket)
+{
+    foliot__web *web = user;
+    browser *b = of_socket;
+    foliot_queues_packet packet;
+    if (b->ended || !foliot_queues_take(web->queues, b->peer, now_ns(), &packet))
+        return;
+    if (packet.ended) {
+        end_browser(b, packet.reason);
+    } else {
+        web->message[0] = packet.delivery == FOLIOT_DELIVERY_RELIABLE ? FOLIOT__WEB_RELIABLE
+                                                                      : FOLIOT__WEB_UNRELIABLE;
+        memcpy(web->message + 1, packet.bytes, packet.length);
+        if (foliot__http_socket_write(b->socket, web->message, packet.length + 1))
+            foliot__http_socket_want_write(b->socket); // until nothing is left
+    }
+    foliot_queues_release(&packet);
+}
+
+// The server has sent something.
+static void on_woken(void *user)
+{
+    foliot__web *web = user;
+    for (foliot_peer_id peer; (peer = foliot_queues_next(web->queues)).value;) {
+        browser *b = web->browsers[foliot__peer_index(peer)];
+        if (!b || b->peer.value != peer.value || b->ended)
+            continue;
+        foliot__http_socket_want_write(b->socket);
+        if (foliot_queues_get_ended(web->queues, peer))
+            foliot__http_socket_limit(b->socket, FOLIOT__WEB_END_SECONDS);
+    }
+}
+
+// -- life
+
+foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transport **transport,
+                                char *problem, size_t problem_bytes)
+{
+    foliot_queues_config queues = foliot_queues_config_default();
+    queues.peers_max = config->peers_max;
+    queues.peers_per_address_max = config->peers_per_address_max;
+    if (foliot__http_is_loopback(config->address)) {
+        queues.joins_per_second = LOOPBACK_JOINS;
+        if (!queues.peers_per_address_max)
+            queues.peers_per_address_max = queues.peers_max;
+    }
+    snprintf(problem, problem_bytes, "no memory");
+    foliot__web *web = calloc(1, sizeof *web);
+    if (!web)
+        return NULL;
+    web->config = *config;
+    web->browsers = calloc(config->peers_max, sizeof(browser *));
+    web->message = malloc(1 + (size_t)FOLIOT_RELIABLE_BYTES_MAX);
+    foliot_status status = FOLIOT_STATUS_MEMORY;
+    if (web->browsers && web->message)
+        status = foliot_transport_create_queues(&queues, transport, &web->queues);
+    if (status == FOLIOT_STATUS_OK)
+        return web;
+    snprintf(problem, problem_bytes, "%s", foliot_status_get_text(status));
+    foliot__web_destroy(web);
+    return NULL;
+}
+
+bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
+{
+    web->hook = (foliot__http_sockets){.path = FOLIOT__WEB_PATH,
+                                       .subprotocol = "foliot.6",
+                                       .message_bytes_max = FOLIOT__WEB_MESSAGE_BYTES,
+                                       .user = web,
+                                       .opened = on_opened,
+                                       .received = on_received,
+                                       .writable = on_writable,
+                                       .closed = on_closed,
+                                       .woken = on_woken};
+    foliot__http_config config = {.address = web->config.address,
+                                  .port = web->config.port,
+                                  .hosts = web->config.hosts,
+                                  .host_count = web->config.host_count,
+                                  .files = foliot__web_files(),
+                                  .sockets = &web->hook,
+                                  .user = web};
+    if (web->config.peers_max + 64 > FOLIOT__HTTP_CONNECTIONS) // and those who load the page
+        config.connections_max = web->config.peers_max + 64;
+    web->http = foliot__http_start(&config, problem, problem_bytes);
+    return web->http != NULL;
+}
+
+uint16_t foliot__web_get_port(const foliot__web *web)
+{
+    return foliot__http_get_port(web->http);
+}
+
+void foliot__web_flush(foliot__web *web)
+{
+    struct pollfd sent = {.fd = foliot_queues_get_descriptor(web->queues), .events = POLLIN};
+    if (web->http && poll(&sent, 1, 0) == 1)
+        foliot__http_wake(web->http);
+}
+
+void foliot__web_destroy(foliot__web *web)
+{
+    static const struct timespec moment = {.tv_nsec = 5000000};
+    if (!web)
+        return;
+    for (int ms = 0; web->http && ms < GOODBYE_MS && atomic_load(&web->present) > 0; ms += 5)
+        nanosleep(&moment, NULL);
+    foliot__http_stop(web->http);
+    foliot_queues_close(web->queues);
+    free(web->browsers);
+    free(web->message);
+    free(web);
+}

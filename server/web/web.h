@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// web.h: peers by WebSocket: browsers that join the sessions of this server, and the page that they
+// load. Beside the HTTP service's thread it has the queues of foliot_transport_create_queues; it
+// knows nothing of sessions.
+//
+// A message of a WebSocket is binary. Its first byte says what the rest is: a packet that may be
+// lost, one that may not, or a signal, which is between the page and this module. A connection ends
+// with close code 4000 + the reason of the transport.
+#ifndef FOLIOT_SERVER_WEB_H
+#define FOLIOT_SERVER_WEB_H
+
+#include "foliot/transport.h"
+#include "http/http.h"
+
+#define FOLIOT__WEB_PATH "/ws"
+#define FOLIOT__WEB_CLOSE_CODE 4000     // and the reason
+#define FOLIOT__WEB_REASON_MAX 999      // larger reasons are given as this one
+#define FOLIOT__WEB_MESSAGE_BYTES 16384 // that a browser may send at once
+#define FOLIOT__WEB_UNSENT_BYTES 16384 // in the kernel: beyond, snapshots wait here and are dropped
+#define FOLIOT__WEB_SILENCE_MS 10000   // who acknowledges nothing for so long is gone
+#define FOLIOT__WEB_END_SECONDS 5      // for what was sent before the end to be taken
+#define FOLIOT__WEB_MESSAGES_SECOND 1000 // of one browser
+#define FOLIOT__WEB_MESSAGES_BURST 2000
+
+enum { FOLIOT__WEB_UNRELIABLE, FOLIOT__WEB_RELIABLE, FOLIOT__WEB_SIGNAL };
+
+typedef struct foliot__web foliot__web;
+
+typedef struct foliot__web_config {
+    const char *address; // IPv4 or IPv6, to listen on
+    uint16_t port;       // 0: a free one
+    const char *const *hosts;
+    uint32_t host_count;
+    uint32_t peers_max, peers_per_address_max; // 0: as of foliot_queues_config
+} foliot__web_config;
+
+// Makes the transport that its peers are on: the caller's. NULL with a sentence.
+foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transport **transport,
+                                char *problem, size_t problem_bytes);
+// Opens the port. False with a sentence.
+bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes);
+uint16_t foliot__web_get_port(const foliot__web *web);
+// After every update of the server: what it flushed is on its way then. From one thread.
+void foliot__web_flush(foliot__web *web);
+// Lets what was sent before, such as a goodbye, go out for at most half a second, and ends.
+void foliot__web_destroy(foliot__web *web);
+
+// pages.c: the page's files, or one that says what is missing.
+const foliot__http_file *foliot__web_files(void);
+// Generated from what `make web` has built; the last path is NULL.
+extern const foliot__http_file foliot__web_embedded[];
+
+// link.c: the link that a player is given, and as a QR code where stdout is a terminal.
+void foliot__web_print_link(const char *address, uint16_t port);
+
+#endif

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: foliot-server --web prints its link, serves the page, or one that says what is missing, with the headers that
+# protect it, and refuses what is foreign. Method: the real program and curl; peers by WebSocket: test_web.c.
+set -u
+. "$(dirname "$0")/setup.sh"
+scene=$scenes/spacewar.yaml
+get() { curl -sS -m 10 "$@"; } # ARGUMENT...
+status() { get -o /dev/null -w '%{http_code}' "$@"; }
+web_port() { sed -n 's|^in a browser: http://127.0.0.1:\([0-9]*\)/$|\1|p' server.out; }
+
+if ! ldd "$server" | grep -q libwebsockets; then
+    exits "a build without libwebsockets says so" 1 'libwebsockets-dev' "$server" "$scene" --port 0 --no-record --web 0
+    exit 0
+fi
+exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web 99999
+exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web example.com:80
+start "$scene" --port 0 --no-record --web 0 --http-host game.example
+for _ in $(seq 50); do [ -n "$(web_port)" ] && break || sleep 0.05; done
+web=$(web_port) url=http://127.0.0.1:$(web_port)
+exits "a busy port" 75 "port $web on 127.0.0.1: Address already in use" "$server" "$scene" --port 0 --no-record --web "$web"
+get -i "$url/" >page.out
+ok "the page" grep -q '^HTTP/1.1 200' page.out
+ok "nothing but its own" grep -q "^content-security-policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'" page.out
+ok "no guessing of types" grep -q '^x-content-type-options: nosniff' page.out
+ok "isolated" grep -q '^cross-origin-opener-policy: same-origin' page.out
+ok "its text" sh -c "curl -s --compressed $url/ | grep -qi '<title>'"
+ok "probes are on another port" test "$(status "$url/metrics")" = 404
+ok "a name that is told" test "$(status -H 'Host: game.example' "$url/")" = 200
+ok "another name" test "$(status -H 'Host: evil.example' "$url/")" = 421
+ok "another site" test "$(status -H 'Origin: http://evil.example' "$url/")" = 403
+if [ -e "$build/web/viewer.wasm" ]; then
+    ok "WebAssembly by its type" sh -c "curl -s -I $url/viewer.wasm | grep -qi '^content-type: application/wasm'"
+    ok "a page that is known is not sent again" test "$(status -H "If-None-Match: $(sed -n 's/^etag: \(.*\)\r/\1/p' page.out)" "$url/")" = 304
+fi
+"$client" "127.0.0.1:$port" --bot idle --ticks 60 >client.out 2>&1
+ok "players by UDP are not disturbed" test $? = 0
+stop
+ok "it ends in order" test $? = 0

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+// test_web.c: browsers' peers over real sockets on the loopback: the client library joins through a
+// WebSocket of the test's own, and sockets are misused in every way that the test knows. The
+// service and the transport are those of foliot-server; time is real and short. Tier: test
+#include "check.h"
+#include "clock.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "foliot/client.h"
+#include "foliot/foliot.h"
+#include "foliot/server.h"
+#include "status.h"
+#include "web/web.h"
+#include "web_socket.h"
+
+#define SECOND ((uint64_t)1000000000u)
+
+typedef struct site {
+    foliot__web *web;
+    foliot_transport *transport;
+    uint16_t port;
+} site;
+
+static site open_site(uint32_t peers_max)
+{
+    char problem[256];
+    site s;
+    foliot__web_config config = {.address = "127.0.0.1", .peers_max = peers_max};
+    s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
+    assert_non_null(s.web);
+    if (!foliot__web_start(s.web, problem, sizeof problem))
+        fail_msg("%s", problem);
+    s.port = foliot__web_get_port(s.web);
+    return s;
+}
+
+static void close_site(site *s)
+{
+    foliot__web_destroy(s->web);
+    foliot_transport_destroy(s->transport);
+}
+
+// The next event within two seconds.
+static bool next_event(site *s, foliot_transport_event *event)
+{
+    for (uint64_t end = clock_now_ns() + 2 * SECOND; clock_now_ns() < end;) {
+        if (foliot_transport_poll(s->transport, clock_now_ns(), event))
+            return true;
+        struct pollfd fd = {.fd = foliot_transport_get_descriptor(s->transport), .events = POLLIN};
+        poll(&fd, 1, 50);
+    }
+    return false;
+}
+
+static foliot_peer_id expect_event(site *s, foliot_transport_event_kind kind)
+{
+    foliot_transport_event event;
+    assert_true(next_event(s, &event));
+    assert_int_equal(event.kind, kind);
+    return event.peer;
+}
+
+static void send_flush(site *s, foliot_peer_id peer, foliot_delivery delivery, const char *text)
+{
+    allow_failure(
+        foliot_transport_send(s->transport, peer, delivery, (const uint8_t *)text, strlen(text)));
+    foliot_transport_flush(s->transport, clock_now_ns());
+    foliot__web_flush(s->web);
+}
+
+// The close code that a socket gets; 0: it ended without one; pings and packets before it are
+// skipped.
+static int close_code(int fd)
+{
+    web_frame frame;
+    while (web_receive(fd, 3000, &frame)) {
+        if (frame.opcode == 8)
+            return frame.code;
+        if (frame.opcode < 0)
+            return 0;
+    }
+    return -1; // still open
+}
+
+static void messages_pass_both_ways(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    int fd = web_open(s.port);
+    foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    char address[64];
+    foliot_transport_get_peer_address(s.transport, peer, address, sizeof address);
+    assert_string_equal(address, "127.0.0.1");
+    web_send(fd, 0x82, "\1hello", 6);
+    web_send(fd, 0x02, "\0in", 3); // in two fragments
+    web_send(fd, 0x80, "puts", 4);
+    web_send(fd, 0x82, "\2signal", 7); // is nobody's yet
+    foliot_transport_event event;
+    assert_true(next_event(&s, &event));
+    assert_int_equal(event.delivery, FOLIOT_DELIVERY_RELIABLE);
+    assert_int_equal(event.length, 5);
+    assert_memory_equal(event.bytes, "hello", 5);
+    assert_true(next_event(&s, &event));
+    assert_int_equal(event.delivery, FOLIOT_DELIVERY_UNRELIABLE);
+    assert_memory_equal(event.bytes, "inputs", 6);
+    assert_true(foliot_transport_get_round_trip_ns(s.transport, peer) > 0);
+    send_flush(&s, peer, FOLIOT_DELIVERY_RELIABLE, "welcome");
+    web_frame frame;
+    assert_true(web_receive(fd, 2000, &frame));
+    assert_int_equal(frame.opcode, 2);
+    assert_int_equal(frame.length, 8);
+    assert_memory_equal(frame.bytes, "\1welcome", 8);
+    foliot_transport_disconnect(s.transport, peer, 300, false);
+    foliot__web_flush(s.web);
+    assert_int_equal(close_code(fd), 4300);
+    close(fd);
+    fd = web_open(s.port);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    close(fd); // without a word
+    expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    close_site(&s);
+}
+
+static void too_many_browsers_are_told(void **state)
+{
+    (void)state;
+    site s = open_site(2);
+    int fd[3];
+    for (int i = 0; i < 3; i++)
+        fd[i] = web_open(s.port);
+    assert_int_equal(close_code(fd[2]), 4000 + FOLIOT_DISCONNECT_FULL);
+    close(fd[0]);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    close(fd[2]);
+    fd[0] = web_open(s.port);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    close(fd[0]);
+    close(fd[1]);
+    close_site(&s);
+}
+
+// Requests that are no browser's of this page.
+static void foreign_requests_are_refused(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    static const char asks[] =
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        "Sec-WebSocket-Protocol: foliot.6\r\n\r\n";
+    static const char *const heads[] = {
+        "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n",
+        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\n",
+        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: null\r\n",
+        "GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+        "GET /ws HTTP/1.1\r\n",
+        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        "Sec-WebSocket-Protocol: foliot.5\r\n\r\n",
+        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Protocol: foliot.6\r\nSec-WebSocket-Version: 13\r\n\r\n",
+        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        char request[1024];
+        snprintf(request, sizeof request, "%s%s", heads[i],
+                 strstr(heads[i], "\r\n\r\n") ? "" : asks);
+        int fd = web_connect(s.port), status = web_upgrade(fd, s.port, request);
+        if (status == 101)
+            fail_msg("request %zu was upgraded", i);
+        close(fd);
+    }
+    foliot_transport_event event;
+    assert_false(foliot_transport_poll(s.transport, clock_now_ns(), &event));
+    close_site(&s);
+}
+
+static void a_handshake_may_come_byte_by_byte(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    char request[512];
+    snprintf(request, sizeof request,
+             "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
+             "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.6\r\n"
+             "\r\n",
+             s.port);
+    int fd = web_connect(s.port);
+    for (size_t i = 0; i + 1 < strlen(request); i++) {
+        web_send_bytes(fd, request + i, 1);
+        usleep(200);
+    }
+    assert_int_equal(web_upgrade(fd, s.port, "\n"), 101);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    close(fd);
+    close_site(&s);
+}
+
+typedef struct bad_frame {
+    const char *what, *bytes;
+    size_t length;
+} bad_frame;
+#define BAD(what, bytes)                                                                           \
+    {                                                                                              \
+        what, bytes, sizeof bytes - 1                                                              \
+    }
+
+static void malformed_frames_end_their_socket_alone(void **state)
+{
+    (void)state;
+    static const bad_frame frames[] = {
+        BAD("a reserved bit", "\xc2\x82\0\0\0\0\1a"),
+        BAD("an unknown opcode", "\x83\x82\0\0\0\0\1a"),
+        BAD("an unknown control opcode", "\x8b\x82\0\0\0\0\1a"),
+        BAD("a ping in fragments", "\x09\x80\0\0\0\0\x09\x80\0\0\0\0"),
+        BAD("a ping that is too long", "\x89\xfe\0\x7e\0\0\0\0"),
+        BAD("2^63 bytes", "\x82\xff\x80\0\0\0\0\0\0\0\0\0\0\0\1a"),
+        BAD("2^62 bytes", "\x82\xff\x40\0\0\0\0\0\0\0\0\0\0\0\1a"),
+        BAD("a continuation of nothing", "\x80\x82\0\0\0\0\1a"),
+        BAD("a text", "\x81\x82\0\0\0\0\1a"),
+        BAD("an empty message", "\x82\x80\0\0\0\0"),
+        BAD("a kind alone", "\x82\x81\0\0\0\0\1"),
+        BAD("an unknown kind", "\x82\x82\0\0\0\0\3a"),
+    };
+    site s = open_site(4);
+    int honest = web_open(s.port);
+    foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        int fd = web_open(s.port);
+        expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+        web_send_bytes(fd, frames[i].bytes, frames[i].length);
+        char filler[300] = {0}; // some are found where more comes
+        web_send_bytes(fd, filler, sizeof filler);
+        if (close_code(fd) < 0)
+            fail_msg("the socket stays open after %s", frames[i].what);
+        close(fd);
+        foliot_transport_event event;
+        assert_true(next_event(&s, &event));
+        if (event.kind != FOLIOT_TRANSPORT_DISCONNECTED)
+            fail_msg("taken: %s", frames[i].what);
+    }
+    send_flush(&s, peer, FOLIOT_DELIVERY_RELIABLE, "still here");
+    web_frame frame;
+    assert_true(web_receive(honest, 2000, &frame));
+    assert_int_equal(frame.length, 11);
+    close(honest);
+    close_site(&s);
+}
+
+static void long_messages_and_endless_fragments_are_cut_off(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    static uint8_t large[FOLIOT__WEB_MESSAGE_BYTES + 1] = {1};
+    int fd = web_open(s.port);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    web_send(fd, 0x82, large, sizeof large);
+    assert_int_equal(close_code(fd), 1009);
+    close(fd);
+    expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    fd = web_open(s.port);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    web_send(fd, 0x02, "\1", 1);
+    for (int i = 0; i < 5000; i++)
+        web_send(fd, 0x00, "a", i % 2);
+    assert_true(close_code(fd) >= 0);
+    close(fd);
+    expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    close_site(&s);
+}
+
+static void a_flood_ends_its_socket(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    int fd = web_open(s.port);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    for (int i = 0; i < 20000; i++)
+        web_send(fd, 0x82, "\0a", 2);
+    assert_true(close_code(fd) >= 0);
+    close(fd);
+    foliot_transport_event event;
+    unsigned received = 0;
+    while (next_event(&s, &event) && event.kind == FOLIOT_TRANSPORT_RECEIVED)
+        received++;
+    assert_int_equal(event.kind, FOLIOT_TRANSPORT_DISCONNECTED);
+    assert_true(received <= FOLIOT__WEB_MESSAGES_BURST + 5 * FOLIOT__WEB_MESSAGES_SECOND);
+    close_site(&s);
+}
+
+// A page that hangs: the kernel's buffers fill, then snapshots are dropped here, then the reliable
+// queue ends it. Nobody else loses a packet.
+static void a_slow_reader_is_put_out_and_harms_nobody(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    int slow = web_open(s.port);
+    foliot_peer_id peers[2] = {expect_event(&s, FOLIOT_TRANSPORT_CONNECTED)};
+    int fast = web_open(s.port);
+    peers[1] = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    static uint8_t snapshot[1200] = {7};
+    unsigned sent = 0, got = 0;
+    web_frame frame;
+    for (; sent < 20000; sent++) {
+        foliot_transport_send_many(s.transport, peers, 2, FOLIOT_DELIVERY_UNRELIABLE, snapshot,
+                                   sizeof snapshot);
+        foliot_transport_flush(s.transport, clock_now_ns());
+        foliot__web_flush(s.web);
+        foliot_transport_event event;
+        assert_false(foliot_transport_poll(s.transport, clock_now_ns(), &event));
+        if (web_receive(fast, 100, &frame) && frame.opcode == 2)
+            got++;
+    }
+    assert_int_equal(got, sent);
+    assert_true(foliot_transport_get_counters(s.transport)->packets_queue_full > 1000);
+    foliot_status status = FOLIOT_STATUS_OK;
+    unsigned reliable = 0;
+    for (; status == FOLIOT_STATUS_OK && reliable < 3000; reliable++)
+        status = foliot_transport_send(s.transport, peers[0], FOLIOT_DELIVERY_RELIABLE, snapshot,
+                                       sizeof snapshot);
+    assert_true(reliable < 1000); // 1 MiB
+    foliot_transport_flush(s.transport, clock_now_ns());
+    foliot__web_flush(s.web);
+    foliot_transport_event event;
+    assert_true(next_event(&s, &event));
+    assert_int_equal(event.kind, FOLIOT_TRANSPORT_DISCONNECTED);
+    assert_int_equal(event.reason, FOLIOT_DISCONNECT_SLOW);
+    // Its place is free though it never reads: two more than there are would not fit.
+    int more[3];
+    uint64_t end = clock_now_ns() + 15 * SECOND;
+    for (int i = 0; i < 2; i++) {
+        more[i] = web_open(s.port);
+        expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    }
+    bool fits = false;
+    while (!fits && clock_now_ns() < end) {
+        more[2] = web_open(s.port);
+        fits = !web_receive(more[2], 300, &frame);
+        close(more[2]);
+    }
+    assert_true(fits);
+    close(more[0]);
+    close(more[1]);
+    close(slow);
+    close(fast);
+    close_site(&s);
+}
+
+// -- a whole session
+
+#define BROWSERS 3
+
+typedef struct match {
+    site site;
+    foliot_server *server;
+    foliot_transport *wires[BROWSERS];
+    foliot_client *clients[BROWSERS];
+} match;
+
+static void run_match(match *m, double seconds)
+{
+    for (uint64_t end = clock_now_ns() + (uint64_t)(seconds * 1e9); clock_now_ns() < end;) {
+        foliot_server_update(m->server, clock_now_ns());
+        foliot__web_flush(m->site.web);
+        for (int i = 0; i < BROWSERS; i++)
+            if (m->clients[i])
+                foliot_client_update(m->clients[i], clock_now_ns());
+        usleep(1000);
+    }
+}
+
+static void the_client_library_plays_through_a_socket(void **state)
+{
+    (void)state;
+    match m = {.site = open_site(8)};
+    foliot_scene scene = foliot_scene_default();
+    foliot_body_definition bodies[2] = {foliot_body_definition_default(),
+                                        foliot_body_definition_default()};
+    static const double spawns[1][3] = {{5, 0, 0}};
+    for (int i = 0; i < 2; i++) {
+        bodies[i].mass = 1;
+        bodies[i].position[0] = 3 * i;
+        bodies[i].shape.kind = FOLIOT_SHAPE_SPHERE;
+        bodies[i].shape.radius = 0.2;
+    }
+    scene.name = "two balls";
+    scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
+    scene.dt = 1.0 / 60;
+    scene.bodies = bodies;
+    scene.body_count = 2;
+    scene.players.limit = 4;
+    scene.players.body = foliot_body_definition_default();
+    scene.players.positions = spawns;
+    scene.players.position_count = 1;
+    scene.players.control = FOLIOT_CONTROL_THRUST;
+    scene.players.force = 5;
+    foliot_world *world;
+    demand(foliot_world_create(&scene, &world));
+    foliot_server_config config = foliot_server_config_default();
+    config.transport = m.site.transport;
+    config.players_per_address_max = FOLIOT_PLAYERS_MAX;
+    demand(foliot_server_create(&config, clock_now_ns(), &m.server));
+    foliot_session_config session = {
+        .name = "main", .scene = &scene, .world = world, .pace_hz = 60};
+    demand(foliot_server_add_session(m.server, &session, clock_now_ns()));
+    for (int i = 0; i < BROWSERS; i++) {
+        foliot_client_config joins = foliot_client_config_default();
+        m.wires[i] = web_transport_create();
+        joins.transport = m.wires[i];
+        joins.port = m.site.port;
+        joins.spectates = i == 2;
+        demand(foliot_client_create(&joins, clock_now_ns(), &m.clients[i]));
+    }
+    run_match(&m, 1.5);
+    for (int i = 0; i < BROWSERS; i++) {
+        assert_int_equal(foliot_client_get_state(m.clients[i]), FOLIOT_CLIENT_PLAYING);
+        assert_true(foliot_client_get_statistics(m.clients[i]).snapshots_received > 30);
+    }
+    assert_int_equal(foliot_server_get_counters(m.server)->messages_malformed, 0);
+    foliot_server_stop(m.server, "the host has stopped the session", clock_now_ns());
+    run_match(&m, 0.3);
+    for (int i = 0; i < BROWSERS; i++)
+        assert_int_equal(foliot_client_get_state(m.clients[i]), FOLIOT_CLIENT_CLOSED);
+    for (int i = 0; i < BROWSERS; i++) {
+        foliot_client_destroy(m.clients[i]);
+        foliot_transport_destroy(m.wires[i]);
+    }
+    foliot_server_destroy(m.server);
+    close_site(&m.site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_pass_both_ways),
+        cmocka_unit_test(too_many_browsers_are_told),
+        cmocka_unit_test(foreign_requests_are_refused),
+        cmocka_unit_test(a_handshake_may_come_byte_by_byte),
+        cmocka_unit_test(malformed_frames_end_their_socket_alone),
+        cmocka_unit_test(long_messages_and_endless_fragments_are_cut_off),
+        cmocka_unit_test(a_flood_ends_its_socket),
+        cmocka_unit_test(a_slow_reader_is_put_out_and_harms_nobody),
+        cmocka_unit_test(the_client_library_plays_through_a_socket),
+    };
+    if (!foliot__http_available())
+        return 0;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
