@@ -121,8 +121,8 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
 uint64_t foliot__client_shown(const foliot_client *client)
 {
     double tick = client->shown_tick;
-    if (client->steps && client->lockstep->begun) // beyond it all are guesses of this client
-        tick = fmin(tick, (double)client->lockstep->tick);
+    if (client->steps && client->lockstep->begun && !foliot__predict_leads(client))
+        tick = fmin(tick, (double)client->lockstep->tick); // beyond it nothing is shown but guesses
     double parts = tick * FOLIOT_AIM_PARTS;
     return parts > 0 && parts < 0x1p53 ? (uint64_t)(parts + 0.5) : 0;
 }

@@ -23,6 +23,8 @@
 #define FOLIOT__BACKLOG_MAX 8192u
 #define FOLIOT__BACKLOG_PIECE_BYTES 1000u
 #define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most so far in the past
+// After what it has acknowledged: the most that a client predicts, and what it shows beyond.
+#define FOLIOT__AIM_AHEAD_TICKS 20u
 // Of the orders of one player: those behind keep the last. What all players give in one tick fits a
 // block of a recording.
 #define FOLIOT__AIMS_A_TICK 16

@@ -150,13 +150,18 @@ static bool find_acknowledged(const foliot__session *session, const foliot__peer
 {
     bool watches = peer->watches && peer->acknowledged; // while it changes, it does both
     *tick = peer->steps ? peer->lockstep.acked : 0;
+    // Who predicts shows guesses of ticks that are to come. It aims at what it guessed, and is
+    // judged by what is there.
+    if (peer->steps && peer->lockstep.early_until_ns > session->server->now_ns)
+        *tick += FOLIOT__AIM_AHEAD_TICKS;
     if (watches && peer->baseline_tick > *tick)
         *tick = peer->baseline_tick;
     return peer->state == FOLIOT__PEER_IN && peer->session == session && (peer->steps || watches);
 }
 
-// `shown` is what a client says: it is never the future, nor what it has not acknowledged, nor
-// longer ago than a slow connection explains. The step that is closed gives tick + 1.
+// `shown` is what a client says: it is never the future, nor what it has neither acknowledged nor
+// can have predicted, nor longer ago than a slow connection explains. The step that is closed gives
+// tick + 1.
 static uint32_t bounded_aim(const foliot__session *session, uint64_t shown, uint64_t acknowledged)
 {
     uint64_t now = (session->tick + 1) * FOLIOT_AIM_PARTS, latest = now;

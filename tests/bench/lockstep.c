@@ -13,14 +13,14 @@
 #define OVERHEAD_BYTES (12 + 28)
 
 typedef struct traffic {
-    double bytes, packets;
+    double bytes, packets, down;
 } traffic;
 
 static traffic both_ways(const arena *a)
 {
     const foliot_transport_counters *c = foliot_transport_get_counters(a->host);
     return (traffic){(double)(c->bytes_sent + c->bytes_received),
-                     (double)(c->packets_sent + c->packets_received)};
+                     (double)(c->packets_sent + c->packets_received), (double)c->bytes_sent};
 }
 
 static void report(uint32_t players, const char *what, double value, const char *unit)
@@ -42,6 +42,9 @@ static void measure(uint32_t players)
     traffic after = both_ways(a);
     double bytes = (after.bytes - before.bytes) / players / SECONDS;
     double packets = (after.packets - before.packets) / players / SECONDS;
+    report(players, "payload down, status too", (after.down - before.down) / players / SECONDS,
+           "B/player/s");
+    report(players, "closed ticks, down", 60 * arena_seen(a, 0).relay_bytes_mean, "B/player/s");
     report(players, "payload", bytes, "B/player/s");
     report(players, "on the wire", bytes + packets * OVERHEAD_BYTES, "B/player/s");
     report(players, "closed ticks", arena_seen(a, 0).relay_bytes_mean, "B/packet");

@@ -246,7 +246,7 @@ static void end(duel *d)
     free(d->shots);
 }
 
-static void join(duel *d, const char *impairment)
+static void join_as(duel *d, const char *impairment, bool predicts)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     demand(foliot_impairment_parse(impairment, &wire.send, NULL, 0));
@@ -257,7 +257,13 @@ static void join(duel *d, const char *impairment)
     foliot_client_config config = foliot_client_config_default();
     config.transport = d->wires[i];
     config.port = 7777;
+    config.predicts = predicts;
     demand(foliot_client_create(&config, d->now_ns, &d->clients[i]));
+}
+
+static void join(duel *d, const char *impairment)
+{
+    join_as(d, impairment, false);
 }
 
 // Milliseconds; a frame every 16, which shows and then presses.
@@ -342,10 +348,11 @@ static verdict judge_all(const duel *d)
     return v;
 }
 
-static verdict play_probe(foliot_session_mode mode, const char *network, double seconds)
+static verdict play_probe_as(foliot_session_mode mode, const char *network, double seconds,
+                             bool predicts)
 {
     duel *d = begin(false, mode, NULL);
-    join(d, network);
+    join_as(d, network, predicts);
     run(d, 4, NULL); // it is player 0
     join(d, "delay=20ms,seed=9");
     run(d, 4, NULL);
@@ -360,6 +367,11 @@ static verdict play_probe(foliot_session_mode mode, const char *network, double 
            (unsigned long long)counters->aims_clamped);
     end(d);
     return v;
+}
+
+static verdict play_probe(foliot_session_mode mode, const char *network, double seconds)
+{
+    return play_probe_as(mode, network, seconds, false);
 }
 
 // 150 ms there and back; a millimetre, and half a step of the snapshots at both ends.
@@ -390,6 +402,17 @@ static void a_stepper_is_judged_where_it_saw_too(void **state)
     check_gt(v.judged, 300);
     check_below(v.error_p99, 1e-3 + 0x1p-10);
     check_ge(v.hits * 100, v.judged * 97);
+}
+
+// It shows guesses of what will be when the shot acts, and is judged there; not in the past that it
+// has not shown.
+static void one_who_predicts_is_judged_in_the_tick_that_it_showed(void **state)
+{
+    (void)state;
+    verdict v = play_probe_as(FOLIOT_SESSION_LOCKSTEP, "delay=75ms,seed=6", 30, true);
+    check_gt(v.judged, 300);
+    check_below(v.off_max, 1.5);
+    check_ge(v.hits * 100, v.judged * 85);
 }
 
 // -- the game itself
@@ -593,6 +616,7 @@ int main(void)
         cmocka_unit_test(shots_hit_what_was_shown_at_150_ms),
         cmocka_unit_test(loss_and_jitter_cost_little),
         cmocka_unit_test(a_stepper_is_judged_where_it_saw_too),
+        cmocka_unit_test(one_who_predicts_is_judged_in_the_tick_that_it_showed),
         cmocka_unit_test(a_duel_is_recorded_with_its_past),
         cmocka_unit_test(claims_are_bounded_and_counted),
     };
