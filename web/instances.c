@@ -57,7 +57,7 @@ static uint32_t colour_of(const web_body *b)
 {
     static const uint32_t palette[] = {0xff4b4be6, 0xff4bb43c, 0xff32c8f0, 0xffdc8232, 0xffbe50c8,
                                        0xffbebe3c, 0xff8c96f5, 0xff5a9632, 0xff3278d2, 0xffc88cf0};
-    static const uint32_t plain[] = {0xffd2b48c, 0xffc8c3a0, 0xffd7be96, 0xffbeaa82};
+    static const uint32_t plain[] = {0xff8cb4d2, 0xffa0c3c8, 0xff96bed7, 0xff82aabe};
     const uint32_t colours = sizeof palette / sizeof *palette;
     if (b->marked)
         return MARKED;

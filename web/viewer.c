@@ -19,6 +19,7 @@ static char *answer;               // what it is given; NULL: nothing
 static foliot_client *client;
 static uint32_t own = FOLIOT_NO_BODY;
 static float own_position[4]; // the fourth: whether there is one
+static foliot_sample shown;   // the last one; its bodies are valid until the next update
 static double shown_tick;
 
 static uint64_t to_ns(double ms)
@@ -42,6 +43,7 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     foliot_client_config config = foliot_client_config_default();
     foliot_client_destroy(client);
     client = NULL;
+    shown.count = 0;
     block[BLOCK_BYTES - 1] = block[BLOCK_BYTES - 2] = 0;
     config.transport = web_socket_transport();
     config.name = (const char *)block;
@@ -77,6 +79,7 @@ WEB_EXPORT(update) int web_update(double now_ms)
 {
     if (!client)
         return FOLIOT_CLIENT_CLOSED;
+    shown.count = 0;
     foliot_client_update(client, to_ns(now_ms));
     return foliot_client_get_state(client);
 }
@@ -127,6 +130,7 @@ WEB_EXPORT(sample) int web_sample(double now_ms)
     if (!client || foliot_client_sample(client, to_ns(now_ms), &sample) != FOLIOT_STATUS_OK ||
         !web_instances_begin(sample.count))
         return -1;
+    shown = sample;
     shown_tick = sample.render_tick;
     uint32_t player = foliot_client_get_player(client);
     const char *name = player == UINT32_MAX ? NULL : foliot_client_get_name(client, player);
@@ -151,6 +155,13 @@ WEB_EXPORT(sample) int web_sample(double now_ms)
 WEB_EXPORT(own_position) const float *web_own_position(void)
 {
     return own_position;
+}
+
+// The position of the body in a slot, three doubles, right after a sample; NULL: there is none.
+WEB_EXPORT(body_position) const double *web_body_position(uint32_t slot)
+{
+    bool here = slot < shown.count && shown.bodies[slot].flags & FOLIOT_BODY_ALIVE;
+    return here ? shown.bodies[slot].position : NULL;
 }
 
 // -- what is said, as JSON

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // main.mjs MODULES BUILD [SCREENSHOTS]: tests the pages in a real browser. MODULES is the folder where
 // playwright-core is installed. `make test-web` calls it.
+// ONLY=WORDS runs the tests whose names hold these words.
 import { readdirSync } from "node:fs";
 import { argv, exit } from "node:process";
 import { end, launch, serve } from "./harness.mjs";
+import { sessions } from "./sessions.mjs";
 import { damagedFiles, recordings } from "./recordings.mjs";
 
 const [modules, build, shots] = argv.slice(2);
@@ -14,6 +16,7 @@ const site = await serve(`${build}/web`, extra);
 site.files = files;
 const browser = await launch(modules);
 await recordings(browser, site, shots);
+await sessions(browser, build, shots);
 await browser.close();
 site.server.close();
 exit(end());

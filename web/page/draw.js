@@ -4,6 +4,7 @@
 
 const INSTANCE_BYTES = 48;
 const SHADOW_SIZE = 2048;
+const SLOW_MS = 45;
 
 const COMMON = `#version 300 es
 precision highp float;
@@ -171,6 +172,8 @@ export class Painter {
         const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
         if (!gl) throw new Error("this browser has no WebGL2, or it is switched off");
         this.gl = gl;
+        this.quality = 2;
+        this.mean = 0; // of the time between two frames
         canvas.addEventListener("webglcontextlost", (e) => e.preventDefault());
         canvas.addEventListener("webglcontextrestored", () => this.build());
         this.build();
@@ -241,10 +244,23 @@ export class Painter {
         });
     }
 
+    // A machine that draws slowly gets no shadows, and then fewer dots. Frames that come late for
+    // another reason (a tab that was hidden) are not counted.
+    adapt(now) {
+        const passed = now - (this.drawn ?? now);
+        this.drawn = now;
+        if (passed === 0 || passed > SLOW_MS * 20) return;
+        this.mean += (passed - this.mean) * 0.15;
+        if (this.mean < SLOW_MS || this.quality === 0) return;
+        this.quality--;
+        this.mean = 0;
+    }
+
     // `view`: {eye, target, up, distance}, from a camera.
     draw(picture, view) {
         const gl = this.gl, canvas = this.canvas;
-        const scale = Math.min(devicePixelRatio || 1, 2);
+        this.adapt(performance.now());
+        const scale = [0.5, 1, Math.min(devicePixelRatio || 1, 2)][this.quality];
         const width = Math.max(1, Math.round(canvas.clientWidth * scale));
         const height = Math.max(1, Math.round(canvas.clientHeight * scale));
         if (canvas.width !== width || canvas.height !== height) canvas.width = width, canvas.height = height;
@@ -263,7 +279,7 @@ export class Painter {
         gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
         gl.clear(gl.DEPTH_BUFFER_BIT);
         gl.bindTexture(gl.TEXTURE_2D, null);
-        this.drawAll(this.shades, picture.counts, values, false);
+        if (this.quality === 2) this.drawAll(this.shades, picture.counts, values, false);
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
         gl.viewport(0, 0, width, height);
         gl.clearColor(...SKY, 1);

@@ -172,6 +172,7 @@ function frame() {
     const shown = viewer.picture(count);
     camera.fit(shown);
     const own = new Float32Array(viewer.call.memory.buffer, viewer.call.own_position(), 4);
+    if (own[3]) document.body.dataset.position = Array.from(own.subarray(0, 3), (x) => x.toFixed(3));
     if (follows && own[3]) camera.follow(own, 0.12);
     painter.draw(shown, camera.view());
     if (picture++ === 0) document.body.dataset.first = Math.round(now());
@@ -246,5 +247,12 @@ async function start() {
     else $("join").hidden = false;
     requestAnimationFrame(frame);
 }
+
+// For scripts beside the page, and its tests: where the body in a slot is shown now; null: nowhere.
+window.foliotPosition = (slot) => {
+    if (state !== PLAYING || viewer.call.sample(now()) < 0) return null;
+    const at = viewer.call.body_position(slot);
+    return at ? Array.from(new Float64Array(viewer.call.memory.buffer, at, 3)) : null;
+};
 
 start().catch((error) => message(error.message + "."));

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// sessions.mjs: the page of a session, with real servers: join, play by keys and by touch, see the
+// world move, talk, leave and come back, survive what a network and a stranger do.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { check, open, test, until } from "./harness.mjs";
+
+// A server on free ports. Gives the page's address, and what it printed.
+export async function host(build, scene, options = [], http = "127.0.0.1:0") {
+    const folder = mkdtempSync(join(tmpdir(), "foliot-web-"));
+    const child = spawn(process.env.SERVER ?? resolve(build, "foliot-server"), ["--web", http, "--port", "0", ...options, ...(scene ? [resolve(scene)] : [])], { cwd: folder });
+    const server = { log: "", folder, child, stopped: new Promise((done) => child.on("exit", done)) };
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (server.log += text));
+    for (let i = 0; i < 300 && !/in a browser: (\S+)/.test(server.log) && child.exitCode === null; i++)
+        await new Promise((done) => setTimeout(done, 50));
+    server.url = server.log.match(/in a browser: (\S+)/)?.[1];
+    server.stop = async (signal = "SIGTERM") => {
+        child.kill(signal);
+        await server.stopped;
+        rmSync(folder, { recursive: true, force: true });
+    };
+    if (!server.url) {
+        await server.stop();
+        throw new Error("no server: " + server.log);
+    }
+    return server;
+}
+
+const PLAYING = "2", REFUSED = "3", CLOSED = "4";
+const data = (page) => page.evaluate(() => ({ ...document.body.dataset }));
+const inState = (page, state) => until(page, (s) => document.body.dataset.state === s, state);
+const drawn = (page) => until(page, () => document.body.dataset.bodies);
+const own = async (page) => (await until(page, () => document.body.dataset.position)).split(",").map(Number);
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+async function withServer(build, scene, body, options) {
+    const server = await host(build, scene, options);
+    try {
+        await body(server);
+    } finally {
+        await server.stop();
+    }
+}
+const distance = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
+const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
+
+export async function sessions(browser, build, shots) {
+    const small = { viewport: { width: 640, height: 400 } };
+
+    await test("a link is enough: join, push by keys, talk, leave, come back", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small);
+            await inState(page, PLAYING);
+            await drawn(page);
+            const began = await own(page);
+            await page.keyboard.down("KeyW");
+            await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 1, began);
+            await page.keyboard.up("KeyW");
+            await page.keyboard.press("Enter");
+            await page.keyboard.type("hello wasd");
+            await page.keyboard.press("Enter");
+            await until(page, () => /ann: hello wasd/.test(document.getElementById("said").textContent));
+            if (shots) await page.screenshot({ path: `${shots}/session-cubes.png` });
+            await page.click("#leave");
+            await inState(page, CLOSED);
+            await page.click("#play");
+            await inState(page, PLAYING);
+            clean(page);
+            const { first, frames } = await data(page);
+            console.log(`        first frame with bodies after ${first} ms, ${frames} frames/s in software`);
+            await page.context().close();
+        }));
+
+    await test("two pages see each other; one pushes by touch; what both show is the same", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url }) => {
+            const ann = await open(browser, url + "#name=ann", { ...small, hasTouch: true, isMobile: true });
+            const ben = await open(browser, url + "#name=ben", small);
+            for (const page of [ann, ben]) await drawn(page);
+            await until(ann, () => /ben is here/.test(document.getElementById("said").textContent));
+            const began = await own(ann);
+            const stick = await ann.locator("#stick").boundingBox();
+            check(stick, "a page that is touched has a stick");
+            await ann.mouse.move(stick.x + stick.width / 2, stick.y + stick.height / 2);
+            await ann.mouse.down();
+            await ann.mouse.move(stick.x + stick.width / 2, stick.y + 4);
+            await until(ann, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 0.5, began);
+            if (shots) await ann.screenshot({ path: `${shots}/session-touch.png` });
+            await ann.mouse.up();
+            await pause(3000); // at rest
+            const slot = (await data(ann)).own;
+            const there = await ben.evaluate((s) => window.foliotPosition(s), slot);
+            check(there && distance(there, await own(ann)) < 0.05, `ann is at ${await own(ann)}, ben sees ${there}`);
+            for (const page of [ann, ben]) {
+                clean(page);
+                await page.context().close();
+            }
+        }));
+
+    await test("a spectator watches, and has nothing to push with", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url }) => {
+            const page = await open(browser, url + "#watch=1", small);
+            await drawn(page);
+            const { player } = await until(page, () => document.body.dataset.player && { ...document.body.dataset });
+            check(player === "-1", "player " + player);
+            check(!(await page.isVisible("#talk")), "no chat");
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("a game's scoreboard, tags as colours", () =>
+        withServer(build, "games/katamari/katamari.yaml", async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small);
+            await drawn(page);
+            await until(page, () => document.querySelectorAll("#board tr").length > 0);
+            if (shots) await page.screenshot({ path: `${shots}/session-katamari.png` });
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("a session that there is not is refused with a sentence", () =>
+        withServer(build, "scenes/pendulum.yaml", async ({ url }) => {
+            const page = await open(browser, url + "#name=ann&session=nowhere", small);
+            await inState(page, REFUSED);
+            const text = await page.textContent("#message");
+            console.log(`        ${text}`);
+            check(/nowhere|no such|session/.test(text), text);
+            await page.context().close();
+        }));
+
+    await test("a hidden tab stays in the session", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url, child }) => {
+            const page = await open(browser, url + "#name=ann", small);
+            await drawn(page);
+            await page.evaluate(() => (window.requestAnimationFrame = () => 0)); // as in a hidden tab
+            await pause(12000);
+            check((await data(page)).state === PLAYING, "state " + (await data(page)).state);
+            check(child.exitCode === null, "the server runs");
+            await page.context().close();
+        }));
+
+    await test("a server is killed and resumed; the page goes on as the same player", async () => {
+        const first = await host(build, "scenes/cubes.yaml");
+        const page = await open(browser, first.url + "#name=ann", small);
+        await drawn(page);
+        await pause(3000);
+        const { player, own: slot } = await data(page);
+        first.child.kill("SIGKILL");
+        await first.stopped;
+        const recording = readdirSync(first.folder).find((f) => f.endsWith(".foliot"));
+        const second = await host(build, null, ["--resume", join(first.folder, recording)], new URL(first.url).host);
+        try {
+            await page.evaluate(() => delete document.body.dataset.tick);
+            await until(page, () => document.body.dataset.tick);
+            const after = await data(page);
+            check(after.state === PLAYING && after.player === player, `player ${after.player}, state ${after.state}`);
+            await until(page, (s) => document.body.dataset.own === s, slot);
+            const began = await own(page);
+            await page.keyboard.down("KeyD");
+            await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 0.5, began);
+        } finally {
+            await second.stop();
+            rmSync(first.folder, { recursive: true, force: true });
+        }
+        await page.context().close();
+    });
+}
