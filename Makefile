@@ -103,6 +103,7 @@ $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
+.PHONY: FORCE # or `.SECONDARY` takes a file that hangs on it alone for up to date
 FORCE:
 
 $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
