@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
+#include "admin/admin.h"
 #include "browser.h"
 #include "front.h"
 #include "host.h"
@@ -36,6 +37,10 @@ typedef struct foliot__app {
     foliot_host host;
     foliot__front front;
     foliot__browsers browsers;
+    foliot__admin admin;
+    foliot__hosted *opening; // is being filled by another thread; NULL: none
+    bool stays;              // goes on without a session: they come and go
+    bool drained;            // takes neither newcomers nor new sessions
     unsigned interrupts;
     uint64_t interrupted_ns;
     uint64_t received; // packets that were not batched, before the last update

@@ -106,6 +106,14 @@ static const foliot__option host_options[] = {
      .help = "TCP port for players in browsers, who open its page; on 127.0.0.1 unless said"},
     {"http-host", "NAME", FOLIOT__OPTION_TEXTS, &foliot__given.http_hosts,
      .help = "a name that HTTP requests may have in Host, beside localhost and addresses"},
+    {"admin-token", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.admin_token,
+     .help = "the admin API takes requests with the bearer token in this file"},
+    {"admin-socket", "PATH", FOLIOT__OPTION_TEXT, &foliot__given.admin_socket,
+     .help = "the same on a Unix socket, which only this user may open; no token then"},
+    {"scenes", "DIR", FOLIOT__OPTION_TEXT, &foliot__given.scenes,
+     .help = "the admin API may host the scenes in DIR; the server stays without a session"},
+    {"bans", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.bans,
+     .help = "keeps the bans of the admin API, so that they outlast the server"},
     {"threads", "N", FOLIOT__OPTION_COUNT, &foliot__given.threads, 1, 256,
      .help = "inside a step; the bits are the same"},
     {"workers", "N", FOLIOT__OPTION_COUNT, &foliot__given.workers, 1, FOLIOT__STEP_WORKERS_MAX,
@@ -261,7 +269,12 @@ int foliot__check_choices(const foliot__arguments *arguments)
                 return foliot__options_wrong(&foliot__server_program, arguments,
                                              "--resume %s is given twice",
                                              foliot__given.resumes.items[i]);
-    if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all)
+    if (foliot__given.scenes && !foliot__given.admin_token && !foliot__given.admin_socket)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--scenes is for the admin API: it wants --admin-socket, or "
+                                     "--http with --admin-token");
+    if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all &&
+        !foliot__given.scenes)
         return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
     if (foliot__given.record && foliot__given.no_record)
         return foliot__options_wrong(&foliot__server_program, arguments,

@@ -19,11 +19,14 @@ static void copy_figures(foliot__app *a)
 {
     foliot__front *f = &a->front;
     static foliot__metrics copy;
+    foliot_session_info info;
     copy.duration = f->duration;
     copy.sessions = 0;
-    copy.draining = a->ending || a->life.drains_until_ns;
+    copy.draining = a->ending || a->drained || a->life.drains_until_ns;
     foliot__metrics_copy(&copy, a->server, a->transport, foliot__app_now_ns());
-    copy.sessions = foliot_server_get_done(a->server) ? 0 : a->hosted_count;
+    for (uint32_t i = 0; i < foliot_server_get_session_count(a->server); i++)
+        if (foliot_server_get_session_info(a->server, i, &info) == FOLIOT_STATUS_OK)
+            copy.sessions += !info.ended;
     uv_mutex_lock(&f->mutex);
     f->shown = copy;
     uv_mutex_unlock(&f->mutex);
@@ -65,7 +68,7 @@ static void answer_ready(void *user, const foliot__http_request *request)
     foliot__metrics now = figures(a);
     const char *why = foliot__app_now_ns() - now.copied_ns >= STUCK_NS
                           ? "the loop has not run for 10 seconds\n"
-                      : now.draining ? "the server is ending\n"
+                      : now.draining ? "the server drains: it lets nobody in\n"
                                      : NULL;
     answer_text(a, request, why ? 503 : 200, why ? why : "ok\n");
 }
@@ -115,8 +118,11 @@ static int start_service(foliot__app *a)
                                   .hosts = foliot__given.http_hosts.items,
                                   .host_count = foliot__given.http_hosts.count,
                                   .token = *f->token ? f->token : NULL,
-                                  .routes = routes,
+                                  .unix_path = foliot__given.admin_socket,
+                                  .routes = f->routes,
                                   .user = a};
+    memcpy(f->routes, routes, sizeof routes);
+    foliot__admin_add_routes(f->routes, FOLIOT__FRONT_ROUTES);
     uv_mutex_init(&f->mutex);
     f->shown.copied_ns = foliot__app_now_ns();
     int failed = uv_timer_init(&a->loop, &f->every);
@@ -127,7 +133,8 @@ static int start_service(foliot__app *a)
     f->http = foliot__http_start(&config, problem, sizeof problem);
     if (f->http)
         return 0;
-    fprintf(stderr, "foliot-server: --http: %s\n", problem);
+    fprintf(stderr, "foliot-server: %s: %s\n", foliot__given.http ? "--http" : "--admin-socket",
+            problem);
     return foliot__http_available() ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
 
@@ -140,11 +147,12 @@ int foliot__front_open(foliot__app *a)
     if (foliot__given.admin_token &&
         !foliot__http_token_read(foliot__given.admin_token, f->token, problem, sizeof problem))
         return wrong("--admin-token", problem);
+    a->stays = foliot__given.scenes != NULL;
     if (!foliot__given.http &&
         (foliot__given.admin_token || (foliot__given.http_hosts.count && !foliot__given.web)))
         return wrong(foliot__given.admin_token ? "--admin-token" : "--http-host",
                      "it is for --http, which is not given");
-    return foliot__given.http ? start_service(a) : 0;
+    return foliot__given.http || foliot__given.admin_socket ? start_service(a) : 0;
 }
 
 void foliot__front_start(foliot__app *a)
@@ -169,6 +177,8 @@ void foliot__front_stop(foliot__app *a)
 
 void foliot__front_announce(const foliot__app *a)
 {
+    if (a->front.http && foliot__given.admin_socket)
+        printf("admin socket %s\n", foliot__given.admin_socket);
     const char *address = a->front.address;
     if (a->front.http && foliot__given.http)
         printf(strchr(address, ':') ? "http on [%s]:%u\n" : "http on %s:%u\n", address,

@@ -10,6 +10,8 @@
 #include "http/http.h"
 #include "metrics.h"
 
+#define FOLIOT__FRONT_ROUTES 64
+
 struct foliot__app;
 
 typedef struct foliot__front {
@@ -22,6 +24,7 @@ typedef struct foliot__front {
     char address[64];
     uint16_t port;
     bool opened;
+    foliot__http_route routes[FOLIOT__FRONT_ROUTES];
 } foliot__front;
 
 // Looks at the options, opens the port, starts the service. Returns an exit code. Behind

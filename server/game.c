@@ -16,8 +16,7 @@
 
 static int complain(const char *what, const char *why)
 {
-    fprintf(stderr, "foliot-server: %s: %s\n", what, why);
-    return FOLIOT__EXIT_SCENE;
+    return foliot__host_complain(FOLIOT__EXIT_SCENE, what, why);
 }
 
 static bool ends_with(const char *text, const char *end)

@@ -23,10 +23,31 @@
 #include "recordings.h"
 #include "scene/assembly.h"
 
+static _Thread_local struct {
+    char *text;
+    size_t bytes;
+} complaints;
+
+void foliot__host_complain_into(char *text, size_t bytes)
+{
+    complaints.text = text;
+    complaints.bytes = bytes;
+}
+
+int foliot__host_complain(int code, const char *what, const char *why)
+{
+    if (complaints.text)
+        snprintf(complaints.text, complaints.bytes, "%s%s%s", what ? what : "", what ? ": " : "",
+                 why);
+    else
+        fprintf(stderr, what ? "foliot-server: %s%s%s\n" : "%s%s%s\n", what ? what : "",
+                what ? ": " : "", why);
+    return code;
+}
+
 static int complain(int code, const char *what, const char *why)
 {
-    fprintf(stderr, "foliot-server: %s: %s\n", what, why);
-    return code;
+    return foliot__host_complain(code, what, why);
 }
 
 // A scene's name, or one from a file, becomes the name of a session: it is shown, logged, sent.
@@ -194,8 +215,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     }
     foliot_status status = foliot_scene_read(file, &hosted->scene, &error);
     if (status != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", error.message);
-        return FOLIOT__EXIT_SCENE;
+        return foliot__host_complain(FOLIOT__EXIT_SCENE, NULL, error.message);
     }
     take_name(hosted, name ? name : hosted->scene->name);
     snprintf(hosted->scene_file, sizeof hosted->scene_file, "%s", file);

@@ -119,9 +119,10 @@ static void close_recording(foliot__app *a, foliot__hosted *h)
 void foliot__life_session_ended(foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (strcmp(a->hosted[i].name, session) == 0) {
+        if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0) {
             a->hosted[i].ended = true;
-            close_recording(a, &a->hosted[i]);
+            if (!a->stays) // else the API closes it, and then frees the session's place
+                close_recording(a, &a->hosted[i]);
         }
     if (a->life.kind && a->life.kind->session_ended)
         a->life.kind->session_ended(session);

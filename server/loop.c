@@ -73,7 +73,7 @@ static void arm_timer(foliot__app *a)
 static const foliot_scene *scene_of(const foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (strcmp(a->hosted[i].name, session) == 0)
+        if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0)
             return a->hosted[i].scene;
     return NULL;
 }
@@ -87,8 +87,10 @@ static void log_events(foliot__app *a)
         bool ended = event.kind == FOLIOT_SERVER_ENDED || event.kind == FOLIOT_SERVER_STEP_FAILED;
         if (event.kind == FOLIOT_SERVER_GAME_ENDED)
             ended = !foliot__app_follow(a, event.session);
-        if (ended)
+        if (ended) {
             foliot__life_session_ended(a, event.session);
+            foliot__admin_session_ended(a, event.session);
+        }
     }
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
@@ -108,6 +110,7 @@ static void close_loop(foliot__app *a)
     uv_close((uv_handle_t *)&a->timer, NULL);
     uv_close((uv_handle_t *)&a->interrupt, NULL);
     uv_close((uv_handle_t *)&a->terminate, NULL);
+    foliot__admin_close(a);
     foliot__front_close(a);
     foliot__step_workers_destroy(a->workers); // none reports to a handle that is closed
     a->workers = NULL;
@@ -130,7 +133,8 @@ void foliot__app_update(foliot__app *a)
     foliot__browser_flush(a);
     log_events(a);
     foliot__life_update(a);
-    if (foliot_server_get_done(a->server)) {
+    foliot__admin_update(a);
+    if (foliot_server_get_done(a->server) && (a->ending || a->drained || !a->stays)) {
         if (!a->ending) { // all sessions ended by themselves: notify the peers first
             a->ending = true;
             foliot_server_stop(a->server, "the session has reached its last tick",

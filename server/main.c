@@ -119,6 +119,8 @@ static int host(const foliot__arguments *arguments)
         code = foliot__front_open(&a);
     if (code == 0)
         code = foliot__browser_start(&a);
+    if (code == 0)
+        code = foliot__admin_open(&a);
     // Recordings are opened last: a start that is refused must not leave a file.
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++)
         code = foliot__hosted_record(&a.hosted[i], &options);
@@ -127,12 +129,14 @@ static int host(const foliot__arguments *arguments)
     if (code == 0)
         code = foliot__app_start_loop(&a);
     if (code == 0) {
+        foliot__admin_start(&a);
         foliot__front_start(&a);
         announce(&a);
         foliot__app_run_loop(&a);
         print_counters(&a);
         code = a.failed ? FOLIOT__EXIT_ERROR : 0;
     }
+    foliot__admin_stop(&a);
     foliot__front_stop(&a);
     foliot__browser_stop(&a);
     foliot_server_destroy(a.server);

@@ -17,7 +17,7 @@
 static foliot__hosted *hosted_of(foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (strcmp(a->hosted[i].name, session) == 0)
+        if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0)
             return &a->hosted[i];
     return NULL;
 }

@@ -13,8 +13,7 @@
 
 static int complain(const char *what, const char *why)
 {
-    fprintf(stderr, "foliot-server: %s: %s\n", what, why);
-    return FOLIOT__EXIT_SCENE;
+    return foliot__host_complain(FOLIOT__EXIT_SCENE, what, why);
 }
 
 // All sessions of a process step the simulation of one module.

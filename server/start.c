@@ -11,6 +11,7 @@
 #include "recordings.h"
 
 #define PEERS_EXTRA 16 // connections beyond players and spectators: those who are refused
+#define PEERS_COMING 1024 // at least, where sessions come and go
 
 // A session of that name goes on already.
 static bool goes_on(const foliot__app *a, const foliot__hosted *h)
@@ -206,6 +207,8 @@ int foliot__app_open_transport(foliot__app *a)
     uint32_t peers = PEERS_EXTRA + (uint32_t)foliot__given.spectators;
     for (uint32_t i = 0; i < a->hosted_count; i++)
         peers += 2 * foliot__hosted_player_limit(&a->hosted[i]);
+    if (foliot__given.scenes && peers < PEERS_COMING)
+        peers = PEERS_COMING;
     config.bind = foliot__given.bind;
     config.port = (uint16_t)foliot__given.port;
     config.batches = true;
@@ -262,12 +265,12 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
         session.simulation = &h->simulation;
         session.player_limit = h->terms.player_limit;
     }
+    char what[FOLIOT_NAME_BYTES + 64];
     foliot_status status = foliot_server_add_session(a->server, &session, foliot__app_now_ns());
     if (status == FOLIOT_STATUS_OK)
         return 0;
-    fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name,
-            foliot_status_get_text(status));
-    return FOLIOT__EXIT_ERROR;
+    snprintf(what, sizeof what, "the session '%s' cannot be hosted", h->name);
+    return foliot__host_complain(FOLIOT__EXIT_ERROR, what, foliot_status_get_text(status));
 }
 
 int foliot__app_start_server(foliot__app *a)

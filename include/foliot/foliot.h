@@ -3,6 +3,7 @@
 #ifndef FOLIOT_FOLIOT_H
 #define FOLIOT_FOLIOT_H
 
+#include "foliot/admin.h"
 #include "foliot/client.h"
 #include "foliot/command.h"
 #include "foliot/contact.h"

@@ -43,7 +43,7 @@ void foliot__http_request_forget(foliot__http_connection *c)
     c->body_bytes = c->body_capacity = c->length = c->sent = 0;
     c->route = NULL;
     c->id = 0;
-    c->head = c->sending = false;
+    c->head = c->sending = c->closes = c->awaits_body = false;
 }
 
 // -- answers
@@ -80,7 +80,7 @@ static bool write_header(foliot__http_connection *c, int status, const char *typ
 static int finish(foliot__http_connection *c)
 {
     bool closes = c->closes;
-    foliot__http_request_forget(c);
+    foliot__http_request_forget(c); // and `closes` with it
     lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_IDLE_SECONDS * LWS_USEC_PER_SEC);
     return closes || lws_http_transaction_completed(c->wsi) ? -1 : 0;
 }
@@ -241,8 +241,6 @@ static bool body_length(foliot__http_connection *c, size_t *length, int *code)
     if (lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING))
         *code = refuse_and_close(c, HTTP_STATUS_NOT_IMPLEMENTED,
                                  "a body comes with Content-Length, not in chunks");
-    else if (wants && !has)
-        *code = refuse_and_close(c, HTTP_STATUS_LENGTH_REQUIRED, "Content-Length is missing");
     else if (has &&
              (!foliot__http_header(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) ||
               !foliot__parse_count(text, &value)))
@@ -253,6 +251,7 @@ static bool body_length(foliot__http_connection *c, size_t *length, int *code)
         *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "this method has no body");
     else {
         *length = (size_t)value;
+        c->closes = wants && !has; // there is no body, but libwebsockets waits for one
         return true;
     }
     return false;
@@ -292,15 +291,19 @@ static int begin(foliot__http_connection *c, const char *uri, size_t length)
     code = check_token(c);
     if (code || c->sending)
         return code;
+    c->awaits_body = lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0 &&
+                     (strcmp(c->method, "POST") == 0 || strcmp(c->method, "PUT") == 0);
     c->body = follows ? malloc(follows + 1) : NULL;
     c->body_capacity = follows;
     if (follows && !c->body)
         return refuse_and_close(c, HTTP_STATUS_SERVICE_UNAVAILABLE, "no memory");
-    return follows ? 0 : hand_over(c);
+    return c->awaits_body ? 0 : hand_over(c); // one of no bytes is completed, too
 }
 
 static int take_body(foliot__http_connection *c, const void *bytes, size_t length)
 {
+    if (length == 0)
+        return 0;
     if (!c->body || length > c->body_capacity - c->body_bytes)
         return c->sending ? 0 : -1;
     memcpy(c->body + c->body_bytes, bytes, length);
@@ -347,8 +350,10 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
         return on_timer(c);
     if (reason == LWS_CALLBACK_HTTP_WRITEABLE)
         return send_piece(c);
-    return c->route && !c->sending && c->body_bytes == c->body_capacity && c->body ? hand_over(c)
-                                                                                   : 0;
+    if (!c->awaits_body || c->sending || c->body_bytes != c->body_capacity)
+        return 0;
+    c->awaits_body = false;
+    return hand_over(c);
 }
 
 #endif

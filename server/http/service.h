@@ -22,7 +22,7 @@ typedef struct foliot__http_connection {
     char peer[FOLIOT__HTTP_PEER_BYTES];
     // The request that is read or waits for its answer.
     uint64_t id; // 0: none
-    bool head, sending, closes;
+    bool head, sending, closes, awaits_body;
     const foliot__http_route *route;
     char method[8], path[FOLIOT__HTTP_PATH_BYTES];
     char *body;

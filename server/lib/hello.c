@@ -84,6 +84,25 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
     return NULL;
 }
 
+// Whether the host lets it in; if not, it is refused.
+static bool host_admits(foliot_server *server, const foliot__session *session, foliot__peer *peer,
+                        const foliot__hello_message *hello, bool returns)
+{
+    char address[64], why[160] = "";
+    if ((server->closed || session->closed) && !returns) {
+        refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' lets nobody new in",
+               session->name);
+        return false;
+    }
+    if (!server->admit)
+        return true;
+    foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
+    if (server->admit(server->admit_user, session->name, hello->name, address, why))
+        return true;
+    refuse(server, peer, FOLIOT__REFUSE_SESSION, "%s", why);
+    return false;
+}
+
 // Whether a place may be given to it; if not, it is refused.
 static bool may_enter(foliot_server *server, const foliot__session *session, foliot__peer *peer,
                       const foliot__hello_message *hello)
@@ -91,6 +110,8 @@ static bool may_enter(foliot_server *server, const foliot__session *session, fol
     uint64_t host = foliot_transport_get_peer_address_key(server->config.transport, peer->id);
     bool plays = !hello->spectates;
     bool returns = plays && foliot__player_known(session, &hello->token);
+    if (!host_admits(server, session, peer, hello, returns))
+        return false;
     if (plays && session->player_limit == 0) { // and never will have room
         refuse(server, peer, FOLIOT__REFUSE_SESSION,
                "nobody plays in the session '%s': it can only be watched (--spectate)",

@@ -12,7 +12,7 @@
 //   kind.c                         watchers and steppers, and how one becomes the other
 //   welcome.c, session.c, hello.c  letting in
 //   step.c, bulk.c, watch.c        ticks; what goes out in quantity; what is refused
-//   server.c                       the host's side
+//   server.c, admin.c              the host's side
 #ifndef FOLIOT_SERVER_LIB_INTERNAL_H
 #define FOLIOT_SERVER_LIB_INTERNAL_H
 
@@ -220,6 +220,10 @@ struct foliot__session {
     uint64_t newest_snapshot; // tick; valid if there are snapshots
     uint64_t broadcast_ns;    // when one was sent last
     bool ended;
+    bool retired; // admin.c: it has ended and is empty: only its name is left
+    bool closed;  // nobody new is let in
+    bool paused;
+    uint64_t paused_ns, life_ns; // since; when its peers are told next that it lives
     foliot__interest_map *interest; // NULL: everybody is sent everything
     uint8_t *scene_bytes;
     size_t scene_length;
@@ -279,6 +283,10 @@ struct foliot_server {
     foliot_digest fingerprint, fingerprint_base;
     bool stopping;
     bool silent; // it stops, and says nothing: whoever comes is to come again
+    bool closed; // admin.c, as of a session
+    bool (*admit)(void *user, const char *session, const char *name, const char *address,
+                  char why[160]); // NULL: all
+    void *admit_user;
     uint64_t stopped_ns;
     char why[FOLIOT__SENTENCE_BYTES];
     foliot__address addresses[FOLIOT__ADDRESSES];
@@ -452,10 +460,14 @@ void foliot__session_welcome_awaiting(foliot__session *session);
 void foliot__server_hello(foliot_server *server, foliot__peer *peer,
                           const foliot__hello_message *hello);
 
+// admin.c
+void foliot__session_rest(foliot__session *session); // each update: while it is paused
+
 // session.c
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
                                      uint32_t index, foliot__session **session);
-void foliot__session_destroy(foliot__session *session);
+void foliot__session_destroy(foliot__session *session); // and those before it
+void foliot__session_retire(foliot__session *session); // it has ended, and nobody is in it
 // The session there has ended and no peer is in it any more.
 void foliot__session_replace(foliot__session **place, foliot__session *session);
 foliot__session *foliot__session_find(const foliot_server *server,

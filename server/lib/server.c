@@ -82,13 +82,16 @@ void foliot_server_destroy(foliot_server *server)
 
 static void reap_peers(foliot_server *server);
 
-// Where a session of that name is; NULL: there is none.
+// Where a session of that name is, else one that was removed; NULL: there is none.
 static foliot__session **place_of(foliot_server *server, const char *name)
 {
+    foliot__session **removed = NULL;
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (strcmp(server->sessions[i]->name, name) == 0)
+        if (server->sessions[i]->retired)
+            removed = removed ? removed : &server->sessions[i];
+        else if (strcmp(server->sessions[i]->name, name) == 0)
             return &server->sessions[i];
-    return NULL;
+    return removed;
 }
 
 static bool may_add(const foliot_session_config *config, foliot__session *const *place)
@@ -358,6 +361,7 @@ static void update_sessions(foliot_server *server)
             foliot__session *session = server->sessions[64 * w + (uint32_t)__builtin_ctzll(rest)];
             foliot__early_update(session);
             foliot__session_update(session);
+            foliot__session_rest(session);
         }
 }
 

@@ -118,7 +118,7 @@ static void empty_session(foliot__session *session)
 
 void foliot__session_destroy(foliot__session *session)
 {
-    bool empty = false;
+    bool empty = session && session->retired;
     while (session) {
         foliot__session *former = session->former;
         if (!empty)
@@ -129,9 +129,24 @@ void foliot__session_destroy(foliot__session *session)
     }
 }
 
+// Its name stays: events may give it.
+void foliot__session_retire(foliot__session *session)
+{
+    foliot__session empty = {.server = session->server,
+                             .index = session->index,
+                             .former = session->former,
+                             .ended = true,
+                             .retired = true,
+                             .pace_hz = session->pace_hz};
+    empty_session(session);
+    memcpy(empty.name, session->name, sizeof empty.name);
+    memcpy(session, &empty, sizeof *session);
+}
+
 void foliot__session_replace(foliot__session **place, foliot__session *session)
 {
-    empty_session(*place);
+    if (!(*place)->retired)
+        empty_session(*place);
     session->former = *place;
     *place = session;
 }
@@ -139,7 +154,8 @@ void foliot__session_replace(foliot__session **place, foliot__session *session)
 foliot__session *foliot__session_find(const foliot_server *server, const char *name)
 {
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (!*name || strcmp(server->sessions[i]->name, name) == 0)
+        if (!server->sessions[i]->retired &&
+            (!*name || strcmp(server->sessions[i]->name, name) == 0))
             return server->sessions[i];
     return NULL;
 }

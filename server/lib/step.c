@@ -425,7 +425,7 @@ static void update(foliot__session *s)
             finish_step(s);
         foliot__session_welcome_awaiting(s);
         foliot__kinds_update(s);
-        if (s->ended || server->stopping || i == server->config.catch_up_ticks ||
+        if (s->ended || s->paused || server->stopping || i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
             return;
         foliot__session_count_late(s);

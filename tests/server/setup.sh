@@ -20,7 +20,7 @@ exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PA
     shift 3
     timeout 20 "$@" >out 2>err
     rc=$?
-    if [ "$rc" = "$code" ] && grep -qE "$pattern" err; then echo "ok - $name"
+    if [[ "$rc" =~ ^($code)$ ]] && grep -qE "$pattern" err; then echo "ok - $name"
     else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
 }
 start() { # ARGUMENT...: a server that listens; $server_pid, $port

@@ -48,7 +48,7 @@ done
 perl "$root/tests/server/http_probe.pl" "$http" >probe.out
 for refused in no-host:400 two-hosts:421 other-host:421 other-origin:403 'garbage:403|400|closed' 'http2:403|400|closed' \
     'http2-upgrade:closed|403' 'long-header:closed|431' 'many-headers:closed|431' 'long-path:closed|414' path-600:404 \
-    no-such-path:404 'zero-in-path:closed|403' 'half-escape:403|400|closed' no-utf8:404 chunked:501 no-length:411 negative-length:400 \
+    no-such-path:404 'zero-in-path:closed|403' 'half-escape:403|400|closed' no-utf8:404 chunked:501 no-length:405 negative-length:400 \
     huge-length:400 long-body:413 two-lengths:400 body-of-get:400 wrong-method:405 'trace:403|405|closed' \
     'no-such-socket:closed|404|403' own-origin:200 numeric-host:200 byte-by-byte:200 five-at-once:200; do
     answers "${refused%%:*}" "${refused#*:}"

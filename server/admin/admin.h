@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// admin.h: the admin API (docs/reference/admin-api.yaml). Three threads share a call, one after the
+// other: the HTTP thread reads its body, the loop's thread acts, a worker of the API does what is
+// slow (files, scenes) and prints the answer. So no call delays a tick by more than a look at a
+// table.
+#ifndef FOLIOT_SERVER_ADMIN_H
+#define FOLIOT_SERVER_ADMIN_H
+
+#include <uv.h>
+
+#include "base/json.h"
+#include "bans.h"
+#include "command/command_json.h"
+#include "foliot/admin.h"
+#include "../http/http.h"
+
+#define FOLIOT__CALL_TEXT_BYTES 512
+#define FOLIOT__CALL_PATIENCE_NS 5000000000u // for a moment without a step
+
+struct foliot__app;
+struct foliot__hosted;
+typedef struct foliot__call foliot__call;
+
+typedef enum foliot__outcome {
+    FOLIOT__CALL_DONE,  // the answer is `status` with what `print` prints, or `problem`
+    FOLIOT__CALL_AGAIN, // after the next update
+    FOLIOT__CALL_SLOW,  // `work` first; then `act` with the next stage
+} foliot__outcome;
+
+typedef struct foliot__action {
+    const char *method, *path;
+    const char *keys; // that the body may have: "name scene "; NULL: a command, read as such
+    foliot__outcome (*act)(foliot__call *call);               // on the loop's thread
+    void (*work)(foliot__call *call);                         // on the worker
+    void (*print)(const foliot__call *call, foliot__json *j); // on the worker; NULL: {"ok": true}
+} foliot__action;
+
+struct foliot__call {
+    foliot__call *next;
+    struct foliot__app *app;
+    const foliot__action *action;
+    uint64_t request; // 0: nobody waits for an answer
+    uint64_t until_ns;
+    uint32_t stage;
+    // What was asked for.
+    char session[FOLIOT__HTTP_ARGUMENT_BYTES], subject[FOLIOT__HTTP_ARGUMENT_BYTES];
+    char name[FOLIOT__CALL_TEXT_BYTES], scene[FOLIOT__CALL_TEXT_BYTES],
+        reason[FOLIOT__CALL_TEXT_BYTES], text[FOLIOT_MESSAGE_BYTES_MAX + 1],
+        address[FOLIOT__CALL_TEXT_BYTES];
+    uint64_t seconds, player;
+    bool has_player, has_record, record;
+    foliot__command_line *command;
+    // What came of it.
+    int status; // 200 unless something is wrong
+    char problem[FOLIOT__CALL_TEXT_BYTES];
+    void *items;
+    uint32_t count;
+    uint64_t sequence;
+    char file[FOLIOT__CALL_TEXT_BYTES];
+    struct foliot__hosted *hosted;
+    foliot_recording *recording;
+};
+
+typedef struct foliot__admin {
+    bool runs, ending;
+    uv_async_t asked;
+    uv_thread_t thread;
+    uv_mutex_t mutex; // of the two queues alone
+    uv_cond_t filled;
+    foliot__call *arrived, **arrived_last; // for the loop's thread
+    foliot__call *todo, **todo_last;       // for the worker
+    foliot__call *waiting;                 // of the loop's thread: AGAIN
+    foliot__bans bans;                     // of the loop's thread
+    bool opening;                          // a session is: one at a time
+    uint64_t begun_ns;
+} foliot__admin;
+
+extern const foliot__action foliot__actions[]; // a NULL method ends them
+
+// Adds the routes to a table that ends with an empty one and has room.
+void foliot__admin_add_routes(foliot__http_route *routes, uint32_t capacity);
+int foliot__admin_open(struct foliot__app *app);    // behind the loop; an exit code
+void foliot__admin_start(struct foliot__app *app);  // the server is there
+void foliot__admin_update(struct foliot__app *app); // after each update: what waits is tried again
+void foliot__admin_close(struct foliot__app *app);  // its handle of the loop
+void foliot__admin_stop(struct foliot__app *app);   // its thread; the loop and HTTP have ended
+// A session has ended by itself; where sessions come and go its recording is closed, and its place
+// is free.
+void foliot__admin_session_ended(struct foliot__app *app, const char *session);
+
+// call.c: a call that nobody asked for, given to the loop's thread; and reading one's body.
+foliot__call *foliot__call_create(struct foliot__app *app, const foliot__action *action);
+bool foliot__call_read(foliot__call *call, const char *body, size_t length);
+void foliot__call_destroy(foliot__call *call);
+// Returns DONE.
+foliot__outcome foliot__call_fail(foliot__call *call, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void foliot__call_print(const foliot__call *call, FILE *out);
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// bans.c: see bans.h. Linear scans: they are looked at when somebody joins.
+#include "bans.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+
+#define FILE_BYTES_MAX ((size_t)8 << 20)
+
+void foliot__address_without_port(const char *address, char text[FOLIOT_ADDRESS_BYTES])
+{
+    const char *colon = strrchr(address, ':'), *first = strchr(address, ':');
+    bool bracketed = address[0] == '[';
+    size_t length = strlen(address);
+    if (bracketed)
+        length = strcspn(address, "]") - 1;
+    else if (colon && colon == first) // more colons: IPv6 without a port
+        length = (size_t)(colon - address);
+    snprintf(text, FOLIOT_ADDRESS_BYTES, "%.*s", (int)length, address + bracketed);
+}
+
+static bool same(const foliot__ban *a, const foliot__ban *b)
+{
+    return strcmp(a->address, b->address) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban)
+{
+    for (uint32_t i = 0; i < bans->count; i++)
+        if (same(&bans->items[i], ban)) {
+            bans->items[i] = *ban;
+            return true;
+        }
+    if (bans->count == FOLIOT__BANS_MAX)
+        return false;
+    if (bans->count == bans->capacity) {
+        uint32_t capacity = bans->capacity ? 2 * bans->capacity : 16;
+        foliot__ban *larger = realloc(bans->items, capacity * sizeof *larger);
+        if (!larger)
+            return false;
+        bans->items = larger;
+        bans->capacity = capacity;
+    }
+    bans->items[bans->count++] = *ban;
+    return true;
+}
+
+bool foliot__bans_remove(foliot__bans *bans, const char *text)
+{
+    uint32_t kept = 0, before = bans->count;
+    for (uint32_t i = 0; i < before; i++)
+        if (strcmp(bans->items[i].address, text) != 0 && strcmp(bans->items[i].name, text) != 0)
+            bans->items[kept++] = bans->items[i];
+    bans->count = kept;
+    return kept < before;
+}
+
+const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
+                                     const char *address, int64_t now)
+{
+    char host[FOLIOT_ADDRESS_BYTES];
+    foliot__address_without_port(address, host);
+    for (uint32_t i = 0; i < bans->count; i++) {
+        const foliot__ban *b = &bans->items[i];
+        bool meant = *b->address ? strcmp(b->address, host) == 0 : strcmp(b->name, name) == 0;
+        if (meant && (b->until == 0 || now < b->until))
+            return b;
+    }
+    return NULL;
+}
+
+void foliot__bans_destroy(foliot__bans *bans)
+{
+    free(bans->items);
+    *bans = (foliot__bans){0};
+}
+
+// -- files
+
+static bool read_line(const char *line, size_t length, foliot__ban *ban)
+{
+    foliot__json_reader r = foliot__json_reader_of(line, length);
+    char key[32], number[FOLIOT__JSON_NUMBER_BYTES];
+    uint64_t until = 0;
+    *ban = (foliot__ban){0};
+    foliot__json_enter(&r, '{');
+    while (foliot__json_more(&r)) {
+        if (!foliot__json_key(&r, key, sizeof key))
+            break;
+        if (strcmp(key, "address") == 0)
+            foliot__json_text_value(&r, ban->address, sizeof ban->address);
+        else if (strcmp(key, "name") == 0)
+            foliot__json_text_value(&r, ban->name, sizeof ban->name);
+        else if (strcmp(key, "reason") == 0)
+            foliot__json_text_value(&r, ban->reason, sizeof ban->reason);
+        else if (strcmp(key, "until") != 0 || !foliot__json_number(&r, number) ||
+                 !foliot__parse_count(number, &until))
+            return false;
+    }
+    ban->until = (int64_t)until;
+    return foliot__json_end(&r) && !r.problem && !*ban->address != !*ban->name;
+}
+
+bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size_t problem_bytes)
+{
+    size_t length, line = 0;
+    foliot__ban ban;
+    errno = 0;
+    char *text = foliot__file_slurp(file, FILE_BYTES_MAX, &length);
+    if (!text && errno == ENOENT)
+        return true;
+    if (!text) {
+        snprintf(problem, problem_bytes, "%s: %s", file, foliot__file_problem(errno));
+        return false;
+    }
+    bool fine = true;
+    for (char *at = text; fine && at < text + length;) {
+        char *end = memchr(at, '\n', (size_t)(text + length - at));
+        size_t bytes = end ? (size_t)(end - at) : (size_t)(text + length - at);
+        line++;
+        fine = bytes == 0 || (read_line(at, bytes, &ban) && foliot__bans_add(bans, &ban));
+        at += bytes + 1;
+    }
+    free(text);
+    if (!fine)
+        snprintf(problem, problem_bytes,
+                 "%s: line %zu is no ban: {\"address\": \"192.0.2.1\", \"reason\": \"...\", "
+                 "\"until\": 0}, or with \"name\"",
+                 file, line);
+    return fine;
+}
+
+bool foliot__bans_write(const foliot__ban *items, uint32_t count, const char *file)
+{
+    char fresh[600];
+    snprintf(fresh, sizeof fresh, "%.580s.new", file);
+    int descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (!out) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        foliot__json j = foliot__json_to(out);
+        foliot__json_object(&j, NULL);
+        foliot__json_text(&j, *items[i].address ? "address" : "name",
+                          *items[i].address ? items[i].address : items[i].name);
+        foliot__json_text(&j, "reason", items[i].reason);
+        foliot__json_integer(&j, "until", items[i].until);
+        foliot__json_close(&j);
+        foliot__json_line(&j);
+    }
+    bool fine = fflush(out) == 0 && !ferror(out) && fsync(descriptor) == 0;
+    fine = fclose(out) == 0 && fine;
+    return fine && rename(fresh, file) == 0;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// bans.h: who is not let in, by address or by name, for a time or for good. Kept in a file of JSON
+// lines where one is named, so that bans outlast the server.
+#ifndef FOLIOT_SERVER_ADMIN_BANS_H
+#define FOLIOT_SERVER_ADMIN_BANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "foliot/admin.h"
+
+#define FOLIOT__BANS_MAX 10000
+#define FOLIOT__BAN_REASON_BYTES 128
+
+typedef struct foliot__ban {
+    char address[FOLIOT_ADDRESS_BYTES]; // without a port; "": by name
+    char name[FOLIOT_NAME_BYTES];       // "": by address
+    char reason[FOLIOT__BAN_REASON_BYTES];
+    int64_t until; // Unix time, seconds; 0: for good
+} foliot__ban;
+
+typedef struct foliot__bans {
+    foliot__ban *items;
+    uint32_t count, capacity;
+} foliot__bans;
+
+// Replaces one of the same address or name. False: there is no room or no memory.
+bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban);
+bool foliot__bans_remove(foliot__bans *bans, const char *address_or_name);
+// The one that keeps such a newcomer out now; NULL: none. `address` may have a port.
+const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
+                                     const char *address, int64_t now);
+void foliot__bans_destroy(foliot__bans *bans);
+// Without the port: "127.0.0.1:40312", "[::1]:40312".
+void foliot__address_without_port(const char *address, char text[FOLIOT_ADDRESS_BYTES]);
+// A file that is not there has none. False with a sentence.
+bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size_t problem_bytes);
+// Writes a new file in its place.
+bool foliot__bans_write(const foliot__ban *items, uint32_t count, const char *file);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// call.c: one call of the admin API: its body is read strictly, its answer printed. Knows no
+// server.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../app.h"
+#include "admin.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+
+foliot__call *foliot__call_create(foliot__app *app, const foliot__action *action)
+{
+    foliot__call *call = calloc(1, sizeof *call);
+    if (call)
+        *call = (foliot__call){.app = app, .action = action, .status = 200};
+    return call;
+}
+
+void foliot__call_destroy(foliot__call *call)
+{
+    free(call->command);
+    free(call->items);
+    free(call);
+}
+
+foliot__outcome foliot__call_fail(foliot__call *call, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(call->problem, sizeof call->problem, format, arguments);
+    va_end(arguments);
+    call->status = status;
+    return FOLIOT__CALL_DONE;
+}
+
+static bool read_count(foliot__json_reader *r, uint64_t *value)
+{
+    char number[FOLIOT__JSON_NUMBER_BYTES];
+    return foliot__json_number(r, number) &&
+           (foliot__parse_count(number, value) || foliot__json_fail(r, "a count is wanted here"));
+}
+
+static bool read_bool(foliot__json_reader *r, bool *value)
+{
+    *value = foliot__json_peek(r) == 't';
+    return foliot__json_word(r, *value ? "true" : "false");
+}
+
+// A key that the action does not have is a mistake of who wrote it.
+static bool allowed(const char *keys, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *at = keys; length && (at = strstr(at, key)); at += length)
+        if (at[length] == ' ' && (at == keys || at[-1] == ' '))
+            return true;
+    return false;
+}
+
+static bool read_value(foliot__call *c, foliot__json_reader *r, const char *key)
+{
+    const struct {
+        const char *key;
+        char *to;
+        size_t bytes;
+    } texts[] = {
+        {"name", c->name, sizeof c->name},       {"scene", c->scene, sizeof c->scene},
+        {"reason", c->reason, sizeof c->reason}, {"text", c->text, sizeof c->text},
+        {"file", c->file, sizeof c->file},       {"address", c->address, sizeof c->address}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(key, texts[i].key) == 0)
+            return foliot__json_text_value(r, texts[i].to, texts[i].bytes);
+    if (strcmp(key, "seconds") == 0)
+        return read_count(r, &c->seconds);
+    if (strcmp(key, "player") == 0)
+        return c->has_player = true, read_count(r, &c->player);
+    c->has_record = true; // record
+    return read_bool(r, &c->record);
+}
+
+static bool read_command(foliot__call *c, const char *body, size_t length)
+{
+    c->command = calloc(1, sizeof *c->command);
+    if (!c->command)
+        return foliot__call_fail(c, 503, "no memory"), false;
+    if (foliot__command_line_parse(body, length, false, c->command))
+        return true;
+    foliot__call_fail(c, 400, "byte %zu: %s", c->command->problem_at, c->command->problem);
+    return false;
+}
+
+bool foliot__call_read(foliot__call *c, const char *body, size_t length)
+{
+    char key[32];
+    if (!c->action->keys)
+        return read_command(c, body, length);
+    if (length == 0)
+        return true;
+    foliot__json_reader r = foliot__json_reader_of(body, length);
+    foliot__json_enter(&r, '{');
+    while (foliot__json_more(&r)) {
+        if (!foliot__json_key(&r, key, sizeof key))
+            break;
+        if (!allowed(c->action->keys, key)) {
+            foliot__call_fail(c, 400, "there is no key '%.31s' here%s%s", foliot__text_mend(key),
+                              *c->action->keys ? "; there is: " : "", c->action->keys);
+            return false;
+        }
+        if (!read_value(c, &r, key))
+            break;
+    }
+    if (foliot__json_end(&r) && !r.problem)
+        return true;
+    foliot__call_fail(c, 400, "byte %zu: %s", r.at, r.problem ? r.problem : "this is no JSON");
+    return false;
+}
+
+void foliot__call_print(const foliot__call *c, FILE *out)
+{
+    foliot__json j = foliot__json_to(out);
+    foliot__json_object(&j, NULL);
+    if (c->status >= 400)
+        foliot__json_text(&j, "error", c->problem);
+    else if (c->action->print)
+        c->action->print(c, &j);
+    else
+        foliot__json_bool(&j, "ok", true);
+    foliot__json_close(&j);
+    foliot__json_line(&j);
+}

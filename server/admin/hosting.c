@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// hosting.c: sessions that come and go while the server runs, and recordings that begin and end
+// with them. Scenes are read, worlds made and recordings closed on the worker; the loop's thread
+// only puts them into its tables.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../app.h"
+#include "../arguments.h"
+#include "../log.h"
+#include "actions.h"
+#include "base/text.h"
+
+#define CLEAN_PATIENCE_NS 60000000000u
+
+static foliot__hosted *hosted_of(foliot__app *a, const char *session)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (&a->hosted[i] != a->opening && *session && strcmp(a->hosted[i].name, session) == 0)
+            return &a->hosted[i];
+    return NULL;
+}
+
+// The name of a file beside others: no path, and not hidden.
+static bool plain_name(const char *name)
+{
+    return *name && *name != '.' && !strchr(name, '/') && strlen(name) < 200;
+}
+
+static foliot__host_options options_of(const foliot__call *c)
+{
+    return (foliot__host_options){.no_record = c->has_record ? !c->record : foliot__given.no_record,
+                                  .integrator = foliot__given.integrator,
+                                  .tick_hz = foliot__given.tick_hz,
+                                  .allows_modules = foliot__given.allow_modules,
+                                  .signer = c->app->signer};
+}
+
+// -- a new session
+
+static bool has_ended(const foliot__app *a, const char *session)
+{
+    uint32_t index;
+    foliot_session_info info;
+    return foliot_server_find_session(a->server, session, &index) != FOLIOT_STATUS_OK ||
+           foliot_server_get_session_info(a->server, index, &info) != FOLIOT_STATUS_OK ||
+           info.ended;
+}
+
+static foliot__hosted *free_slot(foliot__app *a)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (!*a->hosted[i].name)
+            return &a->hosted[i];
+    return a->hosted_count < FOLIOT_SESSIONS_MAX ? &a->hosted[a->hosted_count++] : NULL;
+}
+
+static foliot__outcome begin_session(foliot__call *c)
+{
+    foliot__app *a = c->app;
+    char clean[FOLIOT__CALL_TEXT_BYTES];
+    if (!foliot__given.scenes)
+        return foliot__call_fail(c, 409, "this server was started without --scenes DIR");
+    if (a->drained || a->ending)
+        return foliot__call_fail(c, 409, "the server drains: it takes no new sessions");
+    if (!plain_name(c->scene))
+        return foliot__call_fail(c, 400, "'scene' is the name of a file in --scenes");
+    if (!*c->name || strlen(c->name) >= FOLIOT_NAME_BYTES || strchr(c->name, '/') ||
+        strcmp(foliot__text_clean(clean, sizeof clean, c->name), c->name) != 0)
+        return foliot__call_fail(c, 400,
+                                 "'name' has 1 to %d bytes, no '/' and no control characters",
+                                 FOLIOT_NAME_BYTES - 1);
+    if (!has_ended(a, c->name))
+        return foliot__call_fail(c, 409, "there is a session '%s' already", c->name);
+    if (a->opening)
+        return FOLIOT__CALL_AGAIN;
+    c->hosted = free_slot(a);
+    if (!c->hosted)
+        return foliot__call_fail(c, 409, "there are %d sessions: end one first",
+                                 FOLIOT_SESSIONS_MAX);
+    a->opening = c->hosted;
+    return FOLIOT__CALL_SLOW;
+}
+
+void foliot__work_create(foliot__call *c)
+{
+    struct stat about;
+    char file[1024];
+    foliot__host_options options = options_of(c);
+    snprintf(file, sizeof file, "%s/%s", foliot__given.scenes, c->scene);
+    if (stat(file, &about) != 0)
+        snprintf(file, sizeof file, "%s/%s.yaml", foliot__given.scenes, c->scene);
+    foliot__host_complain_into(c->problem, sizeof c->problem);
+    int code = foliot__hosted_open(c->hosted, c->name, file, &options);
+    if (code == 0)
+        code = foliot__hosted_record(c->hosted, &options);
+    foliot__host_complain_into(NULL, 0);
+    if (code)
+        c->status = 422;
+}
+
+static void discard(foliot__hosted *h)
+{
+    foliot_world_destroy(h->world);
+    h->world = NULL;
+    foliot__hosted_end_recording(h);
+    foliot__hosted_destroy_rules(h);
+    foliot__hosted_destroy_simulation(h);
+    foliot_scene_destroy(h->scene);
+    *h = (foliot__hosted){0};
+}
+
+// What was hosted under the name before.
+static void forget_former(foliot__app *a, const foliot__hosted *fresh)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++) {
+        foliot__hosted *h = &a->hosted[i];
+        if (h == fresh || strcmp(h->name, fresh->name) != 0)
+            continue;
+        h->world = NULL; // the server's, and gone with the session
+        discard(h);
+    }
+}
+
+static foliot__outcome finish_session(foliot__call *c)
+{
+    foliot__app *a = c->app;
+    char line[1200];
+    a->opening = NULL;
+    if (c->status == 200) {
+        foliot__host_complain_into(c->problem, sizeof c->problem);
+        if (!has_ended(a, c->name) || foliot__app_add_session(a, c->hosted) != 0)
+            c->status = 409;
+        foliot__host_complain_into(NULL, 0);
+    }
+    if (c->status != 200) {
+        discard(c->hosted);
+        return FOLIOT__CALL_DONE;
+    }
+    c->hosted->begun_ns = foliot__app_now_ns();
+    forget_former(a, c->hosted);
+    snprintf(c->file, sizeof c->file, "%s", c->hosted->recording ? c->hosted->recording_file : "");
+    snprintf(line, sizeof line, "admin: hosts %s as %s", c->scene, c->name);
+    foliot__log_note(line);
+    return FOLIOT__CALL_DONE;
+}
+
+foliot__outcome foliot__act_create(foliot__call *c)
+{
+    return c->stage ? finish_session(c) : begin_session(c);
+}
+
+void foliot__print_created(const foliot__call *c, foliot__json *j)
+{
+    foliot__json_text(j, "name", c->name);
+    foliot__json_text(j, "recording", *c->file ? c->file : NULL);
+}
+
+// -- recordings
+
+foliot__outcome foliot__act_record(foliot__call *c)
+{
+    foliot__app *a = c->app;
+    foliot__hosted *h = hosted_of(a, c->session);
+    if (!h || has_ended(a, c->session))
+        return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
+    if (h->recording)
+        return foliot__call_fail(c, 409, "it is recorded already, in %s", h->recording_file);
+    if (*c->file && !plain_name(c->file))
+        return foliot__call_fail(c, 400, "'file' is the name of a file, without a path");
+    if (!h->world)
+        return foliot__call_fail(c, 409, "only worlds can be recorded from the middle");
+    if (!foliot_server_get_world(a->server, c->session))
+        return FOLIOT__CALL_AGAIN;
+    foliot__host_options options = {.record = *c->file ? c->file : NULL, .signer = a->signer};
+    bool resumed = h->resumed;
+    h->resumed = false; // its file is closed: this is another
+    foliot__host_complain_into(c->problem, sizeof c->problem);
+    int code = foliot__hosted_record(h, &options);
+    foliot__host_complain_into(NULL, 0);
+    h->resumed = resumed;
+    if (code)
+        return c->status = 507, FOLIOT__CALL_DONE;
+    snprintf(c->file, sizeof c->file, "%s", h->recording_file);
+    if (foliot_server_set_recording(a->server, c->session, h->recording) == FOLIOT_STATUS_OK)
+        return FOLIOT__CALL_DONE;
+    foliot__hosted_end_recording(h);
+    return foliot__call_fail(c, 503, "the recording could not begin");
+}
+
+void foliot__work_record(foliot__call *c)
+{
+    (void)c;
+}
+
+// Takes the recording from the session, to be closed on the worker. AGAIN while a step runs.
+static foliot__outcome take_recording(foliot__call *c, foliot__hosted *h)
+{
+    foliot_status status = foliot_server_set_recording(c->app->server, c->session, NULL);
+    if (status == FOLIOT_STATUS_AGAIN)
+        return FOLIOT__CALL_AGAIN;
+    c->recording = h->recording;
+    snprintf(c->file, sizeof c->file, "%s", h->recording_file);
+    h->recording = NULL;
+    return FOLIOT__CALL_SLOW;
+}
+
+// What is left to do after it has ended is quick, and printed.
+static foliot__outcome recording_ended(foliot__call *c)
+{
+    foliot__hosted ended = {.recording = c->recording};
+    snprintf(ended.name, sizeof ended.name, "%.63s", c->session);
+    snprintf(ended.recording_file, sizeof ended.recording_file, "%.511s", c->file);
+    c->recording = NULL;
+    int code = foliot__hosted_end_recording(&ended);
+    fflush(stdout);
+    return code ? foliot__call_fail(c, 507, "%.300s stopped early", c->file) : FOLIOT__CALL_DONE;
+}
+
+foliot__outcome foliot__act_stop_recording(foliot__call *c)
+{
+    foliot__hosted *h = hosted_of(c->app, c->session);
+    if (c->stage)
+        return recording_ended(c);
+    if (!h)
+        return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
+    if (!h->recording)
+        return foliot__call_fail(c, 409, "the session is not recorded");
+    return take_recording(c, h);
+}
+
+void foliot__work_stop_recording(foliot__call *c)
+{
+    if (c->recording && foliot_recording_end(c->recording) == FOLIOT_STATUS_OK)
+        (void)!foliot_recording_compact(c->recording); // logged by the loop's thread
+}
+
+void foliot__print_recording(const foliot__call *c, foliot__json *j)
+{
+    foliot__json_text(j, "file", c->file);
+}
+
+// -- a session that is over
+
+static foliot__outcome clean(foliot__call *c)
+{
+    foliot__hosted *h = hosted_of(c->app, c->session);
+    if (!c->recording && (!h || !has_ended(c->app, c->session)))
+        return FOLIOT__CALL_DONE; // another goes on under its name
+    if (c->stage == 0)
+        return take_recording(c, h);
+    if (c->recording)
+        (void)recording_ended(c);
+    if (!h || !has_ended(c->app, c->session))
+        return FOLIOT__CALL_DONE;
+    if (foliot_server_remove_session(c->app->server, c->session) != FOLIOT_STATUS_OK)
+        return FOLIOT__CALL_AGAIN;
+    h->world = NULL;
+    discard(h);
+    return FOLIOT__CALL_DONE;
+}
+
+static const foliot__action cleaning = {"", "", "", clean, foliot__work_stop_recording, NULL};
+
+void foliot__admin_session_ended(foliot__app *a, const char *session)
+{
+    foliot__call *call = a->stays ? foliot__call_create(a, &cleaning) : NULL;
+    if (!call)
+        return;
+    snprintf(call->session, sizeof call->session, "%s", session);
+    call->until_ns = foliot__app_now_ns() + CLEAN_PATIENCE_NS;
+    call->next = a->admin.waiting;
+    a->admin.waiting = call;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// queue.c: how a call goes from the HTTP thread to the loop's, to the worker, and back. Each queue
+// is held for the time of a pointer.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../app.h"
+#include "../arguments.h"
+#include "../http/access.h"
+#include "admin.h"
+#include "base/exit_code.h"
+#include "base/threads.h"
+
+#define THREAD_STACK_BYTES ((size_t)8 << 20)
+#define JSON_TYPE "application/json"
+
+static void push(foliot__call ***last, foliot__call *call)
+{
+    call->next = NULL;
+    **last = call;
+    *last = &call->next;
+}
+
+static void to_loop(foliot__admin *admin, foliot__call *call)
+{
+    uv_mutex_lock(&admin->mutex);
+    push(&admin->arrived_last, call);
+    uv_mutex_unlock(&admin->mutex);
+    uv_async_send(&admin->asked);
+}
+
+static void to_worker(foliot__admin *admin, foliot__call *call)
+{
+    uv_mutex_lock(&admin->mutex);
+    push(&admin->todo_last, call);
+    uv_cond_signal(&admin->filled);
+    uv_mutex_unlock(&admin->mutex);
+}
+
+// -- the worker
+
+static void answer(foliot__call *call)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = call->request ? open_memstream(&text, &length) : NULL;
+    if (out) {
+        foliot__call_print(call, out);
+        if (fclose(out) == 0)
+            foliot__http_answer(call->app->front.http, call->request, call->status, JSON_TYPE, text,
+                                length);
+    }
+    free(text);
+    foliot__call_destroy(call);
+}
+
+// `stage` odd: there is work to do; even: an answer.
+static void work(void *user)
+{
+    foliot__app *a = user;
+    foliot__admin *admin = &a->admin;
+    uv_mutex_lock(&admin->mutex);
+    for (;;) {
+        while (!admin->todo && !admin->ending)
+            uv_cond_wait(&admin->filled, &admin->mutex);
+        foliot__call *call = admin->todo;
+        if (!call)
+            break;
+        admin->todo = call->next;
+        if (!admin->todo)
+            admin->todo_last = &admin->todo;
+        uv_mutex_unlock(&admin->mutex);
+        if (call->stage % 2) {
+            call->action->work(call);
+            call->stage++;
+            to_loop(admin, call);
+        } else {
+            answer(call);
+        }
+        uv_mutex_lock(&admin->mutex);
+    }
+    uv_mutex_unlock(&admin->mutex);
+}
+
+// -- the loop's thread
+
+static void act(foliot__call *call)
+{
+    foliot__admin *admin = &call->app->admin;
+    foliot__outcome outcome = call->action->act(call);
+    if (outcome == FOLIOT__CALL_AGAIN && foliot__app_now_ns() >= call->until_ns)
+        outcome = foliot__call_fail(call, 503, "the session is busy: try again");
+    if (outcome == FOLIOT__CALL_AGAIN) {
+        call->next = admin->waiting;
+        admin->waiting = call;
+        return;
+    }
+    if (outcome == FOLIOT__CALL_SLOW)
+        call->stage++;
+    to_worker(admin, call);
+}
+
+static void on_asked(uv_async_t *asked)
+{
+    foliot__admin *admin = &((foliot__app *)asked->data)->admin;
+    uv_mutex_lock(&admin->mutex);
+    foliot__call *call = admin->arrived;
+    admin->arrived = NULL;
+    admin->arrived_last = &admin->arrived;
+    uv_mutex_unlock(&admin->mutex);
+    while (call) {
+        foliot__call *next = call->next;
+        act(call);
+        call = next;
+    }
+}
+
+void foliot__admin_update(foliot__app *a)
+{
+    foliot__call *call = a->admin.waiting;
+    a->admin.waiting = NULL;
+    while (call) {
+        foliot__call *next = call->next;
+        act(call);
+        call = next;
+    }
+}
+
+// -- the HTTP thread
+
+static void refuse(foliot__call *call)
+{
+    call->stage = 0;
+    to_worker(&call->app->admin, call);
+}
+
+static void take_request(void *user, const foliot__http_request *request)
+{
+    foliot__app *a = user;
+    char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES];
+    const foliot__action *action = foliot__actions;
+    while (strcmp(action->method, request->method) != 0 ||
+           !foliot__http_path_fits(action->path, request->path, arguments))
+        action++; // it is there: the route was made of it
+    foliot__call *call = foliot__call_create(a, action);
+    if (!call) {
+        foliot__http_answer(a->front.http, request->id, 503, JSON_TYPE, "{}\n", 3);
+        return;
+    }
+    call->request = request->id;
+    call->until_ns = foliot__app_now_ns() + FOLIOT__CALL_PATIENCE_NS;
+    snprintf(call->session, sizeof call->session, "%s", request->arguments[0]);
+    snprintf(call->subject, sizeof call->subject, "%s", request->arguments[1]);
+    if (foliot__call_read(call, request->body, request->body_bytes))
+        to_loop(&a->admin, call);
+    else
+        refuse(call);
+}
+
+// -- life
+
+void foliot__admin_add_routes(foliot__http_route *routes, uint32_t capacity)
+{
+    uint32_t at = 0;
+    while (routes[at].method)
+        at++;
+    for (const foliot__action *a = foliot__actions; a->method && at + 1 < capacity; a++)
+        routes[at++] = (foliot__http_route){a->method, a->path, take_request, true};
+    routes[at] = (foliot__http_route){0};
+}
+
+static bool admit(void *user, const char *session, const char *name, const char *address,
+                  char why[160])
+{
+    foliot__app *a = user;
+    (void)session;
+    const foliot__ban *ban = foliot__bans_find(&a->admin.bans, name, address, time(NULL));
+    if (ban)
+        snprintf(why, 160, "you are not let in: %s",
+                 *ban->reason ? ban->reason : "the host has banned you");
+    return !ban;
+}
+
+int foliot__admin_open(foliot__app *a)
+{
+    foliot__admin *admin = &a->admin;
+    char problem[700];
+    if (foliot__given.bans &&
+        !foliot__bans_read(&admin->bans, foliot__given.bans, problem, sizeof problem)) {
+        fprintf(stderr, "foliot-server: --bans: %s\n", problem);
+        return FOLIOT__EXIT_SCENE;
+    }
+    if (!a->front.http)
+        return 0;
+    admin->arrived_last = &admin->arrived;
+    admin->todo_last = &admin->todo;
+    admin->begun_ns = foliot__app_now_ns();
+    uv_mutex_init(&admin->mutex);
+    uv_cond_init(&admin->filled);
+    if (uv_async_init(&a->loop, &admin->asked, on_asked) != 0)
+        return foliot__app_lacks("an event loop");
+    admin->asked.data = a;
+    admin->runs = true;
+    if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
+        uv_thread_create(&admin->thread, work, a) != 0) {
+        admin->thread = 0;
+        return foliot__app_lacks("so many threads");
+    }
+    return 0;
+}
+
+void foliot__admin_start(foliot__app *a)
+{
+    foliot_server_set_admission(a->server, admit, a);
+}
+
+void foliot__admin_close(foliot__app *a)
+{
+    if (a->admin.runs)
+        uv_close((uv_handle_t *)&a->admin.asked, NULL);
+}
+
+static void destroy_all(foliot__call *call)
+{
+    while (call) {
+        foliot__call *next = call->next;
+        foliot__call_destroy(call);
+        call = next;
+    }
+}
+
+void foliot__admin_stop(foliot__app *a)
+{
+    foliot__admin *admin = &a->admin;
+    foliot__bans_destroy(&admin->bans);
+    if (!admin->thread)
+        return;
+    uv_mutex_lock(&admin->mutex);
+    admin->ending = true;
+    uv_cond_signal(&admin->filled);
+    uv_mutex_unlock(&admin->mutex);
+    uv_thread_join(&admin->thread);
+    destroy_all(admin->arrived);
+    destroy_all(admin->waiting);
+    uv_cond_destroy(&admin->filled);
+    uv_mutex_destroy(&admin->mutex);
+}

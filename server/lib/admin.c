@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// admin.c: see foliot/admin.h. What the host does to sessions and players while they go on. Calls
+// nothing that waits, and touches no world while a step runs.
+#include "foliot/admin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define LIFE_EVERY_NS 250000000u
+#define STOPPED_BY_HOST "the host has ended the session"
+
+// By its whole name: "" is none.
+static foliot__session *find(const foliot_server *server, const char *name)
+{
+    return *name ? foliot__session_find(server, name) : NULL;
+}
+
+uint32_t foliot_server_get_session_count(const foliot_server *server)
+{
+    return server->session_count;
+}
+
+static void count_players(const foliot__session *s, foliot_session_info *info)
+{
+    const foliot_server *server = s->server;
+    for (uint32_t p = 0; p < s->player_limit; p++) {
+        const foliot__player_slot *player = &s->players[p];
+        bool present =
+            player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer]) && !s->ended;
+        bool there = player->state != FOLIOT__PLAYER_NONE && (present || !s->ended);
+        info->players += there;
+        info->absent += there && !present;
+    }
+}
+
+foliot_status foliot_server_get_session_info(const foliot_server *server, uint32_t index,
+                                             foliot_session_info *info)
+{
+    if (index >= server->session_count || server->sessions[index]->retired)
+        return FOLIOT_STATUS_NOT_FOUND;
+    const foliot__session *s = server->sessions[index];
+    *info = (foliot_session_info){.name = s->name,
+                                  .mode = s->mode,
+                                  .ended = s->ended,
+                                  .paused = s->paused,
+                                  .closed = s->closed || server->closed,
+                                  .records = s->recording && s->recorded == FOLIOT_STATUS_OK,
+                                  .first_tick = s->first_tick,
+                                  .tick = s->tick,
+                                  .pace_hz = s->pace_hz,
+                                  .body_count = s->scene ? s->scene->body_count : 0,
+                                  .player_limit = s->player_limit};
+    count_players(s, info);
+    for (uint32_t i = 0; i < server->peers_used; i++)
+        info->spectators += server->peers[i].session == s &&
+                            server->peers[i].player == FOLIOT__NO_PLAYER &&
+                            (server->peers[i].state == FOLIOT__PEER_IN ||
+                             server->peers[i].state == FOLIOT__PEER_AWAITING);
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_server_find_session(const foliot_server *server, const char *session,
+                                         uint32_t *index)
+{
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (!server->sessions[i]->retired && strcmp(server->sessions[i]->name, session) == 0) {
+            *index = i;
+            return FOLIOT_STATUS_OK;
+        }
+    return FOLIOT_STATUS_NOT_FOUND;
+}
+
+static foliot_player_info player_info(const foliot__session *s, uint32_t p)
+{
+    const foliot__player_slot *player = &s->players[p];
+    const foliot__peer *peer = player->peer >= 0 ? &s->server->peers[player->peer] : NULL;
+    foliot_player_info info = {.player = p, .present = peer && foliot__peer_is_here(peer)};
+    memcpy(info.name, player->name, sizeof info.name);
+    if (!info.present)
+        return info;
+    foliot_transport_get_peer_address(s->server->config.transport, peer->id, info.address,
+                                      sizeof info.address);
+    info.round_trip_ns = foliot_transport_get_round_trip_ns(s->server->config.transport, peer->id);
+    info.steps = peer->steps;
+    return info;
+}
+
+foliot_status foliot_server_get_players(const foliot_server *server, const char *session,
+                                        foliot_player_info *players, uint32_t capacity,
+                                        uint32_t *count)
+{
+    const foliot__session *s = find(server, session);
+    if (!s)
+        return FOLIOT_STATUS_NOT_FOUND;
+    *count = 0;
+    for (uint32_t p = 0; p < s->player_limit && !s->ended; p++) {
+        if (s->players[p].state == FOLIOT__PLAYER_NONE)
+            continue;
+        if (*count < capacity)
+            players[*count] = player_info(s, p);
+        ++*count;
+    }
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_server_pause_session(foliot_server *server, const char *session, bool paused,
+                                          uint64_t now_ns)
+{
+    foliot__session *s = find(server, session);
+    if (!s)
+        return FOLIOT_STATUS_NOT_FOUND;
+    if (s->ended)
+        return FOLIOT_STATUS_INVALID;
+    if (paused && !s->paused)
+        s->paused_ns = now_ns;
+    if (!paused && s->paused) { // places that were kept are kept as long again
+        uint64_t rested = now_ns - s->paused_ns;
+        s->base_ns += rested;
+        for (uint32_t p = 0; p < s->player_limit; p++)
+            s->players[p].lost_ns += rested;
+    }
+    s->paused = paused;
+    s->life_ns = now_ns;
+    foliot__session_schedule(s);
+    return FOLIOT_STATUS_OK;
+}
+
+// A client takes a server that is silent for a second for dead. This says nothing but that we live:
+// unreliably, an acknowledgement means nothing to it.
+static void show_life(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    foliot__message m = {.kind = FOLIOT__ORDER_ACKNOWLEDGE};
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) != FOLIOT_STATUS_OK)
+        return;
+    for (uint32_t i = 0; i < server->peers_used; i++)
+        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s)
+            foliot__server_send_packet(server, server->peers[i].id, FOLIOT_DELIVERY_UNRELIABLE,
+                                       bytes, length);
+}
+
+void foliot__session_rest(foliot__session *s)
+{
+    if (!s->paused || s->ended || s->server->now_ns < s->life_ns)
+        return;
+    s->life_ns = s->server->now_ns + LIFE_EVERY_NS;
+    foliot__session_schedule(s);
+    show_life(s);
+}
+
+static void write_out(foliot__session *s)
+{
+    if (!s->recording)
+        return;
+    (void)!foliot_recording_flush(s->recording); // what stopped it has been reported
+    (void)!foliot_recording_drain(s->recording);
+}
+
+foliot_status foliot_server_end_session(foliot_server *server, const char *session, const char *why,
+                                        uint64_t now_ns)
+{
+    foliot__session *s = find(server, session);
+    if (!s)
+        return FOLIOT_STATUS_NOT_FOUND;
+    if (s->ended)
+        return FOLIOT_STATUS_INVALID;
+    if (s->running || (s->lockstep && foliot__divergence_search_running(s)))
+        return FOLIOT_STATUS_AGAIN;
+    server->now_ns = now_ns;
+    why = *why ? why : STOPPED_BY_HOST;
+    s->ended = true;
+    foliot__session_schedule(s);
+    write_out(s);
+    foliot__server_event(server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
+                         s->tick - s->first_tick, why);
+    foliot__session_dismiss(s, why);
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_server_remove_session(foliot_server *server, const char *session)
+{
+    uint32_t index;
+    foliot_status status = foliot_server_find_session(server, session, &index);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    foliot__session *s = server->sessions[index];
+    if (!s->ended)
+        return FOLIOT_STATUS_INVALID;
+    if (s->running || (s->lockstep && foliot__divergence_search_running(s)))
+        return FOLIOT_STATUS_AGAIN;
+    for (uint32_t i = 0; i < server->peers_used; i++)
+        if (server->peers[i].state != FOLIOT__PEER_NONE && server->peers[i].session == s)
+            return FOLIOT_STATUS_AGAIN;
+    foliot__session_retire(s);
+    foliot__session_schedule(s);
+    foliot__set_remove(server->touched, index);
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_server_close_session(foliot_server *server, const char *session, bool closed)
+{
+    foliot__session *s = find(server, session);
+    if (!*session) {
+        server->closed = closed;
+        return FOLIOT_STATUS_OK;
+    }
+    if (!s)
+        return FOLIOT_STATUS_NOT_FOUND;
+    s->closed = closed;
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_server_kick(foliot_server *server, const char *session, uint32_t player,
+                                 const char *why)
+{
+    foliot__session *s = find(server, session);
+    foliot__message bye = {.kind = FOLIOT__BYE};
+    if (!s || s->ended || player >= s->player_limit ||
+        s->players[player].state == FOLIOT__PLAYER_NONE)
+        return FOLIOT_STATUS_NOT_FOUND;
+    foliot__player_slot *slot = &s->players[player];
+    foliot__peer *peer = slot->peer >= 0 ? &server->peers[slot->peer] : NULL;
+    if (!peer || !foliot__peer_is_here(peer)) {
+        slot->leaves = true; // its place is free again after the next tick
+        return FOLIOT_STATUS_OK;
+    }
+    snprintf(bye.as.bye.sentence, sizeof bye.as.bye.sentence, "%s",
+             *why ? why : "the host has removed you from the session");
+    foliot__server_send(server, peer->id, &bye);
+    foliot__peer_end(peer, (foliot__departure){.for_good = true});
+    return FOLIOT_STATUS_OK;
+}
+
+void foliot_server_set_admission(foliot_server *server,
+                                 bool (*admit)(void *user, const char *session, const char *name,
+                                               const char *address, char why[160]),
+                                 void *user)
+{
+    server->admit = admit;
+    server->admit_user = user;
+}
+
+static foliot_status note_players(foliot__session *s, foliot_recording *recording)
+{
+    foliot_status status =
+        foliot_recording_note_session(recording, s->name, s->mode == FOLIOT_SESSION_LOCKSTEP);
+    for (uint32_t p = 0; status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
+        if (s->players[p].state == FOLIOT__PLAYER_IN_WORLD ||
+            s->players[p].state == FOLIOT__PLAYER_LEAVING)
+            status =
+                foliot_recording_note_player(recording, p, s->players[p].name, s->players[p].proof);
+    return status;
+}
+
+foliot_status foliot_server_set_recording(foliot_server *server, const char *session,
+                                          foliot_recording *recording)
+{
+    foliot__session *s = find(server, session);
+    if (!s)
+        return FOLIOT_STATUS_NOT_FOUND;
+    if (s->ended && recording)
+        return FOLIOT_STATUS_INVALID;
+    if (s->running)
+        return FOLIOT_STATUS_AGAIN;
+    foliot_status status = recording ? note_players(s, recording) : FOLIOT_STATUS_OK;
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    write_out(s);
+    s->recording = recording;
+    s->recorded = FOLIOT_STATUS_OK;
+    s->recording_reported = false;
+    s->ticks_lost = 0;
+    return FOLIOT_STATUS_OK;
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: the whole admin API over a running server: sessions are made, paused, ended and drained, players kicked and banned,
+# recordings begun and ended, and all recordings verify; who has no token is refused; each mistake gets a sentence.
+set -u
+. "$(dirname "$0")/setup.sh"
+ldd "$server" | grep -q libwebsockets || {
+    echo "skip: this build has no libwebsockets"
+    exit 0
+}
+head -c 24 /dev/urandom | base64 >token
+chmod 640 token
+exits "a token that others may read" 2 'others than its owner' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token token
+chmod 600 token
+echo short >few && chmod 600 few
+exits "a token that is short" 2 'at least 16 bytes' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token few
+exits "a token without a port" 2 'is for --http' "$server" "$scenes/spacewar.yaml" --port 0 --admin-token token
+exits "scenes without the API" 2 'wants --admin-socket' "$server" --port 0 --scenes "$scenes"
+echo '{"address": 7}' >wrong-bans
+exits "bans that are none" 78 'line 1 is no ban' "$server" "$scenes/spacewar.yaml" --port 0 --bans wrong-bans
+touch file
+exits "a file in place of the socket" 75 'no socket' "$server" "$scenes/spacewar.yaml" --port 0 --no-record --admin-socket file
+
+start "$scenes/spacewar.yaml" --port 0 --record one.foliot --http 0 --admin-token token --admin-socket ./socket --scenes "$scenes" --bans bans
+http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
+ok "the socket is the owner's alone" test "$(stat -c %a socket)" = 600
+authorization="Authorization: Bearer $(cat token)"
+call() { # METHOD PATH [BODY]: answer.json, $status
+    status=$(curl -sS -m 10 -H "$authorization" -X "$1" ${3+-d "$3"} -o answer.json -w '%{http_code}' "http://127.0.0.1:$http/v1/$2")
+}
+says() { # NAME STATUS PATTERN METHOD PATH [BODY]
+    local name=$1 wanted=$2 pattern=$3
+    shift 3
+    call "$@"
+    if [ "$status" = "$wanted" ] && grep -qE "$pattern" answer.json; then echo "ok - $name"
+    else echo "not ok - $name: $status"; cat answer.json; fi
+}
+tick() { call GET "sessions/$1" && field tick answer.json; }
+join() { # NAME ARGUMENT...
+    local name=$1
+    shift
+    "$client" "127.0.0.1:$port" --name "$name" --bot circle "$@" >"$name.out" 2>&1 &
+    pids="$pids $!"
+}
+present() { # NAME...: until they are in
+    for _ in $(seq 100); do
+        call GET sessions/spacewar/players
+        for name in "$@"; do grep -q "\"$name\"" answer.json || break; done && grep -q "\"${*: -1}\"" answer.json && return
+        sleep 0.05
+    done
+}
+
+for path in server sessions bans sessions/spacewar/players; do
+    ok "$path needs a token" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/v1/$path")" = 401
+done
+ok "and the right one" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' -H "$authorization"x "http://127.0.0.1:$http/v1/server")" = 401
+curl -sS -m 5 --unix-socket socket http://localhost/v1/server >answer.json
+ok "the socket needs none" test "$(field sessions answer.json)" = 1
+
+join ann --seconds 30
+join bob --seconds 30 --kind step
+present ann bob
+says "players" 200 '"name":"bob".*"kind":"step"|"kind":"step".*"name":"bob"' GET sessions/spacewar/players
+says "a pause" 200 true POST sessions/spacewar/pause
+before=$(tick spacewar)
+sleep 1
+ok "holds the session" test "$(tick spacewar)" = "$before"
+says "is seen" 200 '"state":"paused"' GET sessions/spacewar
+says "and ends" 200 true POST sessions/spacewar/resume ''
+sleep 1
+now=$(tick spacewar)
+ok "without making up for it" test $((now - before)) -gt 20 -a $((now - before)) -lt 110
+says "a message" 200 true POST sessions/spacewar/messages '{"text": "hello", "player": 0}'
+says "to nobody" 404 'no such player' POST sessions/spacewar/messages '{"text": "hello", "player": 99}'
+says "none" 400 "'text' is missing" POST sessions/spacewar/messages '{}'
+says "a command that lacks a key" 400 "wants 'acceleration'" POST sessions/spacewar/commands '{"command": "gravity"}'
+says "a command where none are taken" 409 'takes no commands' POST sessions/spacewar/commands '{"command": "var", "key": "a", "integer": 1}'
+
+says "a new session" 200 '"name":"two"' POST sessions '{"name": "two", "scene": "cubes", "record": true}'
+two=$(field recording answer.json)
+says "its name again" 409 'already' POST sessions '{"name": "two", "scene": "cubes"}'
+says "a path" 400 'name of a file' POST sessions '{"name": "x", "scene": "../scenes/cubes.yaml"}'
+says "no such scene" 422 'cannot be opened' POST sessions '{"name": "x", "scene": "nowhere"}'
+says "no name" 400 "'name' has 1 to" POST sessions '{"scene": "cubes"}'
+says "a key that there is not" 400 "no key 'nam'" POST sessions '{"nam": "x"}'
+says "no JSON" 400 'byte' POST sessions '{"name": x}'
+says "both are there" 200 'spacewar.*two' GET sessions
+says "its recording ends" 200 "$two" DELETE sessions/two/recording
+says "once" 409 'not recorded' DELETE sessions/two/recording
+says "none outside" 400 'without a path' POST sessions/two/recording '{"file": "/tmp/a.foliot"}'
+says "another begins in the middle" 200 later.foliot POST sessions/two/recording '{"file": "later.foliot"}'
+says "not twice" 409 'already' POST sessions/two/recording
+sleep 0.5
+says "the session ends" 200 true POST sessions/two/end '{"reason": "enough"}'
+for _ in $(seq 40); do
+    call GET sessions/two
+    [ "$status" = 404 ] && break
+    sleep 0.1
+done
+ok "and is gone" test "$status" = 404
+says "its name is free" 200 '"name":"two"' POST sessions '{"name": "two", "scene": "pendulum", "record": false}'
+for i in $(seq 70); do # more than there may be at once
+    call POST sessions "{\"name\": \"s$i\", \"scene\": \"pendulum\", \"record\": false}"
+    [ "$status" = 200 ] || break
+    call POST "sessions/s$i/end"
+done
+ok "seventy sessions came and went" test "$status" = 200
+says "no such session" 404 "no session 'none'" POST sessions/none/pause
+
+says "the recording with players ends" 200 one.foliot DELETE sessions/spacewar/recording
+says "and goes on in another" 200 rest.foliot POST sessions/spacewar/recording '{"file": "rest.foliot"}'
+sleep 0.7
+says "a kick" 200 true POST sessions/spacewar/players/ann/kick '{"reason": "be nice"}'
+says "nobody of that name" 404 "no player 'eve'" POST sessions/spacewar/players/eve/kick
+says "a ban" 200 true POST sessions/spacewar/players/bob/ban '{"reason": "cheats", "seconds": 1000}'
+says "is listed" 200 '"address":"127.0.0.1"' GET bans
+ok "and kept" grep -q cheats bans
+exits "who is banned is told why" 1 'not let in: cheats' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
+says "no ban of nobody" 400 'of an address or of a name' POST bans '{"reason": "x"}'
+says "a pardon" 200 true DELETE bans/127.0.0.1
+says "once" 404 'no ban' DELETE bans/127.0.0.1
+says "a ban by name" 200 true POST bans '{"name": "eve"}'
+exits "holds" 1 'not let in' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
+ok "for that name" "$client" "127.0.0.1:$port" --name adam --bot idle --ticks 9
+ok "ann was told" grep -q 'be nice' ann.out
+ok "a pause costs no connection" grep -q " 0 reconnects" ann.out
+says "a drain" 200 true POST drain
+sleep 1.1
+ok "is not ready" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503
+exits "lets nobody in" '1|75' 'nobody new' timeout 5 "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 1
+says "nor a session" 409 'drains' POST sessions '{"name": "x", "scene": "cubes"}'
+call POST sessions/two/end
+says "the last one ends" 200 true POST sessions/spacewar/end
+for _ in $(seq 100); do
+    kill -0 "$server_pid" 2>/dev/null || break
+    sleep 0.1
+done
+wait "$server_pid"
+ok "and the server with it" test $? = 0
+ok "the socket is gone" test ! -e socket
+for file in one.foliot "$two" later.foliot rest.foliot; do
+    ok "$file verifies" "$replay" verify "$file"
+done
