@@ -57,8 +57,14 @@ int foliot__browser_start(foliot__app *a)
 
 void foliot__browser_announce(const foliot__app *a)
 {
-    if (a->browsers.web)
-        foliot__web_print_link(a->browsers.address, foliot__web_get_port(a->browsers.web));
+    if (!a->browsers.web)
+        return;
+    foliot__web_print_link(a->browsers.address, foliot__web_get_port(a->browsers.web));
+    fflush(stdout);
+    if (!foliot__http_is_loopback(a->browsers.address))
+        fprintf(stderr,
+                "foliot-server: --web: what browsers send and see is not encrypted: a proxy "
+                "with TLS does that (docs/BROWSER.md)\n");
 }
 
 void foliot__browser_flush(foliot__app *a)

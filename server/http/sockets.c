@@ -7,6 +7,7 @@
 
 #include "service.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,22 @@ static bool wanted(foliot__http_connection *c)
     return c && c->http->config.sockets && foliot__http_refused(c, &why) == 0 &&
            foliot__http_header(c->wsi, WSI_TOKEN_GET_URI, path, sizeof path) &&
            strcmp(path, c->http->config.sockets->path) == 0;
+}
+
+// Behind a proxy on this machine the peer is whom the proxy names last: what stands before that
+// anybody may have sent. Addresses alone are taken.
+static void take_forwarded(foliot__http_connection *c)
+{
+    char text[256];
+    uint8_t address[16];
+    if ((!c->local && !foliot__http_is_loopback(c->peer)) ||
+        !foliot__http_header(c->wsi, WSI_TOKEN_X_FORWARDED_FOR, text, sizeof text))
+        return;
+    const char *last = strrchr(text, ',') ? strrchr(text, ',') + 1 : text;
+    last += strspn(last, " ");
+    if (strlen(last) < sizeof c->peer &&
+        (inet_pton(AF_INET, last, address) == 1 || inet_pton(AF_INET6, last, address) == 1))
+        memcpy(c->peer, last, strlen(last) + 1);
 }
 
 static int open_socket(foliot__http_connection *c)
@@ -105,7 +122,11 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
     (void)user;
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return wanted(foliot__http_connection_of(wsi)) ? 0 : -1;
+        c = foliot__http_connection_of(wsi);
+        if (!wanted(c))
+            return -1;
+        take_forwarded(c);
+        return 0;
     case LWS_CALLBACK_ESTABLISHED:
         c = foliot__http_connection_of(wsi);
         return c ? open_socket(c) : -1;

@@ -28,9 +28,9 @@
 
 typedef struct browser {
     foliot__http_socket *socket;
-    foliot_peer_id peer; // 0: it was refused, and is being told so
-    bool ended;
-    double allowance; // of messages
+    foliot_peer_id peer;   // 0: it was refused, and is being told so
+    bool ended, forwarded; // forwarded: by a proxy, whose round trip is not the browser's
+    double allowance;      // of messages
     uint64_t allowed_ns, probed_ns;
 } browser;
 
@@ -70,6 +70,21 @@ static uint64_t key_of(const char *address)
     return network | (uint64_t)1 << 63;
 }
 
+static bool is_peer(int descriptor, const char *address)
+{
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    char text[INET6_ADDRSTRLEN] = "";
+    if (getpeername(descriptor, (struct sockaddr *)&name, &length) != 0)
+        return false;
+    const void *bytes =
+        name.ss_family == AF_INET6
+            ? (const void *)&((const struct sockaddr_in6 *)(const void *)&name)->sin6_addr
+            : (const void *)&((const struct sockaddr_in *)(const void *)&name)->sin_addr;
+    inet_ntop(name.ss_family, bytes, text, sizeof text);
+    return strcmp(text, address) == 0;
+}
+
 static void close_browser(browser *b, uint16_t code, const char *why)
 {
     b->ended = true;
@@ -102,6 +117,7 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
         return NULL;
     *b = (browser){
         .socket = socket, .allowance = FOLIOT__WEB_MESSAGES_BURST, .allowed_ns = now_ns()};
+    b->forwarded = !is_peer(descriptor, address);
     setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
     atomic_fetch_add(&web->present, 1);
@@ -140,7 +156,7 @@ static void look_at_round_trip(foliot__web *web, browser *b, uint64_t now)
 {
     struct tcp_info info;
     socklen_t length = sizeof info;
-    if (now - b->probed_ns < PROBE_NS)
+    if (b->forwarded || now - b->probed_ns < PROBE_NS)
         return;
     b->probed_ns = now;
     if (getsockopt(foliot__http_socket_get_descriptor(b->socket), IPPROTO_TCP, TCP_INFO, &info,

@@ -126,6 +126,37 @@ static void messages_pass_both_ways(void **state)
     close_site(&s);
 }
 
+// Who is behind a proxy on this machine has the address that the proxy saw.
+static void a_proxy_names_its_browsers(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    static const char *const lists[][2] = {{"198.51.100.7", "198.51.100.7"},
+                                           {"10.0.0.1, 2001:db8::7", "2001:db8::7"},
+                                           {"198.51.100.7, no address", "127.0.0.1"}};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        char request[512], address[64];
+        snprintf(request, sizeof request,
+                 "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: %s\r\n"
+                 "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                 "Sec-WebSocket-Protocol: foliot.6\r\n\r\n",
+                 lists[i][0]);
+        int fd = web_connect(s.port);
+        assert_int_equal(web_upgrade(fd, s.port, request), 101);
+        foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+        foliot_transport_get_peer_address(s.transport, peer, address, sizeof address);
+        assert_string_equal(address, lists[i][1]);
+        web_send(fd, 0x82, "\0a", 2);
+        expect_event(&s, FOLIOT_TRANSPORT_RECEIVED);
+        uint64_t round_trip_ns = foliot_transport_get_round_trip_ns(s.transport, peer);
+        assert_true((round_trip_ns > 0) == (i == 2)); // to the proxy it says nothing
+        close(fd);
+        expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    }
+    close_site(&s);
+}
+
 static void too_many_browsers_are_told(void **state)
 {
     (void)state;
@@ -443,6 +474,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_pass_both_ways),
+        cmocka_unit_test(a_proxy_names_its_browsers),
         cmocka_unit_test(too_many_browsers_are_told),
         cmocka_unit_test(foreign_requests_are_refused),
         cmocka_unit_test(a_handshake_may_come_byte_by_byte),
