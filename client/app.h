@@ -51,6 +51,8 @@ typedef struct foliot__app {
     uint16_t port;
     bool stopping, waited; // the missing answer was reported
     uint64_t started_ns, frame_ns;
+    double focus[3]; // of a spectator, where the session has interest
+    uint64_t focus_ns;
     foliot_digest fingerprint;
     const foliot__module *module; // NULL: worlds
 } foliot__app;

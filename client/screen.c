@@ -2,6 +2,7 @@
 // screen.c: one picture a draw, written as a whole, so that nothing flickers.
 #include "screen.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,14 @@
 #define GIVE_BACK "\x1b[?7h\x1b[?25h\x1b[?1049l"
 #define JOINTS_MAX 65536 // constraints looked at: a server may name any index
 #define LINES_MAX 2000   // constraints drawn
+#define CIRCLE_DOTS 180  // of what a watcher sees of a big world
 
 struct foliot__screen {
     struct termios before;
     foliot__canvas canvas;
     foliot__view view;
-    bool chosen; // the side to look from
+    bool chosen;     // the side to look from
+    double focus[3]; // of a spectator
     foliot__figure *figures;
     uint32_t figure_count;
     bool colours;
@@ -186,6 +189,32 @@ static void draw_names(foliot__screen *screen, const foliot_client *client,
     }
 }
 
+// How far the client sees, around its own body or what it looks at, in the plane of the ground.
+static void draw_interest(foliot__screen *screen, const foliot_client *client,
+                          const foliot_sample *sample)
+{
+    double near, far, centre[3];
+    if (!foliot_client_get_interest(client, &near, &far))
+        return;
+    memcpy(centre, screen->focus, sizeof centre);
+    const char *own = foliot_client_get_name(client, foliot_client_get_player(client));
+    for (uint32_t i = 0; own && i < sample->count; i++)
+        if ((sample->bodies[i].flags & FOLIOT_BODY_PLAYER) &&
+            foliot_client_get_player_name(client, i) == own) // one text each
+            memcpy(centre, sample->bodies[i].position, sizeof centre);
+    for (int i = 0; i < CIRCLE_DOTS; i++) {
+        double angle = 2 * M_PI * i / CIRCLE_DOTS, x, y,
+               at[3] = {centre[0] + far * cos(angle), centre[1] + far * sin(angle), centre[2]};
+        foliot__view_place(&screen->view, &screen->canvas, at, &x, &y);
+        foliot__canvas_dot(&screen->canvas, x, y, FOLIOT__COLOUR_YELLOW);
+    }
+}
+
+void foliot__screen_look(foliot__screen *screen, const double focus[3])
+{
+    memcpy(screen->focus, focus, sizeof screen->focus);
+}
+
 // `what`: the side that is looked from, or the name of another simulation.
 static void draw_status(foliot__screen *screen, const foliot_client *client, double render_tick,
                         bool starved, const char *what, const char *server)
@@ -255,6 +284,7 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
     if (foliot__figures_bounds(screen->figures, screen->figure_count, low, high))
         foliot__view_fit(&screen->view, &screen->canvas, low, high);
     foliot__view_paint(&screen->view, &screen->canvas, screen->figures, screen->figure_count);
+    draw_interest(screen, client, sample);
     draw_joints(screen, client, sample);
     draw_names(screen, client, sample);
     draw_status(screen, client, sample->render_tick, sample->starved,

@@ -4,6 +4,7 @@
 // counts the players whose poll handle is open.
 #include "app.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -50,6 +51,19 @@ static bool state_over(foliot_client_state state)
            state == FOLIOT_CLIENT_LOST;
 }
 
+// Of a spectator the keys move what it looks at: in a second by what it sees.
+static void move_focus(foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    double near, far, seconds = fmin((double)(now - a->focus_ns) * 1e-9, 0.1);
+    a->focus_ns = now;
+    if (!a->options->spectate || !foliot_client_get_interest(p->client, &near, &far))
+        return;
+    for (int k = 0; k < 3; k++)
+        a->focus[k] += p->bot.axes[k] / 127.0 * far * seconds;
+    foliot_client_set_focus(p->client, a->focus);
+    foliot__screen_look(a->screen, a->focus);
+}
+
 static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     uint64_t ticks =
@@ -57,6 +71,7 @@ static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
     if (a->screen) {
         if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
             leave_session(p, now);
+        move_focus(a, p, now);
     } else {
         foliot__bot_think(&p->bot, (double)(now - p->began_ns) * 1e-9, ticks);
     }
