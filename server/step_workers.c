@@ -17,8 +17,8 @@
 #define WAYS 8        // ... so many each
 #define FORGETS 64    // of what a long run was more than a short one, a run forgets this part
 #define SLOW_NS 2000000u
-#define HERE_NS 20000u      // a step that a worker is not woken for
-#define HERE_NS_MAX 200000u // of all those together
+#define HERE_NS 50000u      // a step that a worker is not woken for
+#define HERE_NS_MAX 250000u // of all those together
 #define REPORT_NS 200000u // steps that have ended wait so long for others, to be taken in together
 #define TOOK_MAX (4 * JOBS_MAX)
 #define WAKE_AT 8 // jobs that wait
