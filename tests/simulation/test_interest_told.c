@@ -32,7 +32,7 @@ typedef struct row {
     foliot_constraint_definition joint;
     // What the server has sent: to read a record one needs what came before.
     foliot__session_state read;
-    uint64_t far_records, records;
+    uint64_t far_records, records, bytes;
     uint32_t reason; // of the last message of kinds
     double to;       // whoever is told may know of what is around this place alone
 } row;
@@ -62,7 +62,9 @@ static void watch_server(void *user, unsigned from, foliot_delivery delivery, co
 {
     row *r = user;
     foliot__message m;
-    (void)delivery;
+    if (from == ARENA_SERVER && length > 0 &&
+        (bytes[0] == FOLIOT__PARTIAL_PACKET || delivery == FOLIOT_DELIVERY_RELIABLE))
+        r->bytes += length + (bytes[0] == FOLIOT__PARTIAL_PACKET ? FOLIOT__INTEREST_OVERHEAD : 0);
     if (from != ARENA_SERVER || foliot__message_decode(bytes, length, &m) != FOLIOT_STATUS_OK)
         return;
     if (m.kind == FOLIOT__KIND)
@@ -399,6 +401,42 @@ static void spectators_who_are_behind_are_told_what_they_look_at(void **state)
     row_destroy(r);
 }
 
+// It looks elsewhere with each packet, and acknowledges what it was never sent.
+static void who_looks_everywhere_stays_within_the_budget(void **state)
+{
+    (void)state;
+    row *r = row_create(0);
+    foliot__rng rng = foliot__rng_seeded(9);
+    unsigned player = join_player(r), foe = arena_spectator(r->a, NETWORK);
+    for (uint32_t slot = 0; slot < BODIES; slot++)
+        tag_body(r, slot, slot + 1);
+    arena_run(r->a, 1);
+    uint64_t before = r->bytes;
+    for (int i = 0; i < 1200; i++) {
+        uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
+        foliot__partial_acknowledge packet = {.newest = (uint32_t)i + foliot__rng_below(&rng, 3),
+                                              .before = foliot__rng_u64(&rng),
+                                              .has_focus = true};
+        packet.focus[0] = (int32_t)(foliot__rng_unit(&rng) * SPACING * BODIES /
+                                    r->a->server->sessions[0]->format.position_step);
+        arena_inject(r->a, foe, bytes, foliot__partial_acknowledge_encode(&packet, bytes));
+        if (i % 7 == 0)
+            tag_body(r, foliot__rng_below(&rng, BODIES), 1 + foliot__rng_below(&rng, 1000));
+        arena_run(r->a, 0.01);
+    }
+    double kbit = (double)(r->bytes - before) * 8e-3 / 12; // of two watchers
+    print_message("%.1f kbit/s\n", kbit);
+    check_le(kbit, 2 * 64 * 1.05);
+    check_gt(kbit, 1);
+    foliot_client *c = r->a->clients[player];
+    arena_run(r->a, 1);
+    for (uint32_t slot = 0; slot < 3; slot++) // who is honest knows what is around it
+        assert_int_equal(foliot_client_get_tag(c, slot),
+                         foliot_world_get_body_tag(world_of(r), slot));
+    assert_int_equal(foliot_client_get_tag(c, 40), 0);
+    row_destroy(r);
+}
+
 static void nobody_steps_where_things_are_hidden(void **state)
 {
     (void)state;
@@ -422,6 +460,7 @@ int main(void)
         cmocka_unit_test(what_changes_while_one_is_away_is_told_later),
         cmocka_unit_test(a_joint_of_an_index_that_was_anothers_shows_no_joint_too_many),
         cmocka_unit_test(spectators_who_are_behind_are_told_what_they_look_at),
+        cmocka_unit_test(who_looks_everywhere_stays_within_the_budget),
         cmocka_unit_test(nobody_steps_where_things_are_hidden)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
