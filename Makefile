@@ -242,6 +242,8 @@ install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	install -m 644 include/foliot/*.h $(DESTDIR)$(PREFIX)/include/foliot
 	install -m 644 scenes/* $(share_dir)/foliot/scenes
 	find games -type f -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
+	find deploy -type f -not -path 'deploy/*/*' -exec install -D -m 755 '{}' '$(share_dir)/foliot/{}' ';'
+	find deploy -type f -path 'deploy/*/*' -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
 	install -d $(lib_dir)/foliot
 	install -m 755 $(GAMES) $(lib_dir)/foliot
 	install -m 644 $(wildcard docs/man/*.1) $(share_dir)/man/man1
@@ -263,6 +265,11 @@ uninstall:
 	rm -rf $(lib_dir)/foliot $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot $(share_dir)/foliot $(doc_dir)
 	rm -f $(addprefix $(share_dir)/man/man1/,$(notdir $(wildcard docs/man/*.1)))
 	rm -f $(addprefix $(bash_dir)/,$(notdir $(BASH_COMPLETIONS))) $(addprefix $(zsh_dir)/,$(notdir $(ZSH_COMPLETIONS)))
+
+#: make deb             Debian packages in $(BUILD)/deb: libfoliot0, libfoliot-dev, foliot-server, foliot-tools; checked by lintian
+.PHONY: deb
+deb: | $(call deps_of,build) $(call deps_of,deb)
+	scripts/deb.sh $(BUILD) $(VERSION)
 
 clean:
 	rm -rf $(BUILD)

@@ -26,8 +26,7 @@ foliot__server_choices foliot__given = {.port = FOLIOT_PORT_DEFAULT,
                                         .spectators = 64};
 
 static const foliot__option host_options[] = {
-    {"port", "PORT", FOLIOT__OPTION_COUNT, &foliot__given.port, 0, 65535,
-     &foliot__given.has_port,
+    {"port", "PORT", FOLIOT__OPTION_COUNT, &foliot__given.port, 0, 65535, &foliot__given.has_port,
      .help = "UDP port; 0 takes a free one"},
     {"bind", "ADDR", FOLIOT__OPTION_TEXT, &foliot__given.bind,
      .help = "IPv4 address to listen on; 127.0.0.1 unless said"},

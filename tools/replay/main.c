@@ -46,6 +46,9 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "  foliot-server --sign arena.key scenes/cubes.yaml\n"                                       \
       "  foliot-replay verify --key arena.key.pub match.foliot\n",                                 \
       1, 1)                                                                                        \
+    X(report, "FILE... [options]", "folds the lines of verify --json to one table and a page",     \
+      "  foliot-replay report shard-*.ndjson --files-from list.txt --page report.html\n", 1,       \
+      UINT32_MAX)                                                                                  \
     X(trim, "FILE --out NEW [--from T] [--to T]", "a part of a recording as one of its own",       \
       "  foliot-replay trim crashed.foliot --out whole.foliot\n", 1, 1)
 #endif

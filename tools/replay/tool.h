@@ -32,7 +32,7 @@ extern const char *tool_simulation_file;
 // One function a command: its own options table, and what it does. They return an exit status.
 extern const foliot__option verify_options[], info_options[], state_options[], diff_options[],
     export_options[], serve_options[], play_options[], compare_options[], trim_options[],
-    keys_options[];
+    keys_options[], report_options[];
 int verify_command(const foliot__program *program, const foliot__arguments *arguments);
 int info_command(const foliot__program *program, const foliot__arguments *arguments);
 int state_command(const foliot__program *program, const foliot__arguments *arguments);
@@ -42,6 +42,7 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
 int play_command(const foliot__program *program, const foliot__arguments *arguments);
 int compare_command(const foliot__program *program, const foliot__arguments *arguments);
 int keys_command(const foliot__program *program, const foliot__arguments *arguments);
+int report_command(const foliot__program *program, const foliot__arguments *arguments);
 int trim_command(const foliot__program *program, const foliot__arguments *arguments);
 
 // "foliot-replay COMMAND: WHAT: sentence" on stderr; WHAT is a file or an option.

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+// report.c: foliot-replay report: folds the JSON lines of verify, from any number of shards, to one
+// table, and to a page of the worst. A file that two shards have counts once, with its worse
+// result; one that the list names and no shard has is missing. Lines that are cut off are counted.
+#include "report.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+
+#define LINE_BYTES_MAX (1u << 20)
+#define TEXT_BYTES 4096
+
+static bool json_wanted;
+static const char *files_from, *page_file;
+static uint64_t worst_max = 100;
+
+const foliot__option report_options[] = {
+    {"files-from", "FILE", FOLIOT__OPTION_TEXT, &files_from,
+     .help = "the list that was verified: what no shard has is missing"},
+    {"page", "FILE", FOLIOT__OPTION_TEXT, &page_file, .help = "writes a page in HTML"},
+    {"worst", "N", FOLIOT__OPTION_COUNT, &worst_max, .low = 0, .high = 100000,
+     .help = "how many of the worst are named (default 100)"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
+    {0}};
+
+static const struct {
+    const char *name, *meaning;
+} verdicts[] = {
+#define ROW(id, name, meaning) {name, meaning},
+    REPORT_VERDICTS(ROW)
+#undef ROW
+};
+
+const char *report_verdict_name(report_verdict verdict)
+{
+    return verdicts[verdict].name;
+}
+
+const char *report_verdict_meaning(report_verdict verdict)
+{
+    return verdicts[verdict].meaning;
+}
+
+// -- one line
+
+typedef struct line {
+    char file[TEXT_BYTES], scene[FOLIOT_NAME_BYTES], verdict[32], body[FOLIOT_NAME_BYTES];
+    char field[64], stage[32], rules[32], rules_text[1024];
+    uint64_t ticks, bad_tick, cut_at;
+    bool has_bad_tick, has_cut;
+    double factor;
+} line;
+
+// null leaves it empty.
+static void read_text(foliot__json_reader *r, char *out, size_t bytes)
+{
+    if (foliot__json_peek(r) == '"')
+        foliot__json_text_value(r, out, bytes);
+    else
+        foliot__json_skip(r);
+}
+
+static bool read_number(foliot__json_reader *r, double *real, uint64_t *count)
+{
+    char text[FOLIOT__JSON_NUMBER_BYTES];
+    if (foliot__json_peek(r) != '0') {
+        foliot__json_skip(r);
+        return false;
+    }
+    if (!foliot__json_number(r, text))
+        return false;
+    return real ? foliot__parse_real(text, real) : foliot__parse_count(text, count);
+}
+
+static void read_rules(foliot__json_reader *r, line *l)
+{
+    char key[64];
+    if (foliot__json_peek(r) != '{') {
+        foliot__json_skip(r);
+        return;
+    }
+    foliot__json_enter(r, '{');
+    while (foliot__json_more(r)) {
+        if (!foliot__json_key(r, key, sizeof key))
+            return;
+        if (strcmp(key, "verdict") == 0)
+            read_text(r, l->rules, sizeof l->rules);
+        else if (strcmp(key, "text") == 0)
+            read_text(r, l->rules_text, sizeof l->rules_text);
+        else
+            foliot__json_skip(r);
+    }
+}
+
+static void read_member(foliot__json_reader *r, const char *key, line *l)
+{
+    const struct {
+        const char *key;
+        char *to;
+        size_t bytes;
+    } texts[] = {{"file", l->file, sizeof l->file},         {"scene", l->scene, sizeof l->scene},
+                 {"simulation", l->scene, sizeof l->scene}, {"body", l->body, sizeof l->body},
+                 {"field", l->field, sizeof l->field},      {"stage", l->stage, sizeof l->stage},
+                 {"verdict", l->verdict, sizeof l->verdict}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(key, texts[i].key) == 0) {
+            read_text(r, texts[i].to, texts[i].bytes);
+            return;
+        }
+    if (strcmp(key, "ticks") == 0)
+        read_number(r, NULL, &l->ticks);
+    else if (strcmp(key, "first_bad_tick") == 0)
+        l->has_bad_tick = read_number(r, NULL, &l->bad_tick);
+    else if (strcmp(key, "cut_at") == 0)
+        l->has_cut = read_number(r, NULL, &l->cut_at);
+    else if (strcmp(key, "realtime_factor") == 0)
+        read_number(r, &l->factor, NULL);
+    else if (strcmp(key, "rules") == 0)
+        read_rules(r, l);
+    else
+        foliot__json_skip(r);
+}
+
+static bool read_line(const char *text, size_t length, line *l)
+{
+    char key[64];
+    foliot__json_reader r = foliot__json_reader_of(text, length);
+    memset(l, 0, sizeof *l);
+    foliot__json_enter(&r, '{');
+    while (foliot__json_more(&r))
+        if (foliot__json_key(&r, key, sizeof key))
+            read_member(&r, key, l);
+    return foliot__json_end(&r) && !r.problem && *l->file;
+}
+
+static report_verdict verdict_of(const line *l)
+{
+    if (!*l->verdict)
+        return REPORT_UNREAD;
+    if (strcmp(l->verdict, "match") == 0)
+        return strcmp(l->rules, "differ") == 0 ? REPORT_RULES : REPORT_MATCH;
+    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
+        if (strcmp(l->verdict, verdicts[v].name) == 0)
+            return v;
+    return REPORT_UNREAD;
+}
+
+// Where it went wrong, in words; NULL: nowhere, or no memory.
+static char *detail_of(const line *l, report_verdict verdict)
+{
+    char *text = NULL;
+    int fine = -1;
+    if (verdict == REPORT_DIVERGED && l->has_bad_tick)
+        fine = asprintf(&text, "tick %" PRIu64 "%s%s%s%s%s%s", l->bad_tick,
+                        *l->stage ? ", after " : "", l->stage, *l->body ? ", " : "", l->body,
+                        *l->field ? ": " : "", l->field);
+    else if (verdict == REPORT_CORRUPT && l->has_cut)
+        fine =
+            asprintf(&text, "whole up to byte %" PRIu64 ", %" PRIu64 " ticks", l->cut_at, l->ticks);
+    else if (verdict == REPORT_RULES)
+        fine = asprintf(&text, "%s", l->rules_text);
+    return fine < 0 ? NULL : text;
+}
+
+// -- all of them
+
+static uint32_t scene_index(report *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->scene_count; i++)
+        if (strcmp(r->scenes[i].name, name) == 0)
+            return i;
+    bool full = r->scene_count == REPORT_SCENES_MAX - 1;
+    if (r->scene_count == REPORT_SCENES_MAX)
+        return REPORT_SCENES_MAX - 1;
+    snprintf(r->scenes[r->scene_count].name, FOLIOT_NAME_BYTES, "%s", full ? "(others)" : name);
+    return r->scene_count++;
+}
+
+static bool put(report *r, const char *file, char *detail, const char *scene,
+                report_verdict verdict)
+{
+    if (r->count == r->capacity) {
+        uint32_t capacity = r->capacity ? 2 * r->capacity : 1024;
+        report_result *results = realloc(r->results, sizeof *results * capacity);
+        if (!results)
+            return false;
+        r->results = results;
+        r->capacity = capacity;
+    }
+    report_result *result = &r->results[r->count];
+    *result = (report_result){.file = strdup(file),
+                              .detail = detail,
+                              .scene = scene_index(r, *scene ? scene : "(not known)"),
+                              .verdict = verdict};
+    r->count += result->file != NULL;
+    return result->file != NULL;
+}
+
+static bool take_line(report *r, const char *text, size_t length)
+{
+    static line l;
+    if (length > LINE_BYTES_MAX || !read_line(text, length, &l)) {
+        r->bad_lines++;
+        return true;
+    }
+    report_verdict verdict = verdict_of(&l);
+    if (!put(r, l.file, detail_of(&l, verdict), l.scene, verdict))
+        return false;
+    r->results[r->count - 1].ticks = l.ticks;
+    r->results[r->count - 1].factor = l.factor;
+    return true;
+}
+
+static bool take_name(report *r, const char *text, size_t length)
+{
+    (void)length;
+    return put(r, text, NULL, "", REPORT_MISSING);
+}
+
+// Each line that is not empty. False: no memory, or errno.
+static bool each_line(report *r, const char *file, bool (*take)(report *, const char *, size_t))
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    bool fine = true;
+    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
+    if (!from)
+        return false;
+    while (fine && (length = getline(&text, &capacity, from)) > 0) {
+        if (text[length - 1] == '\n')
+            text[--length] = 0;
+        if (length > 0)
+            fine = take(r, text, (size_t)length);
+    }
+    if (fine)
+        fine = !ferror(from);
+    else
+        errno = ENOMEM;
+    free(text);
+    if (from != stdin)
+        fclose(from);
+    return fine;
+}
+
+// What is only missing gives way to any result; otherwise the worse one counts.
+static int by_file(const void *a, const void *b)
+{
+    const report_result *one = a, *other = b;
+    int order = strcmp(one->file, other->file);
+    bool missing = one->verdict == REPORT_MISSING, other_missing = other->verdict == REPORT_MISSING;
+    if (order || missing != other_missing)
+        return order ? order : missing - other_missing;
+    return (int)other->verdict - (int)one->verdict;
+}
+
+static int by_verdict(const void *a, const void *b)
+{
+    const report_result *one = a, *other = b;
+    return one->verdict != other->verdict ? (int)other->verdict - (int)one->verdict
+                                          : strcmp(one->file, other->file);
+}
+
+static void count_result(report_scene *s, const report_result *result)
+{
+    s->counts[result->verdict]++;
+    s->files++;
+    s->ticks += result->ticks;
+    s->factor_sum += result->factor;
+    s->factors += result->factor > 0;
+}
+
+static void fold(report *r)
+{
+    uint32_t kept = 0;
+    qsort(r->results, r->count, sizeof *r->results, by_file);
+    for (uint32_t i = 0; i < r->count; i++) {
+        report_result *result = &r->results[i];
+        if (kept > 0 && strcmp(r->results[kept - 1].file, result->file) == 0) {
+            r->repeats += result->verdict != REPORT_MISSING;
+            free(result->file);
+            free(result->detail);
+            continue;
+        }
+        count_result(&r->scenes[result->scene], result);
+        count_result(&r->total, result);
+        r->results[kept++] = *result;
+    }
+    r->count = kept;
+    qsort(r->results, r->count, sizeof *r->results, by_verdict);
+}
+
+// -- what is said
+
+static void put_counts(foliot__json *json, const report_scene *s)
+{
+    foliot__json_count(json, "files", s->files);
+    foliot__json_count(json, "ticks", s->ticks);
+    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
+        foliot__json_count(json, verdicts[v].name, s->counts[v]);
+}
+
+static void put_json(const report *r)
+{
+    foliot__json json = foliot__json_to(stdout);
+    foliot__json_object(&json, NULL);
+    put_counts(&json, &r->total);
+    foliot__json_count(&json, "repeated", r->repeats);
+    foliot__json_count(&json, "bad_lines", r->bad_lines);
+    foliot__json_array(&json, "scenes");
+    for (uint32_t i = 0; i < r->scene_count; i++) {
+        if (!r->scenes[i].files)
+            continue;
+        foliot__json_object(&json, NULL);
+        foliot__json_text(&json, "scene", r->scenes[i].name);
+        put_counts(&json, &r->scenes[i]);
+        foliot__json_close(&json);
+    }
+    foliot__json_close(&json);
+    foliot__json_array(&json, "worst");
+    for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
+        foliot__json_object(&json, NULL);
+        foliot__json_text(&json, "file", r->results[i].file);
+        foliot__json_text(&json, "verdict", verdicts[r->results[i].verdict].name);
+        foliot__json_text(&json, "detail", r->results[i].detail);
+        foliot__json_close(&json);
+    }
+    foliot__json_close(&json);
+    foliot__json_close(&json);
+    foliot__json_line(&json);
+}
+
+static void put_row(const char *name, const report_scene *s)
+{
+    char clean[FOLIOT_NAME_BYTES];
+    printf("%-24s %9" PRIu64 " %12" PRIu64, foliot__text_clean(clean, sizeof clean, name), s->files,
+           s->ticks);
+    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
+        printf(" %11" PRIu64, s->counts[v]);
+    printf("\n");
+}
+
+static void put_text(const report *r)
+{
+    char clean[TEXT_BYTES];
+    printf("%-24s %9s %12s", "scene", "files", "ticks");
+    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
+        printf(" %11s", verdicts[v].name);
+    printf("\n");
+    for (uint32_t i = 0; i < r->scene_count; i++)
+        if (r->scenes[i].files)
+            put_row(r->scenes[i].name, &r->scenes[i]);
+    put_row("all", &r->total);
+    if (r->repeats)
+        printf("%" PRIu64 " results are of files that had one already\n", r->repeats);
+    if (r->bad_lines)
+        printf("%" PRIu64 " lines are no results: a shard was cut off\n", r->bad_lines);
+    for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
+        const report_result *result = &r->results[i];
+        printf("%-11s %s", verdicts[result->verdict].name,
+               foliot__text_clean(clean, sizeof clean, result->file));
+        if (result->detail)
+            printf("  (%s)", foliot__text_clean(clean, sizeof clean, result->detail));
+        printf("\n");
+    }
+}
+
+static bool write_page(const report *r)
+{
+    FILE *out = fopen(page_file, "w");
+    bool fine = out && report_write_page(r, out, (uint32_t)worst_max);
+    fine = (!out || fclose(out) == 0) && fine;
+    if (!fine)
+        tool_complain(page_file, "%s", strerror(errno));
+    return fine;
+}
+
+// As verify ends: the worst of all.
+static int exit_of(const report *r)
+{
+    const uint64_t *counts = r->total.counts;
+    return counts[REPORT_CORRUPT]                            ? FOLIOT__EXIT_CORRUPT
+           : counts[REPORT_DIVERGED] || counts[REPORT_RULES] ? FOLIOT__EXIT_DIVERGED
+           : counts[REPORT_UNSUPPORTED]                      ? FOLIOT__EXIT_NOT_VERIFIABLE
+           : counts[REPORT_UNREAD] || counts[REPORT_MISSING] || r->bad_lines ? FOLIOT__EXIT_ERROR
+                                                                             : 0;
+}
+
+static void free_report(report *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        free(r->results[i].file);
+        free(r->results[i].detail);
+    }
+    free(r->results);
+    free(r->scenes);
+}
+
+int report_command(const foliot__program *program, const foliot__arguments *arguments)
+{
+    report r = {.scenes = calloc(REPORT_SCENES_MAX, sizeof *r.scenes)};
+    bool fine = r.scenes != NULL;
+    int code = FOLIOT__EXIT_ERROR;
+    (void)program;
+    for (uint32_t i = 0; fine && i < arguments->operand_count; i++)
+        if (!each_line(&r, arguments->operands[i], take_line)) {
+            tool_complain(arguments->operands[i], "%s", strerror(errno));
+            fine = false;
+        }
+    if (fine && files_from && !each_line(&r, files_from, take_name)) {
+        tool_complain(files_from, "%s", strerror(errno));
+        fine = false;
+    }
+    if (fine) {
+        fold(&r);
+        (json_wanted ? put_json : put_text)(&r);
+        code = !page_file || write_page(&r) ? exit_of(&r) : FOLIOT__EXIT_ERROR;
+    }
+    free_report(&r);
+    return code;
+}
