@@ -151,9 +151,9 @@ $(BUILD)/obj/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
 	$(COMPILE) -Iserver -c $< -o $@
 # Tests of its parts in one process.
 WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/web_files.o
-$(BUILD)/tests/server/test_web: $(WEB_OBJECTS)
-$(BUILD)/tests/server/test_web: LIBS_test += $(HTTP_LIBS) $(QR_LIBS)
-$(BUILD)/obj/tests/server/%.o: EXTRA += -Iserver
+$(BUILD)/tests/server/test_web $(BUILD)/bench/web: $(WEB_OBJECTS)
+$(BUILD)/tests/server/test_web $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(QR_LIBS)
+$(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/bench/web.o: EXTRA += -Iserver
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// web.c: processor time that a server spends on one browser and snapshot by WebSocket on loopback,
+// all in: queues, both threads, sending, and receiving an input packet for each; and the memory of
+// one. The browsers are sockets in a child process. Against what fanout measures by UDP there is no
+// ratio: the service wakes up once a tick and writes once a browser.
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "clock.h"
+#include "status.h"
+#include "web/web.h"
+#include "web_socket.h"
+
+#define BROWSERS_MAX 256
+#define HZ 60
+#define SECONDS 2
+#define SNAPSHOT_BYTES 300
+#define INPUT_BYTES 24
+#define CHILD_SECONDS 60
+
+static void die(const char *what)
+{
+    fprintf(stderr, "web: %s\n", what);
+    exit(1);
+}
+
+// Browsers: read all that comes, and answer each snapshot with an input packet.
+static void run_browsers(uint16_t port, uint32_t count)
+{
+    static struct pollfd fds[BROWSERS_MAX];
+    static uint8_t bytes[65536];
+    uint8_t input[1 + INPUT_BYTES] = {0};
+    for (uint32_t i = 0; i < count; i++)
+        fds[i] = (struct pollfd){.fd = web_open(port), .events = POLLIN};
+    for (;;) {
+        poll(fds, count, 1000);
+        for (uint32_t i = 0; i < count; i++) {
+            if (!fds[i].revents)
+                continue;
+            if (recv(fds[i].fd, bytes, sizeof bytes, 0) <= 0)
+                _exit(0);
+            web_send(fds[i].fd, 0x82, input, sizeof input);
+        }
+    }
+}
+
+static double resident_bytes(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu %lu", &size, &resident) != 2)
+        die("no /proc/self/statm");
+    fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static uint32_t poll_all(foliot_transport *transport, foliot_peer_id *peers, uint32_t have,
+                         uint32_t *received)
+{
+    foliot_transport_event event;
+    while (foliot_transport_poll(transport, clock_now_ns(), &event)) {
+        if (event.kind == FOLIOT_TRANSPORT_CONNECTED && have < BROWSERS_MAX)
+            peers[have++] = event.peer;
+        if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
+            die("a browser is gone");
+        *received += event.kind == FOLIOT_TRANSPORT_RECEIVED;
+    }
+    return have;
+}
+
+static void run_ticks(foliot__web *web, foliot_transport *transport, foliot_peer_id *peers,
+                      uint32_t count, uint32_t ticks, uint32_t *received)
+{
+    static uint8_t snapshot[SNAPSHOT_BYTES];
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (uint32_t t = 0; t < ticks; t++) {
+        foliot_transport_send_many(transport, peers, count, FOLIOT_DELIVERY_UNRELIABLE, snapshot,
+                                   sizeof snapshot);
+        foliot_transport_flush(transport, clock_now_ns());
+        foliot__web_flush(web);
+        next.tv_nsec += 1000000000 / HZ;
+        next.tv_sec += next.tv_nsec / 1000000000;
+        next.tv_nsec %= 1000000000;
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+        poll_all(transport, peers, count, received);
+    }
+}
+
+static void measure(uint32_t count)
+{
+    static foliot_peer_id peers[BROWSERS_MAX];
+    char problem[256], name[80];
+    foliot_transport *transport;
+    foliot__web_config config = {.address = "127.0.0.1", .peers_max = BROWSERS_MAX};
+    foliot__web *web = foliot__web_create(&config, &transport, problem, sizeof problem);
+    if (!web || !foliot__web_start(web, problem, sizeof problem))
+        die(problem);
+    double before = resident_bytes();
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(CHILD_SECONDS);
+        run_browsers(foliot__web_get_port(web), count);
+    }
+    uint32_t have = 0, received = 0;
+    for (uint64_t end = clock_now_ns() + 30000000000u; have < count && clock_now_ns() < end;
+         usleep(1000))
+        have = poll_all(transport, peers, have, &received);
+    if (have < count)
+        die("not all browsers came");
+    run_ticks(web, transport, peers, count, HZ / 2, &received);
+    received = 0;
+    double began = clock_process_s();
+    run_ticks(web, transport, peers, count, SECONDS * HZ, &received);
+    double snapshots = (double)count * SECONDS * HZ, spent = clock_process_s() - began;
+    snprintf(name, sizeof name, "%u browsers: a browser and snapshot", count);
+    bench_report("web", name, 1e6 * spent / snapshots, "us", NULL, 0);
+    snprintf(name, sizeof name, "%u browsers: inputs a browser and snapshot", count);
+    bench_report("web", name, received / snapshots, "", NULL, 0);
+    snprintf(name, sizeof name, "%u browsers: memory of one", count);
+    bench_report("web", name, (resident_bytes() - before) / count / 1000, "kB", NULL, 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    foliot__web_destroy(web);
+    foliot_transport_destroy(transport);
+}
+
+int main(void)
+{
+    if (!foliot__http_available())
+        die("this build has no HTTP service");
+    measure(16);
+    measure(128);
+    return 0;
+}
