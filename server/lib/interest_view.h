@@ -9,7 +9,7 @@
 
 #define ITEMS_MAX 1024 // of a packet
 #define ACTIVE 64      // snapshots since it changed, in which a body is looked at each time
-#define SWEEPS 8       // snapshots in which all others are looked at
+#define SWEEPS 16      // snapshots in which all others are looked at
 #define TOLD_MAX 128 // bodies, beside those of its packet, and joints that one is told of at a time
 
 // How closely states are compared: bodies that rest on others tremble. From near and from far.
