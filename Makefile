@@ -48,7 +48,9 @@ ISA_avx512 = $(if $(filter x86_64,$(MACHINE)),-mavx512f -mavx512dq -mavx512vl -m
 
 LIB_SOURCES := $(sort $(wildcard common/*/*.c common/*/*/*.c server/lib/*.c client/lib/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
-PROGRAMS := $(patsubst tools/%/main.c,$(BUILD)/foliot-%,$(wildcard tools/*/main.c)) \
+# One is for who runs servers, and is called foliotctl.
+PROGRAMS := $(patsubst tools/%/main.c,$(BUILD)/foliot-%,$(filter-out tools/ctl/%,$(wildcard tools/*/main.c))) \
+            $(patsubst tools/ctl/main.c,$(BUILD)/foliotctl,$(wildcard tools/ctl/main.c)) \
             $(patsubst %/main.c,$(BUILD)/foliot-%,$(wildcard server/main.c client/main.c))
 TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/*/test_*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
@@ -135,7 +137,11 @@ define PROGRAM
 $(BUILD)/foliot-$(1): $$(patsubst %.c,$(BUILD)/obj/%.o,$$(sort $$(wildcard $(2)/*.c))) $(BUILD)/libfoliot.a
 	$$(CC) $$(CFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS_foliot-$(1)) $$(LIBS)
 endef
-$(foreach t,$(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)),$(eval $(call PROGRAM,$(t),tools/$(t))))
+$(foreach t,$(patsubst tools/%/main.c,%,$(filter-out tools/ctl/%,$(wildcard tools/*/main.c))),$(eval $(call PROGRAM,$(t),tools/$(t))))
+# (Not `:=`, as above.)
+CURL_LIBS = $(shell pkg-config --libs-only-L --libs-only-l libcurl 2>/dev/null)
+$(BUILD)/foliotctl: $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tools/ctl/*.c))) $(BUILD)/libfoliot.a
+	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CURL_LIBS) $(LIBS)
 $(if $(wildcard server/main.c),$(eval $(call PROGRAM,server,server)))
 $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 

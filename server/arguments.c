@@ -281,7 +281,7 @@ int foliot__check_choices(const foliot__arguments *arguments)
     if (foliot__given.record && (scenes > 1 || foliot__given.resumes.count > 0))
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--record names one file for one new session");
-    if (scenes == 0 && !foliot__given.resume_all &&
+    if (scenes == 0 && !foliot__given.scenes && !foliot__given.resume_all &&
         (foliot__given.integrator || (foliot__given.tick_hz > 0 && !foliot__given.simulation) ||
          foliot__given.no_record))
         return foliot__options_wrong(

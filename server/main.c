@@ -59,11 +59,14 @@ static void announce(const foliot__app *a)
     for (uint32_t i = 0; i < a->hosted_count; i++)
         announce_session(&a->hosted[i]);
     const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
-    printf("join with: foliot-client %s:%u%s%s%s\n",
-           strcmp(foliot__given.bind, "0.0.0.0") == 0 ? "HOST" : foliot__given.bind, port,
-           a->hosted_count > 1 ? " --session " : "",
-           a->hosted_count > 1 ? quoted(named->name, word) : "",
-           foliot__hosted_player_limit(named) == 0 ? " --spectate" : "");
+    if (a->hosted_count == 0)
+        printf("no session yet: foliotctl create NAME SCENE hosts one\n");
+    else
+        printf("join with: foliot-client %s:%u%s%s%s\n",
+               strcmp(foliot__given.bind, "0.0.0.0") == 0 ? "HOST" : foliot__given.bind, port,
+               a->hosted_count > 1 ? " --session " : "",
+               a->hosted_count > 1 ? quoted(named->name, word) : "",
+               foliot__hosted_player_limit(named) == 0 ? " --spectate" : "");
     foliot__front_announce(a);
     foliot__browser_announce(a);
     fflush(stdout);

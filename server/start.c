@@ -139,7 +139,7 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
         if (code == 0)
             begin_or_leave(a, h);
     }
-    if (code == 0 && a->hosted_count == 0) {
+    if (code == 0 && a->hosted_count == 0 && !foliot__given.scenes) {
         fprintf(stderr, "foliot-server: --resume-all %s: no recording there is unfinished\n",
                 foliot__given.resume_all);
         return FOLIOT__EXIT_ERROR;

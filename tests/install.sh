@@ -120,7 +120,7 @@ completes_in_zsh() { # loaded as zsh does it, with functions in place of the wid
         words=($2 "") CURRENT=2 PREFIX= added=(); _$2
         [[ -n ${(M)added:#FILES} ]] || { echo "operands: $added"; exit 1 }' _ "$root/usr/share/zsh/site-functions" "$1"
 }
-for program in "$root"/usr/bin/foliot-*; do
+for program in "$root"/usr/bin/foliot*; do
     name=$(basename "$program")
     expect "$name runs" "$program" --version
     completes() {

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: foliotctl does over a socket and over a port with a token what the admin API offers, shows it as tables and as JSON,
+# and says in a sentence what it cannot do.
+set -u
+. "$(dirname "$0")/setup.sh"
+ctl=$build/foliotctl
+ldd "$server" | grep -q libwebsockets && ldd "$ctl" | grep -q libcurl || {
+    echo "skip: this build has no libwebsockets, or no libcurl"
+    exit 0
+}
+exits "nobody there" 75 '127.0.0.1:1:' "$ctl" sessions --server 1
+exits "a command that there is not" 2 "did you mean 'sessions'" "$ctl" session
+exits "an operand too few" 2 'SESSION' "$ctl" kick arena
+exits "a ban of what" 2 "'address' or 'name'" "$ctl" refuse ip 1.2.3.4
+exits "a player that is no number" 2 'wants a number' "$ctl" say arena hello --player ann
+
+head -c 24 /dev/urandom | base64 >token
+chmod 600 token
+start --port 0 --http 0 --admin-token token --admin-socket ./socket --scenes "$scenes" --no-record
+export FOLIOT_SOCKET=./socket
+http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
+does() { # NAME PATTERN ARGUMENT...
+    local name=$1 pattern=$2
+    shift 2
+    if "$ctl" "$@" >out 2>err && { [ -z "$pattern" ] || grep -qE "$pattern" out; }; then echo "ok - $name"; else
+        echo "not ok - $name"
+        cat out err
+    fi
+}
+does "no sessions" none sessions
+does "a session" 'name +arena' create arena spacewar.yaml
+does "in a table" 'arena +snapshot +running' sessions
+does "as JSON" '^\{"sessions":\[\{"name":"arena"' sessions --json
+does "by port and token" 'arena' sessions --server "$http" --token-file token
+exits "a port without a token" 1 'needs a bearer token' env -u FOLIOT_SOCKET "$ctl" sessions --server "http://localhost:$http"
+"$client" "127.0.0.1:$port" --session arena --name "ann with blanks" --bot idle --seconds 20 >ann.out 2>&1 &
+pids="$pids $!"
+for _ in $(seq 100); do "$ctl" players arena | grep -q ann && break; sleep 0.05; done
+does "players" '0 +ann with blanks +127' players arena
+does "a pause" '' pause arena
+does "is shown" 'paused' sessions
+does "and ends" '' resume arena
+does "a message" '' say arena 'hello there' --player 0
+does "a recording" 'file +arena.foliot' record arena arena.foliot
+sleep 0.5
+does "its end" 'arena.foliot' unrecord arena
+does "the server" 'players +1' status
+does "again and again" 'sessions +1' top --times 2 --interval 0.1
+exits "a command that is wrong" 1 "wants 'acceleration'" "$ctl" command arena '{"command": "gravity"}'
+does "no variables" '' vars arena
+does "a ban" '' refuse name eve --reason 'no' --seconds 60
+does "in a list" 'eve +no' bans
+does "a pardon" '' unban eve
+does "a kick by name" '' kick arena 'ann with blanks' --reason 'be nice'
+exits "nobody of that name" 1 "no player 'bob'" "$ctl" kick arena bob
+exits "no such session" 1 "no session 'other'" "$ctl" end other
+does "a drain" '' drain arena
+does "of all" '' drain
+does "and back" '' undrain
+does "an end" '' end arena --reason 'enough'
+kill -TERM "$server_pid"
+wait "$server_pid"
+ok "the recording verifies" "$replay" verify arena.foliot

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// admin.c: the commands that speak with a running server: a table of what each asks for.
+#include "admin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/terminal.h"
+#include "base/text.h"
+
+static foliot__ctl_server server;
+static struct {
+    const char *reason, *player, *every;
+    uint64_t seconds, times;
+    double interval;
+    bool no_record;
+} given = {.interval = 1};
+
+#define SERVER_OPTIONS                                                                             \
+    {"server", "URL", FOLIOT__OPTION_TEXT, &server.url,                                            \
+     .help = "or HOST:PORT, or PORT; FOLIOT_SERVER, else http://127.0.0.1:8080 unless said"},      \
+        {"socket", "PATH", FOLIOT__OPTION_TEXT, &server.socket,                                    \
+         .help = "the Unix socket of --admin-socket; FOLIOT_SOCKET unless said"},                  \
+        {"token-file", "FILE", FOLIOT__OPTION_TEXT, &server.token,                                 \
+         .help = "has the server's bearer token; FOLIOT_TOKEN_FILE unless said"},                  \
+    {                                                                                              \
+        "json", NULL, FOLIOT__OPTION_FLAG, &server.json, .help = "prints the answer as it came"    \
+    }
+#define REASON_OPTION                                                                              \
+    {                                                                                              \
+        "reason", "TEXT", FOLIOT__OPTION_TEXT, &given.reason, .help = "what players are told"      \
+    }
+#define SECONDS_OPTION                                                                             \
+    {                                                                                              \
+        "seconds", "N", FOLIOT__OPTION_COUNT, &given.seconds, 1, 0,                                \
+            .help = "the ban lasts; for good unless said"                                          \
+    }
+static const foliot__option plain[] = {SERVER_OPTIONS, {0}};
+static const foliot__option reasoned[] = {REASON_OPTION, SERVER_OPTIONS, {0}};
+static const foliot__option banning[] = {REASON_OPTION, SECONDS_OPTION, SERVER_OPTIONS, {0}};
+static const foliot__option creating[] = {
+    {"no-record", NULL, FOLIOT__OPTION_FLAG, &given.no_record, .help = "records nothing"},
+    SERVER_OPTIONS,
+    {0}};
+static const foliot__option saying[] = {
+    {"player", "N", FOLIOT__OPTION_TEXT, &given.player, .help = "to this player alone"},
+    SERVER_OPTIONS,
+    {0}};
+static const foliot__option watching[] = {
+    {"interval", "SECONDS", FOLIOT__OPTION_REAL, &given.interval, 0.1, 3600,
+     .help = "between two looks; 1 unless said"},
+    {"times", "N", FOLIOT__OPTION_COUNT, &given.times, 1, 0, .help = "ends after N looks"},
+    SERVER_OPTIONS,
+    {0}};
+
+const foliot__command foliot__ctl_admin_commands[] = {
+    {"status", "[options]", "shows the server as a whole", "  foliotctl status\n", plain, 0, 0},
+    {"top", "[options]", "shows the server and its sessions, again and again",
+     "  foliotctl top --socket /run/foliot/admin\n", watching, 0, 0},
+    {"sessions", "[options]", "lists sessions", "  foliotctl sessions --server 8080\n", plain, 0,
+     0},
+    {"create", "NAME SCENE [options]", "hosts a scene of the server's folder",
+     "  foliotctl create arena spacewar.yaml\n", creating, 2, 2},
+    {"pause", "SESSION", "holds a session; players stay connected", "  foliotctl pause arena\n",
+     plain, 1, 1},
+    {"resume", "SESSION", "goes on with it", "  foliotctl resume arena\n", plain, 1, 1},
+    {"end", "SESSION [options]", "ends a session", "  foliotctl end arena --reason 'time is up'\n",
+     reasoned, 1, 1},
+    {"drain", "[SESSION]", "lets nobody new in; without SESSION the server ends with its last one",
+     "  foliotctl drain\n", plain, 0, 1},
+    {"undrain", "[options]", "lets newcomers in again", "  foliotctl undrain\n", plain, 0, 0},
+    {"players", "SESSION", "lists players", "  foliotctl players arena\n", plain, 1, 1},
+    {"kick", "SESSION PLAYER [options]", "removes a player, by number or name",
+     "  foliotctl kick arena ann --reason 'be nice'\n", reasoned, 2, 2},
+    {"ban", "SESSION PLAYER [options]", "removes a player and bans its address",
+     "  foliotctl ban arena 3 --seconds 86400\n", banning, 2, 2},
+    {"bans", "[options]", "lists bans", "  foliotctl bans\n", plain, 0, 0},
+    {"refuse", "address|name WHO [options]", "bans an address or a name",
+     "  foliotctl refuse address 203.0.113.9 --reason 'floods'\n"
+     "  foliotctl refuse name eve\n",
+     banning, 2, 2},
+    {"unban", "WHO", "lifts the bans of an address or name", "  foliotctl unban 203.0.113.9\n",
+     plain, 1, 1},
+    {"say", "SESSION TEXT [options]", "sends a message", "  foliotctl say arena 'five minutes'\n",
+     saying, 2, 2},
+    {"command", "SESSION JSON", "gives a command to the next tick",
+     "  foliotctl command arena '{\"command\": \"gravity\", \"acceleration\": [0, 0, -1]}'\n",
+     plain, 2, 2},
+    {"vars", "SESSION", "shows session variables", "  foliotctl vars arena\n", plain, 1, 1},
+    {"record", "SESSION [FILE]", "begins a recording", "  foliotctl record arena\n", plain, 1, 2},
+    {"unrecord", "SESSION", "ends the recording", "  foliotctl unrecord arena\n", plain, 1, 1},
+    {0}};
+
+// What a command asks for: # stands for its first operand, + for its second.
+static const struct {
+    const char *name, *method, *parts[6];
+} requests[] = {
+    {"status", "GET", {"server"}},
+    {"sessions", "GET", {"sessions"}},
+    {"create", "POST", {"sessions"}},
+    {"pause", "POST", {"sessions", "#", "pause"}},
+    {"resume", "POST", {"sessions", "#", "resume"}},
+    {"end", "POST", {"sessions", "#", "end"}},
+    {"drain", "POST", {"sessions", "#", "drain"}},
+    {"undrain", "DELETE", {"drain"}},
+    {"players", "GET", {"sessions", "#", "players"}},
+    {"kick", "POST", {"sessions", "#", "players", "+", "kick"}},
+    {"ban", "POST", {"sessions", "#", "players", "+", "ban"}},
+    {"bans", "GET", {"bans"}},
+    {"refuse", "POST", {"bans"}},
+    {"unban", "DELETE", {"bans", "#"}},
+    {"say", "POST", {"sessions", "#", "messages"}},
+    {"command", "POST", {"sessions", "#", "commands"}},
+    {"vars", "GET", {"sessions", "#", "vars"}},
+    {"record", "POST", {"sessions", "#", "recording"}},
+    {"unrecord", "DELETE", {"sessions", "#", "recording"}},
+};
+
+bool foliot__ctl_is_admin(const char *command)
+{
+    for (const foliot__command *c = foliot__ctl_admin_commands; c->name; c++)
+        if (strcmp(c->name, command) == 0)
+            return true;
+    return false;
+}
+
+static bool is(const foliot__arguments *a, const char *name)
+{
+    return strcmp(a->command->name, name) == 0;
+}
+
+// The body of a POST; to be freed.
+static char *write_body(const foliot__arguments *a)
+{
+    char *text = NULL;
+    size_t length;
+    uint64_t player;
+    if (is(a, "command"))
+        return strdup(a->operands[1]);
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return NULL;
+    foliot__json j = foliot__json_to(out);
+    foliot__json_object(&j, NULL);
+    if (is(a, "create")) {
+        foliot__json_text(&j, "name", a->operands[0]);
+        foliot__json_text(&j, "scene", a->operands[1]);
+        if (given.no_record)
+            foliot__json_bool(&j, "record", false);
+    } else if (is(a, "say")) {
+        foliot__json_text(&j, "text", a->operands[1]);
+        if (given.player && foliot__parse_count(given.player, &player))
+            foliot__json_count(&j, "player", player);
+    } else if (is(a, "refuse")) {
+        foliot__json_text(&j, a->operands[0], a->operands[1]);
+    } else if (is(a, "record") && a->operand_count > 1) {
+        foliot__json_text(&j, "file", a->operands[1]);
+    }
+    if (given.reason)
+        foliot__json_text(&j, "reason", given.reason);
+    if (given.seconds)
+        foliot__json_count(&j, "seconds", given.seconds);
+    foliot__json_close(&j);
+    fclose(out);
+    return text;
+}
+
+static int ask(const char *method, const char *const *parts, const char *body)
+{
+    char *answer = NULL;
+    int code = foliot__ctl_request(&server, method, parts, body, &answer);
+    if (code == 0 && server.json)
+        fputs(answer ? answer : "", stdout);
+    else if (code == 0)
+        foliot__ctl_show_answer(answer ? answer : "", stdout);
+    free(answer);
+    return code;
+}
+
+static int top(void)
+{
+    static const char *const whole[] = {"server", NULL}, *const sessions[] = {"sessions", NULL};
+    bool clears = foliot__is_terminal(stdout) && !server.json;
+    for (uint64_t i = 0; given.times == 0 || i < given.times; i++) {
+        if (i)
+            usleep((useconds_t)(given.interval * 1e6));
+        if (clears)
+            fputs("\033[H\033[2J", stdout);
+        int code = ask("GET", whole, NULL);
+        if (code == 0 && !server.json)
+            putchar('\n');
+        code = code ? code : ask("GET", sessions, NULL);
+        fflush(stdout);
+        if (code || ferror(stdout))
+            return code;
+    }
+    return 0;
+}
+
+int foliot__ctl_admin(const foliot__arguments *a)
+{
+    static const char *const all[] = {"drain", NULL};
+    const char *parts[7] = {0};
+    uint64_t number;
+    size_t r = 0;
+    if (is(a, "top"))
+        return top();
+    if (given.player && !foliot__parse_count(given.player, &number)) {
+        fprintf(stderr, "foliotctl say: --player wants a number; foliotctl players lists them\n");
+        return FOLIOT__EXIT_USAGE;
+    }
+    if (is(a, "refuse") && strcmp(a->operands[0], "address") != 0 &&
+        strcmp(a->operands[0], "name") != 0) {
+        fprintf(stderr, "foliotctl refuse: 'address' or 'name', not '%s'\n", a->operands[0]);
+        return FOLIOT__EXIT_USAGE;
+    }
+    while (strcmp(requests[r].name, a->command->name) != 0)
+        r++;
+    for (size_t i = 0; i < 6 && requests[r].parts[i]; i++)
+        parts[i] = strcmp(requests[r].parts[i], "#") == 0   ? a->operands[0]
+                   : strcmp(requests[r].parts[i], "+") == 0 ? a->operands[1]
+                                                            : requests[r].parts[i];
+    char *body = strcmp(requests[r].method, "POST") == 0 ? write_body(a) : NULL;
+    int code = ask(requests[r].method, is(a, "drain") && a->operand_count == 0 ? all : parts, body);
+    free(body);
+    return code;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// request.c: one request to the admin API, by libcurl.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "admin.h"
+#include "base/exit_code.h"
+#include "base/file.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+
+#if __has_include(<curl/curl.h>)
+#include <curl/curl.h>
+
+#define SERVER_DEFAULT "http://127.0.0.1:8080"
+#define SECONDS 20L
+#define ANSWER_BYTES_MAX ((size_t)64 << 20)
+#define TOKEN_BYTES_MAX 512
+
+typedef struct growing {
+    char *bytes;
+    size_t length;
+} growing;
+
+static int fail(int code, const char *what, const char *why)
+{
+    fprintf(stderr, "foliotctl: %s%s%s\n", what, *what ? ": " : "", why);
+    return code;
+}
+
+static size_t take(char *bytes, size_t size, size_t count, void *user)
+{
+    growing *g = user;
+    size_t length = size * count;
+    char *larger =
+        g->length + length < ANSWER_BYTES_MAX ? realloc(g->bytes, g->length + length + 1) : NULL;
+    if (!larger)
+        return 0;
+    memcpy(larger + g->length, bytes, length);
+    g->bytes = larger;
+    g->length += length;
+    g->bytes[g->length] = 0;
+    return length;
+}
+
+// "8080", "host:8080" or a whole URL.
+static void base_of(const char *server, char *url, size_t bytes)
+{
+    uint64_t port;
+    bool number = foliot__parse_count(server, &port);
+    snprintf(url, bytes, "%s%s",
+             number                  ? "http://127.0.0.1:"
+             : strstr(server, "://") ? ""
+                                     : "http://",
+             server);
+}
+
+static bool write_url(CURL *curl, const char *base, const char *const *parts, char *url,
+                      size_t bytes)
+{
+    int used = snprintf(url, bytes, "%s/v1", base);
+    for (; used > 0 && (size_t)used < bytes && *parts; parts++) {
+        char *escaped = curl_easy_escape(curl, *parts, 0);
+        used += snprintf(url + used, bytes - (size_t)used, "/%s", escaped ? escaped : "");
+        curl_free(escaped);
+    }
+    return used > 0 && (size_t)used < bytes;
+}
+
+// "Authorization: Bearer ..." from a file. An exit code.
+static int read_token(const char *file, char *header, size_t bytes)
+{
+    size_t length;
+    char *text = foliot__file_slurp(file, TOKEN_BYTES_MAX, &length);
+    if (!text)
+        return fail(FOLIOT__EXIT_ERROR, file,
+                    errno == EFBIG ? "a token has at most 512 bytes" : foliot__file_problem(errno));
+    length = strcspn(text, " \t\r\n");
+    snprintf(header, bytes, "Authorization: Bearer %.*s", (int)length, text);
+    free(text);
+    return 0;
+}
+
+static void print_error(const char *answer, long status)
+{
+    char key[32], text[600] = "";
+    foliot__json_reader r = foliot__json_reader_of(answer, strlen(answer));
+    foliot__json_enter(&r, '{');
+    while (foliot__json_more(&r) && foliot__json_key(&r, key, sizeof key))
+        if (strcmp(key, "error") == 0)
+            foliot__json_text_value(&r, text, sizeof text);
+        else
+            foliot__json_skip(&r);
+    if (!*text)
+        snprintf(text, sizeof text, "the server answers with status %ld", status);
+    fprintf(stderr, "foliotctl: %s\n", foliot__text_mend(text));
+}
+
+static int perform(CURL *curl, const char *where, growing *answer)
+{
+    char problem[CURL_ERROR_SIZE] = "";
+    long status = 0;
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, problem);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, SECONDS);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    CURLcode code = curl_easy_perform(curl);
+    if (code != CURLE_OK)
+        return fail(FOLIOT__EXIT_AGAIN, where, *problem ? problem : curl_easy_strerror(code));
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status == 200)
+        return 0;
+    print_error(answer->bytes ? answer->bytes : "", status);
+    return FOLIOT__EXIT_ERROR;
+}
+
+int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
+                        const char *const *parts, const char *body, char **answer)
+{
+    char base[512], url[2048], header[TOKEN_BYTES_MAX + 64];
+    const char *named = server->url ? server->url : getenv("FOLIOT_SERVER"),
+               *file = server->token ? server->token : getenv("FOLIOT_TOKEN_FILE"),
+               *path = server->socket ? server->socket
+                       : server->url  ? NULL
+                                      : getenv("FOLIOT_SOCKET");
+    growing got = {0};
+    struct curl_slist *headers = NULL;
+    CURL *curl = curl_easy_init();
+    if (!curl)
+        return fail(FOLIOT__EXIT_ERROR, "", "no memory");
+    base_of(path ? "http://localhost" : named ? named : SERVER_DEFAULT, base, sizeof base);
+    int code = write_url(curl, base, parts, url, sizeof url)
+                   ? 0
+                   : fail(FOLIOT__EXIT_USAGE, "", "a name is too long");
+    if (code == 0 && file && !path)
+        code = read_token(file, header, sizeof header);
+    if (code == 0 && file && !path)
+        headers = curl_slist_append(headers, header);
+    headers = curl_slist_append(headers, "Expect:");
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    if (path)
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, path);
+    if (body)
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    if (code == 0)
+        code = perform(curl, path ? path : base, &got);
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+    if (code)
+        free(got.bytes);
+    else
+        *answer = got.bytes;
+    return code;
+}
+
+#else
+
+int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
+                        const char *const *parts, const char *body, char **answer)
+{
+    (void)server;
+    (void)method;
+    (void)parts;
+    (void)body;
+    (void)answer;
+    fprintf(stderr, "foliotctl: this build has no libcurl: install libcurl4-openssl-dev and build "
+                    "it again\n");
+    return FOLIOT__EXIT_ERROR;
+}
+
+#endif
