@@ -36,6 +36,7 @@ foliot_status foliot__fanout_refresh(foliot__session *session)
     if (foliot__fanout_is_recent(session) && foliot__fanout_find(session, session->newest_snapshot))
         return FOLIOT_STATUS_OK;
     session->newest_snapshot = session->tick;
+    session->broadcast_ns = session->server->now_ns; // to who comes now
     return foliot_snapshot_quantise(&session->format, session->world,
                                     foliot__fanout_next(session, session->tick));
 }
