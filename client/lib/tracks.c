@@ -169,8 +169,8 @@ static foliot__tracks_taken take_item(foliot__tracks *t, foliot__partial_item *i
 // Whether a packet of that number has not come, and can be acknowledged.
 static bool is_new(const foliot__tracks *t, uint32_t sequence)
 {
-    uint32_t back = t->sequence - sequence;
-    return t->sequence == 0 || back > UINT32_MAX / 2 ||
+    uint32_t back = t->sequence - sequence, ahead = sequence - t->sequence;
+    return t->sequence == 0 || (ahead > 0 && ahead <= UINT32_MAX / 2) ||
            (back > 0 && back <= 64 && !(t->before >> (back - 1) & 1));
 }
 
