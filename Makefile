@@ -147,16 +147,16 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 
 # The folders of foliot-server.
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/http/*.c server/admin/*.c server/web/*.c))
-$(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/web_files.o
+$(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/server/web/web_files.o
 # The page, where `make web` has built it.
 $(BUILD)/web_files.c: scripts/embed_web.sh FORCE | $(filter web,$(MAKECMDGOALS)) $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@scripts/embed_web.sh $(BUILD)/web $@
-$(BUILD)/obj/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
+$(BUILD)/obj/server/web/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(COMPILE) -Iserver -c $< -o $@
 # Tests of its parts in one process.
-WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/web_files.o
+WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/server/web/web_files.o
 $(BUILD)/tests/server/test_web $(BUILD)/bench/web: $(WEB_OBJECTS)
 $(BUILD)/tests/server/test_web $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(QR_LIBS)
 $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/bench/web.o: EXTRA += -Iserver

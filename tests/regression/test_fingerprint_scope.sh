@@ -20,7 +20,7 @@ changed() { # NAME FILE SED: ./client-NAME and ./server-NAME, linked with that f
         objects=$(find "$build/obj/$program" -name '*.o' -not -path "$build/obj/$program/lib/*")
         # shellcheck disable=SC2086 # one word a file
         ${CC:-gcc} -o "$program-$1" $objects "$build"/obj/tools/{view,module}/*.o "$work/$1.o" "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw \
-            $(pkg-config --silence-errors --libs libwebsockets) -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
+            $(pkg-config --silence-errors --libs libwebsockets) $(pkg-config --silence-errors --libs libqrencode) -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
     done
 }
 quietly() { # COMMAND...
