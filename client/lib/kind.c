@@ -136,6 +136,10 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
     c->watches = !w->lockstep;
     c->last_meant = c->least_meant = 0;
     c->given = FOLIOT__KIND_ANY;
+    // By change nothing goes out while it steps. Numbers of changes that a dead server did not
+    // acknowledge would be old ones when it watches again; what it holds goes out by tick.
+    if (w->lockstep)
+        c->change_count = 0;
     if (!w->lockstep) {
         close_lockstep(c);
         return FOLIOT_STATUS_OK;
