@@ -248,8 +248,8 @@ install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	install -m 644 include/foliot/*.h $(DESTDIR)$(PREFIX)/include/foliot
 	install -m 644 scenes/* $(share_dir)/foliot/scenes
 	find games -type f -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
-	find deploy -type f -not -path 'deploy/*/*' -exec install -D -m 755 '{}' '$(share_dir)/foliot/{}' ';'
-	find deploy -type f -path 'deploy/*/*' -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
+	find deploy -type f -perm /111 -exec install -D -m 755 '{}' '$(share_dir)/foliot/{}' ';'
+	find deploy -type f -not -perm /111 -exec install -D -m 644 '{}' '$(share_dir)/foliot/{}' ';'
 	install -d $(lib_dir)/foliot
 	install -m 755 $(GAMES) $(lib_dir)/foliot
 	install -m 644 $(wildcard docs/man/*.1) $(share_dir)/man/man1

@@ -32,4 +32,4 @@ dpkg-buildpackage -us -uc -b -j"${JOBS:-$(nproc)}" >"$out/build.log" 2>&1 || {
 }
 cd "$out"
 ls -- *.deb
-lintian --no-tag-display-limit --fail-on error --suppress-tags "${LINTIAN_SUPPRESS:-bad-distribution-in-changes-file}" foliot_*.changes
+lintian --tag-display-limit 0 --fail-on error --suppress-tags "${LINTIAN_SUPPRESS:-bad-distribution-in-changes-file}" foliot_*.changes
