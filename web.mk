@@ -43,6 +43,10 @@ $(WEB)/replayer.wasm: $(REPLAYER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o)
 $(WEB)/%.wasm:
 	@mkdir -p $(@D)
 	$(WEB_LINK) $(WEB_FLAGS) -o $@ $^
+# Without the lines that are comments alone; the first is the licence.
+$(WEB)/%.js: web/page/%.js web.mk
+	@mkdir -p $(@D)
+	sed '2,$${/^ *\/\//d}' $< > $@
 $(WEB)/%: web/page/%
 	@mkdir -p $(@D)
 	cp $< $@

@@ -2,11 +2,23 @@
 // main.mjs MODULES BUILD [SCREENSHOTS]: tests the pages in a real browser. MODULES is the folder where
 // playwright-core is installed. `make test-web` calls it.
 // ONLY=WORDS runs the tests whose names hold these words.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { argv, exit } from "node:process";
-import { end, launch, serve } from "./harness.mjs";
+import { gzipSync } from "node:zlib";
+import { firefox } from "./firefox.mjs";
+import { check, end, launch, serve, test } from "./harness.mjs";
 import { sessions } from "./sessions.mjs";
 import { damagedFiles, recordings } from "./recordings.mjs";
+
+async function sizes(folder) {
+    const kilobytes = (...files) => files.reduce((sum, f) => sum + gzipSync(readFileSync(`${folder}/${f}`), { level: 9 }).length, 0) / 1000;
+    await test("the page of a session is at most 80 kB gzipped, the replayer 320 more", async () => {
+        const page = kilobytes("index.html", "style.css", "session.js", "controls.js", "draw.js", "wasm.js", "viewer.wasm");
+        const replayer = kilobytes("recording.html", "recording.js", "replay_worker.js", "replayer.wasm");
+        console.log(`        ${page.toFixed(1)} kB, and ${replayer.toFixed(1)} kB`);
+        check(page <= 80 && replayer <= 320, "too large");
+    });
+}
 
 const [modules, build, shots] = argv.slice(2);
 const files = damagedFiles();
@@ -14,9 +26,11 @@ const extra = new Map(readdirSync("tests/golden").filter((f) => f.endsWith(".fol
 extra.set("/forged.foliot", files.get("forged"));
 const site = await serve(`${build}/web`, extra);
 site.files = files;
+await sizes(`${build}/web`);
 const browser = await launch(modules);
 await recordings(browser, site, shots);
 await sessions(browser, build, shots);
+await firefox(site, shots);
 await browser.close();
 site.server.close();
 exit(end());

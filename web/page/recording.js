@@ -96,7 +96,7 @@ function hear({ data }) {
     if (data.verdict) judge(data.verdict);
     if (data.picture) {
         picture = data.picture;
-        camera.fit(picture);
+        if (painter) camera.fit(picture);
         if (picture.arrived) asked = null;
         document.body.dataset.tick = picture.tick;
     }
@@ -199,7 +199,7 @@ function frame(now) {
         else tick = next;
         if (tick >= opened.last_tick) setPlaying(false);
     }
-    if (picture && !document.hidden) painter.draw(picture, camera.view());
+    if (painter && picture && !document.hidden) painter.draw(picture, camera.view());
     requestAnimationFrame(frame);
 }
 
@@ -257,12 +257,13 @@ function bind() {
 
 try {
     painter = new Painter(canvas);
-    camera = new Camera(canvas);
-    bind();
-    drawLine();
-    requestAnimationFrame(frame);
-    const link = new URLSearchParams(location.search).get("file");
-    if (link) openLink(link);
-} catch (error) {
-    say(error.message + ".", "damaged");
+} catch (error) { // it verifies all the same
+    $("blind").textContent = `No picture: ${error.message}.`;
+    $("blind").hidden = false;
 }
+camera = new Camera(canvas);
+bind();
+drawLine();
+requestAnimationFrame(frame);
+const link = new URLSearchParams(location.search).get("file");
+if (link) openLink(link);
