@@ -424,6 +424,8 @@ int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         int closed = hosted[i].recording ? close_recording(&hosted[i]) : 0;
         code = code ? code : closed;
+        if (!hosted[i].served)
+            foliot_world_destroy(hosted[i].world);
         foliot__hosted_destroy_rules(&hosted[i]);
         foliot__hosted_destroy_simulation(&hosted[i]);
         foliot_scene_destroy(hosted[i].scene);

@@ -19,6 +19,7 @@ typedef struct foliot__hosted {
     char name[FOLIOT_NAME_BYTES];
     foliot_scene *scene; // NULL: a simulation that is no world
     foliot_world *world; // the server's from the moment it is added
+    bool served;         // it was added
     foliot_recording *recording;
     char recording_file[512];
     char scene_file[512]; // "": it was resumed

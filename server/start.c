@@ -267,7 +267,8 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
     }
     char what[FOLIOT_NAME_BYTES + 64];
     foliot_status status = foliot_server_add_session(a->server, &session, foliot__app_now_ns());
-    if (status == FOLIOT_STATUS_OK)
+    h->served = status == FOLIOT_STATUS_OK;
+    if (h->served)
         return 0;
     snprintf(what, sizeof what, "the session '%s' cannot be hosted", h->name);
     return foliot__host_complain(FOLIOT__EXIT_ERROR, what, foliot_status_get_text(status));
