@@ -88,7 +88,7 @@ test)
     join_beside
     ;;
 test-all)
-    part packages packages build test clang valgrind fuzz package abi matrix-short
+    part packages packages build test clang valgrind fuzz package abi matrix-short web web-test
     part programs in_make test-left
     part clang in_make BUILD="$build/clang" CC=clang all tests
     part asan in_make test-asan-left
@@ -97,6 +97,7 @@ test-all)
     part determinism in_make determinism-left
     part fuzz in_make fuzz-short
     part simulate simulate 301-1000
+    part web in_make test-web
     part install in_make test-install
     part abi in_make abi-check
     ;;

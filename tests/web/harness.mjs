@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // harness.mjs: a web server for a folder, a browser, and tests that are counted. Everything is on
 // the loopback and ends with the run.
-import { createReadStream, statSync } from "node:fs";
+import { appendFileSync, createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { extname, join, normalize } from "node:path";
@@ -54,6 +54,7 @@ export async function test(name, body) {
     }
 }
 export function end() {
+    if (process.env.RESULTS) appendFileSync(process.env.RESULTS, `${passed} ${failed}\n`);
     console.log(`${passed} passed, ${failed} failed`);
     return failed === 0 ? 0 : 1;
 }
