@@ -18,7 +18,8 @@
 #define INTEREST_KBIT 256
 #define INTEREST_MOST 1e9
 
-foliot__server_choices foliot__given = {.port = FOLIOT_PORT_DEFAULT,
+foliot__server_choices foliot__given = {.reconnect_seconds = 10,
+                                        .port = FOLIOT_PORT_DEFAULT,
                                         .bind = "127.0.0.1",
                                         .log_format = "text",
                                         .threads = 1,
@@ -98,6 +99,13 @@ static const foliot__option host_options[] = {
              "found from the environment unless said"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &foliot__given.impair,
      .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
+    {"config", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.config,
+     .help =
+         "a YAML file of options, by their names, and `scene`; the command line goes before it"},
+    {"print-config", NULL, FOLIOT__OPTION_FLAG, &foliot__given.print_config,
+     .help = "prints every option, its value and where it comes from, and ends"},
+    {"reconnect-seconds", "N", FOLIOT__OPTION_COUNT, &foliot__given.reconnect_seconds, 0, 86400,
+     .help = "the place of a player whose connection is gone is kept so long; 10 unless said"},
     {"http", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.http,
      .help =
          "TCP port for /livez, /readyz, /metrics; on 127.0.0.1 unless said; 0 takes a free one"},

@@ -17,6 +17,9 @@ typedef struct foliot__server_choices {
     const char *bind, *record, *sign, *integrator, *mode, *impair, *log_format, *rules, *simulation;
     uint64_t workers; // 0: as many as there are processors
     uint64_t copies;  // sessions of SCENE; 0: one
+    uint64_t reconnect_seconds;
+    const char *config;
+    bool print_config;
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none

@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "config.h"
 #include "log.h"
 #include "recordings.h"
 
@@ -201,9 +202,17 @@ int main(int argc, char **argv)
     foliot__arguments arguments;
     if (!foliot__standard_open())
         return FOLIOT__EXIT_ERROR;
-    int code = foliot__options_start(&foliot__server_program, argc, argv, &arguments);
+    int code = foliot__config_read(&foliot__server_program, &argc, &argv);
+    if (code)
+        return code;
+    code = foliot__options_start(&foliot__server_program, argc, argv, &arguments);
     if (code >= 0)
         return code;
+    foliot__config_take_scene(&arguments);
+    if (foliot__given.print_config) {
+        foliot__config_print(&foliot__server_program);
+        return foliot__stdout_done("foliot-server", 0);
+    }
     signal(SIGPIPE, SIG_IGN);
     return strcmp(arguments.command->name, "check") == 0 ? check(&arguments) : host(&arguments);
 }

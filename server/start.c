@@ -282,6 +282,7 @@ int foliot__app_start_server(foliot__app *a)
     config.start_user = a;
     config.spreads_ticks = true;
     config.snapshot_hz = foliot__given.snapshot_hz;
+    config.reconnect_ms = (uint32_t)foliot__given.reconnect_seconds * 1000;
     config.players_per_address_max = (uint32_t)foliot__given.players_per_address;
     if (!foliot__given.players_per_address &&
         (foliot__given.impair || strncmp(foliot__given.bind, "127.", 4) == 0))

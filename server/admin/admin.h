@@ -59,11 +59,13 @@ struct foliot__call {
     char file[FOLIOT__CALL_TEXT_BYTES];
     struct foliot__hosted *hosted;
     foliot_recording *recording;
+    foliot__bans bans; // read again
 };
 
 typedef struct foliot__admin {
     bool runs, ending;
     uv_async_t asked;
+    uv_signal_t hangup;
     uv_thread_t thread;
     uv_mutex_t mutex; // of the two queues alone
     uv_cond_t filled;
@@ -87,6 +89,8 @@ void foliot__admin_stop(struct foliot__app *app);   // its thread; the loop and 
 // A session has ended by itself; where sessions come and go its recording is closed, and its place
 // is free.
 void foliot__admin_session_ended(struct foliot__app *app, const char *session);
+
+void foliot__admin_on_hangup(uv_signal_t *signal, int number); // reload.c
 
 // call.c: a call that nobody asked for, given to the loop's thread; and reading one's body.
 foliot__call *foliot__call_create(struct foliot__app *app, const foliot__action *action);

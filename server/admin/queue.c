@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // queue.c: how a call goes from the HTTP thread to the loop's, to the worker, and back. Each queue
 // is held for the time of a pointer.
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "../app.h"
 #include "../arguments.h"
 #include "../http/access.h"
+#include "../log.h"
 #include "admin.h"
 #include "base/exit_code.h"
 #include "base/threads.h"
@@ -199,9 +201,10 @@ int foliot__admin_open(foliot__app *a)
     admin->begun_ns = foliot__app_now_ns();
     uv_mutex_init(&admin->mutex);
     uv_cond_init(&admin->filled);
-    if (uv_async_init(&a->loop, &admin->asked, on_asked) != 0)
+    if (uv_async_init(&a->loop, &admin->asked, on_asked) != 0 ||
+        uv_signal_init(&a->loop, &admin->hangup) != 0)
         return foliot__app_lacks("an event loop");
-    admin->asked.data = a;
+    admin->asked.data = admin->hangup.data = a;
     admin->runs = true;
     if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
         uv_thread_create(&admin->thread, work, a) != 0) {
@@ -214,12 +217,16 @@ int foliot__admin_open(foliot__app *a)
 void foliot__admin_start(foliot__app *a)
 {
     foliot_server_set_admission(a->server, admit, a);
+    if (a->admin.runs && uv_signal_start(&a->admin.hangup, foliot__admin_on_hangup, SIGHUP) != 0)
+        foliot__log_note("SIGHUP reloads nothing: there is no handle for it");
 }
 
 void foliot__admin_close(foliot__app *a)
 {
-    if (a->admin.runs)
-        uv_close((uv_handle_t *)&a->admin.asked, NULL);
+    if (!a->admin.runs)
+        return;
+    uv_close((uv_handle_t *)&a->admin.asked, NULL);
+    uv_close((uv_handle_t *)&a->admin.hangup, NULL);
 }
 
 static void destroy_all(foliot__call *call)

@@ -45,6 +45,12 @@ void foliot__http_answer(foliot__http *http, uint64_t request, int status, const
     (void)length;
 }
 
+void foliot__http_set_token(foliot__http *http, const char *token)
+{
+    (void)http;
+    (void)token;
+}
+
 foliot__http_counters foliot__http_get_counters(const foliot__http *http)
 {
     (void)http;

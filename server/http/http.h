@@ -78,8 +78,8 @@ typedef struct foliot__http_config {
     const char *unix_path;
     const char *const *hosts; // names that Host may have beside localhost and numeric addresses
     uint32_t host_count;
-    const char *token;        // of guarded routes; NULL: they are served on the Unix socket alone
-    uint32_t connections_max; // 0: FOLIOT__HTTP_CONNECTIONS
+    const char *token; // of guarded routes; copied; NULL: they are served on the Unix socket alone
+    uint32_t connections_max;         // 0: FOLIOT__HTTP_CONNECTIONS
     const foliot__http_route *routes; // lent, as the others; NULL: none
     const foliot__http_file *files;
     const foliot__http_sockets *sockets;
@@ -117,6 +117,8 @@ uint16_t foliot__http_get_port(const foliot__http *http);
 // Without memory for the copy the client gets no answer, and its time limit ends it.
 void foliot__http_answer(foliot__http *http, uint64_t request, int status, const char *type,
                          const void *bytes, size_t length);
+// Another bearer token from now on, from any thread; copied.
+void foliot__http_set_token(foliot__http *http, const char *token);
 // Of the service's thread alone.
 foliot__http_counters foliot__http_get_counters(const foliot__http *http);
 

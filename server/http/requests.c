@@ -201,10 +201,13 @@ static int serve_file(foliot__http_connection *c, const foliot__http_file *file)
 static int check_token(foliot__http_connection *c)
 {
     char authorization[FOLIOT__HTTP_TOKEN_BYTES_MAX + 16];
-    const char *token = c->http->config.token;
+    char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1];
     if (!c->route->guarded || c->local)
         return 0;
-    if (!token)
+    uv_mutex_lock(&c->http->mutex);
+    memcpy(token, c->http->token, sizeof token);
+    uv_mutex_unlock(&c->http->mutex);
+    if (!*token)
         return refuse_and_close(c, HTTP_STATUS_FORBIDDEN,
                                 "this server was started without --admin-token FILE");
     bool read = foliot__http_header(c->wsi, WSI_TOKEN_HTTP_AUTHORIZATION, authorization,

@@ -305,6 +305,7 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     http->serial = http->connections_max;
     http->connections = calloc(http->connections_max, sizeof *http->connections);
     uv_mutex_init(&http->mutex);
+    foliot__http_set_token(http, config->token ? config->token : "");
     lws_set_log_level(0, NULL);
     fill_info(http, &info);
     http->context = http->connections ? lws_create_context(&info) : NULL;
@@ -346,6 +347,13 @@ void foliot__http_stop(foliot__http *http)
     uv_mutex_destroy(&http->mutex);
     free(http->connections);
     free(http);
+}
+
+void foliot__http_set_token(foliot__http *http, const char *token)
+{
+    uv_mutex_lock(&http->mutex);
+    snprintf(http->token, sizeof http->token, "%s", token);
+    uv_mutex_unlock(&http->mutex);
 }
 
 uint16_t foliot__http_get_port(const foliot__http *http)

@@ -124,6 +124,19 @@ exits "holds" 1 'not let in' "$client" "127.0.0.1:$port" --name eve --bot idle -
 ok "for that name" "$client" "127.0.0.1:$port" --name adam --bot idle --ticks 9
 ok "ann was told" grep -q 'be nice' ann.out
 ok "a pause costs no connection" grep -q " 0 reconnects" ann.out
+echo '{"name": "gil", "reason": "by hand", "until": 0}' >>bans
+head -c 24 /dev/urandom | base64 >token
+kill -HUP "$server_pid"
+for _ in $(seq 50); do grep -q 'reloaded' server.log && break; sleep 0.05; done
+call GET bans
+ok "SIGHUP: the old token is none" test "$status" = 401
+authorization="Authorization: Bearer $(cat token)"
+says "the new one is, and the bans are those of the file" 200 'gil' GET bans
+echo rubbish >>bans
+kill -HUP "$server_pid"
+for _ in $(seq 50); do grep -q 'not reloaded' server.log && break; sleep 0.05; done
+ok "a file that is wrong changes nothing" grep -q 'not reloaded: bans: line 3 is no ban' server.log
+says "so the bans stay" 200 'gil' GET bans
 says "a drain" 200 true POST drain
 sleep 1.1
 ok "is not ready" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503
