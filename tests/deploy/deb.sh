@@ -41,7 +41,7 @@ mkdir -p "$root/var/lib/foliot/main"
 cp "$root/tmp/a.foliot" "$root/var/lib/foliot/main/"
 ok "the packages are removed" in_root apt-get remove -y libfoliot0 libfoliot-dev foliot-server foliot-tools
 ok "the configuration stays" test -f "$root/etc/foliot/example.conf"
-ok "and purged" in_root apt-get purge -y foliot-server foliot-tools libfoliot0 libfoliot-dev
+ok "and purged" in_root dpkg --purge foliot-server foliot-tools libfoliot0 libfoliot-dev
 ok "then the configuration is gone" test ! -e "$root/etc/foliot"
 ok "and recordings are not" test -f "$root/var/lib/foliot/main/a.foliot"
 in_root apt-get autoremove --purge -y >/dev/null 2>&1

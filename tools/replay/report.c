@@ -280,6 +280,8 @@ static void count_result(report_scene *s, const report_result *result)
 static void fold(report *r)
 {
     uint32_t kept = 0;
+    if (r->count == 0)
+        return;
     qsort(r->results, r->count, sizeof *r->results, by_file);
     for (uint32_t i = 0; i < r->count; i++) {
         report_result *result = &r->results[i];
