@@ -128,8 +128,9 @@ static void read_server(foliot__json_reader *r, const char *key, foliot__agones_
         foliot__json_skip(r);
 }
 
-bool foliot__agones_read(const char *text, size_t length, foliot__agones_server *out,
-                         const char **problem)
+// False, and *problem, if it is none.
+static bool read_game_server(const char *text, size_t length, foliot__agones_server *out,
+                             const char **problem)
 {
     foliot__json_reader r = foliot__json_reader_of(text, length);
     *out = (foliot__agones_server){.health_period_s = HEALTH_PERIOD_S};
@@ -234,7 +235,7 @@ bool foliot__agones_get_server(uint16_t port, foliot__agones_server *out, char *
         snprintf(problem, problem_bytes, "%s", errno ? strerror(errno) : "it is no answer of 200");
         return false;
     }
-    if (foliot__agones_read(answer, strlen(answer), out, &why))
+    if (read_game_server(answer, strlen(answer), out, &why))
         return true;
     snprintf(problem, problem_bytes, "/gameserver is not understood: %s", why);
     return false;
@@ -355,7 +356,7 @@ static bool take_bytes(foliot__agones_watch *w, uint64_t now_ns, foliot__agones_
         }
         if (!take_line(w, byte))
             continue;
-        bool fine = !w->too_long && foliot__agones_read(w->line, w->length, out, &problem);
+        bool fine = !w->too_long && read_game_server(w->line, w->length, out, &problem);
         w->length = 0;
         w->too_long = false;
         if (fine) {

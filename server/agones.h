@@ -19,10 +19,6 @@ typedef struct foliot__agones_server {
     bool health_disabled;
 } foliot__agones_server;
 
-// A GameServer as JSON. False, and *problem, if it is none. Exported for a fuzzer and tests.
-bool foliot__agones_read(const char *text, size_t length, foliot__agones_server *out,
-                         const char **problem);
-
 // One request on a connection of its own. `answer` may be NULL; it is terminated. True for 2xx.
 bool foliot__agones_request(uint16_t port, const char *method, const char *path, const char *body,
                             char *answer, size_t capacity);
