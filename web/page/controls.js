@@ -6,7 +6,7 @@ const KEYS = {
     KeyD: [0, 1], ArrowRight: [0, 1], KeyA: [0, -1], ArrowLeft: [0, -1], KeyW: [1, 1], ArrowUp: [1, 1],
     KeyS: [1, -1], ArrowDown: [1, -1], KeyR: [2, 1], KeyF: [2, -1], KeyQ: [3, 1], KeyE: [3, -1],
 };
-const BUTTONS = { Digit1: 1, Digit2: 2, Space: 4 };
+const BUTTONS = { Space: 1, Digit1: 2, Digit2: 4 }; // as in foliot-client
 const DEAD = 0.15; // of a gamepad's sticks
 
 export class Controls {

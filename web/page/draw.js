@@ -256,6 +256,11 @@ export class Painter {
         this.mean = 0;
     }
 
+    // A frame in which nothing changes: the time until the next one says nothing.
+    rest() {
+        this.drawn = undefined;
+    }
+
     // `view`: {eye, target, up, distance}, from a camera.
     draw(picture, view) {
         const gl = this.gl, canvas = this.canvas;

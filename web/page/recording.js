@@ -21,6 +21,8 @@ let last = 0;
 let painter = null;
 let camera = null;
 let began = 0;
+let drawn = null; // the picture that is on the canvas, and from where: it is drawn when it changes
+let looked = "";
 
 function say(text, kind) {
     $("verdict").textContent = text;
@@ -199,7 +201,14 @@ function frame(now) {
         else tick = next;
         if (tick >= opened.last_tick) setPlaying(false);
     }
-    if (painter && picture && !document.hidden) painter.draw(picture, camera.view());
+    const look = [camera.around, camera.above, camera.distance, ...camera.target, canvas.clientWidth, canvas.clientHeight].join();
+    if (painter && picture && !document.hidden && (picture !== drawn || look !== looked)) {
+        painter.draw(picture, camera.view());
+        drawn = picture;
+        looked = look;
+    } else {
+        painter?.rest();
+    }
     requestAnimationFrame(frame);
 }
 
