@@ -10,7 +10,7 @@
 #include "base/exit_code.h"
 #include "recordings.h"
 
-#define PEERS_EXTRA 16 // connections beyond players and spectators: those who are refused
+#define PEERS_EXTRA 16    // connections beyond players and spectators: those who are refused
 #define PEERS_COMING 1024 // at least, where sessions come and go
 
 // A session of that name goes on already.

@@ -223,7 +223,7 @@ struct foliot__session {
     bool retired; // admin.c: it has ended and is empty: only its name is left
     bool closed;  // nobody new is let in
     bool paused;
-    uint64_t paused_ns, life_ns; // since; when its peers are told next that it lives
+    uint64_t paused_ns, life_ns;    // since; when its peers are told next that it lives
     foliot__interest_map *interest; // NULL: everybody is sent everything
     uint8_t *scene_bytes;
     size_t scene_length;
@@ -467,7 +467,7 @@ void foliot__session_rest(foliot__session *session); // each update: while it is
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
                                      uint32_t index, foliot__session **session);
 void foliot__session_destroy(foliot__session *session); // and those before it
-void foliot__session_retire(foliot__session *session); // it has ended, and nobody is in it
+void foliot__session_retire(foliot__session *session);  // it has ended, and nobody is in it
 // The session there has ended and no peer is in it any more.
 void foliot__session_replace(foliot__session **place, foliot__session *session);
 foliot__session *foliot__session_find(const foliot_server *server,

@@ -36,10 +36,9 @@ uint64_t foliot__session_base_ns(foliot_server *server, uint32_t index, double p
 
 void foliot__session_schedule(const foliot__session *s)
 {
-    s->server->due_ns[s->index] =
-        s->ended || s->running ? UINT64_MAX
-        : s->paused            ? s->life_ns
-                               : foliot__session_due_ns(s, s->tick);
+    s->server->due_ns[s->index] = s->ended || s->running ? UINT64_MAX
+                                  : s->paused            ? s->life_ns
+                                                         : foliot__session_due_ns(s, s->tick);
 }
 
 // Linear scans on purpose: 8 KB in a row, a microsecond.
