@@ -27,6 +27,7 @@
 #include "foliot/simulation_module.h"
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
+#include "foliot/token.h"
 #include "foliot/transport.h"
 #include "foliot/version.h"
 #include "foliot/world.h"

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "foliot/status.h"
+#include "foliot/token.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,7 @@ extern "C" {
 #define FOLIOT_RELIABLE_BYTES_MAX (1u << 20) // of a reliable one; it is cut into pieces inside
 #define FOLIOT_PEERS_MAX 4000
 #define FOLIOT_PORT_DEFAULT 7777
+#define FOLIOT_PASSWORD_BYTES_MAX 256
 
 typedef struct foliot_transport foliot_transport;
 
@@ -49,7 +51,27 @@ enum foliot_disconnect_reason {
     FOLIOT_DISCONNECT_FULL = 2,     // no slot, or none left for this address
     FOLIOT_DISCONNECT_PROTOCOL = 3, // the peers speak different versions of the protocol
     FOLIOT_DISCONNECT_SLOW = 4,     // queues: too much of what was sent reliably was not taken
+    FOLIOT_DISCONNECT_SECURITY = 5, // the host asks for another foliot_security than the peer has
+    FOLIOT_DISCONNECT_TOKEN = 6,    // not made with the host's key, or for other hosts
+    FOLIOT_DISCONNECT_TOKEN_EXPIRED = 7, // or not valid yet
+    FOLIOT_DISCONNECT_TOKEN_USED = 8,
+    FOLIOT_DISCONNECT_PASSWORD = 9, // another one than the host's
 };
+
+// How the peers of a connection know each other, and who can read and change what they say
+// (docs/SECURITY.md). All but the first encrypt and authenticate every datagram.
+typedef enum foliot_security {
+    FOLIOT_SECURITY_CLEAR,     // everybody on the way; a host of CLEAR takes ANONYMOUS too
+    FOLIOT_SECURITY_ANONYMOUS, // who stands between them from the beginning, and nobody later
+    FOLIOT_SECURITY_PASSWORD,  // nobody without the password, which is not to be guessed offline
+    FOLIOT_SECURITY_TOKEN,     // nobody: the client has a connect token (foliot/token.h)
+} foliot_security;
+
+// Who a peer is, as far as it was proved.
+typedef struct foliot_peer_identity {
+    foliot_security security;
+    foliot_token token; // of TOKEN; else zero: a player of any session
+} foliot_peer_identity;
 
 typedef enum foliot_transport_event_kind {
     FOLIOT_TRANSPORT_CONNECTED,
@@ -115,8 +137,13 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
     X(connects_refused)                                                                            \
     /* no slot */ X(connects)                                                                      \
     X(disconnects)                                                                                 \
-    X(connects_over_address) /* refused: the address held all that it may */                       \
-    X(connects_too_fast)     /* delayed: the address opened too many in too short a time */
+    X(connects_over_address)      /* refused: the address held all that it may */                  \
+    X(connects_too_fast)          /* delayed: the address opened too many in too short a time */   \
+    X(connects_unproven)          /* refused: no good token, a wrong password, or none */          \
+    X(datagrams_dropped_forged)   /* sealed, but not by its peer */                                \
+    X(datagrams_dropped_repeated) /* sealed by its peer, and received before */                    \
+    X(datagrams_dropped_clear)    /* not sealed, where all must be */                              \
+    X(migrations)                 /* peers that go on from another address */
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
@@ -138,11 +165,21 @@ typedef struct foliot_transport_config {
     // readable, but waits for the next poll, due at foliot_transport_get_wake_ns. For hosts that
     // use these packets at their ticks alone.
     bool batches;
+    // ENet alone. What is needed is copied, and kept out of core dumps.
+    foliot_security security;
+    const uint8_t *key;   // of FOLIOT_KEY_BYTES: listening, TOKEN
+    const char *token;    // its text: connecting, TOKEN
+    const char *password; // 1 .. FOLIOT_PASSWORD_BYTES_MAX bytes: PASSWORD
+    // Listening, TOKEN: tokens that name other addresses are refused. A port of 0 is the
+    // transport's. None: no token is refused for that.
+    const foliot_token_address *own_addresses;
+    uint32_t own_address_count;
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 
 // UDP by ENet. FOLIOT_STATUS_AGAIN: the port is in use; FOLIOT_STATUS_INVALID: `bind` is no
-// address; FOLIOT_STATUS_NOT_FOUND: no address of this machine; FOLIOT_STATUS_REFUSED: the port is
+// address, or what `security` needs is missing; FOLIOT_STATUS_CORRUPT: the token is none;
+// FOLIOT_STATUS_NOT_FOUND: no address of this machine; FOLIOT_STATUS_REFUSED: the port is
 // privileged; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_create_enet(const foliot_transport_config *config,
                                                              uint64_t now_ns,
@@ -206,6 +243,9 @@ void foliot_transport_get_peer_address(const foliot_transport *transport, foliot
 // A number that is equal for peers of one IP address, whatever their ports; 0: unknown.
 uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport,
                                                foliot_peer_id peer);
+// Who the peer is, on the side that listens. False: the peer is gone.
+bool foliot_transport_get_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
+                                        foliot_peer_identity *identity);
 // The round-trip time to a peer as the transport measures it; 0: unknown.
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
 // Pieces of reliable packets, of at most 1,400 bytes each, that the peer has not acknowledged. They

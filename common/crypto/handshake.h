@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// handshake.h: how two peers come to the same keys (docs/reference/protocol.md, section 1). Each
+// draws a share, they exchange its public halves, and what both compute goes with everything that
+// was said, and with the token's keys where there is a token, into the keys. Shares are of X25519;
+// with a password of CPace over ristretto255 (draft-irtf-cfrg-cpace), where each attempt of an
+// attacker tests one password and what he records tests none.
+#ifndef FOLIOT_CRYPTO_HANDSHAKE_H
+#define FOLIOT_CRYPTO_HANDSHAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crypto/sealed.h"
+#include "crypto/token.h"
+
+#define FOLIOT__SHARE_BYTES 32
+#define FOLIOT__PROOF_BYTES 16
+#define FOLIOT__RETURN_BYTES 32
+
+typedef struct foliot__share {
+    uint8_t secret[FOLIOT__SHARE_BYTES], shown[FOLIOT__SHARE_BYTES];
+} foliot__share;
+void foliot__share_draw(foliot__share *share, const char *password); // NULL: none
+
+// Beside the shares.
+typedef struct foliot__handshake {
+    const uint8_t *server_share; // its public half
+    const uint8_t *said;         // what the client says in its opening, its share included
+    size_t said_bytes;
+    const uint8_t *token_keys; // FOLIOT__TOKEN_KEYS_BYTES; NULL: none
+    const uint8_t *returns;    // of the connection before, FOLIOT__RETURN_BYTES; NULL: the first
+} foliot__handshake;
+typedef struct foliot__session_keys {
+    uint8_t to_server[FOLIOT__SEAL_KEY_BYTES], to_client[FOLIOT__SEAL_KEY_BYTES];
+    uint8_t returns[FOLIOT__RETURN_BYTES]; // by which the client may come back with its token
+    uint8_t proof[FOLIOT__PROOF_BYTES];    // the client's, that it knows them
+} foliot__session_keys;
+// False: the peer's half is none. The caller wipes *keys.
+bool foliot__handshake_keys(const foliot__share *own, const uint8_t theirs[FOLIOT__SHARE_BYTES],
+                            bool password, const foliot__handshake *handshake,
+                            foliot__session_keys *keys);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// sealed.h: datagrams that only the holder of a key can make or read: ChaCha20-Poly1305 (RFC 8439)
+// under keys of one direction of one connection (docs/reference/protocol.md, section 1). A number
+// counts datagrams; it is the nonce, and so it is never used twice under a key. A window over the
+// numbers refuses repetitions. Keys are replaced by a one-way function, so that a key that leaks
+// opens nothing of before. Knows nothing of sockets.
+#ifndef FOLIOT_CRYPTO_SEALED_H
+#define FOLIOT_CRYPTO_SEALED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLIOT__SEAL_KEY_BYTES 32
+#define FOLIOT__SEAL_HEAD_BYTES 8 // type, connection id (4), number of the datagram modulo 2^24 (3)
+#define FOLIOT__SEAL_TAG_BYTES 16
+#define FOLIOT__SEAL_BYTES (FOLIOT__SEAL_HEAD_BYTES + FOLIOT__SEAL_TAG_BYTES)
+#define FOLIOT__SEAL_WINDOW 1024   // numbers below the highest that are still accepted, once
+#define FOLIOT__SEAL_EPOCH_BITS 20 // a key seals so many datagrams, as a power of two,
+#define FOLIOT__SEAL_EPOCH_NS 600000000000u // and for so long
+#define FOLIOT__SEAL_EPOCHS_AHEAD 3 // keys that are tried for a datagram: its own and those before
+
+typedef struct foliot__sealer {
+    uint8_t key[FOLIOT__SEAL_KEY_BYTES];
+    uint64_t next;     // the number of the next datagram
+    uint64_t began_ns; // when the key was first used
+} foliot__sealer;
+
+typedef struct foliot__opener {
+    uint8_t key[FOLIOT__SEAL_KEY_BYTES], before[FOLIOT__SEAL_KEY_BYTES];
+    uint64_t epoch;                            // of `key`
+    uint64_t highest;                          // number that was accepted
+    bool any;                                  // one was
+    uint64_t window[FOLIOT__SEAL_WINDOW / 64]; // by number modulo its size
+} foliot__opener;
+
+typedef enum foliot__opened {
+    FOLIOT__OPENED,
+    FOLIOT__OPENED_REPEATED, // was accepted before, or is older than the window
+    FOLIOT__OPENED_FORGED,   // not of this key, or not whole
+} foliot__opened;
+
+void foliot__sealer_init(foliot__sealer *sealer, const uint8_t key[FOLIOT__SEAL_KEY_BYTES],
+                         uint64_t now_ns);
+// Writes length + FOLIOT__SEAL_BYTES to `out`, which may not overlap with `plain`.
+size_t foliot__seal(foliot__sealer *sealer, uint8_t type, uint32_t connection, const uint8_t *plain,
+                    size_t length, uint64_t now_ns, uint8_t *out);
+
+void foliot__opener_init(foliot__opener *opener, const uint8_t key[FOLIOT__SEAL_KEY_BYTES]);
+// Writes length - FOLIOT__SEAL_BYTES to `plain`, which may not overlap with `bytes`. `newest` (may
+// be NULL): whether its number is the highest so far. Changes nothing unless FOLIOT__OPENED.
+foliot__opened foliot__unseal(foliot__opener *opener, const uint8_t *bytes, size_t length,
+                              uint8_t *plain, bool *newest);
+uint32_t foliot__sealed_connection(const uint8_t *bytes); // of at least FOLIOT__SEAL_HEAD_BYTES
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// secret_file.h: reads a secret's one line from a file: a key, a password or a token. What others
+// may read is none, and is refused.
+#ifndef FOLIOT_CRYPTO_SECRET_FILE_H
+#define FOLIOT_CRYPTO_SECRET_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// `file` "-" is stdin. `guarded`: a file that everybody can read, or that a group can write, is
+// refused. The line, without its end, goes to `text` (at least 1 byte of it, at most bytes - 1).
+// False, with a sentence in `why`: text is empty then. The caller wipes `text`.
+bool foliot__secret_read(const char *file, bool guarded, char *text, size_t bytes, char *why,
+                         size_t why_bytes);
+
+#endif

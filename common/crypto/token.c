@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// token.c: see token.h. XChaCha20-Poly1305 under the key of the issuer; the nonce is random and
+// names the token.
+#include "crypto/token.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "crypto/crypto.h"
+
+#define AAD "foliot token 1"
+#define ADDRESS_BYTES 18
+#define PUBLIC_BYTES                                                                               \
+    (8 + 1 + FOLIOT_TOKEN_ADDRESSES_MAX * ADDRESS_BYTES + FOLIOT_NAME_BYTES +                      \
+     FOLIOT__TOKEN_KEYS_BYTES + FOLIOT__TOKEN_SEALED_BYTES)
+#define BASE64 sodium_base64_VARIANT_URLSAFE_NO_PADDING
+
+_Static_assert(8 + 8 + 8 + 1 + 1 + FOLIOT_TOKEN_ADDRESSES_MAX * ADDRESS_BYTES + FOLIOT_NAME_BYTES +
+                       2 + FOLIOT_TOKEN_USER_BYTES_MAX + FOLIOT__TOKEN_KEYS_BYTES ==
+                   FOLIOT__TOKEN_PLAIN_BYTES,
+               "the sealed part");
+_Static_assert(sizeof FOLIOT__TOKEN_MARK + sodium_base64_ENCODED_LEN(PUBLIC_BYTES, BASE64) <=
+                   FOLIOT_TOKEN_TEXT_BYTES,
+               "a token as text");
+
+static const char *const role_names[FOLIOT_ROLES] = {"player", "spectator", "admin"};
+
+// -- fields
+
+static uint8_t *put(uint8_t *at, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+    return at + bytes;
+}
+
+static uint8_t *put_bytes(uint8_t *at, const void *bytes, size_t count)
+{
+    memcpy(at, bytes, count);
+    return at + count;
+}
+
+static uint64_t take(const uint8_t **at, unsigned bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (uint64_t)(*at)[i] << (8 * i);
+    *at += bytes;
+    return value;
+}
+
+static void take_bytes(const uint8_t **at, void *bytes, size_t count)
+{
+    memcpy(bytes, *at, count);
+    *at += count;
+}
+
+static uint8_t *put_addresses(uint8_t *at, const foliot_token *token)
+{
+    at = put(at, token->address_count, 1);
+    for (uint32_t i = 0; i < FOLIOT_TOKEN_ADDRESSES_MAX; i++) {
+        at = put_bytes(at, token->addresses[i].ip, 16);
+        at = put(at, token->addresses[i].port, 2);
+    }
+    return at;
+}
+
+static void take_addresses(const uint8_t **at, foliot_token *token)
+{
+    token->address_count = (uint32_t)take(at, 1);
+    for (uint32_t i = 0; i < FOLIOT_TOKEN_ADDRESSES_MAX; i++) {
+        take_bytes(at, token->addresses[i].ip, 16);
+        token->addresses[i].port = (uint16_t)take(at, 2);
+    }
+}
+
+static bool in_range(const foliot_token *token)
+{
+    return token->expires_s > token->created_s && (uint32_t)token->role < FOLIOT_ROLES &&
+           memchr(token->session, 0, sizeof token->session) &&
+           token->address_count <= FOLIOT_TOKEN_ADDRESSES_MAX &&
+           token->user_bytes <= FOLIOT_TOKEN_USER_BYTES_MAX;
+}
+
+// -- sealing
+
+static void seal(const foliot_token *token, const uint8_t key[FOLIOT_KEY_BYTES],
+                 const uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES],
+                 uint8_t sealed[FOLIOT__TOKEN_SEALED_BYTES])
+{
+    uint8_t plain[FOLIOT__TOKEN_PLAIN_BYTES] = {0}, *at = plain;
+    at = put(at, token->client, 8);
+    at = put(at, token->created_s, 8);
+    at = put(at, token->expires_s, 8);
+    at = put(at, token->role, 1);
+    at = put_addresses(at, token);
+    strncpy((char *)at, token->session, FOLIOT_NAME_BYTES); // zeros behind the name
+    at = put(at + FOLIOT_NAME_BYTES, token->user_bytes, 2);
+    memcpy(at, token->user, token->user_bytes);
+    put_bytes(at + FOLIOT_TOKEN_USER_BYTES_MAX, keys, FOLIOT__TOKEN_KEYS_BYTES);
+    foliot__system_random(NULL, sealed, FOLIOT__TOKEN_NONCE_BYTES);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(sealed + FOLIOT__TOKEN_NONCE_BYTES, NULL, plain,
+                                               sizeof plain, (const uint8_t *)AAD, sizeof AAD - 1,
+                                               NULL, sealed, key);
+    foliot__forget(plain, sizeof plain);
+}
+
+bool foliot__token_unseal(const uint8_t sealed[FOLIOT__TOKEN_SEALED_BYTES],
+                          const uint8_t key[FOLIOT_KEY_BYTES], foliot_token *token,
+                          uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES])
+{
+    uint8_t plain[FOLIOT__TOKEN_PLAIN_BYTES];
+    const uint8_t *at = plain;
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(
+            plain, NULL, NULL, sealed + FOLIOT__TOKEN_NONCE_BYTES,
+            FOLIOT__TOKEN_SEALED_BYTES - FOLIOT__TOKEN_NONCE_BYTES, (const uint8_t *)AAD,
+            sizeof AAD - 1, sealed, key) != 0)
+        return false;
+    *token = (foliot_token){0};
+    token->client = take(&at, 8);
+    token->created_s = take(&at, 8);
+    token->expires_s = take(&at, 8);
+    token->role = (foliot_role)take(&at, 1);
+    take_addresses(&at, token);
+    take_bytes(&at, token->session, FOLIOT_NAME_BYTES);
+    token->user_bytes = (uint32_t)take(&at, 2);
+    take_bytes(&at, token->user, FOLIOT_TOKEN_USER_BYTES_MAX);
+    take_bytes(&at, keys, FOLIOT__TOKEN_KEYS_BYTES);
+    foliot__forget(plain, sizeof plain);
+    return in_range(token);
+}
+
+// -- text
+
+foliot_token foliot_token_default(uint64_t now_s)
+{
+    return (foliot_token){.created_s = now_s, .expires_s = now_s + 60};
+}
+
+foliot_status foliot_token_print(const foliot_token *token, const uint8_t key[FOLIOT_KEY_BYTES],
+                                 char text[FOLIOT_TOKEN_TEXT_BYTES])
+{
+    uint8_t bytes[PUBLIC_BYTES] = {0}, keys[FOLIOT__TOKEN_KEYS_BYTES], *at = bytes;
+    if (!in_range(token))
+        return FOLIOT_STATUS_INVALID;
+    foliot__system_random(NULL, keys, sizeof keys);
+    at = put(at, token->expires_s, 8);
+    at = put_addresses(at, token);
+    strncpy((char *)at, token->session, FOLIOT_NAME_BYTES);
+    at = put_bytes(at + FOLIOT_NAME_BYTES, keys, sizeof keys);
+    seal(token, key, keys, at);
+    memcpy(text, FOLIOT__TOKEN_MARK, sizeof FOLIOT__TOKEN_MARK);
+    sodium_bin2base64(text + sizeof FOLIOT__TOKEN_MARK - 1,
+                      FOLIOT_TOKEN_TEXT_BYTES - sizeof FOLIOT__TOKEN_MARK + 1, bytes, sizeof bytes,
+                      BASE64);
+    foliot__forget(keys, sizeof keys);
+    foliot__forget(bytes, sizeof bytes);
+    return FOLIOT_STATUS_OK;
+}
+
+// The bytes of a text; what is not a token's is skipped at its ends alone.
+static foliot_status bytes_of(const char *text, uint8_t bytes[PUBLIC_BYTES])
+{
+    static const char mark[] = "foliot-token-";
+    size_t got = 0;
+    const char *end;
+    text += strspn(text, " \t\r\n");
+    if (strncmp(text, mark, sizeof mark - 1) != 0)
+        return FOLIOT_STATUS_CORRUPT;
+    if (strncmp(text, FOLIOT__TOKEN_MARK, sizeof FOLIOT__TOKEN_MARK - 1) != 0)
+        return FOLIOT_STATUS_NEWER;
+    text += sizeof FOLIOT__TOKEN_MARK - 1;
+    if (sodium_base642bin(bytes, PUBLIC_BYTES, text, strcspn(text, " \t\r\n"), NULL, &got, &end,
+                          BASE64) != 0 ||
+        got != PUBLIC_BYTES || end[strspn(end, " \t\r\n")] != 0)
+        return FOLIOT_STATUS_CORRUPT;
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot__client_token_read(const char *text, foliot__client_token *token)
+{
+    uint8_t bytes[PUBLIC_BYTES];
+    const uint8_t *at = bytes;
+    foliot_status status = bytes_of(text, bytes);
+    *token = (foliot__client_token){0};
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    token->known.expires_s = take(&at, 8);
+    take_addresses(&at, &token->known);
+    take_bytes(&at, token->known.session, FOLIOT_NAME_BYTES);
+    take_bytes(&at, token->keys, sizeof token->keys);
+    take_bytes(&at, token->sealed, sizeof token->sealed);
+    foliot__forget(bytes, sizeof bytes);
+    return in_range(&token->known) ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
+}
+
+foliot_status foliot_token_read(const char *text, foliot_token *token)
+{
+    foliot__client_token read;
+    foliot_status status = foliot__client_token_read(text, &read);
+    if (status == FOLIOT_STATUS_OK)
+        *token = read.known;
+    foliot__forget(&read, sizeof read);
+    return status;
+}
+
+foliot_status foliot_token_open(const char *text, const uint8_t key[FOLIOT_KEY_BYTES],
+                                foliot_token *token)
+{
+    foliot__client_token read;
+    foliot_token opened;
+    uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
+    foliot_status status = foliot__client_token_read(text, &read);
+    if (status == FOLIOT_STATUS_OK && !foliot__token_unseal(read.sealed, key, &opened, keys))
+        status = FOLIOT_STATUS_CORRUPT;
+    if (status == FOLIOT_STATUS_OK)
+        *token = opened;
+    foliot__forget(keys, sizeof keys);
+    foliot__forget(&read, sizeof read);
+    return status;
+}
+
+foliot_status foliot_key_read(const char *text, uint8_t key[FOLIOT_KEY_BYTES])
+{
+    uint8_t read[FOLIOT_KEY_BYTES];
+    const char *end;
+    size_t got = 0;
+    text += strspn(text, " \t\r\n");
+    if (sodium_hex2bin(read, sizeof read, text, strcspn(text, " \t\r\n"), NULL, &got, &end) != 0 ||
+        got != sizeof read || end[strspn(end, " \t\r\n")] != 0) {
+        foliot__forget(read, sizeof read);
+        return FOLIOT_STATUS_CORRUPT;
+    }
+    memcpy(key, read, sizeof read);
+    foliot__forget(read, sizeof read);
+    return FOLIOT_STATUS_OK;
+}
+
+void foliot_key_draw(uint8_t key[FOLIOT_KEY_BYTES])
+{
+    foliot__system_random(NULL, key, FOLIOT_KEY_BYTES);
+}
+
+const char *foliot_role_get_name(foliot_role role)
+{
+    return (uint32_t)role < FOLIOT_ROLES ? role_names[role] : "unknown";
+}
+
+bool foliot_role_find(const char *name, foliot_role *role)
+{
+    for (uint32_t i = 0; i < FOLIOT_ROLES; i++)
+        if (strcmp(name, role_names[i]) == 0) {
+            *role = (foliot_role)i;
+            return true;
+        }
+    return false;
+}
+
+// -- whether it is good
+
+static bool meant_for(const foliot_token *token, const foliot_token_address *own,
+                      uint32_t own_count)
+{
+    if (token->address_count == 0 || own_count == 0)
+        return true;
+    for (uint32_t i = 0; i < token->address_count; i++)
+        for (uint32_t k = 0; k < own_count; k++)
+            if (token->addresses[i].port == own[k].port &&
+                memcmp(token->addresses[i].ip, own[k].ip, sizeof own[k].ip) == 0)
+                return true;
+    return false;
+}
+
+foliot__token_verdict foliot__token_check(const foliot_token *token, uint64_t now_s,
+                                          const foliot_token_address *own, uint32_t own_count)
+{
+    if (now_s >= token->expires_s)
+        return FOLIOT__TOKEN_EXPIRED;
+    if (token->created_s > now_s + FOLIOT__TOKEN_SKEW_S)
+        return FOLIOT__TOKEN_EARLY;
+    return meant_for(token, own, own_count) ? FOLIOT__TOKEN_GOOD : FOLIOT__TOKEN_FOREIGN;
+}
+
+foliot__used_token *foliot__used_token_find(foliot__used_tokens *used, const uint8_t *nonce)
+{
+    for (uint32_t i = 0; i < used->capacity; i++)
+        if (used->entries[i].keep_until_s != 0 &&
+            memcmp(used->entries[i].nonce, nonce, FOLIOT__TOKEN_NONCE_BYTES) == 0)
+            return &used->entries[i];
+    return NULL;
+}
+
+foliot__used_token *foliot__used_token_take(foliot__used_tokens *used, uint64_t now_s)
+{
+    for (uint32_t i = 0; i < used->capacity; i++)
+        if (used->entries[i].keep_until_s <= now_s)
+            return &used->entries[i];
+    return NULL;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Goal: sealed datagrams are opened once, in any order within the window, under keys that follow
+// each other, and not at all if a bit of them differs (docs/reference/protocol.md, section 1).
+// Method: a sealer and an opener without a network; the order is drawn from a seed.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "crypto/handshake.h"
+#include "crypto/sealed.h"
+
+#define TYPE 0x68
+#define CONNECTION 0x11223344u
+#define EPOCH (UINT64_C(1) << FOLIOT__SEAL_EPOCH_BITS)
+
+static const uint8_t key[FOLIOT__SEAL_KEY_BYTES] = {1, 2, 3};
+
+typedef struct pair {
+    foliot__sealer sealer;
+    foliot__opener opener;
+} pair;
+
+static pair make(void)
+{
+    pair p;
+    foliot__sealer_init(&p.sealer, key, 0);
+    foliot__opener_init(&p.opener, key);
+    return p;
+}
+
+typedef struct datagram {
+    uint8_t bytes[64];
+    size_t length;
+} datagram;
+
+static datagram seal(pair *p, uint32_t content, uint64_t now_ns)
+{
+    datagram d;
+    d.length =
+        foliot__seal(&p->sealer, TYPE, CONNECTION, (const uint8_t *)&content, 4, now_ns, d.bytes);
+    check_eq(d.length, (size_t)4 + FOLIOT__SEAL_BYTES);
+    return d;
+}
+
+static foliot__opened unseal(pair *p, const datagram *d, uint32_t *content)
+{
+    uint8_t plain[64];
+    foliot__opened opened = foliot__unseal(&p->opener, d->bytes, d->length, plain, NULL);
+    if (opened == FOLIOT__OPENED)
+        memcpy(content, plain, 4);
+    return opened;
+}
+
+static void expect(pair *p, const datagram *d, uint32_t content)
+{
+    uint32_t got = 0;
+    check_eq((int)unseal(p, d, &got), (int)FOLIOT__OPENED);
+    check_eq(got, content);
+    check_eq((int)unseal(p, d, &got), (int)FOLIOT__OPENED_REPEATED);
+}
+
+static void any_order_within_the_window_is_taken_once(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, SPREAD = 900 };
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
+    foliot__rng rng = foliot__rng_seeded(seed);
+    datagram *d = malloc(COUNT * sizeof *d);
+    uint32_t *order = malloc(COUNT * sizeof *order), got;
+    pair p = make();
+    assert_non_null(d);
+    assert_non_null(order);
+    printf("seed %llu\n", (unsigned long long)seed);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        d[i] = seal(&p, i, 0);
+        order[i] = i;
+    }
+    for (uint32_t at = 0; at + SPREAD <= COUNT; at += SPREAD) // shuffled in stretches
+        for (uint32_t i = SPREAD - 1; i > 0; i--) {
+            uint32_t k = (uint32_t)(foliot__rng_unit(&rng) * (i + 1)), kept = order[at + i];
+            order[at + i] = order[at + k];
+            order[at + k] = kept;
+        }
+    for (uint32_t i = 0; i < COUNT; i++)
+        if (foliot__rng_unit(&rng) < 0.9)
+            expect(&p, &d[order[i]], order[i]);
+    check_eq((int)unseal(&p, &d[0], &got), (int)FOLIOT__OPENED_REPEATED); // too old
+    free(d);
+    free(order);
+}
+
+static void no_flipped_bit_and_no_shorter_one_is_taken(void **state)
+{
+    (void)state;
+    pair p = make();
+    uint32_t got = 0;
+    (void)seal(&p, 1, 0);
+    datagram d = seal(&p, 7, 0);
+    for (size_t bit = 0; bit < 8 * d.length; bit++) {
+        d.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        check_ne((int)unseal(&p, &d, &got), (int)FOLIOT__OPENED);
+        d.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    for (size_t length = 0; length < d.length; length++) {
+        datagram shorter = d;
+        shorter.length = length;
+        check_eq((int)unseal(&p, &shorter, &got), (int)FOLIOT__OPENED_FORGED);
+    }
+    expect(&p, &d, 7);
+}
+
+static void keys_follow_each_other_by_count(void **state)
+{
+    (void)state;
+    pair p = make();
+    for (uint64_t e = 1; e < 40; e++) { // the numbers on the wire wrap twice
+        p.sealer.next = e * EPOCH - 2;
+        datagram a = seal(&p, 1, 0), b = seal(&p, 2, 0), c = seal(&p, 3, 0), d = seal(&p, 4, 0);
+        expect(&p, &c, 3); // the new key before the last of the old one
+        expect(&p, &a, 1);
+        expect(&p, &d, 4);
+        expect(&p, &b, 2);
+        check_eq(p.opener.epoch, e);
+    }
+    check_ne(memcmp(p.opener.key, key, sizeof key), 0);
+}
+
+static void keys_follow_each_other_by_time(void **state)
+{
+    (void)state;
+    pair p = make();
+    datagram before = seal(&p, 1, 1);
+    datagram after = seal(&p, 2, 1 + FOLIOT__SEAL_EPOCH_NS);
+    expect(&p, &before, 1);
+    expect(&p, &after, 2);
+    check_eq(p.opener.epoch, 1u);
+    for (uint64_t i = 2; i < 50; i++) { // those between are lost
+        datagram d = seal(&p, (uint32_t)i, 1 + i * FOLIOT__SEAL_EPOCH_NS);
+        if (i % FOLIOT__SEAL_EPOCHS_AHEAD == 0)
+            expect(&p, &d, (uint32_t)i);
+    }
+}
+
+static void a_forged_number_moves_nothing(void **state)
+{
+    (void)state;
+    pair p = make();
+    uint32_t got;
+    datagram good = seal(&p, 1, 0), next = seal(&p, 2, 0);
+    foliot__opener before;
+    expect(&p, &good, 1);
+    before = p.opener;
+    for (uint32_t high = 0; high < 256; high++) {
+        datagram forged = next;
+        forged.bytes[7] ^= (uint8_t)(high | 1);
+        check_eq((int)unseal(&p, &forged, &got), (int)FOLIOT__OPENED_FORGED);
+    }
+    assert_memory_equal(&before, &p.opener, sizeof before);
+    expect(&p, &next, 2);
+}
+
+// RFC 7748, section 6.1, through our derivation: both sides come to the same keys, and to others if
+// a byte of what was said differs.
+static void both_sides_have_the_same_keys(void **state)
+{
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        const char *password = with ? "open sesame" : NULL;
+        foliot__share server, client;
+        uint8_t said[70] = "foliot>k";
+        foliot__session_keys a, b;
+        foliot__share_draw(&server, password);
+        foliot__share_draw(&client, password);
+        foliot__handshake h = {.server_share = server.shown, .said = said, .said_bytes = 54};
+        assert_true(foliot__handshake_keys(&server, client.shown, with, &h, &a));
+        assert_true(foliot__handshake_keys(&client, server.shown, with, &h, &b));
+        assert_memory_equal(&a, &b, sizeof a);
+        assert_memory_not_equal(a.to_client, a.to_server, sizeof a.to_client);
+        said[20] ^= 1;
+        assert_true(foliot__handshake_keys(&client, server.shown, with, &h, &b));
+        assert_memory_not_equal(a.proof, b.proof, sizeof a.proof);
+        uint8_t nothing[FOLIOT__SHARE_BYTES] = {0};
+        assert_false(foliot__handshake_keys(&client, nothing, with, &h, &b));
+    }
+    foliot__share one, other;
+    foliot__session_keys a, b;
+    uint8_t said[54] = {0};
+    foliot__share_draw(&one, "open sesame");
+    foliot__share_draw(&other, "open sesamE");
+    foliot__handshake h = {.server_share = one.shown, .said = said, .said_bytes = 54};
+    assert_true(foliot__handshake_keys(&one, other.shown, true, &h, &a));
+    assert_true(foliot__handshake_keys(&other, one.shown, true, &h, &b));
+    assert_memory_not_equal(a.proof, b.proof, sizeof a.proof);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_order_within_the_window_is_taken_once),
+        cmocka_unit_test(no_flipped_bit_and_no_shorter_one_is_taken),
+        cmocka_unit_test(keys_follow_each_other_by_count),
+        cmocka_unit_test(keys_follow_each_other_by_time),
+        cmocka_unit_test(a_forged_number_moves_nothing),
+        cmocka_unit_test(both_sides_have_the_same_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
