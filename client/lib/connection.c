@@ -144,6 +144,26 @@ static const char *misbehaviour_of(uint32_t reason)
                : NULL;
 }
 
+// Why a server lets nobody in as this client comes; NULL: it does not.
+static const char *security_of(uint32_t reason)
+{
+    switch (reason) {
+    case FOLIOT_DISCONNECT_SECURITY:
+        return "the server asks for something else: a token (--token), a password (--password), or "
+               "that one comes without";
+    case FOLIOT_DISCONNECT_TOKEN:
+        return "the server does not know the token: it is of another key, or for another server";
+    case FOLIOT_DISCONNECT_TOKEN_EXPIRED:
+        return "the token is not valid now: it has expired, or a clock is wrong";
+    case FOLIOT_DISCONNECT_TOKEN_USED:
+        return "the token was used before: it is good for one client";
+    case FOLIOT_DISCONNECT_PASSWORD:
+        return "the password is not the server's";
+    default:
+        return NULL;
+    }
+}
+
 // Ends a client that had no welcome, or one that does not reconnect.
 static void end_unanswered(foliot_client *c)
 {
@@ -179,6 +199,8 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
         foliot__connection_end(
             c, FOLIOT_CLIENT_REFUSED,
             "the server has no room for another connection, or none for more from this address");
+    } else if (security_of(reason)) {
+        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, security_of(reason));
     } else if (reason == FOLIOT_DISCONNECT_PROTOCOL) {
         foliot__connection_end(
             c, FOLIOT_CLIENT_REFUSED,

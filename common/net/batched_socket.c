@@ -38,12 +38,13 @@ struct foliot__batched_socket {
 
 // -- opening
 
-// Datagrams that begin with the mark go to the second socket of the port, all others to the first.
-static bool sort_by(int fd, uint8_t mark)
+// Datagrams that begin with a mark go to the second socket of the port, all others to the first.
+static bool sort_by(int fd, uint8_t mark, uint8_t other_mark)
 {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0), // of an empty datagram: ends with 0
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mark, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mark, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other_mark, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, 1),
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
@@ -56,7 +57,7 @@ static bool sort_by(int fd, uint8_t mark)
 
 // The host's socket was bound exclusively, so no other process has this port. Later binds are
 // refused as before, unless they share the port on purpose.
-static int open_beside(int host_fd, uint8_t mark)
+static int open_beside(int host_fd, uint8_t mark, uint8_t other_mark)
 {
     struct sockaddr_in address;
     socklen_t length = sizeof address;
@@ -69,7 +70,8 @@ static int open_beside(int host_fd, uint8_t mark)
         setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0 &&
         setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
         setsockopt(host_fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) {
-        if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && sort_by(fd, mark))
+        if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+            sort_by(fd, mark, other_mark))
             return fd;
         setsockopt(host_fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof off);
     }
@@ -88,13 +90,13 @@ static void prepare(foliot__batched_socket *batched, uint32_t i)
                                                    .msg_controllen = sizeof batched->stamps[i]};
 }
 
-foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark)
+foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark, uint8_t other_mark)
 {
     foliot__batched_socket *batched = calloc(1, sizeof *batched);
     if (!batched)
         return NULL;
     batched->interval_ns = INTERVAL_NS_MAX;
-    batched->fd = open_beside(host_fd, mark);
+    batched->fd = open_beside(host_fd, mark, other_mark);
     if (batched->fd < 0) {
         free(batched);
         return NULL;

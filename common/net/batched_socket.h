@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // batched_socket.h: datagrams that can wait, read many at a time. This is a second socket on a
-// host's port, into which the kernel sorts the datagrams that begin with a mark. It never causes a
-// wake-up. Inputs take effect when their tick is closed: reading them sooner gains nothing, and a
-// wake-up for each costs more than processing it.
+// host's port, into which the kernel sorts the datagrams that begin with one of two marks. It never
+// causes a wake-up. Inputs take effect when their tick is closed: reading them sooner gains
+// nothing, and a wake-up for each costs more than processing it.
 #ifndef FOLIOT_NET_BATCHED_SOCKET_H
 #define FOLIOT_NET_BATCHED_SOCKET_H
 
@@ -20,7 +20,7 @@ typedef void foliot__batch_receiver(void *user, const struct sockaddr_in *from,
 
 // Beside a bound socket. NULL where the system does not offer it: then everything comes to that
 // socket.
-foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark);
+foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark, uint8_t other_mark);
 void foliot__batched_socket_close(foliot__batched_socket *batched);
 // All that has come, `length` being at most FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1 (of longer ones the
 // beginning). Once for each now_ns; then it does nothing.

@@ -142,6 +142,13 @@ static uint32_t both_backlog(const foliot_transport *transport, foliot_peer_id p
     return foliot_transport_get_backlog(part, peer);
 }
 
+static bool both_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
+                               foliot_peer_identity *identity)
+{
+    foliot_transport *part = part_of(transport, &peer);
+    return foliot_transport_get_peer_identity(part, peer, identity);
+}
+
 // Sums of the parts' counters; what was refused here, for its length, no part has seen.
 static void both_count(foliot_transport *transport)
 {
@@ -159,7 +166,7 @@ static const foliot__transport_maker both_maker = {
     both_destroy, both_connect,      both_disconnect, both_poll,
     both_send,    both_flush,        both_wake_ns,    both_descriptor,
     both_port,    both_peer_address, both_peer_host,  both_round_trip_ns,
-    NULL,         both_backlog,      both_count,
+    NULL,         both_backlog,      both_count,      both_peer_identity,
 };
 
 // One descriptor for two: an epoll, which can be watched like any other.

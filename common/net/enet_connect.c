@@ -10,6 +10,7 @@
 #include "base/assert.h"
 
 #define HELLO_EVERY_NS 20000000u // hellos are small, and a lost one costs a whole interval
+#define REFUSED_NS 250000000u    // a refusal is not authenticated: what has keys may still answer
 #define EARLY_NS 5000000000u     // how long a host waits for ENet to connect
 
 void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns)
@@ -108,9 +109,11 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
 
 static void ask_for_cookie(enet_transport *t, slot *s)
 {
-    uint8_t question[FOLIOT__QUESTION_BYTES] = FOLIOT__QUESTION_MARK;
+    uint8_t question[FOLIOT__SECURE_QUESTION_BYTES] = {0};
+    bool keys = foliot__enet_needs_keys(t);
+    memcpy(question, keys ? FOLIOT__SECURE_QUESTION_MARK : FOLIOT__QUESTION_MARK, 8);
     memcpy(question + 8, &s->connect_id, 4);
-    foliot__send_raw(t, &s->address, question, sizeof question);
+    foliot__send_raw(t, &s->address, question, keys ? sizeof question : FOLIOT__QUESTION_BYTES);
     s->hello_ns = t->now_ns;
 }
 
@@ -135,6 +138,8 @@ static void begin_to_connect(enet_transport *t, slot *s)
 static void advance_connect(enet_transport *t, slot *s)
 {
     bool due = s->hello_ns == 0 || t->now_ns - s->hello_ns >= HELLO_EVERY_NS;
+    if (s->refused)
+        return;
     if (s->state == SLOT_CONNECTING && due)
         foliot__send_opening(t, s);
     else if (s->state == SLOT_ASKING && s->has_cookie)
@@ -155,6 +160,14 @@ static void end_connecting(enet_transport *t, slot *s, uint32_t reason,
     foliot__slot_set(t, s, SLOT_FREE);
 }
 
+// An open connection takes no refusal, nor does one whose host may still open it.
+static bool is_refused(const enet_transport *t, const slot *s)
+{
+    if (!s->refused || !foliot__enet_needs_keys(t))
+        return s->refused;
+    return !(s->secure && s->secure->confirmed) && t->now_ns - s->refused_ns >= REFUSED_NS;
+}
+
 // A slot that timed out, or was refused, becomes an event.
 bool foliot__enet_advance_connects(enet_transport *t, foliot_transport_event *event)
 {
@@ -163,8 +176,11 @@ bool foliot__enet_advance_connects(enet_transport *t, foliot_transport_event *ev
         slot *s = &t->slots[i];
         if (s->state != SLOT_ASKING && s->state != SLOT_CONNECTING)
             continue;
-        if (s->refused || (s->state == SLOT_ASKING && t->now_ns - s->began_ns >= timeout_ns)) {
-            end_connecting(t, s, s->refused ? s->reason : FOLIOT_DISCONNECT_TIMEOUT, event);
+        bool refused = is_refused(t, s);
+        if (refused && t->secure)
+            foliot__secure_refused(t->secure, s->reason);
+        if (refused || (s->state == SLOT_ASKING && t->now_ns - s->began_ns >= timeout_ns)) {
+            end_connecting(t, s, refused ? s->reason : FOLIOT_DISCONNECT_TIMEOUT, event);
             return true;
         }
         advance_connect(t, s);

@@ -16,30 +16,17 @@
 
 _Thread_local enet_transport *foliot__servicing;
 
-void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length)
-{
-    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = length};
-    enet_socket_send(t->host->socket, to, &buffer, 1);
-}
-
 void foliot__send_opening(enet_transport *t, slot *s)
 {
     uint8_t head[FOLIOT__EARLY_HEAD_BYTES];
+    s->hello_ns = t->now_ns;
+    if (s->secure) {
+        if (!s->secure->confirmed) // else the host has it
+            foliot__send_raw(t, &s->address, s->secure->opening, s->secure->opening_bytes);
+        return;
+    }
     foliot__raw_datagram_early_head(s->cookie, s->connect_id, head);
     foliot__send_raw(t, &s->address, head, sizeof head);
-    s->hello_ns = t->now_ns;
-}
-
-// A refusal is smaller than the datagram that it answers, so it amplifies nothing.
-static void send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id,
-                         uint32_t reason)
-{
-    uint8_t refusal[FOLIOT__REFUSAL_BYTES];
-    memcpy(refusal, FOLIOT__REFUSAL_MARK, 8);
-    memcpy(refusal + 8, &connect_id, 4);
-    for (int i = 0; i < 4; i++)
-        refusal[12 + i] = (uint8_t)(reason >> (8 * i));
-    foliot__send_raw(t, to, refusal, sizeof refusal);
 }
 
 // An address asks for a cookie.
@@ -48,8 +35,12 @@ static void answer_question(enet_transport *t, const ENetAddress *from, const ui
     uint8_t answer[FOLIOT__COOKIE_BYTES];
     uint32_t connect_id;
     memcpy(&connect_id, question + 8, 4);
+    if (foliot__enet_needs_keys(t)) {
+        foliot__send_refusal(t, from, connect_id, FOLIOT_DISCONNECT_SECURITY);
+        return;
+    }
     if (memcmp(question, FOLIOT__QUESTION_MARK, 8) != 0) {
-        send_refusal(t, from, connect_id, FOLIOT_DISCONNECT_PROTOCOL);
+        foliot__send_refusal(t, from, connect_id, FOLIOT_DISCONNECT_PROTOCOL);
         return;
     }
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
@@ -73,7 +64,7 @@ static slot *opening(enet_transport *t, const ENetAddress *from, const uint8_t *
 static void take_cookie(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
 {
     slot *s = opening(t, from, bytes);
-    if (!s || s->has_cookie)
+    if (!s || s->has_cookie || foliot__enet_needs_keys(t))
         return;
     for (int i = 0; i < 8; i++)
         s->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
@@ -86,6 +77,8 @@ static void take_refusal(enet_transport *t, const ENetAddress *from, const uint8
     slot *s = opening(t, from, bytes);
     for (int i = 0; s && !s->refused && i < 4; i++)
         s->reason |= (uint32_t)bytes[12 + i] << (8 * i);
+    if (s && !s->refused)
+        s->refused_ns = t->now_ns;
     if (s)
         s->refused = true;
 }
@@ -131,7 +124,7 @@ static slot *open_early(enet_transport *t, const ENetAddress *from,
     if (!s) {
         counters->connects_refused += why == FOLIOT__ADMITTED;
         counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
-        send_refusal(t, from, datagram->connect_id, FOLIOT_DISCONNECT_FULL);
+        foliot__send_refusal(t, from, datagram->connect_id, FOLIOT_DISCONNECT_FULL);
         return NULL;
     }
     s->connect_id = datagram->connect_id;
@@ -169,6 +162,13 @@ static void receive_datagram(enet_transport *t, const ENetAddress *from, const u
                              size_t length, uint64_t arrived_ns)
 {
     foliot__raw_datagram datagram;
+    foliot__secure_peer *peer;
+    if (foliot__enet_unseal(t, from, &bytes, &length, arrived_ns, &peer) != FOLIOT__NOT_SEALED)
+        return;
+    if (foliot__enet_needs_keys(t)) {
+        t->head.counters.datagrams_dropped_clear++;
+        return;
+    }
     if (!foliot__raw_datagram_parse(bytes, length, &datagram)) {
         t->head.counters.datagrams_dropped_malformed++;
         return;
@@ -176,6 +176,10 @@ static void receive_datagram(enet_transport *t, const ENetAddress *from, const u
     const slot *s = slot_of_datagram(t, from, &datagram);
     if (!s) { // an early one was counted where it was refused
         t->head.counters.datagrams_dropped_unproven += !datagram.early;
+        return;
+    }
+    if (s->secure) {
+        t->head.counters.datagrams_dropped_clear++;
         return;
     }
     if (s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING) {
@@ -236,7 +240,15 @@ enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_
         memcpy(bytes + length, buffers[i].data, buffers[i].dataLength);
         length += buffers[i].dataLength;
     }
-    return foliot__packet_filter_checksum(bytes, length);
+    uint32_t sum = foliot__packet_filter_checksum(bytes, length), connect_id;
+    enet_transport *t = foliot__servicing;
+    size_t at = foliot__packet_filter_checksum_at(bytes, length);
+    if (t->secure && buffers == t->host->buffers && at) { // it is about to leave
+        memcpy(&connect_id, bytes + at, sizeof connect_id);
+        memcpy(bytes + at, &sum, sizeof sum);
+        foliot__enet_seal(t, bytes, length, connect_id);
+    }
+    return sum;
 }
 
 // Whether its sender knows the connect id of the connection that it names; one that names none has
@@ -250,12 +262,28 @@ static bool proven(const ENetHost *host, const uint8_t *bytes, size_t length)
                                         index < 0 ? 0 : host->peers[index].connectID);
 }
 
+// Whether it came as that connection speaks: sealed with its keys, or in clear.
+static bool speaks_so(enet_transport *t, const uint8_t *bytes, size_t length,
+                      const foliot__secure_peer *peer)
+{
+    int32_t index = foliot__packet_filter_peer(bytes, length);
+    if (index < 0) // a connect: see opened
+        return true;
+    if ((size_t)index >= t->host->peerCount)
+        return false;
+    uint32_t connection = t->host->peers[index].connectID;
+    return peer ? peer->connection == connection
+                : !t->secure || !foliot__secure_find(t->secure, connection);
+}
+
 // Whether that connect is of a connection that a cookie has opened.
-static bool opened(enet_transport *t, const ENetAddress *from, uint32_t connect_id)
+static bool opened(enet_transport *t, const ENetAddress *from, uint32_t connect_id,
+                   const foliot__secure_peer *peer)
 {
     const slot *s =
         t->head.config.bind ? foliot__slot_by_connection(t, from, htonl(connect_id)) : NULL;
-    return s && (s->state == SLOT_EARLY || s->state == SLOT_CLOSING || s->state == SLOT_CONNECTED);
+    return s && s->secure == peer &&
+           (s->state == SLOT_EARLY || s->state == SLOT_CLOSING || s->state == SLOT_CONNECTED);
 }
 
 // Whether that is the connection that is being made. Another's may come late to a port that was
@@ -267,30 +295,18 @@ static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, u
            ntohl(host->peers[index].connectID) == connect_id;
 }
 
-// 1: the datagram ends here. 0: ENet goes on with it.
-int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
+// ENet's commands, as they came in clear or from that peer. 0: ENet goes on with them.
+static int filter_for_enet(enet_transport *t, const uint8_t *bytes, size_t length,
+                           const foliot__secure_peer *peer)
 {
-    enet_transport *t = foliot__servicing;
+    ENetHost *host = t->host;
     foliot_transport_counters *counters = &t->head.counters;
-    const uint8_t *bytes = host->receivedData;
     const ENetAddress *from = &host->receivedAddress;
-    size_t length = host->receivedDataLength;
     foliot__claims claims = {0};
-    (void)event;
-    t->datagrams++;
-    if (from->port == 0) {
-        counters->datagrams_dropped_source++;
-        return 1;
-    }
-    if (foliot__raw_datagram_is(bytes, length)) {
-        receive_datagram(t, from, bytes, length, t->now_ns);
-        return 1;
-    }
-    if (greeting(t, from, bytes, length))
-        return 1;
     foliot__verdict verdict = foliot__packet_filter(
         bytes, length, expected_reliable(t, bytes, length), t->packet_bytes_max, &claims);
-    if (verdict != FOLIOT__MALFORMED && !proven(host, bytes, length)) {
+    if (verdict != FOLIOT__MALFORMED &&
+        (!proven(host, bytes, length) || !speaks_so(t, bytes, length, peer))) {
         counters->datagrams_dropped_unproven++;
         return 1;
     }
@@ -301,7 +317,7 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
         counters->datagrams_dropped_malformed++;
         return 1;
     case FOLIOT__CONNECT:
-        if (opened(t, from, claims.connect_id)) {
+        if (opened(t, from, claims.connect_id, peer)) {
             prepare_free_peers(host);
             return 0;
         }
@@ -315,4 +331,41 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
         counters->datagrams_dropped_malformed++;
         return 1;
     }
+}
+
+// 1: the datagram ends here. 0: ENet goes on with it.
+int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
+{
+    enet_transport *t = foliot__servicing;
+    foliot_transport_counters *counters = &t->head.counters;
+    const uint8_t *bytes = host->receivedData;
+    const ENetAddress *from = &host->receivedAddress;
+    size_t length = host->receivedDataLength;
+    foliot__secure_peer *peer = NULL;
+    (void)event;
+    t->datagrams++;
+    if (from->port == 0) {
+        counters->datagrams_dropped_source++;
+        return 1;
+    }
+    foliot__sealed_verdict sealed = foliot__enet_unseal(t, from, &bytes, &length, t->now_ns, &peer);
+    if (sealed == FOLIOT__SEALED_TAKEN)
+        return 1;
+    if (sealed == FOLIOT__SEALED_FOR_ENET) { // ENet goes on with what was in it
+        host->receivedData = t->plain;
+        host->receivedDataLength = length;
+        host->receivedAddress = foliot__enet_address_of(peer);
+        return filter_for_enet(t, bytes, length, peer);
+    }
+    if (foliot__raw_datagram_is(bytes, length)) {
+        receive_datagram(t, from, bytes, length, t->now_ns);
+        return 1;
+    }
+    if (foliot__enet_secure_greeting(t, from, bytes, length) || greeting(t, from, bytes, length))
+        return 1;
+    if (foliot__enet_needs_keys(t)) {
+        counters->datagrams_dropped_clear++;
+        return 1;
+    }
+    return filter_for_enet(t, bytes, length, NULL);
 }

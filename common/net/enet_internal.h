@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections.
-// enet_filter.c: what is done with a datagram before ENet sees it. enet_connect.c, enet_send.c,
+// enet_socket.c: single datagrams past ENet. enet_filter.c: what is done with a datagram before
+// ENet sees it. enet_secure.c: the same for
+// sealed ones, and how ENet's own are sealed. enet_connect.c, enet_send.c,
 // enet_transport.c: the transport.
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
@@ -10,6 +12,7 @@
 #include "net/raw_datagram.h"
 #include "net/packet_filter.h"
 #include "net/impairment_proxy.h"
+#include "net/secure.h"
 #include "net/transport.h"
 #include "net/batched_socket.h"
 
@@ -38,6 +41,8 @@ typedef struct slot {
     bool has_cookie, refused; // refused: for `reason`, by a host that would not open it
     ENetPacket **waiting;     // reliable packets, until ENet has connected
     uint32_t waiting_count;
+    foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
+    uint64_t refused_ns;
     uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since
 } slot;
 
@@ -55,6 +60,8 @@ typedef struct enet_transport {
     int epoll_fd;          // -1, or ENet's socket and the proxy's together
     foliot__inbox inbox;
     foliot__outbox outbox;
+    foliot__secure *secure; // NULL: a client that speaks in clear
+    uint8_t plain[FOLIOT__SEALED_BYTES_MAX], sealed[FOLIOT__SEALED_BYTES_MAX];
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
     // Every service and flush of ENet's walks all peers, so it is left out where it would find
     // nothing.
@@ -68,6 +75,12 @@ typedef struct enet_transport {
 // ENet gives its intercept function no way to tell whose host it is called for; it is called within
 // our own calls only, which say so here.
 extern _Thread_local enet_transport *foliot__servicing;
+
+// Whether nothing is said in clear.
+static inline bool foliot__enet_needs_keys(const enet_transport *t)
+{
+    return t->head.config.security != FOLIOT_SECURITY_CLEAR;
+}
 
 // enet_slots.c
 slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer); // NULL: gone
@@ -83,9 +96,37 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
 // A slot of a proven address, within what that may hold, or why not. A host's alone.
 slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why);
 
-// enet_filter.c
+// enet_socket.c
+void foliot__send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id,
+                          uint32_t reason);
 void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes,
                       size_t length);
+
+// enet_secure.c
+// Whether the datagram is sealed. Then it is taken, or it was ENet's: *bytes and *length are what
+// was in it, and *peer is whose it was.
+typedef enum foliot__sealed_verdict {
+    FOLIOT__NOT_SEALED,
+    FOLIOT__SEALED_TAKEN,
+    FOLIOT__SEALED_FOR_ENET,
+} foliot__sealed_verdict;
+foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const ENetAddress *from,
+                                           const uint8_t **bytes, size_t *length,
+                                           uint64_t arrived_ns, foliot__secure_peer **peer);
+// Questions, answers and openings of connections with keys; false: it is none.
+bool foliot__enet_secure_greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+                                  size_t length);
+// ENet is about to send that, whose checksum it found to be `in_checksum`: puts the sealed datagram
+// in its place.
+void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length,
+                       uint32_t in_checksum);
+ENetAddress foliot__enet_address_of(const foliot__secure_peer *peer);
+// Of the outbox: seals what is for a slot with keys.
+void foliot__enet_seal_outbox(enet_transport *t);
+bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id peer,
+                           foliot_peer_identity *identity);
+
+// enet_filter.c
 void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it
 void foliot__expect_round_trip(ENetPeer *peer);
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);

@@ -4,9 +4,12 @@
 #include "net/enet_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void foliot__enet_flush_datagrams(enet_transport *t)
 {
+    if (t->secure)
+        foliot__enet_seal_outbox(t);
     if (t->outbox.count > 0)
         t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, (int)t->host->socket);
 }
@@ -21,16 +24,20 @@ static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_
         foliot__outbox_append(o, s->datagram, kept, length))
         return true;
     bool is_short = s->state == SLOT_CONNECTED;
-    uint32_t index = foliot__outbox_add(
-        o, s->address.host, s->address.port,
-        is_short ? FOLIOT__SHORT_HEAD_BYTES : FOLIOT__EARLY_HEAD_BYTES, kept, length);
+    size_t head = s->secure  ? FOLIOT__SEAL_BYTES
+                  : is_short ? FOLIOT__SHORT_HEAD_BYTES
+                             : FOLIOT__EARLY_HEAD_BYTES;
+    uint32_t index = foliot__outbox_add(o, s->address.host, s->address.port, head, kept, length);
     if (index == UINT32_MAX)
         return false;
-    if (is_short)
+    if (s->secure) { // sealed when it leaves
+        o->heads[index][0] = FOLIOT__SEALED_RAW;
+        memcpy(o->heads[index] + 1, &s->connect_id, 4);
+    } else if (is_short)
         foliot__raw_datagram_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
     else
         foliot__raw_datagram_early_head(s->cookie, s->connect_id, o->heads[index]);
-    if (!is_short)
+    if (!is_short && !s->secure) // it is an opening too
         s->hello_ns = t->now_ns;
     s->datagram = index;
     s->flush = o->flushes;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#define LINGER_NS 5000000000u    // longer than ENet says farewell
 #define EARLY_PER_ADDRESS_MIN 16 // or half of what the address may hold
 
 bool foliot__same_address(const ENetAddress *a, const ENetAddress *b)
@@ -89,6 +90,16 @@ slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__
     return s;
 }
 
+// Its keys stay for as long as ENet says farewell.
+static void let_keys_linger(enet_transport *t, slot *s)
+{
+    if (!s->secure)
+        return;
+    s->secure->owner = NULL;
+    s->secure->until_ns = t->now_ns + LINGER_NS;
+    s->secure = NULL;
+}
+
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
 {
     if (state == SLOT_FREE && s->state != SLOT_FREE && t->head.config.bind)
@@ -97,6 +108,7 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
     t->early_slots += state == SLOT_EARLY || state == SLOT_CLOSING;
     s->state = state;
     if (state == SLOT_FREE) {
+        let_keys_linger(t, s);
         foliot__slot_release(s, NULL);
         s->peer = NULL;
     }

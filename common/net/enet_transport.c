@@ -179,6 +179,8 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     foliot__enet_set_clock(t, now_ns);
     foliot__servicing = t;
     drop_delivered(t);
+    if (t->secure)
+        foliot__secure_expire(t->secure, now_ns);
     if (t->proxy)
         foliot__impairment_proxy_pump(t->proxy, now_ns);
     if (t->batched)
@@ -330,6 +332,8 @@ static void enet_destroy(foliot_transport *transport)
     if (t->host)
         enet_host_destroy(t->host);
     foliot__admission_close(&t->admission);
+    foliot__secure_close(t->secure);
+    foliot__forget(t->plain, sizeof t->plain);
     foliot__forget(&t->keys, sizeof t->keys);
     foliot__inbox_close(&t->inbox);
     foliot__outbox_close(&t->outbox);
@@ -356,6 +360,7 @@ static const foliot__transport_maker enet_maker = {
     NULL,
     enet_backlog,
     NULL,
+    foliot__enet_identity,
 };
 
 // ENet's own bind hides why it failed.
@@ -391,7 +396,8 @@ static foliot_status open_host(enet_transport *t)
     if (!t->host)
         return FOLIOT_STATUS_AGAIN;
     if (!relayed && config->bind && config->batches)
-        t->batched = foliot__batched_socket_open((int)t->host->socket, FOLIOT__SHORT_MARK);
+        t->batched = foliot__batched_socket_open((int)t->host->socket, FOLIOT__SHORT_MARK,
+                                                 FOLIOT__SEALED_RAW);
     if (!relayed)
         return FOLIOT_STATUS_OK;
     struct sockaddr_in near = {.sin_family = AF_INET,
@@ -453,6 +459,11 @@ foliot_status foliot_transport_create_enet(const foliot_transport_config *config
     if (status == FOLIOT_STATUS_OK)
         status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t)
                                                                     : FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK && (config->bind || foliot__enet_needs_keys(t)))
+        status = foliot__secure_open(config, enet_port(&t->head), &t->secure);
+    t->head.config.key = NULL; // the caller's, and copied
+    t->head.config.token = t->head.config.password = NULL;
+    t->head.config.own_addresses = NULL;
     if (status != FOLIOT_STATUS_OK) {
         enet_destroy(&t->head);
         return status;

@@ -489,6 +489,7 @@ static const foliot__transport_maker memory_maker = {
     memory_destroy,   memory_connect,       memory_disconnect, memory_poll, memory_send,
     memory_flush,     memory_wake_ns,       memory_descriptor, memory_port, memory_peer_address,
     memory_peer_host, memory_round_trip_ns, memory_impair,     NULL,        NULL,
+    NULL,
 };
 
 foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,

@@ -49,7 +49,8 @@ bool foliot__raw_datagram_is(const uint8_t *bytes, size_t length)
                           (length >= 8 && memcmp(bytes, FOLIOT__EARLY, 8) == 0));
 }
 
-static bool parse_packets(const uint8_t *bytes, size_t length, foliot__raw_datagram *datagram)
+bool foliot__raw_datagram_parse_packets(const uint8_t *bytes, size_t length,
+                                        foliot__raw_datagram *datagram)
 {
     for (size_t at = 0; at < length;) {
         if (datagram->count == FOLIOT__RAW_DATAGRAM_PACKETS_MAX || length - at < LENGTH_BYTES)
@@ -76,7 +77,7 @@ bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw
         datagram->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
     if (!datagram->early)
         datagram->peer = take_u16(bytes + 5);
-    return parse_packets(bytes + head, length - head, datagram);
+    return foliot__raw_datagram_parse_packets(bytes + head, length - head, datagram);
 }
 
 // -- the inbox
@@ -145,7 +146,8 @@ bool foliot__outbox_init(foliot__outbox *o, uint32_t receivers)
     o->heads = calloc(n, sizeof *o->heads);
     o->sizes = calloc(n, sizeof *o->sizes);
     o->bytes = malloc(o->room);
-    return o->messages && o->parts && o->addresses && o->heads && o->sizes && o->bytes;
+    o->sealed = malloc((size_t)n * FOLIOT__RAW_DATAGRAM_BYTES_MAX); // untouched where none has keys
+    return o->sealed && o->messages && o->parts && o->addresses && o->heads && o->sizes && o->bytes;
 }
 
 void foliot__outbox_close(foliot__outbox *o)
@@ -156,6 +158,7 @@ void foliot__outbox_close(foliot__outbox *o)
     free(o->heads);
     free(o->sizes);
     free(o->bytes);
+    free(o->sealed);
     *o = (foliot__outbox){0};
 }
 

@@ -26,6 +26,8 @@
     7 // the mark, connect id, the receiver's number of the peer (little-endian)
 #define FOLIOT__RAW_DATAGRAM_PACKETS_MAX 4 // in a datagram
 #define FOLIOT__RAW_DATAGRAM_BYTES_MAX (FOLIOT__EARLY_HEAD_BYTES + FOLIOT_PACKET_BYTES_MAX + 40)
+// The longest head that a datagram begins with, a seal's parts included.
+#define FOLIOT__RAW_HEAD_BYTES_MAX 24
 
 typedef struct foliot__raw_datagram {
     bool early;
@@ -41,6 +43,8 @@ bool foliot__raw_datagram_is(const uint8_t *bytes, size_t length); // by its fir
 // False: its head or its lengths are not right.
 bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length,
                                 foliot__raw_datagram *datagram);
+bool foliot__raw_datagram_parse_packets(const uint8_t *bytes, size_t length,
+                                        foliot__raw_datagram *datagram); // what follows a head
 void foliot__raw_datagram_early_head(uint64_t cookie, uint32_t connect_id,
                                      uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 void foliot__raw_datagram_short_head(uint32_t connect_id, uint16_t peer,
@@ -73,10 +77,11 @@ typedef struct foliot__outbox {
     struct mmsghdr *messages;
     struct iovec (*parts)[FOLIOT__RAW_DATAGRAM_PACKETS_MAX + 1];
     struct sockaddr_in *addresses;
-    uint8_t (*heads)[FOLIOT__EARLY_HEAD_BYTES];
+    uint8_t (*heads)[FOLIOT__RAW_HEAD_BYTES_MAX];
     uint16_t *sizes;
     uint8_t *bytes; // of packets
     size_t used, room;
+    uint8_t *sealed; // the datagrams of receivers with keys, as they leave
 } foliot__outbox;
 
 bool foliot__outbox_init(foliot__outbox *outbox, uint32_t receivers);

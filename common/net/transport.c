@@ -111,6 +111,14 @@ uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport
     return transport->maker->peer_host(transport, peer);
 }
 
+bool foliot_transport_get_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
+                                        foliot_peer_identity *identity)
+{
+    *identity = (foliot_peer_identity){0};
+    return !transport->maker->peer_identity ||
+           transport->maker->peer_identity(transport, peer, identity);
+}
+
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
     return transport->maker->round_trip_ns(transport, peer);

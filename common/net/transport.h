@@ -29,6 +29,9 @@ typedef struct foliot__transport_maker {
     uint32_t (*backlog)(const foliot_transport *transport, foliot_peer_id peer);
     // Brings the head's counters up to date. May be NULL: they always are.
     void (*count)(foliot_transport *transport);
+    // May be NULL: nobody proves anything.
+    bool (*peer_identity)(const foliot_transport *transport, foliot_peer_id peer,
+                          foliot_peer_identity *identity);
 } foliot__transport_maker;
 
 // The head of every transport.

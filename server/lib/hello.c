@@ -60,12 +60,34 @@ static bool kept_for_others(const foliot_server *server)
     return present.peers + present.absent > server->peers_max;
 }
 
+// Whether the peer's connect token allows what its hello asks for; if not, it is refused.
+static bool token_allows(foliot_server *server, foliot__peer *peer, const foliot_token *token,
+                         const foliot__hello_message *hello)
+{
+    bool elsewhere =
+        token->session[0] && hello->session[0] && strcmp(token->session, hello->session) != 0;
+    if (elsewhere)
+        refuse(server, peer, FOLIOT__REFUSE_SESSION, "your token is for the session '%s' alone",
+               token->session);
+    else if (token->role == FOLIOT_ROLE_SPECTATOR && !hello->spectates)
+        refuse(server, peer, FOLIOT__REFUSE_SESSION,
+               "your token is a spectator's: it lets you watch (--spectate)");
+    else
+        return true;
+    return false;
+}
+
 // The session that the hello asks for; NULL: refused. Of another protocol nothing else was read.
 static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
                                     const foliot__hello_message *hello)
 {
+    foliot_peer_identity identity;
     bool understood = hello->protocol == FOLIOT_PROTOCOL;
-    foliot__session *session = understood ? foliot__session_find(server, hello->session) : NULL;
+    (void)foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity);
+    if (understood && !token_allows(server, peer, &identity.token, hello))
+        return NULL;
+    const char *wanted = hello->session[0] ? hello->session : identity.token.session;
+    foliot__session *session = understood ? foliot__session_find(server, wanted) : NULL;
     if (!understood)
         refuse(server, peer, FOLIOT__REFUSE_PROTOCOL,
                "this server speaks protocol %d, you speak %u", FOLIOT_PROTOCOL, hello->protocol);
@@ -73,8 +95,7 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
         refuse(server, peer, FOLIOT__REFUSE_NAME, "a name has at most %d bytes",
                FOLIOT_NAME_BYTES - 1);
     else if (!session)
-        refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here",
-               hello->session);
+        refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", wanted);
     else if (server->silent && !session->ended)
         foliot__peer_end(peer, (foliot__departure){0});
     else if (server->stopping || session->ended)

@@ -295,6 +295,7 @@ foliot_transport *web_transport_create(void)
                                                   peer_number,
                                                   NULL,
                                                   NULL,
+                                                  NULL,
                                                   NULL};
     web_peer *w = calloc(1, sizeof *w);
     FOLIOT_ASSERT(w);

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// enet_secure.c: connections with keys. What arrives sealed is opened before anything else looks at
+// it, and what ENet sends is replaced by its sealed form: ENet calls its checksum function last
+// before it sends, with the buffers that it sends then. Nothing that a datagram says is believed
+// before its tag is right.
+#include "net/enet_internal.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+
+#define LINGER_NS 5000000000u        // longer than ENet says farewell
+#define CHALLENGE_EVERY_NS 50000000u // to an address that a peer seems to have moved to
+
+static ENetAddress enet_address(foliot__secure_address a)
+{
+    return (ENetAddress){.host = a.host, .port = a.port};
+}
+
+static foliot__secure_address secure_address(const ENetAddress *a)
+{
+    return (foliot__secure_address){a->host, a->port};
+}
+
+static bool is_at(const foliot__secure_address *a, const ENetAddress *from)
+{
+    return a->host == from->host && a->port == from->port;
+}
+
+// -- greetings
+
+static void answer_question(enet_transport *t, const ENetAddress *from, const uint8_t *question)
+{
+    uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES];
+    uint32_t connection;
+    memcpy(&connection, question + 8, 4);
+    foliot__cookie_keys_rotate(&t->keys, t->now_ns);
+    uint64_t cookie = foliot__cookie(&t->keys, from->host, from->port, connection);
+    foliot__secure_answer(t->secure, connection, cookie, t->now_ns, answer);
+    foliot__send_raw(t, from, answer, sizeof answer);
+}
+
+static void take_answer(enet_transport *t, const ENetAddress *from, const uint8_t *answer)
+{
+    uint32_t connection;
+    memcpy(&connection, answer + 8, 4);
+    slot *s = foliot__slot_by_connection(t, from, connection);
+    if (!s || s->state != SLOT_ASKING || s->has_cookie || s->refused)
+        return;
+    s->secure = foliot__secure_take(t->secure, connection, secure_address(from), t->now_ns);
+    if (!s->secure)
+        return;
+    s->secure->owner = s;
+    s->reason = foliot__secure_take_answer(t->secure, s->secure, answer, t->now_ns);
+    s->refused = s->reason != 0;
+    s->refused_ns = t->now_ns;
+    s->has_cookie = !s->refused;
+    s->round_trip_ns = t->now_ns - s->began_ns;
+}
+
+// Makes the keys of a slot that was just admitted.
+static void open_secure(enet_transport *t, slot *s, uint32_t connection, const uint8_t *bytes,
+                        size_t length)
+{
+    uint32_t reason = FOLIOT_DISCONNECT_FULL;
+    s->connect_id = connection;
+    s->secure = foliot__secure_take(t->secure, connection, secure_address(&s->address), t->now_ns);
+    if (s->secure) {
+        s->secure->owner = s;
+        reason = foliot__secure_accept(t->secure, s->secure, bytes, length, t->now_ns,
+                                       (uint64_t)time(NULL));
+    }
+    if (reason) {
+        ENetAddress to = s->address;
+        if (s->secure)
+            foliot__secure_release(t->secure, s->secure);
+        s->secure = NULL;
+        foliot__slot_set(t, s, SLOT_EARLY); // it was admitted: this gives that back
+        foliot__slot_set(t, s, SLOT_FREE);
+        s->connect_id = 0; // it may try again with the same
+        t->head.counters.connects_unproven++;
+        foliot__send_refusal(t, &to, connection, reason);
+        return;
+    }
+    foliot__slot_set(t, s, SLOT_EARLY);
+    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
+}
+
+static void take_opening(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+                         size_t length, uint32_t connection, uint64_t cookie)
+{
+    foliot_transport_counters *counters = &t->head.counters;
+    foliot__admitted why;
+    uint32_t reason;
+    foliot__cookie_keys_rotate(&t->keys, t->now_ns);
+    if (!foliot__cookie_good(&t->keys, from->host, from->port, connection, cookie)) {
+        counters->datagrams_dropped_cookie++;
+        return;
+    }
+    if (foliot__slot_by_connection(t, from, connection) ||
+        foliot__secure_find(t->secure, connection))
+        return; // it is open, or was
+    if (foliot__secure_opening_known(t->secure, bytes, length, t->now_ns, &reason)) {
+        if (reason)
+            foliot__send_refusal(t, from, connection, reason);
+        return;
+    }
+    slot *s = foliot__slot_admit(t, from, &why);
+    if (!s && why == FOLIOT__ADMITTED_NOT_YET) {
+        counters->connects_too_fast++; // it comes again in a moment
+        return;
+    }
+    if (!s) {
+        counters->connects_refused += why == FOLIOT__ADMITTED;
+        counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
+        foliot__send_refusal(t, from, connection, FOLIOT_DISCONNECT_FULL);
+        return;
+    }
+    open_secure(t, s, connection, bytes, length);
+}
+
+bool foliot__enet_secure_greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+                                  size_t length)
+{
+    bool listens = t->head.config.bind != NULL;
+    uint32_t connection;
+    uint64_t cookie;
+    if (!t->secure)
+        return false;
+    if (length == FOLIOT__SECURE_QUESTION_BYTES &&
+        memcmp(bytes, FOLIOT__SECURE_QUESTION_MARK, 8) == 0) {
+        if (listens)
+            answer_question(t, from, bytes);
+        return true;
+    }
+    if (length == FOLIOT__SECURE_ANSWER_BYTES &&
+        memcmp(bytes, FOLIOT__SECURE_ANSWER_MARK, 8) == 0) {
+        if (!listens)
+            take_answer(t, from, bytes);
+        return true;
+    }
+    if (!foliot__secure_opening_form(bytes, length, &connection, &cookie))
+        return false;
+    if (listens)
+        take_opening(t, from, bytes, length, connection, cookie);
+    return true;
+}
+
+// -- migration
+
+static void send_control(enet_transport *t, foliot__secure_peer *p, const ENetAddress *to,
+                         uint8_t what, const uint8_t challenge[8])
+{
+    uint8_t plain[FOLIOT__CONTROL_BYTES], sealed[sizeof plain + FOLIOT__SEAL_BYTES];
+    plain[0] = what;
+    memcpy(plain + 1, challenge, 8);
+    size_t bytes = foliot__seal(&p->sealer, FOLIOT__SEALED_CONTROL, p->connection, plain,
+                                sizeof plain, t->now_ns, sealed);
+    foliot__send_raw(t, to, sealed, bytes);
+}
+
+// A host's: the newest datagram of a peer came from elsewhere. It goes on there once it has shown
+// that it receives there; until then nothing but the challenge is sent there.
+static void challenge_address(enet_transport *t, foliot__secure_peer *p, const ENetAddress *from)
+{
+    bool same = is_at(&p->moved, from);
+    if (p->challenged_ns && t->now_ns - p->challenged_ns < CHALLENGE_EVERY_NS)
+        return;
+    if (!same)
+        foliot__system_random(NULL, p->challenge, sizeof p->challenge);
+    p->moved = secure_address(from);
+    p->challenged_ns = t->now_ns ? t->now_ns : 1;
+    send_control(t, p, from, FOLIOT__CONTROL_CHALLENGE, p->challenge);
+}
+
+static void move_to(enet_transport *t, foliot__secure_peer *p, slot *s, const ENetAddress *to)
+{
+    if (to->host != s->address.host) {
+        if (foliot__admit(&t->admission, to->host, t->now_ns) != FOLIOT__ADMITTED)
+            return; // that address has all that it may
+        foliot__admission_release(&t->admission, s->address.host);
+    }
+    s->address = *to;
+    if (s->peer)
+        s->peer->address = *to;
+    p->address = secure_address(to);
+    p->challenged_ns = 0;
+    t->head.counters.migrations++;
+}
+
+static void take_control(enet_transport *t, foliot__secure_peer *p, const ENetAddress *from,
+                         const uint8_t *plain, size_t length)
+{
+    slot *s = p->owner;
+    if (length != FOLIOT__CONTROL_BYTES) {
+        t->head.counters.datagrams_dropped_malformed++;
+        return;
+    }
+    if (plain[0] == FOLIOT__CONTROL_CHALLENGE && !t->head.config.bind)
+        send_control(t, p, from, FOLIOT__CONTROL_ANSWER, plain + 1);
+    if (plain[0] == FOLIOT__CONTROL_ANSWER && s && p->challenged_ns && is_at(&p->moved, from) &&
+        s->state == SLOT_CONNECTED &&
+        foliot__secrets_equal(p->challenge, plain + 1, sizeof p->challenge))
+        move_to(t, p, s, from);
+}
+
+// -- what arrives
+
+static void take_packets(enet_transport *t, const foliot__secure_peer *p, const uint8_t *plain,
+                         size_t length, uint64_t arrived_ns)
+{
+    foliot__raw_datagram datagram = {0};
+    const slot *s = p->owner;
+    if (!s || s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING) {
+        t->head.counters.datagrams_dropped_ended++;
+        return;
+    }
+    if (!foliot__raw_datagram_parse_packets(plain, length, &datagram)) {
+        t->head.counters.datagrams_dropped_malformed++;
+        return;
+    }
+    for (uint32_t i = 0; i < datagram.count; i++)
+        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), datagram.packets[i],
+                           datagram.lengths[i], arrived_ns);
+}
+
+// The peer that sealed it, and what is in it; NULL: dropped.
+static foliot__secure_peer *open_sealed(enet_transport *t, const ENetAddress *from,
+                                        const uint8_t *bytes, size_t length)
+{
+    foliot_transport_counters *counters = &t->head.counters;
+    bool newest = false;
+    foliot__secure_peer *p = NULL;
+    if (length > FOLIOT__SEAL_BYTES && length <= sizeof t->plain)
+        p = foliot__secure_find(t->secure, foliot__sealed_connection(bytes));
+    if (!p || (!is_at(&p->address, from) && !t->head.config.bind)) {
+        counters->datagrams_dropped_unproven++;
+        return NULL;
+    }
+    foliot__opened opened = foliot__unseal(&p->opener, bytes, length, t->plain, &newest);
+    counters->datagrams_dropped_forged += opened == FOLIOT__OPENED_FORGED;
+    counters->datagrams_dropped_repeated += opened == FOLIOT__OPENED_REPEATED;
+    if (opened != FOLIOT__OPENED)
+        return NULL;
+    if (!p->confirmed)
+        foliot__secure_confirm(t->secure, p);
+    if (newest && !is_at(&p->address, from) && bytes[0] != FOLIOT__SEALED_CONTROL)
+        challenge_address(t, p, from);
+    return p;
+}
+
+foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const ENetAddress *from,
+                                           const uint8_t **bytes, size_t *length,
+                                           uint64_t arrived_ns, foliot__secure_peer **peer)
+{
+    uint8_t type = *length > 0 ? (*bytes)[0] : 0;
+    if (!t->secure || type < FOLIOT__SEALED_RAW || type > FOLIOT__SEALED_CONTROL)
+        return FOLIOT__NOT_SEALED;
+    foliot__secure_peer *p = open_sealed(t, from, *bytes, *length);
+    if (!p)
+        return FOLIOT__SEALED_TAKEN;
+    *bytes = t->plain;
+    *length -= FOLIOT__SEAL_BYTES;
+    *peer = p;
+    if (type == FOLIOT__SEALED_ENET)
+        return FOLIOT__SEALED_FOR_ENET;
+    if (type == FOLIOT__SEALED_RAW)
+        take_packets(t, p, *bytes, *length, arrived_ns);
+    else
+        take_control(t, p, from, *bytes, *length);
+    return FOLIOT__SEALED_TAKEN;
+}
+
+ENetAddress foliot__enet_address_of(const foliot__secure_peer *peer)
+{
+    return enet_address(peer->address);
+}
+
+// -- what leaves
+
+// Of a datagram of ENet's: the connect id that it carries in the checksum's place, or in a connect.
+static uint32_t connection_of(const uint8_t *bytes, size_t length, uint32_t in_checksum)
+{
+    foliot__claims claims = {0};
+    if (foliot__packet_filter_peer(bytes, length) >= 0)
+        return in_checksum;
+    (void)foliot__packet_filter(bytes, length, -1, FOLIOT_RELIABLE_BYTES_MAX, &claims);
+    return htonl(claims.connect_id);
+}
+
+void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length, uint32_t in_checksum)
+{
+    ENetHost *host = t->host;
+    foliot__secure_peer *p =
+        foliot__secure_find(t->secure, connection_of(bytes, length, in_checksum));
+    if (!p && !foliot__enet_needs_keys(t))
+        return; // a peer that speaks in clear
+    size_t sealed = 0;
+    if (p && length + FOLIOT__SEAL_BYTES <= sizeof t->sealed)
+        sealed = foliot__seal(&p->sealer, FOLIOT__SEALED_ENET, p->connection, bytes, length,
+                              t->now_ns, t->sealed);
+    // Without keys nothing leaves but an empty datagram.
+    host->buffers[0] = (ENetBuffer){.data = t->sealed, .dataLength = sealed};
+    host->bufferCount = 1;
+}
+
+void foliot__enet_seal_outbox(enet_transport *t)
+{
+    foliot__outbox *o = &t->outbox;
+    uint8_t plain[FOLIOT__RAW_DATAGRAM_BYTES_MAX];
+    for (uint32_t i = 0; i < o->count; i++) {
+        struct msghdr *m = &o->messages[i].msg_hdr;
+        size_t length = 0;
+        if (o->heads[i][0] != FOLIOT__SEALED_RAW)
+            continue;
+        for (size_t k = 1; k < m->msg_iovlen; k++) {
+            FOLIOT_ASSERT(length + o->parts[i][k].iov_len <= sizeof plain);
+            memcpy(plain + length, o->parts[i][k].iov_base, o->parts[i][k].iov_len);
+            length += o->parts[i][k].iov_len;
+        }
+        foliot__secure_peer *p =
+            foliot__secure_find(t->secure, foliot__sealed_connection(o->heads[i]));
+        uint8_t *out = o->sealed + (size_t)i * FOLIOT__RAW_DATAGRAM_BYTES_MAX;
+        size_t sealed = p ? foliot__seal(&p->sealer, FOLIOT__SEALED_RAW, p->connection, plain,
+                                         length, t->now_ns, out)
+                          : 0;
+        o->parts[i][0] = (struct iovec){out, sealed};
+        m->msg_iovlen = 1;
+    }
+}
+
+bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id peer,
+                           foliot_peer_identity *identity)
+{
+    const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);
+    if (s && s->secure)
+        *identity = s->secure->identity;
+    return s != NULL;
+}

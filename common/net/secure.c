@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+// secure.c: see secure.h.
+#include "net/secure.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+
+#define OPENINGS_REMEMBERED 8192u // longer than their cookies are good for
+#define OPENING_NS (2 * FOLIOT__COOKIE_EPOCH_NS + 1000000000u)
+#define USED_TOKENS_A_PEER 16u // tokens that a host remembers, in the middle
+#define USED_TOKENS_MIN 4096u
+#define EXPIRE_EVERY_NS 1000000000u
+
+// Where things lie in an opening.
+enum { AT_CONNECTION = 8, AT_COOKIE = 12, AT_SECURITY = 20, AT_RETURNS, AT_SHARE, AT_TOKEN = 54 };
+
+typedef struct known_opening {
+    uint64_t mac; // of all its bytes
+    uint64_t until_ns;
+    uint32_t reason;
+} known_opening;
+
+struct foliot__secure {
+    size_t bytes; // of this block
+    foliot_security security;
+    uint8_t key[FOLIOT_KEY_BYTES];
+    char password[FOLIOT_PASSWORD_BYTES_MAX + 1];
+    foliot__client_token token;
+    bool returns; // the token was used, and this is what the connection left
+    uint8_t returns_by[FOLIOT__RETURN_BYTES];
+    foliot__share shares[2]; // of a host: now, and before
+    uint64_t drawn_ns, expired_ns;
+    foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
+    uint32_t own_count;
+    foliot__used_tokens used;
+    foliot__mac_key mac;    // by which openings are remembered
+    uint32_t opening_count; // in the ring
+    known_opening *openings;
+    uint32_t capacity, bucket_bits, multiplier;
+    uint32_t *buckets; // index + 1
+    foliot__secure_peer *peers;
+    uint32_t taken; // peers before this index were used once
+};
+
+static bool needs_met(const foliot_transport_config *config)
+{
+    size_t password = config->password ? strlen(config->password) : 0;
+    if (config->security == FOLIOT_SECURITY_TOKEN)
+        return config->bind ? config->key != NULL : config->token != NULL;
+    if (config->security == FOLIOT_SECURITY_PASSWORD)
+        return password > 0 && password <= FOLIOT_PASSWORD_BYTES_MAX;
+    return (uint32_t)config->security <= FOLIOT_SECURITY_ANONYMOUS;
+}
+
+// The parts of the block; `base` NULL measures it.
+static size_t lay_out(foliot__secure *s, uint8_t *base, uint32_t peers_max, bool listens,
+                      bool tokens)
+{
+    uint32_t bits = 4, capacity = 2 * peers_max; // as many may say farewell as there are
+    while (1u << bits < 2 * capacity)
+        bits++;
+    uint32_t used = tokens ? USED_TOKENS_A_PEER * peers_max : 0;
+    used = tokens && used < USED_TOKENS_MIN ? USED_TOKENS_MIN : used;
+    size_t at = (sizeof *s + 63) & ~(size_t)63, openings, buckets, entries;
+    openings = at;
+    at += listens ? OPENINGS_REMEMBERED * sizeof(known_opening) : 0;
+    buckets = at;
+    at += (sizeof(uint32_t) << bits);
+    entries = at;
+    at += used * sizeof(foliot__used_token);
+    at = (at + 63) & ~(size_t)63;
+    if (base) {
+        s->openings = (known_opening *)(void *)(base + openings);
+        s->buckets = (uint32_t *)(void *)(base + buckets);
+        s->used = (foliot__used_tokens){(foliot__used_token *)(void *)(base + entries), used};
+        s->peers = (foliot__secure_peer *)(void *)(base + at);
+        s->capacity = capacity;
+        s->bucket_bits = bits;
+    }
+    return at + capacity * sizeof(foliot__secure_peer);
+}
+
+static foliot_status take_config(foliot__secure *s, const foliot_transport_config *config,
+                                 uint16_t port)
+{
+    s->security = config->security;
+    foliot__system_random(NULL, &s->multiplier, sizeof s->multiplier);
+    s->multiplier |= 1;
+    foliot__system_random(NULL, &s->mac, sizeof s->mac);
+    if (config->security == FOLIOT_SECURITY_PASSWORD)
+        memcpy(s->password, config->password, strlen(config->password) + 1);
+    if (config->security != FOLIOT_SECURITY_TOKEN)
+        return FOLIOT_STATUS_OK;
+    if (!config->bind)
+        return foliot__client_token_read(config->token, &s->token);
+    memcpy(s->key, config->key, sizeof s->key);
+    s->own_count = config->own_address_count < FOLIOT_TOKEN_ADDRESSES_MAX
+                       ? config->own_address_count
+                       : FOLIOT_TOKEN_ADDRESSES_MAX;
+    for (uint32_t i = 0; i < s->own_count; i++) {
+        s->own[i] = config->own_addresses[i];
+        s->own[i].port = s->own[i].port ? s->own[i].port : port;
+    }
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_t port,
+                                  foliot__secure **secure)
+{
+    bool tokens = config->security == FOLIOT_SECURITY_TOKEN && config->bind;
+    if (!needs_met(config))
+        return FOLIOT_STATUS_INVALID;
+    size_t bytes = lay_out(NULL, NULL, config->peers_max, config->bind != NULL, tokens);
+    // Pages that are never used cost nothing.
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED)
+        return FOLIOT_STATUS_MEMORY;
+    madvise(block, bytes, MADV_DONTDUMP);
+    foliot__secure *s = block;
+    s->bytes = bytes;
+    lay_out(s, block, config->peers_max, config->bind != NULL, tokens);
+    foliot_status status = take_config(s, config, port);
+    if (status == FOLIOT_STATUS_OK)
+        *secure = s;
+    else
+        foliot__secure_close(s);
+    return status;
+}
+
+void foliot__secure_close(foliot__secure *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < s->taken; i++)
+        foliot__forget(&s->peers[i], sizeof s->peers[i]);
+    size_t bytes = s->bytes;
+    foliot__forget(s, sizeof *s);
+    munmap(s, bytes);
+}
+
+// -- peers
+
+static uint32_t *bucket_of(foliot__secure *s, uint32_t connection)
+{
+    return &s->buckets[connection * s->multiplier >> (32 - s->bucket_bits)];
+}
+
+foliot__secure_peer *foliot__secure_find(foliot__secure *s, uint32_t connection)
+{
+    for (uint32_t i = *bucket_of(s, connection); i; i = s->peers[i - 1].next)
+        if (s->peers[i - 1].connection == connection)
+            return &s->peers[i - 1];
+    return NULL;
+}
+
+// A free one, or else the farewell that is the oldest.
+static foliot__secure_peer *free_peer(foliot__secure *s, uint64_t now_ns)
+{
+    foliot__secure_peer *oldest = NULL;
+    for (uint32_t i = 0; i < s->capacity; i++) {
+        foliot__secure_peer *p = &s->peers[i];
+        if (p->used && !p->owner && now_ns >= p->until_ns)
+            foliot__secure_release(s, p);
+        if (!p->used) {
+            s->taken = i >= s->taken ? i + 1 : s->taken;
+            return p;
+        }
+        if (!p->owner && (!oldest || p->until_ns < oldest->until_ns))
+            oldest = p;
+    }
+    if (oldest)
+        foliot__secure_release(s, oldest);
+    return oldest;
+}
+
+foliot__secure_peer *foliot__secure_take(foliot__secure *s, uint32_t connection,
+                                         foliot__secure_address address, uint64_t now_ns)
+{
+    foliot__secure_peer *p = foliot__secure_find(s, connection) ? NULL : free_peer(s, now_ns);
+    if (!p)
+        return NULL;
+    uint32_t *bucket = bucket_of(s, connection);
+    *p = (foliot__secure_peer){
+        .used = true, .connection = connection, .next = *bucket, .address = address};
+    *bucket = (uint32_t)(p - s->peers) + 1;
+    return p;
+}
+
+void foliot__secure_release(foliot__secure *s, foliot__secure_peer *p)
+{
+    uint32_t index = (uint32_t)(p - s->peers) + 1, *at = bucket_of(s, p->connection);
+    while (*at != index) {
+        FOLIOT_ASSERT(*at);
+        at = &s->peers[*at - 1].next;
+    }
+    *at = p->next;
+    foliot__forget(p, sizeof *p);
+}
+
+void foliot__secure_expire(foliot__secure *s, uint64_t now_ns)
+{
+    if (now_ns - s->expired_ns < EXPIRE_EVERY_NS)
+        return;
+    s->expired_ns = now_ns;
+    for (uint32_t i = 0; i < s->taken; i++)
+        if (s->peers[i].used && !s->peers[i].owner && now_ns >= s->peers[i].until_ns)
+            foliot__secure_release(s, &s->peers[i]);
+}
+
+// -- the handshake
+
+static const char *password_of(const foliot__secure *s)
+{
+    return s->security == FOLIOT_SECURITY_PASSWORD ? s->password : NULL;
+}
+
+// What a host asks for.
+static foliot_security asked(const foliot__secure *s)
+{
+    return s->security == FOLIOT_SECURITY_CLEAR ? FOLIOT_SECURITY_ANONYMOUS : s->security;
+}
+
+// Shares live as long as cookies, so that a key that leaks later opens nothing of before.
+static void renew_shares(foliot__secure *s, uint64_t now_ns)
+{
+    if (s->drawn_ns && now_ns - s->drawn_ns < FOLIOT__COOKIE_EPOCH_NS)
+        return;
+    bool stale = !s->drawn_ns || now_ns - s->drawn_ns >= 2 * FOLIOT__COOKIE_EPOCH_NS;
+    s->shares[1] = s->shares[0];
+    foliot__share_draw(&s->shares[0], password_of(s));
+    if (stale)
+        foliot__share_draw(&s->shares[1], password_of(s));
+    s->drawn_ns = now_ns ? now_ns : 1;
+}
+
+void foliot__secure_answer(foliot__secure *s, uint32_t connection, uint64_t cookie, uint64_t now_ns,
+                           uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES])
+{
+    renew_shares(s, now_ns);
+    memcpy(answer, FOLIOT__SECURE_ANSWER_MARK, 8);
+    memcpy(answer + AT_CONNECTION, &connection, 4);
+    for (int i = 0; i < 8; i++)
+        answer[AT_COOKIE + i] = (uint8_t)(cookie >> (8 * i));
+    answer[AT_SECURITY] = (uint8_t)asked(s);
+    memcpy(answer + AT_SECURITY + 1, s->shares[0].shown, FOLIOT__SHARE_BYTES);
+}
+
+static void keys_in_use(foliot__secure_peer *p, bool listens, uint64_t now_ns)
+{
+    foliot__sealer_init(&p->sealer, listens ? p->keys.to_client : p->keys.to_server, now_ns);
+    foliot__opener_init(&p->opener, listens ? p->keys.to_server : p->keys.to_client);
+    foliot__forget(p->keys.to_client, sizeof p->keys.to_client);
+    foliot__forget(p->keys.to_server, sizeof p->keys.to_server);
+}
+
+uint32_t foliot__secure_take_answer(foliot__secure *s, foliot__secure_peer *p,
+                                    const uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES],
+                                    uint64_t now_ns)
+{
+    foliot__share share;
+    uint8_t *o = p->opening;
+    bool token = s->security == FOLIOT_SECURITY_TOKEN;
+    if (answer[AT_SECURITY] != (uint8_t)s->security)
+        return FOLIOT_DISCONNECT_SECURITY;
+    foliot__share_draw(&share, password_of(s));
+    memcpy(o, answer, AT_SECURITY + 1); // the same connection and cookie
+    memcpy(o, FOLIOT__SECURE_OPENING_MARK, 8);
+    o[AT_RETURNS] = token && s->returns;
+    memcpy(o + AT_SHARE, share.shown, FOLIOT__SHARE_BYTES);
+    if (token)
+        memcpy(o + AT_TOKEN, s->token.sealed, FOLIOT__TOKEN_SEALED_BYTES);
+    size_t said = AT_TOKEN + (token ? FOLIOT__TOKEN_SEALED_BYTES : 0);
+    foliot__handshake h = {.server_share = answer + AT_SECURITY + 1,
+                           .said = o,
+                           .said_bytes = said,
+                           .token_keys = token ? s->token.keys : NULL,
+                           .returns = o[AT_RETURNS] ? s->returns_by : NULL};
+    bool good =
+        foliot__handshake_keys(&share, h.server_share, password_of(s) != NULL, &h, &p->keys);
+    foliot__forget(&share, sizeof share);
+    if (!good)
+        return FOLIOT_DISCONNECT_SECURITY;
+    memcpy(o + said, p->keys.proof, FOLIOT__PROOF_BYTES);
+    p->opening_bytes = (uint32_t)(said + FOLIOT__PROOF_BYTES);
+    keys_in_use(p, false, now_ns);
+    return 0;
+}
+
+bool foliot__secure_opening_form(const uint8_t *bytes, size_t length, uint32_t *connection,
+                                 uint64_t *cookie)
+{
+    if (length < FOLIOT__SECURE_OPENING_BYTES_MIN ||
+        memcmp(bytes, FOLIOT__SECURE_OPENING_MARK, 8) != 0)
+        return false;
+    size_t token = bytes[AT_SECURITY] == FOLIOT_SECURITY_TOKEN ? FOLIOT__TOKEN_SEALED_BYTES : 0;
+    if (length != FOLIOT__SECURE_OPENING_BYTES_MIN + token || bytes[AT_RETURNS] > 1)
+        return false;
+    memcpy(connection, bytes + AT_CONNECTION, 4);
+    *cookie = 0;
+    for (int i = 0; i < 8; i++)
+        *cookie |= (uint64_t)bytes[AT_COOKIE + i] << (8 * i);
+    return true;
+}
+
+bool foliot__secure_opening_known(const foliot__secure *s, const uint8_t *bytes, size_t length,
+                                  uint64_t now_ns, uint32_t *reason)
+{
+    uint64_t mac = foliot__mac(&s->mac, bytes, length);
+    for (uint32_t i = 0; i < OPENINGS_REMEMBERED; i++)
+        if (s->openings[i].mac == mac && s->openings[i].until_ns > now_ns) {
+            *reason = s->openings[i].reason;
+            return true;
+        }
+    return false;
+}
+
+// False: all that are remembered could still be repeated. Then nobody is let in for a moment:
+// an opening that is accepted twice would use its keys twice.
+static bool remember_opening(foliot__secure *s, const uint8_t *bytes, size_t length,
+                             uint64_t now_ns)
+{
+    known_opening *o = &s->openings[s->opening_count % OPENINGS_REMEMBERED];
+    if (o->until_ns > now_ns)
+        return false;
+    *o = (known_opening){.mac = foliot__mac(&s->mac, bytes, length),
+                         .until_ns = now_ns + OPENING_NS};
+    s->opening_count++;
+    return true;
+}
+
+static uint32_t reason_of(foliot__token_verdict verdict)
+{
+    switch (verdict) {
+    case FOLIOT__TOKEN_GOOD:
+        return 0;
+    case FOLIOT__TOKEN_EXPIRED:
+    case FOLIOT__TOKEN_EARLY:
+        return FOLIOT_DISCONNECT_TOKEN_EXPIRED;
+    case FOLIOT__TOKEN_USED:
+        return FOLIOT_DISCONNECT_TOKEN_USED;
+    case FOLIOT__TOKEN_NO_ROOM:
+        return FOLIOT_DISCONNECT_FULL;
+    case FOLIOT__TOKEN_FOREIGN:
+    default:
+        return FOLIOT_DISCONNECT_TOKEN;
+    }
+}
+
+// Keys under one of the two shares and one secret to return by, if they are those of the proof.
+static bool try_keys(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes, size_t length,
+                     const uint8_t *token_keys, const uint8_t *returns)
+{
+    for (int i = 0; i < 2; i++) {
+        foliot__handshake h = {.server_share = s->shares[i].shown,
+                               .said = bytes,
+                               .said_bytes = length - FOLIOT__PROOF_BYTES,
+                               .token_keys = token_keys,
+                               .returns = returns};
+        if (!foliot__handshake_keys(&s->shares[i], bytes + AT_SHARE, password_of(s) != NULL, &h,
+                                    &p->keys))
+            return false;
+        if (foliot__secrets_equal(p->keys.proof, bytes + length - FOLIOT__PROOF_BYTES,
+                                  FOLIOT__PROOF_BYTES))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t accept_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
+                             size_t length, uint64_t now_s)
+{
+    uint8_t token_keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
+    foliot_token *token = &p->identity.token;
+    foliot__used_token *used = foliot__used_token_find(&s->used, bytes + AT_TOKEN);
+    bool returns = bytes[AT_RETURNS], good = false;
+    uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
+    if (!foliot__token_unseal(bytes + AT_TOKEN, s->key, token, token_keys))
+        return FOLIOT_DISCONNECT_TOKEN;
+    foliot__token_verdict verdict = foliot__token_check(token, now_s, s->own, s->own_count);
+    if (returns && used && verdict == FOLIOT__TOKEN_EXPIRED)
+        verdict = FOLIOT__TOKEN_GOOD; // it was in time the first time
+    if (verdict == FOLIOT__TOKEN_GOOD && (returns ? !used : used && used->answered))
+        verdict = FOLIOT__TOKEN_USED;
+    if (verdict == FOLIOT__TOKEN_GOOD && !used &&
+        !(used = foliot__used_token_take(&s->used, now_s)))
+        verdict = FOLIOT__TOKEN_NO_ROOM;
+    for (int i = 0; verdict == FOLIOT__TOKEN_GOOD && !good && i < 1 + returns; i++) {
+        good = try_keys(s, p, bytes, length, token_keys, returns ? used->returns[i] : NULL);
+        if (good && returns)
+            memcpy(came_by, used->returns[i], sizeof came_by);
+    }
+    foliot__forget(token_keys, sizeof token_keys);
+    if (verdict != FOLIOT__TOKEN_GOOD)
+        return reason_of(verdict);
+    if (!good)
+        return returns ? FOLIOT_DISCONNECT_TOKEN_USED : FOLIOT_DISCONNECT_TOKEN;
+    memcpy(used->nonce, bytes + AT_TOKEN, sizeof used->nonce);
+    memcpy(used->returns[1], came_by, sizeof came_by); // if nothing of this one reaches the client
+    memcpy(used->returns[0], p->keys.returns, FOLIOT__RETURN_BYTES);
+    used->keep_until_s = token->expires_s + FOLIOT__TOKEN_RETURN_S;
+    used->answered = returns;
+    p->used_token = (uint32_t)(used - s->used.entries) + 1;
+    return 0;
+}
+
+uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
+                               size_t length, uint64_t now_ns, uint64_t now_s)
+{
+    uint32_t reason = 0;
+    renew_shares(s, now_ns);
+    if (!remember_opening(s, bytes, length, now_ns))
+        return FOLIOT_DISCONNECT_FULL;
+    known_opening *known = &s->openings[(s->opening_count - 1) % OPENINGS_REMEMBERED];
+    if (bytes[AT_SECURITY] != (uint8_t)asked(s))
+        reason = FOLIOT_DISCONNECT_SECURITY;
+    else if (s->security == FOLIOT_SECURITY_TOKEN)
+        reason = accept_token(s, p, bytes, length, now_s);
+    else if (!try_keys(s, p, bytes, length, NULL, NULL))
+        reason = s->security == FOLIOT_SECURITY_PASSWORD ? FOLIOT_DISCONNECT_PASSWORD
+                                                         : FOLIOT_DISCONNECT_SECURITY;
+    known->reason = reason;
+    if (reason)
+        return reason;
+    p->identity.security = (foliot_security)bytes[AT_SECURITY];
+    keys_in_use(p, true, now_ns);
+    return 0;
+}
+
+void foliot__secure_confirm(foliot__secure *s, foliot__secure_peer *p)
+{
+    p->confirmed = true;
+    if (p->used_token)
+        s->used.entries[p->used_token - 1].answered = true;
+    if (s->security == FOLIOT_SECURITY_TOKEN && p->opening_bytes) {
+        s->returns = true;
+        memcpy(s->returns_by, p->keys.returns, sizeof s->returns_by);
+    }
+}
+
+void foliot__secure_refused(foliot__secure *s, uint32_t reason)
+{
+    if (reason == FOLIOT_DISCONNECT_TOKEN_USED || reason == FOLIOT_DISCONNECT_TOKEN)
+        s->returns = false;
+}

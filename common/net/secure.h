@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// secure.h: the keys of a transport and of its peers, how they come to be, and datagrams sealed
+// with them (docs/reference/protocol.md, section 1). Everything secret lies in one block of memory
+// that core dumps leave out and that is wiped. Knows nothing of sockets and of ENet: whose slots
+// these are is the owner's business.
+#ifndef FOLIOT_NET_SECURE_H
+#define FOLIOT_NET_SECURE_H
+
+#include "crypto/handshake.h"
+#include "crypto/sealed.h"
+#include "crypto/token.h"
+#include "foliot/transport.h"
+#include "net/cookie.h"
+
+// First bytes of sealed datagrams. None of ENet's begins so: it would be compressed.
+#define FOLIOT__SEALED_RAW 0x68     // packets, as in a raw datagram, without its head
+#define FOLIOT__SEALED_ENET 0x69    // a datagram of ENet's
+#define FOLIOT__SEALED_CONTROL 0x6a // a challenge, or the answer to it
+#define FOLIOT__SEALED_BYTES_MAX 4096
+
+#define FOLIOT__CONTROL_CHALLENGE 1
+#define FOLIOT__CONTROL_ANSWER 2
+#define FOLIOT__CONTROL_BYTES 9 // what it is, and the challenge
+
+// Datagrams before a connection that has keys.
+#define FOLIOT__SECURE_QUESTION_MARK "foliot?k" // connect id, zeros: longer than the answer
+#define FOLIOT__SECURE_QUESTION_BYTES 64
+#define FOLIOT__SECURE_ANSWER_MARK "foliot!k" // connect id, cookie (8), foliot_security, share (32)
+#define FOLIOT__SECURE_ANSWER_BYTES 53
+// Connect id, cookie (8), foliot_security, flag: returns, share (32), the token if there is one,
+// proof (16).
+#define FOLIOT__SECURE_OPENING_MARK "foliot>k"
+#define FOLIOT__SECURE_OPENING_BYTES_MIN (8 + 4 + 8 + 2 + FOLIOT__SHARE_BYTES + FOLIOT__PROOF_BYTES)
+#define FOLIOT__SECURE_OPENING_BYTES_MAX                                                           \
+    (FOLIOT__SECURE_OPENING_BYTES_MIN + FOLIOT__TOKEN_SEALED_BYTES)
+
+typedef struct foliot__secure_address {
+    uint32_t host; // as ENet has it: in the network's order
+    uint16_t port;
+} foliot__secure_address;
+
+typedef struct foliot__secure_peer {
+    bool used, confirmed; // confirmed: a datagram of the peer's was opened with these keys
+    uint32_t connection;  // the connect id
+    uint32_t next;        // in its bucket: index + 1
+    foliot__secure_address address;
+    void *owner;       // NULL: its slot is gone, and ENet still says farewell
+    uint64_t until_ns; // until then
+    foliot__sealer sealer;
+    foliot__opener opener;
+    foliot__session_keys keys; // returns alone is kept
+    // A host's.
+    foliot_peer_identity identity;
+    uint32_t used_token;          // index + 1 of the entry; 0: none
+    foliot__secure_address moved; // an address that is not proven yet
+    uint8_t challenge[8];
+    uint64_t challenged_ns;
+    // A client's.
+    uint8_t opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
+    uint32_t opening_bytes;
+} foliot__secure_peer;
+
+typedef struct foliot__secure foliot__secure;
+
+// FOLIOT_STATUS_INVALID: something that the security needs is missing; FOLIOT_STATUS_CORRUPT: the
+// token is none; FOLIOT_STATUS_MEMORY.
+// `port` is the transport's own: that of own addresses without one.
+foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_t port,
+                                  foliot__secure **secure);
+void foliot__secure_close(foliot__secure *secure); // may be NULL
+
+// -- peers
+foliot__secure_peer *foliot__secure_find(foliot__secure *secure, uint32_t connection);
+// NULL: the connect id is in use, or there is no room.
+foliot__secure_peer *foliot__secure_take(foliot__secure *secure, uint32_t connection,
+                                         foliot__secure_address address, uint64_t now_ns);
+void foliot__secure_release(foliot__secure *secure, foliot__secure_peer *peer);
+// Forgets those whose farewell is over. Cheap if it was called less than a second ago.
+void foliot__secure_expire(foliot__secure *secure, uint64_t now_ns);
+
+// -- the handshake
+// A host's answer to a question that an address asks, with the cookie for it.
+void foliot__secure_answer(foliot__secure *secure, uint32_t connection, uint64_t cookie,
+                           uint64_t now_ns, uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES]);
+// A client that got it makes its keys and its opening. 0, or why it goes no further.
+uint32_t foliot__secure_take_answer(foliot__secure *secure, foliot__secure_peer *peer,
+                                    const uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES],
+                                    uint64_t now_ns);
+// A host's: whether that is an opening, by its form alone.
+bool foliot__secure_opening_form(const uint8_t *bytes, size_t length, uint32_t *connection,
+                                 uint64_t *cookie);
+// Whether this opening came before, so that nothing is to be done for it. *reason: what it was
+// refused for; 0: it was not.
+bool foliot__secure_opening_known(const foliot__secure *secure, const uint8_t *bytes, size_t length,
+                                  uint64_t now_ns, uint32_t *reason);
+// Makes the peer's keys, or says why not: a foliot_disconnect_reason.
+uint32_t foliot__secure_accept(foliot__secure *secure, foliot__secure_peer *peer,
+                               const uint8_t *bytes, size_t length, uint64_t now_ns,
+                               uint64_t now_s);
+// A datagram of this peer's was opened for the first time.
+void foliot__secure_confirm(foliot__secure *secure, foliot__secure_peer *peer);
+// The host refused it: a client that returned comes as a new one the next time.
+void foliot__secure_refused(foliot__secure *secure, uint32_t reason);
+
+#endif

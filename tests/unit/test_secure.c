@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: MIT
+// Goal: connections with keys (docs/reference/protocol.md, section 1). Who sees every datagram can
+// neither read, inject, repeat, take over nor end; tokens are good for one client, in time, at
+// their server; a peer goes on when its address changes. Method: two transports over ENet on the
+// loopback and a wire of the test's between them, which keeps every datagram and sends what it
+// likes.
+#include "check.h"
+#include "clock.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "foliot/transport.h"
+#include "net/secure.h"
+
+#define CAUGHT_MAX 4000
+#define PHRASE "nobody on the way reads this phrase"
+
+typedef struct caught {
+    bool to_host;
+    size_t length;
+    uint8_t bytes[1600];
+} caught;
+
+typedef struct stage {
+    foliot_transport *host, *client;
+    foliot_transport_config host_config, client_config;
+    int front, back; // the wire's sockets: where clients come to, and where the host sees them from
+    uint16_t port;
+    struct sockaddr_in host_at, client_at;
+    foliot_peer_id at_host, at_client;
+    uint32_t host_reason, client_reason;
+    unsigned host_got, client_got;
+    caught *caught;
+    size_t caught_count;
+    uint64_t began_ns;
+} stage;
+
+static int open_socket(uint16_t port, struct sockaddr_in *at)
+{
+    socklen_t length = sizeof *at;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    *at = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_int_equal(bind(fd, (struct sockaddr *)at, sizeof *at), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)at, &length), 0);
+    return fd;
+}
+
+static void catch (stage *s, const uint8_t *bytes, ssize_t length, bool to_host)
+{
+    if (s->caught_count == CAUGHT_MAX || (size_t)length > sizeof s->caught->bytes)
+        return;
+    caught *c = &s->caught[s->caught_count++];
+    c->to_host = to_host;
+    c->length = (size_t)length;
+    memcpy(c->bytes, bytes, c->length);
+}
+
+static void send_on(stage *s, const uint8_t *bytes, size_t length, bool to_host)
+{
+    const struct sockaddr_in *to = to_host ? &s->host_at : &s->client_at;
+    (void)!sendto(to_host ? s->back : s->front, bytes, length, 0, (const struct sockaddr *)to,
+                  sizeof *to);
+}
+
+static void pump(stage *s)
+{
+    uint8_t bytes[4096];
+    ssize_t got;
+    socklen_t from = sizeof s->client_at;
+    while ((got = recvfrom(s->front, bytes, sizeof bytes, 0, (struct sockaddr *)&s->client_at,
+                           &from)) >= 0) {
+        catch (s, bytes, got, true);
+        send_on(s, bytes, (size_t)got, true);
+    }
+    while ((got = recv(s->back, bytes, sizeof bytes, 0)) >= 0) {
+        catch (s, bytes, got, false);
+        send_on(s, bytes, (size_t)got, false);
+    }
+}
+
+static void take_event(const foliot_transport_event *e, foliot_peer_id *peer, uint32_t *reason,
+                       unsigned *got)
+{
+    if (e->kind == FOLIOT_TRANSPORT_CONNECTED)
+        *peer = e->peer;
+    if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED && e->peer.value == peer->value) {
+        *reason = e->reason;
+        peer->value = 0;
+    }
+    if (e->kind == FOLIOT_TRANSPORT_RECEIVED) {
+        assert_int_equal(e->length, sizeof PHRASE);
+        assert_memory_equal(e->bytes, PHRASE, sizeof PHRASE);
+        *got += 1;
+    }
+}
+
+static void run(stage *s, unsigned ms)
+{
+    foliot_transport_event e;
+    for (uint64_t end = clock_now_ns() + ms * 1000000ull; clock_now_ns() < end;) {
+        struct timespec t = {.tv_nsec = 500000};
+        pump(s);
+        uint64_t now = clock_now_ns();
+        while (foliot_transport_poll(s->host, now, &e))
+            take_event(&e, &s->at_host, &s->host_reason, &s->host_got);
+        while (s->client && foliot_transport_poll(s->client, now, &e))
+            take_event(&e, &s->at_client, &s->client_reason, &s->client_got);
+        foliot_transport_flush(s->host, now);
+        if (s->client)
+            foliot_transport_flush(s->client, now);
+        nanosleep(&t, NULL);
+    }
+}
+
+static stage *open_stage(foliot_security at_host, foliot_security at_client)
+{
+    stage *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->caught = calloc(CAUGHT_MAX, sizeof *s->caught);
+    assert_non_null(s->caught);
+    s->host_config = s->client_config = foliot_transport_config_default();
+    s->host_config.bind = "127.0.0.1";
+    s->host_config.peers_max = 8;
+    s->host_config.batches = true;
+    s->host_config.security = at_host;
+    s->client_config.security = at_client;
+    s->host_config.timeout_ms = s->client_config.timeout_ms = 3000;
+    return s;
+}
+
+static void open_client(stage *s)
+{
+    if (s->client)
+        foliot_transport_destroy(s->client);
+    s->client_reason = 0;
+    s->at_client.value = s->at_host.value = 0;
+    assert_int_equal(foliot_transport_create_enet(&s->client_config, clock_now_ns(), &s->client),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_connect(s->client, "127.0.0.1", s->port, clock_now_ns(), &s->at_client),
+        FOLIOT_STATUS_OK);
+}
+
+static void open_both(stage *s)
+{
+    struct sockaddr_in front, back;
+    assert_int_equal(foliot_transport_create_enet(&s->host_config, clock_now_ns(), &s->host),
+                     FOLIOT_STATUS_OK);
+    s->front = open_socket(0, &front);
+    s->back = open_socket(0, &back);
+    s->port = ntohs(front.sin_port);
+    s->host_at = back;
+    s->host_at.sin_port = htons(foliot_transport_get_port(s->host));
+    open_client(s);
+}
+
+static void close_stage(stage *s)
+{
+    foliot_transport_destroy(s->client);
+    foliot_transport_destroy(s->host);
+    close(s->front);
+    close(s->back);
+    free(s->caught);
+    free(s);
+}
+
+static void talk(stage *s, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        foliot_delivery delivery = i % 2 ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
+        (void)!foliot_transport_send(s->host, s->at_host, delivery, (const uint8_t *)PHRASE,
+                                     sizeof PHRASE);
+        (void)!foliot_transport_send(s->client, s->at_client, delivery, (const uint8_t *)PHRASE,
+                                     sizeof PHRASE);
+        run(s, 4);
+    }
+    run(s, 60);
+}
+
+static const foliot_transport_counters *counted(const stage *s)
+{
+    return foliot_transport_get_counters(s->host);
+}
+
+static void expect_talk(stage *s)
+{
+    unsigned host = s->host_got, client = s->client_got;
+    check_ne(s->at_host.value, 0u);
+    check_ne(s->at_client.value, 0u);
+    talk(s, 8);
+    check_eq(s->host_got, host + 8);
+    check_eq(s->client_got, client + 8);
+}
+
+// -- keys of the test
+
+static uint8_t key[FOLIOT_KEY_BYTES];
+static char token_text[FOLIOT_TOKEN_TEXT_BYTES];
+
+static foliot_token some_token(void)
+{
+    foliot_token token = foliot_token_default((uint64_t)time(NULL));
+    token.client = 77;
+    token.role = FOLIOT_ROLE_SPECTATOR;
+    snprintf(token.session, sizeof token.session, "arena");
+    token.user_bytes = 3;
+    memcpy(token.user, "abc", 3);
+    return token;
+}
+
+static stage *token_stage(const foliot_token *token)
+{
+    stage *s = open_stage(FOLIOT_SECURITY_TOKEN, FOLIOT_SECURITY_TOKEN);
+    foliot_key_draw(key);
+    assert_int_equal(foliot_token_print(token, key, token_text), FOLIOT_STATUS_OK);
+    s->host_config.key = key;
+    s->client_config.token = token_text;
+    return s;
+}
+
+static stage *open_token_stage(void)
+{
+    foliot_token token = some_token();
+    stage *s = token_stage(&token);
+    open_both(s);
+    run(s, 150);
+    return s;
+}
+
+// -- what works
+
+static void peers_talk_with_every_security(void **state)
+{
+    (void)state;
+    for (int i = FOLIOT_SECURITY_CLEAR; i <= FOLIOT_SECURITY_PASSWORD; i++) {
+        stage *s = open_stage((foliot_security)i, (foliot_security)i);
+        s->host_config.password = s->client_config.password = "a night in may";
+        open_both(s);
+        run(s, 150);
+        expect_talk(s);
+        close_stage(s);
+    }
+    stage *s = open_token_stage();
+    expect_talk(s);
+    close_stage(s);
+}
+
+static void a_host_of_clear_takes_keys_of_nobody(void **state)
+{
+    (void)state;
+    stage *s = open_stage(FOLIOT_SECURITY_CLEAR, FOLIOT_SECURITY_ANONYMOUS);
+    foliot_peer_identity identity;
+    open_both(s);
+    run(s, 150);
+    expect_talk(s);
+    assert_true(foliot_transport_get_peer_identity(s->host, s->at_host, &identity));
+    check_eq((int)identity.security, (int)FOLIOT_SECURITY_ANONYMOUS);
+    close_stage(s);
+}
+
+static void the_host_knows_who_came(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    foliot_peer_identity identity;
+    check_ne(s->at_host.value, 0u);
+    assert_true(foliot_transport_get_peer_identity(s->host, s->at_host, &identity));
+    check_eq((int)identity.security, (int)FOLIOT_SECURITY_TOKEN);
+    check_eq(identity.token.client, 77u);
+    check_eq((int)identity.token.role, (int)FOLIOT_ROLE_SPECTATOR);
+    assert_string_equal(identity.token.session, "arena");
+    check_eq(identity.token.user_bytes, 3u);
+    close_stage(s);
+}
+
+static void an_end_reaches_the_other_side(void **state)
+{
+    (void)state;
+    for (int from_host = 0; from_host < 2; from_host++) {
+        stage *s = open_token_stage();
+        check_ne(s->at_host.value, 0u);
+        foliot_transport_disconnect(from_host ? s->host : s->client,
+                                    from_host ? s->at_host : s->at_client, 260, false);
+        run(s, 150);
+        check_eq(from_host ? s->client_reason : s->host_reason, 260u);
+        close_stage(s);
+    }
+}
+
+// -- who listens
+
+static bool holds(const caught *c, const void *what, size_t bytes)
+{
+    return memmem(c->bytes, c->length, what, bytes) != NULL;
+}
+
+static void nothing_is_readable_on_the_way(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    expect_talk(s);
+    foliot_transport_disconnect(s->client, s->at_client, 0, false);
+    run(s, 200);
+    unsigned sealed = 0;
+    for (size_t i = 0; i < s->caught_count; i++) {
+        const caught *c = &s->caught[i];
+        assert_false(holds(c, "nobody", 6));
+        assert_false(holds(c, "arena", 5));
+        bool greeting = c->length > 8 && memcmp(c->bytes, "foliot", 6) == 0 && c->bytes[7] == 'k';
+        bool is_sealed = c->bytes[0] >= FOLIOT__SEALED_RAW && c->bytes[0] <= FOLIOT__SEALED_CONTROL;
+        assert_true(greeting || is_sealed); // ENet's own too
+        sealed += is_sealed;
+    }
+    check_gt(sealed, 16u);
+    close_stage(s);
+}
+
+static void what_was_sent_before_is_dropped(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    expect_talk(s);
+    unsigned host = s->host_got, client = s->client_got;
+    size_t count = s->caught_count;
+    for (size_t i = count; i-- > 0;) // the other way round too
+        send_on(s, s->caught[i].bytes, s->caught[i].length, s->caught[i].to_host);
+    for (size_t i = 0; i < count; i++)
+        send_on(s, s->caught[i].bytes, s->caught[i].length, s->caught[i].to_host);
+    run(s, 100);
+    check_eq(s->host_got, host);
+    check_eq(s->client_got, client);
+    check_gt(counted(s)->datagrams_dropped_repeated, 8u);
+    expect_talk(s);
+    close_stage(s);
+}
+
+static void no_changed_datagram_is_taken(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    expect_talk(s);
+    unsigned host = s->host_got;
+    size_t count = s->caught_count, tried = 0;
+    uint64_t forged = counted(s)->datagrams_dropped_forged;
+    for (size_t i = 0; i < count; i++) {
+        caught c = s->caught[i];
+        if (c.bytes[0] < FOLIOT__SEALED_RAW || c.bytes[0] > FOLIOT__SEALED_CONTROL)
+            continue;
+        for (size_t at = 0; at < c.length && at < 80; at++, tried++) { // every field
+            c.bytes[5] ^= 0x40; // and a number that has not come
+            c.bytes[at] ^= (uint8_t)(1u << (at % 8));
+            send_on(s, c.bytes, c.length, c.to_host);
+            c.bytes[at] ^= (uint8_t)(1u << (at % 8));
+            c.bytes[5] ^= 0x40;
+        }
+        for (size_t length = 0; length < c.length; length += 3, tried++)
+            send_on(s, c.bytes, length, c.to_host);
+        run(s, 2);
+    }
+    run(s, 100);
+    check_gt(tried, 1000u);
+    check_eq(s->host_got, host);
+    check_gt(counted(s)->datagrams_dropped_forged, forged + 100);
+    expect_talk(s);
+    close_stage(s);
+}
+
+static void a_listener_who_knows_the_connect_id_cannot_end_it(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    expect_talk(s);
+    uint32_t connection;
+    uint8_t refusal[FOLIOT__REFUSAL_BYTES] = FOLIOT__REFUSAL_MARK;
+    memcpy(&connection, s->caught[0].bytes + 8, 4);
+    memcpy(refusal + 8, &connection, 4);
+    refusal[12] = FOLIOT_DISCONNECT_FULL;
+    uint8_t disconnect[64] = {0x80, 0, 0, 0};
+    uint8_t shortened[12] = {0x67};
+    memcpy(shortened + 1, &connection, 4);
+    for (int i = 0; i < 20; i++) {
+        send_on(s, refusal, sizeof refusal, false);
+        disconnect[1] = (uint8_t)(i % 8);
+        send_on(s, disconnect, sizeof disconnect, i % 2);
+        send_on(s, shortened, sizeof shortened, true);
+    }
+    run(s, 400);
+    check_gt(counted(s)->datagrams_dropped_clear, 0u);
+    expect_talk(s);
+    close_stage(s);
+}
+
+// -- who may come
+
+static void expect_refused(stage *s, uint32_t reason)
+{
+    run(s, 500);
+    check_eq(s->client_reason, reason);
+    check_eq(s->at_client.value, 0u);
+    check_gt(counted(s)->connects_unproven + (reason == FOLIOT_DISCONNECT_SECURITY), 0u);
+    close_stage(s);
+}
+
+static void tokens_out_of_their_time_are_refused(void **state)
+{
+    (void)state;
+    foliot_token old = some_token(), early = some_token();
+    old.created_s -= 100;
+    old.expires_s = old.created_s + 50;
+    stage *s = token_stage(&old);
+    open_both(s);
+    expect_refused(s, FOLIOT_DISCONNECT_TOKEN_EXPIRED);
+    early.created_s += 100;
+    early.expires_s += 100;
+    s = token_stage(&early);
+    open_both(s);
+    expect_refused(s, FOLIOT_DISCONNECT_TOKEN_EXPIRED);
+}
+
+static void tokens_for_other_servers_or_of_other_keys_are_refused(void **state)
+{
+    (void)state;
+    uint8_t other[FOLIOT_KEY_BYTES];
+    foliot_token token = some_token();
+    foliot_token_address own = {.ip = {[10] = 0xff, [11] = 0xff, 127, 0, 0, 1}, .port = 9};
+    token.address_count = 1;
+    token.addresses[0] = own;
+    token.addresses[0].port = 10;
+    stage *s = token_stage(&token);
+    s->host_config.own_addresses = &own;
+    s->host_config.own_address_count = 1;
+    open_both(s);
+    expect_refused(s, FOLIOT_DISCONNECT_TOKEN);
+    token.addresses[0].port = 9;
+    s = token_stage(&token);
+    s->host_config.own_addresses = &own;
+    s->host_config.own_address_count = 1;
+    open_both(s);
+    run(s, 150);
+    expect_talk(s);
+    close_stage(s);
+    s = token_stage(&token);
+    foliot_key_draw(other);
+    s->host_config.key = other;
+    open_both(s);
+    expect_refused(s, FOLIOT_DISCONNECT_TOKEN);
+}
+
+static void a_token_is_good_for_one_client(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    expect_talk(s);
+    foliot_peer_id first = s->at_host;
+    foliot_transport *honest = s->client;
+    s->client = NULL;
+    open_client(s); // a thief with the same token
+    run(s, 500);
+    check_eq(s->client_reason, (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
+    foliot_transport_destroy(s->client);
+    s->client = honest;
+    s->at_host = first;
+    check_eq(foliot_transport_send(s->host, first, FOLIOT_DELIVERY_UNRELIABLE,
+                                   (const uint8_t *)PHRASE, sizeof PHRASE),
+             FOLIOT_STATUS_OK);
+    close_stage(s);
+}
+
+static void its_client_comes_back_with_it(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    expect_talk(s);
+    for (int i = 0; i < 3; i++) {
+        foliot_transport_disconnect(s->client, s->at_client, 0, true);
+        run(s, 50);
+        assert_int_equal(foliot_transport_connect(s->client, "127.0.0.1", s->port, clock_now_ns(),
+                                                  &s->at_client),
+                         FOLIOT_STATUS_OK);
+        run(s, 150);
+        expect_talk(s);
+    }
+    close_stage(s);
+}
+
+static void a_wrong_password_is_refused(void **state)
+{
+    (void)state;
+    stage *s = open_stage(FOLIOT_SECURITY_PASSWORD, FOLIOT_SECURITY_PASSWORD);
+    s->host_config.password = "a night in may";
+    s->client_config.password = "a night in June";
+    open_both(s);
+    expect_refused(s, FOLIOT_DISCONNECT_PASSWORD);
+}
+
+static void securities_that_differ_are_refused(void **state)
+{
+    (void)state;
+    for (int host = 0; host <= FOLIOT_SECURITY_TOKEN; host++)
+        for (int client = 0; client <= FOLIOT_SECURITY_TOKEN; client++) {
+            foliot_token token = some_token();
+            stage *s = token_stage(&token);
+            s->host_config.security = (foliot_security)host;
+            s->client_config.security = (foliot_security)client;
+            s->host_config.password = s->client_config.password = "x";
+            if (host == client || (!host && client == FOLIOT_SECURITY_ANONYMOUS)) {
+                free(s->caught);
+                free(s);
+                continue;
+            }
+            open_both(s);
+            expect_refused(s, FOLIOT_DISCONNECT_SECURITY);
+        }
+}
+
+static void no_flipped_bit_of_an_opening_opens(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    uint64_t connects = counted(s)->connects;
+    caught opening = {0};
+    for (size_t i = 0; i < s->caught_count; i++)
+        if (memcmp(s->caught[i].bytes, FOLIOT__SECURE_OPENING_MARK, 8) == 0)
+            opening = s->caught[i];
+    check_eq(opening.length, (size_t)FOLIOT__SECURE_OPENING_BYTES_MAX);
+    for (size_t at = 0; at < opening.length; at++) {
+        opening.bytes[at] ^= 1;
+        send_on(s, opening.bytes, opening.length, true);
+        opening.bytes[at] ^= 1;
+        send_on(s, opening.bytes, at, true);
+        if (at % 50 == 0)
+            run(s, 2);
+    }
+    run(s, 50);
+    check_eq(counted(s)->connects, connects);
+    expect_talk(s);
+    close_stage(s);
+}
+
+// -- the address changes
+
+static void a_peer_goes_on_from_another_address(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    struct sockaddr_in back;
+    expect_talk(s);
+    for (int i = 1; i <= 2; i++) {
+        close(s->back);
+        s->back = open_socket(0, &back); // as a router does that forgot its table
+        talk(s, 1);
+        check_eq(counted(s)->migrations, (uint64_t)i);
+        expect_talk(s);
+    }
+    close_stage(s);
+}
+
+static void an_address_that_does_not_answer_gets_nothing(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    struct sockaddr_in at;
+    expect_talk(s);
+    // A listener sends the client's newest datagram from his own address, before the client's
+    // comes.
+    int other = open_socket(0, &at), back = s->back;
+    s->back = other;
+    (void)!foliot_transport_send(s->client, s->at_client, FOLIOT_DELIVERY_UNRELIABLE,
+                                 (const uint8_t *)PHRASE, sizeof PHRASE);
+    foliot_transport_flush(s->client, clock_now_ns());
+    pump(s);
+    s->back = back;
+    unsigned got = s->client_got;
+    talk(s, 8);
+    check_eq(s->client_got, got + 8);
+    check_eq(counted(s)->migrations, 0u);
+    uint8_t bytes[2000];
+    size_t all = 0;
+    for (ssize_t n; (n = recv(other, bytes, sizeof bytes, 0)) >= 0;)
+        all += (size_t)n;
+    check_le(all, 100u); // a challenge, and no more than came from there
+    close(other);
+    close_stage(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peers_talk_with_every_security),
+        cmocka_unit_test(a_host_of_clear_takes_keys_of_nobody),
+        cmocka_unit_test(the_host_knows_who_came),
+        cmocka_unit_test(an_end_reaches_the_other_side),
+        cmocka_unit_test(nothing_is_readable_on_the_way),
+        cmocka_unit_test(what_was_sent_before_is_dropped),
+        cmocka_unit_test(no_changed_datagram_is_taken),
+        cmocka_unit_test(a_listener_who_knows_the_connect_id_cannot_end_it),
+        cmocka_unit_test(tokens_out_of_their_time_are_refused),
+        cmocka_unit_test(tokens_for_other_servers_or_of_other_keys_are_refused),
+        cmocka_unit_test(a_token_is_good_for_one_client),
+        cmocka_unit_test(its_client_comes_back_with_it),
+        cmocka_unit_test(a_wrong_password_is_refused),
+        cmocka_unit_test(securities_that_differ_are_refused),
+        cmocka_unit_test(no_flipped_bit_of_an_opening_opens),
+        cmocka_unit_test(a_peer_goes_on_from_another_address),
+        cmocka_unit_test(an_address_that_does_not_answer_gets_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
