@@ -24,6 +24,8 @@ typedef struct foliot__client_options {
     uint64_t ticks, clients, input_delay;
     bool json, spectate, force, divergence_ends, predict, no_predict;
     const char *kind;
+    const char *token, *password; // files
+    bool insecure;
 } foliot__client_options;
 
 typedef struct foliot__app_player {

@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/terminal.h"
 #include "base/watchdog.h"
+#include "security.h"
 #include "sim/selftest/fingerprint.h"
 #include "view/view.h"
 
@@ -44,6 +45,12 @@ static const foliot__option options[] = {
      .help = "gives up a server that has not answered after S seconds (default 10)"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
      .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,..."},
+    {"token", "FILE", FOLIOT__OPTION_TEXT, &given.token,
+     .help = "the connect token that lets you in, and says where; - reads it from stdin"},
+    {"password", "FILE", FOLIOT__OPTION_TEXT, &given.password,
+     .help = "the server's password is in this file; - reads it from stdin"},
+    {"insecure", NULL, FOLIOT__OPTION_FLAG, &given.insecure,
+     .help = "speaks in clear text to a server that is not on the loopback"},
     {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "watches without playing"},
     {"kind", "KIND", FOLIOT__OPTION_TEXT, &given.kind,
      .help = "watch: receives snapshots; step: computes the world itself (default: as the server "
@@ -76,11 +83,11 @@ static const foliot__option options[] = {
      .help = "prints statistics as JSON, one line per client"},
     {0}};
 static const foliot__command commands[] = {
-    {"", "HOST[:PORT] [options]", "joins a session",
+    {"", "[HOST[:PORT]] [options]", "joins a session",
      "  foliot-client 127.0.0.1\n"
      "  foliot-client game.example:7777 --name ada\n"
      "  foliot-client 127.0.0.1 --bot random --seconds 10 --impair loss=5%,jitter=0-100ms\n",
-     options, 1, 1},
+     options, 0, 1},
     {0}};
 
 static void fingerprint_text(char text[33])
@@ -116,11 +123,19 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
                    foliot_impairment *impairment)
 {
     char message[512];
-    const char *address = arguments->operands[0];
-    if (strchr(address, ':') != strrchr(address, ':'))
+    const char *address = arguments->operand_count ? arguments->operands[0] : NULL;
+    if (!address && !given.token)
+        return foliot__options_wrong(&program, arguments, "a HOST[:PORT] is missing");
+    if (!!given.token + !!given.password + given.insecure > 1)
+        return foliot__options_wrong(&program, arguments,
+                                     "--token, --password and --insecure exclude each other");
+    if (given.token && given.clients > 1)
+        return foliot__options_wrong(&program, arguments,
+                                     "--clients: a token is good for one client");
+    if (address && strchr(address, ':') != strrchr(address, ':'))
         return foliot__options_wrong(&program, arguments,
                                      "'%s': only IPv4 is spoken here, HOST[:PORT]", address);
-    if (!read_address(a, address))
+    if (address && !read_address(a, address))
         return foliot__options_wrong(&program, arguments, "'%s' is no HOST[:PORT]", address);
     if (given.seconds > 0 && given.ticks > 0)
         return foliot__options_wrong(&program, arguments,
@@ -198,6 +213,7 @@ static int open_app(foliot__app *a, const foliot_impairment *impairment)
     int code = 0;
     for (uint32_t i = 0; code == 0 && i < a->count; i++)
         code = foliot__player_open(a, i, impairment);
+    foliot__security_forget();
     return code ? code : foliot__app_start(a);
 }
 
@@ -223,6 +239,8 @@ int main(int argc, char **argv)
     if (code >= 0)
         return code;
     code = prepare(&a, &arguments, &impairment);
+    if (code == 0)
+        code = foliot__security_read(&a);
     if (code == 0)
         code = load_simulation(&a, &arguments);
     if (code == 0)

@@ -3,6 +3,7 @@
 // reads no options from the command line and reports nothing at the end. Invariant: app->left
 // counts the players whose poll handle is open.
 #include "app.h"
+#include "security.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -334,6 +335,7 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     wire.send = wire.receive = *impairment;
     wire.send.seed += 2 * index;
     wire.receive.seed += 2 * index + 1;
+    foliot__security_apply(a, &wire);
     if (foliot_transport_create_enet(&wire, foliot__now_ns(), &p->transport) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: no socket\n");
         return FOLIOT__EXIT_AGAIN;

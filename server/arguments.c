@@ -11,6 +11,7 @@
 #include "foliot/transport.h"
 #include "host.h"
 #include "log.h"
+#include "security.h"
 #include "step_workers.h"
 
 #define SPECTATOR_DELAY_MAX 3600
@@ -31,6 +32,14 @@ static const foliot__option host_options[] = {
      .help = "UDP port; 0 takes a free one"},
     {"bind", "ADDR", FOLIOT__OPTION_TEXT, &foliot__given.bind,
      .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
+    {"key", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.key,
+     .help = "only who has a token made with this key may join ('foliotctl key' and 'token')"},
+    {"password", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.password,
+     .help = "only who knows the password in this file may join; - reads it from stdin"},
+    {"insecure", NULL, FOLIOT__OPTION_FLAG, &foliot__given.insecure,
+     .help = "anybody who reaches this server may join, and in clear text"},
+    {"public-address", "ADDR[:PORT]", FOLIOT__OPTION_TEXTS, &foliot__given.public_addresses,
+     .help = "what tokens for this server name; where it listens unless said"},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.record,
      .help = "recording; NAME-DATE.foliot unless said"},
     {"sign", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.sign,
@@ -247,6 +256,8 @@ int foliot__check_choices(const foliot__arguments *arguments)
     int code = check_simulation(arguments);
     if (code == 0)
         code = check_interest(arguments);
+    if (code == 0)
+        code = foliot__security_check(arguments);
     if (code)
         return code;
     uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;

@@ -20,6 +20,9 @@ typedef struct foliot__server_choices {
     uint64_t reconnect_seconds;
     const char *config;
     bool print_config;
+    const char *key, *password; // files
+    bool insecure;
+    foliot__texts public_addresses;
     bool no_record, no_force, has_input_delay, allow_modules;
     double tick_hz, snapshot_hz, spectator_delay;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none

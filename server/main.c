@@ -14,6 +14,7 @@
 #include "config.h"
 #include "log.h"
 #include "recordings.h"
+#include "security.h"
 
 // libuv ends the process where it gets no descriptor for its signals, so they are looked for first.
 #define LOOP_DESCRIPTORS 12
@@ -63,17 +64,16 @@ static void announce(const foliot__app *a)
     if (a->hosted_count == 0)
         printf("no session yet: foliotctl create NAME SCENE hosts one\n");
     else
-        printf("join with: foliot-client %s:%u%s%s%s\n",
+        printf("join with: foliot-client %s:%u%s%s%s%s\n",
                strcmp(foliot__given.bind, "0.0.0.0") == 0 ? "HOST" : foliot__given.bind, port,
                a->hosted_count > 1 ? " --session " : "",
                a->hosted_count > 1 ? quoted(named->name, word) : "",
-               foliot__hosted_player_limit(named) == 0 ? " --spectate" : "");
+               foliot__hosted_player_limit(named) == 0 ? " --spectate" : "",
+               foliot__security_client_options());
     foliot__front_announce(a);
     foliot__browser_announce(a);
     fflush(stdout);
-    if (strncmp(foliot__given.bind, "127.", 4) != 0)
-        fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read "
-                        "and change it\n");
+    foliot__security_announce();
 }
 
 static void print_counters(const foliot__app *a)

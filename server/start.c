@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "base/exit_code.h"
 #include "recordings.h"
+#include "security.h"
 
 #define PEERS_EXTRA 16    // connections beyond players and spectators: those who are refused
 #define PEERS_COMING 1024 // at least, where sessions come and go
@@ -220,11 +221,16 @@ int foliot__app_open_transport(foliot__app *a)
         return FOLIOT__EXIT_USAGE;
     }
     config.receive = config.send;
-    int planned = foliot__browser_plan(a, &config);
-    if (planned)
-        return planned;
+    int code = foliot__browser_plan(a, &config);
+    if (code == 0)
+        code = foliot__security_read(&config);
+    if (code) {
+        foliot__security_forget();
+        return code;
+    }
     foliot_status status =
         foliot_transport_create_enet(&config, foliot__app_now_ns(), &a->transport);
+    foliot__security_forget();
     if (status == FOLIOT_STATUS_OK)
         return foliot__browser_open(a);
     if (status == FOLIOT_STATUS_INVALID) {

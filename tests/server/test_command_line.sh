@@ -21,7 +21,7 @@ refused "two ways to record" 2 'exclude' "$server" "$scene" --record a.foliot --
 refused "a mode that there is not" 2 'snapshot or lockstep' "$server" "$scene" --mode peer
 refused "a pace of nothing" 2 'from 0.01 to 100000' "$server" "$scene" --tick-hz 0
 refused "a pace that nobody keeps" 2 'from 0.01 to 100000' "$server" "$scene" --tick-hz 1e9 --no-record
-refused "an address of another machine" 1 'no such address' "$server" "$scene" --bind 192.0.2.1
+refused "an address of another machine" 1 'no such address' "$server" "$scene" --bind 192.0.2.1 --insecure
 refused "a session's name with control characters" 2 'control characters' "$server" --session "$(printf 'a\033[31m')=$scene"
 refused "a session's name that is too long" 2 'at most 63 bytes' "$server" --session "$(printf '%070d' 0)=$scene"
 refused "a file's name that would be cut" 2 '511 bytes' "$server" "$scene" --port 0 --record "$(printf '%0600d' 0)"

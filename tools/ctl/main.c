@@ -4,30 +4,79 @@
 #include <string.h>
 
 #include "admin.h"
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/terminal.h"
+#include "ctl.h"
 #include "foliot/foliot.h"
+
+#define COMMANDS_MAX 64
+
+static const foliot__option no_options[] = {{0}};
+
+static const foliot__command token_commands[] = {
+    {"key", "FILE", "makes a key for connect tokens, in a new file",
+     "  foliotctl key arena.key\n"
+     "  foliot-server scenes/spacewar.yaml --bind 0.0.0.0 --key arena.key\n",
+     no_options, 1, 1},
+    {"token", "--key FILE [options]", "prints a connect token, which lets one client in",
+     "  foliotctl token --key arena.key --server 203.0.113.5:7777 > ada.token\n"
+     "  foliot-client --token ada.token\n"
+     "  foliotctl token --key arena.key --role spectator --session main --seconds 3600\n",
+     foliot__ctl_token_options, 0, 0},
+    {"show", "FILE [--key FILE]", "says what a token is good for",
+     "  foliotctl show ada.token\n"
+     "  foliotctl show ada.token --key arena.key\n",
+     foliot__ctl_show_options, 1, 1},
+    {0}};
+
+static foliot__command commands[COMMANDS_MAX]; // of both tables, and zeros
 
 static void fingerprint_text(char text[33])
 {
     foliot_digest_print(foliot_get_fingerprint(), text);
 }
 
-static const foliot__program program = {
-    "foliotctl", "runs servers: sessions, players, recordings",
+const foliot__program foliot__ctl_program = {
+    "foliotctl", "runs servers: sessions, players, recordings, and who may join",
     "  foliot-server --admin-socket ./admin --scenes scenes      then, elsewhere:\n"
     "  foliotctl create arena spacewar.yaml --socket ./admin\n"
-    "  foliotctl players arena --socket ./admin\n",
-    foliot__ctl_admin_commands, fingerprint_text};
+    "  foliotctl players arena --socket ./admin\n"
+    "  foliotctl key arena.key\n"
+    "  foliotctl token --key arena.key --server 203.0.113.5:7777 > ada.token\n",
+    commands, fingerprint_text};
+
+static void gather(const foliot__command *from)
+{
+    size_t count = 0;
+    while (commands[count].name)
+        count++;
+    for (; from->name; from++) {
+        FOLIOT_ASSERT(count + 1 < COMMANDS_MAX);
+        commands[count++] = *from;
+    }
+}
+
+static int run(const foliot__arguments *arguments)
+{
+    const char *name = arguments->command->name;
+    if (strcmp(name, "key") == 0)
+        return foliot__ctl_key(arguments);
+    if (strcmp(name, "token") == 0)
+        return foliot__ctl_token(arguments);
+    return strcmp(name, "show") == 0 ? foliot__ctl_show(arguments) : foliot__ctl_admin(arguments);
+}
 
 int main(int argc, char **argv)
 {
     foliot__arguments arguments;
     if (!foliot__standard_open())
         return FOLIOT__EXIT_ERROR;
-    int code = foliot__options_start(&program, argc, argv, &arguments);
+    gather(foliot__ctl_admin_commands);
+    gather(token_commands);
+    int code = foliot__options_start(&foliot__ctl_program, argc, argv, &arguments);
     if (code >= 0)
         return code;
     signal(SIGPIPE, SIG_IGN);
-    return foliot__stdout_done("foliotctl", foliot__ctl_admin(&arguments));
+    return foliot__stdout_done("foliotctl", run(&arguments));
 }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// security.c: see security.h. Secrets are read from files alone: everybody on a machine sees its
+// command lines.
+#include "security.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "base/exit_code.h"
+#include "crypto/crypto.h"
+#include "crypto/secret_file.h"
+
+static struct {
+    uint8_t key[FOLIOT_KEY_BYTES];
+    char line[FOLIOT_PASSWORD_BYTES_MAX + 1];
+    foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
+    uint32_t own_count;
+} secrets;
+
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0;
+}
+
+int foliot__security_check(const foliot__arguments *arguments)
+{
+    struct in_addr address;
+    int given = !!foliot__given.key + !!foliot__given.password + foliot__given.insecure;
+    if (given > 1)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--key, --password and --insecure exclude each other");
+    if (foliot__given.web && (foliot__given.key || foliot__given.password))
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--web and --%s exclude each other: a browser shows neither "
+                                     "tokens nor passwords yet, so anybody could join by it",
+                                     foliot__given.key ? "key" : "password");
+    if (foliot__given.public_addresses.count > 0 && !foliot__given.key)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--public-address is what tokens name: it goes with --key");
+    if (given == 0 && !is_loopback(foliot__given.bind) &&
+        inet_pton(AF_INET, foliot__given.bind, &address) == 1)
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "--bind %s lets others reach this server: say who may join, by --key FILE (who has a "
+            "token), --password FILE (who knows it) or --insecure (anybody)",
+            foliot__given.bind);
+    return 0;
+}
+
+static void add_own(struct in_addr address)
+{
+    if (secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX)
+        return;
+    foliot_token_address *own = &secrets.own[secrets.own_count++];
+    *own = (foliot_token_address){.ip = {[10] = 0xff, [11] = 0xff}, .port = 0}; // its own
+    memcpy(own->ip + 12, &address, 4);
+}
+
+// Those that the user names, or where the server listens: on every interface, with 0.0.0.0.
+static int find_own(void)
+{
+    struct in_addr address;
+    for (uint32_t i = 0; i < foliot__given.public_addresses.count; i++) {
+        const char *text = foliot__given.public_addresses.items[i];
+        if (secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX ||
+            foliot_token_address_read(text, 0, &secrets.own[secrets.own_count++]) !=
+                FOLIOT_STATUS_OK) {
+            fprintf(stderr,
+                    "foliot-server: --public-address: '%s' is no ADDRESS[:PORT], or one too many\n",
+                    text);
+            return FOLIOT__EXIT_USAGE;
+        }
+    }
+    if (inet_pton(AF_INET, foliot__given.bind, &address) != 1 || secrets.own_count > 0)
+        return 0;
+    if (address.s_addr != htonl(INADDR_ANY)) {
+        add_own(address);
+        return 0;
+    }
+    struct ifaddrs *all;
+    if (getifaddrs(&all) != 0)
+        return 0;
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET) {
+            struct sockaddr_in at;
+            memcpy(&at, i->ifa_addr, sizeof at);
+            add_own(at.sin_addr);
+        }
+    freeifaddrs(all);
+    return 0;
+}
+
+static int read_secret(const char *option, const char *file, size_t bytes)
+{
+    char why[256];
+    if (foliot__secret_read(file, true, secrets.line, bytes, why, sizeof why))
+        return 0;
+    fprintf(stderr, "foliot-server: --%s %s: %s\n", option, file, why);
+    return FOLIOT__EXIT_ERROR;
+}
+
+int foliot__security_read(foliot_transport_config *config)
+{
+    int code = 0;
+    if (foliot__given.password) {
+        code = read_secret("password", foliot__given.password, sizeof secrets.line);
+        config->security = FOLIOT_SECURITY_PASSWORD;
+        config->password = secrets.line;
+    } else if (foliot__given.key) {
+        code = read_secret("key", foliot__given.key, sizeof secrets.line);
+        if (code == 0 && foliot_key_read(secrets.line, secrets.key) != FOLIOT_STATUS_OK) {
+            fprintf(stderr,
+                    "foliot-server: --key %s: a key is 64 hexadecimal digits ('foliotctl key FILE' "
+                    "makes one)\n",
+                    foliot__given.key);
+            code = FOLIOT__EXIT_ERROR;
+        }
+        if (code == 0)
+            code = find_own();
+        config->security = FOLIOT_SECURITY_TOKEN;
+        config->key = secrets.key;
+        config->own_addresses = secrets.own;
+        config->own_address_count = secrets.own_count;
+    }
+    return code;
+}
+
+void foliot__security_forget(void)
+{
+    foliot__forget(&secrets, sizeof secrets);
+}
+
+const char *foliot__security_client_options(void)
+{
+    return foliot__given.key ? " --token FILE" : foliot__given.password ? " --password FILE" : "";
+}
+
+void foliot__security_announce(void)
+{
+    if (!foliot__given.key && !foliot__given.password && !is_loopback(foliot__given.bind))
+        fprintf(stderr,
+                "foliot-server: anybody may join, and nobody proves who he is: --key or --password "
+                "changes that\n");
+}

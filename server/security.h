@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// security.h: who may join, as the command line says: by token, by password, or anybody.
+#ifndef FOLIOT_SERVER_SECURITY_H
+#define FOLIOT_SERVER_SECURITY_H
+
+#include "base/options.h"
+#include "foliot/transport.h"
+
+// Refuses what excludes each other, and a server that everybody can reach without saying so.
+// Returns an exit code; 0 is success.
+int foliot__security_check(const foliot__arguments *arguments);
+// Reads the secrets into `config`, which points to them until foliot__security_forget. Returns an
+// exit code, with a sentence on stderr.
+int foliot__security_read(foliot_transport_config *config);
+void foliot__security_forget(void);
+// What it means for those who join, on stderr where it is a warning. `client_options`: what clients
+// add to their command line.
+const char *foliot__security_client_options(void);
+void foliot__security_announce(void);
+
+#endif

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test_keys.sh: who may join, with the real programs: keys, tokens, passwords, roles; what is refused is refused with a
+# sentence; secrets are in no output, no recording and no core dump; a client written from the protocol's page alone
+# (handshake_reader.py) is welcomed.
+. "$(dirname "$0")/setup.sh"
+ctl=$build/foliotctl scene=$scenes/spacewar.yaml
+token() { "$ctl" token --key arena.key "$@"; }
+join() { timeout 20 "$client" --bot idle --ticks 30 --json "$@" >join.out 2>join.err; }
+refused() { # NAME PATTERN ARGUMENT...
+    local name=$1 pattern=$2
+    shift 2
+    join "$@"
+    if [ $? = 1 ] && grep -qE "$pattern" join.err; then echo "ok - $name"
+    else echo "not ok - $name"; cat join.err join.out; fi
+}
+
+"$ctl" key arena.key
+ok "a key is its owner's alone" [ "$(stat -c %a arena.key)" = 600 ]
+exits "a key is not written over" 1 'is there already' "$ctl" key arena.key
+exits "who is reached by others says who may join" 2 'by --key FILE .*--password FILE .*--insecure' \
+    "$server" "$scene" --bind 0.0.0.0
+cp arena.key open.key
+chmod 644 open.key
+exits "a key that others may read is refused" 1 'others may open it.*chmod 600' "$server" "$scene" --key open.key
+exits "so by foliotctl" 1 'others may open it' "$ctl" token --key open.key
+echo 0123 >short.key
+chmod 600 short.key
+exits "a key that is none" 1 '64 hexadecimal digits' "$server" "$scene" --key short.key
+exits "a password on the command line" 1 'hunter2: .*[Nn]o such file' "$server" "$scene" --password hunter2
+exits "two ways at once" 2 'exclude each other' "$server" "$scene" --key arena.key --insecure
+
+start "$scene" --key arena.key --port 0 --record match.foliot
+token --server "127.0.0.1:$port" --session spacewar --client 7 --user ada >ada.token
+ok "the server says how to join" grep -q -- '--token FILE' server.out
+ok "a token lets its client in, and says where" join --token ada.token
+refused "it is good for one client" 'used before' --token ada.token
+refused "without one nobody joins" 'asks for something else' "127.0.0.1:$port"
+refused "nor in clear" 'asks for something else' "127.0.0.1:$port" --insecure
+token --server 127.0.0.1:9 >elsewhere.token
+refused "nor with one for another server" 'another server' --token elsewhere.token "127.0.0.1:$port"
+token --session arena >arena.token
+refused "nor into another session" 'no session .arena' --token arena.token "127.0.0.1:$port"
+token --session arena >arena.token
+refused "nor with a session that the token does not name" 'for the session .arena. alone' \
+    --token arena.token "127.0.0.1:$port" --session spacewar
+token --role spectator >watch.token
+refused "a spectator does not play" "spectator's" --token watch.token "127.0.0.1:$port"
+token --role spectator >watch.token
+ok "but watches" join --token watch.token "127.0.0.1:$port" --spectate
+token --seconds 1 >short.token
+sleep 1.2
+refused "an expired token" 'expired' --token short.token "127.0.0.1:$port"
+"$ctl" key other.key
+"$ctl" token --key other.key >other.token
+refused "a token of another key" 'of another key' --token other.token "127.0.0.1:$port"
+sed 's/A/B/' ada.token | head -c 900 >broken.token
+exits "a broken token" 1 'no token, or not a whole one' "$client" --token broken.token
+ok "foliotctl shows a token" sh -c "'$ctl' show ada.token --key arena.key | grep -q 'client   7'"
+
+token --client 9 --role spectator --user zed >reader.token
+ok "a reader of the protocol's page joins" \
+    sh -c "python3 '$root/tests/server/handshake_reader.py' $port reader.token arena.key | grep -q 'ok: welcomed'"
+key=$(cat arena.key)
+held=$(python3 "$root/tests/server/memory_holds.py" $server_pid "$key")
+case $held in
+skip*) echo "skip - the key is in no core dump: $held" ;;
+*) ok "the key is in no core dump: $held" [ "$held" = "dumped: 0, left out: 1" ] ;;
+esac
+stop
+secret=$(cut -c 300-340 ada.token)
+raw=$(printf %s "$key" | sed 's/../\\x&/g')
+# shellcheck disable=SC2016
+leaks() { grep -l -e "$key" -e "$secret" server.out server.log join.out join.err match.foliot; grep -lPa "$raw" match.foliot; }
+ok "no key and no token is in an output or a recording" [ -z "$(leaks)" ]
+ok "nothing came in clear" [ "$(counter datagrams_dropped_clear)" = 0 ]
+ok "who was refused is counted" [ "$(counter connects_unproven)" -ge 4 ]
+
+printf 'a night in may\n' >word
+printf 'a night in june\n' >other
+chmod 600 word other
+start "$scene" --password word --port 0 --no-record
+ok "a password lets in" join --password word "127.0.0.1:$port"
+refused "another does not" "not the server's" --password other "127.0.0.1:$port"
+refused "none neither" 'asks for something else' "127.0.0.1:$port"
+ok "two at once" timeout 20 "$client" "127.0.0.1:$port" --password word --bot random --clients 2 --ticks 60
+word=$(printf 'a night in may' | od -An -tx1 | tr -d ' \n')
+held=$(python3 "$root/tests/server/memory_holds.py" $server_pid "$word")
+case $held in
+skip*) echo "skip - the password is in no core dump: $held" ;;
+*) ok "the password is in no core dump: $held" [ "$held" = "dumped: 0, left out: 1" ] ;;
+esac
+stop
+
+start "$scene" --port 0 --no-record
+ok "the same without a token, at a server that asks for none" \
+    sh -c "python3 '$root/tests/server/handshake_reader.py' $port | grep -q 'ok: welcomed'"
+stop

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// token.c: foliotctl key, token and show: makes keys and connect tokens, and reads tokens. Keys go
+// to files that nobody else may read, and nowhere else; a token is what stdout gets.
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "crypto/crypto.h"
+#include "crypto/secret_file.h"
+#include "ctl.h"
+#include "foliot/token.h"
+#include "foliot/transport.h"
+
+#define SECONDS_MAX 604800
+
+static struct {
+    const char *key, *session, *role, *user;
+    foliot__texts servers;
+    uint64_t client, seconds;
+} given = {.session = "", .role = "player", .user = "", .seconds = 60};
+
+const foliot__option foliot__ctl_token_options[] = {
+    {"key", "FILE", FOLIOT__OPTION_TEXT, &given.key, .help = "the key of the servers"},
+    {"server", "ADDR[:PORT]", FOLIOT__OPTION_TEXTS, &given.servers,
+     .help =
+         "that it is good for, at most 8; without one: every server that has the key, once each"},
+    {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session, .high = FOLIOT_NAME_BYTES - 1,
+     .help = "that it lets in to; any unless said"},
+    {"role", "ROLE", FOLIOT__OPTION_TEXT, &given.role,
+     .help = "player, spectator or admin; player unless said"},
+    {"client", "N", FOLIOT__OPTION_COUNT, &given.client,
+     .help = "number of the client, as you count them; 0 unless said"},
+    {"seconds", "S", FOLIOT__OPTION_COUNT, &given.seconds, 1, SECONDS_MAX,
+     .help = "it is good for joining so long; 60 unless said"},
+    {"user", "TEXT", FOLIOT__OPTION_TEXT, &given.user, .high = FOLIOT_TOKEN_USER_BYTES_MAX,
+     .help = "what the host of the game learns about the client"},
+    {0}};
+const foliot__option foliot__ctl_show_options[] = {
+    {"key", "FILE", FOLIOT__OPTION_TEXT, &given.key,
+     .help = "the key of the servers: shows what the client cannot read too"},
+    {0}};
+
+int foliot__ctl_key(const foliot__arguments *arguments)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *file = arguments->operands[0];
+    uint8_t key[FOLIOT_KEY_BYTES];
+    char text[2 * FOLIOT_KEY_BYTES + 1];
+    int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        fprintf(stderr, "foliotctl: %s: %s\n", file,
+                errno == EEXIST ? "is there already, and is not written over" : strerror(errno));
+        return FOLIOT__EXIT_ERROR;
+    }
+    foliot_key_draw(key);
+    for (size_t i = 0; i < sizeof key; i++) {
+        text[2 * i] = digits[key[i] >> 4];
+        text[2 * i + 1] = digits[key[i] & 15];
+    }
+    text[sizeof text - 1] = '\n';
+    bool written = write(fd, text, sizeof text) == (ssize_t)sizeof text && fsync(fd) == 0;
+    int wrong = errno;
+    written = close(fd) == 0 && written;
+    foliot__forget(key, sizeof key);
+    foliot__forget(text, sizeof text);
+    if (written)
+        return 0;
+    fprintf(stderr, "foliotctl: %s: %s\n", file, strerror(wrong));
+    unlink(file);
+    return FOLIOT__EXIT_ERROR;
+}
+
+static int read_key(uint8_t key[FOLIOT_KEY_BYTES])
+{
+    char line[2 * FOLIOT_KEY_BYTES + 2], why[256] = "a key is 64 hexadecimal digits";
+    bool good = foliot__secret_read(given.key, true, line, sizeof line, why, sizeof why) &&
+                foliot_key_read(line, key) == FOLIOT_STATUS_OK;
+    foliot__forget(line, sizeof line);
+    if (good)
+        return 0;
+    fprintf(stderr, "foliotctl: --key %s: %s\n", given.key, why);
+    return FOLIOT__EXIT_ERROR;
+}
+
+// What the options say; a usage error otherwise.
+static int describe(const foliot__arguments *arguments, foliot_token *token)
+{
+    char clean[FOLIOT_NAME_BYTES];
+    *token = foliot_token_default((uint64_t)time(NULL));
+    token->expires_s = token->created_s + given.seconds;
+    token->client = given.client;
+    if (!foliot_role_find(given.role, &token->role))
+        return foliot__options_wrong(&foliot__ctl_program, arguments,
+                                     "--role is player, spectator or admin, not '%s'", given.role);
+    if (strcmp(foliot__text_clean(clean, sizeof clean, given.session), given.session) != 0)
+        return foliot__options_wrong(&foliot__ctl_program, arguments,
+                                     "--session: a name has no control characters, and is UTF-8");
+    snprintf(token->session, sizeof token->session, "%s", given.session);
+    token->user_bytes = (uint32_t)strlen(given.user);
+    memcpy(token->user, given.user, token->user_bytes);
+    for (uint32_t i = 0; i < given.servers.count; i++)
+        if (i == FOLIOT_TOKEN_ADDRESSES_MAX ||
+            foliot_token_address_read(given.servers.items[i], FOLIOT_PORT_DEFAULT,
+                                      &token->addresses[token->address_count++]) !=
+                FOLIOT_STATUS_OK)
+            return foliot__options_wrong(
+                &foliot__ctl_program, arguments,
+                i == FOLIOT_TOKEN_ADDRESSES_MAX
+                    ? "--server %s: a token names at most 8"
+                    : "--server: '%s' is no ADDRESS[:PORT]; names of hosts are not looked up",
+                given.servers.items[i]);
+    return 0;
+}
+
+int foliot__ctl_token(const foliot__arguments *arguments)
+{
+    foliot_token token;
+    uint8_t key[FOLIOT_KEY_BYTES];
+    char text[FOLIOT_TOKEN_TEXT_BYTES];
+    if (!given.key)
+        return foliot__options_wrong(&foliot__ctl_program, arguments, "--key FILE is missing");
+    int code = describe(arguments, &token);
+    if (code == 0)
+        code = read_key(key);
+    if (code)
+        return code;
+    foliot_status status = foliot_token_print(&token, key, text);
+    foliot__forget(key, sizeof key);
+    if (status != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "foliotctl: no token: %s\n", foliot_status_get_text(status));
+        return FOLIOT__EXIT_ERROR;
+    }
+    puts(text);
+    foliot__forget(text, sizeof text);
+    return 0;
+}
+
+static void print_token(const foliot_token *token, bool whole)
+{
+    char text[FOLIOT_TOKEN_ADDRESS_TEXT_BYTES], name[FOLIOT_NAME_BYTES];
+    char user[FOLIOT_TOKEN_USER_BYTES_MAX + 1] = {0};
+    int64_t left = (int64_t)(token->expires_s - (uint64_t)time(NULL));
+    for (uint32_t i = 0; i < token->address_count; i++) {
+        foliot_token_address_print(&token->addresses[i], text);
+        printf("server   %s\n", text);
+    }
+    printf("session  %s\n",
+           token->session[0] ? foliot__text_clean(name, sizeof name, token->session) : "(any)");
+    printf(left > 0 ? "expires  in %" PRId64 " s\n" : "expires  %" PRId64 " s (expired)\n", left);
+    if (!whole)
+        return;
+    memcpy(user, token->user, token->user_bytes);
+    printf("role     %s\nclient   %" PRIu64 "\nuser     %s\n", foliot_role_get_name(token->role),
+           token->client, foliot__text_mend(user));
+}
+
+int foliot__ctl_show(const foliot__arguments *arguments)
+{
+    foliot_token token;
+    uint8_t key[FOLIOT_KEY_BYTES];
+    char text[FOLIOT_TOKEN_TEXT_BYTES], why[256];
+    const char *file = arguments->operands[0];
+    int code = given.key ? read_key(key) : 0;
+    if (code)
+        return code;
+    if (!foliot__secret_read(file, false, text, sizeof text, why, sizeof why)) {
+        fprintf(stderr, "foliotctl: %s: %s\n", file, why);
+        return FOLIOT__EXIT_ERROR;
+    }
+    foliot_status status = foliot_token_read(text, &token);
+    bool read = status == FOLIOT_STATUS_OK;
+    if (read && given.key)
+        status = foliot_token_open(text, key, &token);
+    foliot__forget(key, sizeof key);
+    foliot__forget(text, sizeof text);
+    if (status != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "foliotctl: %s: %s\n", file,
+                read ? "it was not made with this key, or was changed"
+                : status == FOLIOT_STATUS_NEWER
+                    ? "a token of a later version than this program knows"
+                    : "that is no token, or not a whole one");
+        return FOLIOT__EXIT_ERROR;
+    }
+    print_token(&token, given.key != NULL);
+    return 0;
+}
