@@ -486,9 +486,21 @@ static void memory_destroy(foliot_transport *transport)
 }
 
 static const foliot__transport_maker memory_maker = {
-    memory_destroy,   memory_connect,       memory_disconnect, memory_poll, memory_send,
-    memory_flush,     memory_wake_ns,       memory_descriptor, memory_port, memory_peer_address,
-    memory_peer_host, memory_round_trip_ns, memory_impair,     NULL,        NULL,
+    memory_destroy,
+    memory_connect,
+    memory_disconnect,
+    memory_poll,
+    memory_send,
+    memory_flush,
+    memory_wake_ns,
+    memory_descriptor,
+    memory_port,
+    memory_peer_address,
+    memory_peer_host,
+    memory_round_trip_ns,
+    memory_impair,
+    NULL,
+    NULL,
     NULL,
 };
 
