@@ -168,14 +168,16 @@ WEB_EXPORT(verify) const char *web_verify(void)
 
 // -- looking
 
-// Goes towards `tick` by at most `ticks` steps; backwards at once, from a keyframe. Returns 1 if it
-// is not there yet, 0 there or where it cannot go on.
+// Goes towards `tick` by at most `ticks` steps. Backwards it begins at the first tick: keyframes
+// are compressed, and beyond a difference there are none to trust. Returns 1 if it is not there
+// yet, 0 there or where it cannot go on.
 WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks)
 {
     if (!replay)
         return 0;
-    uint64_t now = foliot_replay_get_tick(replay), wanted = (uint64_t)tick;
-    if (wanted < now && foliot_replay_seek(replay, wanted) != FOLIOT_STATUS_OK)
+    uint64_t wanted = (uint64_t)tick, first = foliot_replay_get_summary(replay)->first_tick;
+    if (wanted < foliot_replay_get_tick(replay) &&
+        foliot_replay_seek(replay, first) != FOLIOT_STATUS_OK)
         return 0;
     for (uint32_t i = 0; i < ticks && foliot_replay_get_tick(replay) < wanted; i++) {
         foliot_status status = foliot_replay_step(replay);

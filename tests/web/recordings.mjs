@@ -52,6 +52,11 @@ export async function recordings(browser, site, shots) {
         await page.click("#difference");
         await until(page, (t) => document.body.dataset.tick === String(t), WRONG_TICK);
         if (shots) await page.screenshot({ path: `${shots}/recording-differs.png` });
+        await page.locator("#view").focus();
+        for (const [key, tick] of [["End", 120], ["ArrowLeft", 119]]) { // beyond it, in both directions
+            await page.keyboard.press(key);
+            await until(page, (t) => document.body.dataset.tick === String(t), tick);
+        }
         await page.context().close();
     });
 
