@@ -27,6 +27,9 @@ int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
     if (!foliot__http_listen_parse(foliot__given.web, a->browsers.address, &config.port))
         return fail(FOLIOT__EXIT_USAGE,
                     "it wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080 or [::1]:8080");
+    if (!foliot__http_is_loopback(a->browsers.address) && !foliot__given.insecure)
+        return fail(FOLIOT__EXIT_USAGE, "an address beyond this machine lets anybody join by a "
+                                        "browser: say so by --insecure");
     if (udp->peers_max > FOLIOT_PEERS_MAX / 2) // all places are for either kind
         udp->peers_max = FOLIOT_PEERS_MAX / 2;
     config.peers_max = udp->peers_max;

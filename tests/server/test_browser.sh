@@ -15,6 +15,7 @@ if ! ldd "$server" | grep -q libwebsockets; then
 fi
 exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web 99999
 exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web example.com:80
+exits "anybody, unless it is said" 2 '\-\-insecure' "$server" "$scene" --port 0 --no-record --web 0.0.0.0:0
 start "$scene" --port 0 --no-record --web 0 --http-host game.example
 for _ in $(seq 50); do [ -n "$(web_port)" ] && break || sleep 0.05; done
 web=$(web_port) url=http://127.0.0.1:$(web_port)
