@@ -50,6 +50,7 @@ typedef struct foliot_server_config {
     uint32_t catch_up_ticks; // late ticks that one update makes up for, at most
     // Sessions begin up to a period, or a sixtieth of a second where that is shorter, after they
     // were added, at one of 16 moments: of many, a tick does not wait for those of all others.
+    // Those that were added before the first update begin with it: making many takes time.
     bool spreads_ticks;
     // The places of players in a session that one IP address may hold, places that are kept for a
     // return included. 0: a quarter, at least 2. A host that is reached from one address alone (the

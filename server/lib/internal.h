@@ -272,6 +272,7 @@ struct foliot_server {
     // as workers say.
     uint64_t touched[FOLIOT__SET_WORDS], due_ns[FOLIOT_SESSIONS_MAX];
     _Atomic uint64_t finished[FOLIOT__SET_WORDS];
+    bool begun;                     // there was an update
     uint64_t epoch_ns;              // when the first session was added: ticks are spread from there
     foliot__peer *peers;            // by the transport's index
     uint32_t peers_max, peers_used; // used: none of those after is
@@ -354,6 +355,7 @@ uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); 
 // When the first tick of a session begins that is added now: ticks of many sessions are spread over
 // a few moments, so that none waits for all others.
 uint64_t foliot__session_base_ns(foliot_server *server, uint32_t index, double pace_hz);
+void foliot__schedule_begin(foliot_server *server); // each update: the first one does something
 // The next tick's time, for the server; UINT64_MAX while it steps, and once it has ended.
 void foliot__session_schedule(const foliot__session *session);
 uint64_t foliot__schedule_wake_ns(const foliot_server *server); // of the first tick that is due

@@ -34,6 +34,19 @@ uint64_t foliot__session_base_ns(foliot_server *server, uint32_t index, double p
     return server->epoch_ns + (since + moments[index % MOMENTS]) * apart_ns;
 }
 
+void foliot__schedule_begin(foliot_server *server)
+{
+    if (server->begun)
+        return;
+    server->begun = true;
+    server->epoch_ns = server->now_ns;
+    for (uint32_t i = 0; i < server->session_count && server->config.spreads_ticks; i++) {
+        foliot__session *s = server->sessions[i];
+        s->base_ns = foliot__session_base_ns(server, i, s->pace_hz);
+        foliot__session_schedule(s);
+    }
+}
+
 void foliot__session_schedule(const foliot__session *s)
 {
     s->server->due_ns[s->index] = s->ended || s->running ? UINT64_MAX

@@ -369,6 +369,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 {
     foliot_transport_event event;
     server->now_ns = now_ns;
+    foliot__schedule_begin(server);
     while (foliot_transport_poll(server->config.transport, now_ns, &event))
         take_event(server, &event);
     expire_silent_peers(server);

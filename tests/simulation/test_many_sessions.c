@@ -180,6 +180,26 @@ static void ticks_are_spread(void **state)
     teardown(&h);
 }
 
+// A host takes a while to make many sessions: that is no reason to begin late.
+static void sessions_begin_with_the_first_update(void **state)
+{
+    host h;
+    foliot_world *world;
+    (void)state;
+    setup(&h, true);
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
+        h.now_ns += 7000000;
+    }
+    foliot_server_update(h.server, h.now_ns);
+    assert_int_equal(foliot_server_get_counters(h.server)->ticks, 0);
+    assert_int_equal(foliot_server_get_wake_ns(h.server), h.now_ns + 1000000000u / HZ);
+    run(&h, 0.5);
+    check_ge(foliot_server_get_counters(h.server)->ticks, 100 * 28);
+    assert_int_equal(foliot_server_get_counters(h.server)->ticks_late, 0);
+    teardown(&h);
+}
+
 static void together_where_no_host_spreads_them(void **state)
 {
     host h;
@@ -257,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_step_as_if_alone),
         cmocka_unit_test(ticks_are_spread),
+        cmocka_unit_test(sessions_begin_with_the_first_update),
         cmocka_unit_test(together_where_no_host_spreads_them),
         cmocka_unit_test(beyond_the_limit_it_refuses),
         cmocka_unit_test(peers_change_sessions),
