@@ -102,12 +102,13 @@ test-all)
     part abi in_make abi-check
     ;;
 nightly)
-    part packages packages build test fuzz matrix deploy deb
+    part packages packages build test fuzz matrix deploy deb prometheus
     part determinism in_make determinism
     part simulate simulate 10000
     part damage in_make damage
     part planted in_make planted
     part soak in_make soak
+    part prometheus env BUILD="$build" SCRAPE_SECONDS=60 tests/run.sh tests/server/test_prometheus.sh
     part slurm in_make test-slurm
     part deb in_make test-deb
     part fuzz in_make fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"

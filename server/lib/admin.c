@@ -53,11 +53,8 @@ foliot_status foliot_server_get_session_info(const foliot_server *server, uint32
                                   .body_count = s->scene ? s->scene->body_count : 0,
                                   .player_limit = s->player_limit};
     count_players(s, info);
-    for (uint32_t i = 0; i < server->peers_used; i++)
-        info->spectators += server->peers[i].session == s &&
-                            server->peers[i].player == FOLIOT__NO_PLAYER &&
-                            (server->peers[i].state == FOLIOT__PEER_IN ||
-                             server->peers[i].state == FOLIOT__PEER_AWAITING);
+    for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
+        info->spectators += peer->player == FOLIOT__NO_PLAYER && foliot__peer_is_here(peer);
     return FOLIOT_STATUS_OK;
 }
 
@@ -131,16 +128,15 @@ foliot_status foliot_server_pause_session(foliot_server *server, const char *ses
 // unreliably, an acknowledgement means nothing to it.
 static void show_life(foliot__session *s)
 {
-    foliot_server *server = s->server;
     foliot__message m = {.kind = FOLIOT__ORDER_ACKNOWLEDGE};
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     if (foliot__message_encode(&m, bytes, sizeof bytes, &length) != FOLIOT_STATUS_OK)
         return;
-    for (uint32_t i = 0; i < server->peers_used; i++)
-        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s)
-            foliot__server_send_packet(server, server->peers[i].id, FOLIOT_DELIVERY_UNRELIABLE,
-                                       bytes, length);
+    for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN)
+            foliot__server_send_packet(s->server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes,
+                                       length);
 }
 
 void foliot__session_rest(foliot__session *s)
@@ -192,9 +188,8 @@ foliot_status foliot_server_remove_session(foliot_server *server, const char *se
         return FOLIOT_STATUS_INVALID;
     if (s->running || (s->lockstep && foliot__divergence_search_running(s)))
         return FOLIOT_STATUS_AGAIN;
-    for (uint32_t i = 0; i < server->peers_used; i++)
-        if (server->peers[i].state != FOLIOT__PEER_NONE && server->peers[i].session == s)
-            return FOLIOT_STATUS_AGAIN;
+    if (s->peers)
+        return FOLIOT_STATUS_AGAIN;
     foliot__session_retire(s);
     foliot__session_schedule(s);
     foliot__set_remove(server->touched, index);
