@@ -68,7 +68,7 @@ static void answer_ready(void *user, const foliot__http_request *request)
     foliot__metrics now = figures(a);
     const char *why = foliot__app_now_ns() - now.copied_ns >= STUCK_NS
                           ? "the loop has not run for 10 seconds\n"
-                      : now.draining ? "the server drains: it lets nobody in\n"
+                      : now.draining ? "the server lets nobody in: it starts, drains or ends\n"
                                      : NULL;
     answer_text(a, request, why ? 503 : 200, why ? why : "ok\n");
 }
@@ -120,11 +120,13 @@ static int start_service(foliot__app *a)
                                   .token = *f->token ? f->token : NULL,
                                   .unix_path = foliot__given.admin_socket,
                                   .routes = f->routes,
-                                  .user = a};
+                                  .user = a,
+                                  .self = &f->http};
     memcpy(f->routes, routes, sizeof routes);
     foliot__admin_add_routes(f->routes, FOLIOT__FRONT_ROUTES);
     uv_mutex_init(&f->mutex);
     f->shown.copied_ns = foliot__app_now_ns();
+    f->shown.draining = true; // until it has started
     int failed = uv_timer_init(&a->loop, &f->every);
     if (failed)
         return wrong("--http", uv_strerror(failed));

@@ -120,11 +120,11 @@ static int host(const foliot__arguments *arguments)
     if (code == 0)
         code = foliot__app_open_loop(&a);
     if (code == 0)
+        code = foliot__admin_open(&a);
+    if (code == 0)
         code = foliot__front_open(&a);
     if (code == 0)
         code = foliot__browser_start(&a);
-    if (code == 0)
-        code = foliot__admin_open(&a);
     // Recordings are opened last: a start that is refused must not leave a file.
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++)
         code = foliot__hosted_record(&a.hosted[i], &options);
@@ -142,6 +142,7 @@ static int host(const foliot__arguments *arguments)
     }
     foliot__admin_stop(&a);
     foliot__front_stop(&a);
+    foliot__admin_destroy(&a);
     foliot__browser_stop(&a);
     foliot_server_destroy(a.server);
     int closed = foliot__hosted_close(a.hosted, a.hosted_count);

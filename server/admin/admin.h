@@ -85,7 +85,9 @@ int foliot__admin_open(struct foliot__app *app);    // behind the loop; an exit 
 void foliot__admin_start(struct foliot__app *app);  // the server is there
 void foliot__admin_update(struct foliot__app *app); // after each update: what waits is tried again
 void foliot__admin_close(struct foliot__app *app);  // its handle of the loop
-void foliot__admin_stop(struct foliot__app *app);   // its thread; the loop and HTTP have ended
+// Behind the loop: its worker ends, then HTTP ends, then what is left of calls.
+void foliot__admin_stop(struct foliot__app *app);
+void foliot__admin_destroy(struct foliot__app *app);
 // A session has ended by itself; where sessions come and go its recording is closed, and its place
 // is free.
 void foliot__admin_session_ended(struct foliot__app *app, const char *session);

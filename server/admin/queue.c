@@ -194,7 +194,7 @@ int foliot__admin_open(foliot__app *a)
         fprintf(stderr, "foliot-server: --bans: %s\n", problem);
         return FOLIOT__EXIT_SCENE;
     }
-    if (!a->front.http)
+    if (!foliot__given.http && !foliot__given.admin_socket)
         return 0;
     admin->arrived_last = &admin->arrived;
     admin->todo_last = &admin->todo;
@@ -241,7 +241,6 @@ static void destroy_all(foliot__call *call)
 void foliot__admin_stop(foliot__app *a)
 {
     foliot__admin *admin = &a->admin;
-    foliot__bans_destroy(&admin->bans);
     if (!admin->thread)
         return;
     uv_mutex_lock(&admin->mutex);
@@ -249,8 +248,17 @@ void foliot__admin_stop(foliot__app *a)
     uv_cond_signal(&admin->filled);
     uv_mutex_unlock(&admin->mutex);
     uv_thread_join(&admin->thread);
+}
+
+void foliot__admin_destroy(foliot__app *a)
+{
+    foliot__admin *admin = &a->admin;
+    foliot__bans_destroy(&admin->bans);
+    if (!admin->runs)
+        return;
     destroy_all(admin->arrived);
     destroy_all(admin->waiting);
+    destroy_all(admin->todo);
     uv_cond_destroy(&admin->filled);
     uv_mutex_destroy(&admin->mutex);
 }

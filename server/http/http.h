@@ -83,7 +83,8 @@ typedef struct foliot__http_config {
     const foliot__http_route *routes; // lent, as the others; NULL: none
     const foliot__http_file *files;
     const foliot__http_sockets *sockets;
-    void *user; // of handlers
+    void *user;          // of handlers
+    foliot__http **self; // set before the first handler is called; NULL: not wanted
 } foliot__http_config;
 
 // What the service has counted so far.

@@ -318,6 +318,8 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
         return NULL;
     if (config->unix_path && !listen_unix(http, &info, problem, problem_bytes))
         return NULL;
+    if (config->self)
+        *config->self = http;
     if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
         uv_thread_create(&http->thread, serve, http) != 0) {
         http->thread = 0;

@@ -46,7 +46,7 @@ foliot_status foliot_server_get_session_info(const foliot_server *server, uint32
                                   .ended = s->ended,
                                   .paused = s->paused,
                                   .closed = s->closed || server->closed,
-                                  .records = s->recording && s->recorded == FOLIOT_STATUS_OK,
+                                  .records = s->recording && !s->recording_reported,
                                   .first_tick = s->first_tick,
                                   .tick = s->tick,
                                   .pace_hz = s->pace_hz,
