@@ -38,6 +38,7 @@ async function launch() {
         "network.connectivity-service.enabled": false, "browser.safebrowsing.update.enabled": false,
     }).map(([key, value]) => `user_pref(${JSON.stringify(key)}, ${JSON.stringify(value)});\n`).join(""));
     const child = spawn(FIREFOX, ["--headless", "--marionette", "--no-remote", "--profile", profile, "about:blank"], { stdio: "ignore" });
+    process.on("exit", () => child.exitCode ?? child.kill("SIGKILL"));
     const exited = new Promise((done) => child.on("exit", done));
     const socket = await dial(port, child);
     const waiting = new Map();

@@ -11,6 +11,7 @@ import { check, open, test, until } from "./harness.mjs";
 export async function host(build, scene, options = [], http = "127.0.0.1:0") {
     const folder = mkdtempSync(join(tmpdir(), "foliot-web-"));
     const child = spawn(process.env.SERVER ?? resolve(build, "foliot-server"), ["--web", http, "--port", "0", ...options, ...(scene ? [resolve(scene)] : [])], { cwd: folder });
+    process.on("exit", () => child.exitCode ?? child.kill("SIGKILL")); // whatever became of its test
     const server = { log: "", folder, child, stopped: new Promise((done) => child.on("exit", done)) };
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (server.log += text));
     for (let i = 0; i < 300 && !/in a browser: (\S+)/.test(server.log) && child.exitCode === null; i++)
