@@ -42,18 +42,18 @@
 
 // Types of records. 1..63 must be known to a replayer; 64..127 may be skipped.
 enum foliot__recording_record {
-    FOLIOT__RECORDING_HEADER = 1,   // [1, map]
-    FOLIOT__RECORDING_KEYFRAME = 2, // [2, tick, digest, encoding, bytes, (size)]
-    FOLIOT__RECORDING_INPUTS = 3,   // [3, first tick, integers ...]
-    FOLIOT__RECORDING_DIGESTS = 4,  // [4, first tick, every, bytes of each, bytes]
-    FOLIOT__RECORDING_CLOSING = 5,  // [5, tick, digest]
-    FOLIOT__RECORDING_INDEX = 6,    // [6, (ticks on, bytes on) ...]
-    FOLIOT__RECORDING_END = 7,      // [7, offset of the closing block as uint 64]
-    FOLIOT__RECORDING_COMMANDS = 8, // [8, first tick, bytes]
-    FOLIOT__RECORDING_ORDERS = 9,   // [9, first tick, bytes]
-    FOLIOT__RECORDING_RULES = 10,   // [10, tick, encoding, bytes, (size)]
-    FOLIOT__RECORDING_NOTE = 64,    // [64, tick, what, text]
-    FOLIOT__RECORDING_MESSAGE = 65, // [65, tick, player, reliable, bytes]
+    FOLIOT__RECORDING_HEADER = 1,     // [1, map]
+    FOLIOT__RECORDING_KEYFRAME = 2,   // [2, tick, digest, encoding, bytes, (size)]
+    FOLIOT__RECORDING_INPUTS = 3,     // [3, first tick, integers ...]
+    FOLIOT__RECORDING_DIGESTS = 4,    // [4, first tick, every, bytes of each, bytes]
+    FOLIOT__RECORDING_CLOSING = 5,    // [5, tick, digest]
+    FOLIOT__RECORDING_INDEX = 6,      // [6, (ticks on, bytes on) ...]
+    FOLIOT__RECORDING_END = 7,        // [7, offset of the closing block as uint 64]
+    FOLIOT__RECORDING_COMMANDS = 8,   // [8, first tick, bytes]
+    FOLIOT__RECORDING_ORDERS = 9,     // [9, first tick, bytes]
+    FOLIOT__RECORDING_RULES = 10,     // [10, tick, encoding, bytes, (size)]
+    FOLIOT__RECORDING_NOTE = 64,      // [64, tick, what, text]
+    FOLIOT__RECORDING_MESSAGE = 65,   // [65, tick, player, reliable, bytes]
     FOLIOT__RECORDING_SIGNATURE = 66, // [66, tick, final, key, signature]
 };
 #define FOLIOT__RECORDING_OPTIONAL 64

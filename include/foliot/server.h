@@ -124,13 +124,13 @@ typedef struct foliot_session_config {
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.
 foliot_session_config foliot_session_config_default(void);
-// The session's first tick is closed one period after `now_ns` (see spreads_ticks). The name of a session that has
-// ended may be used again: the new one takes its place, and its world is destroyed. On an error the
-// world stays the caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace
-// is not positive; there is neither a simulation nor a world with its scene; a simulation without
-// lockstep; or an interest that is not foliot_interest_valid, or with lockstep. FOLIOT_STATUS_FULL:
-// FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step fails ends:
-// FOLIOT_SERVER_STEP_FAILED.
+// The session's first tick is closed one period after `now_ns` (see spreads_ticks). The name of a
+// session that has ended may be used again: the new one takes its place, and its world is
+// destroyed. On an error the world stays the caller's. FOLIOT_STATUS_INVALID: the name is empty,
+// too long or in use; the pace is not positive; there is neither a simulation nor a world with its
+// scene; a simulation without lockstep; or an interest that is not foliot_interest_valid, or with
+// lockstep. FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX; FOLIOT_STATUS_MEMORY. A session whose step
+// fails ends: FOLIOT_SERVER_STEP_FAILED.
 FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server,
                                                           const foliot_session_config *config,
                                                           uint64_t now_ns);
@@ -341,8 +341,8 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server);
 // How late ticks were closed after their deadlines, in microseconds: the quantile `share` (0..1) of
 // all so far, in steps of 10 us, at most 10,000. Delays of whole ticks are in ticks_late.
 double foliot_server_get_lateness_us(const foliot_server *server, double share);
-// How many ticks were closed at most `within_us` after their deadlines, in the same steps; INFINITY:
-// all. *sum_us (may be NULL) is how late all of them were together.
+// How many ticks were closed at most `within_us` after their deadlines, in the same steps;
+// INFINITY: all. *sum_us (may be NULL) is how late all of them were together.
 uint64_t foliot_server_get_lateness_count(const foliot_server *server, double within_us,
                                           double *sum_us);
 
