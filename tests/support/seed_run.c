@@ -120,11 +120,11 @@ static void turn_server(seed_run *run)
         run->server_next_ns = UINT64_MAX; // it could not come back, which is a failure
 }
 
-// Of memory. The queue of a recording has 16 MiB, and a client in lockstep may hold 8 MiB of states
-// to be asked about.
+// Of memory. The queue of a recording has 16 MiB. A client in lockstep may hold 8 MiB of states to
+// be asked about and, where it predicts, three worlds: of a game's up to 6 MiB each.
 static size_t bytes_max(const seed_plan *plan)
 {
-    size_t client = seed_plan_in_lockstep(plan) ? 16 : 4; // it may predict: three worlds
+    size_t client = seed_plan_in_lockstep(plan) ? 26 : 4;
     return (16 + 24 * plan->session_count + client * plan->client_count) * (size_t)MIB;
 }
 
