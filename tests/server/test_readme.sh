@@ -53,7 +53,7 @@ cd "$root" || exit 1
 missing=
 for page in README.md CONTRIBUTING.md $(find docs -name "*.md" | sort); do
     for target in $(grep -oE '(^    |`)make [a-z][a-z-]+( |`|$)' "$page" | sed 's/.*make //; s/[ `]*$//' | sort -u); do
-        grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" Makefile Makefile.tests || missing="$missing $page:make-$target"
+        grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" Makefile Makefile.tests web.mk || missing="$missing $page:make-$target"
     done
 done
 if [ -z "$missing" ]; then echo "ok - targets of make that the pages name exist"
