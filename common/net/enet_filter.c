@@ -243,6 +243,7 @@ enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_
     uint32_t sum = foliot__packet_filter_checksum(bytes, length), connect_id;
     enet_transport *t = foliot__servicing;
     size_t at = foliot__packet_filter_checksum_at(bytes, length);
+    FOLIOT_ASSERT(t);
     if (t->secure && buffers == t->host->buffers && at) { // it is about to leave
         memcpy(&connect_id, bytes + at, sizeof connect_id);
         memcpy(bytes + at, &sum, sizeof sum);

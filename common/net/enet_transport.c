@@ -212,6 +212,7 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
     slot *s = foliot__slot_of(t, peer);
     if (!s)
         return;
+    foliot__servicing = t; // ENet sends at once
     if (s->state == SLOT_EARLY) {
         s->reason = reason;
         foliot__slot_set(t, s, SLOT_CLOSING);
@@ -341,6 +342,7 @@ static void enet_destroy(foliot_transport *transport)
         close(t->epoll_fd);
     free(t->slots);
     free(t);
+    foliot__servicing = NULL;
     enet_deinitialize();
 }
 
