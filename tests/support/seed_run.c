@@ -121,10 +121,11 @@ static void turn_server(seed_run *run)
 }
 
 // Of memory. The queue of a recording has 16 MiB. A client in lockstep may hold 8 MiB of states to
-// be asked about and, where it predicts, three worlds: of a game's up to 6 MiB each.
+// be asked about and, where it predicts, three worlds, of a game's up to 8 MiB each; while it
+// changes its kind, snapshots too.
 static size_t bytes_max(const seed_plan *plan)
 {
-    size_t client = seed_plan_in_lockstep(plan) ? 26 : 4;
+    size_t client = seed_plan_in_lockstep(plan) ? 40 : 4;
     return (16 + 24 * plan->session_count + client * plan->client_count) * (size_t)MIB;
 }
 
