@@ -149,7 +149,7 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/http/*.c server/admin/*.c server/web/*.c))
 $(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/server/web/web_files.o
 # The page, where `make web` has built it.
-$(BUILD)/web_files.c: scripts/embed_web.sh FORCE | $(filter web,$(MAKECMDGOALS)) $(DEPS_STAMP)
+$(BUILD)/web_files.c: scripts/embed_web.sh FORCE | $(if $(filter web test-web,$(MAKECMDGOALS)),web) $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@scripts/embed_web.sh $(BUILD)/web $@
 $(BUILD)/obj/server/web/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
