@@ -360,6 +360,21 @@ static void compact_recording(const foliot__hosted *hosted)
     foliot__log_warning("not-compacted", hosted->name, why, status);
 }
 
+// What it holds, and what to do with it where it is whole.
+static void tell_ticks(const foliot__hosted *hosted, foliot_status status,
+                       const foliot_recording_state *state, const char *then)
+{
+    printf("recording %s: ticks %llu to %llu", hosted->recording_file,
+           (unsigned long long)state->first_tick, (unsigned long long)state->written_tick);
+    if (status == FOLIOT_STATUS_OK)
+        printf("; %s %s\n", then, hosted->recording_file);
+    else
+        printf("; it stopped early (%s), %llu ticks are not in it\n",
+               state->stopped_errno ? strerror(state->stopped_errno)
+                                    : foliot_status_get_text(status),
+               (unsigned long long)state->ticks_lost);
+}
+
 // All ticks are in the file, and it has no end.
 static int suspend_recording(const foliot__hosted *hosted)
 {
@@ -367,14 +382,7 @@ static int suspend_recording(const foliot__hosted *hosted)
     foliot_status status = foliot_recording_wait(hosted->recording, true);
     foliot_recording_state state = foliot_recording_get_state(hosted->recording);
     foliot_recording_abandon(hosted->recording);
-    printf("recording %s: ticks %llu to %llu", hosted->recording_file,
-           (unsigned long long)state.first_tick, (unsigned long long)state.written_tick);
-    if (status == FOLIOT_STATUS_OK)
-        printf("; go on with it: foliot-server --resume %s\n", hosted->recording_file);
-    else
-        printf("; it stopped early (%s), %llu ticks are not in it\n",
-               state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
-               (unsigned long long)state.ticks_lost);
+    tell_ticks(hosted, status, &state, "go on with it: foliot-server --resume");
     return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
 }
 
@@ -386,14 +394,7 @@ static int close_recording(const foliot__hosted *hosted)
     if (foliot_recording_end(hosted->recording) == FOLIOT_STATUS_OK)
         compact_recording(hosted);
     foliot_status status = foliot_recording_close(hosted->recording, &state);
-    printf("recording %s: ticks %llu to %llu", hosted->recording_file,
-           (unsigned long long)state.first_tick, (unsigned long long)state.written_tick);
-    if (status == FOLIOT_STATUS_OK)
-        printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
-    else
-        printf("; it stopped early (%s), %llu ticks are not in it\n",
-               state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
-               (unsigned long long)state.ticks_lost);
+    tell_ticks(hosted, status, &state, "check it: foliot-replay verify");
     if (status == FOLIOT_STATUS_OK)
         foliot__recordings_finished(hosted->recording_file);
     return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;

@@ -15,9 +15,7 @@ signature_verdict signature_verify(const char *file, const uint8_t *key, char *t
     char who[FOLIOT_KEY_TEXT_BYTES];
     foliot_status status = foliot_signature_check(file, &found, &damage);
     foliot_signature_print_key(found.key, who);
-    if (status == FOLIOT_STATUS_NOT_FOUND ||
-        (status != FOLIOT_STATUS_OK && !found.signatures &&
-         damage.status == FOLIOT_STATUS_CORRUPT && !strstr(damage.text, "signature"))) {
+    if (status == FOLIOT_STATUS_NOT_FOUND) {
         snprintf(text, bytes, "it is not signed");
         return SIGNATURE_NONE;
     }

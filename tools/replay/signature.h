@@ -11,7 +11,7 @@ typedef enum signature_verdict {
     SIGNATURE_PART,    // by that key, but not up to its end
     SIGNATURE_FOREIGN, // by another key, also
     SIGNATURE_NONE,
-    SIGNATURE_FALSE, // a signature does not fit what is before it
+    SIGNATURE_FALSE, // one does not fit what is before it, or damage stands before the first
     SIGNATURE_FAILED // the file cannot be read
 } signature_verdict;
 
