@@ -2,6 +2,7 @@
 // replayer.c: the replay library for the page: opens a recording, compares every digest, goes to
 // any tick, and gives what to draw. The page has it twice, each in a worker of its own: one
 // verifies, one shows. A recording is hostile bytes.
+#include "answer.h"
 #include "instances.h"
 
 #include "base/json.h"
@@ -15,24 +16,6 @@
 static uint8_t *file; // the recording, lent to the replay
 static size_t file_bytes;
 static foliot_replay *replay;
-static char *answer;
-static size_t answer_bytes;
-
-static foliot__json begin_answer(FILE **out)
-{
-    free(answer);
-    answer = NULL;
-    *out = open_memstream(&answer, &answer_bytes);
-    if (!*out)
-        abort();
-    return foliot__json_to(*out);
-}
-
-static const char *end_answer(FILE *out)
-{
-    fclose(out);
-    return answer;
-}
 
 static void forget(void)
 {

@@ -2,6 +2,7 @@
 // viewer.c: the client library for the page: joins a session through the page's WebSocket, gives
 // what to draw, and what is said, as JSON. It watches, and never steps. Texts go in and out through
 // one block of memory. Times are the page's milliseconds.
+#include "answer.h"
 #include "instances.h"
 #include "socket.h"
 
@@ -15,7 +16,6 @@
 #define EVENTS_A_CALL 64
 
 static uint8_t block[BLOCK_BYTES]; // what the page gives
-static char *answer;               // what it is given; NULL: nothing
 static foliot_client *client;
 static uint32_t own = FOLIOT_NO_BODY;
 static float own_position[4]; // the fourth: whether there is one
@@ -166,23 +166,6 @@ WEB_EXPORT(body_position) const double *web_body_position(uint32_t slot)
 
 // -- what is said, as JSON
 
-static size_t answer_bytes;
-
-static foliot__json begin_answer(FILE **out)
-{
-    free(answer);
-    answer = NULL;
-    *out = open_memstream(&answer, &answer_bytes);
-    if (!*out)
-        abort();
-    return foliot__json_to(*out);
-}
-
-static const char *end_answer(FILE *out)
-{
-    fclose(out);
-    return answer;
-}
 
 static void write_vars(foliot__json *j)
 {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// answer.c: see answer.h.
+#include "answer.h"
+
+#include <stdlib.h>
+
+static char *answer; // NULL: nothing
+static size_t answer_bytes;
+
+foliot__json begin_answer(FILE **out)
+{
+    free(answer);
+    answer = NULL;
+    *out = open_memstream(&answer, &answer_bytes);
+    if (!*out)
+        abort();
+    return foliot__json_to(*out);
+}
+
+const char *end_answer(FILE *out)
+{
+    fclose(out);
+    return answer;
+}
