@@ -166,7 +166,6 @@ WEB_EXPORT(body_position) const double *web_body_position(uint32_t slot)
 
 // -- what is said, as JSON
 
-
 static void write_vars(foliot__json *j)
 {
     foliot__json_array(j, "vars");
