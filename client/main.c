@@ -101,9 +101,19 @@ static const foliot__program program = {
     "  foliot-client 127.0.0.1 --bot random --seconds 10\n",
     commands, fingerprint_text};
 
+// HOST[:PORT], [IPv6][:PORT], or an IPv6 address alone, which has colons of its own.
 static bool read_address(foliot__app *a, const char *text)
 {
-    const char *colon = strrchr(text, ':');
+    char bracketed[sizeof a->host];
+    if (text[0] != '[' && strchr(text, ':') != strrchr(text, ':')) {
+        snprintf(bracketed, sizeof bracketed, "[%.*s]", (int)sizeof bracketed - 3, text);
+        return read_address(a, bracketed);
+    }
+    const char *close = text[0] == '[' ? strchr(text, ']') : NULL, *colon = strrchr(text, ':');
+    if (text[0] == '[' && (!close || (close[1] && close[1] != ':') || close == text + 1))
+        return false;
+    if (close)
+        colon = close[1] ? close + 1 : NULL;
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
     char *end = NULL;
     long port = colon ? strtol(colon + 1, &end, 10) : FOLIOT_PORT_DEFAULT;
@@ -132,11 +142,9 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
     if (given.token && given.clients > 1)
         return foliot__options_wrong(&program, arguments,
                                      "--clients: a token is good for one client");
-    if (address && strchr(address, ':') != strrchr(address, ':'))
-        return foliot__options_wrong(&program, arguments,
-                                     "'%s': only IPv4 is spoken here, HOST[:PORT]", address);
     if (address && !read_address(a, address))
-        return foliot__options_wrong(&program, arguments, "'%s' is no HOST[:PORT]", address);
+        return foliot__options_wrong(&program, arguments, "'%s' is no HOST[:PORT] or [IPv6]:PORT",
+                                     address);
     if (given.seconds > 0 && given.ticks > 0)
         return foliot__options_wrong(&program, arguments,
                                      "--seconds and --ticks exclude each other");

@@ -33,12 +33,8 @@ static int read_token(foliot__app *app, const char *file)
         return FOLIOT__EXIT_USAGE;
     }
     foliot_token_address_print(&token.addresses[0], text);
-    if (text[0] == '[') {
-        fprintf(stderr, "foliot-client: --token %s: %s: only IPv4 is spoken here\n", file, text);
-        return FOLIOT__EXIT_USAGE;
-    }
     memcpy(app->address, text, sizeof text);
-    memcpy(app->host, text, strcspn(text, ":"));
+    memcpy(app->host, text, text[0] == '[' ? strcspn(text, "]") + 1 : strcspn(text, ":"));
     app->port = token.addresses[0].port;
     return 0;
 }
@@ -58,7 +54,8 @@ int foliot__security_read(foliot__app *app)
 
 static bool is_loopback(const char *host)
 {
-    return strncmp(host, "127.", 4) == 0 || strcmp(host, "localhost") == 0;
+    return strncmp(host, "127.", 4) == 0 || strcmp(host, "localhost") == 0 ||
+           strcmp(host, "[localhost]") == 0 || strcmp(host, "[::1]") == 0;
 }
 
 void foliot__security_apply(const foliot__app *app, foliot_transport_config *config)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "foliot/foliot.h"
+#include "bind.h"
 #include "foliot/transport.h"
 #include "host.h"
 #include "log.h"
@@ -21,7 +22,6 @@
 
 foliot__server_choices foliot__given = {.reconnect_seconds = 10,
                                         .port = FOLIOT_PORT_DEFAULT,
-                                        .bind = "127.0.0.1",
                                         .log_format = "text",
                                         .threads = 1,
                                         .input_delay = 3,
@@ -30,8 +30,8 @@ foliot__server_choices foliot__given = {.reconnect_seconds = 10,
 static const foliot__option host_options[] = {
     {"port", "PORT", FOLIOT__OPTION_COUNT, &foliot__given.port, 0, 65535, &foliot__given.has_port,
      .help = "UDP port; 0 takes a free one"},
-    {"bind", "ADDR", FOLIOT__OPTION_TEXT, &foliot__given.bind,
-     .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
+    {"bind", "ADDR", FOLIOT__OPTION_TEXTS, &foliot__given.binds,
+     .help = "IPv4 or IPv6 address to listen on, or one of each; 127.0.0.1 unless said"},
     {"key", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.key,
      .help = "only who has a token made with this key may join ('foliotctl key' and 'token')"},
     {"password", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.password,
@@ -256,6 +256,8 @@ int foliot__check_choices(const foliot__arguments *arguments)
     int code = check_simulation(arguments);
     if (code == 0)
         code = check_interest(arguments);
+    if (code == 0)
+        code = foliot__bind_check(arguments);
     if (code == 0)
         code = foliot__security_check(arguments);
     if (code)

@@ -14,7 +14,8 @@ typedef struct foliot__server_choices {
     const char *recordings, *resume_all, *on_recording, *life_cycle;
     bool has_port;
     uint64_t recordings_bytes, drain_seconds;
-    const char *bind, *record, *sign, *integrator, *mode, *impair, *log_format, *rules, *simulation;
+    foliot__texts binds;
+    const char *record, *sign, *integrator, *mode, *impair, *log_format, *rules, *simulation;
     uint64_t workers; // 0: as many as there are processors
     uint64_t copies;  // sessions of SCENE; 0: one
     uint64_t reconnect_seconds;

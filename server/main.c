@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "bind.h"
 #include "config.h"
 #include "log.h"
 #include "recordings.h"
@@ -57,19 +58,20 @@ static void announce(const foliot__app *a)
 {
     uint16_t port = foliot_transport_get_port(a->transport);
     char word[FOLIOT_NAME_BYTES + 2];
-    printf("listening on %s:%u\n", foliot__given.bind, port);
+    foliot__bind_announce(port);
     for (uint32_t i = 0; i < a->hosted_count; i++)
         announce_session(&a->hosted[i]);
     const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
     if (a->hosted_count == 0)
         printf("no session yet: foliotctl create NAME SCENE hosts one\n");
-    else
-        printf("join with: foliot-client %s:%u%s%s%s%s\n",
-               strcmp(foliot__given.bind, "0.0.0.0") == 0 ? "HOST" : foliot__given.bind, port,
-               a->hosted_count > 1 ? " --session " : "",
+    else {
+        printf("join with: foliot-client ");
+        foliot__bind_print_host(port);
+        printf("%s%s%s%s\n", a->hosted_count > 1 ? " --session " : "",
                a->hosted_count > 1 ? quoted(named->name, word) : "",
                foliot__hosted_player_limit(named) == 0 ? " --spectate" : "",
                foliot__security_client_options());
+    }
     foliot__front_announce(a);
     foliot__browser_announce(a);
     fflush(stdout);

@@ -3,14 +3,12 @@
 // command lines.
 #include "security.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "arguments.h"
 #include "base/exit_code.h"
+#include "bind.h"
 #include "crypto/crypto.h"
 #include "crypto/secret_file.h"
 
@@ -21,14 +19,8 @@ static struct {
     uint32_t own_count;
 } secrets;
 
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0;
-}
-
 int foliot__security_check(const foliot__arguments *arguments)
 {
-    struct in_addr address;
     int given = !!foliot__given.key + !!foliot__given.password + foliot__given.insecure;
     if (given > 1)
         return foliot__options_wrong(&foliot__server_program, arguments,
@@ -41,29 +33,18 @@ int foliot__security_check(const foliot__arguments *arguments)
     if (foliot__given.public_addresses.count > 0 && !foliot__given.key)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--public-address is what tokens name: it goes with --key");
-    if (given == 0 && !is_loopback(foliot__given.bind) &&
-        inet_pton(AF_INET, foliot__given.bind, &address) == 1)
+    if (given == 0 && !foliot__bind_is_loopback())
         return foliot__options_wrong(
             &foliot__server_program, arguments,
             "--bind %s lets others reach this server: say who may join, by --key FILE (who has a "
             "token), --password FILE (who knows it) or --insecure (anybody)",
-            foliot__given.bind);
+            foliot__bind_widest());
     return 0;
 }
 
-static void add_own(struct in_addr address)
-{
-    if (secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX)
-        return;
-    foliot_token_address *own = &secrets.own[secrets.own_count++];
-    *own = (foliot_token_address){.ip = {[10] = 0xff, [11] = 0xff}, .port = 0}; // its own
-    memcpy(own->ip + 12, &address, 4);
-}
-
-// Those that the user names, or where the server listens: on every interface, with 0.0.0.0.
+// Those that the user names, or where the server listens.
 static int find_own(void)
 {
-    struct in_addr address;
     for (uint32_t i = 0; i < foliot__given.public_addresses.count; i++) {
         const char *text = foliot__given.public_addresses.items[i];
         if (secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX ||
@@ -75,22 +56,8 @@ static int find_own(void)
             return FOLIOT__EXIT_USAGE;
         }
     }
-    if (inet_pton(AF_INET, foliot__given.bind, &address) != 1 || secrets.own_count > 0)
-        return 0;
-    if (address.s_addr != htonl(INADDR_ANY)) {
-        add_own(address);
-        return 0;
-    }
-    struct ifaddrs *all;
-    if (getifaddrs(&all) != 0)
-        return 0;
-    for (const struct ifaddrs *i = all; i; i = i->ifa_next)
-        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET) {
-            struct sockaddr_in at;
-            memcpy(&at, i->ifa_addr, sizeof at);
-            add_own(at.sin_addr);
-        }
-    freeifaddrs(all);
+    if (secrets.own_count == 0)
+        secrets.own_count = foliot__bind_own_addresses(secrets.own, FOLIOT_TOKEN_ADDRESSES_MAX);
     return 0;
 }
 
@@ -141,7 +108,7 @@ const char *foliot__security_client_options(void)
 
 void foliot__security_announce(void)
 {
-    if (!foliot__given.key && !foliot__given.password && !is_loopback(foliot__given.bind))
+    if (!foliot__given.key && !foliot__given.password && !foliot__bind_is_loopback())
         fprintf(stderr,
                 "foliot-server: anybody may join, and nobody proves who he is: --key or --password "
                 "changes that\n");

@@ -8,6 +8,7 @@
 #include "app.h"
 #include "arguments.h"
 #include "base/exit_code.h"
+#include "bind.h"
 #include "recordings.h"
 #include "security.h"
 
@@ -210,7 +211,6 @@ int foliot__app_open_transport(foliot__app *a)
         peers += 2 * foliot__hosted_player_limit(&a->hosted[i]);
     if (foliot__given.scenes && peers < PEERS_COMING)
         peers = PEERS_COMING;
-    config.bind = foliot__given.bind;
     config.port = (uint16_t)foliot__given.port;
     config.batches = true;
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
@@ -228,26 +228,9 @@ int foliot__app_open_transport(foliot__app *a)
         foliot__security_forget();
         return code;
     }
-    foliot_status status =
-        foliot_transport_create_enet(&config, foliot__app_now_ns(), &a->transport);
+    code = foliot__bind_open(&config, foliot__app_now_ns(), &a->transport);
     foliot__security_forget();
-    if (status == FOLIOT_STATUS_OK)
-        return foliot__browser_open(a);
-    if (status == FOLIOT_STATUS_INVALID) {
-        fprintf(stderr, "foliot-server: --bind: '%s' is no IPv4 address\n", foliot__given.bind);
-        return FOLIOT__EXIT_USAGE;
-    }
-    if (status == FOLIOT_STATUS_NOT_FOUND || status == FOLIOT_STATUS_REFUSED) {
-        fprintf(stderr,
-                status == FOLIOT_STATUS_REFUSED
-                    ? "foliot-server: port %u needs rights that this user does not have\n"
-                    : "foliot-server: port %u on %s: this machine has no such address\n",
-                config.port, foliot__given.bind);
-        return FOLIOT__EXIT_ERROR;
-    }
-    fprintf(stderr, "foliot-server: port %u on %s is busy; --port 0 takes a free one\n",
-            config.port, foliot__given.bind);
-    return FOLIOT__EXIT_AGAIN;
+    return code ? code : foliot__browser_open(a);
 }
 
 int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
@@ -290,8 +273,7 @@ int foliot__app_start_server(foliot__app *a)
     config.snapshot_hz = foliot__given.snapshot_hz;
     config.reconnect_ms = (uint32_t)foliot__given.reconnect_seconds * 1000;
     config.players_per_address_max = (uint32_t)foliot__given.players_per_address;
-    if (!foliot__given.players_per_address &&
-        (foliot__given.impair || strncmp(foliot__given.bind, "127.", 4) == 0))
+    if (!foliot__given.players_per_address && (foliot__given.impair || foliot__bind_is_loopback()))
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
     if (foliot_server_create(&config, foliot__app_now_ns(), &a->server) != FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_ERROR;

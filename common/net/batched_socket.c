@@ -28,7 +28,7 @@ struct foliot__batched_socket {
     uint64_t read_ns, interval_ns;
     struct mmsghdr messages[BATCH];
     struct iovec parts[BATCH];
-    struct sockaddr_in from[BATCH];
+    foliot__socket_address from[BATCH];
     union {
         struct cmsghdr head; // for its alignment
         char bytes[CMSG_SPACE(sizeof(struct timespec))];
@@ -59,19 +59,21 @@ static bool sort_by(int fd, uint8_t mark, uint8_t other_mark)
 // refused as before, unless they share the port on purpose.
 static int open_beside(int host_fd, uint8_t mark, uint8_t other_mark)
 {
-    struct sockaddr_in address;
+    foliot__socket_address address;
     socklen_t length = sizeof address;
     int on = 1, off = 0, bytes = SOCKET_BYTES;
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (getsockname(host_fd, &address.any, &length) != 0)
+        return -1;
+    int fd = socket(address.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
+    if (address.any.sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-    if (getsockname(host_fd, (struct sockaddr *)&address, &length) == 0 &&
-        setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0 &&
+    if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0 &&
         setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
         setsockopt(host_fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) {
-        if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-            sort_by(fd, mark, other_mark))
+        if (bind(fd, &address.any, length) == 0 && sort_by(fd, mark, other_mark))
             return fd;
         setsockopt(host_fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof off);
     }
@@ -138,9 +140,11 @@ static uint32_t read_batch(foliot__batched_socket *batched, foliot__batch_receiv
     clock_gettime(CLOCK_REALTIME, &now);
     for (int i = 0; i < got; i++) {
         struct msghdr *head = &batched->messages[i].msg_hdr;
-        if (head->msg_namelen == sizeof batched->from[i])
-            take(user, &batched->from[i], batched->bytes[i], batched->messages[i].msg_len,
-                 batched->read_ns - waited_ns(head, &now));
+        if (head->msg_namelen < sizeof batched->from[i].four)
+            continue;
+        foliot__net_address from = foliot__net_address_of_socket(&batched->from[i]);
+        take(user, &from, batched->bytes[i], batched->messages[i].msg_len,
+             batched->read_ns - waited_ns(head, &now));
     }
     return got < 0 ? 0 : (uint32_t)got;
 }

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <netinet/in.h>
+#include "net/address.h"
 
 typedef struct foliot__batched_socket foliot__batched_socket;
 
 // `arrived_ns`: at most now_ns, by the kernel's account.
-typedef void foliot__batch_receiver(void *user, const struct sockaddr_in *from,
+typedef void foliot__batch_receiver(void *user, const foliot__net_address *from,
                                     const uint8_t *bytes, size_t length, uint64_t arrived_ns);
 
 // Beside a bound socket. NULL where the system does not offer it: then everything comes to that

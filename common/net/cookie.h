@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "crypto/crypto.h"
+#include "net/address.h"
 
 #define FOLIOT__COOKIE_EPOCH_NS                                                                    \
     30000000000u // a key makes cookies for so long, and they are good for as long again
@@ -31,9 +32,9 @@ typedef struct foliot__cookie_keys {
 void foliot__cookie_keys_draw(foliot__cookie_keys *keys, uint64_t now_ns);
 // Draws a new key where the time has come. To be called before the two below.
 void foliot__cookie_keys_rotate(foliot__cookie_keys *keys, uint64_t now_ns);
-uint64_t foliot__cookie(const foliot__cookie_keys *keys, uint32_t address, uint16_t port,
+uint64_t foliot__cookie(const foliot__cookie_keys *keys, const foliot__net_address *address,
                         uint32_t connect_id);
-bool foliot__cookie_good(const foliot__cookie_keys *keys, uint32_t address, uint16_t port,
+bool foliot__cookie_good(const foliot__cookie_keys *keys, const foliot__net_address *address,
                          uint32_t connect_id, uint64_t cookie);
 
 #endif

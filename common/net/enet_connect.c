@@ -4,11 +4,13 @@
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #include "base/assert.h"
 
+#define FOLIOT__HOST_BYTES 256
 #define HELLO_EVERY_NS 20000000u // hellos are small, and a lost one costs a whole interval
 #define REFUSED_NS 250000000u    // a refusal is not authenticated: what has keys may still answer
 #define EARLY_NS 5000000000u     // how long a host waits for ENet to connect
@@ -22,16 +24,36 @@ void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns)
     enet_time_set((enet_uint32)(now_ns / 1000000u));
 }
 
-static bool resolve(const char *name, uint16_t port, struct sockaddr_in *address)
+static bool look_up(const char *name, int family, uint16_t port, foliot__net_address *address)
 {
-    ENetAddress found = {.port = port};
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
-    if (inet_pton(AF_INET, name, &address->sin_addr) == 1)
-        return true; // an address needs no lookup
-    if (enet_address_set_host(&found, name) != 0)
+    struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_DGRAM}, *found;
+    foliot__socket_address first;
+    if (getaddrinfo(name, NULL, &hints, &found) != 0)
         return false;
-    address->sin_addr.s_addr = found.host;
+    memcpy(&first, found->ai_addr,
+           found->ai_addrlen < sizeof first ? found->ai_addrlen : sizeof first);
+    freeaddrinfo(found);
+    *address = foliot__net_address_of_socket(&first);
+    address->port = port;
     return true;
+}
+
+// An address needs no lookup. A name stands for its IPv4 address, or for its IPv6 address where it
+// has no other or stands in brackets.
+static bool resolve(const char *name, uint16_t port, foliot__net_address *address)
+{
+    char inner[FOLIOT__HOST_BYTES];
+    size_t length = strlen(name);
+    bool bracketed = length > 2 && name[0] == '[' && name[length - 1] == ']';
+    if (bracketed && length - 2 < sizeof inner) {
+        memcpy(inner, name + 1, length - 2);
+        inner[length - 2] = 0;
+        return (foliot__net_address_read(inner, port, address) &&
+                !foliot__net_address_is_ip4(address)) ||
+               look_up(inner, AF_INET6, port, address);
+    }
+    return foliot__net_address_read(name, port, address) || look_up(name, AF_INET, port, address) ||
+           look_up(name, AF_INET6, port, address);
 }
 
 foliot_status foliot__enet_watch_proxy(enet_transport *t)
@@ -53,7 +75,7 @@ bool foliot__enet_impaired(const enet_transport *t)
 }
 
 // The first connection creates the proxy. Later ones to the same address use it again.
-static foliot_status connect_through_proxy(enet_transport *t, struct sockaddr_in *address)
+static foliot_status connect_through_proxy(enet_transport *t, foliot__net_address *address)
 {
     foliot_status status = FOLIOT_STATUS_OK;
     if (t->proxy && !foliot__impairment_proxy_leads_to(t->proxy, address))
@@ -83,16 +105,28 @@ static bool learn_connect_id(enet_transport *t, slot *s)
     return true;
 }
 
+// One socket serves one family: the first connection chooses it.
+static foliot_status choose_family(enet_transport *t, const foliot__net_address *address)
+{
+    foliot__net_address any = {.port = 0};
+    bool four = foliot__net_address_is_ip4(address), used = t->six != NULL;
+    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
+        used = used || t->slots[i].generation > 0;
+    if (four == !t->six)
+        return FOLIOT_STATUS_OK;
+    return used ? FOLIOT_STATUS_UNSUPPORTED : foliot__six_open(t, &any);
+}
+
 foliot_status foliot__enet_connect(foliot_transport *transport, const char *host, uint16_t port,
                                    uint64_t now_ns, foliot_peer_id *peer)
 {
     enet_transport *t = (enet_transport *)transport;
-    struct sockaddr_in address;
+    foliot__net_address address;
     foliot__enet_set_clock(t, now_ns);
     if (!resolve(host, port, &address))
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status =
-        foliot__enet_impaired(t) ? connect_through_proxy(t, &address) : FOLIOT_STATUS_OK;
+        foliot__enet_impaired(t) ? connect_through_proxy(t, &address) : choose_family(t, &address);
     if (status != FOLIOT_STATUS_OK)
         return status;
     slot *s = foliot__slot_take(t);
@@ -102,7 +136,7 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
     if (!learn_connect_id(t, s))
         return FOLIOT_STATUS_FULL;
     s->state = SLOT_ASKING;
-    s->address = (ENetAddress){.host = address.sin_addr.s_addr, .port = ntohs(address.sin_port)};
+    s->address = address;
     *peer = foliot__slot_id(t, s);
     return FOLIOT_STATUS_OK;
 }
@@ -121,7 +155,10 @@ static void ask_for_cookie(enet_transport *t, slot *s)
 static void begin_to_connect(enet_transport *t, slot *s)
 {
     t->host->randomSeed = s->seed;
-    s->peer = enet_host_connect(t->host, &s->address, FOLIOT__CHANNELS, 0);
+    ENetAddress at = {.host = foliot__net_address_get_ip4(&s->address), .port = s->address.port};
+    if (t->six)
+        at = foliot__six_alias(t, s);
+    s->peer = enet_host_connect(t->host, &at, FOLIOT__CHANNELS, 0);
     t->unsent = true;
     if (!s->peer)
         return;

@@ -30,7 +30,8 @@ void foliot__send_opening(enet_transport *t, slot *s)
 }
 
 // An address asks for a cookie.
-static void answer_question(enet_transport *t, const ENetAddress *from, const uint8_t *question)
+static void answer_question(enet_transport *t, const foliot__net_address *from,
+                            const uint8_t *question)
 {
     uint8_t answer[FOLIOT__COOKIE_BYTES];
     uint32_t connect_id;
@@ -44,7 +45,7 @@ static void answer_question(enet_transport *t, const ENetAddress *from, const ui
         return;
     }
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
-    uint64_t cookie = foliot__cookie(&t->keys, from->host, from->port, connect_id);
+    uint64_t cookie = foliot__cookie(&t->keys, from, connect_id);
     memcpy(answer, FOLIOT__COOKIE_MARK, 8);
     memcpy(answer + 8, &connect_id, 4);
     for (int i = 0; i < 8; i++)
@@ -53,7 +54,7 @@ static void answer_question(enet_transport *t, const ENetAddress *from, const ui
 }
 
 // The slot that asked, or shows its cookie, by the connect id that only its host has seen.
-static slot *opening(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
+static slot *opening(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes)
 {
     uint32_t connect_id;
     memcpy(&connect_id, bytes + 8, 4);
@@ -61,7 +62,7 @@ static slot *opening(enet_transport *t, const ENetAddress *from, const uint8_t *
     return s && (s->state == SLOT_ASKING || s->state == SLOT_CONNECTING) ? s : NULL;
 }
 
-static void take_cookie(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
+static void take_cookie(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes)
 {
     slot *s = opening(t, from, bytes);
     if (!s || s->has_cookie || foliot__enet_needs_keys(t))
@@ -72,7 +73,7 @@ static void take_cookie(enet_transport *t, const ENetAddress *from, const uint8_
     s->round_trip_ns = t->now_ns - s->began_ns;
 }
 
-static void take_refusal(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
+static void take_refusal(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes)
 {
     slot *s = opening(t, from, bytes);
     for (int i = 0; s && !s->refused && i < 4; i++)
@@ -84,7 +85,7 @@ static void take_refusal(enet_transport *t, const ENetAddress *from, const uint8
 }
 
 // Datagrams of before a connection, which are none of ENet's.
-static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+static bool greeting(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes,
                      size_t length)
 {
     if (length == FOLIOT__QUESTION_BYTES &&
@@ -105,14 +106,14 @@ static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *
 }
 
 // The first early datagram of a connection opens it, where the address is proven.
-static slot *open_early(enet_transport *t, const ENetAddress *from,
+static slot *open_early(enet_transport *t, const foliot__net_address *from,
                         const foliot__raw_datagram *datagram)
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__admitted why;
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
-    if (!t->head.config.bind || !foliot__cookie_good(&t->keys, from->host, from->port,
-                                                     datagram->connect_id, datagram->cookie)) {
+    if (!t->head.config.bind ||
+        !foliot__cookie_good(&t->keys, from, datagram->connect_id, datagram->cookie)) {
         counters->datagrams_dropped_cookie++;
         return NULL;
     }
@@ -134,7 +135,7 @@ static slot *open_early(enet_transport *t, const ENetAddress *from,
     return s;
 }
 
-static slot *slot_of_datagram(enet_transport *t, const ENetAddress *from,
+static slot *slot_of_datagram(enet_transport *t, const foliot__net_address *from,
                               const foliot__raw_datagram *datagram)
 {
     if (datagram->early) {
@@ -148,18 +149,18 @@ static slot *slot_of_datagram(enet_transport *t, const ENetAddress *from,
     }
     const ENetPeer *peer =
         datagram->peer < t->host->peerCount ? &t->host->peers[datagram->peer] : NULL;
-    bool theirs = peer && peer->connectID == datagram->connect_id &&
-                  foliot__same_address(&peer->address, from);
-    if (theirs && peer->data)
-        return peer->data;
+    bool theirs = peer && peer->connectID == datagram->connect_id;
+    slot *own = theirs ? peer->data : NULL;
+    if (own && foliot__net_address_same(&own->address, from))
+        return own;
     slot *s = foliot__slot_by_connection(t, from, datagram->connect_id);
     return theirs || (s && s->state == SLOT_FREE)
                ? s
                : NULL; // free: what comes late for one that is over
 }
 
-static void receive_datagram(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
-                             size_t length, uint64_t arrived_ns)
+static void receive_datagram(enet_transport *t, const foliot__net_address *from,
+                             const uint8_t *bytes, size_t length, uint64_t arrived_ns)
 {
     foliot__raw_datagram datagram;
     foliot__secure_peer *peer;
@@ -191,16 +192,15 @@ static void receive_datagram(enet_transport *t, const ENetAddress *from, const u
                            datagram.lengths[i], arrived_ns);
 }
 
-void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint8_t *bytes,
+void foliot__take_batched(void *user, const foliot__net_address *from, const uint8_t *bytes,
                           size_t length, uint64_t arrived_ns)
 {
     enet_transport *t = user;
-    ENetAddress address = {.host = from->sin_addr.s_addr, .port = ntohs(from->sin_port)};
     size_t before = t->inbox.count - t->inbox.first;
-    if (address.port == 0)
+    if (from->port == 0)
         t->head.counters.datagrams_dropped_source++;
     else
-        receive_datagram(t, &address, bytes, length, arrived_ns);
+        receive_datagram(t, from, bytes, length, arrived_ns);
     t->head.counters.packets_batched += t->inbox.count - t->inbox.first - before;
 }
 
@@ -244,10 +244,14 @@ enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_
     enet_transport *t = foliot__servicing;
     size_t at = foliot__packet_filter_checksum_at(bytes, length);
     FOLIOT_ASSERT(t);
-    if (t->secure && buffers == t->host->buffers && at) { // it is about to leave
+    if ((t->secure || t->six) && buffers == t->host->buffers && at) { // it is about to leave
         memcpy(&connect_id, bytes + at, sizeof connect_id);
         memcpy(bytes + at, &sum, sizeof sum);
-        foliot__enet_seal(t, bytes, length, connect_id);
+        if (t->secure)
+            foliot__enet_seal(t, bytes, length, connect_id);
+        if (t->six)
+            foliot__six_send(t, bytes, length,
+                             foliot__enet_connection_of(bytes, length, connect_id));
     }
     return sum;
 }
@@ -278,7 +282,7 @@ static bool speaks_so(enet_transport *t, const uint8_t *bytes, size_t length,
 }
 
 // Whether that connect is of a connection that a cookie has opened.
-static bool opened(enet_transport *t, const ENetAddress *from, uint32_t connect_id,
+static bool opened(enet_transport *t, const foliot__net_address *from, uint32_t connect_id,
                    const foliot__secure_peer *peer)
 {
     const slot *s =
@@ -297,12 +301,11 @@ static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, u
 }
 
 // ENet's commands, as they came in clear or from that peer. 0: ENet goes on with them.
-static int filter_for_enet(enet_transport *t, const uint8_t *bytes, size_t length,
-                           const foliot__secure_peer *peer)
+static int filter_for_enet(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes,
+                           size_t length, const foliot__secure_peer *peer)
 {
     ENetHost *host = t->host;
     foliot_transport_counters *counters = &t->head.counters;
-    const ENetAddress *from = &host->receivedAddress;
     foliot__claims claims = {0};
     foliot__verdict verdict = foliot__packet_filter(
         bytes, length, expected_reliable(t, bytes, length), t->packet_bytes_max, &claims);
@@ -334,39 +337,54 @@ static int filter_for_enet(enet_transport *t, const uint8_t *bytes, size_t lengt
     }
 }
 
+const uint8_t *foliot__enet_take(enet_transport *t, foliot__net_address *from, const uint8_t *bytes,
+                                 size_t *length)
+{
+    foliot_transport_counters *counters = &t->head.counters;
+    foliot__secure_peer *peer = NULL;
+    if (from->port == 0) {
+        counters->datagrams_dropped_source++;
+        return NULL;
+    }
+    foliot__sealed_verdict sealed = foliot__enet_unseal(t, from, &bytes, length, t->now_ns, &peer);
+    if (sealed == FOLIOT__SEALED_TAKEN)
+        return NULL;
+    if (sealed == FOLIOT__SEALED_FOR_ENET) { // ENet goes on with what was in it
+        *from = peer->address;
+        return filter_for_enet(t, from, bytes, *length, peer) == 0 ? bytes : NULL;
+    }
+    if (foliot__raw_datagram_is(bytes, *length)) {
+        receive_datagram(t, from, bytes, *length, t->now_ns);
+        return NULL;
+    }
+    if (foliot__enet_secure_greeting(t, from, bytes, *length) || greeting(t, from, bytes, *length))
+        return NULL;
+    if (foliot__enet_needs_keys(t)) {
+        counters->datagrams_dropped_clear++;
+        return NULL;
+    }
+    return filter_for_enet(t, from, bytes, *length, NULL) == 0 ? bytes : NULL;
+}
+
 // 1: the datagram ends here. 0: ENet goes on with it.
 int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
 {
     enet_transport *t = foliot__servicing;
-    foliot_transport_counters *counters = &t->head.counters;
-    const uint8_t *bytes = host->receivedData;
-    const ENetAddress *from = &host->receivedAddress;
+    const ENetAddress *at = &host->receivedAddress;
     size_t length = host->receivedDataLength;
-    foliot__secure_peer *peer = NULL;
     (void)event;
     t->datagrams++;
-    if (from->port == 0) {
-        counters->datagrams_dropped_source++;
-        return 1;
+    if (t->six) { // it was looked at when it came
+        foliot__six_unwrap(t);
+        return 0;
     }
-    foliot__sealed_verdict sealed = foliot__enet_unseal(t, from, &bytes, &length, t->now_ns, &peer);
-    if (sealed == FOLIOT__SEALED_TAKEN)
+    foliot__net_address from = foliot__net_address_of_ip4(at->host, at->port);
+    const uint8_t *left = foliot__enet_take(t, &from, host->receivedData, &length);
+    if (!left)
         return 1;
-    if (sealed == FOLIOT__SEALED_FOR_ENET) { // ENet goes on with what was in it
-        host->receivedData = t->plain;
-        host->receivedDataLength = length;
-        host->receivedAddress = foliot__enet_address_of(peer);
-        return filter_for_enet(t, bytes, length, peer);
-    }
-    if (foliot__raw_datagram_is(bytes, length)) {
-        receive_datagram(t, from, bytes, length, t->now_ns);
-        return 1;
-    }
-    if (foliot__enet_secure_greeting(t, from, bytes, length) || greeting(t, from, bytes, length))
-        return 1;
-    if (foliot__enet_needs_keys(t)) {
-        counters->datagrams_dropped_clear++;
-        return 1;
-    }
-    return filter_for_enet(t, bytes, length, NULL);
+    host->receivedData = (enet_uint8 *)(uintptr_t)left;
+    host->receivedDataLength = length;
+    host->receivedAddress =
+        (ENetAddress){.host = foliot__net_address_get_ip4(&from), .port = from.port};
+    return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections.
-// enet_socket.c: single datagrams past ENet. enet_filter.c: what is done with a datagram before
+// enet_socket.c: single datagrams past ENet. enet_six.c: IPv6, of which ENet knows nothing.
+// enet_filter.c: what is done with a datagram before
 // ENet sees it. enet_secure.c: the same for
 // sealed ones, and how ENet's own are sealed. enet_connect.c, enet_send.c,
 // enet_transport.c: the transport.
@@ -31,7 +32,8 @@ enum {
 typedef struct slot {
     uint32_t generation, state;
     ENetPeer *peer;
-    ENetAddress address; // of its peer; with connect_id it names the connection, also after the end
+    foliot__net_address
+        address;         // of its peer; with connect_id it names the connection, also after the end
     uint32_t connect_id; // drawn by the client; proves that a packet belongs to the connection
     uint32_t seed;       // from which its ENet makes the connect id
     uint64_t began_ns, hello_ns,
@@ -46,11 +48,15 @@ typedef struct slot {
     uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since
 } slot;
 
+typedef struct foliot__six foliot__six; // enet_six.c
+
 typedef struct enet_transport {
     foliot_transport head;
     ENetHost *host;
     foliot__impairment_proxy *proxy;
     foliot__batched_socket *batched; // NULL: none
+    int socket;                      // the network's: ENet's own, but with IPv6
+    foliot__six *six;                // NULL: IPv4, or behind the proxy
     slot *slots;
     uint32_t packet_bytes_max;
     foliot__cookie_keys keys; // of a host
@@ -86,21 +92,25 @@ static inline bool foliot__enet_needs_keys(const enet_transport *t)
 slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer); // NULL: gone
 foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s);
 slot *foliot__slot_take(enet_transport *t); // a free one, NULL if there is none
-bool foliot__same_address(const ENetAddress *a, const ENetAddress *b);
 // A free slot still knows its last connection: what comes late for that one opens no new one.
-slot *foliot__slot_by_connection(enet_transport *t, const ENetAddress *address,
+slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *address,
                                  uint32_t connect_id);
 // Reliable packets that waited go on to ENet, or nowhere.
 void foliot__slot_release(slot *s, ENetPeer *to);
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
 // A slot of a proven address, within what that may hold, or why not. A host's alone.
-slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why);
+slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
+                         foliot__admitted *why);
 
 // enet_socket.c
-void foliot__send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id,
+void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason);
-void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes,
+void foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length);
+
+// Which connection a datagram of ENet's belongs to: the connect id that it carries, as it leaves,
+// in the checksum's place, or in a connect.
+uint32_t foliot__enet_connection_of(const uint8_t *bytes, size_t length, uint32_t in_checksum);
 
 // enet_secure.c
 // Whether the datagram is sealed. Then it is taken, or it was ENet's: *bytes and *length are what
@@ -110,23 +120,47 @@ typedef enum foliot__sealed_verdict {
     FOLIOT__SEALED_TAKEN,
     FOLIOT__SEALED_FOR_ENET,
 } foliot__sealed_verdict;
-foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const ENetAddress *from,
+foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const foliot__net_address *from,
                                            const uint8_t **bytes, size_t *length,
                                            uint64_t arrived_ns, foliot__secure_peer **peer);
 // Questions, answers and openings of connections with keys; false: it is none.
-bool foliot__enet_secure_greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
-                                  size_t length);
+bool foliot__enet_secure_greeting(enet_transport *t, const foliot__net_address *from,
+                                  const uint8_t *bytes, size_t length);
 // ENet is about to send that, whose checksum it found to be `in_checksum`: puts the sealed datagram
 // in its place.
 void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length,
                        uint32_t in_checksum);
-ENetAddress foliot__enet_address_of(const foliot__secure_peer *peer);
 // Of the outbox: seals what is for a slot with keys.
 void foliot__enet_seal_outbox(enet_transport *t);
 bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id peer,
                            foliot_peer_identity *identity);
 
+// enet_six.c
+// Makes the transport speak IPv6 on a socket of that address; a descriptor that was given out stays
+// the same number. The port is the host's then.
+foliot_status foliot__six_open(enet_transport *t, const foliot__net_address *address);
+void foliot__six_close(enet_transport *t);
+typedef const uint8_t *foliot__six_taker(enet_transport *t, foliot__net_address *from,
+                                         const uint8_t *bytes, size_t *length);
+// Reads what has come, up to a bound, once for each time. ENet shall have what take_datagram, which
+// is foliot__enet_take, returns.
+void foliot__six_read(enet_transport *t, foliot__six_taker *take_datagram);
+// Gives ENet some of its datagrams, to be received by its next service. False: none waited.
+bool foliot__six_feed(enet_transport *t);
+bool foliot__six_waits(const enet_transport *t); // whether some wait still
+void foliot__six_unwrap(enet_transport *t);      // the one that ENet has just received
+// A datagram of ENet's that is about to leave; what ENet itself sends then goes nowhere.
+void foliot__six_send(enet_transport *t, const uint8_t *bytes, size_t length, uint32_t connection);
+// How ENet knows a slot's address.
+ENetAddress foliot__six_alias(const enet_transport *t, const slot *s);
+slot *foliot__six_slot(enet_transport *t, const ENetAddress *alias); // NULL: gone
+void foliot__six_moved(enet_transport *t, const slot *s);            // its address has changed
+
 // enet_filter.c
+// What is done with a datagram before ENet. Returns what ENet shall go on with, and the address
+// that it came from as ENet shall see it; NULL: nothing.
+const uint8_t *foliot__enet_take(enet_transport *t, foliot__net_address *from, const uint8_t *bytes,
+                                 size_t *length);
 void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it
 void foliot__expect_round_trip(ENetPeer *peer);
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);

@@ -14,42 +14,28 @@
 #define LINGER_NS 5000000000u        // longer than ENet says farewell
 #define CHALLENGE_EVERY_NS 50000000u // to an address that a peer seems to have moved to
 
-static ENetAddress enet_address(foliot__secure_address a)
-{
-    return (ENetAddress){.host = a.host, .port = a.port};
-}
-
-static foliot__secure_address secure_address(const ENetAddress *a)
-{
-    return (foliot__secure_address){a->host, a->port};
-}
-
-static bool is_at(const foliot__secure_address *a, const ENetAddress *from)
-{
-    return a->host == from->host && a->port == from->port;
-}
-
 // -- greetings
 
-static void answer_question(enet_transport *t, const ENetAddress *from, const uint8_t *question)
+static void answer_question(enet_transport *t, const foliot__net_address *from,
+                            const uint8_t *question)
 {
     uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES];
     uint32_t connection;
     memcpy(&connection, question + 8, 4);
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
-    uint64_t cookie = foliot__cookie(&t->keys, from->host, from->port, connection);
+    uint64_t cookie = foliot__cookie(&t->keys, from, connection);
     foliot__secure_answer(t->secure, connection, cookie, t->now_ns, answer);
     foliot__send_raw(t, from, answer, sizeof answer);
 }
 
-static void take_answer(enet_transport *t, const ENetAddress *from, const uint8_t *answer)
+static void take_answer(enet_transport *t, const foliot__net_address *from, const uint8_t *answer)
 {
     uint32_t connection;
     memcpy(&connection, answer + 8, 4);
     slot *s = foliot__slot_by_connection(t, from, connection);
     if (!s || s->state != SLOT_ASKING || s->has_cookie || s->refused)
         return;
-    s->secure = foliot__secure_take(t->secure, connection, secure_address(from), t->now_ns);
+    s->secure = foliot__secure_take(t->secure, connection, *from, t->now_ns);
     if (!s->secure)
         return;
     s->secure->owner = s;
@@ -66,14 +52,14 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
 {
     uint32_t reason = FOLIOT_DISCONNECT_FULL;
     s->connect_id = connection;
-    s->secure = foliot__secure_take(t->secure, connection, secure_address(&s->address), t->now_ns);
+    s->secure = foliot__secure_take(t->secure, connection, s->address, t->now_ns);
     if (s->secure) {
         s->secure->owner = s;
         reason = foliot__secure_accept(t->secure, s->secure, bytes, length, t->now_ns,
                                        (uint64_t)time(NULL));
     }
     if (reason) {
-        ENetAddress to = s->address;
+        foliot__net_address to = s->address;
         if (s->secure)
             foliot__secure_release(t->secure, s->secure);
         s->secure = NULL;
@@ -88,14 +74,14 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
     foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
 }
 
-static void take_opening(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+static void take_opening(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes,
                          size_t length, uint32_t connection, uint64_t cookie)
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__admitted why;
     uint32_t reason;
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
-    if (!foliot__cookie_good(&t->keys, from->host, from->port, connection, cookie)) {
+    if (!foliot__cookie_good(&t->keys, from, connection, cookie)) {
         counters->datagrams_dropped_cookie++;
         return;
     }
@@ -121,8 +107,8 @@ static void take_opening(enet_transport *t, const ENetAddress *from, const uint8
     open_secure(t, s, connection, bytes, length);
 }
 
-bool foliot__enet_secure_greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
-                                  size_t length)
+bool foliot__enet_secure_greeting(enet_transport *t, const foliot__net_address *from,
+                                  const uint8_t *bytes, size_t length)
 {
     bool listens = t->head.config.bind != NULL;
     uint32_t connection;
@@ -150,7 +136,7 @@ bool foliot__enet_secure_greeting(enet_transport *t, const ENetAddress *from, co
 
 // -- migration
 
-static void send_control(enet_transport *t, foliot__secure_peer *p, const ENetAddress *to,
+static void send_control(enet_transport *t, foliot__secure_peer *p, const foliot__net_address *to,
                          uint8_t what, const uint8_t challenge[8])
 {
     uint8_t plain[FOLIOT__CONTROL_BYTES], sealed[sizeof plain + FOLIOT__SEAL_BYTES];
@@ -163,34 +149,40 @@ static void send_control(enet_transport *t, foliot__secure_peer *p, const ENetAd
 
 // A host's: the newest datagram of a peer came from elsewhere. It goes on there once it has shown
 // that it receives there; until then nothing but the challenge is sent there.
-static void challenge_address(enet_transport *t, foliot__secure_peer *p, const ENetAddress *from)
+static void challenge_address(enet_transport *t, foliot__secure_peer *p,
+                              const foliot__net_address *from)
 {
-    bool same = is_at(&p->moved, from);
+    bool same = foliot__net_address_same(&p->moved, from);
     if (p->challenged_ns && t->now_ns - p->challenged_ns < CHALLENGE_EVERY_NS)
         return;
     if (!same)
         foliot__system_random(NULL, p->challenge, sizeof p->challenge);
-    p->moved = secure_address(from);
+    p->moved = *from;
     p->challenged_ns = t->now_ns ? t->now_ns : 1;
     send_control(t, p, from, FOLIOT__CONTROL_CHALLENGE, p->challenge);
 }
 
-static void move_to(enet_transport *t, foliot__secure_peer *p, slot *s, const ENetAddress *to)
+static void move_to(enet_transport *t, foliot__secure_peer *p, slot *s,
+                    const foliot__net_address *to)
 {
-    if (to->host != s->address.host) {
-        if (foliot__admit(&t->admission, to->host, t->now_ns) != FOLIOT__ADMITTED)
+    uint64_t there = foliot__net_address_host_key(to),
+             here = foliot__net_address_host_key(&s->address);
+    if (there != here) {
+        if (foliot__admit(&t->admission, there, t->now_ns) != FOLIOT__ADMITTED)
             return; // that address has all that it may
-        foliot__admission_release(&t->admission, s->address.host);
+        foliot__admission_release(&t->admission, here);
     }
     s->address = *to;
-    if (s->peer)
-        s->peer->address = *to;
-    p->address = secure_address(to);
+    if (t->six)
+        foliot__six_moved(t, s);
+    else if (s->peer)
+        s->peer->address = (ENetAddress){.host = foliot__net_address_get_ip4(to), .port = to->port};
+    p->address = *to;
     p->challenged_ns = 0;
     t->head.counters.migrations++;
 }
 
-static void take_control(enet_transport *t, foliot__secure_peer *p, const ENetAddress *from,
+static void take_control(enet_transport *t, foliot__secure_peer *p, const foliot__net_address *from,
                          const uint8_t *plain, size_t length)
 {
     slot *s = p->owner;
@@ -200,8 +192,8 @@ static void take_control(enet_transport *t, foliot__secure_peer *p, const ENetAd
     }
     if (plain[0] == FOLIOT__CONTROL_CHALLENGE && !t->head.config.bind)
         send_control(t, p, from, FOLIOT__CONTROL_ANSWER, plain + 1);
-    if (plain[0] == FOLIOT__CONTROL_ANSWER && s && p->challenged_ns && is_at(&p->moved, from) &&
-        s->state == SLOT_CONNECTED &&
+    if (plain[0] == FOLIOT__CONTROL_ANSWER && s && p->challenged_ns &&
+        foliot__net_address_same(&p->moved, from) && s->state == SLOT_CONNECTED &&
         foliot__secrets_equal(p->challenge, plain + 1, sizeof p->challenge))
         move_to(t, p, s, from);
 }
@@ -227,7 +219,7 @@ static void take_packets(enet_transport *t, const foliot__secure_peer *p, const 
 }
 
 // The peer that sealed it, and what is in it; NULL: dropped.
-static foliot__secure_peer *open_sealed(enet_transport *t, const ENetAddress *from,
+static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_address *from,
                                         const uint8_t *bytes, size_t length)
 {
     foliot_transport_counters *counters = &t->head.counters;
@@ -235,7 +227,7 @@ static foliot__secure_peer *open_sealed(enet_transport *t, const ENetAddress *fr
     foliot__secure_peer *p = NULL;
     if (length > FOLIOT__SEAL_BYTES && length <= sizeof t->plain)
         p = foliot__secure_find(t->secure, foliot__sealed_connection(bytes));
-    if (!p || (!is_at(&p->address, from) && !t->head.config.bind)) {
+    if (!p || (!foliot__net_address_same(&p->address, from) && !t->head.config.bind)) {
         counters->datagrams_dropped_unproven++;
         return NULL;
     }
@@ -246,12 +238,13 @@ static foliot__secure_peer *open_sealed(enet_transport *t, const ENetAddress *fr
         return NULL;
     if (!p->confirmed)
         foliot__secure_confirm(t->secure, p);
-    if (newest && !is_at(&p->address, from) && bytes[0] != FOLIOT__SEALED_CONTROL)
+    if (newest && !foliot__net_address_same(&p->address, from) &&
+        bytes[0] != FOLIOT__SEALED_CONTROL)
         challenge_address(t, p, from);
     return p;
 }
 
-foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const ENetAddress *from,
+foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const foliot__net_address *from,
                                            const uint8_t **bytes, size_t *length,
                                            uint64_t arrived_ns, foliot__secure_peer **peer)
 {
@@ -273,28 +266,13 @@ foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const ENetAddress 
     return FOLIOT__SEALED_TAKEN;
 }
 
-ENetAddress foliot__enet_address_of(const foliot__secure_peer *peer)
-{
-    return enet_address(peer->address);
-}
-
 // -- what leaves
-
-// Of a datagram of ENet's: the connect id that it carries in the checksum's place, or in a connect.
-static uint32_t connection_of(const uint8_t *bytes, size_t length, uint32_t in_checksum)
-{
-    foliot__claims claims = {0};
-    if (foliot__packet_filter_peer(bytes, length) >= 0)
-        return in_checksum;
-    (void)foliot__packet_filter(bytes, length, -1, FOLIOT_RELIABLE_BYTES_MAX, &claims);
-    return htonl(claims.connect_id);
-}
 
 void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length, uint32_t in_checksum)
 {
     ENetHost *host = t->host;
     foliot__secure_peer *p =
-        foliot__secure_find(t->secure, connection_of(bytes, length, in_checksum));
+        foliot__secure_find(t->secure, foliot__enet_connection_of(bytes, length, in_checksum));
     if (!p && !foliot__enet_needs_keys(t))
         return; // a peer that speaks in clear
     size_t sealed = 0;

@@ -11,7 +11,7 @@ void foliot__enet_flush_datagrams(enet_transport *t)
     if (t->secure)
         foliot__enet_seal_outbox(t);
     if (t->outbox.count > 0)
-        t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, (int)t->host->socket);
+        t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, t->socket);
 }
 
 // Queues a packet that the outbox keeps for one receiver.
@@ -27,7 +27,7 @@ static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_
     size_t head = s->secure  ? FOLIOT__SEAL_BYTES
                   : is_short ? FOLIOT__SHORT_HEAD_BYTES
                              : FOLIOT__EARLY_HEAD_BYTES;
-    uint32_t index = foliot__outbox_add(o, s->address.host, s->address.port, head, kept, length);
+    uint32_t index = foliot__outbox_add(o, &s->address, head, kept, length);
     if (index == UINT32_MAX)
         return false;
     if (s->secure) { // sealed when it leaves

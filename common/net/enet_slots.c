@@ -8,11 +8,6 @@
 #define LINGER_NS 5000000000u    // longer than ENet says farewell
 #define EARLY_PER_ADDRESS_MIN 16 // or half of what the address may hold
 
-bool foliot__same_address(const ENetAddress *a, const ENetAddress *b)
-{
-    return a->host == b->host && a->port == b->port;
-}
-
 slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer)
 {
     uint32_t index = foliot__peer_index(peer);
@@ -38,12 +33,13 @@ slot *foliot__slot_take(enet_transport *t)
     return NULL;
 }
 
-static bool same_connection(const slot *s, const ENetAddress *address, uint32_t connect_id)
+static bool same_connection(const slot *s, const foliot__net_address *address, uint32_t connect_id)
 {
-    return s->connect_id == connect_id && foliot__same_address(&s->address, address);
+    return s->connect_id == connect_id && foliot__net_address_same(&s->address, address);
 }
 
-slot *foliot__slot_by_connection(enet_transport *t, const ENetAddress *address, uint32_t connect_id)
+slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *address,
+                                 uint32_t connect_id)
 {
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         if (t->slots[i].generation > 0 && same_connection(&t->slots[i], address, connect_id))
@@ -65,28 +61,31 @@ void foliot__slot_release(slot *s, ENetPeer *to)
 }
 
 // Connections of an address that ENet has not made yet cost nothing but a cookie each.
-static bool too_many_early(const enet_transport *t, uint32_t host)
+static bool too_many_early(const enet_transport *t, uint64_t host)
 {
     uint32_t count = 0, most = t->admission.per_address_max / 2;
     for (uint32_t i = 0; t->early_slots > 0 && i < t->head.config.peers_max; i++) {
         const slot *s = &t->slots[i];
-        count += (s->state == SLOT_EARLY || s->state == SLOT_CLOSING) && s->address.host == host;
+        count += (s->state == SLOT_EARLY || s->state == SLOT_CLOSING) &&
+                 foliot__net_address_host_key(&s->address) == host;
     }
     return count >= (most < EARLY_PER_ADDRESS_MIN ? EARLY_PER_ADDRESS_MIN : most);
 }
 
-slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why)
+slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
+                         foliot__admitted *why)
 {
+    uint64_t host = foliot__net_address_host_key(address);
     *why = FOLIOT__ADMITTED_NOT_YET;
-    if (!too_many_early(t, address->host))
-        *why = foliot__admit(&t->admission, address->host, t->now_ns);
+    if (!too_many_early(t, host))
+        *why = foliot__admit(&t->admission, host, t->now_ns);
     if (*why != FOLIOT__ADMITTED)
         return NULL;
     slot *s = foliot__slot_take(t);
     if (s)
         s->address = *address;
     else
-        foliot__admission_release(&t->admission, address->host);
+        foliot__admission_release(&t->admission, host);
     return s;
 }
 
@@ -103,7 +102,7 @@ static void let_keys_linger(enet_transport *t, slot *s)
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
 {
     if (state == SLOT_FREE && s->state != SLOT_FREE && t->head.config.bind)
-        foliot__admission_release(&t->admission, s->address.host);
+        foliot__admission_release(&t->admission, foliot__net_address_host_key(&s->address));
     t->early_slots -= s->state == SLOT_EARLY || s->state == SLOT_CLOSING;
     t->early_slots += state == SLOT_EARLY || state == SLOT_CLOSING;
     s->state = state;

@@ -2,16 +2,20 @@
 // enet_socket.c: datagrams past ENet, one at a time: the greetings of connections.
 #include "net/enet_internal.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
-void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length)
+void foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
+                      size_t length)
 {
-    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = length};
-    enet_socket_send(t->host->socket, to, &buffer, 1);
+    foliot__socket_address at;
+    socklen_t at_bytes = foliot__net_address_to_socket(to, &at);
+    // What the socket does not take is lost, as on any network.
+    (void)!sendto(t->socket, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL, &at.any, at_bytes);
 }
 
 // A refusal is smaller than the datagram that it answers, so it amplifies nothing.
-void foliot__send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id,
+void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason)
 {
     uint8_t refusal[FOLIOT__REFUSAL_BYTES];
@@ -20,4 +24,14 @@ void foliot__send_refusal(enet_transport *t, const ENetAddress *to, uint32_t con
     for (int i = 0; i < 4; i++)
         refusal[12 + i] = (uint8_t)(reason >> (8 * i));
     foliot__send_raw(t, to, refusal, sizeof refusal);
+}
+
+// Of a datagram of ENet's: the connect id that it carries in the checksum's place, or in a connect.
+uint32_t foliot__enet_connection_of(const uint8_t *bytes, size_t length, uint32_t in_checksum)
+{
+    foliot__claims claims = {0};
+    if (foliot__packet_filter_peer(bytes, length) >= 0)
+        return in_checksum;
+    (void)foliot__packet_filter(bytes, length, -1, FOLIOT_RELIABLE_BYTES_MAX, &claims);
+    return htonl(claims.connect_id);
 }

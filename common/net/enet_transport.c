@@ -45,12 +45,19 @@ static void farewell(ENetPeer *peer, uint32_t reason)
     enet_peer_disconnect_later(peer, reason);
 }
 
+static slot *slot_of_peer(enet_transport *t, const ENetPeer *peer)
+{
+    foliot__net_address at = foliot__net_address_of_ip4(peer->address.host, peer->address.port);
+    return t->six ? foliot__six_slot(t, &peer->address)
+                  : foliot__slot_by_connection(t, &at, peer->connectID);
+}
+
 // ENet has connected. The cookie, or its answer, already was the event.
 static void connected(enet_transport *t, ENetPeer *peer)
 {
     slot *s = peer->data;
     if (!s)
-        s = foliot__slot_by_connection(t, &peer->address, peer->connectID);
+        s = slot_of_peer(t, peer);
     if (!s || s->state == SLOT_FREE) { // the slot timed out before
         enet_peer_reset(peer);
         return;
@@ -160,13 +167,16 @@ static int next_event(enet_transport *t, ENetEvent *from)
         SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
         return 0;
     t->datagrams = 0;
+    bool fed = t->six && foliot__six_feed(t);
     got = enet_host_service(t->host, from, 0);
+    if (got == 0 && fed) // others may wait behind those
+        return next_event(t, from);
     // ENet reports a packet after it has received and answered everything, a connection before
     // that.
     if (got == 0)
         t->unsent = false;
     else if (got > 0 && from->type == ENET_EVENT_TYPE_RECEIVE)
-        t->drained = t->datagrams < DATAGRAMS_A_SERVICE;
+        t->drained = t->datagrams < DATAGRAMS_A_SERVICE && !(t->six && foliot__six_waits(t));
     else
         t->unsent = true;
     return got;
@@ -185,6 +195,8 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
         foliot__impairment_proxy_pump(t->proxy, now_ns);
     if (t->batched)
         foliot__batched_socket_read(t->batched, now_ns, foliot__take_batched, t);
+    if (t->six)
+        foliot__six_read(t, foliot__enet_take);
     if (foliot__enet_advance_connects(t, event) || foliot__enet_expire_early(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
@@ -255,14 +267,13 @@ static uint64_t enet_wake_ns(const foliot_transport *transport)
 static int enet_descriptor(const foliot_transport *transport)
 {
     const enet_transport *t = (const enet_transport *)transport;
-    return t->epoll_fd >= 0 ? t->epoll_fd : (int)t->host->socket;
+    return t->epoll_fd >= 0 ? t->epoll_fd : t->socket;
 }
 
 static uint16_t enet_port(const foliot_transport *transport)
 {
     const enet_transport *t = (const enet_transport *)transport;
-    return t->proxy ? ntohs(foliot__impairment_proxy_address(t->proxy).sin_port)
-                    : t->host->address.port;
+    return t->proxy ? foliot__impairment_proxy_address(t->proxy).port : t->host->address.port;
 }
 
 static void enet_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
@@ -270,16 +281,16 @@ static void enet_peer_address(const foliot_transport *transport, foliot_peer_id 
 {
     enet_transport *t = (enet_transport *)(uintptr_t)transport;
     const slot *s = foliot__slot_of(t, peer);
-    char ip[64] = "?";
     if (s)
-        enet_address_get_host_ip(&s->address, ip, sizeof ip);
-    snprintf(text, bytes, "%s:%u", ip, s ? s->address.port : 0);
+        foliot__net_address_print(&s->address, text, bytes);
+    else
+        snprintf(text, bytes, "?:0");
 }
 
 static uint64_t enet_peer_host(const foliot_transport *transport, foliot_peer_id peer)
 {
     const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);
-    return s ? s->address.host : 0;
+    return s ? foliot__net_address_host_key(&s->address) : 0;
 }
 
 static uint64_t enet_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
@@ -332,6 +343,7 @@ static void enet_destroy(foliot_transport *transport)
         foliot__slot_release(&t->slots[i], NULL);
     if (t->host)
         enet_host_destroy(t->host);
+    foliot__six_close(t);
     foliot__admission_close(&t->admission);
     foliot__secure_close(t->secure);
     foliot__forget(t->plain, sizeof t->plain);
@@ -366,11 +378,12 @@ static const foliot__transport_maker enet_maker = {
 };
 
 // ENet's own bind hides why it failed.
-static foliot_status port_free(const struct sockaddr_in *address)
+static foliot_status port_free(const foliot__net_address *address)
 {
+    foliot__socket_address at;
+    socklen_t bytes = foliot__net_address_to_socket(address, &at);
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int why =
-        fd < 0 || bind(fd, (const struct sockaddr *)address, sizeof *address) != 0 ? errno : 0;
+    int why = fd < 0 || bind(fd, &at.any, bytes) != 0 ? errno : 0;
     if (fd >= 0)
         close(fd);
     return why == 0               ? FOLIOT_STATUS_OK
@@ -379,27 +392,49 @@ static foliot_status port_free(const struct sockaddr_in *address)
                                   : FOLIOT_STATUS_AGAIN;
 }
 
-static foliot_status open_host(enet_transport *t)
+static foliot_status open_four(enet_transport *t, const foliot__net_address *address, bool relayed)
 {
     const foliot_transport_config *config = &t->head.config;
-    struct sockaddr_in address = {.sin_family = AF_INET};
     ENetAddress at = {0};
-    bool relayed = config->bind && foliot__enet_impaired(t);
-    if (config->bind && inet_pton(AF_INET, config->bind, &address.sin_addr) != 1)
-        return FOLIOT_STATUS_INVALID;
-    address.sin_port = htons(config->port);
-    foliot_status status = config->bind ? port_free(&address) : FOLIOT_STATUS_OK;
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    at.host = relayed ? htonl(INADDR_LOOPBACK) : address.sin_addr.s_addr;
-    at.port = relayed ? 0 : config->port;
+    if (config->bind && foliot__net_address_is_ip4(address)) {
+        foliot_status status = port_free(address);
+        if (status != FOLIOT_STATUS_OK)
+            return status;
+        at.host = foliot__net_address_get_ip4(address);
+        at.port = config->port;
+    }
+    if (relayed)
+        at = (ENetAddress){.host = htonl(INADDR_LOOPBACK)};
     t->host =
         enet_host_create(config->bind ? &at : NULL, config->peers_max, FOLIOT__CHANNELS, 0, 0);
     if (!t->host)
         return FOLIOT_STATUS_AGAIN;
+    t->socket = (int)t->host->socket;
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status open_six(enet_transport *t, const foliot__net_address *address)
+{
+    t->host = enet_host_create(NULL, t->head.config.peers_max, FOLIOT__CHANNELS, 0, 0);
+    if (!t->host)
+        return FOLIOT_STATUS_AGAIN;
+    t->socket = (int)t->host->socket;
+    return foliot__six_open(t, address);
+}
+
+static foliot_status open_host(enet_transport *t)
+{
+    const foliot_transport_config *config = &t->head.config;
+    foliot__net_address address = {.port = 0};
+    bool relayed = config->bind && foliot__enet_impaired(t);
+    if (config->bind && !foliot__net_address_read(config->bind, config->port, &address))
+        return FOLIOT_STATUS_INVALID;
+    bool six = config->bind && !relayed && !foliot__net_address_is_ip4(&address);
+    foliot_status status = six ? open_six(t, &address) : open_four(t, &address, relayed);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
     if (!relayed && config->bind && config->batches)
-        t->batched = foliot__batched_socket_open((int)t->host->socket, FOLIOT__SHORT_MARK,
-                                                 FOLIOT__SEALED_RAW);
+        t->batched = foliot__batched_socket_open(t->socket, FOLIOT__SHORT_MARK, FOLIOT__SEALED_RAW);
     if (!relayed)
         return FOLIOT_STATUS_OK;
     struct sockaddr_in near = {.sin_family = AF_INET,
@@ -413,9 +448,9 @@ static foliot_status open_host(enet_transport *t)
 // On the loopback, and behind the impairment's proxy, all clients have one address.
 static bool shares_address(const enet_transport *t)
 {
-    struct in_addr address = {0};
-    bool known = t->head.config.bind && inet_pton(AF_INET, t->head.config.bind, &address) == 1;
-    return known && (ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET || foliot__enet_impaired(t));
+    foliot__net_address address;
+    bool known = t->head.config.bind && foliot__net_address_read(t->head.config.bind, 0, &address);
+    return known && (foliot__net_address_is_loopback(&address) || foliot__enet_impaired(t));
 }
 
 static void set_limits(enet_transport *t)
@@ -429,8 +464,8 @@ static void set_limits(enet_transport *t)
         t->host->duplicatePeers = t->admission.per_address_max;
     t->host->intercept = foliot__enet_intercept;
     t->host->checksum = foliot__enet_checksum;
-    enet_socket_set_option(t->host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
-    enet_socket_set_option(t->host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
+    enet_socket_set_option(t->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
+    enet_socket_set_option(t->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
 }
 
 foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,

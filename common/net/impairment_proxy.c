@@ -14,27 +14,33 @@
 
 typedef struct session {
     int near_fd, far_fd; // one of them is the proxy's shared one
-    struct sockaddr_in near, far;
+    struct sockaddr_in near;
+    foliot__net_address far;
 } session;
 
 struct foliot__impairment_proxy {
     bool listens;
     int shared_fd, epoll_fd;
-    struct sockaddr_in address; // of shared_fd
-    struct sockaddr_in near;    // ENet's, where it is known beforehand
+    foliot__socket_address address; // of shared_fd
+    struct sockaddr_in near;        // ENet's, where it is known beforehand
     foliot__impaired_link outward, inward;
     session sessions[FOLIOT__PROXY_SESSIONS_MAX];
     uint32_t session_count;
 };
 
-static int open_socket(const struct sockaddr_in *bind_to)
+static int open_socket(const foliot__net_address *bind_to)
 {
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), bytes = 1 << 20;
+    foliot__socket_address at;
+    socklen_t at_bytes = foliot__net_address_to_socket(bind_to, &at);
+    int fd = socket(at.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int bytes = 1 << 20, on = 1;
     if (fd < 0)
         return -1;
+    if (at.any.sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-    if (bind(fd, (const struct sockaddr *)bind_to, sizeof *bind_to) == 0)
+    if (bind(fd, &at.any, at_bytes) == 0)
         return fd;
     close(fd);
     return -1;
@@ -46,7 +52,7 @@ static bool watch(foliot__impairment_proxy *proxy, int fd)
     return epoll_ctl(proxy->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static foliot_status open_relay(const struct sockaddr_in *address, const foliot_impairment *send,
+static foliot_status open_relay(const foliot__net_address *address, const foliot_impairment *send,
                                 const foliot_impairment *receive,
                                 foliot_transport_counters *counters, foliot__impairment_proxy **out)
 {
@@ -65,20 +71,18 @@ static foliot_status open_relay(const struct sockaddr_in *address, const foliot_
         return status;
     }
     socklen_t length = sizeof proxy->address;
-    getsockname(proxy->shared_fd, (struct sockaddr *)&proxy->address, &length);
+    getsockname(proxy->shared_fd, &proxy->address.any, &length);
     *out = proxy;
     return FOLIOT_STATUS_OK;
 }
 
-static const struct sockaddr_in *any_loopback(void)
+// Where ENet is.
+static foliot__net_address any_loopback(void)
 {
-    static struct sockaddr_in address;
-    address =
-        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    return &address;
+    return foliot__net_address_of_ip4(htonl(INADDR_LOOPBACK), 0);
 }
 
-foliot_status foliot__impairment_proxy_listen(const struct sockaddr_in *public_address,
+foliot_status foliot__impairment_proxy_listen(const foliot__net_address *public_address,
                                               const struct sockaddr_in *near,
                                               const foliot_impairment *send,
                                               const foliot_impairment *receive,
@@ -93,16 +97,18 @@ foliot_status foliot__impairment_proxy_listen(const struct sockaddr_in *public_a
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__impairment_proxy_connect(const struct sockaddr_in *far,
+foliot_status foliot__impairment_proxy_connect(const foliot__net_address *far,
                                                const foliot_impairment *send,
                                                const foliot_impairment *receive,
                                                foliot_transport_counters *counters,
                                                foliot__impairment_proxy **proxy)
 {
-    foliot_status status = open_relay(any_loopback(), send, receive, counters, proxy);
+    foliot__net_address near = any_loopback(), any = {.port = 0};
+    foliot_status status = open_relay(&near, send, receive, counters, proxy);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+    if (foliot__net_address_is_ip4(far))
+        any = foliot__net_address_of_ip4(htonl(INADDR_ANY), 0);
     session *s = &(*proxy)->sessions[0];
     *s = (session){.near_fd = (*proxy)->shared_fd, .far_fd = open_socket(&any), .far = *far};
     (*proxy)->session_count = 1;
@@ -130,28 +136,24 @@ void foliot__impairment_proxy_close(foliot__impairment_proxy *proxy)
     free(proxy);
 }
 
-static bool same(const struct sockaddr_in *a, const struct sockaddr_in *b)
-{
-    return a->sin_addr.s_addr == b->sin_addr.s_addr && a->sin_port == b->sin_port;
-}
-
 bool foliot__impairment_proxy_leads_to(const foliot__impairment_proxy *proxy,
-                                       const struct sockaddr_in *far)
+                                       const foliot__net_address *far)
 {
-    return !proxy->listens && same(&proxy->sessions[0].far, far);
+    return !proxy->listens && foliot__net_address_same(&proxy->sessions[0].far, far);
 }
 
 // The session of a far address, made at its first datagram. Linear: impairment is for tests and
 // trials.
-static session *session_of(foliot__impairment_proxy *proxy, const struct sockaddr_in *far)
+static session *session_of(foliot__impairment_proxy *proxy, const foliot__net_address *far)
 {
     for (uint32_t i = 0; i < proxy->session_count; i++)
-        if (same(&proxy->sessions[i].far, far))
+        if (foliot__net_address_same(&proxy->sessions[i].far, far))
             return &proxy->sessions[i];
     if (proxy->session_count == FOLIOT__PROXY_SESSIONS_MAX)
         return NULL;
     session *s = &proxy->sessions[proxy->session_count];
-    *s = (session){.near_fd = open_socket(any_loopback()),
+    foliot__net_address loopback = any_loopback();
+    *s = (session){.near_fd = open_socket(&loopback),
                    .far_fd = proxy->shared_fd,
                    .near = proxy->near,
                    .far = *far};
@@ -166,17 +168,17 @@ static void receive_from(foliot__impairment_proxy *proxy, int fd, session *s, bo
 {
     uint8_t bytes[DATAGRAM_BYTES_MAX];
     for (;;) {
-        struct sockaddr_in from;
+        foliot__socket_address from;
         socklen_t from_bytes = sizeof from;
-        ssize_t length =
-            recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &from_bytes);
+        ssize_t length = recvfrom(fd, bytes, sizeof bytes, 0, &from.any, &from_bytes);
         if (length < 0)
             return;
-        session *to = s ? s : session_of(proxy, &from);
+        foliot__net_address far = foliot__net_address_of_socket(&from);
+        session *to = s ? s : session_of(proxy, &far);
         if (!to)
             continue;
         if (!inward && !proxy->listens)
-            to->near = from; // the client's ENet shows its port with the first datagram
+            to->near = from.four; // the client's ENet shows its port with the first datagram
         foliot__impaired_link *link = inward ? &proxy->inward : &proxy->outward;
         if (foliot__impaired_link_push(link, now_ns, (uint64_t)(to - proxy->sessions), bytes,
                                        (size_t)length) != FOLIOT_STATUS_OK)
@@ -190,10 +192,11 @@ static void send_due(foliot__impairment_proxy *proxy, foliot__impaired_link *lin
     foliot__packet packet;
     while (foliot__impaired_link_pop(link, now_ns, &packet)) {
         const session *s = &proxy->sessions[packet.tag];
-        const struct sockaddr_in *to = inward ? &s->near : &s->far;
+        foliot__socket_address to = {.four = s->near};
+        socklen_t to_bytes = inward ? sizeof to.four : foliot__net_address_to_socket(&s->far, &to);
         // What the socket does not take is lost, as on any network.
-        (void)!sendto(inward ? s->near_fd : s->far_fd, packet.bytes, packet.length, 0,
-                      (const struct sockaddr *)to, sizeof *to);
+        (void)!sendto(inward ? s->near_fd : s->far_fd, packet.bytes, packet.length, 0, &to.any,
+                      to_bytes);
         free(packet.bytes);
     }
 }
@@ -228,7 +231,7 @@ int foliot__impairment_proxy_descriptor(const foliot__impairment_proxy *proxy)
     return proxy->epoll_fd;
 }
 
-struct sockaddr_in foliot__impairment_proxy_address(const foliot__impairment_proxy *proxy)
+foliot__net_address foliot__impairment_proxy_address(const foliot__impairment_proxy *proxy)
 {
-    return proxy->address;
+    return foliot__net_address_of_socket(&proxy->address);
 }

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <arpa/inet.h>
-
 #define OUTBOX_DATAGRAMS_MIN 8u
 #define OUTBOX_DATAGRAMS_MAX 256u
 #define LENGTH_BYTES 2u
@@ -173,18 +171,17 @@ uint8_t *foliot__outbox_keep(foliot__outbox *o, const uint8_t *bytes, size_t len
     return kept;
 }
 
-uint32_t foliot__outbox_add(foliot__outbox *o, uint32_t address, uint16_t port, size_t head_bytes,
-                            const uint8_t *kept, size_t length)
+uint32_t foliot__outbox_add(foliot__outbox *o, const foliot__net_address *address,
+                            size_t head_bytes, const uint8_t *kept, size_t length)
 {
     if (o->count == o->capacity)
         return UINT32_MAX;
     uint32_t i = o->count++;
-    o->addresses[i] = (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = address};
+    socklen_t address_bytes = foliot__net_address_to_socket(address, &o->addresses[i]);
     o->parts[i][0] = (struct iovec){o->heads[i], head_bytes};
     o->parts[i][1] = (struct iovec){(void *)(uintptr_t)kept, length + LENGTH_BYTES};
     o->messages[i].msg_hdr = (struct msghdr){.msg_name = &o->addresses[i],
-                                             .msg_namelen = sizeof o->addresses[i],
+                                             .msg_namelen = address_bytes,
                                              .msg_iov = o->parts[i],
                                              .msg_iovlen = 2};
     o->sizes[i] = (uint16_t)(head_bytes + length + LENGTH_BYTES);

@@ -14,9 +14,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include <netinet/in.h>
-
 #include "foliot/transport.h"
+#include "net/address.h"
 
 #define FOLIOT__EARLY "foliot>3"
 #define FOLIOT__EARLY_HEAD_BYTES                                                                   \
@@ -76,7 +75,7 @@ typedef struct foliot__outbox {
     uint32_t flushes;         // so many times it was emptied
     struct mmsghdr *messages;
     struct iovec (*parts)[FOLIOT__RAW_DATAGRAM_PACKETS_MAX + 1];
-    struct sockaddr_in *addresses;
+    foliot__socket_address *addresses;
     uint8_t (*heads)[FOLIOT__RAW_HEAD_BYTES_MAX];
     uint16_t *sizes;
     uint8_t *bytes; // of packets
@@ -90,7 +89,7 @@ void foliot__outbox_close(foliot__outbox *outbox);
 uint8_t *foliot__outbox_keep(foliot__outbox *outbox, const uint8_t *bytes, size_t length);
 // A new datagram with a kept packet; its index, UINT32_MAX: flush first. The head is the caller's
 // to write.
-uint32_t foliot__outbox_add(foliot__outbox *outbox, uint32_t address, uint16_t port,
+uint32_t foliot__outbox_add(foliot__outbox *outbox, const foliot__net_address *address,
                             size_t head_bytes, const uint8_t *kept, size_t length);
 // To a datagram that is there already; false: it is full.
 bool foliot__outbox_append(foliot__outbox *outbox, uint32_t index, const uint8_t *kept,

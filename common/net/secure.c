@@ -177,7 +177,7 @@ static foliot__secure_peer *free_peer(foliot__secure *s, uint64_t now_ns)
 }
 
 foliot__secure_peer *foliot__secure_take(foliot__secure *s, uint32_t connection,
-                                         foliot__secure_address address, uint64_t now_ns)
+                                         foliot__net_address address, uint64_t now_ns)
 {
     foliot__secure_peer *p = foliot__secure_find(s, connection) ? NULL : free_peer(s, now_ns);
     if (!p)

@@ -34,16 +34,11 @@
 #define FOLIOT__SECURE_OPENING_BYTES_MAX                                                           \
     (FOLIOT__SECURE_OPENING_BYTES_MIN + FOLIOT__TOKEN_SEALED_BYTES)
 
-typedef struct foliot__secure_address {
-    uint32_t host; // as ENet has it: in the network's order
-    uint16_t port;
-} foliot__secure_address;
-
 typedef struct foliot__secure_peer {
     bool used, confirmed; // confirmed: a datagram of the peer's was opened with these keys
     uint32_t connection;  // the connect id
     uint32_t next;        // in its bucket: index + 1
-    foliot__secure_address address;
+    foliot__net_address address;
     void *owner;       // NULL: its slot is gone, and ENet still says farewell
     uint64_t until_ns; // until then
     foliot__sealer sealer;
@@ -51,8 +46,8 @@ typedef struct foliot__secure_peer {
     foliot__session_keys keys; // returns alone is kept
     // A host's.
     foliot_peer_identity identity;
-    uint32_t used_token;          // index + 1 of the entry; 0: none
-    foliot__secure_address moved; // an address that is not proven yet
+    uint32_t used_token;       // index + 1 of the entry; 0: none
+    foliot__net_address moved; // an address that is not proven yet
     uint8_t challenge[8];
     uint64_t challenged_ns;
     // A client's.
@@ -73,7 +68,7 @@ void foliot__secure_close(foliot__secure *secure); // may be NULL
 foliot__secure_peer *foliot__secure_find(foliot__secure *secure, uint32_t connection);
 // NULL: the connect id is in use, or there is no room.
 foliot__secure_peer *foliot__secure_take(foliot__secure *secure, uint32_t connection,
-                                         foliot__secure_address address, uint64_t now_ns);
+                                         foliot__net_address address, uint64_t now_ns);
 void foliot__secure_release(foliot__secure *secure, foliot__secure_peer *peer);
 // Forgets those whose farewell is over. Cheap if it was called less than a second ago.
 void foliot__secure_expire(foliot__secure *secure, uint64_t now_ns);

@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "http/access.h"
+#include "net/address.h"
 #include "net/transport.h"
 
 #define CLOSE_UNSUPPORTED 1003 // of RFC 6455, these two
@@ -51,23 +52,11 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-// Equal to what a transport by UDP has for the same IPv4 address. Of IPv6 the network alone counts,
-// since whoever has one has all of its addresses.
+// Equal to what a transport by UDP has for the same address.
 static uint64_t key_of(const char *address)
 {
-    struct in_addr four;
-    struct in6_addr six;
-    uint64_t network;
-    if (inet_pton(AF_INET, address, &four) == 1)
-        return four.s_addr ? four.s_addr : 1;
-    if (inet_pton(AF_INET6, address, &six) != 1)
-        return 1;
-    if (IN6_IS_ADDR_V4MAPPED(&six)) {
-        memcpy(&four, six.s6_addr + 12, sizeof four);
-        return four.s_addr ? four.s_addr : 1;
-    }
-    memcpy(&network, six.s6_addr, sizeof network);
-    return network | (uint64_t)1 << 63;
+    foliot__net_address read;
+    return foliot__net_address_read(address, 0, &read) ? foliot__net_address_host_key(&read) : 1;
 }
 
 static bool is_peer(int descriptor, const char *address)

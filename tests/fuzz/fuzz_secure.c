@@ -39,7 +39,7 @@ static void greet(const uint8_t *data, size_t size)
         foliot__secure_open(&config, 1, &secure) != FOLIOT_STATUS_OK)
         return;
     foliot__secure_peer *peer =
-        foliot__secure_take(secure, connection, (foliot__secure_address){1, 1}, 1);
+        foliot__secure_take(secure, connection, foliot__net_address_of_ip4(1, 1), 1);
     FOLIOT_ASSERT(peer && !foliot__secure_opening_known(secure, data, size, 1, &reason));
     FOLIOT_ASSERT(foliot__secure_accept(secure, peer, data, size, 1, 1) != 0);
     FOLIOT_ASSERT(foliot__secure_opening_known(secure, data, size, 1, &reason) && reason);

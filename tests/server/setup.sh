@@ -33,7 +33,7 @@ start() { # ARGUMENT...: a server that listens; $server_pid, $port
         kill -0 $server_pid 2>/dev/null || return 1
         sleep 0.02
     done
-    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
+    port=$(sed -n '/^listening/{s/.*:\([0-9]*\)$/\1/p;q}' server.out)
 }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2"; } # NAME FILE: of its JSON
 host() { # ARGUMENT...: a server in lockstep

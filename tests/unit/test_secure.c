@@ -8,7 +8,6 @@
 #include "check.h"
 #include "clock.h"
 
-#include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "foliot/transport.h"
+#include "loopback.h"
 #include "net/secure.h"
 
 #define CAUGHT_MAX 4000
@@ -34,7 +34,7 @@ typedef struct stage {
     foliot_transport_config host_config, client_config;
     int front, back; // the wire's sockets: where clients come to, and where the host sees them from
     uint16_t port;
-    struct sockaddr_in host_at, client_at;
+    foliot__net_address host_at, client_at;
     foliot_peer_id at_host, at_client;
     uint32_t host_reason, client_reason;
     unsigned host_got, client_got;
@@ -43,14 +43,10 @@ typedef struct stage {
     uint64_t began_ns;
 } stage;
 
-static int open_socket(uint16_t port, struct sockaddr_in *at)
+static int open_socket(uint16_t port, foliot__net_address *at)
 {
-    socklen_t length = sizeof *at;
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    *at = (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    assert_int_equal(bind(fd, (struct sockaddr *)at, sizeof *at), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)at, &length), 0);
+    int fd = loopback_open(port, at);
+    assert_true(fd >= 0);
     return fd;
 }
 
@@ -66,18 +62,19 @@ static void catch (stage *s, const uint8_t *bytes, ssize_t length, bool to_host)
 
 static void send_on(stage *s, const uint8_t *bytes, size_t length, bool to_host)
 {
-    const struct sockaddr_in *to = to_host ? &s->host_at : &s->client_at;
-    (void)!sendto(to_host ? s->back : s->front, bytes, length, 0, (const struct sockaddr *)to,
-                  sizeof *to);
+    foliot__socket_address to;
+    socklen_t to_bytes = foliot__net_address_to_socket(to_host ? &s->host_at : &s->client_at, &to);
+    (void)!sendto(to_host ? s->back : s->front, bytes, length, 0, &to.any, to_bytes);
 }
 
 static void pump(stage *s)
 {
     uint8_t bytes[4096];
     ssize_t got;
-    socklen_t from = sizeof s->client_at;
-    while ((got = recvfrom(s->front, bytes, sizeof bytes, 0, (struct sockaddr *)&s->client_at,
-                           &from)) >= 0) {
+    foliot__socket_address from;
+    socklen_t from_bytes = sizeof from;
+    while ((got = recvfrom(s->front, bytes, sizeof bytes, 0, &from.any, &from_bytes)) >= 0) {
+        s->client_at = foliot__net_address_of_socket(&from);
         catch (s, bytes, got, true);
         send_on(s, bytes, (size_t)got, true);
     }
@@ -128,7 +125,7 @@ static stage *open_stage(foliot_security at_host, foliot_security at_client)
     s->caught = calloc(CAUGHT_MAX, sizeof *s->caught);
     assert_non_null(s->caught);
     s->host_config = s->client_config = foliot_transport_config_default();
-    s->host_config.bind = "127.0.0.1";
+    s->host_config.bind = loopback_text();
     s->host_config.peers_max = 8;
     s->host_config.batches = true;
     s->host_config.security = at_host;
@@ -145,21 +142,21 @@ static void open_client(stage *s)
     s->at_client.value = s->at_host.value = 0;
     assert_int_equal(foliot_transport_create_enet(&s->client_config, clock_now_ns(), &s->client),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_transport_connect(s->client, "127.0.0.1", s->port, clock_now_ns(), &s->at_client),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_connect(s->client, loopback_text(), s->port, clock_now_ns(),
+                                              &s->at_client),
+                     FOLIOT_STATUS_OK);
 }
 
 static void open_both(stage *s)
 {
-    struct sockaddr_in front, back;
+    foliot__net_address front, back;
     assert_int_equal(foliot_transport_create_enet(&s->host_config, clock_now_ns(), &s->host),
                      FOLIOT_STATUS_OK);
     s->front = open_socket(0, &front);
     s->back = open_socket(0, &back);
-    s->port = ntohs(front.sin_port);
+    s->port = front.port;
     s->host_at = back;
-    s->host_at.sin_port = htons(foliot_transport_get_port(s->host));
+    s->host_at.port = foliot_transport_get_port(s->host);
     open_client(s);
 }
 
@@ -486,8 +483,8 @@ static void its_client_comes_back_with_it(void **state)
     for (int i = 0; i < 3; i++) {
         foliot_transport_disconnect(s->client, s->at_client, 0, true);
         run(s, 50);
-        assert_int_equal(foliot_transport_connect(s->client, "127.0.0.1", s->port, clock_now_ns(),
-                                                  &s->at_client),
+        assert_int_equal(foliot_transport_connect(s->client, loopback_text(), s->port,
+                                                  clock_now_ns(), &s->at_client),
                          FOLIOT_STATUS_OK);
         run(s, 150);
         expect_talk(s);
@@ -555,7 +552,7 @@ static void a_peer_goes_on_from_another_address(void **state)
 {
     (void)state;
     stage *s = open_token_stage();
-    struct sockaddr_in back;
+    foliot__net_address back;
     expect_talk(s);
     for (int i = 1; i <= 2; i++) {
         close(s->back);
@@ -571,7 +568,7 @@ static void an_address_that_does_not_answer_gets_nothing(void **state)
 {
     (void)state;
     stage *s = open_token_stage();
-    struct sockaddr_in at;
+    foliot__net_address at;
     expect_talk(s);
     // A listener sends the client's newest datagram from his own address, before the client's
     // comes.
@@ -616,5 +613,8 @@ int main(void)
         cmocka_unit_test(a_peer_goes_on_from_another_address),
         cmocka_unit_test(an_address_that_does_not_answer_gets_nothing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("over IPv4", tests, NULL, NULL);
+    if (loopback_use_six())
+        failed += cmocka_run_group_tests_name("over IPv6", tests, NULL, NULL);
+    return failed;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "foliot/transport.h"
+#include "loopback.h"
 #include "status.h"
 
 typedef struct pair {
@@ -75,7 +76,7 @@ static pair meet(bool memory, bool batches, const char *impairment)
     foliot_transport_config config = foliot_transport_config_default();
     if (memory)
         assert_int_equal(foliot_hub_create(&p.hub), FOLIOT_STATUS_OK);
-    config.bind = "127.0.0.1";
+    config.bind = loopback_text();
     config.peers_max = 4;
     config.batches = batches;
     make(&p, p.hub, &config, &p.host);
@@ -85,7 +86,7 @@ static pair meet(bool memory, bool batches, const char *impairment)
     config.receive = config.send;
     make(&p, p.hub, &config, &p.client);
     foliot_peer_id peer;
-    assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1",
+    assert_int_equal(foliot_transport_connect(p.client, loopback_text(),
                                               foliot_transport_get_port(p.host), p.now_ns, &peer),
                      FOLIOT_STATUS_OK);
     for (uint64_t end = p.now_ns + 8000000000u;
@@ -236,7 +237,7 @@ static void a_connection_comes_back(bool memory)
         foliot_transport_disconnect(p.client, p.at_client, 0, true);
         p.at_client.value = p.at_host.value = 0;
         foliot_peer_id peer;
-        assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1",
+        assert_int_equal(foliot_transport_connect(p.client, loopback_text(),
                                                   foliot_transport_get_port(p.host), p.now_ns,
                                                   &peer),
                          FOLIOT_STATUS_OK);
@@ -324,7 +325,7 @@ static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
     // The port is nobody else's, though two sockets share it.
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *other = NULL;
-    config.bind = "127.0.0.1";
+    config.bind = loopback_text();
     config.port = foliot_transport_get_port(p.host);
     assert_int_equal(foliot_transport_create_enet(&config, p.now_ns, &other), FOLIOT_STATUS_AGAIN);
     close_pair(&p);
@@ -418,5 +419,17 @@ int main(void)
         cmocka_unit_test(memory_a_connection_comes_back),
         cmocka_unit_test(impairments_are_read_and_bad_ones_named),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest over_six[] = {
+        cmocka_unit_test(enet_packets_of_both_kinds_arrive),
+        cmocka_unit_test(enet_a_large_reliable_packet_survives_a_bad_network),
+        cmocka_unit_test(enet_the_share_of_lost_packets_is_as_asked),
+        cmocka_unit_test(batched_packets_wake_nobody_and_tell_when_they_came),
+        cmocka_unit_test(batches_hold_what_comes_between_two_polls),
+        cmocka_unit_test(last_words_leave_before_the_end),
+        cmocka_unit_test(enet_a_connection_comes_back),
+    };
+    int failed = cmocka_run_group_tests_name("over IPv4", tests, NULL, NULL);
+    if (loopback_use_six())
+        failed += cmocka_run_group_tests_name("over IPv6", over_six, NULL, NULL);
+    return failed;
 }
