@@ -12,17 +12,31 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
     $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
-VIEWER_SOURCES := $(patsubst %,web/%.c,viewer answer instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches answer instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := web/replayer.c web/answer.c web/instances.c $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
+STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket unzstd) common/net/transport.c $(sort $(WEB_BASE) \
+    $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
+    $(patsubst %,common/recording/%.c,divergence search rewind simulation state_layers world_simulation))
 WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*))
 
 .PHONY: web
 #: make web             the browser's page, in build/web, for any web server: needs clang-19 and wasi-libc
-web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB_PAGES)
+web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/fzstd.js $(WEB_PAGES)
+
+# Libraries of others, from npm, with their licences.
+WEB_NPM := $(BUILD)/web-npm
+$(WEB_NPM)/node_modules: web/npm/package.json web/npm/package-lock.json | $(call deps_of,web)
+	@mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+$(WEB)/fzstd.js: $(WEB_NPM)/node_modules
+	@mkdir -p $(@D)
+	{ echo '/*'; cat $</fzstd/LICENSE; printf '\n*/\n'; cat $</fzstd/esm/index.mjs; } > $@
 
 # The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
 $(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)
@@ -40,6 +54,8 @@ $(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto
 $(WEB)/replayer.wasm: WEB_FLAGS := -O3
 $(WEB)/viewer.wasm: $(VIEWER_SOURCES:%.c=$(WEB_OBJ)/viewer/%.o)
 $(WEB)/replayer.wasm: $(REPLAYER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o)
+$(WEB)/stepper.wasm: WEB_FLAGS := -O3
+$(WEB)/stepper.wasm: $(STEPPER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o)
 $(WEB)/%.wasm:
 	@mkdir -p $(@D)
 	$(WEB_LINK) $(WEB_FLAGS) -o $@ $^

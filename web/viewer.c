@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // viewer.c: the client library for the page: joins a session through the page's WebSocket, gives
-// what to draw, and what is said, as JSON. It watches, and never steps. Texts go in and out through
-// one block of memory. Times are the page's milliseconds.
+// what to draw, and what is said, as JSON. Whether it steps is kind.h's. Texts go in and out
+// through one block of memory. Times are the page's milliseconds.
 #include "answer.h"
 #include "instances.h"
+#include "kind.h"
 #include "socket.h"
 
 #include "base/json.h"
@@ -50,8 +51,7 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     config.session = config.name + strlen(config.name) + 1;
     config.address = "the page's server";
     config.spectates = spectates;
-    config.kind = FOLIOT_PEER_WATCHER;
-    config.fingerprint = (foliot_digest){1, 0}; // that no build has: it does not step
+    web_kind_configure(&config);
     return foliot_client_create(&config, to_ns(now_ms), &client);
 }
 
@@ -81,6 +81,7 @@ WEB_EXPORT(update) int web_update(double now_ms)
         return FOLIOT_CLIENT_CLOSED;
     shown.count = 0;
     foliot_client_update(client, to_ns(now_ms));
+    web_kind_updated(client);
     return foliot_client_get_state(client);
 }
 
@@ -214,6 +215,7 @@ static void write_session(foliot__json *j)
     foliot__json_integer(j, "own", own == FOLIOT_NO_BODY ? -1 : (int64_t)own);
     if (scene)
         foliot__json_count(j, "control", scene->players.control);
+    web_kind_write(j, client);
     write_vars(j);
     write_players(j);
 }

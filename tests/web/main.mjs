@@ -9,13 +9,15 @@ import { firefox } from "./firefox.mjs";
 import { check, end, launch, serve, test } from "./harness.mjs";
 import { sessions } from "./sessions.mjs";
 import { damagedFiles, recordings } from "./recordings.mjs";
+import { steppers } from "./steppers.mjs";
 
 async function sizes(folder) {
     const kilobytes = (...files) => files.reduce((sum, f) => sum + gzipSync(readFileSync(`${folder}/${f}`), { level: 9 }).length, 0) / 1000;
     await test("the page of a session is at most 80 kB gzipped, the replayer 320 more", async () => {
         const page = kilobytes("index.html", "style.css", "session.js", "controls.js", "draw.js", "wasm.js", "viewer.wasm");
         const replayer = kilobytes("recording.html", "recording.js", "replay_worker.js", "replayer.wasm");
-        console.log(`        ${page.toFixed(1)} kB, and ${replayer.toFixed(1)} kB`);
+        const stepper = kilobytes("stepper.js", "fzstd.js", "stepper.wasm");
+        console.log(`        ${page.toFixed(1)} kB, and ${replayer.toFixed(1)} kB; to step ${stepper.toFixed(1)} kB`);
         check(page <= 80 && replayer <= 320, "too large");
     });
 }
@@ -30,6 +32,7 @@ await sizes(`${build}/web`);
 const browser = await launch(modules);
 await recordings(browser, site, shots);
 await sessions(browser, build, shots);
+await steppers(browser, build, shots);
 await firefox(site, shots);
 await browser.close();
 site.server.close();

@@ -29,6 +29,8 @@ let asked = 0; // when `about` was asked for
 let follows = true;
 let sent = "";
 let picture = 0;
+let stepper = null; // stepper.js and its module, once the player has wanted to step
+let rejoins = false; // with that module
 const frames = [];
 
 function message(text) {
@@ -82,6 +84,7 @@ const page = {
 function update() {
     if (!viewer || state < 0 || state >= OVER) return;
     const before = state;
+    if (state === PLAYING && !given.has("watch")) sendControls(); // first: for the tick that begins now
     state = viewer.call.update(now());
     document.body.dataset.state = state;
     if (state !== before) changed();
@@ -92,9 +95,15 @@ function update() {
 function changed() {
     const over = state >= OVER;
     $("leave").hidden = over;
+    $("step").hidden = state !== PLAYING || given.has("watch");
     $("talk").hidden = $("pads").hidden = state !== PLAYING || given.has("watch");
     if (state === PLAYING) message("");
     if (!over) return;
+    if (rejoins) {
+        rejoins = false;
+        setTimeout(() => join(false)); // not within a call of the module
+        return;
+    }
     about = viewer.json(viewer.call.about());
     message(about.reason || "The session is over.");
     document.body.dataset.reason = about.reason;
@@ -139,7 +148,7 @@ function tell() {
     $("about").textContent = `${about.scene}, ${players} ${players === 1 ? "player" : "players"}`;
     document.title = `foliot: ${about.scene}`;
     const rate = frames.filter((t) => t > asked - 1000).length;
-    $("figures").textContent = `tick ${Math.floor(about.tick)}, delay ${about.delay_ms.toFixed(0)} ms, ${rate} frames/s`;
+    $("figures").textContent = `tick ${Math.floor(about.tick)}, ${stepper ? stepper.describe(about, say) : `delay ${about.delay_ms.toFixed(0)} ms`}, ${rate} frames/s`;
     Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate });
     showBoard();
 }
@@ -167,7 +176,6 @@ function frame() {
     update();
     if (state !== PLAYING) return;
     const count = viewer.call.sample(now());
-    if (!given.has("watch")) sendControls();
     if (count < 0) return;
     const shown = viewer.picture(count);
     camera.fit(shown);
@@ -182,6 +190,7 @@ function frame() {
 }
 
 function join(watches) {
+    if (stepper) viewer = stepper.module;
     if (watches) given.set("watch", "1");
     else given.delete("watch");
     const name = $("name").value.trim() || "guest" + Math.floor(Math.random() * 1000);
@@ -206,6 +215,15 @@ function join(watches) {
     } catch { /* a private window keeps nothing */ }
 }
 
+// Steps from now on, or watches again. A page that has only watched loads what steps, and joins anew.
+async function toggle() {
+    if (stepper) return stepper.toggle(about);
+    const loading = await import("./stepper.js").then((all) => all.load(page));
+    rejoins = state === PLAYING;
+    viewer.call.leave(now());
+    stepper = loading;
+}
+
 function bind() {
     $("join").addEventListener("submit", (e) => {
         e.preventDefault();
@@ -213,6 +231,7 @@ function bind() {
     });
     $("watch").addEventListener("click", () => join(true));
     $("leave").addEventListener("click", () => viewer.call.leave(now()));
+    $("step").addEventListener("click", () => toggle().catch((error) => say(`${error.message}.`, "event")));
     $("say").addEventListener("keydown", (e) => {
         if (e.key === "Escape" || e.key === "Enter") {
             const text = $("say").value.trim();
@@ -242,6 +261,7 @@ async function start() {
     } catch { /* as above */ }
     $("session").value = given.get("session") ?? "";
     viewer = await load("viewer.wasm", page);
+    if (given.has("step")) await toggle().catch((error) => message(`${error.message}.`));
     bind();
     if (given.has("name") || given.has("watch")) join(given.has("watch"));
     else $("join").hidden = false;

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// steppers.mjs: a page that steps the world itself: the server compares its digests, own keys act
+// before any answer can have come, a flipped bit is healed, and what cannot be stepped is watched.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check, open, test, until } from "./harness.mjs";
+import { host } from "./sessions.mjs";
+
+const small = { viewport: { width: 320, height: 240 } }; // software draws it
+const data = (page) => page.evaluate(() => ({ ...document.body.dataset }));
+const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
+const predicts = (page) => until(page, () => document.body.dataset.kind === "stepper" && document.body.dataset.prediction === "on");
+const atRest = (page) => until(page, () => {
+    const { position, was, since } = document.body.dataset, now = performance.now();
+    if (!position) return false;
+    if (position !== was) Object.assign(document.body.dataset, { was: position, since: now });
+    return position === was && now - since > 1000;
+});
+
+// A page to whose module every step seems to take `step_ms`, however busy this machine is.
+async function openTimed(browser, url, step_ms = 0) {
+    const page = await open(browser, "about:blank", small);
+    await page.addInitScript((ms) => {
+        const start = WebAssembly.instantiateStreaming;
+        let clock = 0;
+        WebAssembly.instantiateStreaming = (response, imports) => {
+            if (imports.page.clock) imports.page = { ...imports.page, clock: () => (clock += ms) };
+            return start(response, imports);
+        };
+    }, step_ms);
+    await page.goto(url);
+    return page;
+}
+
+// A connection whose bytes come `ms` later, in both directions. Gives its port.
+async function delay(port, ms) {
+    const sockets = new Set();
+    const server = createServer((near) => {
+        const far = connect(port, "127.0.0.1");
+        for (const [from, to] of [[near, far], [far, near]]) {
+            sockets.add(from);
+            from.setNoDelay(true);
+            from.on("data", (bytes) => setTimeout(() => to.write(bytes), ms));
+            from.on("close", () => setTimeout(() => to.destroy(), ms));
+            from.on("error", () => to.destroy());
+        }
+    });
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    return { port: server.address().port, close: () => (server.close(), sockets.forEach((s) => s.destroy())) };
+}
+
+async function withServer(build, scene, options, body) {
+    const server = await host(build, scene, options);
+    try {
+        await body(server);
+    } finally {
+        await server.stop();
+    }
+    return server.log;
+}
+const counted = (log, name) => Number(log.match(new RegExp(`^${name}\\s+(\\d+)$`, "m"))?.[1] ?? NaN);
+
+// Frames and milliseconds from a key until the own body is shown elsewhere.
+const press = (page, code) => page.evaluate((key) => new Promise((done) => {
+    const was = document.body.dataset.position, began = performance.now();
+    let frames = 0;
+    const look = () => {
+        if (document.body.dataset.position !== was) return done([frames, performance.now() - began]);
+        frames++;
+        requestAnimationFrame(look);
+    };
+    window.dispatchEvent(new KeyboardEvent("keydown", { code: key }));
+    requestAnimationFrame(look);
+}), code);
+
+// A box that players push over a floor: hardly any work, on whatever machine.
+const SCENE = `foliot: 1
+name: floor
+tick_hz: 60
+gravity: [0, 0, -9.81]
+bodies:
+  - {name: floor, static: true, shape: {kind: plane}, friction: 0.6}
+players:
+  limit: 4
+  spawn: {mass: 1, shape: {kind: box, half: [0.5, 0.5, 0.5]}, friction: 0.3, positions: [[0, 0, 0.6], [3, 0, 0.6]]}
+  controls: {kind: thrust, force: 30}
+`;
+
+export async function steppers(browser, build, shots) {
+    const folder = mkdtempSync(join(tmpdir(), "foliot-steppers-"));
+    const scene = join(folder, "floor.yaml");
+    writeFileSync(scene, SCENE);
+    try {
+        await all(browser, build, shots, scene);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+async function all(browser, build, shots, scene) {
+    await test("a page steps, beside one that watches; the server compares every digest", async () => {
+        const log = await withServer(build, "scenes/cubes.yaml", [], async ({ url }) => {
+            const ben = await open(browser, url + "#name=ben", small);
+            await until(ben, () => document.body.dataset.bodies);
+            const ann = await openTimed(browser, url + "#name=ann&step=1"); // joins a world that moves
+            await predicts(ann);
+            await ann.keyboard.down("KeyW");
+            await ben.keyboard.down("KeyS");
+            await until(ann, () => Number(document.body.dataset.compared) > 120);
+            if (shots) await ann.screenshot({ path: `${shots}/session-steps.png` });
+            await ann.keyboard.up("KeyW");
+            await ben.keyboard.up("KeyS");
+            await atRest(ann);
+            const { own, position, divergences } = await data(ann);
+            const here = position.split(",").map(Number), there = await ben.evaluate((s) => window.foliotPosition(Number(s)), own);
+            check(there && Math.hypot(...here.map((x, k) => x - there[k])) < 0.05, `ann is at ${here}, ben sees ${there}`);
+            check(divergences === "0", divergences + " divergences");
+            for (const page of [ann, ben]) clean(page);
+            for (const page of [ann, ben]) await page.context().close();
+        });
+        check(counted(log, "ticks_compared") > 120 && counted(log, "divergences") === 0, log.slice(-3000));
+    });
+
+    await test("own keys act before any answer can have come from a server 100 ms away", () =>
+        withServer(build, scene, [], async ({ url }) => {
+            const slow = await delay(Number(new URL(url).port), 50);
+            try {
+                const page = await openTimed(browser, `http://127.0.0.1:${slow.port}/#name=ann&step=1`);
+                const took = [];
+                const atOnce = () => took.some(([n, ms]) => n <= 2 && ms < 100);
+                for (let i = 0; i < 12 && !atOnce(); i++) { // a busy machine is farther away than it should be
+                    const key = ["KeyW", "KeyS"][i % 2];
+                    await predicts(page);
+                    await atRest(page);
+                    took.push(await press(page, key));
+                    await page.evaluate((code) => window.dispatchEvent(new KeyboardEvent("keyup", { code })), key);
+                }
+                const text = took.map(([n, ms]) => `${n} frames, ${ms.toFixed(0)} ms`).join("; ");
+                console.log(`        ${text}`);
+                check(atOnce(), text);
+                clean(page);
+                await page.context().close();
+            } finally {
+                slow.close();
+            }
+        }));
+
+    await test("a flipped bit is found and healed; the page steps again", async () => {
+        const log = await withServer(build, "scenes/cubes.yaml", [], async ({ url }) => {
+            const page = await openTimed(browser, url + "#name=ann&step=1");
+            await predicts(page);
+            await until(page, () => Number(document.body.dataset.compared) > 30);
+            check((await page.evaluate(() => window.foliotPerturb())) >= 0, "a body to flip a bit of");
+            await until(page, () => Number(document.body.dataset.heals) === 1);
+            await predicts(page);
+            const { compared } = await data(page);
+            await until(page, (n) => Number(document.body.dataset.compared) > Number(n) + 60, compared);
+            check((await data(page)).divergences === "1", (await data(page)).divergences + " divergences");
+            clean(page);
+            await page.context().close();
+        });
+        check(counted(log, "heals") === 1 && counted(log, "divergences") === 1, log.slice(-3000));
+    });
+
+    await test("a page that watches steps by a button, and watches again", () =>
+        withServer(build, "scenes/spacewar.yaml", [], async ({ url }) => {
+            const page = await openTimed(browser, url + "#name=ann");
+            await until(page, () => document.body.dataset.bodies);
+            await page.click("#step");
+            await predicts(page);
+            await page.click("#step");
+            await until(page, () => document.body.dataset.kind === "watcher");
+            await page.click("#step");
+            await predicts(page);
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("where a step takes too long the page watches, and says so", () =>
+        withServer(build, "scenes/spacewar.yaml", [], async ({ url }) => {
+            const page = await openTimed(browser, url + "#name=ann&step=1", 6);
+            await until(page, () => document.body.dataset.slow === "true" && document.body.dataset.kind === "watcher");
+            const text = await until(page, () => document.getElementById("said").textContent.match(/A step takes.*watches\./)?.[0]);
+            console.log(`        ${text}`);
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("where nobody may step the page watches, and says so", () =>
+        withServer(build, "scenes/cubes.yaml", ["--interest", "20,5,256"], async ({ url }) => {
+            const page = await open(browser, url + "#name=ann&step=1", small);
+            await until(page, () => document.body.dataset.kind === "watcher" && document.body.dataset.bodies);
+            await until(page, () => /this page watches/.test(document.getElementById("said").textContent));
+            clean(page);
+            await page.context().close();
+        }));
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// kind.h: whether the page's client steps the world. The viewer has watches.c, the stepper steps.c.
+#ifndef FOLIOT_WEB_KIND_H
+#define FOLIOT_WEB_KIND_H
+
+#include "base/json.h"
+#include "foliot/client.h"
+
+// Before the client is made.
+void web_kind_configure(foliot_client_config *config);
+// After each update.
+void web_kind_updated(foliot_client *client);
+// What the page tells of it: members of the object that is open.
+void web_kind_write(foliot__json *j, const foliot_client *client);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// stepper.js: what a page needs to step the world itself: the module that can, which is loaded when
+// somebody wants it, and words about how it does. Own keys act at once, as the page guesses what
+// the others do; the server compares every digest.
+import { decompress } from "./fzstd.js";
+import { load as loadModule } from "./wasm.js";
+
+const MODES = { stepper: ["Watch", "The server's pictures, a little later."],
+    watcher: ["Predict", "Own keys act at once: this page computes the world itself and guesses what the others do."] };
+
+// The server's state. The library throws at what is damaged.
+function unpack(module, packed, length, out, count) {
+    try {
+        const bytes = decompress(module.bytes(packed, length).slice(), new Uint8Array(count));
+        if (bytes.length !== count) return 0;
+        module.put(out, bytes);
+        return 1;
+    } catch {
+        return 0;
+    }
+}
+
+function reason(about, stepped) {
+    if (about.slow) return `A step takes ${about.step_ms.toFixed(1)} ms here, more than a quarter of a tick: this page watches.`;
+    if (about.kind === "watcher" && !stepped) return "The server lets nobody step here, or not this build: this page watches.";
+    if (about.prediction === "memory") return "The world is too large to be predicted here: own keys act with the server's ticks.";
+    return "";
+}
+
+// `page` are the functions that the module calls, without its clock and what unpacks states.
+export async function load(page) {
+    const module = await loadModule("stepper.wasm", {
+        ...page,
+        clock: () => performance.now(),
+        unzstd: (...at) => unpack(module, ...at),
+    });
+    let told = "", stepped = false;
+    window.foliotPerturb = () => module.call.perturb(); // for scripts beside the page, and its tests: a bit flips
+    return {
+        module,
+        toggle: ({ kind }) => module.call.set_steps(kind === "stepper" ? 0 : 1),
+        // Words for the header. What is not possible is said once.
+        describe(about, say) {
+            const { kind, prediction, compared, divergences, heals } = about;
+            Object.assign(document.body.dataset, { kind, prediction, compared, divergences, heals,
+                key: about.key_ms.toFixed(1), keyMax: about.key_max_ms.toFixed(1), step: about.step_ms.toFixed(3), slow: about.slow, delay: about.input_delay.toFixed(2) });
+            const button = document.getElementById("step");
+            [button.textContent, button.title] = MODES[kind];
+            stepped ||= kind === "stepper";
+            const why = reason(about, stepped);
+            if (why && why !== told) say(why, "event");
+            told = why;
+            if (kind === "watcher") return `watches, delay ${about.delay_ms.toFixed(0)} ms`;
+            const late = about.input_delay >= 1 ? `, keys act ${about.input_delay.toFixed(0)} later` : "";
+            return `predicts ${prediction === "on" ? about.ahead.toFixed(0) : "no"} ticks${late}, ${compared} digests equal`;
+        },
+    };
+}

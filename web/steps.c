@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// steps.c: the stepper's client runs the world itself and predicts it, as a native one does, and
+// the server compares its digests (kind.h). Where a step takes more than a quarter of a tick it
+// watches from then on. Computes nothing of the world but through the library.
+#include "instances.h"
+#include "kind.h"
+
+#include "foliot/simulation.h"
+#include "foliot/world.h"
+
+__attribute__((import_module("page"), import_name("clock"))) double page_clock(void);
+
+static foliot_client *client;
+static bool slow; // a step took too long here
+static double slow_step_us;
+
+static uint64_t clock_ns(void *user)
+{
+    (void)user;
+    return (uint64_t)(page_clock() * 1e6);
+}
+
+void web_kind_configure(foliot_client_config *config)
+{
+    client = NULL;
+    slow = false;
+    config->kind = FOLIOT_PEER_STEPPER;
+    config->predicts = !config->spectates;
+    config->clock = clock_ns;
+}
+
+void web_kind_updated(foliot_client *updated)
+{
+    client = updated;
+    if (slow || foliot_client_get_prediction(client) != FOLIOT_PREDICTION_SLOW)
+        return;
+    slow_step_us = foliot_client_get_statistics(client).step_us;
+    slow = foliot_client_set_kind(client, FOLIOT_PEER_WATCHER) == FOLIOT_STATUS_OK;
+}
+
+static const char *prediction_name(foliot_prediction prediction)
+{
+    static const char *const names[] = {[FOLIOT_PREDICTION_OFF] = "off",
+                                        [FOLIOT_PREDICTION_WAITS] = "waits",
+                                        [FOLIOT_PREDICTION_ON] = "on",
+                                        [FOLIOT_PREDICTION_SLOW] = "slow",
+                                        [FOLIOT_PREDICTION_MEMORY] = "memory"};
+    return names[prediction];
+}
+
+void web_kind_write(foliot__json *j, const foliot_client *c)
+{
+    foliot_client_statistics s = foliot_client_get_statistics(c);
+    bool steps = foliot_client_get_kind(c) == FOLIOT_PEER_STEPPER;
+    foliot__json_text(j, "kind", steps ? "stepper" : "watcher");
+    foliot__json_text(j, "prediction", prediction_name(foliot_client_get_prediction(c)));
+    foliot__json_bool(j, "slow", slow);
+    foliot__json_real(j, "step_ms", 1e-3 * (slow ? slow_step_us : s.step_us));
+    foliot__json_real(j, "key_ms", s.key_to_screen_ms);
+    foliot__json_real(j, "key_max_ms", s.key_to_screen_max_ms);
+    foliot__json_real(j, "ahead", s.prediction_ticks);
+    foliot__json_real(j, "input_delay", s.input_delay_ticks);
+    foliot__json_count(j, "compared", s.ticks_compared);
+    foliot__json_count(j, "divergences", s.divergences);
+    foliot__json_count(j, "heals", s.heals);
+    foliot__json_count(j, "rollbacks", s.rollbacks);
+    foliot__json_count(j, "corrections_own", s.corrections_own);
+}
+
+// What the player wishes from now on. A page that was too slow may try again.
+WEB_EXPORT(set_steps) int web_set_steps(uint32_t steps)
+{
+    if (!client)
+        return FOLIOT_STATUS_INVALID;
+    slow = false;
+    return foliot_client_set_kind(client, steps ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
+}
+
+// Flips one bit of the first body that moves, as a cosmic ray would, so that healing can be seen.
+// Returns its slot, -1 if there is nothing to flip.
+WEB_EXPORT(perturb) int web_perturb(void)
+{
+    const foliot_simulation *simulation = client ? foliot_client_get_simulation(client) : NULL;
+    if (!simulation || simulation->kind->create != foliot_world_kind.create)
+        return -1;
+    foliot_world *world = ((const foliot_hosted_world *)simulation->self)->world;
+    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
+        uint32_t flags = foliot_world_get_body_state(world, i).flags;
+        if (!(flags & FOLIOT_BODY_ALIVE) || flags & FOLIOT_BODY_STATIC)
+            continue;
+        uint64_t bits = foliot_world_get_field(world, i, FOLIOT_FIELD_position_x);
+        foliot_world_set_field(world, i, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+        return (int)i;
+    }
+    return -1;
+}
