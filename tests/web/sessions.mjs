@@ -34,6 +34,13 @@ const data = (page) => page.evaluate(() => ({ ...document.body.dataset }));
 const inState = (page, state) => until(page, (s) => document.body.dataset.state === s, state);
 const drawn = (page) => until(page, () => document.body.dataset.bodies);
 const own = async (page) => (await until(page, () => document.body.dataset.position)).split(",").map(Number);
+// Until the own body is shown where it was for a second.
+export const atRest = (page) => until(page, () => {
+    const { position, was, since } = document.body.dataset, now = performance.now();
+    if (!position) return false;
+    if (position !== was) Object.assign(document.body.dataset, { was: position, since: now });
+    return position === was && now - since > 1000;
+}, null, 60);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 async function withServer(build, scene, body, options) {
     const server = await host(build, scene, options);
@@ -88,7 +95,7 @@ export async function sessions(browser, build, shots) {
             await until(ann, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 0.5, began);
             if (shots) await ann.screenshot({ path: `${shots}/session-touch.png` });
             await ann.mouse.up();
-            await pause(3000); // at rest
+            await atRest(ann);
             const slot = (await data(ann)).own;
             const there = await ben.evaluate((s) => window.foliotPosition(s), slot);
             check(there && distance(there, await own(ann)) < 0.05, `ann is at ${await own(ann)}, ben sees ${there}`);

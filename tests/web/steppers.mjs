@@ -6,18 +6,12 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, open, test, until } from "./harness.mjs";
-import { host } from "./sessions.mjs";
+import { atRest, host } from "./sessions.mjs";
 
 const small = { viewport: { width: 320, height: 240 } }; // software draws it
 const data = (page) => page.evaluate(() => ({ ...document.body.dataset }));
 const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
 const predicts = (page) => until(page, () => document.body.dataset.kind === "stepper" && document.body.dataset.prediction === "on");
-const atRest = (page) => until(page, () => {
-    const { position, was, since } = document.body.dataset, now = performance.now();
-    if (!position) return false;
-    if (position !== was) Object.assign(document.body.dataset, { was: position, since: now });
-    return position === was && now - since > 1000;
-});
 
 // A page to whose module every step seems to take `step_ms`, however busy this machine is.
 async function openTimed(browser, url, step_ms = 0) {
