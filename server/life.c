@@ -75,22 +75,25 @@ static void trim_soon(foliot__app *a)
 
 // The recording of a session that has ended, while others go on.
 typedef struct closing {
-    uv_work_t work;
     foliot__app *app;
     foliot__hosted hosted; // of which the name and the recording are meant
 } closing;
 
-static void end_recording(uv_work_t *work)
+static void end_recording(void *item)
 {
-    closing *c = work->data;
-    if (foliot_recording_end(c->hosted.recording) == FOLIOT_STATUS_OK)
-        (void)!foliot_recording_compact(c->hosted.recording); // logged by the loop's thread
+    closing *c = item;
+    (void)!foliot_recording_end(c->hosted.recording); // what stopped it is told when it is closed
 }
 
-static void recording_ended(uv_work_t *work, int status)
+static void compact_recording(void *item)
 {
-    closing *c = work->data;
-    (void)status;
+    closing *c = item;
+    (void)!foliot_recording_compact(c->hosted.recording); // logged by the loop's thread
+}
+
+static void recording_ended(void *item)
+{
+    closing *c = item;
     c->app->failed |= foliot__hosted_end_recording(&c->hosted) != 0;
     fflush(stdout);
     if (!c->app->over)
@@ -98,7 +101,7 @@ static void recording_ended(uv_work_t *work, int status)
     free(c);
 }
 
-static void close_recording(foliot__app *a, foliot__hosted *h)
+void foliot__life_close_recording(foliot__app *a, foliot__hosted *h)
 {
     if (!h->recording || foliot_server_release_recording(a->server, h->name) != FOLIOT_STATUS_OK)
         return; // it is closed at the end
@@ -109,8 +112,12 @@ static void close_recording(foliot__app *a, foliot__hosted *h)
     c->hosted.recording = h->recording;
     memcpy(c->hosted.name, h->name, sizeof h->name);
     memcpy(c->hosted.recording_file, h->recording_file, sizeof h->recording_file);
-    c->work.data = c;
-    if (uv_queue_work(&a->loop, &c->work, end_recording, recording_ended) == 0)
+    a->life.closings.loop = &a->loop;
+    a->life.closings.end = end_recording;
+    a->life.closings.compact = compact_recording;
+    a->life.closings.closed = recording_ended;
+    (void)!foliot_recording_flush(h->recording); // its thread writes until a worker is free
+    if (foliot__closings_add(&a->life.closings, c))
         h->recording = NULL;
     else
         free(c);
@@ -121,8 +128,7 @@ void foliot__life_session_ended(foliot__app *a, const char *session)
     for (uint32_t i = 0; i < a->hosted_count; i++)
         if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0) {
             a->hosted[i].ended = true;
-            if (!a->stays) // else the API closes it, and then frees the session's place
-                close_recording(a, &a->hosted[i]);
+            foliot__life_close_recording(a, &a->hosted[i]);
         }
     if (a->life.kind && a->life.kind->session_ended)
         a->life.kind->session_ended(session);

@@ -10,7 +10,10 @@
 
 #include <uv.h>
 
+#include "closing.h"
+
 struct foliot__app;
+struct foliot__hosted;
 
 // Called on the loop's thread; any may be NULL.
 typedef struct foliot__life_kind {
@@ -33,11 +36,12 @@ typedef struct foliot__life {
     const foliot__life_kind *kind; // NULL: none
     uv_timer_t timer;
     uint64_t interval_ns, told_ns, trimmed_ns;
-    uint64_t drains_until_ns; // 0: it does not drain
-    bool suspends;            // what still ran is left for --resume-all
-    bool ended;               // the recordings have ended
-    bool stuck;               // was told so
-    bool timed;               // the timer is open
+    uint64_t drains_until_ns;  // 0: it does not drain
+    bool suspends;             // what still ran is left for --resume-all
+    bool ended;                // the recordings have ended
+    bool stuck;                // was told so
+    bool timed;                // the timer is open
+    foliot__closings closings; // recordings of sessions that have ended
 } foliot__life;
 
 // Each returns an exit code, 0 on success, and prints what is wrong.
@@ -52,5 +56,8 @@ bool foliot__life_drain(struct foliot__app *a);
 void foliot__life_update(struct foliot__app *a);
 // A session has ended by itself, or was ended: its recording is closed on a worker.
 void foliot__life_session_ended(struct foliot__app *a, const char *session);
+// The recording of a session that has ended is closed on a worker; it is NULL then. Where the
+// server still steps the session, or there is no memory, it stays, and is closed at the end.
+void foliot__life_close_recording(struct foliot__app *a, struct foliot__hosted *hosted);
 
 #endif

@@ -78,7 +78,9 @@ bool foliot__app_follow(foliot__app *a, const char *session)
         return false;
     if (foliot_server_release_recording(a->server, session) != FOLIOT_STATUS_OK)
         return false;
-    a->failed |= foliot__hosted_end_recording(h) != 0;
+    foliot__life_close_recording(a, h);
+    if (h->recording)
+        return false;
     foliot__hosted before = *h;
     if (!find_scene(h, next, file, sizeof file)) {
         foliot__log_note("the next scene is no name of a file beside this one");

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Goal: a server that is killed while it compacts its recordings leaves every one of them with its end, and a recording
-# that cannot be compacted is reported and whole. Method: the server is killed as soon as the first compaction begins;
-# then a folder stands where a compaction would write.
+# that cannot be compacted is reported and whole. Method: all sessions are ended at once, and the server is killed as soon
+# as the first compaction begins; then a folder stands where a compaction would write. (That sessions which end by
+# themselves have their ends before the next compaction is tested in tests/unit/test_closing.c.)
 set -u
 . "$(dirname "$0")/../server/setup.sh"
 
@@ -12,7 +13,11 @@ closed() { # FILE: it has its end
 sessions=
 for name in a b c d e f; do sessions="$sessions --session $name=$scenes/spacewar.yaml"; done
 # shellcheck disable=SC2086 # one word each
-start $sessions --port 0 --tick-hz 1000 --ticks 3000
+start $sessions --port 0 --tick-hz 1000
+for name in a b c d e f; do # long enough for a compaction that can be seen
+    for _ in $(seq 300); do [ "$(stat -c %s "$(compgen -G "$name-*.foliot")" 2>/dev/null || echo 0)" -ge 60000 ] && break; sleep 0.1; done
+done
+kill -TERM "$server_pid"
 until compgen -G '.*.compact' >/dev/null || ! kill -0 "$server_pid" 2>/dev/null; do :; done
 kill -9 "$server_pid" 2>/dev/null
 wait "$server_pid" 2>/dev/null
