@@ -148,7 +148,7 @@ function tell() {
     $("about").textContent = `${about.scene}, ${players} ${players === 1 ? "player" : "players"}`;
     document.title = `foliot: ${about.scene}`;
     const rate = frames.filter((t) => t > asked - 1000).length;
-    $("figures").textContent = `tick ${Math.floor(about.tick)}, ${stepper ? stepper.describe(about, say) : `delay ${about.delay_ms.toFixed(0)} ms`}, ${rate} frames/s`;
+    $("figures").textContent = `tick ${Math.floor(about.tick)}, ${viewer === stepper?.module ? stepper.describe(about, say) : `delay ${about.delay_ms.toFixed(0)} ms`}, ${rate} frames/s`;
     Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate });
     showBoard();
 }

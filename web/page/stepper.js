@@ -8,12 +8,23 @@ import { load as loadModule } from "./wasm.js";
 const MODES = { stepper: ["Watch", "The server's pictures, a little later."],
     watcher: ["Predict", "Own keys act at once: this page computes the world itself and guesses what the others do."] };
 
-// The server's state. The library throws at what is damaged.
+// How many bytes a zstd frame says that it holds (RFC 8878, 3.1.1); NaN: it does not.
+function contentBytes(frame) {
+    const flags = frame[4], alone = (flags >> 5) & 1, length = [alone, 2, 4, 8][flags >> 6];
+    const at = 6 - alone + [0, 1, 2, 4][flags & 3];
+    if (length === 0 || frame.length < at + length) return NaN;
+    let bytes = 0;
+    for (let i = length - 1; i >= 0; i--) bytes = bytes * 256 + frame[at + i];
+    return length === 2 ? bytes + 256 : bytes;
+}
+
+// The server's state. The library throws at most of what is damaged. What it does not see makes a
+// world that differs, which the server finds.
 function unpack(module, packed, length, out, count) {
     try {
-        const bytes = decompress(module.bytes(packed, length).slice(), new Uint8Array(count));
-        if (bytes.length !== count) return 0;
-        module.put(out, bytes);
+        const frame = module.bytes(packed, length).slice();
+        if (contentBytes(frame) !== count) return 0;
+        module.put(out, decompress(frame, new Uint8Array(count)));
         return 1;
     } catch {
         return 0;
