@@ -336,6 +336,33 @@ static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l
     return begin_line(p, l, shadow);
 }
 
+static void step_predicted(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t target,
+                           uint64_t last)
+{
+    while (p->predicted->begun && p->predicted->tick < target && p->steps < last)
+        step_line(p, l, p->predicted);
+}
+
+static void step_shadow(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t target,
+                        uint64_t last)
+{
+    while (p->shadow->begun && p->shadow->tick < target && p->steps < last)
+        step_line(p, l, p->shadow);
+    if (p->shadow->begun && p->shadow->tick >= target)
+        replace_predicted(p);
+}
+
+// A shadow that catches up in this update takes the predicted world's place before the next tick:
+// the world that is known to be wrong need not be stepped to it.
+static bool catches_up(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t target,
+                       uint32_t most)
+{
+    if (!p->predicted->begun || !begin_shadow(p, l) || !p->shadow->begun)
+        return false;
+    uint64_t end = p->predicted->tick > target ? p->predicted->tick : target;
+    return end - p->shadow->tick <= most;
+}
+
 uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
                                    uint64_t target, uint32_t most)
 {
@@ -354,15 +381,11 @@ uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep
         check_guesses(p, l, p->shadow);
         p->unchecked = false;
     }
-    while (p->predicted->begun && p->predicted->tick < target && p->steps - before < most)
-        step_line(p, l, p->predicted);
-    if (begin_shadow(p, l)) {
-        uint64_t end = p->predicted->begun ? p->predicted->tick : target;
-        while (p->shadow->begun && p->shadow->tick < end && p->steps - before < most)
-            step_line(p, l, p->shadow);
-        if (p->shadow->begun && p->shadow->tick >= end)
-            replace_predicted(p);
-    }
+    if (catches_up(p, l, target, most))
+        step_shadow(p, l, p->predicted->tick, before + most);
+    step_predicted(p, l, target, before + most);
+    if (begin_shadow(p, l))
+        step_shadow(p, l, p->predicted->begun ? p->predicted->tick : target, before + most);
     return (uint32_t)(p->steps - before);
 }
 

@@ -69,9 +69,9 @@ typedef struct run {
     arena *a;
     places truth[HISTORY], guess[HISTORY];
     uint64_t compared, looked; // ticks
-    // The offset that was added to the other player's body in the last frame, and the line.
+    // The offset that was added to the other player's body in the last frame.
     double offset[3];
-    const foliot__line *line;
+    bool shows; // there was one
     uint64_t key_ns, frame_before, step_before;
     bool key;
 } run;
@@ -138,46 +138,74 @@ static void place_of(const foliot__prediction_view *view, uint32_t line, double 
                 (u < 1 ? (1 - u) * before->bodies[slot].state.position[k] : 0);
 }
 
-// How far a frame moves the other player's body by nothing but a correction.
-static void watch_correction(run *r, figures *f, const foliot_client *c, double tick,
-                             uint32_t other)
+// What the replacements of this frame did, by body: how far it moved before that is smoothed.
+static struct replaced {
+    void (*then)(void *user);
+    double moved[BODIES]; // millimetres
+    double other[3];      // metres, where it is shown
+    uint32_t other_slot;
+} replaced;
+
+// The shadow takes the predicted world's place; both are at the same tick.
+static void take_replacement(void *user)
 {
+    const foliot_client *c = user;
     const foliot__prediction *p = c->predictor.worlds;
     const foliot__prediction_view *view = &c->predictor.view;
-    const foliot__line *line = foliot__prediction_shown(p);
-    double offset[3] = {0}, now[3], was[3];
+    uint32_t index = p->predicted == &p->lines[1];
+    const foliot__predicted_tick *now = &view->ticks[index][1], *was = &view->ticks[!index][1];
+    double tick = fmax(foliot__prediction_clock_shown(&c->predictor.clock), c->shown_tick), at[3],
+           before[3];
+    for (uint32_t i = 0; i < now->count && i < was->count && i < BODIES; i++)
+        replaced.moved[i] += apart(now->bodies[i].state.position, was->bodies[i].state.position);
+    if (replaced.other_slot < now->count && replaced.other_slot < was->count) {
+        place_of(view, index, tick, replaced.other_slot, at);
+        place_of(view, !index, tick, replaced.other_slot, before);
+        for (int k = 0; k < 3; k++)
+            replaced.other[k] += at[k] - before[k];
+    }
+    replaced.then(user);
+}
+
+static void watch_replacements(foliot_client *c, uint32_t other)
+{
+    foliot__prediction *p = c->predictor.worlds;
+    if (p && p->replaced != take_replacement) {
+        replaced.then = p->replaced;
+        p->replaced = take_replacement;
+    }
+    memset(replaced.moved, 0, sizeof replaced.moved);
+    memset(replaced.other, 0, sizeof replaced.other);
+    replaced.other_slot = other;
+}
+
+// How far a frame moves the other player's body by nothing but a correction.
+static void watch_correction(run *r, figures *f, const foliot_client *c, uint32_t other)
+{
+    const foliot__prediction_view *view = &c->predictor.view;
+    double offset[3] = {0}, moved[3];
     foliot_body_state state = {.orientation = {1, 0, 0, 0}};
     foliot__error_smoothing_apply(&view->smoothing, other, &state);
     memcpy(offset, state.position, sizeof offset);
-    uint32_t index = line == &p->lines[1];
-    place_of(view, index, tick, other, now);
-    place_of(view, r->line && line != r->line ? !index : index, tick, other, was);
-    double moved[3];
     for (int k = 0; k < 3; k++)
-        moved[k] = now[k] + offset[k] - was[k] - r->offset[k];
-    if (r->line)
+        moved[k] = replaced.other[k] + offset[k] - r->offset[k];
+    if (r->shows)
         put(&f->shown, apart(moved, (double[3]){0, 0, 0}));
-    r->line = line;
+    r->shows = true;
     memcpy(r->offset, offset, sizeof offset);
 }
 
 // How far the correction of this frame moves bodies, before it is smoothed.
-static void measure_correction(const run *r, figures *f, const foliot_client *c, uint32_t own,
-                               uint32_t other)
+static void measure_correction(figures *f, const foliot_client *c, uint32_t own, uint32_t other)
 {
     const foliot__prediction *p = c->predictor.worlds;
-    uint32_t index = foliot__prediction_shown(p) == &p->lines[1];
-    const foliot__predicted_tick *now = &c->predictor.view.ticks[index][1],
-                                 *was = &c->predictor.view.ticks[!index][1];
-    bool corrected = r->line && foliot__prediction_shown(p) != r->line && was->tick == now->tick;
-    for (uint32_t i = 0; i < now->count && i < BODIES; i++) {
-        const foliot_body_state *s = &now->bodies[i].state;
-        double moved = corrected ? apart(s->position, was->bodies[i].state.position) : 0;
+    const foliot__predicted_tick *now =
+        &c->predictor.view.ticks[foliot__prediction_shown(p) == &p->lines[1]][1];
+    for (uint32_t i = 0; i < now->count && i < BODIES; i++)
         if (i == own || i == other)
-            put(i == own ? &f->own_moved : &f->other_moved, moved);
-        else if (moves(s))
-            put(&f->cubes_moved, moved);
-    }
+            put(i == own ? &f->own_moved : &f->other_moved, replaced.moved[i]);
+        else if (moves(&now->bodies[i].state))
+            put(&f->cubes_moved, replaced.moved[i]);
 }
 
 static double processor_us(void)
@@ -223,8 +251,9 @@ static void look(run *r, figures *f)
         r->looked = now.tick;
     }
     compare(r, f, own, other);
-    measure_correction(r, f, c, own, other);
-    watch_correction(r, f, c, sample.render_tick, other);
+    measure_correction(f, c, own, other);
+    watch_correction(r, f, c, other);
+    watch_replacements(c, other);
     f->ahead += foliot_client_get_statistics(c).prediction_ticks;
     f->delay += foliot_client_get_statistics(c).input_delay_ticks;
 }

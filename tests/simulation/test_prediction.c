@@ -133,6 +133,32 @@ static void others_are_put_right(void **state)
     arena_destroy(a);
 }
 
+// The world that was guessed wrongly is not stepped in the frame in which it is replaced.
+static void what_is_replaced_is_not_stepped(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    forecast f = {.confirmed = 0};
+    unsigned replaced = 0, stepped = 0;
+    join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3");
+    join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=4");
+    run_frames(a, 0, 5, &f);
+    const foliot__prediction *p = a->clients[0]->predictor.worlds;
+    for (int i = 0; i < 1200; i++) {
+        const foliot__line *shown = p->predicted;
+        uint64_t tick = shown->tick;
+        run_frames(a, 0, FRAME, &f);
+        if (shown != p->predicted) {
+            replaced++;
+            stepped += shown->tick > tick;
+        }
+    }
+    print_message("%u replaced, %u of them stepped in that frame\n", replaced, stepped);
+    check_gt(replaced, 15);
+    assert_int_equal(stepped, 0);
+    arena_destroy(a);
+}
+
 // Whatever the round trip, up to 200 ms: the frame that reads a key shows what it does, or the
 // next.
 static void own_controls_act_at_once(void **state)
@@ -545,6 +571,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_nothing_is_ever_corrected),
         cmocka_unit_test(others_are_put_right),
+        cmocka_unit_test(what_is_replaced_is_not_stepped),
         cmocka_unit_test(own_controls_act_at_once),
         cmocka_unit_test(the_guess_is_bounded),
         cmocka_unit_test(the_input_delay_is_kept),
