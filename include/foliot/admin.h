@@ -16,7 +16,7 @@ extern "C" {
 #define FOLIOT_ADDRESS_BYTES 64 // of an address as text, with its closing zero
 
 typedef struct foliot_session_info {
-    const char *name; // lives as long as the server
+    char name[FOLIOT_NAME_BYTES];
     foliot_session_mode mode;
     bool ended, paused, closed; // closed: nobody new is let in
     bool records;               // has a recording that takes ticks

@@ -208,7 +208,7 @@ typedef enum foliot_server_event_kind {
 #define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_HEALED + 1)
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
-    const char *session; // name; lives as long as the server
+    const char *session; // name, "": of none; valid until the next poll
     uint32_t player;     // UINT32_MAX: a spectator, or the event is about no player
     uint64_t tick, value;
     foliot_status status; // of STEP_FAILED; else FOLIOT_STATUS_OK

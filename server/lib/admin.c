@@ -41,8 +41,7 @@ foliot_status foliot_server_get_session_info(const foliot_server *server, uint32
     if (index >= server->session_count || server->sessions[index]->retired)
         return FOLIOT_STATUS_NOT_FOUND;
     const foliot__session *s = server->sessions[index];
-    *info = (foliot_session_info){.name = s->name,
-                                  .mode = s->mode,
+    *info = (foliot_session_info){.mode = s->mode,
                                   .ended = s->ended,
                                   .paused = s->paused,
                                   .closed = s->closed || server->closed,
@@ -52,6 +51,7 @@ foliot_status foliot_server_get_session_info(const foliot_server *server, uint32
                                   .pace_hz = s->pace_hz,
                                   .body_count = s->scene ? s->scene->body_count : 0,
                                   .player_limit = s->player_limit};
+    memcpy(info->name, s->name, sizeof info->name);
     count_players(s, info);
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
         info->spectators += peer->player == FOLIOT__NO_PLAYER && foliot__peer_is_here(peer);

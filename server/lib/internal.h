@@ -259,8 +259,13 @@ struct foliot__session {
     uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
     foliot__game game;
     bool follows_next;
-    foliot__session *former; // that had the name before: empty, but events may name it
 };
+
+// Waits to be polled. Its session may be gone by then.
+typedef struct foliot__held_event {
+    foliot_server_event event; // but for the session's name
+    char session[FOLIOT_NAME_BYTES];
+} foliot__held_event;
 
 struct foliot_server {
     foliot_server_config config;
@@ -299,8 +304,9 @@ struct foliot_server {
     bool bulk_waits;
     uint64_t lateness[FOLIOT__LATENESS_BINS]; // ticks, by how late they were closed
     double lateness_sum_us;
-    foliot_server_event events[FOLIOT__EVENTS_HELD];
+    foliot__held_event events[FOLIOT__EVENTS_HELD]; // ring
     uint32_t event_first, event_count;
+    char event_session[FOLIOT_NAME_BYTES]; // of the event that was polled last
 };
 
 // peer.c

@@ -15,15 +15,15 @@ void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
         server->counters.events_dropped++;
         return;
     }
-    foliot_server_event *event =
+    foliot__held_event *held =
         &server->events[(server->event_first + server->event_count++) % FOLIOT__EVENTS_HELD];
-    *event = (foliot_server_event){.kind = kind,
-                                   .session = session ? session->name : "",
-                                   .player = player,
-                                   .tick = session ? session->tick : 0,
-                                   .value = value,
-                                   .status = session ? session->failed : FOLIOT_STATUS_OK};
-    snprintf(event->text, sizeof event->text, "%s", text);
+    held->event = (foliot_server_event){.kind = kind,
+                                        .player = player,
+                                        .tick = session ? session->tick : 0,
+                                        .value = value,
+                                        .status = session ? session->failed : FOLIOT_STATUS_OK};
+    snprintf(held->session, sizeof held->session, "%s", session ? session->name : "");
+    snprintf(held->event.text, sizeof held->event.text, "%s", text);
 }
 
 void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,

@@ -97,7 +97,8 @@ static foliot__session **place_of(foliot_server *server, const char *name)
 static bool may_add(const foliot_session_config *config, foliot__session *const *place)
 {
     bool name = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES,
-         taken = place && (!(*place)->ended || (*place)->running);
+         taken = place && (!(*place)->ended || (*place)->running ||
+                           ((*place)->lockstep && foliot__divergence_search_running(*place)));
     bool alike = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
                                                foliot_interest_valid(&config->interest));
     return name && !taken && alike && config->pace_hz > 0 &&
@@ -131,7 +132,10 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event)
 {
     if (server->event_count == 0)
         return false;
-    *event = server->events[server->event_first];
+    const foliot__held_event *held = &server->events[server->event_first];
+    *event = held->event;
+    memcpy(server->event_session, held->session, sizeof held->session);
+    event->session = server->event_session;
     server->event_first = (server->event_first + 1) % FOLIOT__EVENTS_HELD;
     server->event_count--;
     return true;

@@ -118,23 +118,16 @@ static void empty_session(foliot__session *session)
 
 void foliot__session_destroy(foliot__session *session)
 {
-    bool empty = session && session->retired;
-    while (session) {
-        foliot__session *former = session->former;
-        if (!empty)
-            empty_session(session);
-        free(session);
-        session = former;
-        empty = true;
-    }
+    if (session && !session->retired)
+        empty_session(session);
+    free(session);
 }
 
-// Its name stays: events may give it.
+// Keeps the place in the server, until another session takes it.
 void foliot__session_retire(foliot__session *session)
 {
     foliot__session empty = {.server = session->server,
                              .index = session->index,
-                             .former = session->former,
                              .ended = true,
                              .retired = true,
                              .pace_hz = session->pace_hz};
@@ -145,9 +138,7 @@ void foliot__session_retire(foliot__session *session)
 
 void foliot__session_replace(foliot__session **place, foliot__session *session)
 {
-    if (!(*place)->retired)
-        empty_session(*place);
-    session->former = *place;
+    foliot__session_destroy(*place);
     *place = session;
 }
 
