@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "foliot/integrator.h"
 #include "foliot/replay.h"
+#include "fingerprints.h"
 #include "foliot/scene_reader.h"
 #include "log.h"
 #include "recordings.h"
@@ -155,7 +156,7 @@ static bool unfinished(const char *file)
 }
 
 // What a crash left is not written over: --resume may still be wanted.
-static int keep_unfinished(const char *file)
+int foliot__host_keep_unfinished(const char *file)
 {
     char kept[544], told[600];
     if (!unfinished(file))
@@ -179,11 +180,13 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
         snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", options->record);
     else if (!name_recording(hosted, options->folder))
         return complain(FOLIOT__EXIT_USAGE, "--recordings", "the folder's name is too long");
-    int code = keep_unfinished(hosted->recording_file);
+    int code = foliot__host_keep_unfinished(hosted->recording_file);
     if (code)
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
     config.rules = foliot__hosted_recorded_rules(hosted);
+    if (hosted->scene)
+        config.fingerprint = foliot__fingerprints_find(hosted->scene);
     errno = 0;
     config.commands = hosted->simulation.kind && hosted->simulation.kind->step_tick;
     foliot_status status =
@@ -228,6 +231,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     status = foliot_world_create(hosted->scene, &hosted->world);
     if (status != FOLIOT_STATUS_OK)
         return complain(FOLIOT__EXIT_ERROR, file, foliot_status_get_text(status));
+    (void)foliot__fingerprints_find(hosted->scene); // a recording may begin in the middle
     return 0;
 }
 
@@ -339,6 +343,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     if (status != FOLIOT_STATUS_OK)
         return complain(resume_exit(status), file, problem);
     take_resumption(hosted, file);
+    (void)foliot__fingerprints_find(hosted->scene);
     hosted->pace_hz = pace_of(hosted->scene);
     return 0;
 }

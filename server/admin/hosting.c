@@ -172,6 +172,10 @@ foliot__outcome foliot__act_record(foliot__call *c)
         return foliot__call_fail(c, 400, "'file' is the name of a file, without a path");
     if (!h->world)
         return foliot__call_fail(c, 409, "only worlds can be recorded from the middle");
+    if (c->stage == 0 && *c->file)
+        return FOLIOT__CALL_SLOW;
+    if (c->status != 200)
+        return FOLIOT__CALL_DONE;
     if (!foliot_server_get_world(a->server, c->session))
         return FOLIOT__CALL_AGAIN;
     foliot__host_options options = {.record = *c->file ? c->file : NULL, .signer = a->signer};
@@ -190,9 +194,13 @@ foliot__outcome foliot__act_record(foliot__call *c)
     return foliot__call_fail(c, 503, "the recording could not begin");
 }
 
+// A file of that name may be there, and long.
 void foliot__work_record(foliot__call *c)
 {
-    (void)c;
+    foliot__host_complain_into(c->problem, sizeof c->problem);
+    if (foliot__host_keep_unfinished(c->file) != 0)
+        c->status = 507;
+    foliot__host_complain_into(NULL, 0);
 }
 
 // Takes the recording from the session, to be closed on the worker. AGAIN while a step runs.

@@ -552,6 +552,11 @@ foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene)
     return digest_of_words(words, PART_COUNT + 1);
 }
 
+uint64_t foliot__fingerprint_scope(const foliot_scene *scene)
+{
+    return (uint64_t)scene->integrator << 32 | parts_of(scene);
+}
+
 bool foliot__fingerprint_fits(const foliot_scene *scene, foliot_digest theirs)
 {
     return (scene && foliot_digest_equal(theirs, foliot__fingerprint_of_scene(scene))) ||

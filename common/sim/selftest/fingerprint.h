@@ -21,6 +21,9 @@ foliot_digest foliot__fingerprint_base(void);
 // scene does not use agree here.
 foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene);
 
+// What foliot__fingerprint_of_scene looks at: scenes of one scope have the same fingerprint.
+uint64_t foliot__fingerprint_scope(const foliot_scene *scene);
+
 // Whether a build that gave this digest computes as this one does: it is that of the scene (may be
 // NULL), or of everything.
 bool foliot__fingerprint_fits(const foliot_scene *scene, foliot_digest theirs);
