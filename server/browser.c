@@ -27,9 +27,11 @@ int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
     if (!foliot__http_listen_parse(foliot__given.web, a->browsers.address, &config.port))
         return fail(FOLIOT__EXIT_USAGE,
                     "it wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080 or [::1]:8080");
-    if (!foliot__http_is_loopback(a->browsers.address) && !foliot__given.insecure)
-        return fail(FOLIOT__EXIT_USAGE, "an address beyond this machine lets anybody join by a "
-                                        "browser: say so by --insecure");
+    if (!foliot__http_is_loopback(a->browsers.address) && !foliot__given.insecure &&
+        !foliot__given.key && !foliot__given.password)
+        return fail(FOLIOT__EXIT_USAGE,
+                    "an address beyond this machine lets anybody join by a browser: --key FILE or "
+                    "--password FILE changes that, or say so by --insecure");
     if (udp->peers_max > FOLIOT_PEERS_MAX / 2) // all places are for either kind
         udp->peers_max = FOLIOT_PEERS_MAX / 2;
     config.peers_max = udp->peers_max;
@@ -42,6 +44,7 @@ int foliot__browser_open(foliot__app *a)
     foliot_transport *both;
     if (!a->browsers.web)
         return 0;
+    foliot__web_set_gate(a->browsers.web, a->transport);
     foliot_status status = foliot_transport_create_both(a->transport, a->browsers.transport, &both);
     if (status != FOLIOT_STATUS_OK)
         return fail(FOLIOT__EXIT_AGAIN, foliot_status_get_text(status));
@@ -67,7 +70,11 @@ void foliot__browser_announce(const foliot__app *a)
     if (!foliot__http_is_loopback(a->browsers.address))
         fprintf(stderr,
                 "foliot-server: --web: what browsers send and see is not encrypted: a proxy "
-                "with TLS does that (docs/BROWSER.md)\n");
+                "with TLS does that (docs/BROWSER.md)%s\n",
+                foliot__given.password ? "; without one browsers cannot join, since nobody shall "
+                                         "read the password on its way"
+                : foliot__given.key    ? "; without one who is on the way can take a link over"
+                                       : "");
 }
 
 void foliot__browser_flush(foliot__app *a)

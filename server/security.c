@@ -25,11 +25,6 @@ int foliot__security_check(const foliot__arguments *arguments)
     if (given > 1)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--key, --password and --insecure exclude each other");
-    if (foliot__given.web && (foliot__given.key || foliot__given.password))
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--web and --%s exclude each other: a browser shows neither "
-                                     "tokens nor passwords yet, so anybody could join by it",
-                                     foliot__given.key ? "key" : "password");
     if (foliot__given.public_addresses.count > 0 && !foliot__given.key)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--public-address is what tokens name: it goes with --key");

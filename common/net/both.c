@@ -149,6 +149,21 @@ static bool both_peer_identity(const foliot_transport *transport, foliot_peer_id
     return foliot_transport_get_peer_identity(part, peer, identity);
 }
 
+// The first's security is both's.
+static uint32_t both_show_token(foliot_transport *transport, const char *text,
+                                const uint8_t *return_secret, uint64_t now_s,
+                                foliot_peer_identity *identity)
+{
+    return foliot_transport_show_token(((both *)transport)->part[0], text, return_secret, now_s,
+                                       identity);
+}
+
+static uint32_t both_show_password(foliot_transport *transport, const char *password,
+                                   foliot_peer_identity *identity)
+{
+    return foliot_transport_show_password(((both *)transport)->part[0], password, identity);
+}
+
 // Sums of the parts' counters; what was refused here, for its length, no part has seen.
 static void both_count(foliot_transport *transport)
 {
@@ -163,10 +178,24 @@ static void both_count(foliot_transport *transport)
 }
 
 static const foliot__transport_maker both_maker = {
-    both_destroy, both_connect,      both_disconnect, both_poll,
-    both_send,    both_flush,        both_wake_ns,    both_descriptor,
-    both_port,    both_peer_address, both_peer_host,  both_round_trip_ns,
-    NULL,         both_backlog,      both_count,      both_peer_identity,
+    both_destroy,
+    both_connect,
+    both_disconnect,
+    both_poll,
+    both_send,
+    both_flush,
+    both_wake_ns,
+    both_descriptor,
+    both_port,
+    both_peer_address,
+    both_peer_host,
+    both_round_trip_ns,
+    NULL,
+    both_backlog,
+    both_count,
+    both_peer_identity,
+    both_show_token,
+    both_show_password,
 };
 
 // One descriptor for two: an epoll, which can be watched like any other.

@@ -134,6 +134,12 @@ void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length,
 void foliot__enet_seal_outbox(enet_transport *t);
 bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id peer,
                            foliot_peer_identity *identity);
+// From any thread, these two.
+uint32_t foliot__enet_show_token(foliot_transport *transport, const char *text,
+                                 const uint8_t *return_secret, uint64_t now_s,
+                                 foliot_peer_identity *identity);
+uint32_t foliot__enet_show_password(foliot_transport *transport, const char *password,
+                                    foliot_peer_identity *identity);
 
 // enet_six.c
 // Makes the transport speak IPv6 on a socket of that address; a descriptor that was given out stays

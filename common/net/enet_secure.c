@@ -317,3 +317,20 @@ bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id pee
         *identity = s->secure->identity;
     return s != NULL;
 }
+
+uint32_t foliot__enet_show_token(foliot_transport *transport, const char *text,
+                                 const uint8_t *return_secret, uint64_t now_s,
+                                 foliot_peer_identity *identity)
+{
+    foliot__secure *secure = ((enet_transport *)transport)->secure;
+    return secure ? foliot__secure_show_token(secure, text, return_secret, now_s, identity)
+                  : FOLIOT_DISCONNECT_SECURITY;
+}
+
+uint32_t foliot__enet_show_password(foliot_transport *transport, const char *password,
+                                    foliot_peer_identity *identity)
+{
+    const foliot__secure *secure = ((enet_transport *)transport)->secure;
+    return secure ? foliot__secure_show_password(secure, password, identity)
+                  : FOLIOT_DISCONNECT_SECURITY;
+}

@@ -375,6 +375,8 @@ static const foliot__transport_maker enet_maker = {
     enet_backlog,
     NULL,
     foliot__enet_identity,
+    foliot__enet_show_token,
+    foliot__enet_show_password,
 };
 
 // ENet's own bind hides why it failed.

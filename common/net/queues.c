@@ -232,6 +232,18 @@ static uint32_t queues_backlog(const foliot_transport *transport, foliot_peer_id
     return pieces < BACKLOG_MAX ? (uint32_t)pieces : BACKLOG_MAX;
 }
 
+static bool queues_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
+                                 foliot_peer_identity *identity)
+{
+    foliot_queues *q = (foliot_queues *)(uintptr_t)transport;
+    pthread_mutex_lock(&q->lock);
+    bool there = foliot__queues_place(q, peer) != NULL;
+    if (there)
+        *identity = q->identities[foliot__peer_index(peer)];
+    pthread_mutex_unlock(&q->lock);
+    return there;
+}
+
 static const foliot__transport_maker queues_maker = {
     queues_destroy,
     queues_connect,
@@ -247,6 +259,8 @@ static const foliot__transport_maker queues_maker = {
     queues_round_trip_ns,
     NULL,
     queues_backlog,
+    NULL,
+    queues_peer_identity,
     NULL,
     NULL,
 };
@@ -270,6 +284,7 @@ foliot_status foliot_transport_create_queues(const foliot_queues_config *config,
     q->config = *config;
     pthread_mutex_init(&q->lock, NULL);
     q->places = calloc(config->peers_max, sizeof *q->places);
+    q->identities = calloc(config->peers_max, sizeof *q->identities);
     q->names = calloc(config->peers_max, sizeof *q->names);
     q->generations = calloc(config->peers_max, sizeof *q->generations);
     q->in_descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -277,7 +292,7 @@ foliot_status foliot_transport_create_queues(const foliot_queues_config *config,
     foliot_status status = foliot__admission_init(&q->admission, &q->head.config);
     if (q->in_descriptor < 0 || q->out_descriptor < 0)
         status = FOLIOT_STATUS_IO;
-    if (!q->places || !q->names || !q->generations)
+    if (!q->places || !q->identities || !q->names || !q->generations)
         status = FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK) {
         foliot__queues_free(q);

@@ -59,6 +59,7 @@ struct foliot_queues {
     foliot_queues_config config;
     pthread_mutex_t lock;
     foliot__queued_peer *places;
+    foliot_peer_identity *identities; // by place: apart, since they are large and seldom read
     foliot__admission admission;
     foliot__arrival *first_in, *last_in;
     uint32_t *names; // a ring of indices of places

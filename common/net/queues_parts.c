@@ -172,6 +172,7 @@ void foliot__queues_free(foliot_queues *q)
         close(q->out_descriptor);
     pthread_mutex_destroy(&q->lock);
     free(q->places);
+    free(q->identities);
     free(q->names);
     free(q->generations);
     free(q);

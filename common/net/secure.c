@@ -2,10 +2,12 @@
 // secure.c: see secure.h.
 #include "net/secure.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
+#include "crypto/crypto.h"
 
 #define OPENINGS_REMEMBERED 8192u // longer than their cookies are good for
 #define OPENING_NS (2 * FOLIOT__COOKIE_EPOCH_NS + 1000000000u)
@@ -34,6 +36,7 @@ struct foliot__secure {
     uint64_t drawn_ns, expired_ns;
     foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
     uint32_t own_count;
+    pthread_mutex_t used_lock; // tokens are shown on other threads, too
     foliot__used_tokens used;
     foliot__mac_key mac;    // by which openings are remembered
     uint32_t opening_count; // in the ring
@@ -121,6 +124,7 @@ foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_
     madvise(block, bytes, MADV_DONTDUMP);
     foliot__secure *s = block;
     s->bytes = bytes;
+    pthread_mutex_init(&s->used_lock, NULL);
     lay_out(s, block, config->peers_max, config->bind != NULL, tokens);
     foliot_status status = take_config(s, config, port);
     if (status == FOLIOT_STATUS_OK)
@@ -137,6 +141,7 @@ void foliot__secure_close(foliot__secure *s)
     for (uint32_t i = 0; i < s->taken; i++)
         foliot__forget(&s->peers[i], sizeof s->peers[i]);
     size_t bytes = s->bytes;
+    pthread_mutex_destroy(&s->used_lock);
     foliot__forget(s, sizeof *s);
     munmap(s, bytes);
 }
@@ -369,8 +374,43 @@ static bool try_keys(foliot__secure *s, foliot__secure_peer *p, const uint8_t *b
     return false;
 }
 
-static uint32_t accept_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
-                             size_t length, uint64_t now_s)
+// A secret that was never given is no secret: a thief knows that it is zero.
+static bool was_given(const uint8_t secret[FOLIOT__RETURN_BYTES])
+{
+    static const uint8_t zeros[FOLIOT__RETURN_BYTES];
+    return memcmp(secret, zeros, sizeof zeros) != 0;
+}
+
+// Whether the token lets in, and its entry among the used ones, a new one if there is none. With
+// the lock held.
+static uint32_t look_up_token(foliot__secure *s, const foliot_token *token, bool returns,
+                              uint64_t now_s, foliot__used_token **used)
+{
+    foliot__token_verdict verdict = foliot__token_check(token, now_s, s->own, s->own_count);
+    if (returns && *used && verdict == FOLIOT__TOKEN_EXPIRED)
+        verdict = FOLIOT__TOKEN_GOOD; // it was in time the first time
+    if (verdict == FOLIOT__TOKEN_GOOD && (returns ? !*used : *used && (*used)->answered))
+        verdict = FOLIOT__TOKEN_USED;
+    if (verdict == FOLIOT__TOKEN_GOOD && !*used &&
+        !(*used = foliot__used_token_take(&s->used, now_s)))
+        verdict = FOLIOT__TOKEN_NO_ROOM;
+    return reason_of(verdict);
+}
+
+static void remember_token(foliot__used_token *used, const uint8_t *nonce,
+                           const foliot_token *token, const uint8_t *returns,
+                           const uint8_t *came_by, bool answered)
+{
+    memcpy(used->nonce, nonce, sizeof used->nonce);
+    memcpy(used->returns[1], came_by, FOLIOT__RETURN_BYTES); // if nothing of this one arrives
+    memcpy(used->returns[0], returns, FOLIOT__RETURN_BYTES);
+    used->keep_until_s = token->expires_s + FOLIOT__TOKEN_RETURN_S;
+    used->answered = answered;
+}
+
+// With the lock held.
+static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
+                           size_t length, uint64_t now_s)
 {
     uint8_t token_keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
     foliot_token *token = &p->identity.token;
@@ -379,31 +419,31 @@ static uint32_t accept_token(foliot__secure *s, foliot__secure_peer *p, const ui
     uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
     if (!foliot__token_unseal(bytes + AT_TOKEN, s->key, token, token_keys))
         return FOLIOT_DISCONNECT_TOKEN;
-    foliot__token_verdict verdict = foliot__token_check(token, now_s, s->own, s->own_count);
-    if (returns && used && verdict == FOLIOT__TOKEN_EXPIRED)
-        verdict = FOLIOT__TOKEN_GOOD; // it was in time the first time
-    if (verdict == FOLIOT__TOKEN_GOOD && (returns ? !used : used && used->answered))
-        verdict = FOLIOT__TOKEN_USED;
-    if (verdict == FOLIOT__TOKEN_GOOD && !used &&
-        !(used = foliot__used_token_take(&s->used, now_s)))
-        verdict = FOLIOT__TOKEN_NO_ROOM;
-    for (int i = 0; verdict == FOLIOT__TOKEN_GOOD && !good && i < 1 + returns; i++) {
+    uint32_t reason = look_up_token(s, token, returns, now_s, &used);
+    for (int i = 0; !reason && !good && i < 1 + returns; i++) {
+        if (returns && !was_given(used->returns[i]))
+            continue;
         good = try_keys(s, p, bytes, length, token_keys, returns ? used->returns[i] : NULL);
         if (good && returns)
             memcpy(came_by, used->returns[i], sizeof came_by);
     }
     foliot__forget(token_keys, sizeof token_keys);
-    if (verdict != FOLIOT__TOKEN_GOOD)
-        return reason_of(verdict);
+    if (reason)
+        return reason;
     if (!good)
         return returns ? FOLIOT_DISCONNECT_TOKEN_USED : FOLIOT_DISCONNECT_TOKEN;
-    memcpy(used->nonce, bytes + AT_TOKEN, sizeof used->nonce);
-    memcpy(used->returns[1], came_by, sizeof came_by); // if nothing of this one reaches the client
-    memcpy(used->returns[0], p->keys.returns, FOLIOT__RETURN_BYTES);
-    used->keep_until_s = token->expires_s + FOLIOT__TOKEN_RETURN_S;
-    used->answered = returns;
+    remember_token(used, bytes + AT_TOKEN, token, p->keys.returns, came_by, returns);
     p->used_token = (uint32_t)(used - s->used.entries) + 1;
     return 0;
+}
+
+static uint32_t accept_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
+                             size_t length, uint64_t now_s)
+{
+    pthread_mutex_lock(&s->used_lock);
+    uint32_t reason = take_token(s, p, bytes, length, now_s);
+    pthread_mutex_unlock(&s->used_lock);
+    return reason;
 }
 
 uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
@@ -432,8 +472,11 @@ uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const 
 void foliot__secure_confirm(foliot__secure *s, foliot__secure_peer *p)
 {
     p->confirmed = true;
-    if (p->used_token)
+    if (p->used_token) {
+        pthread_mutex_lock(&s->used_lock);
         s->used.entries[p->used_token - 1].answered = true;
+        pthread_mutex_unlock(&s->used_lock);
+    }
     if (s->security == FOLIOT_SECURITY_TOKEN && p->opening_bytes) {
         s->returns = true;
         memcpy(s->returns_by, p->keys.returns, sizeof s->returns_by);
@@ -444,4 +487,66 @@ void foliot__secure_refused(foliot__secure *s, uint32_t reason)
 {
     if (reason == FOLIOT_DISCONNECT_TOKEN_USED || reason == FOLIOT_DISCONNECT_TOKEN)
         s->returns = false;
+}
+
+// -- shown by other means
+
+// With the lock held.
+static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
+                           const uint8_t *return_secret, uint64_t now_s, foliot_token *token)
+{
+    uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
+    static const uint8_t none[FOLIOT__RETURN_BYTES];
+    // Who has seen the sealed part alone, on the way of a client, cannot show it.
+    bool good = foliot__token_unseal(shown->sealed, s->key, token, keys) &&
+                foliot__secrets_equal(keys, shown->keys, sizeof keys);
+    foliot__forget(keys, sizeof keys);
+    if (!good)
+        return FOLIOT_DISCONNECT_TOKEN;
+    foliot__used_token *used = foliot__used_token_find(&s->used, shown->sealed);
+    bool returns = used && was_given(used->returns[0]) &&
+                   foliot__secrets_equal(used->returns[0], return_secret, FOLIOT__RETURN_BYTES);
+    if (used && !returns)
+        return FOLIOT_DISCONNECT_TOKEN_USED;
+    uint32_t reason = look_up_token(s, token, returns, now_s, &used);
+    if (!reason)
+        remember_token(used, shown->sealed, token, return_secret, none, true);
+    return reason;
+}
+
+uint32_t foliot__secure_show_token(foliot__secure *s, const char *text,
+                                   const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
+                                   uint64_t now_s, foliot_peer_identity *identity)
+{
+    foliot__client_token shown;
+    foliot_token token = {0};
+    uint32_t reason = FOLIOT_DISCONNECT_TOKEN;
+    if (s->security != FOLIOT_SECURITY_TOKEN)
+        return FOLIOT_DISCONNECT_SECURITY;
+    if (foliot__client_token_read(text, &shown) == FOLIOT_STATUS_OK && was_given(return_secret)) {
+        pthread_mutex_lock(&s->used_lock);
+        reason = take_shown(s, &shown, return_secret, now_s, &token);
+        pthread_mutex_unlock(&s->used_lock);
+    }
+    foliot__forget(&shown, sizeof shown);
+    if (!reason)
+        *identity = (foliot_peer_identity){.security = FOLIOT_SECURITY_TOKEN, .token = token};
+    return reason;
+}
+
+uint32_t foliot__secure_show_password(const foliot__secure *s, const char *password,
+                                      foliot_peer_identity *identity)
+{
+    uint8_t shown[16], own[16];
+    if (s->security != FOLIOT_SECURITY_PASSWORD)
+        return FOLIOT_DISCONNECT_SECURITY;
+    foliot__one_way(password, strlen(password), shown); // equal lengths to compare
+    foliot__one_way(s->password, strlen(s->password), own);
+    bool good = foliot__secrets_equal(shown, own, sizeof own);
+    foliot__forget(own, sizeof own);
+    foliot__forget(shown, sizeof shown);
+    if (!good)
+        return FOLIOT_DISCONNECT_PASSWORD;
+    *identity = (foliot_peer_identity){.security = FOLIOT_SECURITY_PASSWORD};
+    return 0;
 }

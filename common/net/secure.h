@@ -97,4 +97,12 @@ void foliot__secure_confirm(foliot__secure *secure, foliot__secure_peer *peer);
 // The host refused it: a client that returned comes as a new one the next time.
 void foliot__secure_refused(foliot__secure *secure, uint32_t reason);
 
+// -- shown by other means than an opening, from any thread
+// As foliot_transport_show_token and foliot_transport_show_password.
+uint32_t foliot__secure_show_token(foliot__secure *secure, const char *text,
+                                   const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
+                                   uint64_t now_s, foliot_peer_identity *identity);
+uint32_t foliot__secure_show_password(const foliot__secure *secure, const char *password,
+                                      foliot_peer_identity *identity);
+
 #endif

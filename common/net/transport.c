@@ -119,6 +119,28 @@ bool foliot_transport_get_peer_identity(const foliot_transport *transport, folio
            transport->maker->peer_identity(transport, peer, identity);
 }
 
+uint32_t foliot_transport_show_token(foliot_transport *transport, const char *text,
+                                     const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
+                                     uint64_t now_s, foliot_peer_identity *identity)
+{
+    return transport->maker->show_token
+               ? transport->maker->show_token(transport, text, return_secret, now_s, identity)
+               : FOLIOT_DISCONNECT_SECURITY;
+}
+
+uint32_t foliot_transport_show_password(foliot_transport *transport, const char *password,
+                                        foliot_peer_identity *identity)
+{
+    return transport->maker->show_password
+               ? transport->maker->show_password(transport, password, identity)
+               : FOLIOT_DISCONNECT_SECURITY;
+}
+
+foliot_security foliot_transport_get_security(const foliot_transport *transport)
+{
+    return transport->config.security;
+}
+
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
     return transport->maker->round_trip_ns(transport, peer);

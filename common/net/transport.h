@@ -32,6 +32,13 @@ typedef struct foliot__transport_maker {
     // May be NULL: nobody proves anything.
     bool (*peer_identity)(const foliot_transport *transport, foliot_peer_id peer,
                           foliot_peer_identity *identity);
+    // What somebody shows who is no peer of this transport: a token with the secret to return by,
+    // or a password. From any thread. May be NULL: it asks for nothing.
+    uint32_t (*show_token)(foliot_transport *transport, const char *text,
+                           const uint8_t *return_secret, uint64_t now_s,
+                           foliot_peer_identity *identity);
+    uint32_t (*show_password)(foliot_transport *transport, const char *password,
+                              foliot_peer_identity *identity);
 } foliot__transport_maker;
 
 // The head of every transport.

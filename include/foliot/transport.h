@@ -31,6 +31,7 @@ extern "C" {
 #define FOLIOT_PEERS_MAX 4000
 #define FOLIOT_PORT_DEFAULT 7777
 #define FOLIOT_PASSWORD_BYTES_MAX 256
+#define FOLIOT_RETURN_SECRET_BYTES 32
 
 typedef struct foliot_transport foliot_transport;
 
@@ -246,6 +247,25 @@ uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport
 // Who the peer is, on the side that listens. False: the peer is gone.
 bool foliot_transport_get_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
                                         foliot_peer_identity *identity);
+// What peers by another network than this transport's (queues, below) show, such as browsers: each
+// is judged as a peer of this transport's own. These three from any thread, until the transport is
+// destroyed. Return 0 with who the peer is, or a foliot_disconnect_reason.
+//
+// The text of a connect token, which is used up by it, for peers of this transport as well. Who
+// shows it draws a secret that is not zero; with the same secret the same token lets in again, up
+// to an hour after it has expired. `now_s`: seconds since 1970.
+FOLIOT_MUST_CHECK uint32_t
+foliot_transport_show_token(foliot_transport *transport, const char *text,
+                            const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES], uint64_t now_s,
+                            foliot_peer_identity *identity);
+// A password, closed by a zero, that came by a way where nobody reads along. The caller limits how
+// often somebody may try.
+FOLIOT_MUST_CHECK uint32_t foliot_transport_show_password(foliot_transport *transport,
+                                                          const char *password,
+                                                          foliot_peer_identity *identity);
+// What peers have to show: ANONYMOUS and CLEAR let anybody in.
+foliot_security foliot_transport_get_security(const foliot_transport *transport);
+
 // The round-trip time to a peer as the transport measures it; 0: unknown.
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
 // Pieces of reliable packets, of at most 1,400 bytes each, that the peer has not acknowledged. They
@@ -295,6 +315,11 @@ void foliot_queues_close(foliot_queues *queues); // no other thread may use it a
 FOLIOT_MUST_CHECK foliot_status foliot_queues_join(foliot_queues *queues, const char *address,
                                                    uint64_t address_key, uint64_t now_ns,
                                                    foliot_peer_id *peer);
+// The same, for a peer that has proved who it is.
+FOLIOT_MUST_CHECK foliot_status foliot_queues_join_as(foliot_queues *queues, const char *address,
+                                                      uint64_t address_key,
+                                                      const foliot_peer_identity *identity,
+                                                      uint64_t now_ns, foliot_peer_id *peer);
 // A packet came from the peer; copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or too
 // much waits to be polled: an unreliable packet is lost then, after a reliable one the connection
 // should end; FOLIOT_STATUS_NOT_FOUND: the transport has disconnected the peer;

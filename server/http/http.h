@@ -131,7 +131,7 @@ void foliot__http_socket_want_write(foliot__http_socket *socket);
 bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, size_t length);
 // With a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows.
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason);
-// The socket ends after so many seconds, though its peer takes nothing.
+// The socket ends after so many seconds, though its peer takes nothing; 0: no longer.
 void foliot__http_socket_limit(foliot__http_socket *socket, int seconds);
 int foliot__http_socket_get_descriptor(const foliot__http_socket *socket);
 

@@ -173,7 +173,8 @@ bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, s
 
 void foliot__http_socket_limit(foliot__http_socket *socket, int seconds)
 {
-    lws_set_timeout(socket->connection.wsi, PENDING_TIMEOUT_USER_OK, seconds);
+    lws_set_timeout(socket->connection.wsi, seconds ? PENDING_TIMEOUT_USER_OK : NO_PENDING_TIMEOUT,
+                    seconds);
 }
 
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason)

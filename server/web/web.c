@@ -17,9 +17,11 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "crypto/crypto.h"
 #include "http/access.h"
 #include "net/address.h"
 #include "net/transport.h"
+#include "web/proof.h"
 
 #define CLOSE_UNSUPPORTED 1003 // of RFC 6455, these two
 #define CLOSE_POLICY 1008
@@ -31,7 +33,10 @@ typedef struct browser {
     foliot__http_socket *socket;
     foliot_peer_id peer;   // 0: it was refused, and is being told so
     bool ended, forwarded; // forwarded: by a proxy, whose round trip is not the browser's
-    double allowance;      // of messages
+    bool unproven;         // it has not shown yet what the server asks for
+    char address[INET6_ADDRSTRLEN];
+    uint8_t token_name[FOLIOT__TOKEN_NONCE_BYTES]; // zeros: it has none
+    double allowance;                              // of messages
     uint64_t allowed_ns, probed_ns;
 } browser;
 
@@ -40,6 +45,7 @@ struct foliot__web {
     foliot__http_sockets hook;
     foliot__http *http;
     foliot_queues *queues;
+    foliot__web_gate gate;
     browser **browsers;  // by the index of their peers
     atomic_uint present; // of them
     uint8_t *message;    // that is sent
@@ -61,16 +67,8 @@ static uint64_t key_of(const char *address)
 
 static bool is_peer(int descriptor, const char *address)
 {
-    struct sockaddr_storage name;
-    socklen_t length = sizeof name;
-    char text[INET6_ADDRSTRLEN] = "";
-    if (getpeername(descriptor, (struct sockaddr *)&name, &length) != 0)
-        return false;
-    const void *bytes =
-        name.ss_family == AF_INET6
-            ? (const void *)&((const struct sockaddr_in6 *)(const void *)&name)->sin6_addr
-            : (const void *)&((const struct sockaddr_in *)(const void *)&name)->sin_addr;
-    inet_ntop(name.ss_family, bytes, text, sizeof text);
+    char text[INET6_ADDRSTRLEN];
+    foliot__web_peer_address(descriptor, text, sizeof text);
     return strcmp(text, address) == 0;
 }
 
@@ -94,6 +92,16 @@ static void end_browser(browser *b, uint32_t reason)
     close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + told), sentence_of(reason));
 }
 
+static void join_queue(foliot__web *web, browser *b, const foliot_peer_identity *identity,
+                       uint64_t now)
+{
+    if (foliot_queues_join_as(web->queues, b->address, key_of(b->address), identity, now,
+                              &b->peer) == FOLIOT_STATUS_OK)
+        web->browsers[foliot__peer_index(b->peer)] = b;
+    else
+        end_browser(b, FOLIOT_DISCONNECT_FULL);
+}
+
 // -- the hook's functions
 
 static void *on_opened(void *user, foliot__http_socket *socket, const char *address)
@@ -110,13 +118,48 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
     setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
     atomic_fetch_add(&web->present, 1);
-    foliot_status status =
-        foliot_queues_join(web->queues, address, key_of(address), b->allowed_ns, &b->peer);
-    if (status == FOLIOT_STATUS_OK)
-        web->browsers[foliot__peer_index(b->peer)] = b;
+    static const foliot_peer_identity nobody;
+    snprintf(b->address, sizeof b->address, "%s", address);
+    b->unproven = foliot__web_proof_wanted(&web->gate);
+    if (b->unproven)
+        foliot__http_socket_limit(socket, FOLIOT__WEB_PROOF_SECONDS);
     else
-        end_browser(b, FOLIOT_DISCONNECT_FULL);
+        join_queue(web, b, &nobody, b->allowed_ns);
     return b;
+}
+
+// A token is one browser's: who comes back with it takes its own place.
+static void end_others(foliot__web *web, const uint8_t name[FOLIOT__TOKEN_NONCE_BYTES])
+{
+    static const uint8_t none[FOLIOT__TOKEN_NONCE_BYTES];
+    if (memcmp(name, none, sizeof none) == 0)
+        return;
+    for (uint32_t i = 0; i < web->config.peers_max; i++) {
+        browser *other = web->browsers[i];
+        if (other && !other->ended && memcmp(other->token_name, name, sizeof none) == 0)
+            close_browser(other, FOLIOT__WEB_CLOSE_CODE + FOLIOT_DISCONNECT_TOKEN_USED,
+                          "your link was opened again, in another page");
+    }
+}
+
+static void take_proof(foliot__web *web, browser *b, const uint8_t *message, size_t length,
+                       uint64_t now)
+{
+    foliot__web_proof proof;
+    foliot__web_visitor who = {.descriptor = foliot__http_socket_get_descriptor(b->socket),
+                               .address_key = key_of(b->address),
+                               .now_ns = now};
+    uint32_t reason = foliot__web_judge(&web->gate, &who, message, length, &proof);
+    foliot__forget((void *)(uintptr_t)message, length); // in the connection's buffer, which stays
+    if (reason) {
+        close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + reason), proof.sentence);
+        return;
+    }
+    b->unproven = false;
+    foliot__http_socket_limit(b->socket, 0);
+    end_others(web, proof.token_name);
+    memcpy(b->token_name, proof.token_name, sizeof b->token_name);
+    join_queue(web, b, &proof.identity, now);
 }
 
 static void on_closed(void *user, void *of_socket)
@@ -170,6 +213,10 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
                       "a message is binary: 0, 1 or 2, then at least one byte");
         return;
     }
+    if (b->unproven) {
+        take_proof(web, b, message, length, now);
+        return;
+    }
     if (message[0] == FOLIOT__WEB_SIGNAL) // there is nothing to agree on yet
         return;
     look_at_round_trip(web, b, now);
@@ -186,7 +233,7 @@ static void on_writable(void *user, void *of_socket)
     foliot__web *web = user;
     browser *b = of_socket;
     foliot_queues_packet packet;
-    if (b->ended || !foliot_queues_take(web->queues, b->peer, now_ns(), &packet))
+    if (b->ended || b->unproven || !foliot_queues_take(web->queues, b->peer, now_ns(), &packet))
         return;
     if (packet.ended) {
         end_browser(b, packet.reason);
@@ -234,14 +281,21 @@ foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transpo
     web->config = *config;
     web->browsers = calloc(config->peers_max, sizeof(browser *));
     web->message = malloc(1 + (size_t)FOLIOT_RELIABLE_BYTES_MAX);
-    foliot_status status = FOLIOT_STATUS_MEMORY;
-    if (web->browsers && web->message)
+    foliot_status status = foliot__web_gate_open(&web->gate);
+    if (status == FOLIOT_STATUS_OK && web->browsers && web->message)
         status = foliot_transport_create_queues(&queues, transport, &web->queues);
+    else
+        status = FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK)
         return web;
     snprintf(problem, problem_bytes, "%s", foliot_status_get_text(status));
     foliot__web_destroy(web);
     return NULL;
+}
+
+void foliot__web_set_gate(foliot__web *web, foliot_transport *transport)
+{
+    web->gate.transport = transport;
 }
 
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
@@ -289,6 +343,7 @@ void foliot__web_destroy(foliot__web *web)
         nanosleep(&moment, NULL);
     foliot__http_stop(web->http);
     foliot_queues_close(web->queues);
+    foliot__web_gate_close(&web->gate);
     free(web->browsers);
     free(web->message);
     free(web);

@@ -22,7 +22,14 @@
 #define FOLIOT__WEB_MESSAGES_SECOND 1000 // of one browser
 #define FOLIOT__WEB_MESSAGES_BURST 2000
 
+#define FOLIOT__WEB_PROOF_SECONDS 5 // to show a token or a password, where one is asked for
+
 enum { FOLIOT__WEB_UNRELIABLE, FOLIOT__WEB_RELIABLE, FOLIOT__WEB_SIGNAL };
+// A signal's second byte. Those of a proof: the first message alone.
+enum {
+    FOLIOT__WEB_SIGNAL_TOKEN = 1, // a secret of 32 bytes to return by, the token's text
+    FOLIOT__WEB_SIGNAL_PASSWORD,  // the password
+};
 
 typedef struct foliot__web foliot__web;
 
@@ -37,6 +44,8 @@ typedef struct foliot__web_config {
 // Makes the transport that its peers are on: the caller's. NULL with a sentence.
 foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transport **transport,
                                 char *problem, size_t problem_bytes);
+// Browsers must show what this transport asks of its peers. Lent until the end; before the start.
+void foliot__web_set_gate(foliot__web *web, foliot_transport *transport);
 // Opens the port. False with a sentence.
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes);
 uint16_t foliot__web_get_port(const foliot__web *web);

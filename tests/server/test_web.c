@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "foliot/client.h"
@@ -22,27 +23,35 @@
 
 typedef struct site {
     foliot__web *web;
-    foliot_transport *transport;
+    foliot_transport *transport, *gate;
     uint16_t port;
 } site;
 
-static site open_site(uint32_t peers_max)
+// `gate`: whose keys or password browsers must show; NULL: anybody may join.
+static site open_guarded_site(uint32_t peers_max, foliot_transport *gate)
 {
     char problem[256];
-    site s;
+    site s = {.gate = gate};
     foliot__web_config config = {.address = "127.0.0.1", .peers_max = peers_max};
     s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
     assert_non_null(s.web);
+    foliot__web_set_gate(s.web, gate);
     if (!foliot__web_start(s.web, problem, sizeof problem))
         fail_msg("%s", problem);
     s.port = foliot__web_get_port(s.web);
     return s;
 }
 
+static site open_site(uint32_t peers_max)
+{
+    return open_guarded_site(peers_max, NULL);
+}
+
 static void close_site(site *s)
 {
     foliot__web_destroy(s->web);
     foliot_transport_destroy(s->transport);
+    foliot_transport_destroy(s->gate);
 }
 
 // The next event within two seconds.
@@ -387,6 +396,136 @@ static void a_slow_reader_is_put_out_and_harms_nobody(void **state)
     close_site(&s);
 }
 
+// -- tokens and passwords
+
+static uint8_t key[FOLIOT_KEY_BYTES];
+
+static foliot_transport *make_gate(foliot_security security)
+{
+    foliot_transport *gate;
+    foliot_transport_config config = foliot_transport_config_default();
+    config.bind = "127.0.0.1";
+    config.security = security;
+    config.key = key;
+    config.password = "a night in may";
+    demand(foliot_transport_create_enet(&config, clock_now_ns(), &gate));
+    return gate;
+}
+
+static void draw_token(char text[FOLIOT_TOKEN_TEXT_BYTES], uint64_t client)
+{
+    foliot_token token = foliot_token_default((uint64_t)time(NULL));
+    token.client = client;
+    demand(foliot_token_print(&token, key, text));
+}
+
+// A browser that shows a token, with a secret to come back by.
+static int show_token(const site *s, const char *text, uint8_t secret)
+{
+    uint8_t message[2048] = {2, FOLIOT__WEB_SIGNAL_TOKEN, secret};
+    size_t head = 2 + FOLIOT_RETURN_SECRET_BYTES, length = strlen(text);
+    assert_true(head + length <= sizeof message);
+    memcpy(message + head, text, length);
+    int fd = web_open(s->port);
+    web_send(fd, 0x82, message, head + length);
+    return fd;
+}
+
+static int show_password(const site *s, const char *password)
+{
+    char message[600];
+    int length = snprintf(message, sizeof message, "\2%c%s", FOLIOT__WEB_SIGNAL_PASSWORD, password);
+    int fd = web_open(s->port);
+    web_send(fd, 0x82, message, (size_t)length);
+    return fd;
+}
+
+static void expect_refusal(int fd, uint32_t reason)
+{
+    assert_int_equal(close_code(fd), 4000 + reason);
+    close(fd);
+}
+
+static void a_token_lets_in_one_browser(void **state)
+{
+    (void)state;
+    char text[FOLIOT_TOKEN_TEXT_BYTES], other[FOLIOT_TOKEN_TEXT_BYTES];
+    foliot_peer_identity who;
+    foliot_key_draw(key);
+    site s = open_guarded_site(4, make_gate(FOLIOT_SECURITY_TOKEN));
+    draw_token(text, 77);
+    int silent = web_open(s.port), fd = web_open(s.port);
+    web_send(fd, 0x82, "\1hello", 6);
+    expect_refusal(fd, FOLIOT_DISCONNECT_SECURITY);
+    expect_refusal(show_password(&s, "a night in may"), FOLIOT_DISCONNECT_SECURITY);
+    expect_refusal(show_token(&s, "", 1), FOLIOT_DISCONNECT_TOKEN);
+    expect_refusal(show_token(&s, "foliot-token-1.AAAA", 1), FOLIOT_DISCONNECT_TOKEN);
+    fd = show_token(&s, text, 1);
+    foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    assert_true(foliot_transport_get_peer_identity(s.transport, peer, &who));
+    assert_int_equal(who.security, FOLIOT_SECURITY_TOKEN);
+    assert_int_equal(who.token.client, 77);
+    web_send(fd, 0x82, "\1hello", 6);
+    expect_event(&s, FOLIOT_TRANSPORT_RECEIVED);
+    expect_refusal(show_token(&s, text, 2), FOLIOT_DISCONNECT_TOKEN_USED);
+    int back = show_token(&s, text, 1); // the same page: it has its place, and the old one none
+    expect_refusal(fd, FOLIOT_DISCONNECT_TOKEN_USED);
+    foliot_transport_event event;
+    for (bool came = false, went = false; !came || !went;) {
+        assert_true(next_event(&s, &event));
+        came = came || event.kind == FOLIOT_TRANSPORT_CONNECTED;
+        went = went || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
+    }
+    draw_token(other, 78);
+    fd = show_token(&s, other, 3);
+    peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    assert_true(foliot_transport_get_peer_identity(s.transport, peer, &who));
+    assert_int_equal(who.token.client, 78);
+    assert_true(close_code(silent) >= 0 || close_code(silent) >= 0); // within five seconds
+    close(silent);
+    assert_false(foliot_transport_poll(s.transport, clock_now_ns(), &event));
+    web_send(fd, 0x82, "\1still", 6);
+    expect_event(&s, FOLIOT_TRANSPORT_RECEIVED);
+    close(fd);
+    close(back);
+    close_site(&s);
+}
+
+static void a_password_lets_in_and_is_not_to_be_guessed(void **state)
+{
+    (void)state;
+    foliot_peer_identity who;
+    char long_one[FOLIOT_PASSWORD_BYTES_MAX + 20] = "";
+    memset(long_one, 'a', sizeof long_one - 1);
+    site s = open_guarded_site(4, make_gate(FOLIOT_SECURITY_PASSWORD));
+    int fd = web_open(s.port);
+    web_send(fd, 0x82, "\1hello", 6);
+    expect_refusal(fd, FOLIOT_DISCONNECT_PASSWORD);
+    expect_refusal(show_password(&s, "a night in june"), FOLIOT_DISCONNECT_PASSWORD);
+    expect_refusal(show_password(&s, long_one), FOLIOT_DISCONNECT_PASSWORD);
+    expect_refusal(show_token(&s, "foliot-token-1.AAAA", 1), FOLIOT_DISCONNECT_PASSWORD);
+    fd = show_password(&s, "a night in may");
+    foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    assert_true(foliot_transport_get_peer_identity(s.transport, peer, &who));
+    assert_int_equal(who.security, FOLIOT_SECURITY_PASSWORD);
+    close(fd);
+    expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    web_frame frame = {0};
+    unsigned tries = 0;
+    for (bool slowed = false; !slowed && tries < 500; tries++) {
+        fd = show_password(&s, "guess");
+        while (web_receive(fd, 3000, &frame) && frame.opcode != 8)
+            ;
+        assert_int_equal(frame.code, 4000 + FOLIOT_DISCONNECT_PASSWORD);
+        slowed = strstr(frame.reason, "wait") != NULL;
+        close(fd);
+    }
+    assert_in_range(tries, 10, 400);
+    // Then the right one is not told from others.
+    expect_refusal(show_password(&s, "a night in may"), FOLIOT_DISCONNECT_PASSWORD);
+    close_site(&s);
+}
+
 // -- a whole session
 
 #define BROWSERS 3
@@ -482,6 +621,8 @@ int main(void)
         cmocka_unit_test(long_messages_and_endless_fragments_are_cut_off),
         cmocka_unit_test(a_flood_ends_its_socket),
         cmocka_unit_test(a_slow_reader_is_put_out_and_harms_nobody),
+        cmocka_unit_test(a_token_lets_in_one_browser),
+        cmocka_unit_test(a_password_lets_in_and_is_not_to_be_guessed),
         cmocka_unit_test(the_client_library_plays_through_a_socket),
     };
     if (!foliot__http_available())

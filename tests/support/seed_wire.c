@@ -194,6 +194,8 @@ static const foliot__transport_maker wire_maker = {
     wire_backlog,
     NULL,
     NULL,
+    NULL,
+    NULL,
 };
 
 foliot_transport *seed_wire_create(foliot_transport *inner, const seed_wire_config *config)

@@ -492,6 +492,124 @@ static void its_client_comes_back_with_it(void **state)
     close_stage(s);
 }
 
+// -- without a network: openings by hand
+
+static foliot__secure *open_end(bool listens, foliot_security security)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot__secure *secure;
+    config.bind = listens ? "127.0.0.1" : NULL;
+    config.security = security;
+    config.key = key;
+    config.token = token_text;
+    config.password = "a night in may";
+    config.peers_max = 4;
+    assert_int_equal(foliot__secure_open(&config, 7777, &secure), FOLIOT_STATUS_OK);
+    return secure;
+}
+
+// What becomes of an opening of a client's, by which it would come back if it has what it takes.
+static uint32_t open_by_hand(foliot__secure *host, foliot__secure *client, uint32_t connection)
+{
+    static const foliot__secure_address from = {0x0100007f, 9};
+    uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES];
+    foliot__secure_peer *own = foliot__secure_take(client, connection, from, 1),
+                        *theirs = foliot__secure_take(host, connection, from, 1);
+    foliot__secure_answer(host, connection, 3, 1, answer);
+    assert_int_equal(foliot__secure_take_answer(client, own, answer, 1), 0);
+    uint32_t reason = foliot__secure_accept(host, theirs, own->opening, own->opening_bytes, 1,
+                                            (uint64_t)time(NULL));
+    if (!reason)
+        foliot__secure_confirm(host, theirs);
+    return reason;
+}
+
+// The secret of the connection before the first is nobody's.
+static void a_thief_cannot_come_back_by_a_secret_that_was_never_given(void **state)
+{
+    (void)state;
+    foliot_token token = some_token();
+    foliot_key_draw(key);
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_TOKEN),
+                   *client = open_end(false, FOLIOT_SECURITY_TOKEN),
+                   *thief = open_end(false, FOLIOT_SECURITY_TOKEN);
+    check_eq(open_by_hand(host, client, 5), 0u);
+    foliot__secure_peer *zeros = foliot__secure_take(thief, 1, (foliot__secure_address){0}, 1);
+    zeros->opening_bytes = 1; // it believes that it was let in, by a connection that left zeros
+    foliot__secure_confirm(thief, zeros);
+    check_eq(open_by_hand(host, thief, 6), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
+    foliot__secure_close(host);
+    foliot__secure_close(client);
+    foliot__secure_close(thief);
+}
+
+static uint32_t show(foliot__secure *host, const char *text, uint8_t secret, uint64_t in_s,
+                     foliot_peer_identity *identity)
+{
+    uint8_t returns[FOLIOT_RETURN_SECRET_BYTES] = {[3] = secret};
+    *identity = (foliot_peer_identity){0};
+    return foliot__secure_show_token(host, text, returns, (uint64_t)time(NULL) + in_s, identity);
+}
+
+static void a_token_that_is_shown_is_used_up_for_everybody(void **state)
+{
+    (void)state;
+    foliot_peer_identity who;
+    foliot_token token = some_token();
+    foliot_key_draw(key);
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_TOKEN),
+                   *client = open_end(false, FOLIOT_SECURITY_TOKEN);
+    char changed[FOLIOT_TOKEN_TEXT_BYTES];
+    // The keys lie behind expiry, addresses and session: a change in them leaves the sealed part.
+    for (size_t at = sizeof FOLIOT__TOKEN_MARK - 1; token_text[at]; at += 13) {
+        assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+        memcpy(changed, token_text, sizeof changed);
+        changed[at] = changed[at] == 'A' ? 'B' : 'A';
+        uint32_t reason = show(host, changed, 1, 0, &who);
+        bool read_by_client_alone =
+            at < sizeof FOLIOT__TOKEN_MARK - 1 + (8 + 145 + FOLIOT_NAME_BYTES) * 4 / 3;
+        if (!read_by_client_alone && reason != FOLIOT_DISCONNECT_TOKEN)
+            fail_msg("a change at %zu: %u", at, reason);
+    }
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    check_eq(show(host, token_text, 0, 0, &who), (uint32_t)FOLIOT_DISCONNECT_TOKEN);
+    check_eq(show(host, "foliot-token-1.", 1, 0, &who), (uint32_t)FOLIOT_DISCONNECT_TOKEN);
+    check_eq(show(host, token_text, 1, 61, &who), (uint32_t)FOLIOT_DISCONNECT_TOKEN_EXPIRED);
+    check_eq(show(host, token_text, 1, 0, &who), 0u);
+    check_eq(who.security, FOLIOT_SECURITY_TOKEN);
+    check_eq(who.token.client, 77u);
+    check_eq(show(host, token_text, 2, 0, &who), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
+    check_eq(show(host, token_text, 1, 61, &who), 0u); // comes back
+    client = (foliot__secure_close(client), open_end(false, FOLIOT_SECURITY_TOKEN));
+    check_eq(open_by_hand(host, client, 5), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
+    // And one that came by an opening is not to be shown.
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    client = (foliot__secure_close(client), open_end(false, FOLIOT_SECURITY_TOKEN));
+    check_eq(open_by_hand(host, client, 6), 0u);
+    check_eq(show(host, token_text, 2, 0, &who), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
+    check_eq(foliot__secure_show_password(host, "a night in may", &who),
+             (uint32_t)FOLIOT_DISCONNECT_SECURITY);
+    foliot__secure_close(host);
+    foliot__secure_close(client);
+}
+
+static void a_password_may_be_shown(void **state)
+{
+    (void)state;
+    foliot_peer_identity who;
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_PASSWORD);
+    check_eq(foliot__secure_show_password(host, "a night in may", &who), 0u);
+    check_eq(who.security, FOLIOT_SECURITY_PASSWORD);
+    static const char *const wrong[] = {"", "a night in ma", "a night in may ", "A night in may"};
+    for (size_t i = 0; i < 4; i++)
+        check_eq(foliot__secure_show_password(host, wrong[i], &who),
+                 (uint32_t)FOLIOT_DISCONNECT_PASSWORD);
+    check_eq(show(host, token_text, 1, 0, &who), (uint32_t)FOLIOT_DISCONNECT_SECURITY);
+    foliot__secure_close(host);
+}
+
 static void a_wrong_password_is_refused(void **state)
 {
     (void)state;
@@ -607,6 +725,9 @@ int main(void)
         cmocka_unit_test(tokens_for_other_servers_or_of_other_keys_are_refused),
         cmocka_unit_test(a_token_is_good_for_one_client),
         cmocka_unit_test(its_client_comes_back_with_it),
+        cmocka_unit_test(a_thief_cannot_come_back_by_a_secret_that_was_never_given),
+        cmocka_unit_test(a_token_that_is_shown_is_used_up_for_everybody),
+        cmocka_unit_test(a_password_may_be_shown),
         cmocka_unit_test(a_wrong_password_is_refused),
         cmocka_unit_test(securities_that_differ_are_refused),
         cmocka_unit_test(no_flipped_bit_of_an_opening_opens),

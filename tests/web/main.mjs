@@ -10,6 +10,7 @@ import { check, end, launch, serve, test } from "./harness.mjs";
 import { sessions } from "./sessions.mjs";
 import { damagedFiles, recordings } from "./recordings.mjs";
 import { steppers } from "./steppers.mjs";
+import { trust } from "./trust.mjs";
 
 async function sizes(folder) {
     const kilobytes = (...files) => files.reduce((sum, f) => sum + gzipSync(readFileSync(`${folder}/${f}`), { level: 9 }).length, 0) / 1000;
@@ -33,6 +34,7 @@ const browser = await launch(modules);
 await recordings(browser, site, shots);
 await sessions(browser, build, shots);
 await steppers(browser, build, shots);
+await trust(browser, build, shots);
 await firefox(site, shots);
 await browser.close();
 site.server.close();

@@ -17,9 +17,10 @@
 #include "foliot/transport.h"
 
 #define SECONDS_MAX 604800
+#define LINK_BYTES 1000
 
 static struct {
-    const char *key, *session, *role, *user;
+    const char *key, *session, *role, *user, *link;
     foliot__texts servers;
     uint64_t client, seconds;
 } given = {.session = "", .role = "player", .user = "", .seconds = 60};
@@ -39,6 +40,8 @@ const foliot__option foliot__ctl_token_options[] = {
      .help = "it is good for joining so long; 60 unless said"},
     {"user", "TEXT", FOLIOT__OPTION_TEXT, &given.user, .high = FOLIOT_TOKEN_USER_BYTES_MAX,
      .help = "what the host of the game learns about the client"},
+    {"link", "URL", FOLIOT__OPTION_TEXT, &given.link, .high = LINK_BYTES,
+     .help = "prints a link for a browser: the address of the server's --web, or of its proxy"},
     {0}};
 const foliot__option foliot__ctl_show_options[] = {
     {"key", "FILE", FOLIOT__OPTION_TEXT, &given.key,
@@ -117,6 +120,28 @@ static int describe(const foliot__arguments *arguments, foliot_token *token)
     return 0;
 }
 
+// What is wrong with --link; NULL: nothing.
+static const char *link_problem(const char *link)
+{
+    const char *host = strncmp(link, "http://", 7) == 0    ? link + 7
+                       : strncmp(link, "https://", 8) == 0 ? link + 8
+                                                           : NULL;
+    if (!host || !*host || *host == '/')
+        return "it begins with http:// or https:// and a host";
+    for (const char *at = link; *at; at++)
+        if (*at <= ' ' || *at > '~' || strchr("#\"<>\\^`{|}", *at))
+            return "it is a plain address, without a '#' part";
+    return NULL;
+}
+
+// The page reads what stands behind the '#', which no browser sends to a server.
+static void print_link(const foliot_token *token, const char *text)
+{
+    const char *host = strstr(given.link, "://") + 3;
+    printf("%s%s#token=%s%s\n", given.link, strpbrk(host, "/?") ? "" : "/", text,
+           token->role == FOLIOT_ROLE_SPECTATOR ? "&watch=1" : "");
+}
+
 int foliot__ctl_token(const foliot__arguments *arguments)
 {
     foliot_token token;
@@ -124,6 +149,9 @@ int foliot__ctl_token(const foliot__arguments *arguments)
     char text[FOLIOT_TOKEN_TEXT_BYTES];
     if (!given.key)
         return foliot__options_wrong(&foliot__ctl_program, arguments, "--key FILE is missing");
+    if (given.link && link_problem(given.link))
+        return foliot__options_wrong(&foliot__ctl_program, arguments, "--link %s: %s", given.link,
+                                     link_problem(given.link));
     int code = describe(arguments, &token);
     if (code == 0)
         code = read_key(key);
@@ -135,7 +163,10 @@ int foliot__ctl_token(const foliot__arguments *arguments)
         fprintf(stderr, "foliotctl: no token: %s\n", foliot_status_get_text(status));
         return FOLIOT__EXIT_ERROR;
     }
-    puts(text);
+    if (given.link)
+        print_link(&token, text);
+    else
+        puts(text);
     foliot__forget(text, sizeof text);
     return 0;
 }

@@ -11,6 +11,8 @@ const OVER = 3; // and beyond: refused, closed, lost
 const EVENT = { joined: 0, left: 1, message: 6, chat: 7, ended: 9 };
 const SAID_MAX = 8;
 const ABOUT_MS = 250;
+const isRefusal = (code) => code >= 4005 && code <= 4009; // there was no proof, or a wrong one
+const WANTS_PASSWORD = 4009;
 const REASON_BASE = 4000; // close codes of a WebSocket from here on: reasons of the transport
 const THRUST = 1; // controls push along the world's axes
 
@@ -28,6 +30,8 @@ let about = {};
 let asked = 0; // when `about` was asked for
 let follows = true;
 let sent = "";
+let link = null; // link.js, where there is something to show
+let refusal = ""; // why the server let the page in no further
 let picture = 0;
 let stepper = null; // stepper.js and its module, once the player has wanted to step
 let rejoins = false; // with that module
@@ -48,6 +52,8 @@ const page = {
         own.binaryType = "arraybuffer";
         own.onopen = () => {
             if (own !== socket) return;
+            const first = link?.proof($("password").value);
+            if (first) own.send(first);
             viewer.call.opened();
             update();
         };
@@ -57,9 +63,10 @@ const page = {
             viewer.call.received(data.byteLength);
             update();
         };
-        own.onclose = ({ code }) => {
+        own.onclose = ({ code, reason }) => {
             if (own !== socket) return;
             socket = null;
+            if (isRefusal(code)) return refuse(code, reason);
             viewer.call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
             setTimeout(update); // not within a call of the module
         };
@@ -92,6 +99,18 @@ function update() {
     if (now() - asked > ABOUT_MS) tell();
 }
 
+// The same proof would be refused again, so the client is not asked to reconnect.
+async function refuse(code, why) {
+    refusal = why.charAt(0).toUpperCase() + why.slice(1) + ".";
+    state = OVER;
+    document.body.dataset.state = state;
+    changed();
+    if (code !== WANTS_PASSWORD) return;
+    link ??= await import("./link.js");
+    $("secret").hidden = false;
+    $("password").focus();
+}
+
 function changed() {
     const over = state >= OVER;
     $("leave").hidden = over;
@@ -105,8 +124,8 @@ function changed() {
         return;
     }
     about = viewer.json(viewer.call.about());
-    message(about.reason || "The session is over.");
-    document.body.dataset.reason = about.reason;
+    message(refusal || about.reason || "The session is over.");
+    document.body.dataset.reason = refusal || about.reason;
     $("join").hidden = false;
     $("board").hidden = true;
 }
@@ -196,6 +215,11 @@ function join(watches) {
     const name = $("name").value.trim() || "guest" + Math.floor(Math.random() * 1000);
     const at = viewer.call.block();
     const length = viewer.put(at, `${name}\0${$("session").value.trim()}\0`);
+    if ($("password").value && !isSecureContext) {
+        message("This page came over plain http, where anybody on the way could read the password. Open it by https.");
+        return;
+    }
+    refusal = "";
     message("Connecting …");
     $("join").hidden = true;
     $("said").replaceChildren();
@@ -252,6 +276,14 @@ function bind() {
     setInterval(update, 100); // where no frames are drawn
 }
 
+function keepsLink() {
+    try {
+        return sessionStorage.getItem("foliot.link") !== null;
+    } catch {
+        return false;
+    }
+}
+
 async function start() {
     painter = new Painter($("view"));
     camera = new Camera($("view"));
@@ -260,6 +292,7 @@ async function start() {
         $("name").value = given.get("name") ?? localStorage.getItem("foliot.name") ?? "";
     } catch { /* as above */ }
     $("session").value = given.get("session") ?? "";
+    if (given.has("token") || keepsLink()) (link = await import("./link.js")).takeLink(given);
     viewer = await load("viewer.wasm", page);
     if (given.has("step")) await toggle().catch((error) => message(`${error.message}.`));
     bind();

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// proof.c: what a browser shows before it is let in: a token, or a password. Judges and remembers
+// nothing but how often an address has tried; who is let in is web.c's business.
+#include "web/proof.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "crypto/crypto.h"
+#include "http/access.h"
+
+#define TOKEN_HEAD (1 + FOLIOT_RETURN_SECRET_BYTES) // what it is, and the secret to return by
+
+void foliot__web_peer_address(int descriptor, char *text, size_t bytes)
+{
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    text[0] = 0;
+    if (getpeername(descriptor, (struct sockaddr *)&name, &length) != 0)
+        return;
+    const void *address =
+        name.ss_family == AF_INET6
+            ? (const void *)&((const struct sockaddr_in6 *)(const void *)&name)->sin6_addr
+            : (const void *)&((const struct sockaddr_in *)(const void *)&name)->sin_addr;
+    inet_ntop(name.ss_family, address, text, (socklen_t)bytes);
+}
+
+bool foliot__web_proof_wanted(const foliot__web_gate *g)
+{
+    foliot_security security =
+        g->transport ? foliot_transport_get_security(g->transport) : FOLIOT_SECURITY_CLEAR;
+    return security == FOLIOT_SECURITY_TOKEN || security == FOLIOT_SECURITY_PASSWORD;
+}
+
+foliot_status foliot__web_gate_open(foliot__web_gate *g)
+{
+    foliot_transport_config limits = foliot_transport_config_default();
+    limits.peers_max = 1; // nobody is held longer than he is judged
+    limits.peers_per_address_max = FOLIOT__WEB_GUESSES;
+    limits.joins_per_second = 1;
+    return foliot__admission_init(&g->guesses, &limits);
+}
+
+void foliot__web_gate_close(foliot__web_gate *g)
+{
+    foliot__admission_close(&g->guesses);
+}
+
+static const char *token_sentence(uint32_t reason)
+{
+    switch (reason) {
+    case FOLIOT_DISCONNECT_TOKEN_EXPIRED:
+        return "this link has expired: ask the host for a new one";
+    case FOLIOT_DISCONNECT_TOKEN_USED:
+        return "this link was used before, and is good for one player: ask the host for another";
+    case FOLIOT_DISCONNECT_FULL:
+        return "the server cannot take more links just now: try again later";
+    case FOLIOT_DISCONNECT_SECURITY:
+        return "this server does not ask for a token";
+    default:
+        return "the server does not know this link's token: it is of another key or server, or a "
+               "part of the link is missing";
+    }
+}
+
+static uint32_t take_token(const foliot__web_gate *g, const uint8_t *said, size_t length,
+                           foliot__web_proof *proof)
+{
+    char text[FOLIOT_TOKEN_TEXT_BYTES] = "";
+    foliot__client_token token;
+    uint32_t reason = FOLIOT_DISCONNECT_TOKEN;
+    if (length > TOKEN_HEAD && length - TOKEN_HEAD < sizeof text) {
+        memcpy(text, said + TOKEN_HEAD, length - TOKEN_HEAD);
+        reason = foliot_transport_show_token(g->transport, text, said + 1, (uint64_t)time(NULL),
+                                             &proof->identity);
+    }
+    if (reason == 0 && foliot__client_token_read(text, &token) == FOLIOT_STATUS_OK) {
+        memcpy(proof->token_name, token.sealed, sizeof proof->token_name);
+        foliot__forget(&token, sizeof token);
+    }
+    foliot__forget(text, sizeof text);
+    proof->sentence = token_sentence(reason);
+    return reason;
+}
+
+static uint32_t take_password(foliot__web_gate *g, const foliot__web_visitor *who,
+                              const uint8_t *said, size_t length, foliot__web_proof *proof)
+{
+    char password[FOLIOT_PASSWORD_BYTES_MAX + 1] = "", peer[64];
+    foliot__web_peer_address(who->descriptor, peer, sizeof peer);
+    proof->sentence = "a password is taken over https alone, or on the server's own machine: "
+                      "anybody on the way could read it";
+    if (!foliot__http_is_loopback(peer))
+        return FOLIOT_DISCONNECT_PASSWORD;
+    proof->sentence = "too many passwords were tried from your address: wait a moment";
+    if (foliot__admit(&g->guesses, who->address_key, who->now_ns) != FOLIOT__ADMITTED)
+        return FOLIOT_DISCONNECT_PASSWORD;
+    foliot__admission_release(&g->guesses, who->address_key);
+    proof->sentence = "that is not the server's password";
+    if (length - 1 >= sizeof password || memchr(said + 1, 0, length - 1))
+        return FOLIOT_DISCONNECT_PASSWORD;
+    memcpy(password, said + 1, length - 1);
+    uint32_t reason = foliot_transport_show_password(g->transport, password, &proof->identity);
+    foliot__forget(password, sizeof password);
+    return reason;
+}
+
+uint32_t foliot__web_judge(foliot__web_gate *g, const foliot__web_visitor *who,
+                           const uint8_t *message, size_t length, foliot__web_proof *proof)
+{
+    bool tokens = foliot_transport_get_security(g->transport) == FOLIOT_SECURITY_TOKEN;
+    uint8_t kind = message[0] == FOLIOT__WEB_SIGNAL ? message[1] : 0;
+    *proof = (foliot__web_proof){0};
+    if (tokens && kind == FOLIOT__WEB_SIGNAL_TOKEN)
+        return take_token(g, message + 1, length - 1, proof);
+    if (!tokens && kind == FOLIOT__WEB_SIGNAL_PASSWORD)
+        return take_password(g, who, message + 1, length - 1, proof);
+    proof->sentence =
+        tokens ? "this server lets in those who have a link of their own: ask its host for one"
+               : "this server asks for a password";
+    return tokens ? FOLIOT_DISCONNECT_SECURITY : FOLIOT_DISCONNECT_PASSWORD;
+}
