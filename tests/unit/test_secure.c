@@ -511,7 +511,7 @@ static foliot__secure *open_end(bool listens, foliot_security security)
 // What becomes of an opening of a client's, by which it would come back if it has what it takes.
 static uint32_t open_by_hand(foliot__secure *host, foliot__secure *client, uint32_t connection)
 {
-    static const foliot__secure_address from = {0x0100007f, 9};
+    static const foliot__net_address from = {.port = 9};
     uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES];
     foliot__secure_peer *own = foliot__secure_take(client, connection, from, 1),
                         *theirs = foliot__secure_take(host, connection, from, 1);
@@ -535,7 +535,7 @@ static void a_thief_cannot_come_back_by_a_secret_that_was_never_given(void **sta
                    *client = open_end(false, FOLIOT_SECURITY_TOKEN),
                    *thief = open_end(false, FOLIOT_SECURITY_TOKEN);
     check_eq(open_by_hand(host, client, 5), 0u);
-    foliot__secure_peer *zeros = foliot__secure_take(thief, 1, (foliot__secure_address){0}, 1);
+    foliot__secure_peer *zeros = foliot__secure_take(thief, 1, (foliot__net_address){0}, 1);
     zeros->opening_bytes = 1; // it believes that it was let in, by a connection that left zeros
     foliot__secure_confirm(thief, zeros);
     check_eq(open_by_hand(host, thief, 6), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
