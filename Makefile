@@ -71,7 +71,9 @@ HTTP_LIBS = $(if $(filter 0,$(HTTP)),,$(if $(wildcard /usr/include/libwebsockets
     pkg-config --libs-only-L --libs-only-l libwebsockets 2>/dev/null)))
 # The link to the page is a QR code where there is libqrencode.
 QR_LIBS = $(if $(wildcard /usr/include/qrencode.h),-lqrencode)
-LIBS_foliot-server = -luv $(HTTP_LIBS) $(QR_LIBS)
+# The sandbox needs libseccomp; without it the server says so.
+SECCOMP_LIBS = $(if $(wildcard /usr/include/seccomp.h),-lseccomp)
+LIBS_foliot-server = -luv $(HTTP_LIBS) $(QR_LIBS) $(SECCOMP_LIBS)
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw

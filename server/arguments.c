@@ -103,6 +103,10 @@ static const foliot__option host_options[] = {
     {"drain-seconds", "S", FOLIOT__OPTION_COUNT, &foliot__given.drain_seconds, 0, 86400,
      .help = "after SIGTERM sessions may end by themselves for so long, and are then left "
              "resumable; 0 (default): they end at once"},
+    {"user", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.user,
+     .help = "started by root: the user to be once ports are taken and secrets are read"},
+    {"no-sandbox", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_sandbox,
+     .help = "keeps all system calls, to debug or for modules that need more"},
     {"life-cycle", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.life_cycle,
      .help = "who is told that the server is ready, alive and draining: none, systemd or agones; "
              "found from the environment unless said"},

@@ -22,6 +22,8 @@ typedef struct foliot__server_choices {
     const char *config;
     bool print_config;
     const char *key, *password; // files
+    const char *user;
+    bool no_sandbox;
     bool insecure;
     foliot__texts public_addresses;
     bool no_record, no_force, has_input_delay, allow_modules;

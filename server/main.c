@@ -15,6 +15,7 @@
 #include "config.h"
 #include "log.h"
 #include "recordings.h"
+#include "sandbox.h"
 #include "security.h"
 
 // libuv ends the process where it gets no descriptor for its signals, so they are looked for first.
@@ -95,7 +96,9 @@ static void print_counters(const foliot__app *a)
 static int host(const foliot__arguments *arguments)
 {
     static foliot__app a;
-    int code = foliot__recordings_open(foliot__given.on_recording);
+    int code = foliot__sandbox_check(arguments);
+    if (code == 0)
+        code = foliot__recordings_open(foliot__given.on_recording);
     if (code == 0)
         code = foliot__check_choices(arguments);
     if (code)
@@ -127,6 +130,8 @@ static int host(const foliot__arguments *arguments)
         code = foliot__front_open(&a);
     if (code == 0)
         code = foliot__browser_start(&a);
+    if (code == 0)
+        code = foliot__sandbox_drop();
     // Recordings are opened last: a start that is refused must not leave a file.
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++)
         code = foliot__hosted_record(&a.hosted[i], &options);
@@ -137,6 +142,9 @@ static int host(const foliot__arguments *arguments)
     if (code == 0) {
         foliot__admin_start(&a);
         foliot__front_start(&a);
+        code = foliot__sandbox_enter();
+    }
+    if (code == 0) {
         announce(&a);
         foliot__app_run_loop(&a);
         print_counters(&a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // recordings.c: see recordings.h. Which recordings are finished is read from the files, never from
-// their names. The helper process that runs the command is forked early: it keeps the rights that
-// the server gives up, and is told nothing but names of files.
+// their names. The helper process that runs the command is forked early: it keeps the system
+// calls that the server gives up, and is told nothing but names of files.
 #include "recordings.h"
 
 #include <dirent.h>
@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "foliot/replay.h"
 #include "log.h"
+#include "sandbox.h"
 
 #define SUFFIX ".foliot"
 
@@ -63,6 +64,8 @@ static void run_command(const char *command, const char *file)
 static _Noreturn void help(int socket, const char *command)
 {
     char file[PATH_MAX];
+    if (foliot__sandbox_drop() != 0)
+        _exit(1);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// sandbox.c: see sandbox.h. The list of calls was found by tracing the tests of this server: start,
+// sessions and recordings made and ended by the admin API, reload, resume, browsers, modules. Files
+// are the user's business, and systemd's: which of them may be opened is not decided here.
+#include "sandbox.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "base/exit_code.h"
+
+#if defined(__has_include) && !defined(FOLIOT_SECCOMP_OFF)
+#if __has_include(<seccomp.h>)
+#define HAS_SECCOMP 1
+#include <linux/sched.h>
+#include <seccomp.h>
+#endif
+#endif
+#ifndef HAS_SECCOMP
+#define HAS_SECCOMP 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+// -- another user
+
+static struct {
+    char *name; // NULL: stay who we are
+    uid_t uid;
+    gid_t gid;
+} user;
+
+int foliot__sandbox_check(const foliot__arguments *arguments)
+{
+    const char *name = foliot__given.user;
+    if (!name)
+        return 0;
+    const struct passwd *found = getpwnam(name);
+    if (!found)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--user: there is no user '%s' on this machine", name);
+    if (found->pw_uid == 0)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--user: '%s' has all rights: name one that has few", name);
+    if (geteuid() != 0 && geteuid() != found->pw_uid)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--user %s: only root may become another user", name);
+    user.uid = found->pw_uid;
+    user.gid = found->pw_gid;
+    free(user.name);
+    user.name = strdup(name);
+    if (user.name)
+        return 0;
+    fprintf(stderr, "foliot-server: --user: no memory\n");
+    return FOLIOT__EXIT_AGAIN;
+}
+
+int foliot__sandbox_drop(void)
+{
+    if (!user.name || geteuid() != 0)
+        return 0;
+    if (initgroups(user.name, user.gid) != 0 || setresgid(user.gid, user.gid, user.gid) != 0 ||
+        setresuid(user.uid, user.uid, user.uid) != 0) {
+        fprintf(stderr, "foliot-server: --user %s: %s\n", user.name, strerror(errno));
+        return FOLIOT__EXIT_ERROR;
+    }
+    if (setuid(0) == 0 || geteuid() == 0 || getegid() != user.gid) {
+        fprintf(stderr, "foliot-server: --user %s: the old rights are still there\n", user.name);
+        return FOLIOT__EXIT_ERROR;
+    }
+    // What is the process's own in /proc is the new user's again; keys are in no dump (secure.c).
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    return 0;
+}
+
+// -- system calls
+
+#if HAS_SECCOMP
+
+#define CALLS_NAMED 512 // numbers of calls whose names are known when one is refused
+
+static char *call_names[CALLS_NAMED];
+
+// Names that a machine does not have are left out.
+static const char *const allowed[] = {
+    // Files.
+    "access", "chmod", "close", "close_range", "dup", "dup2", "dup3", "faccessat", "faccessat2",
+    "fadvise64", "fallocate", "fchmod", "fchmodat", "fcntl", "fcntl64", "fdatasync", "flock",
+    "fstat", "fstat64", "fstatat64", "fstatfs", "fstatfs64", "fsync", "ftruncate", "ftruncate64",
+    "getcwd", "getdents", "getdents64", "ioctl", "link", "linkat", "lseek", "_llseek", "lstat",
+    "lstat64", "mkdir", "mkdirat", "newfstatat", "open", "openat", "pipe", "pipe2", "pread64",
+    "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv", "rename",
+    "renameat", "renameat2", "rmdir", "stat", "stat64", "statfs", "statfs64", "statx",
+    "sync_file_range", "umask", "unlink", "unlinkat", "utimensat", "write", "writev",
+    // The network.
+    "accept", "accept4", "bind", "connect", "getpeername", "getsockname", "getsockopt", "listen",
+    "recv", "recvfrom", "recvmmsg", "recvmmsg_time64", "recvmsg", "send", "sendmmsg", "sendmsg",
+    "sendto", "setsockopt", "shutdown", "socketpair",
+    // Waiting, time, signals.
+    "clock_getres", "clock_getres_time64", "clock_gettime", "clock_gettime64", "clock_nanosleep",
+    "clock_nanosleep_time64", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait",
+    "epoll_pwait2", "epoll_wait", "eventfd", "eventfd2", "gettimeofday", "nanosleep", "pause",
+    "poll", "ppoll", "ppoll_time64", "pselect6", "pselect6_time64", "restart_syscall",
+    "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend",
+    "rt_sigtimedwait", "select", "_newselect", "sigaltstack", "sigreturn", "signalfd4", "time",
+    "timerfd_create", "timerfd_gettime", "timerfd_settime", "timerfd_settime64", "times", "wait4",
+    "waitid", "waitpid",
+    // Memory and threads.
+    "brk", "exit", "exit_group", "futex", "futex_time64", "futex_waitv", "get_robust_list",
+    "getcpu", "madvise", "membarrier", "mlock", "mremap", "msync", "munlock", "munmap", "rseq",
+    "sched_get_priority_max", "sched_get_priority_min", "sched_getaffinity", "sched_getattr",
+    "sched_getparam", "sched_getscheduler", "sched_setaffinity", "sched_setattr", "sched_setparam",
+    "sched_setscheduler", "sched_yield", "set_robust_list", "set_tid_address", "setpriority",
+    // What the process asks of itself.
+    "getegid", "getegid32", "geteuid", "geteuid32", "getgid", "getgid32", "getgroups", "getpgrp",
+    "getpid", "getppid", "getpriority", "getrandom", "getresgid", "getresuid", "getrlimit",
+    "getrusage", "gettid", "getuid", "getuid32", "sysinfo", "ugetrlimit", "uname"};
+
+// One write, as a signal handler may.
+static void on_forbidden(int number, siginfo_t *info, void *context)
+{
+    char text[320];
+    int call = info->si_syscall;
+    const char *name =
+        call >= 0 && call < CALLS_NAMED && call_names[call] ? call_names[call] : "of no known name";
+    (void)context;
+    int length = snprintf(text, sizeof text,
+                          "foliot-server: the sandbox refused the system call %d (%s): the server "
+                          "ends. This is a fault of the server, of a module, or an attack; "
+                          "--no-sandbox runs without\n",
+                          call, name);
+    (void)!write(STDERR_FILENO, text, (size_t)length);
+    signal(number, SIG_DFL);
+    raise(number);
+    _exit(128 + number);
+}
+
+static bool watch_forbidden(void)
+{
+    struct sigaction action = {.sa_sigaction = on_forbidden, .sa_flags = SA_SIGINFO};
+    sigset_t set;
+    for (int i = 0; i < CALLS_NAMED; i++) // now, since it takes memory
+        call_names[i] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, i);
+    sigemptyset(&set);
+    sigaddset(&set, SIGSYS);
+    return sigaction(SIGSYS, &action, NULL) == 0 && pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0;
+}
+
+static int allow(scmp_filter_ctx filter, const char *name, unsigned count,
+                 struct scmp_arg_cmp condition)
+{
+    int call = seccomp_syscall_resolve_name(name);
+    if (call == __NR_SCMP_ERROR)
+        return 0;
+    int done = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, count, &condition);
+    return done == -EDOM || done == -EEXIST ? 0 : done; // not of this machine; there already
+}
+
+static int allow_some(scmp_filter_ctx filter)
+{
+    static const int families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
+    static const int settings[] = {PR_SET_NAME,       PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_SECCOMP,
+                                   PR_SET_TIMERSLACK, 0x53564d41 /* PR_SET_VMA: libc's */};
+    const struct scmp_arg_cmp none = {0};
+    int wrong = 0;
+    for (size_t i = 0; !wrong && i < sizeof allowed / sizeof allowed[0]; i++)
+        wrong = allow(filter, allowed[i], 0, none);
+    for (size_t i = 0; !wrong && i < sizeof families / sizeof families[0]; i++)
+        wrong = allow(filter, "socket", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i]));
+    for (size_t i = 0; !wrong && i < sizeof settings / sizeof settings[0]; i++)
+        wrong = allow(filter, "prctl", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)settings[i]));
+    if (!wrong) // abort
+        wrong = allow(filter, "tgkill", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+    if (!wrong) // threads, no processes
+        wrong =
+            allow(filter, "clone", 1,
+                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM));
+    if (!wrong) // limits are looked at, not changed
+        wrong = allow(filter, "prlimit64", 1, SCMP_A2(SCMP_CMP_EQ, 0));
+    // New code is loaded for modules alone.
+    const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    unsigned conditions = foliot__given.allow_modules ? 0 : 1;
+    for (int i = 0; !wrong && i < 3; i++)
+        wrong = allow(filter, i == 0 ? "mmap" : i == 1 ? "mmap2" : "mprotect", conditions, no_code);
+    return wrong;
+}
+
+// Calls that are expected to fail, after which the C library takes another way.
+static int refuse_politely(scmp_filter_ctx filter)
+{
+    int wrong = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    if (!wrong && !foliot__given.allow_modules) {
+        const struct scmp_arg_cmp code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);
+        wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mmap), 1, &code);
+        if (!wrong)
+            wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mprotect), 1,
+                                           &code);
+    }
+    return wrong;
+}
+
+static int load_filter(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
+    if (!filter)
+        return -ENOMEM;
+    int wrong = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (!wrong) // found by halving: some hundred calls
+        (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    if (!wrong)
+        wrong = allow_some(filter);
+    if (!wrong)
+        wrong = refuse_politely(filter);
+    if (!wrong && !watch_forbidden())
+        wrong = -errno;
+    if (!wrong)
+        wrong = seccomp_load(filter);
+    seccomp_release(filter);
+    return wrong;
+}
+
+#else
+
+static int load_filter(void)
+{
+    return -ENOSYS;
+}
+
+#endif
+
+// Why system calls are not given up; NULL: they are.
+static const char *why_not(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    if (SANITIZED)
+        return "the sanitizers of this build need more";
+    if (preload && strstr(preload, "vgpreload"))
+        return "valgrind needs more";
+    return HAS_SECCOMP ? NULL : "this build has no libseccomp";
+}
+
+int foliot__sandbox_enter(void)
+{
+    if (foliot__given.no_sandbox)
+        return 0;
+    const char *why = why_not();
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        why = "this system does not know it";
+    int wrong = why ? 0 : load_filter();
+    if (why)
+        fprintf(stderr, "foliot-server: no sandbox: %s\n", why);
+    if (!wrong)
+        return 0;
+    fprintf(stderr,
+            "foliot-server: the sandbox cannot be entered: %s; --no-sandbox runs without it\n",
+            strerror(-wrong));
+    return FOLIOT__EXIT_ERROR;
+}
