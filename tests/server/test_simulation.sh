@@ -95,7 +95,7 @@ exits "so is another version" 5 'steps org.example.ring, version 1; you step org
 exits "and foliot's own world" 5 'you step foliot.world' "$client" 127.0.0.1:$port --bot idle --seconds 1
 stop
 : >server.log
-start --simulation ring.so --allow-modules --port 0 --no-record --tick-hz 120
+start --simulation ring.so --allow-modules --port 0 --no-record
 timeout 10 "$client" 127.0.0.1:$port --simulation later.so --bot idle --seconds 4 --divergence-ends >later.out 2>later.log
 ok "a build that computes otherwise later on diverges" test $? = 3
 diverged() { grep -q 'DIVERGED at tick 100' "$1" && grep -q 'player 0' "$1" && grep -q 'score' "$1"; }
