@@ -35,6 +35,7 @@ void foliot__metrics_copy(foliot__metrics *metrics, const foliot_server *server,
             foliot_server_get_lateness_count(server, bounds[i] * 1e6, NULL);
     metrics->lateness.counts[FOLIOT__METRICS_BOUNDS] =
         foliot_server_get_lateness_count(server, INFINITY, &metrics->lateness.sum);
+    metrics->lateness.sum *= 1e-6; // of microseconds
 }
 
 static void print_head(FILE *out, const char *name, const char *kind, const char *help)

@@ -35,6 +35,7 @@ ok "as many durations" test "$(value foliot_tick_duration_seconds_count)" -gt 60
 # A lateness is counted when a step begins, a tick when it has ended.
 begun=$(($(value foliot_tick_lateness_seconds_count) - $(value foliot_ticks_total)))
 ok "as many latenesses as ticks, or one step more" test "$begun" -ge 0 -a "$begun" -le 1
+ok "their sum is in seconds" awk -v sum="$(value foliot_tick_lateness_seconds_sum)" -v count="$(value foliot_tick_lateness_seconds_count)" 'BEGIN { exit !(sum > 0 && sum < count) }'
 ok "in buckets that grow" sh -c "grep '^foliot_tick_lateness_seconds_bucket' metrics.out | awk '{ if (\$2 < last) exit 1; last = \$2 }'"
 ok "no name of a player" sh -c '! grep -qE "[{][^}]*(player|name)" metrics.out'
 if command -v promtool >/dev/null; then
