@@ -12,13 +12,13 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
     $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
-VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches answer instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := web/replayer.c web/answer.c web/instances.c $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
-STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket unzstd) common/net/transport.c $(sort $(WEB_BASE) \
+STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket unzstd) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
     $(patsubst %,common/recording/%.c,divergence search rewind simulation state_layers world_simulation))
 WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*))

@@ -3,6 +3,7 @@
 // what to draw, and what is said, as JSON. Whether it steps is kind.h's. Texts go in and out
 // through one block of memory. Times are the page's milliseconds.
 #include "answer.h"
+#include "hand_over.h"
 #include "instances.h"
 #include "kind.h"
 #include "socket.h"
@@ -52,7 +53,22 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     config.address = "the page's server";
     config.spectates = spectates;
     web_kind_configure(&config);
-    return foliot_client_create(&config, to_ns(now_ms), &client);
+    foliot_status status = foliot_client_create(&config, to_ns(now_ms), &client);
+    if (status == FOLIOT_STATUS_OK)
+        web_hand_over_take(client);
+    return status;
+}
+
+// The player goes on in another module: the client here ends without leaving, and web_ticket() is
+// what the other needs. Returns 0 if there is no player.
+WEB_EXPORT(hand_over) int web_hand_over(void)
+{
+    if (!client || !web_hand_over_give(client))
+        return 0;
+    foliot_client_destroy(client);
+    client = NULL;
+    shown.count = 0;
+    return 1;
 }
 
 WEB_EXPORT(opened) void web_opened(void)

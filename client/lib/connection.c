@@ -64,8 +64,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     strcpy(h->session, c->session);
     strcpy(h->name, c->name);
     h->spectates = c->config.spectates;
-    if (c->welcomed)
-        h->token = c->welcome.token;
+    h->token = c->welcomed ? c->welcome.token : c->takes_over;
     h->fingerprint = c->fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
     h->forces = c->config.forces;

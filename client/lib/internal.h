@@ -104,6 +104,9 @@ struct foliot_client {
     bool follows;       // to the session's next scene
     bool welcomed_here; // on this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
+    // Of a client before this one, whose player it goes on as; zeros: none. And its next sequence.
+    foliot__token takes_over;
+    uint32_t takes_over_sequence;
     // Snapshot pieces that arrived before the welcome, which has their format.
     uint8_t (*kept)[FOLIOT_PACKET_BYTES_MAX];
     uint16_t kept_lengths[FOLIOT__PIECES_KEPT];

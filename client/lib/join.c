@@ -79,6 +79,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     forget_connection(c, w);
     bool again = c->welcomed && w->resumed;
+    bool takes_over = !c->welcomed && w->resumed && c->takes_over_sequence > 0;
     if (c->welcomed) {
         foliot__client_keep_figures(c);
         foliot__buffer_close(&c->buffer);
@@ -116,7 +117,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->follows = false;
     if (!again) {
-        c->next_sequence = 1;
+        c->next_sequence = takes_over ? c->takes_over_sequence : 1;
         c->change_count = 0;
     }
     foliot__orders_resume(c, w->orders, again);

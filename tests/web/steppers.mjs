@@ -158,19 +158,25 @@ async function all(browser, build, shots, scene) {
         check(counted(log, "heals") === 1 && counted(log, "divergences") === 1, log.slice(-3000));
     });
 
-    await test("a page that watches steps by a button, and watches again", () =>
-        withServer(build, "scenes/spacewar.yaml", [], async ({ url }) => {
+    await test("a button makes the same player step, and watch again", async () => {
+        const log = await withServer(build, scene, [], async ({ url }) => {
             const page = await openTimed(browser, url + "#name=ann");
-            await until(page, () => document.body.dataset.bodies);
+            await until(page, () => document.body.dataset.position);
+            await page.keyboard.down("KeyW");
+            await until(page, () => Math.abs(document.body.dataset.position.split(",")[1]) > 1);
             await page.click("#step");
             await predicts(page);
+            await until(page, () => Math.abs(document.body.dataset.position.split(",")[1]) > 5); // pushed on
+            await page.keyboard.up("KeyW");
             await page.click("#step");
             await until(page, () => document.body.dataset.kind === "watcher");
             await page.click("#step");
             await predicts(page);
             clean(page);
             await page.context().close();
-        }));
+        });
+        check(counted(log, "joins") === 1 && counted(log, "resumes") === 1 && counted(log, "kind_changes") >= 2, log.slice(-6000));
+    });
 
     await test("where a step takes too long the page watches, and says so", () =>
         withServer(build, "scenes/spacewar.yaml", [], async ({ url }) => {
@@ -184,9 +190,20 @@ async function all(browser, build, shots, scene) {
 
     await test("where nobody may step the page watches, and says so", () =>
         withServer(build, "scenes/cubes.yaml", ["--interest", "20,5,256"], async ({ url }) => {
-            const page = await open(browser, url + "#name=ann&step=1", small);
-            await until(page, () => document.body.dataset.kind === "watcher" && document.body.dataset.bodies);
+            const page = await open(browser, url + "#name=ann", small);
+            const push = async (key) => {
+                const began = await until(page, () => document.body.dataset.position);
+                await page.keyboard.down(key);
+                await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p.split(",")[k])) > 0.5, began);
+                await page.keyboard.up(key);
+            };
+            await atRest(page);
+            for (const key of ["KeyW", "KeyS", "KeyA"]) await push(key);
+            await page.click("#step");
             await until(page, () => /this page watches/.test(document.getElementById("said").textContent));
+            check((await data(page)).kind === "watcher", (await data(page)).kind);
+            await atRest(page);
+            await push("KeyW"); // the server takes what the player gives now for newer than before
             clean(page);
             await page.context().close();
         }));

@@ -34,7 +34,6 @@ let link = null; // link.js, where there is something to show
 let refusal = ""; // why the server let the page in no further
 let picture = 0;
 let stepper = null; // stepper.js and its module, once the player has wanted to step
-let rejoins = false; // with that module
 const frames = [];
 
 function message(text) {
@@ -118,11 +117,6 @@ function changed() {
     $("talk").hidden = $("pads").hidden = state !== PLAYING || given.has("watch");
     if (state === PLAYING) message("");
     if (!over) return;
-    if (rejoins) {
-        rejoins = false;
-        setTimeout(() => join(false)); // not within a call of the module
-        return;
-    }
     about = viewer.json(viewer.call.about());
     message(refusal || about.reason || "The session is over.");
     document.body.dataset.reason = refusal || about.reason;
@@ -208,7 +202,7 @@ function frame() {
     document.body.dataset.bodies = count;
 }
 
-function join(watches) {
+function join(watches, goesOn = false) {
     if (stepper) viewer = stepper.module;
     if (watches) given.set("watch", "1");
     else given.delete("watch");
@@ -220,10 +214,12 @@ function join(watches) {
         return;
     }
     refusal = "";
-    message("Connecting …");
+    if (!goesOn) message("Connecting …");
     $("join").hidden = true;
-    $("said").replaceChildren();
-    camera.distance = 0;
+    if (!goesOn) {
+        $("said").replaceChildren();
+        camera.distance = 0;
+    }
     sent = "";
     state = 0;
     const status = length > 400 ? -1 : viewer.call.join(watches ? 1 : 0, now());
@@ -239,13 +235,20 @@ function join(watches) {
     } catch { /* a private window keeps nothing */ }
 }
 
-// Steps from now on, or watches again. A page that has only watched loads what steps, and joins anew.
+// Steps from now on, or watches again. A page that has only watched loads what steps, which goes on as
+// the same player.
 async function toggle() {
     if (stepper) return stepper.toggle(about);
-    const loading = await import("./stepper.js").then((all) => all.load(page));
-    rejoins = state === PLAYING;
-    viewer.call.leave(now());
-    stepper = loading;
+    $("step").disabled = true;
+    try {
+        const loaded = await import("./stepper.js").then((all) => all.load(page));
+        const plays = state === PLAYING && viewer.call.hand_over();
+        if (plays) loaded.take(viewer);
+        stepper = loaded;
+        if (plays) join(false, true);
+    } finally {
+        $("step").disabled = false;
+    }
 }
 
 function bind() {

@@ -49,6 +49,11 @@ export async function load(page) {
     window.foliotPerturb = () => module.call.perturb(); // for scripts beside the page, and its tests: a bit flips
     return {
         module,
+        // The other module's player is this one's, from the next join on.
+        take(other) {
+            module.put(module.call.ticket(), other.bytes(other.call.ticket(), other.call.ticket_bytes()).slice());
+            module.call.take_over();
+        },
         toggle: ({ kind }) => module.call.set_steps(kind === "stepper" ? 0 : 1),
         // Words for the header. What is not possible is said once.
         describe(about, say) {
