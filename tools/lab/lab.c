@@ -39,50 +39,6 @@ int lab_cannot_write(const lab_context *context, const char *file)
                     "cannot write %s: %s", file, strerror(reason));
 }
 
-bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes)
-{
-    *id = foliot_integrator_find(name);
-    if (*id != FOLIOT_INTEGRATOR_NONE)
-        return true;
-    char clean[FOLIOT_NAME_BYTES];
-    const char *meant = foliot_integrator_find_nearest(name);
-    snprintf(message, bytes,
-             meant ? "there is no integrator '%s'; did you mean '%s'?"
-                   : "there is no integrator '%s'; 'foliot-lab integrators' lists them",
-             foliot__text_clean(clean, sizeof clean, name), meant);
-    return false;
-}
-
-bool lab_parse_step(const char *text, double *dt)
-{
-    char part[64];
-    double numerator, denominator = 1;
-    const char *slash = strchr(text, '/');
-    size_t length = slash ? (size_t)(slash - text) : strlen(text);
-    if (length >= sizeof part)
-        return false;
-    memcpy(part, text, length);
-    part[length] = 0;
-    if (!foliot__parse_real(part, &numerator) ||
-        (slash && !foliot__parse_real(slash + 1, &denominator)))
-        return false;
-    double value = numerator / denominator;
-    if (!(numerator > 0 && denominator > 0 && value > 0 && value <= FOLIOT_POSITION_MAX))
-        return false;
-    *dt = value;
-    return true;
-}
-
-const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt)
-{
-    double inverse = round(1 / dt);
-    snprintf(text, FOLIOT__REAL_TEXT_BYTES, "%.6g", dt);
-    bool ratio = inverse >= 1 && inverse <= 1e6 && fabs(inverse * dt - 1) < 1e-12;
-    if (ratio && strtod(text, NULL) != dt)
-        snprintf(text, FOLIOT__REAL_TEXT_BYTES, "1/%.0f", inverse);
-    return text;
-}
-
 int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,
                    foliot_scene **scene)
 {
@@ -98,15 +54,8 @@ int lab_scene_open(const lab_context *context, const char *file, const char *int
         fprintf(stderr, "%s\n", error.message);
         return status == FOLIOT_STATUS_MEMORY ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_SCENE;
     }
-    if (id)
-        (*scene)->integrator = id;
-    if (dt > 0) {
-        // The same simulated time in a real second as the scene wants.
-        (*scene)->pace_hz *= (*scene)->dt / dt;
-        (*scene)->dt = dt;
-    }
     foliot_scene_problem problem;
-    if (foliot_scene_check(*scene, &problem) == FOLIOT_STATUS_OK)
+    if (lab_scene_change(*scene, id, dt, &problem) == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
     foliot_scene_destroy(*scene);
     *scene = NULL;
@@ -119,21 +68,6 @@ bool lab_ticks(double time, double dt, uint64_t *ticks)
     *ticks = count > 0 ? (uint64_t)fmin(count, 0x1p53) : 0;
     // The tolerance covers the rounding of T, of dt and of their ratio.
     return count <= 0x1p53 && fabs(count * dt - time) <= 1e-12 * fabs(time);
-}
-
-const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, uint32_t slot,
-                          char text[FOLIOT_NAME_BYTES + 16])
-{
-    const size_t bytes = FOLIOT_NAME_BYTES + 16;
-    if (slot < scene->body_count && scene->bodies[slot].name && scene->bodies[slot].name[0])
-        return foliot__text_clean(text, bytes, scene->bodies[slot].name);
-    for (uint32_t p = 0; slot >= scene->body_count && p < foliot_world_get_players_max(world); p++)
-        if (foliot_world_get_player_body(world, p) == slot) {
-            snprintf(text, bytes, "player %u", (unsigned)p);
-            return text;
-        }
-    snprintf(text, bytes, "#%u", (unsigned)slot);
-    return text;
 }
 
 // -- inputs
