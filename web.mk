@@ -15,17 +15,25 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
 VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
-REPLAYER_SOURCES := web/replayer.c web/answer.c web/instances.c $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
+REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
 STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket unzstd) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
     $(patsubst %,common/recording/%.c,divergence search rewind simulation state_layers world_simulation))
-WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*))
+WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer files instances lines world_picture) $(sort \
+    $(filter-out common/base/file.c,$(WEB_BASE)) common/base/arena.c common/base/json_reader.c $(wildcard common/sim/*/*.c) \
+    $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/energy.c tools/lab/scene.c)
+# What Debian has for the machine alone: the scene reader's YAML, and the decoder of compressed keyframes.
+WEB_SRC := $(WEB_OBJ)/sources
+YAML_OBJECTS := $(patsubst %,$(WEB_OBJ)/libyaml/%.o,api parser reader scanner)
+ZSTD_OBJECTS := $(patsubst %,$(WEB_OBJ)/zstd/common/%.o,debug entropy_common error_private fse_decompress xxhash zstd_common) \
+    $(patsubst %,$(WEB_OBJ)/zstd/decompress/%.o,huf_decompress zstd_ddict zstd_decompress zstd_decompress_block)
+WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*)) $(patsubst %,$(WEB)/%,$(wildcard scenes/*)) $(WEB)/scenes/index.json
 
 .PHONY: web
 #: make web             the browser's page, in build/web, for any web server: needs clang-19 and wasi-libc
-web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/fzstd.js $(WEB_PAGES)
+web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/fzstd.js $(WEB_PAGES)
 
 # Libraries of others, from npm, with their licences.
 WEB_NPM := $(BUILD)/web-npm
@@ -42,27 +50,54 @@ $(WEB)/fzstd.js: $(WEB_NPM)/node_modules
 $(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)
 	@mkdir -p $(@D)
 	cp /usr/include/xxhash.h $@
+$(WEB_SRC)/.stamp: scripts/debian-sources.sh | $(call deps_of,web)
+	scripts/debian-sources.sh $(@D)
+	@touch $@
+$(WEB_OBJ)/libyaml/%.o: $(WEB_SRC)/.stamp web.mk
+	@mkdir -p $(@D)
+	$(WEB_CC) --target=wasm32-wasi -Oz -w -I$(WEB_SRC)/libyaml/include -DYAML_DECLARE_STATIC -DYAML_VERSION_MAJOR=0 \
+	    -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 -DYAML_VERSION_STRING='"0.2.5"' -c $(WEB_SRC)/libyaml/src/$*.c -o $@
+$(WEB_OBJ)/zstd/%.o: $(WEB_SRC)/.stamp web.mk
+	@mkdir -p $(@D)
+	$(WEB_CC) --target=wasm32-wasi -Oz -w -DZSTD_LEGACY_SUPPORT=0 -DZSTD_STRIP_ERROR_STRINGS=1 -DHUF_FORCE_DECOMPRESS_X1=1 \
+	    -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT=1 -DZSTD_NO_INLINE=1 -DZSTD_NO_TRACE=1 -c $(WEB_SRC)/zstd/lib/$*.c -o $@
 # What the page calls has no header.
-$(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o: WARNINGS += -Wno-missing-prototypes
+$(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o: WARNINGS += -Wno-missing-prototypes
 $(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) -Oz -flto -MMD -MP -c $< -o $@
 $(WEB_OBJ)/replayer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) -O3 -MMD -MP -c $< -o $@
+# Two thirds of it are the replayer's, and are not compiled twice.
+$(WEB_OBJ)/worlds/%.o: %.c $(WEB_OBJ)/include/xxhash.h $(WEB_SRC)/.stamp web.mk
+	@mkdir -p $(@D)
+	$(WEB_COMPILE) -Itools -I$(WEB_SRC)/libyaml/include -O2 -MMD -MP -c $< -o $@
+$(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: $(WEB_SRC)/.stamp
+$(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: BIT_FLAGS += -UFOLIOT_NO_ZSTD -I$(WEB_SRC)/zstd/lib
 $(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto
 $(WEB)/replayer.wasm: WEB_FLAGS := -O3
 $(WEB)/viewer.wasm: $(VIEWER_SOURCES:%.c=$(WEB_OBJ)/viewer/%.o)
-$(WEB)/replayer.wasm: $(REPLAYER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o)
 $(WEB)/stepper.wasm: WEB_FLAGS := -O3
 $(WEB)/stepper.wasm: $(STEPPER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o)
+$(WEB)/replayer.wasm: $(REPLAYER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o) $(ZSTD_OBJECTS)
+$(WEB)/worlds.wasm: WEB_FLAGS := -O3
+$(WEB)/worlds.wasm: $(patsubst %.c,$(WEB_OBJ)/replayer/%.o,$(filter common/sim/% common/base/% common/command/%,$(filter-out common/base/arena.c,$(WORLDS_SOURCES)))) \
+    $(patsubst %.c,$(WEB_OBJ)/worlds/%.o,$(filter web/% common/scene/% tools/% common/base/arena.c,$(WORLDS_SOURCES))) $(YAML_OBJECTS)
 $(WEB)/%.wasm:
 	@mkdir -p $(@D)
 	$(WEB_LINK) $(WEB_FLAGS) -o $@ $^
-# Without the lines that are comments alone; the first is the licence.
-$(WEB)/%.js: web/page/%.js web.mk
+# Each module by itself: what is imported keeps its name, and is loaded when it is wanted.
+$(WEB)/%.js: web/page/%.js web.mk | $(call deps_of,web)
 	@mkdir -p $(@D)
-	sed '2,$${/^ *\/\//d}' $< > $@
+	esbuild --minify --format=esm --target=es2020 --log-level=warning --banner:js='// SPDX-License-Identifier: MIT' $< > $@.new
+	mv $@.new $@
+$(WEB)/scenes/index.json: $(wildcard scenes/*.yaml)
+	@mkdir -p $(@D)
+	printf '"%s"\n' $(sort $(patsubst scenes/%.yaml,%,$^)) | paste -sd, | sed 's/.*/[&]/' > $@
+$(WEB)/scenes/%: scenes/%
+	@mkdir -p $(@D)
+	cp $< $@
 $(WEB)/%: web/page/%
 	@mkdir -p $(@D)
 	cp $< $@

@@ -12,6 +12,7 @@ type_of() { # NAME
     *.js | *.mjs) echo "text/javascript; charset=utf-8" ;;
     *.css) echo "text/css; charset=utf-8" ;;
     *.json) echo "application/json" ;;
+    *.yaml | *.csv) echo "text/plain; charset=utf-8" ;;
     *.wasm) echo "application/wasm" ;;
     *.svg) echo "image/svg+xml" ;;
     *.png) echo "image/png" ;;

@@ -11,6 +11,7 @@
 
 static web_instance *unsorted, *sorted;
 static uint8_t *meshes;
+static uint32_t *slots, *sorted_slots; // whose instance it is
 static uint32_t capacity, used, counts[WEB_MESHES];
 
 WEB_EXPORT(instances) const web_instance *web_instances(void)
@@ -23,13 +24,22 @@ WEB_EXPORT(instance_counts) const uint32_t *web_instance_counts(void)
     return counts;
 }
 
+// The slots of the bodies, in the order of the instances.
+WEB_EXPORT(instance_slots) const uint32_t *web_instance_slots(void)
+{
+    return sorted_slots;
+}
+
 static void free_all(void)
 {
     free(unsorted);
     free(sorted);
     free(meshes);
+    free(slots);
+    free(sorted_slots);
     unsorted = sorted = NULL;
     meshes = NULL;
+    slots = sorted_slots = NULL;
     capacity = 0;
 }
 
@@ -44,7 +54,9 @@ bool web_instances_begin(uint32_t count)
     unsorted = malloc(count * sizeof *unsorted);
     sorted = malloc(count * sizeof *sorted);
     meshes = malloc(count);
-    if (!unsorted || !sorted || !meshes) {
+    slots = malloc(count * sizeof *slots);
+    sorted_slots = malloc(count * sizeof *sorted_slots);
+    if (!unsorted || !sorted || !meshes || !slots || !sorted_slots) {
         free_all();
         return false;
     }
@@ -116,6 +128,7 @@ void web_instances_add(const web_body *body)
         set_size(i, radius, radius, radius);
         i->half_length = shape->kind == FOLIOT_SHAPE_CAPSULE ? (float)shape->half[2] : 0;
     }
+    slots[used] = body->slot;
     meshes[used++] = (uint8_t)mesh;
     counts[mesh]++;
 }
@@ -127,7 +140,10 @@ uint32_t web_instances_end(void)
         next[m] = at;
         at += counts[m];
     }
-    for (uint32_t i = 0; i < used; i++)
-        sorted[next[meshes[i]]++] = unsorted[i];
+    for (uint32_t i = 0; i < used; i++) {
+        uint32_t to = next[meshes[i]]++;
+        sorted[to] = unsorted[i];
+        sorted_slots[to] = slots[i];
+    }
     return used;
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// scenes.mjs: the page of a scene: every example computes what foliot-lab computes, and what is wrong
+// with a text is said in the same words, at the same line and column.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { check, open, test, until } from "./harness.mjs";
+
+const TICKS = 150;
+const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
+const data = (page) => page.evaluate(() => ({ ...document.body.dataset }));
+const goTo = async (page, tick) => {
+    await page.fill("#goal", String(tick));
+    await page.press("#goal", "Enter");
+    await until(page, (t) => document.body.dataset.tick === String(t), tick, 100);
+};
+const digestOf = (build, scene, ticks, more = []) => {
+    const run = spawnSync(resolve(build, "foliot-lab"), ["run", scene, "--ticks", String(ticks), "--json", ...more], { encoding: "utf8", maxBuffer: 1 << 28 });
+    check(run.status === 0, `foliot-lab: ${run.stderr}`);
+    return JSON.parse(run.stdout).digest;
+};
+
+// Texts that are no scene: YAML that libyaml refuses, keys, ranges, combinations, files.
+const HEAD = "foliot: 1\nname: x\ndt: 0.01\n";
+const WRONG = [
+    "", "foliot: 1\nname: [x\n", "foliot: 1\n\tname: x\n", `${HEAD}bodies:\n  - {mass: -1}\n`, `${HEAD}bodies: []\nbodies: []\n`,
+    `${HEAD}bodies:\n  - {name: a, mass: 1}\n  - {name: a, mass: 1}\n`, `${HEAD}integrator: leapfrg\nbodies: [{mass: 1}]\n`,
+    `${HEAD}gravty: [0, 0, -9]\nbodies: [{mass: 1}]\n`, `${HEAD}bodies: [{mass: 1, position: [0, ä, 0]}]\n`, "name: &x y\n", "%YAML 1.1\n---\nfoliot: 1\n",
+    `${HEAD}bodies:\n  - {csv: nothing.csv}\n`, `${HEAD}bodies:\n  - {csv: ../x.csv}\n`, "a: b: c\n", "\"unfinished\n", `# ÄÖÜ\n${HEAD}bodies: [{mass: 1e999}]\n`,
+    `${HEAD}bodies:\n  - {csv: table.csv}\n`, "{foliot: 1, name: x, dt: 0.01, bodies: [{mass: 1}]\n", `${HEAD}bodies: [{mass: 1, shape: {kind: sphere}}]\n`,
+];
+const TABLE = "mass,position.x\n1,0\n1,zero\n";
+
+export async function scenes(browser, site, build, shots) {
+    const folder = mkdtempSync(join(tmpdir(), "foliot-web-"));
+    process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+    await test("every example computes what foliot-lab computes", async () => {
+        const page = await open(browser, `${site.url}/scene.html#pause=1`);
+        await until(page, () => document.body.dataset.digest);
+        for (const file of readdirSync("scenes").filter((f) => f.endsWith(".yaml"))) {
+            const name = file.slice(0, -5), ticks = /city|pyramid|pile/.test(name) ? 30 : TICKS;
+            const { read } = await data(page);
+            await page.selectOption("#example", name);
+            await until(page, (r) => Number(document.body.dataset.read) > Number(r) && document.body.dataset.tick === "0", read);
+            check((await data(page)).status === "0", `${name}: ${await page.textContent("#problem")}`);
+            await goTo(page, ticks);
+            const { digest, step } = await data(page), native = digestOf(build, `scenes/${file}`, ticks);
+            check(digest === native, `${name} at tick ${ticks}: ${digest} in the page, ${native} here`);
+            if (process.env.VERBOSE) console.log(`        ${name}: ${step} ms a tick`);
+            if (shots && /kepler|pile|chain|cloth/.test(name)) await page.screenshot({ path: `${shots}/scene-${name}.png` });
+        }
+        clean(page);
+        await page.context().close();
+    });
+
+    await test("what is wrong with a scene is said as foliot-lab says it, with line and column", async () => {
+        const page = await open(browser, `${site.url}/scene.html#pause=1`);
+        await until(page, () => document.body.dataset.digest);
+        writeFileSync(join(folder, "table.csv"), TABLE);
+        for (const text of WRONG) {
+            writeFileSync(join(folder, "wrong.yaml"), text);
+            const native = spawnSync(resolve(build, "foliot-lab"), ["check", "wrong.yaml"], { cwd: folder, encoding: "utf8" }).stderr.trim();
+            const { read } = await data(page);
+            const files = [{ name: "wrong.yaml", mimeType: "", buffer: Buffer.from(text) }];
+            if (text.includes("table.csv")) files.unshift({ name: "table.csv", mimeType: "", buffer: Buffer.from(TABLE) });
+            await page.setInputFiles("#file", files);
+            await until(page, (r) => Number(document.body.dataset.read) > Number(r), read);
+            const said = (await page.textContent("#problem")).replace(/\. Open that file too, or drop it here\.$/, "");
+            check(said === native, `in the page: ${said}\n        foliot-lab:  ${native}`);
+            const place = native.match(/^wrong\.yaml:(\d+):(\d+):/), { line, column } = await data(page);
+            check(!place || (line === place[1] && column === place[2]), `${line}:${column} for ${native}`);
+        }
+        if (shots) await page.screenshot({ path: `${shots}/scene-wrong.png` });
+        clean(page);
+        await page.context().close();
+    });
+
+    await test("a scene is written, run, played, looked into", async () => {
+        const page = await open(browser, `${site.url}/scene.html#example=wrecking-ball`, { viewport: { width: 1280, height: 800 } });
+        await until(page, () => Number(document.body.dataset.tick) > 40); // it plays at once
+        await page.check("#joints");
+        await page.check("#contacts");
+        await until(page, () => Number(document.body.dataset.lines) > 0);
+        await page.click("#play");
+        const box = await page.locator("#view").boundingBox();
+        for (let i = 0; i < 64 && !(await page.isVisible("#body")); i++) {
+            await page.mouse.click(box.x + box.width * (0.2 + 0.08 * (i % 8)), box.y + box.height * (0.05 + 0.08 * Math.floor(i / 8)));
+            await page.waitForTimeout(100);
+        }
+        await until(page, () => /speed/.test(document.getElementById("body").textContent));
+        if (shots) await page.screenshot({ path: `${shots}/scene-joints.png` });
+        await page.fill("#text", `${HEAD}gravity: [0, 0, -10]\nbodies: [{name: stone, mass: 2, position: [0, 0, 5]}]\n`);
+        await until(page, () => /1 body/.test(document.getElementById("problem").textContent));
+        await goTo(page, 10);
+        writeFileSync(join(folder, "stone.yaml"), await page.inputValue("#text"));
+        check((await data(page)).digest === digestOf(build, join(folder, "stone.yaml"), 10), "another digest");
+        await page.selectOption("#integrator", "rk4");
+        await until(page, () => /rk4/.test(document.getElementById("problem").textContent));
+        await goTo(page, 20);
+        check((await data(page)).digest === digestOf(build, join(folder, "stone.yaml"), 20, ["--integrator", "rk4"]), "another digest under rk4");
+        clean(page);
+        await page.context().close();
+    });
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// scene.js: the page of a scene: its text, read as it is written, the world that it makes, and its
+// energy. world_worker.js does the work; there is no server.
+import { Camera, Painter } from "./draw.js";
+import { Plot } from "./plot.js";
+import { Worlds } from "./worlds.js";
+
+const $ = (id) => document.getElementById(id);
+const TYPING_MS = 350;
+const SLICE_MS = 28;
+const FILE_BYTES_MAX = 1 << 28;
+const JOINTS = 1, CONTACTS = 2;
+
+const worlds = new Worlds();
+const plot = new Plot($("plot"), { series: ["total", "kinetic", "potential"] });
+const given = new URLSearchParams(location.hash.slice(1));
+let painter = null, camera = null;
+let over = null; // lines.js, once it is wanted
+let name = "scene.yaml", base = "";
+let world = null, scene = null;
+let made = 0; // counts scenes: an answer about an older one is dropped
+let busy = false, playing = false, stale = false;
+let due = 0, goal = null, shown = null, body = -1, touched = false;
+let last = 0, drawn = null, looked = "";
+
+function tell(text, bad) {
+    $("problem").textContent = text;
+    $("problem").className = bad ? "bad" : "";
+}
+
+// -- the text
+
+function number() {
+    const count = $("text").value.split("\n").length;
+    if (Number($("numbers").dataset.count) !== count) {
+        $("numbers").textContent = Array.from({ length: count }, (_, i) => i + 1).join("\n") + "\n";
+        $("numbers").dataset.count = count;
+    }
+    $("numbers").scrollTop = $("text").scrollTop;
+}
+
+// Columns count characters; the text area counts UTF-16 units.
+function goTo(line, column) {
+    const lines = $("text").value.split("\n"), row = lines[line - 1] ?? "";
+    const start = lines.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0) + Array.from(row).slice(0, column - 1).join("").length;
+    $("text").focus();
+    $("text").setSelectionRange(start, start + Math.max(1, row.length - (start - lines.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0))));
+    $("text").scrollTop = Math.max(0, (line - 5) * 18.85);
+}
+
+async function read() {
+    const mine = ++made, wish = { text: $("text").value, name, base, integrator: $("integrator").value };
+    let answer;
+    try {
+        answer = await worlds.make(wish);
+    } catch (error) {
+        answer = { status: -1, text: error.message + ".", line: 0 };
+    }
+    if (mine !== made) { // the text has changed since
+        if (answer.status === 0) worlds.ask({ destroy: answer.world });
+        return;
+    }
+    const problem = $("problem");
+    Object.assign(document.body.dataset, { status: answer.status, line: answer.line ?? 0, column: answer.column ?? 0, read: mine });
+    problem.onclick = answer.line ? () => goTo(answer.line, answer.column) : null;
+    if (answer.status !== 0) return tell(answer.text + (answer.missing ? ". Open that file too, or drop it here." : ""), true);
+    if (world !== null) worlds.ask({ destroy: world });
+    world = answer.world;
+    scene = answer.scene;
+    tell(`${scene.bodies} ${scene.bodies === 1 ? "body" : "bodies"}, ${scene.integrator}, dt ${Number(scene.dt.toPrecision(6))} ${scene.unit_time}.` +
+        (scene.rules ? " Its rules are not run here." : "") + (scene.players ? " It is played on a server." : ""));
+    $("about").textContent = scene.name;
+    document.title = `foliot: ${scene.name}`;
+    plot.clear();
+    [due, goal, shown, body] = [0, null, null, -1];
+    $("body").hidden = true;
+    if (!touched && camera) camera.distance = 0;
+    stale = true;
+}
+
+let timer = 0;
+function changed() {
+    number();
+    clearTimeout(timer);
+    timer = setTimeout(read, TYPING_MS);
+}
+
+function show(text, title, where) {
+    $("text").value = text;
+    $("text").scrollTop = 0;
+    [name, base, touched] = [title, where, false];
+    number();
+    return read();
+}
+
+async function openFiles(list) {
+    for (const file of list) {
+        if (file.size > FILE_BYTES_MAX) return tell(`${file.name} is larger than a scene's files may be.`, true);
+        if (!/\.(ya?ml|json)$/i.test(file.name)) await worlds.ask({ give: { name: file.name, bytes: await file.arrayBuffer() } }).catch((e) => tell(e.message + ".", true));
+    }
+    const scenes = [...list].filter((f) => /\.(ya?ml|json)$/i.test(f.name));
+    if (scenes.length) await show(await scenes[0].text(), scenes[0].name, "");
+    else await read();
+    $("example").value = "";
+}
+
+async function openExample(example) {
+    const url = new URL(`scenes/${example}.yaml`, location.href);
+    const response = await fetch(url);
+    if (!response.ok) return tell(`${example}.yaml: ${response.status} ${response.statusText}.`, true);
+    history.replaceState(null, "", `#example=${example}`);
+    $("example").value = example;
+    await show(await response.text(), `${example}.yaml`, url.href);
+}
+
+// -- time
+
+const pace = () => (scene.pace_hz > 0 ? scene.pace_hz : 60) * Number($("speed").value);
+const wanted = () => (goal !== null ? Math.max(0, goal - (shown?.tick ?? 0)) : Math.floor(due));
+
+// One question at a time; the next one says what has become due meanwhile.
+async function advance(ticks) {
+    const mine = made;
+    busy = true;
+    stale = false;
+    const lines = ($("joints").checked ? JOINTS : 0) | ($("contacts").checked ? CONTACTS : 0);
+    const see = { picture: true, about: true, digest: true, body, lines, length: (camera?.distance || 10) * 0.03, chunk: goal !== null ? 8 : 1 };
+    try {
+        const answer = await worlds.advance({ worlds: [world], ticks, limit: SLICE_MS, see });
+        if (mine !== made) return;
+        take(answer);
+    } catch (error) {
+        setPlaying(false);
+        goal = null;
+        tell(error.message + ".", true);
+    } finally {
+        busy = false;
+    }
+}
+
+function take(answer) {
+    shown = answer.seen[0];
+    if (goal !== null && shown.tick >= goal) goal = null;
+    due = goal === null ? Math.min(Math.max(0, due - answer.done), 2 * pace() / 30 + 1) : 0; // what cannot be kept up with is let go
+    if (answer.problem) {
+        setPlaying(false);
+        goal = null;
+        tell(`Tick ${shown.tick}: ${answer.problem}.`, true);
+    }
+    if (camera && shown.picture) fit(shown.picture);
+    const { about } = shown;
+    plot.push(shown.time, [about.kinetic + about.potential, about.kinetic, about.potential]);
+    plot.unit = scene.unit_time;
+    plot.draw();
+    $("sinks").textContent = "Energy" + (about.sinks ? `; not conserved: ${about.sinks}` : about.potential_complete ? "" : "; not all forces have a potential") +
+        (about.frozen ? `; ${about.frozen} bodies are frozen, as their state left the range` : "");
+    $("tick").textContent = `tick ${shown.tick}, ${Number(shown.time.toPrecision(6))} ${scene.unit_time}`;
+    $("digest").textContent = shown.digest;
+    Object.assign(document.body.dataset, { tick: shown.tick, digest: shown.digest, scene: scene.name, lines: (shown.lines?.length ?? 0) / 28, step: answer.done ? (answer.took / answer.done).toFixed(3) : "" });
+    if (shown.body) describe(shown.body);
+}
+
+// Everything stays in view until somebody turns the camera.
+function fit(picture) {
+    if (!camera.distance) {
+        camera.fit(picture);
+        first = camera.distance;
+    }
+    if (touched) return;
+    const floats = new Float32Array(picture.instances.buffer), count = picture.counts[0] + picture.counts[1], far = [];
+    for (let i = 0; i < count; i++) far.push(Math.hypot(...camera.target.map((t, k) => floats[12 * i + k] - t)));
+    const needed = 2.4 * (far.sort((a, b) => a - b)[(count < 200 ? count : Math.ceil(count * 0.98)) - 1] ?? 0);
+    if (needed > camera.distance) camera.distance = Math.min(needed, first * 25);
+}
+let first = 1;
+
+function describe(b) {
+    const vector = (v) => v.map((x) => Number(x.toPrecision(5))).join(", "), speed = Math.hypot(...b.velocity);
+    const rows = [["body", `${b.name} (${b.slot})`], ["shape", b.shape], ["mass", b.mass || "static"], ["tag", b.tag || ""], ["position", vector(b.position)],
+        ["speed", Number(speed.toPrecision(5))], ["state", b.frozen ? "frozen" : b.asleep ? "asleep" : ""]];
+    $("body").firstElementChild.replaceChildren(...rows.filter(([, v]) => v !== "").flatMap(([k, v]) => {
+        const dt = document.createElement("dt"), dd = document.createElement("dd");
+        dt.textContent = k;
+        dd.textContent = v;
+        return [dt, dd];
+    }));
+    $("body").hidden = false;
+}
+
+function setPlaying(on) {
+    playing = on && world !== null;
+    $("play").textContent = playing ? "Pause" : "Play";
+}
+
+function frame(now) {
+    requestAnimationFrame(frame);
+    const passed = Math.min(now - last, 100) / 1000;
+    last = now;
+    if (playing && goal === null && scene) due += passed * pace();
+    if (world !== null && !busy && (stale || wanted() > 0)) advance(wanted());
+    if (!painter || !shown?.picture || document.hidden) return;
+    const look = [camera.around, camera.above, camera.distance, ...camera.target, painter.canvas.clientWidth, painter.canvas.clientHeight].join();
+    if (shown === drawn && look === looked) return painter.rest();
+    painter.draw(shown.picture, camera.view());
+    if (over && shown.lines) over.draw(shown.lines);
+    [drawn, looked] = [shown, look];
+}
+
+// -- the page
+
+async function wantLines() {
+    const { Lines } = await import("./lines.js");
+    over ??= new Lines(painter);
+    stale = true;
+}
+
+async function bindPicking() {
+    const { onClick, pick } = await import("./lines.js");
+    onClick($("view"), (x, y) => {
+        const index = shown?.picture ? pick(shown.picture, camera.view(), $("view"), x, y) : -1;
+        body = index < 0 ? -1 : shown.picture.slots[index];
+        $("body").hidden = body < 0;
+        stale = true;
+    });
+}
+
+function goToTick() {
+    const tick = Number($("goal").value);
+    if (!/^\d{1,9}$/.test($("goal").value.trim())) return tell("A tick is a whole number.", true);
+    setPlaying(false);
+    if (tick < (shown?.tick ?? 0)) return read().then(() => (goal = tick));
+    goal = tick;
+}
+
+function bind() {
+    $("text").addEventListener("input", changed);
+    $("text").addEventListener("scroll", number);
+    $("text").addEventListener("keydown", (e) => {
+        if (e.key !== "Tab" || e.shiftKey || e.ctrlKey || e.altKey) return;
+        e.preventDefault();
+        document.execCommand("insertText", false, "  ");
+    });
+    $("example").addEventListener("change", (e) => e.target.value && openExample(e.target.value));
+    $("file").addEventListener("change", (e) => openFiles(e.target.files));
+    $("save").addEventListener("click", () => {
+        const a = document.createElement("a");
+        a.href = URL.createObjectURL(new Blob([$("text").value], { type: "text/yaml" }));
+        a.download = name;
+        a.click();
+        setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+    });
+    addEventListener("dragover", (e) => {
+        e.preventDefault();
+        document.body.classList.add("over");
+    });
+    addEventListener("dragleave", () => document.body.classList.remove("over"));
+    addEventListener("drop", (e) => {
+        e.preventDefault();
+        document.body.classList.remove("over");
+        openFiles(e.dataTransfer.files);
+    });
+    const step = (by) => {
+        setPlaying(false);
+        goal = (shown?.tick ?? 0) + by;
+    };
+    $("play").addEventListener("click", () => setPlaying(!playing));
+    $("step").addEventListener("click", () => step(1));
+    $("again").addEventListener("click", read);
+    $("goal").addEventListener("keydown", (e) => e.key === "Enter" && goToTick());
+    $("integrator").addEventListener("change", read);
+    for (const id of ["joints", "contacts"]) $(id).addEventListener("change", wantLines);
+    addEventListener("keydown", (e) => {
+        if (/^(BUTTON|SELECT|INPUT|TEXTAREA|A)$/.test(e.target.tagName)) return;
+        const keys = { " ": () => setPlaying(!playing), ArrowRight: () => step(e.shiftKey ? 100 : 1), Home: read };
+        if (!keys[e.key]) return;
+        e.preventDefault();
+        keys[e.key]();
+    });
+    $("view").addEventListener("pointermove", (e) => (touched = touched || e.buttons !== 0), { passive: true });
+    $("view").addEventListener("wheel", () => (touched = true), { passive: true });
+    addEventListener("hashchange", () => {
+        const example = new URLSearchParams(location.hash.slice(1)).get("example");
+        if (example && example !== $("example").value) openExample(example);
+    });
+}
+
+async function start() {
+    try {
+        painter = new Painter($("view"));
+        camera = new Camera($("view"));
+    } catch (error) { // it runs all the same
+        $("blind").textContent = `No picture: ${error.message}.`;
+        $("blind").hidden = false;
+    }
+    bind();
+    requestAnimationFrame(frame);
+    const [examples, { integrators }] = await Promise.all([fetch("scenes/index.json").then((r) => r.json()), worlds.ask({ integrators: true })]);
+    $("example").append(new Option("", ""), ...examples.map((e) => new Option(e, e)));
+    $("integrator").append(...integrators.map((i) => new Option(i.name, i.name)));
+    const example = given.get("example");
+    await openExample(examples.includes(example) ? example : "double-pendulum");
+    if (!given.has("pause")) setPlaying(true);
+    if (painter) await bindPicking();
+}
+
+start().catch((error) => tell(`This page cannot start: ${error.message}.`, true));

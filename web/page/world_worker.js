@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// world_worker.js: worlds beside the page: makes them of a scene's text and steps them. The page
+// asks for one thing at a time; each answer has the asker's number.
+//
+// In: {ask, make: {text, name, integrator, dt, base}}, {ask, give: {name, bytes}},
+// {ask, advance: {worlds, ticks, limit, see}}, {ask, body: {world, slot}}, {ask, integrators},
+// {ask, destroy: world}. Out: {ask, ...} or {ask, failed}.
+import { load } from "./wasm.js";
+
+const FILES_MAX = 64; // that one scene may name
+
+let module = null;
+
+const text = (value) => {
+    const bytes = new TextEncoder().encode(value + "\0");
+    const at = module.call.allocate(bytes.length);
+    if (!at) throw new RangeError("there is not enough memory");
+    module.put(at, bytes);
+    return { at, length: bytes.length - 1 };
+};
+function withTexts(values, f) {
+    const all = values.map(text);
+    try {
+        return f(all);
+    } finally {
+        for (const { at } of all) module.call.release(at);
+    }
+}
+
+function give(name, bytes) {
+    const at = withTexts([name], ([n]) => module.call.give_file(n.at, bytes.length));
+    if (!at) throw new Error(`there is no room for ${name}`);
+    module.put(at, bytes);
+}
+
+// Files beside an example are fetched as the scene asks for them. Others the page must give.
+async function make({ text: source, name, integrator = "", dt = "", base = "" }) {
+    for (let i = 0; ; i++) {
+        const made = withTexts([source, name, integrator, dt], ([s, n, w, d]) =>
+            module.json(module.call.make(s.at, s.length, n.at, w.at, d.at)));
+        if (made.status === 0 || !made.missing || !base || i === FILES_MAX) return made;
+        const response = await fetch(new URL(made.missing, base));
+        if (!response.ok) return made;
+        give(made.missing, new Uint8Array(await response.arrayBuffer()));
+    }
+}
+
+// Steps each world by so many ticks, or until the time is over. `see` says what to look at.
+function advance({ worlds, ticks, limit = 30, see = {} }) {
+    const { call } = module, end = performance.now() + limit;
+    let done = 0, status = 0, took = 0;
+    const chunk = Math.max(1, Math.min(ticks, see.chunk ?? 1));
+    while (done < ticks && status === 0 && (done === 0 || performance.now() < end)) {
+        const count = Math.min(chunk, ticks - done), began = performance.now();
+        for (const world of worlds) if ((status = call.step(world, count)) !== 0) break;
+        took += performance.now() - began;
+        if (status === 0) done += count;
+    }
+    const answer = { done, took, problem: status ? module.text(call.status_text(status)) : "", seen: worlds.map((w) => look(w, see)) };
+    return answer;
+}
+
+function look(world, see) {
+    const { call } = module;
+    const seen = { tick: call.tick(world), time: call.time(world), energy: call.energy(world) };
+    if (see.digest) seen.digest = module.text(call.digest(world));
+    if (see.about) seen.about = module.json(call.about(world));
+    if (see.body >= 0) seen.body = module.json(call.body(world, see.body));
+    if (see.positions) {
+        const count = call.slots(world), at = call.positions(world);
+        seen.positions = new Float64Array(call.memory.buffer, at, 3 * count).slice();
+    }
+    if (see.picture) {
+        const count = call.picture(world, see.body ?? -1);
+        if (count >= 0) {
+            const { instances, counts } = module.picture(count);
+            const slots = new Uint32Array(call.memory.buffer, call.instance_slots(), count).slice();
+            seen.picture = { instances: instances.slice(), counts, slots, tick: seen.tick };
+        }
+        const lines = see.lines ? call.draw_lines(world, see.lines, see.length ?? 1) : 0;
+        seen.lines = new Uint8Array(call.memory.buffer, call.lines(), 28 * lines).slice();
+    }
+    return seen;
+}
+
+async function answer(data) {
+    const { call } = module;
+    if (data.make) return { made: await make(data.make) };
+    if (data.give) return give(data.give.name, new Uint8Array(data.give.bytes));
+    if (data.advance) return { advanced: advance(data.advance) };
+    if (data.integrators) return { integrators: module.json(call.integrators()) };
+    if (data.destroy !== undefined) return call.destroy(data.destroy);
+}
+
+const loaded = load("worlds.wasm");
+onmessage = async ({ data }) => {
+    try {
+        module = await loaded;
+        const given = await answer(data);
+        postMessage({ ask: data.ask, ...given });
+    } catch (error) {
+        postMessage({ ask: data.ask, failed: error instanceof RangeError ? "there is not enough memory for this" : String(error.message || error) });
+    }
+};

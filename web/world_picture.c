@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// world_picture.c: see world_picture.h.
+#include "world_picture.h"
+#include "instances.h"
+
+int web_world_picture(const foliot_world *world, uint32_t marked_body)
+{
+    uint32_t count = world ? foliot_world_get_body_count(world) : 0;
+    if (!world || !web_instances_begin(count))
+        return -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!foliot_world_get_body_alive(world, i))
+            continue;
+        web_body body = {.state = foliot_world_get_body_state(world, i),
+                         .shape = foliot_world_get_body_shape(world, i),
+                         .slot = i,
+                         .tag = foliot_world_get_body_tag(world, i)};
+        body.marked = i == marked_body;
+        web_instances_add(&body);
+    }
+    return (int)web_instances_end();
+}

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: MIT
+// worlds.c: scenes and worlds for the page: reads a scene's text, makes a world of it, perhaps with
+// another integrator or tick length, steps it, and gives what to draw and to plot. There may be
+// several at a time, each under its number. Inputs and commands are kept for the next tick. The
+// rules of a session are not run.
+#include "answer.h"
+#include "files.h"
+#include "instances.h"
+#include "lines.h"
+#include "world_picture.h"
+
+#include "foliot/contact.h"
+#include "foliot/scene_reader.h"
+#include "lab/lab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WORLDS_MAX 64
+#define INPUTS_MAX 1024 // of one tick
+
+typedef struct entry {
+    foliot_scene *scene;
+    foliot_world *world; // NULL: free
+    foliot_input inputs[INPUTS_MAX];
+    uint32_t input_count, sequence;
+    foliot_command_list commands;
+    uint32_t command_sequence;
+    bool had_contacts, had_inputs;
+} entry;
+
+static entry *worlds[WORLDS_MAX];
+
+static entry *world_of(uint32_t id)
+{
+    return id < WORLDS_MAX ? worlds[id] : NULL;
+}
+
+// Memory for what goes in.
+WEB_EXPORT(allocate) void *web_allocate(uint32_t bytes)
+{
+    return malloc(bytes ? bytes : 1);
+}
+
+WEB_EXPORT(release) void web_release(void *memory)
+{
+    free(memory);
+}
+
+static void free_entry(entry *e)
+{
+    foliot_world_destroy(e->world);
+    foliot_scene_destroy(e->scene);
+    foliot_command_list_destroy(&e->commands);
+    free(e);
+}
+
+WEB_EXPORT(destroy) void web_destroy(uint32_t id)
+{
+    if (!world_of(id))
+        return;
+    free_entry(worlds[id]);
+    worlds[id] = NULL;
+}
+
+// -- making
+
+static foliot_status fail(foliot_scene_error *error, const char *sentence)
+{
+    error->line = error->column = 0;
+    snprintf(error->message, sizeof error->message, "%s", sentence);
+    return FOLIOT_STATUS_INVALID;
+}
+
+// Another integrator or tick length, as `foliot-lab run --integrator --dt` has it.
+static foliot_status change_scene(foliot_scene *scene, const char *name, const char *integrator,
+                                  const char *dt, foliot_scene_error *error)
+{
+    char text[sizeof error->message];
+    foliot_integrator id = FOLIOT_INTEGRATOR_NONE;
+    double step = 0;
+    if (*integrator && !lab_integrator(integrator, &id, text, sizeof text))
+        return fail(error, text);
+    if (*dt && !lab_parse_step(dt, &step)) {
+        snprintf(text, sizeof text,
+                 "a tick's length is a number above 0 or a ratio such as 1/60, not '%.40s'", dt);
+        return fail(error, text);
+    }
+    foliot_scene_problem problem;
+    if (lab_scene_change(scene, id, step, &problem) == FOLIOT_STATUS_OK)
+        return FOLIOT_STATUS_OK;
+    snprintf(text, sizeof text, "%s: %s: %s", name, problem.path, problem.text);
+    return fail(error, text);
+}
+
+static foliot_status read_scene(const char *text, uint32_t length, const char *name,
+                                const char *integrator, const char *dt, foliot_scene **scene,
+                                foliot_scene_error *error)
+{
+    web_forget_missing_file();
+    foliot_status status = foliot_scene_parse(text, length, name, ".", scene, error);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    if (*integrator || *dt)
+        status = change_scene(*scene, name, integrator, dt, error);
+    if (status != FOLIOT_STATUS_OK)
+        foliot_scene_destroy(*scene);
+    return status;
+}
+
+static void write_scene(foliot__json *j, const foliot_scene *scene)
+{
+    foliot__json_object(j, "scene");
+    foliot__json_text(j, "name", scene->name);
+    foliot__json_text(j, "integrator", foliot_integrator_get_info(scene->integrator)->name);
+    foliot__json_real(j, "dt", scene->dt);
+    foliot__json_real(j, "pace_hz", scene->pace_hz);
+    foliot__json_text(j, "unit_time", scene->unit_time);
+    foliot__json_text(j, "unit_length", scene->unit_length);
+    foliot__json_reals(j, "gravity", scene->gravity, 3);
+    foliot__json_count(j, "bodies", scene->body_count);
+    foliot__json_count(j, "constraints", scene->constraint_count);
+    foliot__json_count(j, "forces", scene->force_count);
+    foliot__json_count(j, "players", scene->players.limit);
+    foliot__json_text(j, "rules", scene->script_name ? scene->script_name : "");
+    foliot__json_close(j);
+}
+
+static uint32_t place_for(entry *e)
+{
+    for (uint32_t id = 0; id < WORLDS_MAX; id++)
+        if (!worlds[id]) {
+            worlds[id] = e;
+            return id;
+        }
+    return WORLDS_MAX;
+}
+
+// Reads a scene and makes its world. Texts have closing zeros; "" as integrator or dt: the scene's.
+// {"status": 0, "world", "scene"}, or {"status", "text", "line", "column", "missing"}.
+WEB_EXPORT(make)
+const char *web_make(const char *text, uint32_t length, const char *name, const char *integrator,
+                     const char *dt)
+{
+    FILE *out;
+    foliot_scene_error error = {.message = "there is no memory for this scene's world"};
+    entry *e = calloc(1, sizeof *e);
+    uint32_t id = WORLDS_MAX;
+    foliot_status status = FOLIOT_STATUS_MEMORY;
+    if (e)
+        status = read_scene(text, length, name, integrator, dt, &e->scene, &error);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_world_create(e->scene, &e->world);
+    if (status == FOLIOT_STATUS_OK && (id = place_for(e)) == WORLDS_MAX)
+        status = FOLIOT_STATUS_FULL;
+    foliot__json j = begin_answer(&out);
+    foliot__json_object(&j, NULL);
+    foliot__json_integer(&j, "status", status);
+    if (status == FOLIOT_STATUS_OK) {
+        foliot__json_count(&j, "world", id);
+        write_scene(&j, e->scene);
+    } else {
+        foliot__json_text(&j, "text",
+                          error.message[0] ? error.message : foliot_status_get_text(status));
+        foliot__json_count(&j, "line", error.line);
+        foliot__json_count(&j, "column", error.column);
+        foliot__json_text(&j, "missing", web_missing_file());
+        if (e)
+            free_entry(e);
+    }
+    foliot__json_close(&j);
+    return end_answer(out);
+}
+
+// -- stepping
+
+static bool is_before(const foliot_input *a, const foliot_input *b)
+{
+    return a->player < b->player || (a->player == b->player && a->sequence < b->sequence);
+}
+
+// For the next tick. Returns a status.
+WEB_EXPORT(input)
+int web_input(uint32_t id, uint32_t player, uint32_t kind, int32_t x, int32_t y, int32_t z,
+              int32_t turn, uint32_t buttons)
+{
+    entry *e = world_of(id);
+    if (!e || kind > FOLIOT_INPUT_LEAVE || player >= e->scene->players.limit)
+        return FOLIOT_STATUS_INVALID;
+    if (e->input_count == INPUTS_MAX)
+        return FOLIOT_STATUS_FULL;
+    foliot_input input = {.player = player,
+                          .sequence = ++e->sequence,
+                          .kind = (uint8_t)kind,
+                          .axes = {(int8_t)x, (int8_t)y, (int8_t)z, (int8_t)turn},
+                          .buttons = (uint16_t)buttons};
+    uint32_t at = e->input_count++;
+    for (; at > 0 && is_before(&input, &e->inputs[at - 1]); at--)
+        e->inputs[at] = e->inputs[at - 1];
+    e->inputs[at] = input;
+    e->had_inputs = true;
+    return FOLIOT_STATUS_OK;
+}
+
+// A command as a JSON object, for the next tick: {"status", "text"}.
+WEB_EXPORT(command) const char *web_command(uint32_t id, const char *json, uint32_t length)
+{
+    FILE *out;
+    char problem[512] = "";
+    entry *e = world_of(id);
+    foliot_status status = FOLIOT_STATUS_INVALID;
+    if (e && e->commands.count == e->scene->commands_max) {
+        status = FOLIOT_STATUS_FULL;
+        snprintf(problem, sizeof problem, "the scene takes %u commands a tick (commands_max)",
+                 (unsigned)e->scene->commands_max);
+    } else if (e) {
+        status =
+            foliot_command_list_parse_json(&e->commands, json, length, problem, sizeof problem);
+    }
+    if (status == FOLIOT_STATUS_OK)
+        e->commands.commands[e->commands.count - 1].sequence = ++e->command_sequence;
+    foliot__json j = begin_answer(&out);
+    foliot__json_object(&j, NULL);
+    foliot__json_integer(&j, "status", status);
+    foliot__json_text(&j, "text", problem[0] ? problem : foliot_status_get_text(status));
+    foliot__json_close(&j);
+    return end_answer(out);
+}
+
+// Returns a status; the world is as it was before the tick that failed.
+WEB_EXPORT(step) int web_step(uint32_t id, uint32_t ticks)
+{
+    entry *e = world_of(id);
+    foliot_status status = e ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID;
+    for (uint32_t i = 0; i < ticks && status == FOLIOT_STATUS_OK; i++) {
+        const foliot_tick_inputs in = {e->inputs, e->input_count, e->commands.commands,
+                                       e->commands.count};
+        status = foliot_world_step_tick(e->world, &in, NULL);
+        e->input_count = 0;
+        foliot_command_list_clear(&e->commands);
+        e->had_contacts = e->had_contacts || lab_has_contacts(e->world);
+    }
+    return status;
+}
+
+WEB_EXPORT(status_text) const char *web_status_text(int status)
+{
+    return foliot_status_get_text((foliot_status)status);
+}
+
+// -- looking
+
+WEB_EXPORT(tick) double web_tick(uint32_t id)
+{
+    return world_of(id) ? (double)foliot_world_get_tick(worlds[id]->world) : 0;
+}
+
+WEB_EXPORT(time) double web_time(uint32_t id)
+{
+    return world_of(id) ? foliot_world_get_time(worlds[id]->world) : 0;
+}
+
+// Kinetic and potential energy together.
+WEB_EXPORT(energy) double web_energy(uint32_t id)
+{
+    return world_of(id) ? lab_energy(worlds[id]->world) : 0;
+}
+
+WEB_EXPORT(digest) const char *web_digest(uint32_t id)
+{
+    static char text[FOLIOT_DIGEST_TEXT_BYTES];
+    text[0] = 0;
+    if (world_of(id))
+        foliot_digest_print(foliot_world_get_digest(worlds[id]->world), text);
+    return text;
+}
+
+// Three doubles a slot, valid until the next call; the count by `slots`.
+WEB_EXPORT(positions) const double *web_positions(uint32_t id)
+{
+    static double *positions;
+    static uint32_t capacity;
+    if (!world_of(id))
+        return NULL;
+    const foliot_world *world = worlds[id]->world;
+    uint32_t count = foliot_world_get_body_count(world);
+    if (count > capacity) {
+        double *larger = realloc(positions, (size_t)count * 3 * sizeof *positions);
+        if (!larger)
+            return NULL;
+        positions = larger;
+        capacity = count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        foliot_body_state state = foliot_world_get_body_state(world, i);
+        bool alive = state.flags & FOLIOT_BODY_ALIVE;
+        for (int k = 0; k < 3; k++)
+            positions[3 * i + k] = alive ? state.position[k] : __builtin_nan("");
+    }
+    return positions;
+}
+
+WEB_EXPORT(slots) uint32_t web_slots(uint32_t id)
+{
+    return world_of(id) ? foliot_world_get_body_count(worlds[id]->world) : 0;
+}
+
+WEB_EXPORT(picture) int web_picture(uint32_t id, uint32_t marked_body)
+{
+    return world_of(id) ? web_world_picture(worlds[id]->world, marked_body) : -1;
+}
+
+// Which segments.
+enum { JOINTS = 1, CONTACTS = 2 };
+
+static bool state_at(const foliot_world *world, uint32_t slot, foliot_body_state *state)
+{
+    if (!foliot_world_get_body_alive(world, slot))
+        return false;
+    *state = foliot_world_get_body_state(world, slot);
+    return true;
+}
+
+static void add_joints(const foliot_world *world, const foliot_scene *scene)
+{
+    foliot_body_state a, b;
+    for (uint32_t i = 0; i < foliot_world_get_constraint_count(world); i++) {
+        foliot_constraint_definition c;
+        bool fixed = false;
+        if (foliot_world_get_constraint_broken(world, i) ||
+            !foliot_world_get_constraint(world, i, &c) || !state_at(world, c.a, &a) ||
+            !((fixed = c.b == FOLIOT_NO_BODY) || state_at(world, c.b, &b)))
+            continue;
+        web_lines_add_constraint(&c, &a, fixed ? NULL : &b);
+    }
+    for (uint32_t i = 0; i < scene->force_count; i++) {
+        const foliot_force_definition *f = &scene->forces[i];
+        if (f->kind != FOLIOT_FORCE_SPRING || !state_at(world, f->a, &a))
+            continue;
+        if (f->b == FOLIOT_NO_BODY)
+            web_lines_add_spring(f, &a, NULL);
+        else if (state_at(world, f->b, &b))
+            web_lines_add_spring(f, &a, &b);
+    }
+}
+
+static void add_contacts(const foliot_world *world, double length)
+{
+    uint32_t count = foliot_world_get_contact_events(world, NULL, 0);
+    foliot_contact_event *events = malloc((size_t)count * sizeof *events);
+    count = events ? foliot_world_get_contact_events(world, events, count) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].change != FOLIOT_CONTACT_END)
+            web_lines_add_contact(events[i].point, events[i].normal, length);
+    free(events);
+}
+
+// Returns how many segments there are at `lines`. `length`: of a contact's normal.
+WEB_EXPORT(draw_lines) uint32_t web_draw_lines(uint32_t id, uint32_t what, double length)
+{
+    const entry *e = world_of(id);
+    web_lines_begin();
+    if (e && what & JOINTS)
+        add_joints(e->world, e->scene);
+    if (e && what & CONTACTS)
+        add_contacts(e->world, length);
+    return web_lines_end();
+}
+
+// What is known of a body, or null.
+WEB_EXPORT(body) const char *web_body_about(uint32_t id, uint32_t slot)
+{
+    static const char *const shapes[] = {"point", "sphere", "plane", "box", "capsule"};
+    FILE *out;
+    const entry *e = world_of(id);
+    if (!e || !foliot_world_get_body_alive(e->world, slot))
+        return "null";
+    char name[FOLIOT_NAME_BYTES + 16];
+    foliot_body_state state = foliot_world_get_body_state(e->world, slot);
+    uint32_t kind = foliot_world_get_body_shape(e->world, slot).kind;
+    foliot__json j = begin_answer(&out);
+    foliot__json_object(&j, NULL);
+    foliot__json_count(&j, "slot", slot);
+    foliot__json_text(&j, "name", lab_body_name(e->scene, e->world, slot, name));
+    foliot__json_text(&j, "shape", kind < sizeof shapes / sizeof *shapes ? shapes[kind] : "other");
+    foliot__json_real(&j, "mass", foliot_world_get_body_mass(e->world, slot));
+    foliot__json_count(&j, "tag", foliot_world_get_body_tag(e->world, slot));
+    foliot__json_bool(&j, "asleep", state.flags & FOLIOT_BODY_ASLEEP);
+    foliot__json_bool(&j, "frozen", state.flags & FOLIOT_BODY_FROZEN);
+    foliot__json_reals(&j, "position", state.position, 3);
+    foliot__json_reals(&j, "velocity", state.velocity, 3);
+    foliot__json_reals(&j, "orientation", state.orientation, 4);
+    foliot__json_reals(&j, "angular_velocity", state.angular_velocity, 3);
+    foliot__json_close(&j);
+    return end_answer(out);
+}
+
+// Energies, momenta, counters; "sinks" says what takes energy out of the scene or puts it in.
+WEB_EXPORT(about) const char *web_about(uint32_t id)
+{
+    FILE *out;
+    char sinks[LAB_SINKS_BYTES];
+    const entry *e = world_of(id);
+    if (!e)
+        return "null";
+    foliot_invariants v = foliot_world_get_invariants(e->world, NULL);
+    const foliot_world_counters *counters = foliot_world_get_counters(e->world);
+    foliot__json j = begin_answer(&out);
+    foliot__json_object(&j, NULL);
+    foliot__json_count(&j, "tick", foliot_world_get_tick(e->world));
+    foliot__json_real(&j, "time", foliot_world_get_time(e->world));
+    foliot__json_real(&j, "kinetic", v.kinetic);
+    foliot__json_real(&j, "potential", v.potential);
+    foliot__json_bool(&j, "potential_complete", v.potential_complete);
+    foliot__json_reals(&j, "momentum", v.momentum, 3);
+    foliot__json_reals(&j, "angular_momentum", v.angular_momentum, 3);
+    foliot__json_text(&j, "sinks",
+                      lab_energy_sinks(e->scene, e->had_inputs, e->had_contacts, sinks));
+    foliot__json_count(&j, "contacts", foliot_world_get_contact_events(e->world, NULL, 0));
+    foliot__json_count(&j, "frozen", counters->frozen_bodies);
+    foliot__json_count(&j, "solver_failures", counters->solver_failures);
+    foliot__json_close(&j);
+    return end_answer(out);
+}
+
+// The state as bytes, the same on every machine, behind their count (four bytes, little-endian);
+// NULL: no memory. Whoever asked releases it.
+WEB_EXPORT(capture) uint8_t *web_capture(uint32_t id)
+{
+    size_t length = 0;
+    const entry *e = world_of(id);
+    if (!e || foliot_world_capture(e->world, NULL, 0, &length) != FOLIOT_STATUS_OK)
+        return NULL;
+    uint8_t *bytes = malloc(length + 4);
+    uint32_t count = (uint32_t)length;
+    if (!bytes)
+        return NULL;
+    memcpy(bytes, &count, 4);
+    if (foliot_world_capture(e->world, bytes + 4, length, &length) != FOLIOT_STATUS_OK) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+WEB_EXPORT(restore) int web_restore(uint32_t id, const uint8_t *bytes, uint32_t length)
+{
+    entry *e = world_of(id);
+    return e ? foliot_world_restore(e->world, bytes, length) : FOLIOT_STATUS_INVALID;
+}
+
+// The integrators, as an array.
+WEB_EXPORT(integrators) const char *web_integrators(void)
+{
+    FILE *out;
+    foliot__json j = begin_answer(&out);
+    foliot__json_array(&j, NULL);
+    for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
+        if (!info)
+            continue;
+        foliot__json_object(&j, NULL);
+        foliot__json_text(&j, "name", info->name);
+        foliot__json_count(&j, "order", info->order);
+        foliot__json_bool(&j, "symplectic", info->symplectic);
+        foliot__json_count(&j, "evaluations", info->evaluations);
+        foliot__json_text(&j, "summary", info->summary);
+        foliot__json_close(&j);
+    }
+    foliot__json_close(&j);
+    return end_answer(out);
+}
