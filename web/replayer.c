@@ -4,24 +4,27 @@
 // verifies, one shows. A recording is hostile bytes.
 #include "answer.h"
 #include "instances.h"
+#include "world_picture.h"
 
 #include "base/json.h"
-#include "foliot/replay.h"
+#include "recording/replay.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MARKS_MAX 512 // keyframes that the time line shows, and about as many as it has dots
+#define MARKS_MAX 512 // keyframes that the time line shows: about as many as it has dots
 
 static uint8_t *file; // the recording, lent to the replay
 static size_t file_bytes;
 static foliot_replay *replay;
+static uint64_t began; // the tick of the keyframe that the world came from
 
 static void forget(void)
 {
     if (replay)
         foliot_replay_close(replay);
     replay = NULL;
+    began = 0;
 }
 
 // Memory for a file of so many bytes; NULL: there is none.
@@ -58,15 +61,12 @@ static void write_summary(foliot__json *j, const foliot_replay_summary *s)
         foliot__json_reals(j, "gravity", s->scene->gravity, 3);
 }
 
-static void write_keyframes(foliot__json *j, const foliot_replay_summary *s)
+static void write_keyframes(foliot__json *j)
 {
-    uint64_t ticks = s->last_tick - s->first_tick, step = ticks / MARKS_MAX + 1;
+    uint32_t step = replay->index_count / MARKS_MAX + 1;
     foliot__json_array(j, "keyframe_ticks");
-    for (uint64_t tick = s->first_tick; step == 1 && tick <= s->last_tick; tick++) {
-        size_t length;
-        if (foliot_replay_get_keyframe(replay, tick, &length))
-            foliot__json_count(j, NULL, tick);
-    }
+    for (uint32_t i = 0; i < replay->index_count; i += step)
+        foliot__json_count(j, NULL, replay->index[i][0]);
     foliot__json_close(j);
 }
 
@@ -86,7 +86,7 @@ WEB_EXPORT(open) const char *web_open(void)
         damage = *foliot_replay_get_damage(replay);
         foliot__json_integer(&j, "whole", whole);
         write_summary(&j, foliot_replay_get_summary(replay));
-        write_keyframes(&j, foliot_replay_get_summary(replay));
+        write_keyframes(&j);
     }
     const char *text = damage.text[0] ? damage.text : foliot_status_get_text(status);
     foliot__json_text(&j, "text", damage.text[0] || status ? text : "");
@@ -151,16 +151,39 @@ WEB_EXPORT(verify) const char *web_verify(void)
 
 // -- looking
 
-// Goes towards `tick` by at most `ticks` steps. Backwards it begins at the first tick: keyframes
-// are compressed, and beyond a difference there are none to trust. Returns 1 if it is not there
-// yet, 0 there or where it cannot go on.
-WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks)
+// The last keyframe at or before both ticks.
+static uint64_t keyframe_before(uint64_t wanted, uint64_t trusted)
+{
+    uint64_t first = foliot_replay_get_summary(replay)->first_tick, best = first;
+    for (uint32_t i = 0; i < replay->index_count; i++) {
+        uint64_t tick = replay->index[i][0];
+        if (tick <= wanted && tick <= trusted && tick > best)
+            best = tick;
+    }
+    return best;
+}
+
+static bool begin_at(uint64_t tick)
+{
+    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK)
+        return false;
+    began = tick;
+    return true;
+}
+
+// Goes towards `tick` by at most `ticks` steps, from the nearest keyframe where that is shorter.
+// Keyframes beyond `trusted` hold what was recorded, not what this machine computes: they are left
+// out. Returns 1 if it is not there yet, 0 there or where it cannot go on.
+WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks, double trusted)
 {
     if (!replay)
         return 0;
-    uint64_t wanted = (uint64_t)tick, first = foliot_replay_get_summary(replay)->first_tick;
-    if (wanted < foliot_replay_get_tick(replay) &&
-        foliot_replay_seek(replay, first) != FOLIOT_STATUS_OK)
+    uint64_t wanted = (uint64_t)tick, now = foliot_replay_get_tick(replay);
+    uint64_t limit = trusted < 0x1p53 ? (uint64_t)trusted : UINT64_MAX;
+    uint64_t from = keyframe_before(wanted, limit);
+    uint64_t first = foliot_replay_get_summary(replay)->first_tick;
+    if ((wanted < now || from > now || (began > limit && began > first)) && !begin_at(from) &&
+        (wanted < now && !begin_at(first)))
         return 0;
     for (uint32_t i = 0; i < ticks && foliot_replay_get_tick(replay) < wanted; i++) {
         foliot_status status = foliot_replay_step(replay);
@@ -170,28 +193,19 @@ WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks)
     return foliot_replay_get_tick(replay) < wanted;
 }
 
+// The tick of the keyframe that what is shown was computed from.
+WEB_EXPORT(began) double web_began(void)
+{
+    return (double)began;
+}
+
 WEB_EXPORT(tick) double web_tick(void)
 {
     return replay ? (double)foliot_replay_get_tick(replay) : 0;
 }
 
-// Returns how many instances there are to draw, -1 where there is no world. `marked_body`: a slot,
-// or FOLIOT_NO_BODY.
+// As web_world_picture.
 WEB_EXPORT(picture) int web_picture(uint32_t marked_body)
 {
-    const foliot_world *world = replay ? foliot_replay_get_world(replay) : NULL;
-    uint32_t count = world ? foliot_world_get_body_count(world) : 0;
-    if (!world || !web_instances_begin(count))
-        return -1;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!foliot_world_get_body_alive(world, i))
-            continue;
-        web_body body = {.state = foliot_world_get_body_state(world, i),
-                         .shape = foliot_world_get_body_shape(world, i),
-                         .slot = i,
-                         .tag = foliot_world_get_body_tag(world, i)};
-        body.marked = i == marked_body;
-        web_instances_add(&body);
-    }
-    return (int)web_instances_end();
+    return web_world_picture(replay ? foliot_replay_get_world(replay) : NULL, marked_body);
 }

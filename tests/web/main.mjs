@@ -2,12 +2,16 @@
 // main.mjs MODULES BUILD [SCREENSHOTS]: tests the pages in a real browser. MODULES is the folder where
 // playwright-core is installed. `make test-web` calls it.
 // ONLY=WORDS runs the tests whose names hold these words.
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { argv, exit } from "node:process";
 import { gzipSync } from "node:zlib";
 import { firefox } from "./firefox.mjs";
 import { check, end, launch, serve, test } from "./harness.mjs";
 import { sessions } from "./sessions.mjs";
+import { scenes } from "./scenes.mjs";
 import { damagedFiles, recordings } from "./recordings.mjs";
 import { steppers } from "./steppers.mjs";
 import { trust } from "./trust.mjs";
@@ -26,12 +30,17 @@ async function sizes(folder) {
 const [modules, build, shots] = argv.slice(2);
 const files = damagedFiles();
 const extra = new Map(readdirSync("tests/golden").filter((f) => f.endsWith(".foliot")).map((f) => ["/" + f, "tests/golden/" + f]));
+const made = mkdtempSync(join(tmpdir(), "foliot-web-"));
+process.on("exit", () => rmSync(made, { recursive: true, force: true }));
+execFileSync(`${build}/foliot-lab`, ["run", "scenes/spacewar.yaml", "--ticks", "6000", "--record", `${made}/long.foliot`], { stdio: "ignore" });
+extra.set("/long.foliot", `${made}/long.foliot`);
 extra.set("/forged.foliot", files.get("forged"));
 const site = await serve(`${build}/web`, extra);
 site.files = files;
 await sizes(`${build}/web`);
 const browser = await launch(modules);
 await recordings(browser, site, shots);
+await scenes(browser, site, build, shots);
 await sessions(browser, build, shots);
 await steppers(browser, build, shots);
 await trust(browser, build, shots);

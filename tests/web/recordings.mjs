@@ -45,6 +45,22 @@ export async function recordings(browser, site, shots) {
         await page.context().close();
     });
 
+    await test("a long recording is sought from the nearest keyframe, which is compressed", async () => {
+        const page = await open(browser, `${site.url}/recording.html?file=long.foliot`);
+        await until(page, () => document.body.dataset.tick === "0");
+        const box = await page.locator("#line").boundingBox();
+        for (const share of [0.7, 0.4, 0.9]) { // forwards, and backwards
+            await page.mouse.click(box.x + 6 + (box.width - 12) * share, box.y + 17);
+            await until(page, (s) => Math.abs(Number(document.body.dataset.tick) - 6000 * s) < 20, share);
+            const { tick, began } = await page.evaluate(() => ({ ...document.body.dataset }));
+            check(began > 0 && tick - began >= 0 && tick - began < 600, `tick ${tick} was computed from tick ${began}`);
+        }
+        const marks = await page.evaluate(() => Number(document.body.dataset.keyframes));
+        check(marks > 10, `${marks} keyframes on the time line`);
+        check(page.complaints.length === 0, page.complaints.join("; "));
+        await page.context().close();
+    });
+
     await test("one digest that is wrong is found at its tick", async () => {
         const page = await open(browser, `${site.url}/recording.html?file=forged.foliot`);
         const [verdict, text] = await verdictOf(page);

@@ -51,6 +51,7 @@ function take(o) {
     }
     describe(o);
     tick = o.first_tick;
+    document.body.dataset.keyframes = o.keyframe_ticks.length;
     for (const id of ["play", "back", "forward"]) $(id).disabled = false;
     $("drop").hidden = true;
     say("Verifying …");
@@ -100,7 +101,7 @@ function hear({ data }) {
         picture = data.picture;
         if (painter) camera.fit(picture);
         if (picture.arrived) asked = null;
-        document.body.dataset.tick = picture.tick;
+        Object.assign(document.body.dataset, { tick: picture.tick, began: picture.began });
     }
     drawLine();
 }
@@ -155,7 +156,7 @@ function seek(to) {
     if (!opened || opened.status !== 0) return;
     tick = Math.min(Math.max(to, opened.first_tick), opened.last_tick);
     asked = Math.floor(tick);
-    shower.postMessage({ show: asked, marked: verdict?.body ?? -1 });
+    shower.postMessage({ show: asked, marked: verdict?.body ?? -1, trusted: (verdict?.diverged_tick ?? Infinity) - 1 });
 }
 
 function setPlaying(on) {

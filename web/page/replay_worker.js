@@ -2,7 +2,7 @@
 // replay_worker.js: re-simulates a recording beside the page. The page has two of them: one verifies
 // the recording in one go, the other shows ticks, in slices, so that it hears of the next one soon.
 //
-// In: {open: ArrayBuffer, verify: true or false}, {show: tick, marked: slot}.
+// In: {open: ArrayBuffer, verify: true or false}, {show: tick, marked: slot, trusted: tick}.
 // Out: {opened}, {progress: tick}, {verdict}, {picture}, {failed}.
 import { load } from "./wasm.js";
 
@@ -11,6 +11,7 @@ const REPORT_MS = 60;
 
 let module = null;
 let wanted = null; // the tick to show
+let trusted = Infinity; // up to here keyframes are what would be computed
 let marked = -1; // the slot of a body that is drawn so that it is seen
 let reported = 0;
 let running = false;
@@ -55,13 +56,13 @@ function sendPicture(arrived) {
     if (count < 0) return;
     const { instances, counts } = module.picture(count);
     const copy = instances.slice();
-    postMessage({ picture: { tick: module.call.tick(), instances: copy, counts, arrived } }, [copy.buffer]);
+    postMessage({ picture: { tick: module.call.tick(), began: module.call.began(), instances: copy, counts, arrived } }, [copy.buffer]);
 }
 
 function show() {
     const end = performance.now() + SLICE_MS;
     let more = 1;
-    while (more && performance.now() < end) more = module.call.seek(wanted, 8);
+    while (more && performance.now() < end) more = module.call.seek(wanted, 8, trusted);
     sendPicture(!more);
     if (!more) wanted = null;
 }
@@ -86,7 +87,7 @@ onmessage = async ({ data }) => {
     if (!module) return;
     guarded(() => {
         if (data.open) open(data.open, data.verify);
-        if (data.show !== undefined) wanted = data.show, marked = data.marked;
+        if (data.show !== undefined) wanted = data.show, marked = data.marked, trusted = data.trusted;
         wake();
     });
 };
