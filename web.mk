@@ -18,9 +18,9 @@ VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer instances
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
-STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket unzstd) common/net/transport.c $(sort $(WEB_BASE) \
+STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
-    $(patsubst %,common/recording/%.c,divergence search rewind simulation state_layers world_simulation))
+    $(patsubst %,common/recording/%.c,divergence keyframe_codec search rewind simulation state_layers world_simulation))
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer files instances lines world_picture) $(sort \
     $(filter-out common/base/file.c,$(WEB_BASE)) common/base/arena.c common/base/json_reader.c $(wildcard common/sim/*/*.c) \
     $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/energy.c tools/lab/scene.c)
@@ -33,18 +33,7 @@ WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*)) $(patsubst %
 
 .PHONY: web
 #: make web             the browser's page, in build/web, for any web server: needs clang-19 and wasi-libc
-web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/fzstd.js $(WEB_PAGES)
-
-# Libraries of others, from npm, with their licences.
-WEB_NPM := $(BUILD)/web-npm
-$(WEB_NPM)/node_modules: web/npm/package.json web/npm/package-lock.json | $(call deps_of,web)
-	@mkdir -p $(@D)
-	cp $^ $(@D)
-	cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
-	@touch $@
-$(WEB)/fzstd.js: $(WEB_NPM)/node_modules
-	@mkdir -p $(@D)
-	{ echo '/*'; cat $</fzstd/LICENSE; printf '\n*/\n'; cat $</fzstd/esm/index.mjs; } > $@
+web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB_PAGES)
 
 # The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
 $(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)
@@ -79,7 +68,7 @@ $(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto
 $(WEB)/replayer.wasm: WEB_FLAGS := -O3
 $(WEB)/viewer.wasm: $(VIEWER_SOURCES:%.c=$(WEB_OBJ)/viewer/%.o)
 $(WEB)/stepper.wasm: WEB_FLAGS := -O3
-$(WEB)/stepper.wasm: $(STEPPER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o)
+$(WEB)/stepper.wasm: $(STEPPER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o) $(ZSTD_OBJECTS)
 $(WEB)/replayer.wasm: $(REPLAYER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o) $(ZSTD_OBJECTS)
 $(WEB)/worlds.wasm: WEB_FLAGS := -O3
 $(WEB)/worlds.wasm: $(patsubst %.c,$(WEB_OBJ)/replayer/%.o,$(filter common/sim/% common/base/% common/command/%,$(filter-out common/base/arena.c,$(WORLDS_SOURCES)))) \

@@ -16,7 +16,7 @@ packages_of() { # GROUP
     deploy) echo "slurm-wlm munge parallel python3 python3-yaml systemd" ;;
     abi) echo "abigail-tools" ;;
     fuzz) echo "clang libclang-rt-14-dev llvm-14" ;;
-    web) echo "clang-19 lld-19 libclang-rt-19-dev-wasm32 wasi-libc libxxhash-dev nodejs esbuild xz-utils $(command -v npm >/dev/null || echo npm)" ;;
+    web) echo "clang-19 lld-19 libclang-rt-19-dev-wasm32 wasi-libc libxxhash-dev nodejs esbuild xz-utils" ;;
     web-test) echo "chromium firefox-esr nodejs $(command -v npm >/dev/null || echo npm)" ;; # other packages of node bring npm along
     bench) echo "g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;
     matrix-short)

@@ -21,7 +21,7 @@ async function sizes(folder) {
     await test("the page of a session is at most 80 kB gzipped, the replayer 320 more", async () => {
         const page = kilobytes("index.html", "style.css", "session.js", "controls.js", "draw.js", "wasm.js", "viewer.wasm");
         const replayer = kilobytes("recording.html", "recording.js", "replay_worker.js", "replayer.wasm");
-        const stepper = kilobytes("stepper.js", "fzstd.js", "stepper.wasm");
+        const stepper = kilobytes("stepper.js", "stepper.wasm");
         console.log(`        ${page.toFixed(1)} kB, and ${replayer.toFixed(1)} kB; to step ${stepper.toFixed(1)} kB`);
         check(page <= 80 && replayer <= 320, "too large");
     });

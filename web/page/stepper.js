@@ -2,34 +2,10 @@
 // stepper.js: what a page needs to step the world itself: the module that can, which is loaded when
 // somebody wants it, and words about how it does. Own keys act at once, as the page guesses what
 // the others do; the server compares every digest.
-import { decompress } from "./fzstd.js";
 import { load as loadModule } from "./wasm.js";
 
 const MODES = { stepper: ["Watch", "The server's pictures, a little later."],
     watcher: ["Predict", "Own keys act at once: this page computes the world itself and guesses what the others do."] };
-
-// How many bytes a zstd frame says that it holds (RFC 8878, 3.1.1); NaN: it does not.
-function contentBytes(frame) {
-    const flags = frame[4], alone = (flags >> 5) & 1, length = [alone, 2, 4, 8][flags >> 6];
-    const at = 6 - alone + [0, 1, 2, 4][flags & 3];
-    if (length === 0 || frame.length < at + length) return NaN;
-    let bytes = 0;
-    for (let i = length - 1; i >= 0; i--) bytes = bytes * 256 + frame[at + i];
-    return length === 2 ? bytes + 256 : bytes;
-}
-
-// The server's state. The library throws at most of what is damaged. What it does not see makes a
-// world that differs, which the server finds.
-function unpack(module, packed, length, out, count) {
-    try {
-        const frame = module.bytes(packed, length).slice();
-        if (contentBytes(frame) !== count) return 0;
-        module.put(out, decompress(frame, new Uint8Array(count)));
-        return 1;
-    } catch {
-        return 0;
-    }
-}
 
 function reason(about, stepped) {
     if (about.slow) return `A step takes ${about.step_ms.toFixed(1)} ms here, more than a quarter of a tick: this page watches.`;
@@ -38,12 +14,11 @@ function reason(about, stepped) {
     return "";
 }
 
-// `page` are the functions that the module calls, without its clock and what unpacks states.
+// `page` are the functions that the module calls, without its clock.
 export async function load(page) {
     const module = await loadModule("stepper.wasm", {
         ...page,
         clock: () => performance.now(),
-        unzstd: (...at) => unpack(module, ...at),
     });
     let told = "", stepped = false;
     window.foliotPerturb = () => module.call.perturb(); // for scripts beside the page, and its tests: a bit flips
