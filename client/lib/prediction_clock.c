@@ -9,6 +9,7 @@
 #define FASTER_MAX 0.1 // inputs would come late
 #define SLOWER_MAX 0.05
 #define AHEAD_TICKS 60 // that the mean is over
+#define SAMPLE_TICKS 2 // that one sample counts for, at most
 #define DELAY_MAX 256
 
 static double turn(double off, double passed)
@@ -16,15 +17,22 @@ static double turn(double off, double passed)
     return fmin(fmax(off * fmin(GAIN * passed, 1), -SLOWER_MAX * passed), FASTER_MAX * passed);
 }
 
-// Where the worlds would run too far ahead of the confirmed one, inputs are shown later.
+// Where the worlds would run too far ahead of the confirmed one, inputs are shown later. A host
+// that was held up has closed ticks waiting: neither the first update nor one after a pause shows
+// how far ahead the worlds run. What was asked for in vain is given up at once.
 static void choose_delay(foliot__prediction_clock *clock, const foliot__prediction_clock_aim *aim,
                          bool begins)
 {
     double ahead = ceil(clock->input) + 1 - (double)aim->confirmed, passed = clock->passed;
-    clock->ahead =
-        begins ? ahead : clock->ahead + (ahead - clock->ahead) * fmin(passed / AHEAD_TICKS, 1);
+    double counts = fmin(passed, SAMPLE_TICKS);
+    clock->seen = begins ? 0 : fmin(clock->seen + counts, AHEAD_TICKS);
+    if (begins)
+        clock->ahead = ahead;
+    else if (counts > 0)
+        clock->ahead += (ahead - clock->ahead) * counts / clock->seen;
     double delay = fmax(aim->input_delay, clock->ahead - aim->ticks_max);
     delay = fmin(delay, DELAY_MAX);
+    begins |= clock->delay > delay + JUMP_TICKS;
     clock->delay = begins ? delay : clock->delay + turn(delay - clock->delay, passed);
 }
 

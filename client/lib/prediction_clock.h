@@ -14,6 +14,7 @@ typedef struct foliot__prediction_clock {
     double passed; // ticks, in the last update
     double input;  // inputs made now are for the tick after it
     double ahead;  // mean of the ticks from the confirmed one to the newest that could be shown
+    double seen;   // ticks that the mean is over
     double delay;  // ticks from the newest that could be shown to the one that is
 } foliot__prediction_clock;
 

@@ -61,6 +61,24 @@ static void the_delay_keeps_the_limit(void **state)
     assert_true(fabs(clock.delay - 20) < 0.5);
 }
 
+// A page that joins is held up for a second, and later for another: closed ticks wait then.
+static void a_host_that_is_held_up_acts_at_once_again(void **state)
+{
+    (void)state;
+    const foliot__prediction_clock_aim aim = {.ticks_max = 16};
+    foliot__prediction_clock clock = {0};
+    double now_ns = 1e11;
+    run(&clock, &now_ns, 5, 80, 1, aim);
+    run(&clock, &now_ns, 5, 5, 30, aim);
+    check_lt(clock.delay, 0.01);
+    for (int i = 0; i < 3; i++) {
+        now_ns += 60 * TICK_NS;
+        run(&clock, &now_ns, 5, 65, 1, aim);
+        run(&clock, &now_ns, 5, 5, 100, aim);
+        check_lt(clock.delay, 0.01);
+    }
+}
+
 static foliot_client_event hit(uint64_t tick, uint32_t a, uint32_t b)
 {
     return (foliot_client_event){.kind = FOLIOT_CLIENT_HIT, .tick = tick, .slot = a, .value = b};
@@ -108,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_clock_turns_slowly),
         cmocka_unit_test(the_delay_keeps_the_limit),
+        cmocka_unit_test(a_host_that_is_held_up_acts_at_once_again),
         cmocka_unit_test(an_event_is_given_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
