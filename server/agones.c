@@ -23,6 +23,7 @@
 #define AGAIN_NS 500000000u
 #define AGAIN_NS_MAX 10000000000u
 #define HEALTH_PERIOD_S 5 // Agones's own default
+#define KEY_BYTES 320     // a label's key has 253 bytes, a slash and 63 more at most
 
 // -- a GameServer
 
@@ -31,7 +32,7 @@ typedef void member_reader(foliot__json_reader *r, const char *key, foliot__agon
 // null is as good as what is not there.
 static void each_member(foliot__json_reader *r, member_reader *read, foliot__agones_server *out)
 {
-    char key[64];
+    char key[KEY_BYTES];
     if (foliot__json_peek(r) != '{') {
         foliot__json_skip(r);
         return;
@@ -63,12 +64,33 @@ static uint64_t read_count(foliot__json_reader *r)
     return fine && foliot__parse_count(text, &value) ? value : 0;
 }
 
+// A label or an annotation. Those of others may be long.
+static void read_mark(foliot__json_reader *r, const char *key, foliot__agones_server *out)
+{
+    if (strcmp(key, "foliot/scene") == 0)
+        read_text(r, out->scene);
+    else if (strcmp(key, "foliot/session") == 0)
+        read_text(r, out->session);
+    else if (strcmp(key, "agones.dev/last-allocated") == 0)
+        read_text(r, out->allocated);
+    else
+        foliot__json_skip(r);
+}
+
 static void read_meta(foliot__json_reader *r, const char *key, foliot__agones_server *out)
 {
     if (strcmp(key, "name") == 0)
         read_text(r, out->name);
+    else if (strcmp(key, "annotations") == 0 || strcmp(key, "labels") == 0)
+        each_member(r, read_mark, out);
     else
         foliot__json_skip(r);
+}
+
+static void read_counter(foliot__json_reader *r, const char *key, foliot__agones_server *out)
+{
+    out->counted |= strcmp(key, "sessions") == 0;
+    foliot__json_skip(r);
 }
 
 static void read_health(foliot__json_reader *r, const char *key, foliot__agones_server *out)
@@ -109,6 +131,8 @@ static void read_status(foliot__json_reader *r, const char *key, foliot__agones_
         foliot__json_enter(r, '[');
         while (foliot__json_more(r))
             each_member(r, read_port, out);
+    } else if (strcmp(key, "counters") == 0) {
+        each_member(r, read_counter, out);
     } else {
         foliot__json_skip(r);
     }

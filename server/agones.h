@@ -17,6 +17,11 @@ typedef struct foliot__agones_server {
     uint16_t port; // of status.ports[0]; 0: none
     uint64_t health_period_s;
     bool health_disabled;
+    bool counted; // it has a counter "sessions": several in one process
+    // What an allocation asks for, in annotations or labels foliot/scene and foliot/session, and
+    // Agones's own mark of it; "": nothing.
+    char scene[FOLIOT__AGONES_TEXT_BYTES], session[FOLIOT__AGONES_TEXT_BYTES],
+        allocated[FOLIOT__AGONES_TEXT_BYTES];
 } foliot__agones_server;
 
 // One request on a connection of its own. `answer` may be NULL; it is terminated. True for 2xx.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // arguments.c: see arguments.h.
 #include "arguments.h"
+#include "life.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -131,7 +132,8 @@ static const foliot__option host_options[] = {
     {"admin-socket", "PATH", FOLIOT__OPTION_TEXT, &foliot__given.admin_socket,
      .help = "the same on a Unix socket, which only this user may open; no token then"},
     {"scenes", "DIR", FOLIOT__OPTION_TEXT, &foliot__given.scenes,
-     .help = "the admin API may host the scenes in DIR; the server stays without a session"},
+     .help =
+         "the admin API and Agones may host the scenes in DIR; the server stays without a session"},
     {"bans", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.bans,
      .help = "keeps the bans of the admin API, so that they outlast the server"},
     {"threads", "N", FOLIOT__OPTION_COUNT, &foliot__given.threads, 1, 256,
@@ -293,10 +295,11 @@ int foliot__check_choices(const foliot__arguments *arguments)
                 return foliot__options_wrong(&foliot__server_program, arguments,
                                              "--resume %s is given twice",
                                              foliot__given.resumes.items[i]);
-    if (foliot__given.scenes && !foliot__given.admin_token && !foliot__given.admin_socket)
+    if (foliot__given.scenes && !foliot__given.admin_token && !foliot__given.admin_socket &&
+        !foliot__life_takes_orders())
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--scenes is for the admin API: it wants --admin-socket, or "
-                                     "--http with --admin-token");
+                                     "--http with --admin-token, or Agones");
     if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all &&
         !foliot__given.scenes)
         return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");

@@ -123,6 +123,22 @@ void foliot__life_close_recording(foliot__app *a, foliot__hosted *h)
         free(c);
 }
 
+static uint32_t sessions_left(const foliot__app *a)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        left += a->hosted[i].served && !a->hosted[i].ended;
+    return left;
+}
+
+// As `foliotctl drain` does.
+static void end_with_the_last(foliot__app *a)
+{
+    foliot__log_note("the server ends: it was to host one session");
+    a->drained = true;
+    (void)!foliot_server_close_session(a->server, "", true);
+}
+
 void foliot__life_session_ended(foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
@@ -130,8 +146,9 @@ void foliot__life_session_ended(foliot__app *a, const char *session)
             a->hosted[i].ended = true;
             foliot__life_close_recording(a, &a->hosted[i]);
         }
-    if (a->life.kind && a->life.kind->session_ended)
-        a->life.kind->session_ended(session);
+    const foliot__life_kind *kind = a->life.kind;
+    if (kind && kind->session_ended && kind->session_ended(session, sessions_left(a)))
+        end_with_the_last(a);
 }
 
 // -- draining
@@ -201,6 +218,32 @@ static const foliot__life_kind *find_kind(void)
     return NULL;
 }
 
+bool foliot__life_takes_orders(void)
+{
+    const foliot__life_kind *kind = find_kind();
+    return kind && kind->take_order;
+}
+
+static void take_orders(foliot__app *a)
+{
+    foliot__life_order order;
+    while (a->life.kind && a->life.kind->take_order && a->life.kind->take_order(&order))
+        if (!foliot__given.scenes)
+            foliot__life_order_done(a, &order, "this server was started without --scenes DIR");
+        else if (!foliot__admin_host(a, &order))
+            foliot__life_order_done(a, &order, "no memory");
+}
+
+void foliot__life_order_done(foliot__app *a, const foliot__life_order *order, const char *why)
+{
+    char note[512];
+    snprintf(note, sizeof note, why ? "%s: the scene '%s' cannot be hosted: %s" : "%s: hosts '%s'",
+             order->session, order->scene, why);
+    foliot__log_note(note);
+    if (a->life.kind->order_done(order, why, sessions_left(a)))
+        end_with_the_last(a);
+}
+
 int foliot__life_open(foliot__app *a)
 {
     a->life.kind = find_kind();
@@ -240,7 +283,8 @@ static void look(uv_timer_t *timer)
         a->life.trimmed_ns = now;
         trim_soon(a);
     }
-    if (a->life.drains_until_ns)
+    take_orders(a);
+    if (a->life.drains_until_ns || a->drained || a->admin.waiting)
         foliot__app_update(a); // where no tick is due for long
 }
 

@@ -11,9 +11,15 @@
 #include <uv.h>
 
 #include "closing.h"
+#include "foliot/scene.h"
 
 struct foliot__app;
 struct foliot__hosted;
+
+// A session that somebody else wants to be hosted.
+typedef struct foliot__life_order {
+    char session[FOLIOT_NAME_BYTES], scene[128]; // scene: the name of a file in --scenes
+} foliot__life_order;
 
 // Called on the loop's thread; any may be NULL.
 typedef struct foliot__life_kind {
@@ -26,7 +32,11 @@ typedef struct foliot__life_kind {
     uint64_t (*get_interval_ns)(void);
     void (*alive)(const char *status); // the loop runs, and no step is stuck
     void (*draining)(uint64_t seconds);
-    void (*session_ended)(const char *session);
+    // The next order; false: there is none. Then what became of it, `why` NULL: it is hosted.
+    bool (*take_order)(foliot__life_order *order);
+    // This and the next: `left` sessions go on. They return whether the server is to end now.
+    bool (*order_done)(const foliot__life_order *order, const char *why, uint32_t left);
+    bool (*session_ended)(const char *session, uint32_t left);
     void (*close)(void); // waits a second at most
 } foliot__life_kind;
 
@@ -43,6 +53,11 @@ typedef struct foliot__life {
     bool timed;                // the timer is open
     foliot__closings closings; // recordings of sessions that have ended
 } foliot__life;
+
+// Whether who started the server may want sessions of it.
+bool foliot__life_takes_orders(void);
+void foliot__life_order_done(struct foliot__app *a, const foliot__life_order *order,
+                             const char *why);
 
 // Each returns an exit code, 0 on success, and prints what is wrong.
 int foliot__life_open(struct foliot__app *a);  // before sessions and transport

@@ -11,6 +11,7 @@
 
 #include "agones.h"
 #include "base/exit_code.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "life.h"
 #include "log.h"
@@ -20,6 +21,8 @@
 #define LOADING_NS 120000000000u // until the first tick the server counts as alive for so long
 #define COUNTER "sessions"
 #define CLOSE_MS 1000u
+#define KNOWN_BYTES (3 * FOLIOT__AGONES_TEXT_BYTES)
+#define HELD_MAX 16 // orders that wait for the loop, and answers that wait for the SDK server
 
 static struct {
     uint16_t port;
@@ -31,7 +34,15 @@ static struct {
     _Atomic(bool) wants_ready, wants_shutdown, closing, draining;
     _Atomic(uint32_t) ended; // sessions, to be taken off the counter
     uint32_t sessions;
-} agones;
+    bool ordered;          // of the loop's thread: a session was hosted for an allocation
+    pthread_mutex_t mutex; // of what follows
+    foliot__life_order orders[HELD_MAX];
+    uint32_t order_count;
+    struct {
+        char key[16], value[256];
+    } answers[HELD_MAX];
+    uint32_t answer_count;
+} agones = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t now_ns(void)
 {
@@ -70,24 +81,90 @@ static bool post(const char *path)
     return foliot__agones_request(agones.port, "POST", path, "{}", NULL, 0);
 }
 
+// As an annotation, which the SDK server calls agones.dev/sdk-KEY.
+static bool annotate(const char *key, const char *value)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return false;
+    foliot__json j = foliot__json_to(out);
+    foliot__json_object(&j, NULL);
+    foliot__json_text(&j, "key", key);
+    foliot__json_text(&j, "value", value);
+    foliot__json_close(&j);
+    bool fine = fclose(out) == 0 &&
+                foliot__agones_request(agones.port, "PUT", "/metadata/annotation", text, NULL, 0);
+    free(text);
+    return fine;
+}
+
+static void give_answers(void)
+{
+    char key[sizeof agones.answers[0].key], value[sizeof agones.answers[0].value];
+    for (bool fine = true; fine;) {
+        pthread_mutex_lock(&agones.mutex);
+        fine = agones.answer_count > 0;
+        memcpy(key, agones.answers[0].key, sizeof key);
+        memcpy(value, agones.answers[0].value, sizeof value);
+        pthread_mutex_unlock(&agones.mutex);
+        fine = fine && annotate(key, value);
+        pthread_mutex_lock(&agones.mutex);
+        if (fine) // the loop only adds
+            memmove(&agones.answers[0], &agones.answers[1],
+                    --agones.answer_count * sizeof agones.answers[0]);
+        pthread_mutex_unlock(&agones.mutex);
+    }
+}
+
 static void grant_wishes(void)
 {
-    if (atomic_load(&agones.wants_ready) && post("/ready"))
-        atomic_store(&agones.wants_ready, false);
+    give_answers();
     while (atomic_load(&agones.ended) > 0 &&
            foliot__agones_request(agones.port, "PATCH", "/v1beta1/counters/" COUNTER,
                                   "{\"countDiff\":\"-1\"}", NULL, 0))
         atomic_fetch_sub(&agones.ended, 1);
+    if (atomic_load(&agones.wants_ready) && post("/ready"))
+        atomic_store(&agones.wants_ready, false);
     if (atomic_load(&agones.wants_shutdown) && post("/shutdown"))
         atomic_store(&agones.wants_shutdown, false);
 }
 
+// An allocation that names a scene is an order. It is told again and again: Agones's mark of it,
+// the session and the scene tell one from another.
+static void take_allocation(const foliot__agones_server *now, char known[KNOWN_BYTES])
+{
+    char mark[KNOWN_BYTES];
+    foliot__life_order order;
+    if (strcmp(now->state, "Allocated") != 0 || !*now->scene) {
+        *known = 0;
+        return;
+    }
+    snprintf(mark, sizeof mark, "%s\n%s\n%s", now->allocated, now->session, now->scene);
+    if (strcmp(mark, known) == 0)
+        return;
+    memcpy(known, mark, sizeof mark);
+    snprintf(order.session, sizeof order.session, "%.63s",
+             *now->session ? now->session : now->name);
+    snprintf(order.scene, sizeof order.scene, "%s", now->scene);
+    pthread_mutex_lock(&agones.mutex);
+    bool fits = agones.order_count < HELD_MAX;
+    if (fits)
+        agones.orders[agones.order_count++] = order;
+    pthread_mutex_unlock(&agones.mutex);
+    if (!fits)
+        foliot__log_lines("foliot-server: agones: too many allocations at once; one is left out\n");
+}
+
 // What a watch says goes to the log; states repeat.
-static void take_server(foliot__agones_watch *watch, char state[FOLIOT__AGONES_TEXT_BYTES])
+static void take_server(foliot__agones_watch *watch, char state[FOLIOT__AGONES_TEXT_BYTES],
+                        char known[KNOWN_BYTES])
 {
     char note[2 * FOLIOT__AGONES_TEXT_BYTES + 64];
     foliot__agones_server now;
     while (foliot__agones_watch_poll(watch, agones.port, now_ns(), &now)) {
+        take_allocation(&now, known);
         if (strcmp(now.state, state) == 0)
             continue;
         snprintf(state, FOLIOT__AGONES_TEXT_BYTES, "%s", now.state);
@@ -98,7 +175,7 @@ static void take_server(foliot__agones_watch *watch, char state[FOLIOT__AGONES_T
 
 static void *talk(void *unused)
 {
-    char state[FOLIOT__AGONES_TEXT_BYTES] = "";
+    char state[FOLIOT__AGONES_TEXT_BYTES] = "", known[KNOWN_BYTES] = "";
     static foliot__agones_watch watch;
     uint64_t told = 0;
     bool fails = false;
@@ -114,7 +191,7 @@ static void *talk(void *unused)
             fails = failed;
         }
         grant_wishes();
-        take_server(&watch, state);
+        take_server(&watch, state, known);
         rest(fails ? TRY_MS : 50);
     }
     grant_wishes();
@@ -181,11 +258,48 @@ static void draining(uint64_t seconds)
     atomic_store(&agones.wants_ready, false);
 }
 
-static void session_ended(const char *session)
+static bool take_order(foliot__life_order *order)
+{
+    pthread_mutex_lock(&agones.mutex);
+    bool any = agones.order_count > 0;
+    if (any) {
+        *order = agones.orders[0];
+        memmove(&agones.orders[0], &agones.orders[1],
+                --agones.order_count * sizeof agones.orders[0]);
+    }
+    pthread_mutex_unlock(&agones.mutex);
+    return any;
+}
+
+// Whoever allocated reads agones.dev/sdk-foliot-session, or why there is none.
+static bool order_done(const foliot__life_order *order, const char *why, uint32_t left)
+{
+    pthread_mutex_lock(&agones.mutex);
+    if (agones.answer_count < HELD_MAX) {
+        uint32_t i = agones.answer_count++;
+        snprintf(agones.answers[i].key, sizeof agones.answers[i].key, "%s",
+                 why ? "foliot-problem" : "foliot-session");
+        snprintf(agones.answers[i].value, sizeof agones.answers[i].value, "%.255s",
+                 why ? why : order->session);
+    }
+    pthread_mutex_unlock(&agones.mutex);
+    agones.ordered = true;
+    if (why && agones.about.counted)
+        atomic_fetch_add(&agones.ended, 1);           // who allocated has counted it
+    return why && left == 0 && !agones.about.counted; // Agones puts another in its place
+}
+
+// A server of one session is not used again; one of several waits for others.
+static bool session_ended(const char *session, uint32_t left)
 {
     (void)session;
-    if (agones.sessions > 1)
+    if (agones.sessions > 1 || (agones.ordered && agones.about.counted))
         atomic_fetch_add(&agones.ended, 1);
+    if (!agones.ordered || left > 0)
+        return false;
+    if (agones.about.counted)
+        atomic_store(&agones.wants_ready, true);
+    return !agones.about.counted;
 }
 
 // All recordings are on the disk.
@@ -210,5 +324,7 @@ const foliot__life_kind foliot__life_agones = {.name = "agones",
                                                .get_interval_ns = get_interval_ns,
                                                .alive = alive,
                                                .draining = draining,
+                                               .take_order = take_order,
+                                               .order_done = order_done,
                                                .session_ended = session_ended,
                                                .close = close_agones};

@@ -19,6 +19,7 @@
 
 struct foliot__app;
 struct foliot__hosted;
+struct foliot__life_order;
 typedef struct foliot__call foliot__call;
 
 typedef enum foliot__outcome {
@@ -91,6 +92,10 @@ void foliot__admin_destroy(struct foliot__app *app);
 // A session has ended by itself; where sessions come and go its recording is closed, and its place
 // is free.
 void foliot__admin_session_ended(struct foliot__app *app, const char *session);
+
+// Hosts a session that nobody asked for by HTTP; foliot__life_order_done says what became of it.
+// False: no memory.
+bool foliot__admin_host(struct foliot__app *app, const struct foliot__life_order *order);
 
 void foliot__admin_on_hangup(uv_signal_t *signal, int number); // reload.c
 

@@ -152,6 +152,36 @@ foliot__outcome foliot__act_create(foliot__call *c)
     return c->stage ? finish_session(c) : begin_session(c);
 }
 
+// As above, for the life cycle, which is told how it went.
+static foliot__outcome act_ordered(foliot__call *c)
+{
+    foliot__outcome outcome = foliot__act_create(c);
+    foliot__life_order order;
+    if (outcome == FOLIOT__CALL_AGAIN && foliot__app_now_ns() >= c->until_ns)
+        outcome = foliot__call_fail(c, 503, "another session is being opened for too long");
+    if (outcome != FOLIOT__CALL_DONE)
+        return outcome;
+    snprintf(order.session, sizeof order.session, "%.63s", c->name);
+    snprintf(order.scene, sizeof order.scene, "%.127s", c->scene);
+    foliot__life_order_done(c->app, &order, c->status == 200 ? NULL : c->problem);
+    return outcome;
+}
+
+static const foliot__action ordering = {"", "", "", act_ordered, foliot__work_create, NULL};
+
+bool foliot__admin_host(foliot__app *a, const foliot__life_order *order)
+{
+    foliot__call *call = foliot__call_create(a, &ordering);
+    if (!call)
+        return false;
+    snprintf(call->name, sizeof call->name, "%s", order->session);
+    snprintf(call->scene, sizeof call->scene, "%s", order->scene);
+    call->until_ns = foliot__app_now_ns() + CLEAN_PATIENCE_NS;
+    call->next = a->admin.waiting;
+    a->admin.waiting = call;
+    return true;
+}
+
 void foliot__print_created(const foliot__call *c, foliot__json *j)
 {
     foliot__json_text(j, "name", c->name);

@@ -194,7 +194,7 @@ int foliot__admin_open(foliot__app *a)
         fprintf(stderr, "foliot-server: --bans: %s\n", problem);
         return FOLIOT__EXIT_SCENE;
     }
-    if (!foliot__given.http && !foliot__given.admin_socket)
+    if (!foliot__given.http && !foliot__given.admin_socket && !foliot__given.scenes)
         return 0;
     admin->arrived_last = &admin->arrived;
     admin->todo_last = &admin->todo;

@@ -28,6 +28,25 @@ for option in $(sed -n '/^CMD/p' deploy/container/Containerfile | grep -oE -- '-
     ok "$option is an option of foliot-server" grep -q -- "$option" /tmp/help.$$
 done
 rm -f /tmp/help.$$
+# And they go together: the server takes them as they stand, but for its key and its port.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+takes() { # ARGUMENT...: of a container
+    local given=() argument
+    for argument; do
+        case $argument in
+        --key=*) "$build/foliotctl" key "$work/key" >/dev/null && argument=--key=$work/key ;;
+        --recordings=* | --resume-all=*) argument=${argument%%=*}=$work ;;
+        /usr/share/foliot/* | --scenes=/usr/share/foliot/*) argument=${argument/\/usr\/share\/foliot/.} ;;
+        esac
+        given+=("$argument")
+    done
+    AGONES_SDK_HTTP_PORT=1 "$build/foliot-server" "${given[@]}" --port=0 --print-config >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+}
+mapfile -t arguments < <(sed -n 's/^CMD \[\(.*\)\]$/\1/p' deploy/container/Containerfile | tr -d '" ' | tr , '\n')
+ok "foliot-server takes the container's arguments (${#arguments[@]})" takes "${arguments[@]}"
+mapfile -t arguments < <(sed -n '/^ *args:/,/^ *resources:/s/^ *- \(.*\)$/\1/p' deploy/agones/fleet.yaml)
+ok "and the fleet's (${#arguments[@]})" takes "${arguments[@]}"
 
 python3 -c 'import yaml' 2>/dev/null || { echo "skip: no python3-yaml to read manifests"; exit 0; }
 python3 - <<'E2'
