@@ -103,8 +103,10 @@ static foliot_status read_scene(const char *text, uint32_t length, const char *n
         return status;
     if (*integrator || *dt)
         status = change_scene(*scene, name, integrator, dt, error);
-    if (status != FOLIOT_STATUS_OK)
+    if (status != FOLIOT_STATUS_OK) {
         foliot_scene_destroy(*scene);
+        *scene = NULL;
+    }
     return status;
 }
 

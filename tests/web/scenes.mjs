@@ -103,4 +103,29 @@ export async function scenes(browser, site, build, shots) {
         clean(page);
         await page.context().close();
     });
+
+    await test("the lab shows several integrators beside each other, their errors as foliot-lab has them", async () => {
+        const page = await open(browser, `${site.url}/lab.html#scene=kepler&end=300&speed=4`, { viewport: { width: 1280, height: 800 } });
+        await until(page, () => document.body.dataset.tick === "300");
+        const errors = JSON.parse((await data(page)).errors);
+        check(Object.keys(errors).length === 4, JSON.stringify(errors));
+        for (const [name, error] of Object.entries(errors)) {
+            const { stdout } = spawnSync(resolve(build, "foliot-lab"), ["run", "scenes/kepler.yaml", "--ticks", "300", "--json", "--integrator", name], { encoding: "utf8" });
+            check(JSON.parse(stdout).energy_error_max === error, `${name}: ${error} in the page, ${JSON.parse(stdout).energy_error_max} here`);
+        }
+        if (shots) await page.screenshot({ path: `${shots}/lab.png` });
+        const said = () => page.evaluate(() => document.getElementById("orbits").textContent);
+        await page.fill("#dt", "1/0");
+        await page.press("#dt", "Enter");
+        await until(page, () => /a tick's length is a number above 0/.test(document.getElementById("orbits").textContent));
+        await page.fill("#dt", "0.1");
+        await page.press("#dt", "Enter");
+        await until(page, () => /^dt 0.1/.test(document.getElementById("about").textContent));
+        await page.selectOption("#scene", "stiff-spring"); // and what a scene refuses is said in its place
+        await page.check("input[value=reversible-leapfrog]");
+        await until(page, () => document.querySelectorAll("#orbits figure").length === 5);
+        check((await said()).length > 0, "captions");
+        clean(page);
+        await page.context().close();
+    });
 }

@@ -48,16 +48,30 @@ async function make({ text: source, name, integrator = "", dt = "", base = "" })
 // Steps each world by so many ticks, or until the time is over. `see` says what to look at.
 function advance({ worlds, ticks, limit = 30, see = {} }) {
     const { call } = module, end = performance.now() + limit;
-    let done = 0, status = 0, took = 0;
-    const chunk = Math.max(1, Math.min(ticks, see.chunk ?? 1));
+    const chunk = Math.max(1, Math.min(ticks, see.chunk ?? 1)), times = worlds.map(() => 0), trails = worlds.map(() => []);
+    let done = 0, status = 0;
     while (done < ticks && status === 0 && (done === 0 || performance.now() < end)) {
-        const count = Math.min(chunk, ticks - done), began = performance.now();
-        for (const world of worlds) if ((status = call.step(world, count)) !== 0) break;
-        took += performance.now() - began;
+        const count = Math.min(chunk, ticks - done);
+        worlds.forEach((world, i) => {
+            const began = performance.now();
+            status = status || call.step(world, count);
+            times[i] += performance.now() - began;
+            if (see.trail && status === 0) trails[i].push([call.time(world), call.energy(world), positions(world, see.trail)]);
+        });
         if (status === 0) done += count;
     }
-    const answer = { done, took, problem: status ? module.text(call.status_text(status)) : "", seen: worlds.map((w) => look(w, see)) };
-    return answer;
+    const seen = worlds.map((world, i) => ({ ...look(world, see), ...(see.trail ? unfold(trails[i]) : {}) }));
+    return { done, times, took: times.reduce((a, b) => a + b, 0), problem: status ? module.text(call.status_text(status)) : "", seen };
+}
+
+function positions(world, most) {
+    const count = Math.min(module.call.slots(world), most), at = module.call.positions(world);
+    return new Float64Array(module.call.memory.buffer, at, 3 * count).slice();
+}
+function unfold(samples) {
+    const width = samples[0]?.[2].length ?? 0, trail = new Float64Array(width * samples.length);
+    samples.forEach(([, , at], s) => trail.set(at.subarray(0, width), s * width));
+    return { times: samples.map(([time]) => time), energies: samples.map(([, energy]) => energy), trail };
 }
 
 function look(world, see) {
@@ -66,10 +80,7 @@ function look(world, see) {
     if (see.digest) seen.digest = module.text(call.digest(world));
     if (see.about) seen.about = module.json(call.about(world));
     if (see.body >= 0) seen.body = module.json(call.body(world, see.body));
-    if (see.positions) {
-        const count = call.slots(world), at = call.positions(world);
-        seen.positions = new Float64Array(call.memory.buffer, at, 3 * count).slice();
-    }
+    if (see.positions) seen.positions = positions(world, Infinity);
     if (see.picture) {
         const count = call.picture(world, see.body ?? -1);
         if (count >= 0) {
