@@ -16,6 +16,7 @@
 #include "front.h"
 #include "host.h"
 #include "life.h"
+#include "lobby.h"
 #include "pool.h"
 #include "step_workers.h"
 
@@ -37,6 +38,7 @@ typedef struct foliot__app {
     foliot_host host;
     foliot__front front;
     foliot__browsers browsers;
+    foliot__lobby lobby;
     foliot__admin admin;
     foliot__hosted *opening; // is being filled by another thread; NULL: none
     bool stays;              // goes on without a session: they come and go

@@ -125,6 +125,9 @@ static const foliot__option host_options[] = {
          "TCP port for /livez, /readyz, /metrics; on 127.0.0.1 unless said; 0 takes a free one"},
     {"web", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.web,
      .help = "TCP port for players in browsers, who open its page; on 127.0.0.1 unless said"},
+    {"web-create", NULL, FOLIOT__OPTION_FLAG, &foliot__given.web_create,
+     .help =
+         "the page's list of sessions creates new ones, for who has the token of --admin-token"},
     {"http-host", "NAME", FOLIOT__OPTION_TEXTS, &foliot__given.http_hosts,
      .help = "a name that HTTP requests may have in Host, beside localhost and addresses"},
     {"admin-token", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.admin_token,
@@ -300,6 +303,11 @@ int foliot__check_choices(const foliot__arguments *arguments)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--scenes is for the admin API: it wants --admin-socket, or "
                                      "--http with --admin-token, or Agones");
+    if (foliot__given.web_create && (!foliot__given.web || !foliot__given.scenes ||
+                                     !foliot__given.http || !foliot__given.admin_token))
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--web-create wants --web, --scenes FOLDER, and --http with "
+                                     "--admin-token FILE, whose bearer may create");
     if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all &&
         !foliot__given.scenes)
         return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");

@@ -23,7 +23,7 @@ typedef struct foliot__server_choices {
     bool print_config;
     const char *key, *password; // files
     const char *user;
-    bool no_sandbox;
+    bool no_sandbox, web_create;
     bool insecure;
     foliot__texts public_addresses;
     bool no_record, no_force, has_input_delay, allow_modules;

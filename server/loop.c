@@ -112,6 +112,7 @@ static void close_loop(foliot__app *a)
     uv_close((uv_handle_t *)&a->terminate, NULL);
     foliot__admin_close(a);
     foliot__front_close(a);
+    foliot__lobby_close(a);
     foliot__step_workers_destroy(a->workers); // none reports to a handle that is closed
     a->workers = NULL;
     uv_poll_stop(&a->stepped);

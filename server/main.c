@@ -129,6 +129,8 @@ static int host(const foliot__arguments *arguments)
     if (code == 0)
         code = foliot__front_open(&a);
     if (code == 0)
+        code = foliot__lobby_open(&a);
+    if (code == 0)
         code = foliot__browser_start(&a);
     if (code == 0)
         code = foliot__sandbox_drop();
@@ -142,6 +144,7 @@ static int host(const foliot__arguments *arguments)
     if (code == 0) {
         foliot__admin_start(&a);
         foliot__front_start(&a);
+        foliot__lobby_start(&a);
         code = foliot__sandbox_enter();
     }
     if (code == 0) {
@@ -150,10 +153,12 @@ static int host(const foliot__arguments *arguments)
         print_counters(&a);
         code = a.failed ? FOLIOT__EXIT_ERROR : 0;
     }
+    foliot__lobby_end_calls(&a);
     foliot__admin_stop(&a);
     foliot__front_stop(&a);
     foliot__admin_destroy(&a);
     foliot__browser_stop(&a);
+    foliot__lobby_stop(&a);
     foliot_server_destroy(a.server);
     int closed = foliot__hosted_close(a.hosted, a.hosted_count);
     code = code ? code : closed;

@@ -51,8 +51,7 @@ static void answer(foliot__call *call)
     if (out) {
         foliot__call_print(call, out);
         if (fclose(out) == 0)
-            foliot__http_answer(call->app->front.http, call->request, call->status, JSON_TYPE, text,
-                                length);
+            foliot__http_answer(call->http, call->request, call->status, JSON_TYPE, text, length);
     }
     free(text);
     foliot__call_destroy(call);
@@ -138,9 +137,8 @@ static void refuse(foliot__call *call)
     to_worker(&call->app->admin, call);
 }
 
-static void take_request(void *user, const foliot__http_request *request)
+void foliot__admin_take(foliot__app *a, foliot__http *http, const foliot__http_request *request)
 {
-    foliot__app *a = user;
     char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES];
     const foliot__action *action = foliot__actions;
     while (strcmp(action->method, request->method) != 0 ||
@@ -148,9 +146,10 @@ static void take_request(void *user, const foliot__http_request *request)
         action++; // it is there: the route was made of it
     foliot__call *call = foliot__call_create(a, action);
     if (!call) {
-        foliot__http_answer(a->front.http, request->id, 503, JSON_TYPE, "{}\n", 3);
+        foliot__http_answer(http, request->id, 503, JSON_TYPE, "{}\n", 3);
         return;
     }
+    call->http = http;
     call->request = request->id;
     call->until_ns = foliot__app_now_ns() + FOLIOT__CALL_PATIENCE_NS;
     snprintf(call->session, sizeof call->session, "%s", request->arguments[0]);
@@ -159,6 +158,12 @@ static void take_request(void *user, const foliot__http_request *request)
         to_loop(&a->admin, call);
     else
         refuse(call);
+}
+
+static void take_request(void *user, const foliot__http_request *request)
+{
+    foliot__app *a = user;
+    foliot__admin_take(a, a->front.http, request);
 }
 
 // -- life

@@ -21,6 +21,8 @@ static void read_files(foliot__call *c)
         fine = foliot__bans_read(&c->bans, foliot__given.bans, c->problem, sizeof c->problem);
     if (fine && foliot__given.admin_token)
         foliot__http_set_token(c->app->front.http, token);
+    if (fine && foliot__given.web_create)
+        foliot__http_set_token(foliot__web_get_http(c->app->browsers.web), token);
     c->status = fine ? 200 : 422;
 }
 

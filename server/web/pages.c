@@ -3,6 +3,7 @@
 // program, or a page that says how they get there.
 #include "web/web.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char missing[] =
@@ -14,10 +15,34 @@ static const char missing[] =
 static const foliot__http_file alone[] = {
     {"/", "text/html; charset=utf-8", missing, sizeof missing - 1, false, NULL}, {0}};
 
-const foliot__http_file *foliot__web_files(void)
+foliot__http_file *foliot__web_files(void)
 {
-    for (const foliot__http_file *f = foliot__web_embedded; f->path; f++)
-        if (strcmp(f->path, "/") == 0)
-            return foliot__web_embedded;
-    return alone;
+    const foliot__http_file *from = foliot__web_embedded;
+    size_t count = 1;
+    bool whole = false;
+    for (const foliot__http_file *f = from; f->path; f++, count++)
+        whole = whole || strcmp(f->path, "/index.html") == 0;
+    if (!whole) {
+        from = alone;
+        count = sizeof alone / sizeof alone[0];
+    }
+    foliot__http_file *files = malloc((count + 1) * sizeof *files);
+    if (!files)
+        return NULL;
+    memcpy(files + 1, from, count * sizeof *files);
+    files[0] = from[0];
+    files[0].path = "/";
+    (void)foliot__web_set_home(files, "/index.html");
+    return files;
+}
+
+bool foliot__web_set_home(foliot__http_file *files, const char *path)
+{
+    for (const foliot__http_file *f = files + 1; f->path; f++)
+        if (strcmp(f->path, path) == 0) {
+            files[0] = *f;
+            files[0].path = "/";
+            return true;
+        }
+    return false;
 }

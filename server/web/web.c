@@ -46,6 +46,12 @@ struct foliot__web {
     foliot__http *http;
     foliot_queues *queues;
     foliot__web_gate gate;
+    foliot__http_file *files; // the first is the site's address
+    const foliot__http_route *routes;
+    void *routes_user;
+    const char *token;
+    atomic_bool lobby;   // what the address is to show, and
+    bool lobby_shown;    // what it shows
     browser **browsers;  // by the index of their peers
     atomic_uint present; // of them
     uint8_t *message;    // that is sent
@@ -251,6 +257,11 @@ static void on_writable(void *user, void *of_socket)
 static void on_woken(void *user)
 {
     foliot__web *web = user;
+    bool lobby = atomic_load(&web->lobby);
+    if (lobby != web->lobby_shown) {
+        web->lobby_shown = lobby;
+        (void)foliot__web_set_home(web->files, lobby ? "/lobby.html" : "/index.html");
+    }
     for (foliot_peer_id peer; (peer = foliot_queues_next(web->queues)).value;) {
         browser *b = web->browsers[foliot__peer_index(peer)];
         if (!b || b->peer.value != peer.value || b->ended)
@@ -282,7 +293,8 @@ foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transpo
     web->browsers = calloc(config->peers_max, sizeof(browser *));
     web->message = malloc(1 + (size_t)FOLIOT_RELIABLE_BYTES_MAX);
     foliot_status status = foliot__web_gate_open(&web->gate);
-    if (status == FOLIOT_STATUS_OK && web->browsers && web->message)
+    web->files = foliot__web_files();
+    if (status == FOLIOT_STATUS_OK && web->browsers && web->message && web->files)
         status = foliot_transport_create_queues(&queues, transport, &web->queues);
     else
         status = FOLIOT_STATUS_MEMORY;
@@ -296,6 +308,25 @@ foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transpo
 void foliot__web_set_gate(foliot__web *web, foliot_transport *transport)
 {
     web->gate.transport = transport;
+}
+
+void foliot__web_set_routes(foliot__web *web, const foliot__http_route *routes, void *user,
+                            const char *token)
+{
+    web->routes = routes;
+    web->routes_user = user;
+    web->token = token;
+}
+
+void foliot__web_set_lobby(foliot__web *web, bool shows)
+{
+    if (atomic_exchange(&web->lobby, shows) != shows && web->http)
+        foliot__http_wake(web->http);
+}
+
+foliot__http *foliot__web_get_http(const foliot__web *web)
+{
+    return web->http;
 }
 
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
@@ -313,9 +344,12 @@ bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
                                   .port = web->config.port,
                                   .hosts = web->config.hosts,
                                   .host_count = web->config.host_count,
-                                  .files = foliot__web_files(),
+                                  .files = web->files,
+                                  .routes = web->routes,
+                                  .token = web->token,
                                   .sockets = &web->hook,
-                                  .user = web};
+                                  .user = web->routes_user,
+                                  .self = &web->http};
     if (web->config.peers_max + 64 > FOLIOT__HTTP_CONNECTIONS) // and those who load the page
         config.connections_max = web->config.peers_max + 64;
     web->http = foliot__http_start(&config, problem, problem_bytes);
@@ -345,6 +379,7 @@ void foliot__web_destroy(foliot__web *web)
     foliot_queues_close(web->queues);
     foliot__web_gate_close(&web->gate);
     free(web->browsers);
+    free(web->files);
     free(web->message);
     free(web);
 }

@@ -46,6 +46,12 @@ foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transpo
                                 char *problem, size_t problem_bytes);
 // Browsers must show what this transport asks of its peers. Lent until the end; before the start.
 void foliot__web_set_gate(foliot__web *web, foliot_transport *transport);
+// Requests beside the page's files, and the token of guarded ones (NULL: none); lent.
+void foliot__web_set_routes(foliot__web *web, const foliot__http_route *routes, void *user,
+                            const char *token);
+// Whether the site's address shows the list of sessions, or goes straight into the only one.
+void foliot__web_set_lobby(foliot__web *web, bool shows);
+foliot__http *foliot__web_get_http(const foliot__web *web);
 // Opens the port. False with a sentence.
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes);
 uint16_t foliot__web_get_port(const foliot__web *web);
@@ -54,8 +60,11 @@ void foliot__web_flush(foliot__web *web);
 // Lets what was sent before, such as a goodbye, go out for at most half a second, and ends.
 void foliot__web_destroy(foliot__web *web);
 
-// pages.c: the page's files, or one that says what is missing.
-const foliot__http_file *foliot__web_files(void);
+// pages.c: the page's files, or one that says what is missing. The caller's, to free; the first is
+// that of "/", which is a copy of another. NULL: no memory.
+foliot__http_file *foliot__web_files(void);
+// Of the service's thread: whose copy the first is. False: there is no such file.
+bool foliot__web_set_home(foliot__http_file *files, const char *path);
 // Generated from what `make web` has built; the last path is NULL.
 extern const foliot__http_file foliot__web_embedded[];
 

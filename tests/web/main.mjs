@@ -14,6 +14,7 @@ import { sessions } from "./sessions.mjs";
 import { scenes } from "./scenes.mjs";
 import { damagedFiles, recordings } from "./recordings.mjs";
 import { steppers } from "./steppers.mjs";
+import { lobby } from "./lobby.mjs";
 import { trust } from "./trust.mjs";
 
 async function sizes(folder) {
@@ -43,6 +44,7 @@ await recordings(browser, site, shots);
 await scenes(browser, site, build, shots);
 await sessions(browser, build, shots);
 await steppers(browser, build, shots);
+await lobby(browser, build, shots);
 await trust(browser, build, shots);
 await firefox(site, shots);
 await browser.close();
