@@ -14,6 +14,8 @@ packages_of() { # GROUP
     package) echo "g++ cmake zsh" ;;
     deb) echo "debhelper dpkg-dev fakeroot lintian debootstrap zsh" ;;
     deploy) echo "slurm-wlm munge parallel python3 python3-yaml systemd" ;;
+    manifests) echo "nodejs $(command -v npm >/dev/null || echo npm)" ;;
+    image) echo "buildah debootstrap" ;;
     abi) echo "abigail-tools" ;;
     fuzz) echo "clang libclang-rt-14-dev llvm-14" ;;
     web) echo "clang-19 lld-19 libclang-rt-19-dev-wasm32 wasi-libc libxxhash-dev nodejs esbuild xz-utils" ;;

@@ -102,7 +102,7 @@ test-all)
     part abi in_make abi-check
     ;;
 nightly)
-    part packages packages build test fuzz matrix deploy deb prometheus
+    part packages packages build test fuzz matrix deploy deb manifests image prometheus
     part determinism in_make determinism
     part simulate simulate 10000
     part damage in_make damage
@@ -111,6 +111,8 @@ nightly)
     part prometheus env BUILD="$build" SCRAPE_SECONDS=60 tests/run.sh tests/server/test_prometheus.sh
     part slurm in_make test-slurm
     part deb in_make test-deb
+    part manifests in_make test-manifests
+    part image in_make test-image
     part fuzz in_make fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"
     ;;
 *)
