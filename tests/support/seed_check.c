@@ -154,6 +154,13 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, recorded *t)
     }
 }
 
+// A server whose steps take longer than a tick closes fewer in a second.
+static double seconds_a_tick(const seed_plan *plan, double pace_hz)
+{
+    double step_s = 1e-9 * (double)(plan->step_ns ? plan->step_ns + plan->server_poll_ns : 0);
+    return step_s * pace_hz > 1 ? step_s : 1 / pace_hz;
+}
+
 // Nobody may give more than some a second, however it asks for them. Aims are the server's own.
 static void count_order(seed_run *run, double pace_hz, uint64_t tick, const foliot_order *order,
                         recorded *t)
@@ -166,8 +173,9 @@ static void count_order(seed_run *run, double pace_hz, uint64_t tick, const foli
         t->lives[order->player].tick = tick;
         return;
     }
-    double seconds = (double)(tick - t->lives[order->player].tick) / pace_hz + 1 +
-                     2 * run->plan->server_pause_count;
+    double seconds =
+        (double)(tick - t->lives[order->player].tick) * seconds_a_tick(run->plan, pace_hz) + 1 +
+        2 * run->plan->server_pause_count;
     double most = 1.02 * FOLIOT_ORDERS_PER_SECOND_MAX * (1 + seconds) +
                   (double)run->plan->crash_count * ORDERS_BURST;
     if ((double)++t->lives[order->player].orders > most)
