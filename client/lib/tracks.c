@@ -138,6 +138,21 @@ static void forget_states(foliot__track *track, uint64_t tick)
     track->weight = 0;
 }
 
+// The baseline of an item whose tick this is; its age, if it does not say that.
+static const foliot_snapshot_body *find_base(const foliot__track *track, uint64_t tick,
+                                             foliot__partial_item *item)
+{
+    uint32_t at = track->count;
+    if (!item->newest)
+        return item->age > 0 && item->age <= tick ? find_state(track, tick - item->age) : NULL;
+    while (at > 0 && track->states[at - 1].tick >= tick)
+        at--;
+    if (at == 0 || tick - track->states[at - 1].tick > FOLIOT__PARTIAL_AGE_MAX)
+        return NULL;
+    item->age = (uint32_t)(tick - track->states[at - 1].tick);
+    return &track->states[at - 1].body;
+}
+
 static foliot__tracks_taken take_item(foliot__tracks *t, foliot__partial_item *item, uint64_t tick)
 {
     if (!reserve_slots(t, item->slot + 1)) {
@@ -152,8 +167,8 @@ static foliot__tracks_taken take_item(foliot__tracks *t, foliot__partial_item *i
             forget_states(track, tick);
         return FOLIOT__TRACKS_TAKEN;
     }
-    item->base = item->age > 0 && item->age <= tick ? find_state(track, tick - item->age) : NULL;
-    if (item->age > 0 && !item->base)
+    item->base = find_base(track, tick, item);
+    if ((item->age > 0 || item->newest) && !item->base)
         return FOLIOT__TRACKS_NO_BASELINE;
     if (foliot__partial_body(t->coder, item) != FOLIOT_STATUS_OK)
         return FOLIOT__TRACKS_MALFORMED;

@@ -141,6 +141,12 @@ int32_t foliot__drift(const foliot__course *c, const foliot_snapshot_body *base,
     return (int32_t)(uint32_t)(uint64_t)over_power(moved, 16 + c->shift);
 }
 
+int32_t foliot__kept(const foliot__course *c, int32_t velocity, int k, bool falls)
+{
+    int64_t kept = velocity * c->keep + (falls ? c->gained[k] : 0);
+    return (int32_t)(uint32_t)(uint64_t)over_power(kept, 16);
+}
+
 void foliot__follow(const foliot__course *c, const foliot_snapshot_body *base,
                     foliot_snapshot_body *body)
 {

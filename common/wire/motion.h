@@ -16,6 +16,8 @@ foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t 
 // How far the body goes along an axis, position steps; with gravity or without.
 int32_t foliot__drift(const foliot__course *course, const foliot_snapshot_body *base, int k,
                       bool falls);
+// What is left of a velocity along an axis; with gravity or without.
+int32_t foliot__kept(const foliot__course *course, int32_t velocity, int k, bool falls);
 // Velocity and spin that took `base` to `body`.
 void foliot__follow(const foliot__course *course, const foliot_snapshot_body *base,
                     foliot_snapshot_body *body);

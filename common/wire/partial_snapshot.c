@@ -1,90 +1,34 @@
 // SPDX-License-Identifier: MIT
-// partial_snapshot.c: an item is its slot, as the gap from the one before, then whether it leaves,
-// the age of its baseline, and the body as in a whole snapshot. A bit in front of each says that
-// there is one more.
+// partial_snapshot.c: an item is its slot, as the gap from the one before, then what its body is
+// coded against, and the body.
 #include "wire/partial_snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "wire/snapshot_body.h"
+#include "wire/partial_body.h"
+#include "wire/partial_priors.h"
 
 #define HEAD_BYTES 9
-#define LENGTHS 21  // of a number, in bits: slots and ages are below 2^20
 #define COURSES 128 // ages whose courses are kept
-#define NUMBER_MAX ((1u << (LENGTHS - 1)) - 1)
 
-// A number without sign: its bit length in unary, then the two bits behind its leading one.
-typedef struct number {
-    foliot__model length[LENGTHS], mantissa[LENGTHS][3];
-} number;
+// How an item says what its body is coded against. All but the first come twice: fine, and coarse.
+enum { LEAVES, NO_BASE, NEWEST_BASE, SAME_AGE, OTHER_AGE, WAYS };
 
-typedef struct models {
-    foliot__model more, leaves, based, same_age;
-    number gap, age;
-} models;
+// What the way of an item tells of the next one's, whose slot is the next, or beyond.
+enum { AFTER_NONE, AFTER_FINE, AFTER_COARSE, BESIDE_FINE, BESIDE_COARSE };
 
 struct foliot__partial_coder {
-    foliot_snapshot_coder *bodies;
     foliot_snapshot_format format;
-    models now;
+    foliot__body_walk walk;
     foliot__course courses[COURSES];
     bool has_course[COURSES];
     foliot__course other; // of an age beyond
-    // Of the packet that is decoded.
-    foliot__range_decoder in;
-    foliot__range_pass pass;
     uint32_t next_slot, age, items_left;
+    unsigned after;
+    foliot__range_decoder in; // of the packet that is decoded
 };
-
-static void number_begin(number *n, const double *zeros)
-{
-    for (unsigned i = 0; i < LENGTHS; i++) {
-        n->length[i] = foliot__model_of(zeros[i]);
-        for (unsigned k = 0; k < 3; k++)
-            n->mantissa[i][k] = foliot__model_of(0.5);
-    }
-}
-
-// The share of zeros that models begin with: of lengths, that a number of at least that many bits
-// has no more.
-static void models_begin(models *m)
-{
-    static const double gap[LENGTHS] = {0.30, 0.25, 0.22, 0.20, 0.22, 0.25, 0.30,
-                                        0.35, 0.40, 0.45, 0.50, 0.50, 0.50, 0.50,
-                                        0.50, 0.50, 0.50, 0.50, 0.50, 0.50, 0.50},
-                        age[LENGTHS] = {0.02, 0.05, 0.10, 0.20, 0.30, 0.35, 0.40,
-                                        0.40, 0.40, 0.40, 0.40, 0.40, 0.40, 0.40,
-                                        0.50, 0.50, 0.50, 0.50, 0.50, 0.50, 0.50};
-    m->more = foliot__model_of(0.02);
-    m->leaves = foliot__model_of(0.98);
-    m->based = foliot__model_of(0.10);
-    m->same_age = foliot__model_of(0.50);
-    number_begin(&m->gap, gap);
-    number_begin(&m->age, age);
-}
-
-static inline unsigned bit_length(uint32_t x)
-{
-    return x ? 32 - (unsigned)__builtin_clz(x) : 0;
-}
-
-static uint32_t code_number(const foliot__range_pass *pass, number *n, uint32_t value)
-{
-    unsigned wanted = bit_length(value), length = 0;
-    while (length < LENGTHS - 1 && foliot__range_bit(pass, &n->length[length], wanted > length))
-        length++;
-    if (length == 0)
-        return 0;
-    uint32_t x = 1, rest = length - 1, context = 0;
-    for (; rest > 0 && context < 3; context = 2 * context + 1 + (x & 1)) {
-        rest--;
-        x = x << 1 |
-            foliot__range_bit(pass, &n->mantissa[length][context], (value >> rest & 1) != 0);
-    }
-    return rest ? x << rest | foliot__range_raw(pass, value & ((1u << rest) - 1), rest) : x;
-}
 
 static const foliot__course *course_of(foliot__partial_coder *c, uint32_t age)
 {
@@ -102,70 +46,105 @@ foliot_status foliot__partial_coder_create(const foliot_snapshot_format *format,
                                            foliot__partial_coder **coder)
 {
     foliot__partial_coder *c = calloc(1, sizeof *c);
-    if (!c || foliot_snapshot_coder_create(format, &c->bodies) != FOLIOT_STATUS_OK) {
-        free(c);
+    if (!c)
         return FOLIOT_STATUS_MEMORY;
-    }
     c->format = *format;
-    for (uint32_t i = 0; i < COURSES; i++) // they point to the format
-        c->has_course[i] = false;
     *coder = c;
     return FOLIOT_STATUS_OK;
 }
 
 void foliot__partial_coder_destroy(foliot__partial_coder *coder)
 {
-    if (!coder)
-        return;
-    foliot_snapshot_coder_destroy(coder->bodies);
     free(coder);
 }
 
-static void begin(foliot__partial_coder *c)
+static void begin(foliot__partial_coder *c, const foliot__range_pass *pass)
 {
-    models_begin(&c->now);
+    c->walk = (foliot__body_walk){.pass = *pass, .format = &c->format};
     c->next_slot = 0;
     c->age = 0;
-    foliot__bodies_begin(c->bodies, &c->pass);
+    c->after = AFTER_NONE;
+}
+
+// The bits below the leading one of a number below 2^20 whose bit length is known.
+static uint32_t code_below(const foliot__range_pass *pass, uint32_t value, unsigned length)
+{
+    if (length < 2)
+        return length;
+    unsigned rest = length - 1, low = rest > 8 ? 8 : rest;
+    uint32_t top = 1u << rest, high = 0;
+    if (rest > low)
+        high = foliot__range_bits(pass, (value ^ top) >> low, rest - low);
+    return top | high << low | foliot__range_bits(pass, value & ((1u << low) - 1), low);
+}
+
+// How far its slot is behind the one before. False: there is no more.
+static bool code_slot(foliot__partial_coder *c, bool more, uint32_t *slot)
+{
+    const foliot__range_pass *pass = &c->walk.pass;
+    uint32_t gap = *slot - c->next_slot;
+    unsigned symbol = more ? foliot__bit_length(gap) : PARTIAL_GAPS;
+    symbol = foliot__range_symbol(pass, partial_gap, symbol);
+    if (symbol == PARTIAL_GAPS)
+        return false;
+    *slot = c->next_slot + code_below(pass, gap, symbol);
+    c->next_slot = *slot + 1;
+    if (symbol == 0 && c->after != AFTER_NONE)
+        c->after += BESIDE_FINE - AFTER_FINE;
+    return true;
+}
+
+static unsigned way_of(const foliot__partial_coder *c, const foliot__partial_item *item)
+{
+    unsigned way = item->leaves          ? LEAVES
+                   : item->age == 0      ? NO_BASE
+                   : item->newest        ? NEWEST_BASE
+                   : item->age == c->age ? SAME_AGE
+                                         : OTHER_AGE;
+    return way + (way != LEAVES && item->coarse ? WAYS - 1 : 0);
 }
 
 // What comes before the body.
-static void code_item(foliot__partial_coder *c, foliot__partial_item *item)
+static void code_way(foliot__partial_coder *c, foliot__partial_item *item)
 {
-    models *m = &c->now;
-    item->slot = c->next_slot + code_number(&c->pass, &m->gap, item->slot - c->next_slot);
-    c->next_slot = item->slot + 1;
-    item->leaves = foliot__range_bit(&c->pass, &m->leaves, item->leaves);
-    if (item->leaves)
-        return;
-    if (!foliot__range_bit(&c->pass, &m->based, item->age > 0)) {
-        item->age = 0;
-        return;
-    }
-    if (foliot__range_bit(&c->pass, &m->same_age, item->age == c->age))
+    const foliot__range_pass *pass = &c->walk.pass;
+    unsigned way = foliot__range_symbol(pass, partial_way[c->after], way_of(c, item));
+    item->coarse = way >= WAYS;
+    way -= item->coarse ? WAYS - 1 : 0;
+    item->leaves = way == LEAVES;
+    item->newest = way == NEWEST_BASE;
+    c->after = item->leaves ? AFTER_NONE : item->coarse ? AFTER_COARSE : AFTER_FINE;
+    if (way == SAME_AGE) {
         item->age = c->age;
-    else
-        item->age = code_number(&c->pass, &m->age, item->age);
-    c->age = item->age;
+    } else if (way == OTHER_AGE) {
+        unsigned length = foliot__range_symbol(pass, partial_age, foliot__bit_length(item->age));
+        item->age = code_below(pass, item->age, length);
+        c->age = item->age;
+    }
+}
+
+static void code_body(foliot__partial_coder *c, foliot__partial_item *item)
+{
+    foliot__partial_body_code(&c->walk, course_of(c, item->age), item->age, item->coarse,
+                              item->base, &item->body);
 }
 
 // The first `count` items, or fewer: *coded.
 static size_t encode_items(foliot__partial_coder *c, const foliot__partial_item *items,
                            uint32_t count, foliot__range_encoder *out, uint32_t *coded)
 {
-    c->pass = (foliot__range_pass){.out = out};
-    begin(c);
-    uint32_t i = 0;
-    for (;
-         i < count && foliot__range_encoder_length(out) + FOLIOT__BODY_BYTES_USUAL <= out->capacity;
+    begin(c, &(foliot__range_pass){.out = out});
+    uint32_t i = 0, none = 0;
+    for (; i < count &&
+           foliot__range_encoder_length(out) + FOLIOT__PARTIAL_BODY_ROOM <= out->capacity;
          i++) {
         foliot__partial_item item = items[i];
-        foliot__range_bit(&c->pass, &c->now.more, true);
-        code_item(c, &item);
+        code_slot(c, true, &item.slot);
+        code_way(c, &item);
         if (!item.leaves)
-            foliot__body_code(c->bodies, course_of(c, item.age), item.base, &item.body);
+            code_body(c, &item);
     }
-    foliot__range_bit(&c->pass, &c->now.more, false);
+    code_slot(c, false, &none);
     *coded = i;
     return foliot__range_encoder_finish(out);
 }
@@ -208,9 +187,8 @@ foliot_status foliot__partial_begin(foliot__partial_coder *coder, const uint8_t 
     if (r.status != FOLIOT_STATUS_OK || head->sequence == 0)
         return FOLIOT_STATUS_CORRUPT;
     coder->in = foliot__range_decoder_of(bytes + r.at, length - r.at);
-    coder->pass = (foliot__range_pass){.in = &coder->in};
     coder->items_left = (uint32_t)length * FOLIOT__PARTIAL_BODIES_A_BYTE;
-    begin(coder);
+    begin(coder, &(foliot__range_pass){.in = &coder->in});
     return FOLIOT_STATUS_OK;
 }
 
@@ -218,11 +196,10 @@ foliot__partial_step foliot__partial_next(foliot__partial_coder *coder, uint32_t
                                           foliot__partial_item *item)
 {
     *item = (foliot__partial_item){0};
-    if (!foliot__range_bit(&coder->pass, &coder->now.more, false))
+    if (!code_slot(coder, false, &item->slot))
         return foliot__range_decoder_good(&coder->in) ? FOLIOT__PARTIAL_END
                                                       : FOLIOT__PARTIAL_CORRUPT;
-    item->slot = coder->next_slot; // so that the difference is what is read
-    code_item(coder, item);
+    code_way(coder, item);
     if (coder->items_left-- == 0 || item->slot >= slots || item->age > FOLIOT__PARTIAL_AGE_MAX ||
         !foliot__range_decoder_good(&coder->in))
         return FOLIOT__PARTIAL_CORRUPT;
@@ -232,7 +209,7 @@ foliot__partial_step foliot__partial_next(foliot__partial_coder *coder, uint32_t
 foliot_status foliot__partial_body(foliot__partial_coder *coder, foliot__partial_item *item)
 {
     item->body = (foliot_snapshot_body){0};
-    foliot__body_code(coder->bodies, course_of(coder, item->age), item->base, &item->body);
+    code_body(coder, item);
     return foliot__range_decoder_good(&coder->in) ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
 }
 

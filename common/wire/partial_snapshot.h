@@ -22,6 +22,7 @@
 #define FOLIOT__PARTIAL_BASELINES 32
 // A packet holds at most so many bodies a byte: what a receiver keeps is bounded by what it gets.
 #define FOLIOT__PARTIAL_BODIES_A_BYTE 2
+#define FOLIOT__PARTIAL_BODY_ROOM 48 // bytes that a packet keeps free at its end for one more
 
 typedef struct foliot__partial_head {
     uint32_t sequence; // of the packet, to this peer: 1 more each
@@ -31,12 +32,14 @@ typedef struct foliot__partial_head {
 typedef struct foliot__partial_item {
     uint32_t slot;
     bool leaves;  // the receiver forgets the body, with all baselines: nothing else is coded
+    bool newest;  // the baseline is the newest state before this tick that the receiver has
+    bool coarse;  // foliot__body_coarsen was used on the body
     uint32_t age; // ticks since its baseline; 0: there is none
     const foliot_snapshot_body *base; // NULL: none
     foliot_snapshot_body body;
 } foliot__partial_item;
 
-// Models and scratch memory, on top of a coder, which is lent. One for each thread.
+// Scratch memory. One for each thread.
 typedef struct foliot__partial_coder foliot__partial_coder;
 foliot_status foliot__partial_coder_create(const foliot_snapshot_format *format,
                                            foliot__partial_coder **coder);
@@ -49,7 +52,8 @@ size_t foliot__partial_encode(foliot__partial_coder *coder, const foliot__partia
                               size_t capacity, uint32_t *coded);
 
 // Decoding: begin, then for each item `next`, and, unless it leaves, `body` with the baseline that
-// item->age names. A receiver that lacks that baseline stops: nothing behind it can be read.
+// item->age names; of one that is the newest, the receiver sets item->age. A receiver that lacks
+// the baseline stops: nothing behind it can be read.
 foliot_status foliot__partial_begin(foliot__partial_coder *coder, const uint8_t *bytes,
                                     size_t length, foliot__partial_head *head);
 typedef enum foliot__partial_step {

@@ -117,6 +117,56 @@ static inline bool foliot__range_decode(foliot__range_decoder *coder, foliot__mo
     return bit;
 }
 
+// -- a symbol of a fixed table, and several raw bits at once
+
+#define FOLIOT__TABLE_BITS 12
+
+static inline void foliot__range_encode_span(foliot__range_encoder *coder, uint32_t begin,
+                                             uint32_t size, unsigned bits)
+{
+    uint32_t unit = coder->range >> bits;
+    coder->low += (uint64_t)unit * begin;
+    coder->range = unit * size;
+    for (; coder->range < FOLIOT__RANGE_MIN; coder->range <<= 8)
+        foliot__range_shift_out(coder);
+}
+
+// Where in 2^bits the code is. Hostile bytes may be behind the end.
+static inline uint32_t foliot__range_decode_place(const foliot__range_decoder *coder, unsigned bits)
+{
+    uint32_t place = coder->code / (coder->range >> bits), last = (1u << bits) - 1;
+    return place < last ? place : last;
+}
+
+static inline void foliot__range_decode_span(foliot__range_decoder *coder, uint32_t begin,
+                                             uint32_t size, unsigned bits)
+{
+    uint32_t unit = coder->range >> bits;
+    coder->code -= unit * begin;
+    coder->range = unit * size;
+    if (coder->range < FOLIOT__RANGE_MIN)
+        foliot__range_refill(coder);
+}
+
+// Symbol i of a row is row[i] .. row[i + 1] of 2^FOLIOT__TABLE_BITS; none is empty.
+static inline void foliot__range_encode_symbol(foliot__range_encoder *coder, const uint16_t *row,
+                                               uint32_t symbol)
+{
+    foliot__range_encode_span(coder, row[symbol], (uint32_t)(row[symbol + 1] - row[symbol]),
+                              FOLIOT__TABLE_BITS);
+}
+
+static inline uint32_t foliot__range_decode_symbol(foliot__range_decoder *coder,
+                                                   const uint16_t *row)
+{
+    uint32_t place = foliot__range_decode_place(coder, FOLIOT__TABLE_BITS), symbol = 0;
+    while (row[symbol + 1] <= place)
+        symbol++;
+    foliot__range_decode_span(coder, row[symbol], (uint32_t)(row[symbol + 1] - row[symbol]),
+                              FOLIOT__TABLE_BITS);
+    return symbol;
+}
+
 // -- one walk over what is coded, for both directions
 
 typedef struct foliot__range_pass {
@@ -139,6 +189,28 @@ static inline uint32_t foliot__range_raw(const foliot__range_pass *pass, uint32_
     if (pass->in)
         return foliot__range_decode_raw(pass->in, bits);
     foliot__range_encode_raw(pass->out, value, bits);
+    return value;
+}
+
+static inline uint32_t foliot__range_symbol(const foliot__range_pass *pass, const uint16_t *row,
+                                            uint32_t symbol)
+{
+    if (pass->in)
+        return foliot__range_decode_symbol(pass->in, row);
+    foliot__range_encode_symbol(pass->out, row, symbol);
+    return symbol;
+}
+
+// At most 16 bits, all at once: not what foliot__range_raw makes of them.
+static inline uint32_t foliot__range_bits(const foliot__range_pass *pass, uint32_t value,
+                                          unsigned bits)
+{
+    if (pass->in) {
+        value = foliot__range_decode_place(pass->in, bits);
+        foliot__range_decode_span(pass->in, value, 1, bits);
+    } else {
+        foliot__range_encode_span(pass->out, value, 1, bits);
+    }
     return value;
 }
 

@@ -5,6 +5,7 @@
 #include "interest_view.h"
 
 #include "foliot/math.h"
+#include "wire/partial_body.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,16 +19,22 @@
 #define CAME_TO_REST 2.0f    // claim of what has come to rest, against what moves
 #define TREMBLES 0.03f       // claim of what changed and is hardly seen
 #define FAR_FROM 4.0         // squared, in units of `near`
+#define FARTHER 3.0          // squared, in units of that
 #define ON_ITS_WAY 0.6f      // claim of what was sent and is not acknowledged
-#define WITHIN_NEAR 3.0f     // claim within `near`, against what is just beyond
+#define WITHIN_NEAR 2.0f     // claim within `near`, against what is just beyond
 #define NEAR_ENDS 1.25f      // where that is, in units of `near`
 #define OWN 1e30f            // claim of the watcher's own body ...
 #define LEAVER 1e20f         // ... and of what has left
 #define FAR_SLACK 1.05       // how much farther than `far` a body must be to have left
 #define NEVER_SENT 120.0f    // claim of what the watcher does not know, in ticks of waiting
 #define BODY_BYTES_FIRST 9.0 // before anything was measured
-#define OVERTAKEN 3          // later packets, after which one counts as lost
-#define TOO_LATE 16          // ... and after which it is forgotten
+#define BODIES_MEASURED 8    // a packet of fewer says nothing of their size
+#define SPREAD_BYTES 32      // by which packets are larger than their bodies' mean size lets expect
+#define CLASS_SHIFT 20       // a class is an eighth of a power of two wide
+#define CLASSES 2048
+#define CUT_SHARE 8    // of what was to be sent, that gives way where that does not do
+#define OVERTAKEN 3    // later packets, after which one counts as lost
+#define TOO_LATE 16    // ... and after which it is forgotten
 #define LOST_WAITED 30 // snapshots that a body counts as having waited for, whose first state was
 
 // -- a watcher
@@ -55,7 +62,7 @@ foliot_status foliot__interest_view_create(const foliot__interest_map *map,
 
 static void forget_packet(foliot__interest_view *v, sent_packet *p)
 {
-    v->held -= p->count * sizeof *p->items;
+    v->held -= p->bytes;
     free(p->items);
     *p = (sent_packet){0};
 }
@@ -98,8 +105,19 @@ typedef struct claiming {
     foliot__interest_view *v;
     const foliot_snapshot *snapshot;
     uint32_t own, now;
-    double far, near_far; // squares: of `far`, and of where less is seen
+    double focus[3], far, near_far; // steps; squares: of `far`, and of where less is seen
+    float per_near;                 // 1 / near
 } claiming;
+
+static inline double square(double x)
+{
+    return x * x;
+}
+
+static inline double steps_squared(const double a[3], const double b[3])
+{
+    return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
+}
 
 // For how long the watcher has lacked the state of a body that it was sent nothing of.
 static float lack_of_unknown(const claiming *c, uint32_t slot)
@@ -109,9 +127,9 @@ static float lack_of_unknown(const claiming *c, uint32_t slot)
         return 0;
     if (has == 0) { // it waits from now on
         *state |= has = 1;
-        c->v->sent[slot] = (uint16_t)c->now;
+        set_sent(c->v, slot, c->now);
     }
-    return NEVER_SENT + (has == 1 ? (float)(uint16_t)(c->now - c->v->sent[slot]) : 0);
+    return NEVER_SENT + (has == 1 ? (float)sent_ago(c->v, slot, c->now) : 0);
 }
 
 // For how long the watcher has lacked the body's state, in snapshots, weighted; 0: it has it.
@@ -120,10 +138,11 @@ static float lack_of(const claiming *c, const foliot__candidate *body, int dista
     uint32_t slot = body->slot, state = c->v->state[slot];
     if (!(state & KNOWN))
         return lack_of_unknown(c, slot);
-    uint32_t waited = (uint16_t)(c->now - c->v->sent[slot]);
+    uint32_t waited = sent_ago(c->v, slot, c->now);
     bool based = state & BASED;
     uint32_t has = based ? c->now - (uint16_t)(c->now - c->v->baseline[slot]) : 0;
-    if (waited == 0 || (based && (int32_t)(body->changed - has) <= 0))
+    if (waited == 0 ||
+        (based && (int32_t)(body->changed - has) <= 0 && !(c->v->sent[slot] & COARSE_BASE)))
         return 0;
     float lack = (float)waited;
     if (based && (int32_t)(body->moved[distance] - has) <= 0)
@@ -141,13 +160,13 @@ static void add_claim(foliot__interest_map *m, float weight, uint32_t slot)
 
 static inline void claim_body(const claiming *c, const foliot__candidate *body)
 {
-    double d = distance_squared(c->m, c->v->focus, body->position);
+    double d = steps_squared(c->focus, body->position);
     if (d > c->far)
         return;
     float lack = lack_of(c, body, d > c->near_far ? SEEN_FAR : SEEN_NEAR);
     if (lack <= 0)
         return;
-    float beyond = sqrtf((float)d) / (float)c->m->interest.near - NEAR_ENDS;
+    float beyond = sqrtf((float)d) * c->per_near - NEAR_ENDS;
     lack = beyond > 0 ? lack / (1 + beyond * beyond) : lack * WITHIN_NEAR;
     add_claim(c->m, body->slot == c->own ? OWN : lack, body->slot);
 }
@@ -162,27 +181,27 @@ static void claim_slot(const claiming *c, uint32_t slot)
 }
 
 // How far a group is at least, squared.
-static double distance_to_group(const foliot__interest_map *m, const int32_t focus[3],
-                                const foliot__group *group)
+static double distance_to_group(const double focus[3], const foliot__group *group)
 {
-    int32_t nearest[3];
+    double nearest[3];
     for (int k = 0; k < 3; k++)
         nearest[k] = focus[k] < group->low[k]    ? group->low[k]
                      : focus[k] > group->high[k] ? group->high[k]
                                                  : focus[k];
-    return distance_squared(m, focus, nearest);
+    return steps_squared(focus, nearest);
 }
 
-// All that changed lately and may be within `far`. Of groups that are farther than most detail is
-// seen, every other each time.
+// All that changed lately and may be within `far`. Groups that are farther than most detail is seen
+// take turns.
 static void collect_claims(const claiming *c)
 {
     const foliot__interest_map *m = c->m;
     bool newest = m->grid_tick == c->snapshot->tick;
     for (uint32_t i = 0; i < m->group_count; i++) {
         const foliot__group *group = &m->groups[i];
-        double d = newest ? distance_to_group(m, c->v->focus, group) : 0;
-        if (d > c->far || (d > c->near_far && ((group->begin + c->now) & 1)))
+        double d = newest ? distance_to_group(c->focus, group) : 0;
+        uint32_t turns = d > FARTHER * c->near_far ? 4 : d > c->near_far ? 2 : 1;
+        if (d > c->far || (group->bucket + c->now) % turns != 0)
             continue;
         for (uint32_t j = group->begin; j < group->end; j++)
             if (newest)
@@ -198,12 +217,11 @@ static bool is_shown_wrongly(const foliot__interest_map *m, const foliot__intere
 {
     const foliot_snapshot_body *body = body_at(look->snapshot, slot);
     uint16_t state = v->state[slot] & (uint16_t)~BESIDE;
-    if (state == BASED || is_visible(m, v, body, m->interest.far * FAR_SLACK))
+    if (state == BASED || (!(state & (KNOWN | LEAVING)) && m->assumed[slot] != DIFFERS) ||
+        is_visible(m, v, body, m->interest.far * FAR_SLACK))
         return false;
     if (state & (KNOWN | LEAVING))
         return true;
-    if (m->assumed[slot] != DIFFERS)
-        return false;
     // Where the scene has it is in sight, and it is there no more.
     foliot_snapshot_body there = {.flags = FOLIOT_SNAPSHOT_ALIVE};
     for (int k = 0; k < 3; k++)
@@ -225,7 +243,7 @@ static void sweep(const claiming *c, const foliot__interest_look *look, uint32_t
         if ((*state & ~BESIDE) == 0 && m->assumed[slot] == ASSUMED)
             continue;
         if (is_shown_wrongly(m, v, look, slot)) {
-            if (!(*state & LEAVING) || (uint16_t)(c->now - v->sent[slot]) >= patience)
+            if (!(*state & LEAVING) || sent_ago(v, slot, c->now) >= patience)
                 add_claim(m, LEAVER, slot);
         } else {
             if (m->bucket_of[slot] == m->buckets)
@@ -240,58 +258,116 @@ static void sweep(const claiming *c, const foliot__interest_look *look, uint32_t
 
 // -- packing
 
-static bool is_less(const struct claim *a, const struct claim *b)
+// Classes of weights: a float's bits are in the order of its value.
+static inline uint32_t class_of(float weight)
 {
-    return a->weight < b->weight || (a->weight == b->weight && a->slot > b->slot);
+    uint32_t bits;
+    memcpy(&bits, &weight, sizeof bits);
+    return bits >> CLASS_SHIFT;
 }
 
-static void sift_down(struct claim *heap, uint32_t count, uint32_t i)
+// The class of which not all can be taken, and how many of it can.
+static uint32_t find_last_class(const foliot__interest_map *m, uint32_t wanted, uint32_t *room)
 {
-    for (uint32_t child; (child = 2 * i + 1) < count; i = child) {
-        child += child + 1 < count && is_less(&heap[child + 1], &heap[child]);
-        if (!is_less(&heap[child], &heap[i]))
-            return;
-        struct claim swap = heap[i];
-        heap[i] = heap[child];
-        heap[child] = swap;
+    uint32_t counts[CLASSES] = {0}, class = 0;
+    for (uint32_t i = 0; i < m->claim_count; i++) {
+        uint32_t of = class_of(m->claims[i].weight);
+        counts[of]++;
+        class = of >= class ? of + 1 : class;
+    }
+    while (class > 0 && counts[class - 1] <= wanted)
+        wanted -= counts[--class];
+    *room = wanted;
+    return class > 0 ? class - 1 : 0;
+}
+
+// The greatest claims, at most `wanted` of them, in front; and their slots, in order. Of claims
+// that are nearly equal some are taken.
+static void choose(foliot__interest_map *m, uint32_t wanted)
+{
+    uint32_t room = UINT32_MAX, last = 0, count = 0, words = (m->count + 63) / 64;
+    wanted = wanted < ITEMS_MAX ? wanted : ITEMS_MAX;
+    if (m->claim_count > wanted)
+        last = find_last_class(m, wanted, &room);
+    for (uint32_t i = 0; i < m->claim_count; i++) {
+        struct claim claim = m->claims[i];
+        uint32_t class = class_of(claim.weight);
+        if (class < last || (class == last && room == 0))
+            continue;
+        room -= class == last;
+        m->claims[count++] = claim;
+        m->chosen_bits[claim.slot / 64] |= (uint64_t)1 << (claim.slot % 64);
+    }
+    m->claim_count = count;
+    m->chosen_count = 0;
+    for (uint32_t w = 0; w < words; w++) {
+        for (uint64_t bits = m->chosen_bits[w]; bits; bits &= bits - 1)
+            m->chosen[m->chosen_count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
+        m->chosen_bits[w] = 0;
     }
 }
 
-static int by_slot(const void *a, const void *b)
+// What is far and moves is coarse. What is at rest there is sent as it is once there is room.
+static bool is_coarse(const foliot__interest_map *m, const foliot__interest_view *v,
+                      const foliot_snapshot_body *body, uint32_t slot, uint64_t then)
 {
-    uint32_t x = ((const struct claim *)a)->slot, y = ((const struct claim *)b)->slot;
-    return x < y ? -1 : x > y;
-}
-
-// The greatest claims, by slot, at most `wanted` of them.
-static uint32_t choose(foliot__interest_map *m, uint32_t wanted)
-{
-    uint32_t count = m->claim_count < wanted ? m->claim_count : wanted;
-    for (uint32_t i = count / 2; i-- > 0;)
-        sift_down(m->claims, count, i);
-    for (uint32_t i = count; count > 0 && i < m->claim_count; i++)
-        if (is_less(&m->claims[0], &m->claims[i])) {
-            m->claims[0] = m->claims[i];
-            sift_down(m->claims, count, 0);
-        }
-    qsort(m->claims, count, sizeof *m->claims, by_slot);
-    return count;
+    bool has = (v->state[slot] & (KNOWN | BASED)) == (KNOWN | BASED) && m->changed[slot] <= then;
+    return !has && distance_squared(m, v->focus, body->position) >
+                       FAR_FROM * m->interest.near * m->interest.near;
 }
 
 static void fill_item(const foliot__interest_map *m, const foliot__interest_view *v,
-                      const foliot__interest_look *look, uint32_t slot, foliot__partial_item *item)
+                      const foliot__interest_look *look, uint32_t slot, uint32_t index)
 {
     const foliot_snapshot_body *body = body_at(look->snapshot, slot);
+    foliot__partial_item *item = &m->items[index];
     uint64_t tick = look->snapshot->tick, then = tick_of(m, tick, v->baseline[slot]);
     *item = (foliot__partial_item){.slot = slot};
     item->leaves = !is_visible(m, v, body, m->interest.far);
     item->body = *body;
+    item->coarse = !item->leaves && is_coarse(m, v, body, slot, then);
+    if (item->coarse)
+        foliot__body_coarsen(&m->format, &item->body);
     if (item->leaves || !(v->state[slot] & KNOWN) || !(v->state[slot] & BASED) ||
         (v->state[slot] & SINCE) >= (FOLIOT__PARTIAL_BASELINES - 1) * SINCE_ONE ||
         tick - then > FOLIOT__PARTIAL_AGE_MAX || then >= tick)
         return;
     item->base = foliot__interest_body_then(m, look, slot, then);
     item->age = item->base ? (uint32_t)(tick - then) : 0;
+    item->newest = !(v->state[slot] & SINCE);
+    if (item->base && (v->sent[slot] & COARSE_BASE)) {
+        m->bases[index] = *item->base;
+        foliot__body_coarsen(&m->format, &m->bases[index]);
+        item->base = &m->bases[index];
+    }
+}
+
+// -- what packets held
+
+static uint32_t write_item(uint8_t *bytes, uint32_t gap, unsigned count, unsigned fate)
+{
+    uint32_t at = 0;
+    for (; gap >= 128; gap >>= 7)
+        bytes[at++] = (uint8_t)(gap | 128);
+    bytes[at++] = (uint8_t)gap;
+    bytes[at++] = (uint8_t)(count | fate);
+    return at;
+}
+
+// The item behind the one whose slot is `slot` (of the first, UINT32_MAX). NULL: there is none.
+static uint8_t *next_item(const sent_packet *p, uint32_t *at, uint32_t *slot)
+{
+    uint32_t gap = 0;
+    if (*at >= p->bytes)
+        return NULL;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = p->items[(*at)++];
+        gap |= (uint32_t)(byte & 127) << shift;
+        if (byte < 128)
+            break;
+    }
+    *slot += gap + 1;
+    return &p->items[(*at)++];
 }
 
 // Earlier packets say nothing any more that would be true.
@@ -299,16 +375,12 @@ static void overtake(foliot__interest_view *v, uint32_t slot)
 {
     for (int i = 0; i < FOLIOT__INTEREST_PACKETS; i++) {
         sent_packet *p = &v->packets[i];
-        uint32_t low = 0, high = p->sequence ? p->count : 0;
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if ((p->items[middle] & SLOT) < slot)
-                low = middle + 1;
-            else
-                high = middle;
+        uint32_t at = 0, of = UINT32_MAX;
+        uint8_t *item = NULL;
+        while ((of == UINT32_MAX || of < slot) && (item = next_item(p, &at, &of))) {
         }
-        if (p->sequence && low < p->count && (p->items[low] & SLOT) == slot)
-            p->items[low] |= VOID;
+        if (item && of == slot)
+            *item |= ITEM_VOID;
     }
 }
 
@@ -326,32 +398,36 @@ static void note_sent(const foliot__interest_map *m, foliot__interest_view *v, u
         *state = (uint16_t)(*state + SINCE_ONE);
     if (item->age == 0) // it takes the place of what the watcher had
         *state &= (uint16_t)~BASED;
-    v->sent[item->slot] = (uint16_t)(tick / m->every);
+    set_sent(v, item->slot, (uint32_t)(tick / m->every));
 }
 
-static bool keep_packet(const foliot__interest_map *m, foliot__interest_view *v, uint64_t tick,
+static void keep_packet(const foliot__interest_map *m, foliot__interest_view *v, uint64_t tick,
                         uint32_t count)
 {
     sent_packet *p = &v->packets[v->next_sequence % FOLIOT__INTEREST_PACKETS];
+    uint8_t items[ITEMS_MAX * ITEM_BYTES_MAX];
+    uint32_t bytes = 0, next = 0;
     forget_packet(v, p);
-    p->items = malloc((count ? count : 1) * sizeof *p->items);
-    if (!p->items) {
-        forget_packet(v, p);
-        return false;
-    }
     for (uint32_t i = 0; i < count; i++) {
         const foliot__partial_item *item = &m->items[i];
         note_sent(m, v, tick, item);
-        p->items[i] = item->slot | (v->state[item->slot] & COUNT) << COUNT_SHIFT |
-                      (item->leaves ? LEAVES : 0);
+        bytes += write_item(items + bytes, item->slot - next, v->state[item->slot] & COUNT,
+                            item->leaves   ? ITEM_LEAVES
+                            : item->coarse ? ITEM_COARSE
+                                           : ITEM_FINE);
+        next = item->slot + 1;
     }
+    p->items = malloc(bytes ? bytes : 1);
+    if (!p->items) // nobody can acknowledge it
+        bytes = 0;
+    else
+        memcpy(p->items, items, bytes);
     p->sequence = v->next_sequence++;
     v->next_sequence += v->next_sequence == 0;
     p->low = (uint16_t)(tick / m->every);
-    p->count = (uint16_t)(count & 0x7fff);
+    p->bytes = (uint16_t)(bytes & 0x7fff);
     v->packed = tick;
-    v->held += count * sizeof *p->items;
-    return true;
+    v->held += bytes;
 }
 
 static void refill(const foliot__interest_map *m, foliot__interest_view *v, uint64_t now_ns)
@@ -369,6 +445,16 @@ void foliot__interest_look_at(foliot__interest_view *v, const foliot__interest_l
         memcpy(v->focus, own->position, sizeof v->focus);
 }
 
+static size_t encode_chosen(foliot__interest_map *m, const foliot__interest_view *v,
+                            const foliot__interest_look *look, uint32_t count, uint8_t *bytes,
+                            size_t room, uint32_t *coded)
+{
+    foliot__partial_head head = {v->next_sequence, (uint32_t)look->snapshot->tick};
+    for (uint32_t i = 0; i < count; i++)
+        fill_item(m, v, look, m->chosen[i], i);
+    return foliot__partial_encode(m->coder, &head, m->items, count, bytes, room, coded);
+}
+
 size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
                              const foliot__interest_look *look,
                              uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
@@ -380,28 +466,35 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
         return 0;
     double ticks = (double)look->round_trip_ns * 1e-9 * m->pace_hz / m->every;
     uint32_t patience = (uint32_t)fmin(ticks * 1.5 + 3, 120), coded;
-    claiming c = {m,
-                  v,
-                  look->snapshot,
-                  look->own,
-                  (uint32_t)(look->snapshot->tick / m->every),
-                  m->interest.far * m->interest.far,
-                  FAR_FROM * m->interest.near * m->interest.near};
+    double steps = 1 / m->format.position_step, far = m->interest.far * steps,
+           near = m->interest.near * steps;
+    claiming c = {.m = m,
+                  .v = v,
+                  .snapshot = look->snapshot,
+                  .own = look->own,
+                  .now = (uint32_t)(look->snapshot->tick / m->every),
+                  .focus = {v->focus[0], v->focus[1], v->focus[2]},
+                  .far = far * far,
+                  .near_far = FAR_FROM * near * near,
+                  .per_near = (float)(1 / near)};
     m->claim_count = 0;
     collect_claims(&c);
     sweep(&c, look, patience);
-    uint32_t count = choose(m, (uint32_t)fmin(room / v->body_bytes + 1, ITEMS_MAX));
+    double bodies = (room - FOLIOT__PARTIAL_BODY_ROOM - SPREAD_BYTES) / v->body_bytes;
+    choose(m, (uint32_t)fmin(fmax(bodies, 1), ITEMS_MAX));
+    uint32_t count = m->chosen_count;
     if (count == 0 && look->snapshot->tick - v->packed < (uint64_t)QUIET * m->every)
         return 0;
-    for (uint32_t i = 0; i < count; i++)
-        fill_item(m, v, look, m->claims[i].slot, &m->items[i]);
-    foliot__partial_head head = {v->next_sequence, (uint32_t)look->snapshot->tick};
-    size_t length =
-        foliot__partial_encode(m->coder, &head, m->items, count, bytes, (size_t)room, &coded);
-    if (length == 0 || !keep_packet(m, v, look->snapshot->tick, coded))
+    size_t length = encode_chosen(m, v, look, count, bytes, (size_t)room, &coded);
+    if (coded < count && coded > 0) { // the greatest slots do not fit, whatever they claim
+        choose(m, coded - coded / CUT_SHARE);
+        length = encode_chosen(m, v, look, m->chosen_count, bytes, (size_t)room, &coded);
+    }
+    if (length == 0)
         return 0;
+    keep_packet(m, v, look->snapshot->tick, coded);
     m->item_count = coded;
-    if (coded > 0)
+    if (coded >= BODIES_MEASURED)
         v->body_bytes += 0.1 * (fmax((double)length / coded, 1) - v->body_bytes);
     v->tokens -= (double)length + FOLIOT__INTEREST_OVERHEAD;
     return length;
@@ -419,23 +512,24 @@ void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])
 
 // -- acknowledgements
 
-static void take_item(const foliot__interest_map *m, foliot__interest_view *v, const sent_packet *p,
-                      uint32_t i)
+static void take_item(const foliot__interest_map *m, foliot__interest_view *v, uint16_t low,
+                      uint32_t slot, unsigned item)
 {
-    uint32_t slot = p->items[i] & SLOT;
-    uint16_t *state = &v->state[slot], low = p->low;
-    if (p->items[i] & VOID)
+    uint16_t *state = &v->state[slot];
+    unsigned fate = item & ITEM_FATE;
+    if (fate == ITEM_VOID)
         return;
-    if (p->items[i] & LEAVES) {
+    if (fate == ITEM_LEAVES) {
         if (*state & LEAVING)
             *state = (uint16_t)((m->assumed[slot] ? BASED : 0) | (*state & BESIDE));
         return;
     }
-    uint16_t since = (uint16_t)((*state - (p->items[i] >> COUNT_SHIFT)) & COUNT);
+    uint16_t since = (uint16_t)((*state - item) & COUNT);
     bool newer = !(*state & BASED) || (uint16_t)(low - v->baseline[slot]) < 0x8000;
     if (!(*state & KNOWN) || !newer || since >= FOLIOT__PARTIAL_BASELINES)
         return;
     v->baseline[slot] = low;
+    v->sent[slot] = (uint16_t)((v->sent[slot] & SENT) | (fate == ITEM_COARSE ? COARSE_BASE : 0));
     *state = (uint16_t)((*state & ~SINCE) | BASED | since * SINCE_ONE);
 }
 
@@ -455,11 +549,10 @@ static void give_up_lost(foliot__interest_view *v, uint32_t newest)
         }
         p->lost = true;
         uint16_t low = p->low;
-        for (uint32_t j = 0; j < p->count; j++) {
-            uint32_t slot = p->items[j] & SLOT;
-            if (v->sent[slot] == low && (v->state[slot] & (KNOWN | LEAVING)))
-                v->sent[slot] =
-                    v->state[slot] & BASED ? v->baseline[slot] : (uint16_t)(low - LOST_WAITED);
+        for (uint32_t at = 0, slot = UINT32_MAX; next_item(p, &at, &slot);) {
+            if (sent_ago(v, slot, low) == 0 && (v->state[slot] & (KNOWN | LEAVING)))
+                set_sent(v, slot,
+                         v->state[slot] & BASED ? v->baseline[slot] : (uint32_t)low - LOST_WAITED);
         }
     }
 }
@@ -474,8 +567,9 @@ uint64_t foliot__interest_acknowledge(const foliot__interest_map *m, foliot__int
         if (p->sequence == 0 || packet->newest == 0 ||
             (back > 0 && (back > 64 || !(packet->before >> (back - 1) & 1))))
             continue;
-        for (uint32_t j = 0; j < p->count; j++)
-            take_item(m, v, p, j);
+        const uint8_t *item;
+        for (uint32_t at = 0, slot = UINT32_MAX; (item = next_item(p, &at, &slot));)
+            take_item(m, v, p->low, slot, *item);
         uint64_t tick = tick_of(m, v->packed, p->low);
         newest = newest == UINT64_MAX || tick > newest ? tick : newest;
         forget_packet(v, p);

@@ -61,7 +61,10 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     m->candidates = calloc(n, sizeof *m->candidates);
     m->groups = calloc(n, sizeof *m->groups);
     m->claims = calloc(n, sizeof *m->claims);
+    m->chosen = calloc(ITEMS_MAX, sizeof *m->chosen);
+    m->chosen_bits = calloc((n + 63) / 64, sizeof *m->chosen_bits);
     m->items = calloc(ITEMS_MAX, sizeof *m->items);
+    m->bases = calloc(ITEMS_MAX, sizeof *m->bases);
     m->told = calloc(ITEMS_MAX + TOLD_MAX, sizeof *m->told);
     m->slot_words = (uint32_t)(n + 63) / 64;
     for (int i = 0; i < 2; i++) {
@@ -71,7 +74,7 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     }
     whole = whole && m->changed && m->assumed && m->rest && m->rest_since && m->rest_until &&
             m->bucket_start && m->next && m->bucket_of && m->candidates && m->groups && m->claims &&
-            m->items && m->told;
+            m->chosen && m->chosen_bits && m->items && m->bases && m->told;
     if (!whole || foliot__partial_coder_create(format, &m->coder) != FOLIOT_STATUS_OK) {
         foliot__interest_map_destroy(m);
         return FOLIOT_STATUS_MEMORY;
@@ -100,7 +103,10 @@ void foliot__interest_map_destroy(foliot__interest_map *m)
     free(m->candidates);
     free(m->groups);
     free(m->claims);
+    free(m->chosen);
+    free(m->chosen_bits);
     free(m->items);
+    free(m->bases);
     free(m->told);
     for (int i = 0; i < 2; i++) {
         free(m->news[i].slots);
@@ -206,7 +212,8 @@ foliot__candidate foliot__interest_candidate(const foliot__interest_map *m, uint
                                              const foliot_snapshot_body *body)
 {
     foliot__candidate c = {.slot = slot, .changed = (uint32_t)(m->changed[slot] / m->every)};
-    memcpy(c.position, body->position, sizeof c.position);
+    for (int k = 0; k < 3; k++)
+        c.position[k] = body->position[k];
     for (int i = 0; i < DISTANCES; i++)
         c.moved[i] = (uint32_t)(m->seen[i].moved[slot] / m->every);
     c.rests = !(body->velocity[0] | body->velocity[1] | body->velocity[2]);
@@ -239,7 +246,7 @@ static void bound_group(const foliot__interest_map *m, foliot__group *group)
     memcpy(group->high, c->position, sizeof group->high);
     for (uint32_t i = group->begin + 1; i < group->end; i++)
         for (int k = 0; k < 3; k++) {
-            int32_t at = m->candidates[i].position[k];
+            double at = m->candidates[i].position[k];
             group->low[k] = at < group->low[k] ? at : group->low[k];
             group->high[k] = at > group->high[k] ? at : group->high[k];
         }
@@ -258,7 +265,8 @@ static void fill_grid(foliot__interest_map *m, const foliot_snapshot *s)
         if (m->bucket_start[b] == m->bucket_start[b + 1])
             continue;
         foliot__group *group = &m->groups[m->group_count++];
-        *group = (foliot__group){.begin = m->bucket_start[b], .end = m->bucket_start[b + 1]};
+        *group = (foliot__group){
+            .begin = m->bucket_start[b], .end = m->bucket_start[b + 1], .bucket = b};
         bound_group(m, group);
     }
     m->grid_tick = s->tick;

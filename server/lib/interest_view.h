@@ -28,22 +28,26 @@ enum {
     SPAWNED = 0x8000, // it was told of a prototype
     BESIDE = STALE | SPAWNED,
 };
+// Of `sent`: the snapshot in which it was sent last, low bits; and whether its baseline is coarse.
+enum { SENT = 0x7fff, COARSE_BASE = 0x8000 };
 _Static_assert(COUNT >= FOLIOT__INTEREST_PACKETS - 1, "packets have counts of their own");
 _Static_assert(SINCE / SINCE_ONE >= FOLIOT__PARTIAL_BASELINES - 1, "too many are told apart");
 
 // Bodies of the scene are shown by a watcher where the scene has them, until it is told otherwise.
 enum { NOT_ASSUMED, ASSUMED, DIFFERS };
 
-// A body as far as claims ask: its numbers side by side. Ticks are in snapshots, low bits.
+// A body as far as claims ask: its numbers side by side. Positions in steps; ticks in snapshots,
+// low bits.
 typedef struct foliot__candidate {
-    int32_t position[3];
+    double position[3];
     uint32_t slot, changed, moved[DISTANCES];
     bool rests;
 } foliot__candidate;
 
 typedef struct foliot__group {
-    int32_t low[3], high[3];
+    double low[3], high[3];
     uint32_t begin, end; // of candidates
+    uint32_t bucket;
 } foliot__group;
 
 struct foliot__interest_map {
@@ -76,8 +80,10 @@ struct foliot__interest_map {
         float weight;
         uint32_t slot;
     } * claims;
-    uint32_t claim_count;
+    uint32_t claim_count, chosen_count, *chosen; // by slot
+    uint64_t *chosen_bits;
     foliot__partial_item *items; // of the last packet
+    foliot_snapshot_body *bases; // coarse baselines of its items
     uint32_t item_count;
     // What changed beside states since watchers were told: of all, and of those who are behind.
     struct foliot__interest_news {
@@ -96,18 +102,26 @@ struct foliot__interest_map {
     uint32_t told_count;
 };
 
+// What a packet held, item by item: the gap from the slot before, as a varint; then the COUNT with
+// this packet, and what became of it.
 typedef struct sent_packet {
-    uint32_t *items;     // what it held: SLOT, COUNT with this packet, and flags
+    uint8_t *items;
     uint32_t sequence;   // 0: acknowledged, or none
     uint16_t low;        // snapshot, low bits
-    uint16_t count : 15, // at most ITEMS_MAX
+    uint16_t bytes : 15, // at most ITEM_BYTES_MAX an item
         lost : 1;        // taken to be
 } sent_packet;
-#define LEAVES 0x80000000u // it says that the body leaves
-#define VOID 0x40000000u   // what it says has been overtaken
-#define SLOT (FOLIOT_BODIES_MAX - 1)
-#define COUNT_SHIFT 20
-_Static_assert(FOLIOT_BODIES_MAX <= 1u << COUNT_SHIFT, "slots are below counts");
+#define ITEM_BYTES_MAX 4
+enum {
+    ITEM_COUNT = COUNT,
+    ITEM_FATE = 0xc0, // one of these
+    ITEM_FINE = 0,
+    ITEM_LEAVES = 0x40, // it says that the body leaves
+    ITEM_COARSE = 0x80,
+    ITEM_VOID = 0xc0, // what it says has been overtaken
+};
+_Static_assert(FOLIOT_BODIES_MAX <= 1u << 21, "a gap fits three bytes");
+_Static_assert(ITEMS_MAX *ITEM_BYTES_MAX < 1u << 15, "items fit a packet's count of bytes");
 
 struct foliot__interest_view {
     uint16_t *sent, *baseline; // snapshots, low bits
@@ -130,6 +144,16 @@ static inline const foliot_snapshot_body *body_at(const foliot_snapshot *s, uint
 {
     static const foliot_snapshot_body none;
     return slot < s->count ? &s->bodies[slot] : &none;
+}
+
+static inline uint32_t sent_ago(const foliot__interest_view *v, uint32_t slot, uint32_t now)
+{
+    return (now - v->sent[slot]) & SENT;
+}
+
+static inline void set_sent(foliot__interest_view *v, uint32_t slot, uint32_t snapshot)
+{
+    v->sent[slot] = (uint16_t)((v->sent[slot] & COARSE_BASE) | (snapshot & SENT));
 }
 
 // What a body was at a tick, if that is still known.

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS: a second reader of packets, written from docs/reference/protocol.md alone, to see that the page is
+# protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS PARTIAL_PRIORS: a second reader of packets, written from docs/reference/protocol.md alone, to see that the page is
 # enough. Reads lines `format S fallx fally fallz keep rotates spins`, `packet HEX` and `control HEX` and prints what it finds.
 # Lines `from N`, `truth TICK HIGH LOW` and `astray N TICK` tell who says what follows, the digest of a state, and who had other
 # states from which tick on: with them sums and chains of digests are computed as the page says, and compared.
@@ -34,16 +34,22 @@ sub read_models { # the models of one table of the page, and where they begin
 }
 read_models('array', $priors_files[0]);
 read_models('lockstep array', $priors_files[1]);
-# Of packets of some bodies, by their percents of zeros.
-sub begin_models { my $name = shift; $offset{$name} = @priors; push @priors, map { $_ * 65535 / 100 } @_ }
-begin_models('item_more', 2);
-begin_models('item_leaves', 98);
-begin_models('item_based', 10);
-begin_models('item_same_age', 50);
-begin_models('item_gap', 30, 25, 22, 20, 22, 25, 30, 35, 40, 45, (50) x 11);
-begin_models('item_age', 2, 5, 10, 20, 30, 35, (40) x 8, (50) x 7);
-begin_models('item_gap_mantissa', (50) x 63);
-begin_models('item_age_mantissa', (50) x 63);
+# Of packets of some bodies: rows of symbols.
+my %rows;
+sub read_rows {
+    open my $in, '<', shift or die;
+    my $text = join '', grep { !m{^//} } <$in>;
+    while ($text =~ /uint16_t (\w+)[^=]*=\s*\{(.*?)\};/gs) { my ($name, $row) = ($1, $2); $rows{$name} = [$row =~ /(\d+)/g] }
+    open $in, '<', $page or die;
+    while (<$in>) {
+        next unless /^\| (partial_\w+) \| (\d[\d ]*) \|/;
+        $dims{$1} = [split ' ', $2];
+        my $size = 1;
+        $size *= $_ for @{$dims{$1}};
+        die "$1: $size\n" unless $size == @{$rows{$1}};
+    }
+}
+read_rows($priors_files[2]);
 sub model { # the number of a model, or of the first of a row
     my ($name, @i) = @_;
     my $at = 0;
@@ -77,6 +83,35 @@ sub raw {
         refill();
     }
     return $v;
+}
+sub place { my $n = shift; my $unit = $range >> $n; return least($code / $unit, (1 << $n) - 1) }
+sub span {
+    my ($n, $begin, $size) = @_;
+    my $unit = $range >> $n;
+    $code = ($code - $unit * $begin) & 0xffffffff;
+    $range = $unit * $size;
+    refill();
+}
+sub symbol {
+    my ($name, @i) = @_;
+    my $row = 0;
+    my $wide = $dims{$name}[-1];
+    for my $k (0 .. $#{$dims{$name}} - 1) { $row = $row * $dims{$name}[$k] + $i[$k] }
+    my @begins = @{$rows{$name}}[$row * $wide .. $row * $wide + $wide - 1];
+    my ($p, $s) = (place(12), 0);
+    for (0 .. $wide - 2) { $s = $_ if $begins[$_] <= $p && $begins[$_ + 1] > $p }
+    span(12, $begins[$s], $begins[$s + 1] - $begins[$s]);
+    return $s;
+}
+sub raw_bits { my $n = shift; return 0 unless $n; my $v = place($n); span($n, $v, 1); return $v }
+sub wide { my $n = shift; my $high = $n > 16 ? raw_bits($n - 16) : 0; return $high << 16 | raw_bits(least($n, 16)) }
+sub length_number {
+    my $n = shift;
+    return $n if $n < 2;
+    my $r = $n - 1;
+    my $l = least($r, 8);
+    my $high = raw_bits($r - $l);
+    return 1 << $r | $high << $l | raw_bits($l);
 }
 sub len { my ($x, $n) = (abs shift, 0); while ($x) { $x >>= 1; $n++ } return $n }
 sub least { return $_[0] < $_[1] ? $_[0] : $_[1] }
@@ -276,28 +311,91 @@ sub show_body {
     @last = @{$c->{p}} if $c->{f} & 1;
     print join(' ', $tick, $slot, $c->{f}, $c->{i}, @{$c->{p}}, @{$c->{v}}, $c->{l}, @{$c->{o}}, @{$c->{s}}), "\n";
 }
-sub natural {
-    my ($lengths, $mantissa, $bits, $x, $first) = (@_, 0, 1, 0);
-    $bits++ while $bits < 20 && bit($lengths + $bits);
-    return 0 unless $bits;
-    for my $k (1 .. $bits - 1) {
-        my $bit = $k == 1 ? $first = bit($mantissa + 3 * $bits) : $k == 2 ? bit($mantissa + 3 * $bits + 1 + $first) : raw(1);
-        $x = 2 * $x + $bit;
+# The greatest length, and three differences.
+sub differences {
+    my ($what, $h) = @_;
+    return (0, 0, 0, 0) unless $h;
+    my @n;
+    for my $k (0 .. 2) {
+        my $i = $k == 0 ? 0 : $k == 1 ? ($n[0] == $h ? 2 : 1) : $n[0] < $h ? 3 : $n[1] < $h ? 4 : 5;
+        $n[$k] = $h == 14 ? least(raw_bits(6), 32) : $k == 2 && $n[0] < $h && $n[1] < $h ? $h : symbol('partial_axis', $what, $i, $h);
     }
-    return $x;
+    my $sum = $n[0] + $n[1] + $n[2];
+    my @r;
+    if ($sum <= 16) {
+        my $all = raw_bits($sum);
+        @r = ($all >> ($n[1] + $n[2]), $all >> $n[2] & ((1 << $n[1]) - 1), $all & ((1 << $n[2]) - 1));
+    } else { @r = map { wide($_) } @n }
+    return ($h, map { my $m = $n[$_] ? $r[$_] >> 1 | 1 << ($n[$_] - 1) : 0; $r[$_] & 1 ? -$m : $m } 0 .. 2);
+}
+sub part { # of a packet of some bodies
+    my ($b, $age, $coarse) = @_;
+    my $c = none();
+    my $based = defined $b;
+    my ($flags, $speed, @v) = ($based ? $b->{f} : 1, 0, 0, 0, 0);
+    my $a = !$based || $age == 0 ? 0 : $age <= 3 ? 1 : least(len($age) - 1, 5);
+    my $f = symbol('partial_flags', !$based ? 0 : $flags & 16 ? 2 : 1);
+    ($c->{f}, $c->{i}) = $f == 2 ? (raw_bits(8), raw_bits(8)) : ($flags ^ ($f == 1 ? 16 : 0), $based ? $b->{i} : 0);
+    return $c unless $c->{f} & 1 or $c->{f} = 0;
+    my @e = $based ? @{$b->{p}} : @last;
+    $b //= none();
+    if (grep { $_ } @{$b->{v}}) {
+        my $far = 0;
+        for my $k (0 .. 2) {
+            my $falls = 64 * abs $b->{v}[$k] > 8 * abs $fall[$k] ? 1 : 0;
+            my $d = wrap(drift($b, $k, $falls));
+            $far |= abs $d;
+            $e[$k] = wrap($e[$k] + $d);
+            $v[$k] = wrap(over($b->{v}[$k] * $keep + ($falls ? $gained[$k] : 0), 1 << 16));
+        }
+        $speed = 1 + least(len($far), 8);
+    }
+    my $scaled = sub { my $x = wrap(shift); return $coarse ? wrap($x + 2) >> 2 : $x };
+    my ($h, @d) = differences(0, symbol('partial_place', $coarse, $speed, $a));
+    my $times = $coarse ? 4 : 1;
+    $c->{p} = [map { wrap($times * ($scaled->($e[$_]) + $d[$_])) } 0 .. 2];
+    if ($rotates) {
+        my ($far, @q) = turned($b);
+        my $l = $b->{l};
+        if ($far) { $l = 0; for (1 .. 3) { $l = $_ if abs $q[$_] > abs $q[$l] } }
+        my $other = symbol('partial_largest', least($h, 1));
+        $l = $l + $other & 3;
+        my @from = @{$b->{o}};
+        if ($far || $other) {
+            my $sign = $q[$l] < 0 ? -1 : 1;
+            @from = map { clamp(($sign * $q[$_] + 512) / 2, 0, 511) } grep { $_ != $l } 0 .. 3;
+        }
+        my (undef, @t) = differences(1, symbol('partial_turn', $coarse, $h, $a));
+        $c->{l} = $l;
+        $c->{o} = [map { $coarse ? (($from[$_] >> 2) + $t[$_] & 127) << 2 | 2 : $from[$_] + $t[$_] & 511 } 0 .. 2];
+    }
+    my (undef, @m) = differences(2, symbol('partial_motion', $coarse, $h, $a));
+    $c->{v} = [map { wrap($times * ($scaled->($v[$_]) + $m[$_])) } 0 .. 2];
+    if ($spins) {
+        my (undef, @s) = differences(2, symbol('partial_motion', $coarse, $h, $a));
+        $c->{s} = [map { my $x = $b->{s}[$_] + $s[$_] & 65535; $x >= 32768 ? $x - 65536 : $x } 0 .. 2];
+    }
+    return $c;
 }
 my %tracks; # by slot and tick
 sub partial {
-    my ($sequence, $tick, $next, $last_age) = (take(4), take(4), 0, 0);
+    my ($sequence, $tick, $next, $last_age, $after) = (take(4), take(4), 0, 0, 0);
     print "partial $sequence $tick\n";
     begin_bodies();
-    while (bit($offset{item_more})) {
-        my ($slot, $age) = ($next + natural($offset{item_gap}, $offset{item_gap_mantissa}), 0);
+    while ((my $gap = symbol('partial_gap')) != 21) {
+        my ($slot, $age) = ($next + length_number($gap), 0);
         $next = $slot + 1;
-        if (bit($offset{item_leaves})) { delete $tracks{$slot}; print "$tick $slot leaves\n"; next }
-        $age = $last_age = bit($offset{item_same_age}) ? $last_age : natural($offset{item_age}, $offset{item_age_mantissa}) if bit($offset{item_based});
+        $after += 2 if $gap == 0 && $after;
+        my $w = symbol('partial_way', $after);
+        my $coarse = $w >= 5 ? 1 : 0;
+        $w -= 4 * $coarse;
+        $after = $w ? 1 + $coarse : 0;
+        unless ($w) { delete $tracks{$slot}; print "$tick $slot leaves\n"; next }
+        if ($w == 2) { my ($newest) = sort { $b <=> $a } grep { $_ < $tick } keys %{$tracks{$slot}}; $age = $tick - ($newest // die "no baseline\n") }
+        $age = $last_age if $w == 3;
+        $age = $last_age = length_number(symbol('partial_age')) if $w == 4;
         course($age);
-        my $c = body($age ? $tracks{$slot}{$tick - $age} // die "no baseline\n" : none(), 1);
+        my $c = part($age ? $tracks{$slot}{$tick - $age} // die "no baseline\n" : undef, $age, $coarse);
         $tracks{$slot}{$tick} = $c;
         show_body($tick, $slot, $c);
     }

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "status.h"
+#include "wire/partial_body.h"
 #include "wire/partial_snapshot.h"
 
 #define ITEMS 400
@@ -40,6 +41,13 @@ static foliot_snapshot_body random_body(void)
     return b;
 }
 
+static void make_coarse(foliot__partial_item *item)
+{
+    item->coarse = !item->leaves && (item->coarse || foliot__rng_below(&rng, 3) == 0);
+    if (item->coarse)
+        foliot__body_coarsen(&format, &item->body);
+}
+
 // Slots near each other, and some far off; most bodies are near what they were.
 static uint32_t draw_items(void)
 {
@@ -54,16 +62,19 @@ static uint32_t draw_items(void)
         foliot__partial_item *item = &items[i];
         *item = (foliot__partial_item){.slot = slot++, .leaves = foliot__rng_below(&rng, 9) == 0};
         item->body = random_body();
+        make_coarse(item);
         if (item->leaves || foliot__rng_below(&rng, 4) == 0)
             continue;
         uint32_t ages = foliot__rng_below(&rng, 3) ? 40 : FOLIOT__PARTIAL_AGE_MAX;
         item->age = 1 + foliot__rng_below(&rng, ages);
+        item->newest = foliot__rng_below(&rng, 2);
         bases[i] = random_body();
         item->base = &bases[i];
         if (foliot__rng_below(&rng, 5)) {
             item->body = bases[i];
             item->body.position[foliot__rng_below(&rng, 3)] += (int)foliot__rng_below(&rng, 9) - 4;
         }
+        make_coarse(item);
     }
     if (i == 0 || foliot__rng_below(&rng, 9) == 0) { // the last slot that there may be
         i = i < ITEMS ? i : ITEMS - 1;
@@ -108,7 +119,10 @@ static uint32_t check_packet(foliot__partial_coder *coder, uint32_t from, uint32
         assert_int_equal(item.leaves, items[i].leaves);
         if (item.leaves)
             continue;
-        assert_int_equal(item.age, items[i].age);
+        assert_int_equal(item.coarse, items[i].coarse);
+        assert_int_equal(item.newest, items[i].newest);
+        assert_int_equal(item.age, item.newest ? 0 : items[i].age);
+        item.age = items[i].age;
         item.base = items[i].base;
         demand(foliot__partial_body(coder, &item));
         check_body(&item.body, &items[i].body);

@@ -13,6 +13,7 @@
 #include "foliot/transport.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
+#include "wire/partial_body.h"
 #include "wire/partial_snapshot.h"
 #include "wire/session_state.h"
 #include "wire/tick_commands.h"
@@ -21,7 +22,7 @@
 #define PARTS 8 // rounds of packets of some bodies
 #define READER                                                                                     \
     "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h " \
-    "common/wire/lockstep_priors.h"
+    "common/wire/lockstep_priors.h common/wire/partial_priors.h"
 
 static foliot__rng rng;
 static FILE *packets, *expected;
@@ -123,6 +124,14 @@ static void put_partial(const foliot_snapshot_format *f, uint64_t tick)
             if (!item->leaves && sent[then][i]) {
                 item->base = &now[then][i];
                 item->age = (uint32_t)(tick - ticks[then]);
+                item->newest = true;
+                for (int q = then + 1; q < p; q++)
+                    item->newest = item->newest && !sent[q][i];
+            }
+            item->coarse = !item->leaves && foliot__rng_below(&rng, 2);
+            if (item->coarse) {
+                foliot__body_coarsen(f, &item->body);
+                now[p][i] = item->body;
             }
             for (int q = 0; q < p && item->leaves; q++)
                 sent[q][i] = false;

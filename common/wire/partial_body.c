@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// partial_body.c: three differences are the bit length of the greatest, then that of each, then
+// signs and the bits below the leading ones, raw (partial_body.h).
+#include "wire/partial_body.h"
+
+#include <string.h>
+
+#include "wire/partial_priors.h"
+
+#define COARSE_HALF (1 << (FOLIOT__COARSE_BITS - 1))
+#define COARSE_MASK ((1 << FOLIOT__COARSE_BITS) - 1)
+#define RAW_MOST 16 // bits at once
+#define LENGTH_BITS 6
+#define LENGTH_MAX 32
+#define SLOW_TICKS 8 // of gravity in a tick, below which a velocity is taken for that of what rests
+
+enum { FLAGS_SAME, FLAGS_SLEEP, FLAGS_OTHER };
+
+static inline uint32_t magnitude_of(int32_t x)
+{
+    return x < 0 ? 0u - (uint32_t)x : (uint32_t)x;
+}
+
+static inline int32_t plus(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+static inline int32_t minus(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a - (uint32_t)b);
+}
+
+static inline unsigned lesser(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+// -- coarse bodies: multiples of 4; of an orientation, the middle of four
+
+static int32_t coarsened(int32_t x)
+{
+    return (int32_t)(((uint32_t)x + COARSE_HALF) & ~(uint32_t)COARSE_MASK);
+}
+
+void foliot__body_coarsen(const foliot_snapshot_format *format, foliot_snapshot_body *body)
+{
+    for (int k = 0; k < 3 && (body->flags & FOLIOT_SNAPSHOT_ALIVE); k++) {
+        body->position[k] = coarsened(body->position[k]);
+        body->velocity[k] = coarsened(body->velocity[k]);
+        if (format->rotates)
+            body->orientation[k] = (uint16_t)((body->orientation[k] & ~COARSE_MASK) | COARSE_HALF);
+    }
+}
+
+// What is coded of a number, and back.
+static inline int32_t scaled(int32_t x, bool coarse)
+{
+    return coarse ? plus(x, COARSE_HALF) >> FOLIOT__COARSE_BITS : x;
+}
+
+static inline int32_t unscaled(int32_t x, bool coarse)
+{
+    return coarse ? (int32_t)((uint32_t)x << FOLIOT__COARSE_BITS) : x;
+}
+
+// -- differences
+
+// Sign and mantissa of a number whose bit length is known, in as many bits.
+static inline uint32_t mantissa_of(int32_t value, unsigned length)
+{
+    return length > 0 ? (magnitude_of(value) ^ 1u << (length - 1)) << 1 | (value < 0) : 0;
+}
+
+static inline int32_t value_of(uint32_t mantissa, unsigned length)
+{
+    uint32_t magnitude = length > 0 ? mantissa >> 1 | 1u << (length - 1) : 0;
+    return (int32_t)(mantissa & 1 ? 0u - magnitude : magnitude);
+}
+
+static uint32_t code_wide(const foliot__range_pass *pass, uint32_t value, unsigned bits)
+{
+    uint32_t high = 0;
+    if (bits == 0)
+        return 0;
+    if (bits > RAW_MOST)
+        high = foliot__range_bits(pass, value >> RAW_MOST, bits - RAW_MOST);
+    value &= (1u << RAW_MOST) - 1;
+    return high << RAW_MOST | foliot__range_bits(pass, value, lesser(bits, RAW_MOST));
+}
+
+// All at once if that is few enough bits.
+static inline void code_mantissas(const foliot__range_pass *pass, const unsigned lengths[3],
+                                  int32_t values[3])
+{
+    uint32_t raw[3];
+    unsigned sum = lengths[0] + lengths[1] + lengths[2], low = lengths[1] + lengths[2];
+    for (int k = 0; k < 3; k++)
+        raw[k] = mantissa_of(values[k], lengths[k]);
+    if (sum <= RAW_MOST) {
+        uint32_t all = foliot__range_bits(pass, raw[0] << low | raw[1] << lengths[2] | raw[2], sum);
+        raw[0] = all >> low;
+        raw[1] = all >> lengths[2] & ((1u << lengths[1]) - 1);
+        raw[2] = all & ((1u << lengths[2]) - 1);
+    } else {
+        for (int k = 0; k < 3; k++)
+            raw[k] = code_wide(pass, raw[k], lengths[k]);
+    }
+    for (int k = 0; k < 3; k++)
+        values[k] = value_of(raw[k], lengths[k]);
+}
+
+static unsigned code_long(const foliot__range_pass *pass, unsigned length)
+{
+    return lesser(foliot__range_bits(pass, length, LENGTH_BITS), LENGTH_MAX);
+}
+
+// Of an axis, by which of those before is as long as the longest.
+static inline unsigned axis_row(int k, const unsigned lengths[3], unsigned most)
+{
+    if (k < 2)
+        return k == 0 ? 0 : 1 + (lengths[0] == most);
+    return lengths[0] < most ? 3 : 4 + (lengths[1] == most);
+}
+
+// Returns the bit length of the greatest, at most PARTIAL_LONG.
+static unsigned code_vector(const foliot__range_pass *pass, const uint16_t *greatest,
+                            const uint16_t (*axes)[PARTIAL_LONG][PARTIAL_LONG + 2],
+                            int32_t differences[3])
+{
+    unsigned lengths[3] = {0}, most = 0;
+    for (int k = 0; k < 3 && pass->out; k++) {
+        lengths[k] = foliot__bit_length(magnitude_of(differences[k]));
+        most = lengths[k] > most ? lengths[k] : most;
+    }
+    most = foliot__range_symbol(pass, greatest, lesser(most, PARTIAL_LONG));
+    if (most == 0) {
+        memset(differences, 0, 3 * sizeof *differences);
+        return 0;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (most == PARTIAL_LONG)
+            lengths[k] = code_long(pass, lengths[k]);
+        else if (k == 2 && lengths[0] < most && lengths[1] < most)
+            lengths[k] = most;
+        else
+            lengths[k] =
+                foliot__range_symbol(pass, axes[axis_row(k, lengths, most)][most], lengths[k]);
+    }
+    code_mantissas(pass, lengths, differences);
+    return most;
+}
+
+// -- the parts of a body
+
+static unsigned age_class(uint32_t age)
+{
+    unsigned length = foliot__bit_length(age);
+    return length <= 2 ? length > 0 : lesser(length - 1, PARTIAL_AGES - 1);
+}
+
+// What is expected of a body.
+typedef struct expectation {
+    unsigned speed, ages;
+    int32_t position[3], velocity[3];
+} expectation;
+
+// A free body's motion. Gravity is for what is too fast to rest on something.
+static void expect_motion(const foliot__course *course, const foliot_snapshot_body *base,
+                          expectation *e)
+{
+    const int32_t *fall = course->format->acceleration;
+    uint32_t far = 0;
+    if (!(base->velocity[0] | base->velocity[1] | base->velocity[2]))
+        return;
+    for (int k = 0; k < 3; k++) {
+        bool falls = (uint64_t)magnitude_of(base->velocity[k]) * 64 >
+                     (uint64_t)SLOW_TICKS * magnitude_of(fall[k]);
+        int32_t drift = foliot__drift(course, base, k, falls);
+        far |= magnitude_of(drift);
+        e->position[k] = plus(e->position[k], drift);
+        e->velocity[k] = foliot__kept(course, base->velocity[k], k, falls);
+    }
+    e->speed = 1 + lesser(foliot__bit_length(far), PARTIAL_SPEEDS - 2);
+}
+
+static void code_flags(foliot__body_walk *w, const foliot_snapshot_body *base,
+                       foliot_snapshot_body *body)
+{
+    uint8_t flags = base ? base->flags : FOLIOT_SNAPSHOT_ALIVE,
+            generation = base ? base->generation : 0;
+    unsigned how = body->generation != generation                    ? FLAGS_OTHER
+                   : body->flags == flags                            ? FLAGS_SAME
+                   : (body->flags ^ flags) == FOLIOT_SNAPSHOT_ASLEEP ? FLAGS_SLEEP
+                                                                     : FLAGS_OTHER;
+    bool sleeps = flags & FOLIOT_SNAPSHOT_ASLEEP;
+    how = foliot__range_symbol(&w->pass, partial_flags[base ? 1 + sleeps : 0], how);
+    if (how == FLAGS_OTHER) {
+        body->flags = (uint8_t)foliot__range_bits(&w->pass, body->flags, 8);
+        body->generation = (uint8_t)foliot__range_bits(&w->pass, body->generation, 8);
+        return;
+    }
+    body->flags = how == FLAGS_SLEEP ? flags ^ FOLIOT_SNAPSHOT_ASLEEP : flags;
+    body->generation = generation;
+}
+
+static void code_orientation(foliot__body_walk *w, const foliot__course *course, bool coarse,
+                             unsigned hit, unsigned ages, const foliot_snapshot_body *base,
+                             foliot_snapshot_body *body)
+{
+    const unsigned bits = FOLIOT_ORIENTATION_BITS - (coarse ? FOLIOT__COARSE_BITS : 0),
+                   shift = FOLIOT_ORIENTATION_BITS - bits;
+    uint16_t from[3];
+    int32_t q[4], differences[3] = {0};
+    unsigned likely = base->largest & 3;
+    bool spins = base->spin[0] | base->spin[1] | base->spin[2],
+         turns = spins && foliot__turned(course, base, q) > 0;
+    likely = turns ? foliot__largest(q) : likely;
+    unsigned other = foliot__range_symbol(&w->pass, partial_largest[lesser(hit, 1)],
+                                          (body->largest - likely) & 3);
+    body->largest = (uint8_t)((likely + other) & 3);
+    if (other > 0 && !turns)
+        foliot__turned(course, base, q);
+    if (turns || other > 0)
+        foliot__smallest(q, body->largest, from);
+    else
+        memcpy(from, base->orientation, sizeof from);
+    for (int k = 0; k < 3 && w->pass.out; k++)
+        differences[k] = (body->orientation[k] >> shift) - (from[k] >> shift);
+    code_vector(&w->pass, partial_turn[coarse][hit][ages], partial_axis[PARTIAL_TURN], differences);
+    for (int k = 0; k < 3; k++)
+        body->orientation[k] =
+            (uint16_t)((plus(from[k] >> shift, differences[k]) & ((1 << bits) - 1)) << shift |
+                       (coarse ? COARSE_HALF : 0));
+}
+
+static void code_motion(foliot__body_walk *w, const expectation *e, bool coarse, unsigned hit,
+                        const foliot_snapshot_body *base, foliot_snapshot_body *body)
+{
+    int32_t differences[3], from[3];
+    for (int k = 0; k < 3; k++) {
+        from[k] = scaled(e->velocity[k], coarse);
+        differences[k] = minus(scaled(body->velocity[k], coarse), from[k]);
+    }
+    code_vector(&w->pass, partial_motion[coarse][hit][e->ages], partial_axis[PARTIAL_MOTION],
+                differences);
+    for (int k = 0; k < 3; k++)
+        body->velocity[k] = unscaled(plus(from[k], differences[k]), coarse);
+    if (!w->format->spins)
+        return;
+    for (int k = 0; k < 3; k++)
+        differences[k] = body->spin[k] - base->spin[k];
+    code_vector(&w->pass, partial_motion[coarse][hit][e->ages], partial_axis[PARTIAL_MOTION],
+                differences);
+    for (int k = 0; k < 3; k++)
+        body->spin[k] = (int16_t)(uint16_t)plus(base->spin[k], differences[k]);
+}
+
+void foliot__partial_body_code(foliot__body_walk *w, const foliot__course *course, uint32_t age,
+                               bool coarse, const foliot_snapshot_body *base,
+                               foliot_snapshot_body *body)
+{
+    static const foliot_snapshot_body empty;
+    expectation e = {.ages = age_class(base ? age : 0)};
+    int32_t differences[3];
+    code_flags(w, base, body);
+    if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE)) {
+        *body = (foliot_snapshot_body){.generation = body->generation};
+        return;
+    }
+    memcpy(e.position, base ? base->position : w->last, sizeof e.position);
+    if (base)
+        expect_motion(course, base, &e);
+    for (int k = 0; k < 3; k++) {
+        e.position[k] = scaled(e.position[k], coarse);
+        differences[k] = minus(scaled(body->position[k], coarse), e.position[k]);
+    }
+    unsigned hit = code_vector(&w->pass, partial_place[coarse][e.speed][e.ages],
+                               partial_axis[PARTIAL_PLACE], differences);
+    for (int k = 0; k < 3; k++)
+        w->last[k] = body->position[k] = unscaled(plus(e.position[k], differences[k]), coarse);
+    base = base ? base : &empty;
+    if (w->format->rotates)
+        code_orientation(w, course, coarse, hit, e.ages, base, body);
+    code_motion(w, &e, coarse, hit, base, body);
+}
