@@ -46,13 +46,11 @@ foliot_status foliot__interest_view_create(const foliot__interest_map *map,
     if (!v)
         return FOLIOT_STATUS_MEMORY;
     size_t n = map->format.bodies_max ? map->format.bodies_max : 1;
-    v->sent = calloc(n, sizeof *v->sent);
-    v->baseline = calloc(n, sizeof *v->baseline);
-    v->state = calloc(n, sizeof *v->state);
+    v->of = calloc(n, sizeof *v->of);
     v->next_sequence = 1;
     v->body_bytes = BODY_BYTES_FIRST;
-    v->held = sizeof *v + n * (sizeof *v->sent + sizeof *v->baseline + sizeof *v->state);
-    if (!v->sent || !v->baseline || !v->state) {
+    v->held = sizeof *v + n * sizeof *v->of;
+    if (!v->of) {
         foliot__interest_view_destroy(v);
         return FOLIOT_STATUS_MEMORY;
     }
@@ -73,9 +71,7 @@ void foliot__interest_view_destroy(foliot__interest_view *v)
         return;
     for (int i = 0; i < FOLIOT__INTEREST_PACKETS; i++)
         forget_packet(v, &v->packets[i]);
-    free(v->sent);
-    free(v->baseline);
-    free(v->state);
+    free(v->of);
     free(v->joints_stale);
     free(v->joints_told);
     free(v);
@@ -122,7 +118,7 @@ static inline double steps_squared(const double a[3], const double b[3])
 // For how long the watcher has lacked the state of a body that it was sent nothing of.
 static float lack_of_unknown(const claiming *c, uint32_t slot)
 {
-    uint16_t *state = &c->v->state[slot], has = *state & (uint16_t)~BESIDE;
+    uint16_t *state = &c->v->of[slot].state, has = *state & (uint16_t)~BESIDE;
     if (c->m->assumed[slot] == ASSUMED && !(has & (BASED | LEAVING)))
         return 0;
     if (has == 0) { // it waits from now on
@@ -135,14 +131,14 @@ static float lack_of_unknown(const claiming *c, uint32_t slot)
 // For how long the watcher has lacked the body's state, in snapshots, weighted; 0: it has it.
 static float lack_of(const claiming *c, const foliot__candidate *body, int distance)
 {
-    uint32_t slot = body->slot, state = c->v->state[slot];
+    uint32_t slot = body->slot, state = c->v->of[slot].state;
     if (!(state & KNOWN))
         return lack_of_unknown(c, slot);
     uint32_t waited = sent_ago(c->v, slot, c->now);
     bool based = state & BASED;
-    uint32_t has = based ? c->now - (uint16_t)(c->now - c->v->baseline[slot]) : 0;
+    uint32_t has = based ? c->now - (uint16_t)(c->now - c->v->of[slot].baseline) : 0;
     if (waited == 0 ||
-        (based && (int32_t)(body->changed - has) <= 0 && !(c->v->sent[slot] & COARSE_BASE)))
+        (based && (int32_t)(body->changed - has) <= 0 && !(c->v->of[slot].sent & COARSE_BASE)))
         return 0;
     float lack = (float)waited;
     if (based && (int32_t)(body->moved[distance] - has) <= 0)
@@ -216,7 +212,7 @@ static bool is_shown_wrongly(const foliot__interest_map *m, const foliot__intere
                              const foliot__interest_look *look, uint32_t slot)
 {
     const foliot_snapshot_body *body = body_at(look->snapshot, slot);
-    uint16_t state = v->state[slot] & (uint16_t)~BESIDE;
+    uint16_t state = v->of[slot].state & (uint16_t)~BESIDE;
     if (state == BASED || (!(state & (KNOWN | LEAVING)) && m->assumed[slot] != DIFFERS) ||
         is_visible(m, v, body, m->interest.far * FAR_SLACK))
         return false;
@@ -238,8 +234,10 @@ static void sweep(const claiming *c, const foliot__interest_look *look, uint32_t
     foliot__interest_map *m = c->m;
     foliot__interest_view *v = c->v;
     v->sweep = (v->sweep + 1) % SWEEPS;
-    for (uint32_t slot = v->sweep; slot < m->count; slot += SWEEPS) {
-        uint16_t *state = &v->state[slot];
+    uint32_t part = (m->count + SWEEPS - 1) / SWEEPS, begin = v->sweep * part,
+             end = begin + part < m->count ? begin + part : m->count;
+    for (uint32_t slot = begin; slot < end; slot++) {
+        uint16_t *state = &v->of[slot].state;
         if ((*state & ~BESIDE) == 0 && m->assumed[slot] == ASSUMED)
             continue;
         if (is_shown_wrongly(m, v, look, slot)) {
@@ -250,7 +248,7 @@ static void sweep(const claiming *c, const foliot__interest_look *look, uint32_t
                 claim_slot(c, slot);
             // Old low bits would be taken for new ones.
             if ((*state & (KNOWN | BASED)) == (KNOWN | BASED) &&
-                (uint16_t)(c->now - v->baseline[slot]) > AGE_OLD)
+                (uint16_t)(c->now - v->of[slot].baseline) > AGE_OLD)
                 *state &= (uint16_t)~BASED;
         }
     }
@@ -311,7 +309,7 @@ static void choose(foliot__interest_map *m, uint32_t wanted)
 static bool is_coarse(const foliot__interest_map *m, const foliot__interest_view *v,
                       const foliot_snapshot_body *body, uint32_t slot, uint64_t then)
 {
-    bool has = (v->state[slot] & (KNOWN | BASED)) == (KNOWN | BASED) && m->changed[slot] <= then;
+    bool has = (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->changed[slot] <= then;
     return !has && distance_squared(m, v->focus, body->position) >
                        FAR_FROM * m->interest.near * m->interest.near;
 }
@@ -321,21 +319,21 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
 {
     const foliot_snapshot_body *body = body_at(look->snapshot, slot);
     foliot__partial_item *item = &m->items[index];
-    uint64_t tick = look->snapshot->tick, then = tick_of(m, tick, v->baseline[slot]);
+    uint64_t tick = look->snapshot->tick, then = tick_of(m, tick, v->of[slot].baseline);
     *item = (foliot__partial_item){.slot = slot};
     item->leaves = !is_visible(m, v, body, m->interest.far);
     item->body = *body;
     item->coarse = !item->leaves && is_coarse(m, v, body, slot, then);
     if (item->coarse)
         foliot__body_coarsen(&m->format, &item->body);
-    if (item->leaves || !(v->state[slot] & KNOWN) || !(v->state[slot] & BASED) ||
-        (v->state[slot] & SINCE) >= (FOLIOT__PARTIAL_BASELINES - 1) * SINCE_ONE ||
+    if (item->leaves || !(v->of[slot].state & KNOWN) || !(v->of[slot].state & BASED) ||
+        (v->of[slot].state & SINCE) >= (FOLIOT__PARTIAL_BASELINES - 1) * SINCE_ONE ||
         tick - then > FOLIOT__PARTIAL_AGE_MAX || then >= tick)
         return;
     item->base = foliot__interest_body_then(m, look, slot, then);
     item->age = item->base ? (uint32_t)(tick - then) : 0;
-    item->newest = !(v->state[slot] & SINCE);
-    if (item->base && (v->sent[slot] & COARSE_BASE)) {
+    item->newest = !(v->of[slot].state & SINCE);
+    if (item->base && (v->of[slot].sent & COARSE_BASE)) {
         m->bases[index] = *item->base;
         foliot__body_coarsen(&m->format, &m->bases[index]);
         item->base = &m->bases[index];
@@ -387,7 +385,7 @@ static void overtake(foliot__interest_view *v, uint32_t slot)
 static void note_sent(const foliot__interest_map *m, foliot__interest_view *v, uint64_t tick,
                       const foliot__partial_item *item)
 {
-    uint16_t *state = &v->state[item->slot];
+    uint16_t *state = &v->of[item->slot].state;
     if (item->leaves || !(*state & KNOWN)) {
         if (*state & (KNOWN | LEAVING))
             overtake(v, item->slot);
@@ -411,7 +409,7 @@ static void keep_packet(const foliot__interest_map *m, foliot__interest_view *v,
     for (uint32_t i = 0; i < count; i++) {
         const foliot__partial_item *item = &m->items[i];
         note_sent(m, v, tick, item);
-        bytes += write_item(items + bytes, item->slot - next, v->state[item->slot] & COUNT,
+        bytes += write_item(items + bytes, item->slot - next, v->of[item->slot].state & COUNT,
                             item->leaves   ? ITEM_LEAVES
                             : item->coarse ? ITEM_COARSE
                                            : ITEM_FINE);
@@ -515,7 +513,7 @@ void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])
 static void take_item(const foliot__interest_map *m, foliot__interest_view *v, uint16_t low,
                       uint32_t slot, unsigned item)
 {
-    uint16_t *state = &v->state[slot];
+    uint16_t *state = &v->of[slot].state;
     unsigned fate = item & ITEM_FATE;
     if (fate == ITEM_VOID)
         return;
@@ -525,11 +523,12 @@ static void take_item(const foliot__interest_map *m, foliot__interest_view *v, u
         return;
     }
     uint16_t since = (uint16_t)((*state - item) & COUNT);
-    bool newer = !(*state & BASED) || (uint16_t)(low - v->baseline[slot]) < 0x8000;
+    bool newer = !(*state & BASED) || (uint16_t)(low - v->of[slot].baseline) < 0x8000;
     if (!(*state & KNOWN) || !newer || since >= FOLIOT__PARTIAL_BASELINES)
         return;
-    v->baseline[slot] = low;
-    v->sent[slot] = (uint16_t)((v->sent[slot] & SENT) | (fate == ITEM_COARSE ? COARSE_BASE : 0));
+    v->of[slot].baseline = low;
+    v->of[slot].sent =
+        (uint16_t)((v->of[slot].sent & SENT) | (fate == ITEM_COARSE ? COARSE_BASE : 0));
     *state = (uint16_t)((*state & ~SINCE) | BASED | since * SINCE_ONE);
 }
 
@@ -550,9 +549,10 @@ static void give_up_lost(foliot__interest_view *v, uint32_t newest)
         p->lost = true;
         uint16_t low = p->low;
         for (uint32_t at = 0, slot = UINT32_MAX; next_item(p, &at, &slot);) {
-            if (sent_ago(v, slot, low) == 0 && (v->state[slot] & (KNOWN | LEAVING)))
+            if (sent_ago(v, slot, low) == 0 && (v->of[slot].state & (KNOWN | LEAVING)))
                 set_sent(v, slot,
-                         v->state[slot] & BASED ? v->baseline[slot] : (uint32_t)low - LOST_WAITED);
+                         v->of[slot].state & BASED ? v->of[slot].baseline
+                                                   : (uint32_t)low - LOST_WAITED);
         }
     }
 }

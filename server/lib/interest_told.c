@@ -121,7 +121,7 @@ void foliot__interest_begin_told(foliot__interest_map *m, foliot__interest_view 
 {
     for (uint32_t slot = 0; slot < known->slot_count; slot++)
         if (known->tags[slot] != 0 || known->prototypes[slot] != FOLIOT_NO_BODY)
-            v->state[slot] |= STALE;
+            v->of[slot].state |= STALE;
     if (known->joint_end == 0 || !reserve_joint(m, known->joint_end - 1) || !reserve_joints(m, v))
         return;
     for (uint32_t i = 0; i < known->joint_end; i++) {
@@ -165,12 +165,12 @@ static void add_told(telling *t, struct foliot__told told)
 {
     t->m->told[t->m->told_count++] = told;
     if (!told.tag_alone)
-        t->v->state[told.slot] &= (uint16_t)~STALE;
+        t->v->of[told.slot].state &= (uint16_t)~STALE;
 }
 
 static void take_new_body(telling *t, uint32_t slot)
 {
-    uint16_t *state = &t->v->state[slot];
+    uint16_t *state = &t->v->of[slot].state;
     bool tag_alone = !has_bit(t->news->slots, slot) && !(*state & STALE), seen = sees(t, slot),
          gone = !seen && has_gone(t, slot);
     if (is_full(t) || !(seen || gone))
@@ -191,7 +191,7 @@ static void take_packed(telling *t)
 {
     for (uint32_t i = 0; i < t->m->item_count; i++) {
         const foliot__partial_item *item = &t->m->items[i];
-        if (!item->leaves && (t->v->state[item->slot] & STALE))
+        if (!item->leaves && (t->v->of[item->slot].state & STALE))
             add_told(t, (struct foliot__told){.slot = item->slot});
     }
 }
@@ -201,7 +201,7 @@ static void take_near(telling *t)
 {
     uint32_t count = t->known->slot_count;
     for (uint32_t slot = t->phase; slot < count && !is_full(t); slot += SWEEPS)
-        if ((t->v->state[slot] & STALE) && sees(t, slot))
+        if ((t->v->of[slot].state & STALE) && sees(t, slot))
             add_told(t, (struct foliot__told){.slot = slot});
 }
 
@@ -218,7 +218,7 @@ static void write_bodies(const telling *t, foliot__update_writer *w)
     for (uint32_t i = 0; i < m->told_count; i++) {
         uint32_t slot = m->told[i].slot,
                  prototype = foliot__session_state_prototype(t->known, slot);
-        uint16_t *state = &t->v->state[slot];
+        uint16_t *state = &t->v->of[slot].state;
         if (m->told[i].tag_alone)
             continue;
         if (prototype != FOLIOT_NO_BODY)
@@ -321,7 +321,7 @@ void foliot__interest_keep_news(const foliot__interest_map *m, foliot__interest_
         return;
     for (uint32_t w = 0; w < m->slot_words; w++)
         for (uint64_t bits = n->slots[w] | n->tags[w]; bits; bits &= bits - 1)
-            v->state[w * WORD_BITS + (uint32_t)__builtin_ctzll(bits)] |= STALE;
+            v->of[w * WORD_BITS + (uint32_t)__builtin_ctzll(bits)].state |= STALE;
     if (reserve_joints(m, v))
         for (uint32_t w = 0; w < m->joint_words; w++)
             v->joints_stale[w] |= n->joints[w];

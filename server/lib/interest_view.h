@@ -124,8 +124,10 @@ _Static_assert(FOLIOT_BODIES_MAX <= 1u << 21, "a gap fits three bytes");
 _Static_assert(ITEMS_MAX *ITEM_BYTES_MAX < 1u << 15, "items fit a packet's count of bytes");
 
 struct foliot__interest_view {
-    uint16_t *sent, *baseline; // snapshots, low bits
-    uint16_t *state;
+    struct {
+        uint16_t sent, baseline; // snapshots, low bits
+        uint16_t state;
+    } * of; // by slot
     sent_packet packets[FOLIOT__INTEREST_PACKETS];
     uint64_t packed; // tick of the newest packet
     uint32_t next_sequence;
@@ -148,12 +150,12 @@ static inline const foliot_snapshot_body *body_at(const foliot_snapshot *s, uint
 
 static inline uint32_t sent_ago(const foliot__interest_view *v, uint32_t slot, uint32_t now)
 {
-    return (now - v->sent[slot]) & SENT;
+    return (now - v->of[slot].sent) & SENT;
 }
 
 static inline void set_sent(foliot__interest_view *v, uint32_t slot, uint32_t snapshot)
 {
-    v->sent[slot] = (uint16_t)((v->sent[slot] & COARSE_BASE) | (snapshot & SENT));
+    v->of[slot].sent = (uint16_t)((v->of[slot].sent & COARSE_BASE) | (snapshot & SENT));
 }
 
 // What a body was at a tick, if that is still known.
