@@ -33,6 +33,15 @@ in_root apt-get update >/dev/null 2>&1
 ok "the packages are installed, with what they need" in_root sh -c 'apt-get install -y --no-install-recommends /debs/libfoliot0_*.deb /debs/libfoliot-dev_*.deb /debs/foliot-server_*.deb /debs/foliot-tools_*.deb'
 ok "the server hosts and records" in_root sh -c 'cd /tmp && timeout 20 foliot-server /usr/share/foliot/scenes/pendulum.yaml --port 0 --ticks 30 --record a.foliot'
 ok "the recording verifies" in_root foliot-replay verify /tmp/a.foliot
+# With its pages for browsers.
+chroot "$root" sh -c 'cd /tmp && exec foliot-server /usr/share/foliot/scenes/pendulum.yaml --port 0 --no-record --web 0' >"$work/web.out" 2>&1 &
+web=$!
+for _ in $(seq 100); do grep -q '^in a browser' "$work/web.out" && break; sleep 0.1; done
+page=$(sed -n 's|^in a browser: \(http://[^ /]*\).*|\1|p' "$work/web.out")
+ok "the server has its page for browsers" sh -c "curl -sS --compressed $page/ | grep -q '<script'"
+ok "and what the page loads" sh -c "test \"\$(curl -sS -o /dev/null -w '%{http_code} %{size_download}' $page/viewer.wasm | awk '{ print (\$1 == 200 && \$2 > 10000) }')\" = 1"
+kill $web
+wait $web 2>/dev/null
 ok "the lab runs" in_root foliot-lab integrators
 ok "the unit and its example are there" test -f "$root/lib/systemd/system/foliot-server@.service" -a -f "$root/etc/foliot/example.conf"
 ok "no service was started or enabled" sh -c "! ls '$root'/etc/systemd/system/*/foliot* 2>/dev/null"

@@ -89,11 +89,11 @@ for i in $(seq "$recordings"); do ln "$root/tests/golden/kepler.foliot" recordin
 cp --remove-destination "$root/tests/golden/kepler.foliot" recordings/7.foliot
 printf '\377' | dd of=recordings/7.foliot bs=1 seek=1500 conv=notrunc 2>/dev/null
 ls -d "$work"/recordings/* >list.txt
-# Every run of a shard is noted; it takes a while, so that the node dies in the middle of some.
+# Every run of a shard is noted. While there is a file "hold" none ends, so that the node dies in the middle of some.
 cat >replay <<E2
 #!/bin/sh
 echo run >>"$work/runs.\$SLURM_ARRAY_TASK_ID"
-sleep 1
+while [ -e "$work/hold" ]; do echo held >"$work/held.\$SLURM_ARRAY_TASK_ID"; sleep 0.1; done
 exec "$build/foliot-replay" "\$@"
 E2
 chmod +x replay
@@ -105,7 +105,8 @@ results() { find results -name '*.ndjson' 2>/dev/null | wc -l; }
 job=$(submit)
 ok "the array is taken" test -n "$job"
 for _ in $(seq 400); do [ "$(results)" -ge 8 ] && break; sleep 0.1; done
-before=$(results) # at least: some may end until the node is killed
+touch hold
+before=$(results) # at least: some may be about to end
 ok "some shards are done ($before)" test "$before" -ge 8 -a "$before" -lt "$shards"
 find results -name '*.ndjson' | sort >done.before
 # The node goes: its daemon, and all that runs on it.
@@ -120,18 +121,13 @@ all_of_node() {
         tr "\\0" "\\n" 2>/dev/null <"/proc/$p/environ" | grep -qx "SLURM_CONF=$work/slurm.conf" && below "$p"
     done
 }
-# A shard begins when the scheduler looks, and takes a second: one that has begun and has no result.
-all=
-for _ in $(seq 600); do
-    if [ "$(find . -maxdepth 1 -name 'runs.*' | wc -l)" -gt "$(results)" ]; then
-        all=$(all_of_node)
-        [ -n "$all" ] && break
-    fi
-    sleep 0.05
-done
+for _ in $(seq 600); do compgen -G 'held.*' >/dev/null && break; sleep 0.1; done
+sleep 1 # whatever was about to end has ended
+all=$(all_of_node)
 ok "and some are in the middle" test -n "$all"
 kill -9 $node_pid $all
 wait $node_pid 2>/dev/null
+rm hold
 sleep 6
 during=$(results)
 node
