@@ -277,7 +277,7 @@ uninstall:
 
 #: make deb             Debian packages in $(BUILD)/deb: libfoliot0, libfoliot-dev, foliot-server, foliot-tools; checked by lintian
 .PHONY: deb
-deb: | $(call deps_of,build) $(call deps_of,deb)
+deb: | $(call deps_of,build) $(call deps_of,web) $(call deps_of,deb)
 	scripts/deb.sh $(BUILD) $(VERSION)
 
 clean:

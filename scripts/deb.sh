@@ -17,6 +17,7 @@ else
     tar -cf - --exclude="./$build" --exclude=./build . | tar -xf - -C "$tree"
 fi
 cp -r packaging/debian "$tree/debian"
+scripts/debian-sources.sh "$tree/debian/web-sources" # for the pages
 date=$(date -R -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}")
 cat >"$tree/debian/changelog" <<E2
 foliot ($version) unstable; urgency=medium

@@ -106,6 +106,28 @@ for i in $(seq 70); do # more than there may be at once
 done
 ok "seventy sessions came and went" test "$status" = 200
 says "no such session" 404 "no session 'none'" POST sessions/none/pause
+# Commands that come while their session ends, one after the other on every path.
+says "a brief one" 200 '"name":"brief"' POST sessions '{"name": "brief", "scene": "spacewar"}'
+racers=
+for what in 'POST pause {}' 'POST resume {}' 'POST recording {}' 'DELETE recording' 'GET players' 'POST messages {"text":"hi"}' 'GET vars'; do
+    read -r method path body <<<"$what"
+    for _ in $(seq 10); do
+        curl -s -m 10 -X "$method" -H "$authorization" ${body:+-d "$body"} -w ' %{http_code}\n' "http://127.0.0.1:$http/v1/sessions/brief/$path"
+    done >"raced.$method.$path" &
+    racers="$racers $!"
+done
+sleep 0.1
+says "it ends in between" 200 true POST sessions/brief/end
+for racer in $racers; do wait "$racer"; done
+cat raced.* | tr -d '\n' | sed 's/} *\([0-9][0-9][0-9]\)/} \1\n/g' >raced
+ok "each gets an answer or a sentence" test "$(grep -cE '^\{.*\} 200$|"error":"..*\} (404|409|503)$' raced)" = 70
+for _ in $(seq 100); do
+    call GET sessions/brief
+    [ "$status" = 404 ] && break
+    sleep 0.1
+done
+ok "and it is gone" test "$status" = 404
+ok "its recordings have their end" sh -c "test \"\$('$replay' info --json brief-*.foliot | grep -c '\"closed\":true')\" = \$(ls brief-*.foliot | wc -l)"
 
 says "the recording with players ends" 200 one.foliot DELETE sessions/spacewar/recording
 says "and goes on in another" 200 rest.foliot POST sessions/spacewar/recording '{"file": "rest.foliot"}'
