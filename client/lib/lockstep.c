@@ -423,7 +423,8 @@ void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8
              acked = foliot__tick_near(status.acks.next, l->own.end);
     if (l->begun && checked > l->checked && checked <= l->tick)
         l->checked = checked;
-    l->diverged |= l->begun && status.diverged;
+    // What agreed up to a tick before our state's was stepped from another one.
+    l->diverged |= l->begun && status.diverged && checked >= l->start;
     if (l->own_begun && acked >= l->own_acked && acked <= l->own.end) {
         l->own_acked = acked;
         l->own_acks = status.acks;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "../../client/lib/internal.h"
 #include "chain.h"
 #include "foliot/replay.h"
 #include "status.h"
@@ -86,6 +87,35 @@ static void a_flipped_bit_is_healed_and_nobody_notices(void **state)
     print_message("watches after %.0f ms, steps after %.0f ms\n", watched, healed);
     check_le(watched, 100 + 150); // a round trip and a little
     check_le(healed, 3000);       // bench/heal has the figures
+}
+
+// Status packets that were on their way when the client began with the server's state.
+static void what_was_said_of_the_state_before_changes_nothing(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    unsigned bad = arena_bot(a, "delay=40ms");
+    arena_run(a, 3);
+    foliot_client *c = a->clients[bad];
+    foliot__lockstep_client *l = c->lockstep;
+    const foliot__lockstep_status late = {
+        .tick = (uint32_t)l->tick, .checked = (uint32_t)l->checked, .diverged = true};
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    size_t length = foliot__lockstep_status_encode(&late, bytes);
+    uint64_t begins = l->begins;
+    flip(a, bad);
+    for (int i = 0; i < 5000; i++) {
+        arena_run(a, 0.001);
+        if (l->begins != begins)
+            foliot__lockstep_client_take_status(l, bytes, length, a->now_ns, 1e9 / 60);
+    }
+    assert_int_equal(l->begins, begins + 1);
+    assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
+    assert_false(l->diverged);
+    assert_int_equal(arena_seen(a, bad).heals, 1);
+    assert_int_equal(arena_seen(a, bad).divergences, 1);
+    assert_true(arena_agrees(a, bad));
+    arena_destroy(a);
 }
 
 static void no_input_is_lost_while_it_is_healed(void **state)
@@ -204,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flipped_bit_is_healed_and_nobody_notices),
+        cmocka_unit_test(what_was_said_of_the_state_before_changes_nothing),
         cmocka_unit_test(no_input_is_lost_while_it_is_healed),
         cmocka_unit_test(one_that_differs_again_and_again_watches),
         cmocka_unit_test(a_simulation_that_is_no_world_is_healed_too),
