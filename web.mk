@@ -93,6 +93,35 @@ $(WEB)/%: web/page/%
 
 -include $(shell find $(WEB_OBJ) -name '*.d' 2>/dev/null)
 
+.PHONY: npm test-npm
+#: make npm             the package foliot for Node and browsers, in build/npm, by npm pack
+NPM := $(BUILD)/npm/foliot
+NPM_FILES := $(patsubst %,$(NPM)/%,index.js index.d.ts README.md package.json wasm.js LICENSE LICENSES.txt worlds.wasm replayer.wasm viewer.wasm)
+npm: $(BUILD)/npm/foliot-$(VERSION).tgz
+$(BUILD)/npm/foliot-$(VERSION).tgz: $(NPM_FILES) | $(call deps_of,npm)
+	cd $(NPM) && npm pack --silent --pack-destination .. > /dev/null
+	@touch $@
+$(NPM)/package.json: web/npm/package.json include/foliot/version.h
+	@mkdir -p $(@D)
+	sed 's/"version": "[^"]*"/"version": "$(VERSION)"/' $< > $@
+$(NPM)/LICENSES.txt: $(WEB_SRC)/.stamp
+	@mkdir -p $(@D)
+	{ echo "libyaml (worlds.wasm)"; echo; cat $(WEB_SRC)/libyaml/License; echo; echo "zstd (replayer.wasm)"; echo; cat $(WEB_SRC)/zstd/LICENSE; } > $@
+$(NPM)/LICENSE: LICENSE
+$(NPM)/wasm.js: web/page/wasm.js
+$(NPM)/%.wasm: $(WEB)/%.wasm
+	@mkdir -p $(@D)
+	cp $< $@
+$(NPM)/LICENSE $(NPM)/wasm.js:
+	@mkdir -p $(@D)
+	cp $< $@
+$(NPM)/%: web/npm/%
+	@mkdir -p $(@D)
+	cp $< $@
+#: make test-npm        installs that package in an empty folder and runs examples with node
+test-npm: npm programs $(BUILD)/web-tests/node_modules
+	node tests/web/package.mjs $(BUILD) $(BUILD)/npm/foliot-$(VERSION).tgz "$$(realpath $(BUILD)/web-tests)"
+
 .PHONY: test-web
 #: make test-web        the pages in a real browser (chromium, driven by playwright-core); SHOTS=folder keeps screenshots
 $(BUILD)/web-tests/node_modules: tests/web/package.json tests/web/package-lock.json | $(call deps_of,web-test)
@@ -100,5 +129,6 @@ $(BUILD)/web-tests/node_modules: tests/web/package.json tests/web/package-lock.j
 	cp $^ $(@D)
 	cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
-test-web: web programs games $(BUILD)/web-tests/node_modules
+test-web: web npm programs games $(BUILD)/web-tests/node_modules
 	node tests/web/main.mjs "$$(realpath $(BUILD)/web-tests)" $(BUILD) $(SHOTS)
+	node tests/web/package.mjs $(BUILD) $(BUILD)/npm/foliot-$(VERSION).tgz "$$(realpath $(BUILD)/web-tests)"

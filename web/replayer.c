@@ -204,8 +204,33 @@ WEB_EXPORT(tick) double web_tick(void)
     return replay ? (double)foliot_replay_get_tick(replay) : 0;
 }
 
+static const foliot_world *shown_world(void)
+{
+    return replay ? foliot_replay_get_world(replay) : NULL;
+}
+
 // As web_world_picture.
 WEB_EXPORT(picture) int web_picture(uint32_t marked_body)
 {
-    return web_world_picture(replay ? foliot_replay_get_world(replay) : NULL, marked_body);
+    return web_world_picture(shown_world(), marked_body);
+}
+
+WEB_EXPORT(slots) uint32_t web_slots(void)
+{
+    return shown_world() ? foliot_world_get_body_count(shown_world()) : 0;
+}
+
+// As web_world_positions.
+WEB_EXPORT(positions) const double *web_positions(void)
+{
+    return shown_world() ? web_world_positions(shown_world()) : NULL;
+}
+
+WEB_EXPORT(digest) const char *web_digest(void)
+{
+    static char text[FOLIOT_DIGEST_TEXT_BYTES];
+    text[0] = 0;
+    if (shown_world())
+        foliot_digest_print(foliot_world_get_digest(shown_world()), text);
+    return text;
 }

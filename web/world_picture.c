@@ -3,6 +3,8 @@
 #include "world_picture.h"
 #include "instances.h"
 
+#include <stdlib.h>
+
 int web_world_picture(const foliot_world *world, uint32_t marked_body)
 {
     uint32_t count = world ? foliot_world_get_body_count(world) : 0;
@@ -19,4 +21,25 @@ int web_world_picture(const foliot_world *world, uint32_t marked_body)
         web_instances_add(&body);
     }
     return (int)web_instances_end();
+}
+
+const double *web_world_positions(const foliot_world *world)
+{
+    static double *positions;
+    static uint32_t capacity;
+    uint32_t count = foliot_world_get_body_count(world);
+    if (count > capacity) {
+        double *larger = realloc(positions, (size_t)count * 3 * sizeof *positions);
+        if (!larger)
+            return NULL;
+        positions = larger;
+        capacity = count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        foliot_body_state state = foliot_world_get_body_state(world, i);
+        bool alive = state.flags & FOLIOT_BODY_ALIVE;
+        for (int k = 0; k < 3; k++)
+            positions[3 * i + k] = alive ? state.position[k] : __builtin_nan("");
+    }
+    return positions;
 }

@@ -9,4 +9,7 @@
 // `marked_body`: a slot, or FOLIOT_NO_BODY.
 int web_world_picture(const foliot_world *world, uint32_t marked_body);
 
+// Three doubles a slot, NaN where there is no body; valid until the next call. NULL: no memory.
+const double *web_world_positions(const foliot_world *world);
+
 #endif

@@ -277,29 +277,10 @@ WEB_EXPORT(digest) const char *web_digest(uint32_t id)
     return text;
 }
 
-// Three doubles a slot, valid until the next call; the count by `slots`.
+// The count is `slots`.
 WEB_EXPORT(positions) const double *web_positions(uint32_t id)
 {
-    static double *positions;
-    static uint32_t capacity;
-    if (!world_of(id))
-        return NULL;
-    const foliot_world *world = worlds[id]->world;
-    uint32_t count = foliot_world_get_body_count(world);
-    if (count > capacity) {
-        double *larger = realloc(positions, (size_t)count * 3 * sizeof *positions);
-        if (!larger)
-            return NULL;
-        positions = larger;
-        capacity = count;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        foliot_body_state state = foliot_world_get_body_state(world, i);
-        bool alive = state.flags & FOLIOT_BODY_ALIVE;
-        for (int k = 0; k < 3; k++)
-            positions[3 * i + k] = alive ? state.position[k] : __builtin_nan("");
-    }
-    return positions;
+    return world_of(id) ? web_world_positions(worlds[id]->world) : NULL;
 }
 
 WEB_EXPORT(slots) uint32_t web_slots(uint32_t id)

@@ -34,16 +34,21 @@ function wasi(memory) {
     };
 }
 
-// `page` are the functions that the module calls.
-export async function load(url, page = {}) {
-    let memory = null;
-    const imports = { wasi_snapshot_preview1: wasi(() => memory), math: Math, page };
+async function fetched(url, imports) {
     const response = await fetch(url);
     if (!response.ok)
         throw new Error(`${url}: ${response.status} ${response.statusText}`);
     const { instance } = response.headers.get("Content-Type") === "application/wasm"
         ? await WebAssembly.instantiateStreaming(response, imports)
         : await WebAssembly.instantiate(await response.arrayBuffer(), imports);
+    return instance;
+}
+
+// `source`: where it is, or a compiled module. `page` are the functions that the module calls.
+export async function load(source, page = {}) {
+    let memory = null;
+    const imports = { wasi_snapshot_preview1: wasi(() => memory), math: Math, page };
+    const instance = await (typeof source === "string" ? fetched(source, imports) : WebAssembly.instantiate(source, imports));
     const call = instance.exports;
     memory = call.memory;
     call._initialize();
