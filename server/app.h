@@ -45,10 +45,11 @@ typedef struct foliot__app {
     bool drained;            // takes neither newcomers nor new sessions
     unsigned interrupts;
     uint64_t interrupted_ns;
-    uint64_t received; // packets that were not batched, before the last update
-    bool ending;       // the sessions ended by themselves, or were stopped
-    bool over, rests;  // rests: the socket is not watched until the timer
-    bool failed;       // a session, whose step did
+    uint64_t rotates_ns; // rotation.c: when recordings are looked at next
+    uint64_t received;   // packets that were not batched, before the last update
+    bool ending;         // the sessions ended by themselves, or were stopped
+    bool over, rests;    // rests: the socket is not watched until the timer
+    bool failed;         // a session, whose step did
     foliot__life life;
 } foliot__app;
 

@@ -51,6 +51,8 @@ static const foliot__option host_options[] = {
              "folder"},
     {"recordings-max-bytes", "N", FOLIOT__OPTION_COUNT, &foliot__given.recordings_bytes, 1, 0,
      .help = "all recordings in that folder; the oldest finished ones are deleted beyond that"},
+    {"recordings-minutes", "N", FOLIOT__OPTION_REAL, &foliot__given.recordings_minutes, 0.01, 1e6,
+     .help = "a recording ends after so long, and the next begins with the same tick"},
     {"on-recording", "COMMAND", FOLIOT__OPTION_TEXT, &foliot__given.on_recording,
      .help = "runs by sh for each finished recording, one at a time; $1 is the file"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.integrator,
@@ -311,6 +313,11 @@ int foliot__check_choices(const foliot__arguments *arguments)
     if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all &&
         !foliot__given.scenes)
         return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
+    if (foliot__given.recordings_minutes > 0 && (foliot__given.record || foliot__given.no_record))
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "--recordings-minutes names recordings by their dates: it goes "
+            "with neither --record nor --no-record");
     if (foliot__given.record && foliot__given.no_record)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--record and --no-record exclude each other");

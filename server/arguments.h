@@ -27,7 +27,7 @@ typedef struct foliot__server_choices {
     bool insecure;
     foliot__texts public_addresses;
     bool no_record, no_force, has_input_delay, allow_modules;
-    double tick_hz, snapshot_hz, spectator_delay;
+    double tick_hz, snapshot_hz, spectator_delay, recordings_minutes;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none
     foliot_interest interest;  // read from it
     uint64_t input_delay, spectators, per_address, players_per_address;

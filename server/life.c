@@ -13,6 +13,7 @@
 #include "base/exit_code.h"
 #include "log.h"
 #include "recordings.h"
+#include "rotation.h"
 
 #define NS_PER_S 1000000000u
 #define LOOK_MS 100u
@@ -101,26 +102,32 @@ static void recording_ended(void *item)
     free(c);
 }
 
-void foliot__life_close_recording(foliot__app *a, foliot__hosted *h)
+void foliot__life_close_taken(foliot__app *a, foliot__hosted *h)
 {
-    if (!h->recording || foliot_server_release_recording(a->server, h->name) != FOLIOT_STATUS_OK)
-        return; // it is closed at the end
     closing *c = calloc(1, sizeof *c);
-    if (!c)
-        return;
-    c->app = a;
-    c->hosted.recording = h->recording;
-    memcpy(c->hosted.name, h->name, sizeof h->name);
-    memcpy(c->hosted.recording_file, h->recording_file, sizeof h->recording_file);
+    if (c) {
+        c->app = a;
+        c->hosted.recording = h->recording;
+        memcpy(c->hosted.name, h->name, sizeof h->name);
+        memcpy(c->hosted.recording_file, h->recording_file, sizeof h->recording_file);
+    }
     a->life.closings.loop = &a->loop;
     a->life.closings.end = end_recording;
     a->life.closings.compact = compact_recording;
     a->life.closings.closed = recording_ended;
     (void)!foliot_recording_flush(h->recording); // its thread writes until a worker is free
-    if (foliot__closings_add(&a->life.closings, c))
+    if (c && foliot__closings_add(&a->life.closings, c)) {
         h->recording = NULL;
-    else
-        free(c);
+        return;
+    }
+    free(c);
+    a->failed |= foliot__hosted_end_recording(h) != 0; // here: no memory is no reason to lose it
+}
+
+void foliot__life_close_recording(foliot__app *a, foliot__hosted *h)
+{
+    if (h->recording && foliot_server_release_recording(a->server, h->name) == FOLIOT_STATUS_OK)
+        foliot__life_close_taken(a, h); // else it is closed at the end
 }
 
 static uint32_t sessions_left(const foliot__app *a)
@@ -201,6 +208,7 @@ static void end_recordings(foliot__app *a)
 void foliot__life_update(foliot__app *a)
 {
     uint64_t now = foliot__app_now_ns();
+    foliot__rotation_update(a);
     if (a->life.drains_until_ns && !a->ending &&
         (now >= a->life.drains_until_ns || !anybody_plays(a)))
         suspend(a);

@@ -72,7 +72,9 @@ void foliot__life_update(struct foliot__app *a);
 // A session has ended by itself, or was ended: its recording is closed on a worker.
 void foliot__life_session_ended(struct foliot__app *a, const char *session);
 // The recording of a session that has ended is closed on a worker; it is NULL then. Where the
-// server still steps the session, or there is no memory, it stays, and is closed at the end.
+// server still steps the session it stays, and is closed at the end.
 void foliot__life_close_recording(struct foliot__app *a, struct foliot__hosted *hosted);
+// The same for a recording that the server does not use any more.
+void foliot__life_close_taken(struct foliot__app *a, struct foliot__hosted *hosted);
 
 #endif

@@ -15,13 +15,18 @@
 #define PEERS_EXTRA 16    // connections beyond players and spectators: those who are refused
 #define PEERS_COMING 1024 // at least, where sessions come and go
 
-// A session of that name goes on already.
-static bool goes_on(const foliot__app *a, const foliot__hosted *h)
+// The session of that name that goes on already; NULL: none does.
+static foliot__hosted *goes_on(foliot__app *a, const foliot__hosted *h)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
         if (&a->hosted[i] != h && a->hosted[i].resumed && strcmp(a->hosted[i].name, h->name) == 0)
-            return true;
-    return false;
+            return &a->hosted[i];
+    return NULL;
+}
+
+static uint64_t tick_of(const foliot__hosted *h)
+{
+    return h->world ? foliot_world_get_tick(h->world) : foliot_simulation_get_tick(&h->simulation);
 }
 
 // What was opened last is not hosted.
@@ -44,11 +49,20 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
     if (foliot__hosted_resume(h, file, options) != 0) {
         fprintf(stderr, "foliot-server: --resume-all: %s is left as it is\n", file);
         leave_out(a, h);
-    } else if (goes_on(a, h)) {
+        return;
+    }
+    foliot__hosted *other = goes_on(a, h);
+    if (other) {
+        // A crash may leave two, where one was to take over: both were written to last.
+        if (h->world && other->world && tick_of(h) > tick_of(other)) {
+            foliot__hosted further = *h;
+            *h = *other;
+            *other = further;
+        }
         fprintf(stderr,
                 "foliot-server: --resume-all: %s is left as it is: a newer recording of the "
                 "session '%s' goes on\n",
-                file, h->name);
+                h->recording_file, h->name);
         leave_out(a, h);
     }
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// rotation.c: see rotation.h. The state between two ticks is the last of one recording and the
+// first of the next, so no tick is in none. One session at a time: to begin a recording costs the
+// loop's thread a capture of its world.
+#include "rotation.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "arguments.h"
+#include "log.h"
+
+#define NS_PER_MINUTE 60e9
+#define AGAIN_NS 60000000000u // where the next one could not begin
+#define LOOK_NS 100000000u
+
+static void note_failure(const foliot__hosted *h, const char *why)
+{
+    char note[1100];
+    snprintf(note, sizeof note, "--recordings-minutes: %s goes on: %s", h->recording_file, why);
+    foliot__log_warning("not-rotated", h->name, note, FOLIOT_STATUS_IO);
+}
+
+// False: the session is in the middle of a step.
+static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
+{
+    char why[512];
+    foliot__host_options options = {.folder = foliot__given.recordings ? foliot__given.recordings
+                                                                       : foliot__given.resume_all,
+                                    .signer = a->signer};
+    foliot__hosted next = *h;
+    if (!foliot_server_get_world(a->server, h->name))
+        return false;
+    next.recording = NULL;
+    next.resumed = false; // its file is another
+    h->recorded_ns = now + AGAIN_NS - (uint64_t)(foliot__given.recordings_minutes * NS_PER_MINUTE);
+    foliot__host_complain_into(why, sizeof why);
+    int code = foliot__hosted_record(&next, &options);
+    foliot__host_complain_into(NULL, 0);
+    if (code) {
+        note_failure(h, why);
+        return true;
+    }
+    if (foliot_server_set_recording(a->server, h->name, next.recording) != FOLIOT_STATUS_OK) {
+        foliot_recording_abandon(next.recording);
+        unlink(next.recording_file); // nobody has used it
+        note_failure(h, "the next one could not begin");
+        return true;
+    }
+    foliot__life_close_taken(a, h);
+    h->recording = next.recording;
+    h->recorded_ns = now;
+    snprintf(h->recording_file, sizeof h->recording_file, "%s", next.recording_file);
+    return true;
+}
+
+void foliot__rotation_update(foliot__app *a)
+{
+    uint64_t now = foliot__app_now_ns();
+    if (!(foliot__given.recordings_minutes > 0) || a->ending || now < a->rotates_ns)
+        return;
+    uint64_t age_ns = (uint64_t)(foliot__given.recordings_minutes * NS_PER_MINUTE);
+    for (uint32_t i = 0; i < a->hosted_count; i++) {
+        foliot__hosted *h = &a->hosted[i];
+        if (h == a->opening || !h->served || h->ended || !h->recording || !h->world) {
+            h->recorded_ns = 0;
+            continue;
+        }
+        if (h->recorded_ns == 0)
+            h->recorded_ns = now;
+        if ((int64_t)(now - h->recorded_ns) >= (int64_t)age_ns && rotate(a, h, now))
+            return; // the next session after the next update
+    }
+    a->rotates_ns = now + LOOK_NS;
+}
