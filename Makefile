@@ -69,11 +69,14 @@ HTTP ?= 1
 # (Not `:=`, as above.)
 HTTP_LIBS = $(if $(filter 0,$(HTTP)),,$(if $(wildcard /usr/include/libwebsockets.h),-lwebsockets,$(shell \
     pkg-config --libs-only-L --libs-only-l libwebsockets 2>/dev/null)))
+# WEBRTC=0 builds it without data channels, as where libssl-dev or libusrsctp-dev are missing.
+WEBRTC ?= 1
+RTC_LIBS = $(if $(filter 0,$(WEBRTC)),,$(if $(wildcard /usr/include/usrsctp.h),-lusrsctp -lssl -lcrypto))
 # The link to the page is a QR code where there is libqrencode.
 QR_LIBS = $(if $(wildcard /usr/include/qrencode.h),-lqrencode)
 # The sandbox needs libseccomp; without it the server says so.
 SECCOMP_LIBS = $(if $(wildcard /usr/include/seccomp.h),-lseccomp)
-LIBS_foliot-server = -luv $(HTTP_LIBS) $(QR_LIBS) $(SECCOMP_LIBS)
+LIBS_foliot-server = -luv $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS) $(SECCOMP_LIBS)
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw
@@ -102,7 +105,7 @@ $(BUILD)/.deps/%: scripts/install-deps.sh
 deps: $(DEPS_STAMP)
 
 # Objects are rebuilt when the compiler or its flags change.
-FLAGS_NOW = $(COMPILE) | HTTP=$(HTTP) | $(shell $(CC) --version 2>/dev/null | head -n 1)
+FLAGS_NOW = $(COMPILE) | HTTP=$(HTTP) WEBRTC=$(WEBRTC) | $(shell $(CC) --version 2>/dev/null | head -n 1)
 $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
@@ -113,6 +116,7 @@ FORCE:
 $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
 $(BUILD)/obj/server/%.o: EXTRA += -Iserver
 $(BUILD)/obj/server/http/%.o: EXTRA += $(if $(filter 0,$(HTTP)),-DFOLIOT_HTTP_OFF)
+$(BUILD)/obj/server/rtc/%.o $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/bench/%.o: EXTRA += $(if $(filter 0,$(WEBRTC)),-DFOLIOT_WEBRTC_OFF)
 $(BUILD)/obj/%_avx2.o: ISA = $(ISA_avx2)
 $(BUILD)/obj/%_avx512.o: ISA = $(ISA_avx512)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)
@@ -149,7 +153,12 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 
 # The folders of foliot-server.
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/http/*.c server/admin/*.c server/web/*.c))
-$(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/server/web/web_files.o
+$(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/server/web/web_files.o $(BUILD)/librtc.a
+# Data channels of WebRTC: an archive of their own, which knows nothing of the rest.
+RTC_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/rtc/*.c))
+$(BUILD)/librtc.a: $(RTC_OBJECTS)
+	@rm -f $@
+	$(AR) rcs $@ $^
 # The page, where `make web` has built it.
 $(BUILD)/web_files.c: scripts/embed_web.sh FORCE | $(if $(filter web test-web,$(MAKECMDGOALS)),web) $(DEPS_STAMP)
 	@mkdir -p $(@D)
@@ -158,10 +167,16 @@ $(BUILD)/obj/server/web/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(COMPILE) -Iserver -c $< -o $@
 # Tests of its parts in one process.
-WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/server/web/web_files.o
+WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/server/web/web_files.o \
+    $(BUILD)/librtc.a
 $(BUILD)/tests/server/test_web $(BUILD)/bench/web: $(WEB_OBJECTS)
-$(BUILD)/tests/server/test_web $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(QR_LIBS)
-$(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/bench/web.o: EXTRA += -Iserver
+$(BUILD)/tests/server/test_web $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+$(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o: EXTRA += -Iserver
+RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o
+$(BUILD)/tests/server/test_channel $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
+$(BUILD)/tests/server/test_channel $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+$(BUILD)/tests/server/test_rtc_parsers: $(BUILD)/librtc.a
+$(BUILD)/tests/server/test_rtc_parsers: LIBS_test += $(RTC_LIBS)
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
@@ -207,6 +222,7 @@ help:
 #: make deps            installs the packages that a build needs; every target installs those that it needs
 #: make clean           removes build/
 #: HTTP=0: foliot-server is built without its HTTP service, which needs libwebsockets-dev
+#: WEBRTC=0: and without data channels for browsers, which need libssl-dev and libusrsctp-dev
 #: CC=clang, CFLAGS=..., WERROR=1 and BUILD=folder are honoured everywhere; DEPS=no: no package is installed
 
 demo:

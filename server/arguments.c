@@ -40,7 +40,9 @@ static const foliot__option host_options[] = {
     {"insecure", NULL, FOLIOT__OPTION_FLAG, &foliot__given.insecure,
      .help = "anybody who reaches this server may join, and in clear text"},
     {"public-address", "ADDR[:PORT]", FOLIOT__OPTION_TEXTS, &foliot__given.public_addresses,
-     .help = "what tokens for this server name; where it listens unless said"},
+     .help =
+         "where others find this server: tokens name it, and data channels of browsers; where it "
+         "listens unless said"},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.record,
      .help = "recording; NAME-DATE.foliot unless said"},
     {"sign", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.sign,
@@ -130,6 +132,9 @@ static const foliot__option host_options[] = {
     {"web-create", NULL, FOLIOT__OPTION_FLAG, &foliot__given.web_create,
      .help =
          "the page's list of sessions creates new ones, for who has the token of --admin-token"},
+    {"webrtc", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.webrtc,
+     .help = "UDP port of their data channels, which losses hold up less; as --web unless said; "
+             "off: there are none"},
     {"http-host", "NAME", FOLIOT__OPTION_TEXTS, &foliot__given.http_hosts,
      .help = "a name that HTTP requests may have in Host, beside localhost and addresses"},
     {"admin-token", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.admin_token,

@@ -10,7 +10,7 @@
 
 typedef struct foliot__server_choices {
     uint64_t port, ticks, threads;
-    const char *http, *admin_token, *admin_socket, *scenes, *bans, *web;
+    const char *http, *admin_token, *admin_socket, *scenes, *bans, *web, *webrtc;
     const char *recordings, *resume_all, *on_recording, *life_cycle;
     bool has_port;
     uint64_t recordings_bytes, drain_seconds;

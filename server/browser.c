@@ -2,17 +2,46 @@
 // browser.c: see browser.h.
 #include "browser.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "app.h"
 #include "arguments.h"
 #include "base/exit_code.h"
+#include "log.h"
 #include "http/access.h"
 
 static int fail(int code, const char *problem)
 {
     fprintf(stderr, "foliot-server: --web: %s\n", problem);
     return code;
+}
+
+// Where data channels are, and what browsers know them by.
+static int plan_channels(foliot__app *a, foliot__web_config *config)
+{
+    const char *text = foliot__given.webrtc;
+    foliot_token_address public_one;
+    config->channels_off = text && strcmp(text, "off") == 0;
+    if (text && !config->channels_off) {
+        config->channels_address = a->browsers.channels_address;
+        if (!foliot__http_listen_parse(text, a->browsers.channels_address, &config->channels_port))
+            return fail(FOLIOT__EXIT_USAGE,
+                        "--webrtc wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080, or off");
+        if (!strchr(text, ':'))
+            snprintf(a->browsers.channels_address, sizeof a->browsers.channels_address, "%s",
+                     a->browsers.address);
+    }
+    if (foliot__given.public_addresses.count == 0)
+        return 0;
+    if (foliot_token_address_read(foliot__given.public_addresses.items[0], 0, &public_one) !=
+        FOLIOT_STATUS_OK)
+        return fail(FOLIOT__EXIT_USAGE, "--public-address wants ADDRESS[:PORT]");
+    inet_ntop(AF_INET6, public_one.ip, a->browsers.public_address,
+              sizeof a->browsers.public_address);
+    config->public_address = a->browsers.public_address;
+    return 0;
 }
 
 int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
@@ -35,6 +64,9 @@ int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
     if (udp->peers_max > FOLIOT_PEERS_MAX / 2) // all places are for either kind
         udp->peers_max = FOLIOT_PEERS_MAX / 2;
     config.peers_max = udp->peers_max;
+    int code = plan_channels(a, &config);
+    if (code != 0)
+        return code;
     a->browsers.web = foliot__web_create(&config, &a->browsers.transport, problem, sizeof problem);
     return a->browsers.web ? 0 : fail(FOLIOT__EXIT_AGAIN, problem);
 }
@@ -56,8 +88,17 @@ int foliot__browser_open(foliot__app *a)
 int foliot__browser_start(foliot__app *a)
 {
     char problem[256];
-    if (!a->browsers.web || foliot__web_start(a->browsers.web, problem, sizeof problem))
+    const char *why;
+    if (!a->browsers.web)
         return 0;
+    if (foliot__web_start(a->browsers.web, problem, sizeof problem)) {
+        if (foliot__web_get_channel_port(a->browsers.web, &why) || !*why)
+            return 0;
+        if (foliot__given.webrtc) // what was asked for is there, or nothing is
+            return fail(FOLIOT__EXIT_AGAIN, why);
+        fprintf(stderr, "foliot-server: --web: no data channels, WebSockets carry all: %s\n", why);
+        return 0;
+    }
     return fail(foliot__http_available() ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR, problem);
 }
 
@@ -79,8 +120,12 @@ void foliot__browser_announce(const foliot__app *a)
 
 void foliot__browser_flush(foliot__app *a)
 {
-    if (a->browsers.web)
-        foliot__web_flush(a->browsers.web);
+    char text[256];
+    if (!a->browsers.web)
+        return;
+    foliot__web_flush(a->browsers.web);
+    while (foliot__web_take_note(a->browsers.web, text, sizeof text))
+        foliot__log_note(text);
 }
 
 void foliot__browser_stop(foliot__app *a)

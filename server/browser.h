@@ -11,7 +11,7 @@ struct foliot__app;
 typedef struct foliot__browsers {
     foliot__web *web;            // NULL: there is none
     foliot_transport *transport; // until it is part of the app's
-    char address[64];
+    char address[64], channels_address[64], public_address[64];
 } foliot__browsers;
 
 // Makes the app's transport one of two. `udp` is the configuration of the first; how many peers it

@@ -25,9 +25,10 @@ int foliot__security_check(const foliot__arguments *arguments)
     if (given > 1)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--key, --password and --insecure exclude each other");
-    if (foliot__given.public_addresses.count > 0 && !foliot__given.key)
+    if (foliot__given.public_addresses.count > 0 && !foliot__given.key && !foliot__given.web)
         return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--public-address is what tokens name: it goes with --key");
+                                     "--public-address is what tokens name, and data channels of "
+                                     "browsers: it goes with --key or --web");
     if (given == 0 && !foliot__bind_is_loopback())
         return foliot__options_wrong(
             &foliot__server_program, arguments,

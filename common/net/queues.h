@@ -97,4 +97,10 @@ void foliot__place_end(foliot_queues *q, foliot__queued_peer *p, uint32_t reason
 void foliot__place_free(foliot_queues *q, foliot__queued_peer *p);
 void foliot__queues_free(foliot_queues *q);
 
+// For a network of two paths: a packet of one delivery, and whether something is left to take that
+// is reliable or the end, or anything. Of the network's thread, as foliot_queues_take.
+bool foliot__queues_take_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
+                            uint64_t now_ns, foliot_queues_packet *packet);
+bool foliot__queues_has_more(foliot_queues *q, foliot_peer_id peer, bool any);
+
 #endif

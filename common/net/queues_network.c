@@ -166,20 +166,59 @@ foliot_peer_id foliot_queues_next(foliot_queues *q)
     return peer;
 }
 
+// With the lock held: those that are too old are gone.
+static void drop_old(foliot_queues *q, foliot__waiting_line *unreliable, uint64_t now_ns)
+{
+    uint64_t age_ns = (uint64_t)q->config.unreliable_age_ms * 1000000u;
+    while (unreliable->first && now_ns > unreliable->first->sent_ns &&
+           now_ns - unreliable->first->sent_ns > age_ns)
+        q->dropped += foliot__line_drop_first(unreliable);
+}
+
 // With the lock held: the next that is not too old; NULL: none.
 static foliot__waiting *pick_waiting(foliot_queues *q, foliot__queued_peer *p, uint64_t now_ns,
                                      foliot_delivery *delivery)
 {
     foliot__waiting_line *unreliable = &p->out[FOLIOT_DELIVERY_UNRELIABLE],
                          *reliable = &p->out[FOLIOT_DELIVERY_RELIABLE];
-    uint64_t age_ns = (uint64_t)q->config.unreliable_age_ms * 1000000u;
-    while (unreliable->first && now_ns > unreliable->first->sent_ns &&
-           now_ns - unreliable->first->sent_ns > age_ns)
-        q->dropped += foliot__line_drop_first(unreliable);
+    drop_old(q, unreliable, now_ns);
     bool other = unreliable->first && (p->unreliable_next || !reliable->first);
     p->unreliable_next = !other;
     *delivery = other ? FOLIOT_DELIVERY_UNRELIABLE : FOLIOT_DELIVERY_RELIABLE;
     return foliot__line_pop(other ? unreliable : reliable);
+}
+
+static void give_packet(foliot_queues_packet *packet, foliot__waiting *w)
+{
+    packet->bytes = w->packet->bytes;
+    packet->length = w->packet->length;
+    packet->owner = w->packet;
+    free(w);
+}
+
+bool foliot__queues_take_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
+                            uint64_t now_ns, foliot_queues_packet *packet)
+{
+    *packet = (foliot_queues_packet){.delivery = delivery};
+    pthread_mutex_lock(&q->lock);
+    foliot__queued_peer *p = foliot__queues_place(q, peer);
+    if (p && delivery == FOLIOT_DELIVERY_UNRELIABLE)
+        drop_old(q, &p->out[delivery], now_ns);
+    foliot__waiting *w = p ? foliot__line_pop(&p->out[delivery]) : NULL;
+    pthread_mutex_unlock(&q->lock);
+    if (w)
+        give_packet(packet, w);
+    return w != NULL;
+}
+
+bool foliot__queues_has_more(foliot_queues *q, foliot_peer_id peer, bool any)
+{
+    pthread_mutex_lock(&q->lock);
+    const foliot__queued_peer *p = foliot__queues_place(q, peer);
+    bool more = !p || p->state == FOLIOT__PLACE_ENDED || p->out[FOLIOT_DELIVERY_RELIABLE].first ||
+                (any && p->out[FOLIOT_DELIVERY_UNRELIABLE].first);
+    pthread_mutex_unlock(&q->lock);
+    return more;
 }
 
 bool foliot_queues_take(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
@@ -196,12 +235,8 @@ bool foliot_queues_take(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
     }
     pthread_mutex_unlock(&q->lock);
     packet->ended = ended;
-    if (w) {
-        packet->bytes = w->packet->bytes;
-        packet->length = w->packet->length;
-        packet->owner = w->packet;
-        free(w);
-    }
+    if (w)
+        give_packet(packet, w);
     return w != NULL || ended;
 }
 

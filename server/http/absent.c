@@ -57,6 +57,12 @@ foliot__http_counters foliot__http_get_counters(const foliot__http *http)
     return (foliot__http_counters){0};
 }
 
+void foliot__http_tick_in(foliot__http *http, uint32_t ms)
+{
+    (void)http;
+    (void)ms;
+}
+
 void foliot__http_wake(foliot__http *http)
 {
     (void)http;

@@ -70,6 +70,11 @@ typedef struct foliot__http_sockets {
     void (*writable)(void *user, void *of_socket); // asked for by foliot__http_socket_want_write
     void (*closed)(void *user, void *of_socket);
     void (*woken)(void *user); // after foliot__http_wake; may be NULL
+    // Once, by foliot__http_start, when the port is known: returns a descriptor to be watched beside
+    // the connections, or -1. It stays the hook's. May be NULL.
+    int (*listening)(void *user, uint16_t port);
+    void (*readable)(void *user); // that descriptor
+    void (*ticked)(void *user);   // asked for by foliot__http_tick_in
 } foliot__http_sockets;
 
 typedef struct foliot__http_config {
@@ -123,6 +128,8 @@ void foliot__http_set_token(foliot__http *http, const char *token);
 // Of the service's thread alone.
 foliot__http_counters foliot__http_get_counters(const foliot__http *http);
 
+// Of the service's thread alone: `ticked` is called once, in so many milliseconds.
+void foliot__http_tick_in(foliot__http *http, uint32_t ms);
 // From any thread: `woken` is called soon on the service's thread.
 void foliot__http_wake(foliot__http *http);
 // Of the service's thread alone.

@@ -9,6 +9,7 @@
 #include "service.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,33 @@ void foliot__http_wake(foliot__http *http)
         lws_cancel_service(http->context);
 }
 
+// -- what a hook has beside its sockets
+
+static void on_tick(lws_sorted_usec_list_t *tick)
+{
+    foliot__http *http = lws_container_of(tick, foliot__http, tick);
+    http->config.sockets->ticked(http->config.sockets->user);
+}
+
+void foliot__http_tick_in(foliot__http *http, uint32_t ms)
+{
+    lws_sul_schedule(http->context, 0, &http->tick, on_tick, (lws_usec_t)ms * LWS_US_PER_MS);
+}
+
+// libwebsockets closes what it watches: it gets a copy.
+static bool watch_descriptor(foliot__http *http, struct lws_vhost *vhost)
+{
+    const foliot__http_sockets *hook = http->config.sockets;
+    int descriptor = hook && hook->listening ? hook->listening(hook->user, http->port) : -1;
+    if (descriptor < 0)
+        return true;
+    lws_sock_file_fd_type copy = {.filefd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
+    if (copy.filefd < 0)
+        return false;
+    return lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, copy, hook->subprotocol,
+                                      NULL) != NULL;
+}
+
 // -- the thread
 
 // What concerns no request: connections that come and go, and the queue.
@@ -251,7 +279,7 @@ static bool listen_tcp(foliot__http *http, struct lws_context_creation_info *inf
     if (!vhost)
         return fail(http, problem, bytes, what, errno ? strerror(errno) : "cannot be listened on");
     http->port = (uint16_t)lws_get_vhost_listen_port(vhost);
-    return true;
+    return watch_descriptor(http, vhost) || fail(http, problem, bytes, what, "cannot be watched");
 }
 
 // The socket is the owner's alone. One that a dead server left is replaced; nothing else is.

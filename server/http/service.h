@@ -63,6 +63,7 @@ struct foliot__http {
     foliot__http_waiting *first, **last;
     foliot__http_socket *connections;
     uint32_t connections_max;
+    lws_sorted_usec_list_t tick;
     uint64_t serial;
     uint16_t port;
     foliot__http_counters counters;

@@ -121,6 +121,11 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
     foliot__http_connection *c;
     (void)user;
     switch (reason) {
+    case LWS_CALLBACK_RAW_RX_FILE: {
+        const foliot__http *http = lws_context_user(lws_get_context(wsi));
+        http->config.sockets->readable(http->config.sockets->user);
+        return 0;
+    }
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
         c = foliot__http_connection_of(wsi);
         if (!wanted(c))

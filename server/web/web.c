@@ -20,7 +20,8 @@
 #include "crypto/crypto.h"
 #include "http/access.h"
 #include "net/address.h"
-#include "net/transport.h"
+#include "net/queues.h"
+#include "web/channels.h"
 #include "web/proof.h"
 
 #define CLOSE_UNSUPPORTED 1003 // of RFC 6455, these two
@@ -30,6 +31,7 @@
 #define LOOPBACK_JOINS 32 // a second: as a transport by UDP has it
 
 typedef struct browser {
+    foliot__channel channel; // first: see channels.c
     foliot__http_socket *socket;
     foliot_peer_id peer;   // 0: it was refused, and is being told so
     bool ended, forwarded; // forwarded: by a proxy, whose round trip is not the browser's
@@ -44,6 +46,9 @@ struct foliot__web {
     foliot__web_config config;
     foliot__http_sockets hook;
     foliot__http *http;
+    foliot__channels *channels; // NULL: there are none
+    char channels_problem[256];
+    bool ticking;
     foliot_queues *queues;
     foliot__web_gate gate;
     foliot__http_file *files; // the first is the site's address
@@ -177,6 +182,7 @@ static void on_closed(void *user, void *of_socket)
         foliot_queues_leave(web->queues, b->peer, FOLIOT_DISCONNECT_NONE);
     }
     atomic_fetch_sub(&web->present, 1);
+    foliot__channel_close(&b->channel);
     free(b);
 }
 
@@ -202,6 +208,37 @@ static void look_at_round_trip(foliot__web *web, browser *b, uint64_t now)
         foliot_queues_set_round_trip(web->queues, b->peer, (uint64_t)info.tcpi_rtt * 1000u);
 }
 
+// The address of this machine that a browser came to; "": it came to a proxy.
+static void find_local(const browser *b, char *text, size_t bytes)
+{
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    text[0] = 0;
+    if (b->forwarded || getsockname(foliot__http_socket_get_descriptor(b->socket),
+                                    (struct sockaddr *)&name, &length) != 0)
+        return;
+    const void *address =
+        name.ss_family == AF_INET6
+            ? (const void *)&((const struct sockaddr_in6 *)(const void *)&name)->sin6_addr
+            : (const void *)&((const struct sockaddr_in *)(const void *)&name)->sin_addr;
+    if (name.ss_family == AF_INET || name.ss_family == AF_INET6)
+        inet_ntop(name.ss_family, address, text, (socklen_t)bytes);
+}
+
+static void take_signal(foliot__web *web, browser *b, const uint8_t *bytes, size_t length,
+                        uint64_t now)
+{
+    char local[INET6_ADDRSTRLEN];
+    find_local(b, local, sizeof local);
+    if (!foliot__channel_take_signal(web->channels, &b->channel, b, local, bytes, length, now))
+        return; // of a later version
+    foliot__http_socket_want_write(b->socket);
+    if (b->channel.rtc && !web->ticking) {
+        web->ticking = true;
+        foliot__http_tick_in(web->http, FOLIOT__RTC_TICK_MS);
+    }
+}
+
 static void on_received(void *user, void *of_socket, const void *bytes, size_t length, bool binary)
 {
     foliot__web *web = user;
@@ -223,8 +260,10 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
         take_proof(web, b, message, length, now);
         return;
     }
-    if (message[0] == FOLIOT__WEB_SIGNAL) // there is nothing to agree on yet
+    if (message[0] == FOLIOT__WEB_SIGNAL) {
+        take_signal(web, b, message + 1, length - 1, now);
         return;
+    }
     look_at_round_trip(web, b, now);
     bool reliable = message[0] == FOLIOT__WEB_RELIABLE;
     foliot_status status = foliot_queues_put(
@@ -234,12 +273,51 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
         close_browser(b, CLOSE_POLICY, "more was sent than the server has taken");
 }
 
+// By the channel while it flows; by the WebSocket when it does not.
+static void send_waiting(foliot__web *web, browser *b, uint64_t now)
+{
+    foliot_queues_packet packet;
+    foliot__rtc_way way = foliot__channel_get_way(&b->channel, now);
+    while (way == FOLIOT__RTC_READY &&
+           foliot__queues_take_of(web->queues, b->peer, FOLIOT_DELIVERY_UNRELIABLE, now, &packet)) {
+        foliot__rtc_send(b->channel.rtc, packet.bytes, packet.length, now);
+        foliot_queues_release(&packet);
+        way = foliot__channel_get_way(&b->channel, now);
+    }
+    if (foliot__queues_has_more(web->queues, b->peer, way == FOLIOT__RTC_ABSENT))
+        foliot__http_socket_want_write(b->socket);
+}
+
+static bool take_packet(foliot__web *web, browser *b, foliot_queues_packet *packet)
+{
+    uint64_t now = now_ns();
+    if (foliot__channel_get_way(&b->channel, now) != FOLIOT__RTC_ABSENT &&
+        !foliot_queues_get_ended(web->queues, b->peer))
+        return foliot__queues_take_of(web->queues, b->peer, FOLIOT_DELIVERY_RELIABLE, now, packet);
+    return foliot_queues_take(web->queues, b->peer, now, packet);
+}
+
+static void write_signal(browser *b)
+{
+    foliot__channel *c = &b->channel;
+    if (foliot__http_socket_write(b->socket, c->signal, c->signal_bytes))
+        foliot__http_socket_want_write(b->socket);
+    free(c->signal);
+    c->signal = NULL;
+}
+
 static void on_writable(void *user, void *of_socket)
 {
     foliot__web *web = user;
     browser *b = of_socket;
     foliot_queues_packet packet;
-    if (b->ended || b->unproven || !foliot_queues_take(web->queues, b->peer, now_ns(), &packet))
+    if (b->ended || b->unproven)
+        return;
+    if (b->channel.signal) {
+        write_signal(b);
+        return;
+    }
+    if (!take_packet(web, b, &packet))
         return;
     if (packet.ended) {
         end_browser(b, packet.reason);
@@ -262,14 +340,77 @@ static void on_woken(void *user)
         web->lobby_shown = lobby;
         (void)foliot__web_set_home(web->files, lobby ? "/lobby.html" : "/index.html");
     }
+    uint64_t now = now_ns();
     for (foliot_peer_id peer; (peer = foliot_queues_next(web->queues)).value;) {
         browser *b = web->browsers[foliot__peer_index(peer)];
         if (!b || b->peer.value != peer.value || b->ended)
             continue;
-        foliot__http_socket_want_write(b->socket);
+        send_waiting(web, b, now);
         if (foliot_queues_get_ended(web->queues, peer))
             foliot__http_socket_limit(b->socket, FOLIOT__WEB_END_SECONDS);
     }
+}
+
+// -- data channels
+
+static void on_channel_received(void *user, void *of, const uint8_t *bytes, size_t length)
+{
+    foliot__web *web = user;
+    browser *b = of;
+    uint64_t now = now_ns();
+    if (b->ended || length == 0)
+        return;
+    if (too_many(b, now)) {
+        close_browser(b, CLOSE_POLICY, "too many messages a second");
+        return;
+    }
+    look_at_round_trip(web, b, now);
+    foliot_status status =
+        foliot_queues_put(web->queues, b->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length, now);
+    (void)status; // what finds no room is lost, and counted there
+}
+
+static void on_channel_flows(void *user, void *of)
+{
+    browser *b = of;
+    if (!b->ended)
+        send_waiting(user, b, now_ns());
+}
+
+static int on_listening(void *user, uint16_t port)
+{
+    foliot__web *web = user;
+    foliot__channels_config config = {.web = &web->config,
+                                      .user = web,
+                                      .received = on_channel_received,
+                                      .flows = on_channel_flows};
+    web->channels =
+        foliot__channels_create(&config, port, web->channels_problem, sizeof web->channels_problem);
+    return foliot__channels_get_descriptor(web->channels);
+}
+
+static void on_readable(void *user)
+{
+    foliot__channels_receive(((foliot__web *)user)->channels, now_ns());
+}
+
+static void on_ticked(void *user)
+{
+    foliot__web *web = user;
+    web->ticking = foliot__channels_tick(web->channels, now_ns());
+    if (web->ticking)
+        foliot__http_tick_in(web->http, FOLIOT__RTC_TICK_MS);
+}
+
+uint16_t foliot__web_get_channel_port(const foliot__web *web, const char **why)
+{
+    *why = web->channels_problem;
+    return foliot__channels_get_port(web->channels);
+}
+
+bool foliot__web_take_note(foliot__web *web, char *text, size_t bytes)
+{
+    return foliot__channels_take_note(web->channels, text, bytes);
 }
 
 // -- life
@@ -339,7 +480,10 @@ bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
                                        .received = on_received,
                                        .writable = on_writable,
                                        .closed = on_closed,
-                                       .woken = on_woken};
+                                       .woken = on_woken,
+                                       .listening = on_listening,
+                                       .readable = on_readable,
+                                       .ticked = on_ticked};
     foliot__http_config config = {.address = web->config.address,
                                   .port = web->config.port,
                                   .hosts = web->config.hosts,
@@ -376,6 +520,7 @@ void foliot__web_destroy(foliot__web *web)
     for (int ms = 0; web->http && ms < GOODBYE_MS && atomic_load(&web->present) > 0; ms += 5)
         nanosleep(&moment, NULL);
     foliot__http_stop(web->http);
+    foliot__channels_destroy(web->channels);
     foliot_queues_close(web->queues);
     foliot__web_gate_close(&web->gate);
     free(web->browsers);

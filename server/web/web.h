@@ -39,6 +39,11 @@ typedef struct foliot__web_config {
     const char *const *hosts;
     uint32_t host_count;
     uint32_t peers_max, peers_per_address_max; // 0: as of foliot_queues_config
+    // Data channels, beside the WebSockets: by UDP at the same address and number unless said.
+    bool channels_off;
+    const char *channels_address; // NULL: as above
+    uint16_t channels_port;       // with channels_address; 0: a free one
+    const char *public_address;   // where browsers find it, behind NAT; NULL: not known
 } foliot__web_config;
 
 // Makes the transport that its peers are on: the caller's. NULL with a sentence.
@@ -55,6 +60,11 @@ foliot__http *foliot__web_get_http(const foliot__web *web);
 // Opens the port. False with a sentence.
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes);
 uint16_t foliot__web_get_port(const foliot__web *web);
+// The UDP port of data channels; 0: there are none, and `why` says it, or is empty if none were
+// wanted. Behind foliot__web_start.
+uint16_t foliot__web_get_channel_port(const foliot__web *web, const char **why);
+// From any thread: a sentence for the log. False: there is none.
+bool foliot__web_take_note(foliot__web *web, char *text, size_t bytes);
 // After every update of the server: what it flushed is on its way then. From one thread.
 void foliot__web_flush(foliot__web *web);
 // Lets what was sent before, such as a goodbye, go out for at most half a second, and ends.

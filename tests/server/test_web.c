@@ -108,7 +108,7 @@ static void messages_pass_both_ways(void **state)
     web_send(fd, 0x82, "\1hello", 6);
     web_send(fd, 0x02, "\0in", 3); // in two fragments
     web_send(fd, 0x80, "puts", 4);
-    web_send(fd, 0x82, "\2signal", 7); // is nobody's yet
+    web_send(fd, 0x82, "\2\3v=0\n", 6); // a signal: an offer, and no good one
     foliot_transport_event event;
     assert_true(next_event(&s, &event));
     assert_int_equal(event.delivery, FOLIOT_DELIVERY_RELIABLE);
@@ -120,6 +120,9 @@ static void messages_pass_both_ways(void **state)
     assert_true(foliot_transport_get_round_trip_ns(s.transport, peer) > 0);
     send_flush(&s, peer, FOLIOT_DELIVERY_RELIABLE, "welcome");
     web_frame frame;
+    assert_true(web_receive(fd, 2000, &frame));
+    assert_true(frame.length > 2);
+    assert_memory_equal(frame.bytes, "\2\5", 2); // refused, and the connection goes on
     assert_true(web_receive(fd, 2000, &frame));
     assert_int_equal(frame.opcode, 2);
     assert_int_equal(frame.length, 8);

@@ -2,6 +2,7 @@
 // session.js: the page of a session: joins through a WebSocket, draws what the client library gives,
 // sends what the player holds and says. Everything that is decided about the network is decided in
 // viewer.wasm; this file moves bytes. A hidden tab stays connected, since messages drive it too.
+import { Channel } from "./channel.js";
 import { Controls } from "./controls.js";
 import { Camera, Painter } from "./draw.js";
 import { load } from "./wasm.js";
@@ -14,6 +15,7 @@ const ABOUT_MS = 250;
 const isRefusal = (code) => code >= 4005 && code <= 4009; // there was no proof, or a wrong one
 const WANTS_PASSWORD = 4009;
 const REASON_BASE = 4000; // close codes of a WebSocket from here on: reasons of the transport
+const UNRELIABLE = 0, SIGNAL = 2; // first bytes of messages
 const THRUST = 1; // controls push along the world's axes
 
 const $ = (id) => document.getElementById(id);
@@ -42,7 +44,18 @@ function message(text) {
     p.hidden = !text;
 }
 
-// -- the socket, that the module asks for
+// -- the socket, that the module asks for, and the channel beside it
+
+function take(bytes) {
+    if (bytes.length > viewer.call.block_bytes()) return;
+    viewer.put(viewer.call.block(), bytes);
+    viewer.call.received(bytes.length);
+    update();
+}
+
+const channel = new Channel((kind, text) => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(new Uint8Array([SIGNAL, kind, ...new TextEncoder().encode(text)]));
+}, take);
 
 const page = {
     connect() {
@@ -57,14 +70,16 @@ const page = {
             update();
         };
         own.onmessage = ({ data }) => {
-            if (own !== socket || typeof data === "string" || data.byteLength > viewer.call.block_bytes()) return;
-            viewer.put(viewer.call.block(), new Uint8Array(data));
-            viewer.call.received(data.byteLength);
-            update();
+            if (own !== socket || typeof data === "string") return;
+            const bytes = new Uint8Array(data);
+            if (bytes[0] === SIGNAL) return channel.take(bytes.subarray(1));
+            if (bytes[0] === UNRELIABLE) channel.flows = null;
+            take(bytes);
         };
         own.onclose = ({ code, reason }) => {
             if (own !== socket) return;
             socket = null;
+            channel.close();
             if (isRefusal(code)) return refuse(code, reason);
             viewer.call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
             setTimeout(update); // not within a call of the module
@@ -73,11 +88,12 @@ const page = {
     disconnect(reason) {
         const own = socket;
         socket = null;
+        channel.close();
         own?.close(REASON_BASE + Math.min(reason, 999));
     },
     send(reliable, at, length) {
         if (socket?.readyState !== WebSocket.OPEN) return;
-        if (!reliable && socket.bufferedAmount > 16384) return; // clogged: it would only come late
+        if (!reliable && (channel.send(viewer.bytes(at, length)) || socket.bufferedAmount > 16384)) return; // clogged: it would only come late
         const bytes = new Uint8Array(length + 1);
         bytes[0] = reliable;
         bytes.set(viewer.bytes(at, length), 1);
@@ -115,7 +131,10 @@ function changed() {
     $("leave").hidden = over;
     $("step").hidden = state !== PLAYING || given.has("watch");
     $("talk").hidden = $("pads").hidden = state !== PLAYING || given.has("watch");
-    if (state === PLAYING) message("");
+    if (state === PLAYING) {
+        message("");
+        channel.open();
+    }
     if (!over) return;
     about = viewer.json(viewer.call.about());
     message(refusal || about.reason || "The session is over.");
@@ -162,7 +181,7 @@ function tell() {
     document.title = `foliot: ${about.scene}`;
     const rate = frames.filter((t) => t > asked - 1000).length;
     $("figures").textContent = `tick ${Math.floor(about.tick)}, ${viewer === stepper?.module ? stepper.describe(about, say) : `delay ${about.delay_ms.toFixed(0)} ms`}, ${rate} frames/s`;
-    Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate });
+    Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate, path: channel.flows ? "channel" : "socket" });
     showBoard();
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// dtls.h: DTLS 1.2 or later over datagrams that the caller sends and receives. Both sides have
+// certificates that they signed themselves; who the other is, its fingerprint alone says.
+#ifndef FOLIOT_SERVER_RTC_DTLS_H
+#define FOLIOT_SERVER_RTC_DTLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLIOT__DTLS_FINGERPRINT_BYTES 32 // SHA-256 of a certificate
+#define FOLIOT__DTLS_MTU 1200             // of datagrams of a handshake
+
+typedef struct foliot__dtls_context foliot__dtls_context; // a certificate
+typedef struct foliot__dtls foliot__dtls;                 // one connection
+
+typedef struct foliot__dtls_hook {
+    void (*send)(void *user, const uint8_t *bytes, size_t length);     // a datagram
+    void (*received)(void *user, const uint8_t *bytes, size_t length); // what one held
+} foliot__dtls_hook;
+
+typedef enum foliot__dtls_state {
+    FOLIOT__DTLS_SHAKING,
+    FOLIOT__DTLS_OPEN,
+    FOLIOT__DTLS_OVER
+} foliot__dtls_state;
+
+// A new certificate, ECDSA on P-256. NULL: OpenSSL fails.
+foliot__dtls_context *foliot__dtls_context_create(void);
+void foliot__dtls_context_destroy(foliot__dtls_context *context);
+const uint8_t *foliot__dtls_context_get_fingerprint(const foliot__dtls_context *context);
+
+// `fingerprint` is what the other side's certificate must have. `hook` is lent.
+foliot__dtls *foliot__dtls_create(foliot__dtls_context *context, bool client,
+                                  const uint8_t fingerprint[FOLIOT__DTLS_FINGERPRINT_BYTES],
+                                  const foliot__dtls_hook *hook, void *user);
+void foliot__dtls_destroy(foliot__dtls *dtls); // NULL is allowed
+foliot__dtls_state foliot__dtls_get_state(const foliot__dtls *dtls);
+// Whether it ended since the certificate was another than said.
+bool foliot__dtls_is_foreign(const foliot__dtls *dtls);
+void foliot__dtls_start(foliot__dtls *dtls); // a client's first message
+void foliot__dtls_receive(foliot__dtls *dtls, const uint8_t *datagram, size_t length);
+// Repeats messages of a handshake that were lost, when it is time.
+void foliot__dtls_tick(foliot__dtls *dtls);
+// At most 2,000 bytes. False: it is not open.
+bool foliot__dtls_send(foliot__dtls *dtls, const uint8_t *bytes, size_t length);
+void foliot__dtls_close(foliot__dtls *dtls); // tells the other side
+
+#endif

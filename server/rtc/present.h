@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// present.h: whether OpenSSL and usrsctp are there to build data channels with. `make WEBRTC=0`
+// leaves them out.
+#ifndef FOLIOT_SERVER_RTC_PRESENT_H
+#define FOLIOT_SERVER_RTC_PRESENT_H
+
+#if !defined FOLIOT_WEBRTC_OFF && __has_include(<openssl/ssl.h>) && __has_include(<usrsctp.h>)
+#define FOLIOT__RTC_PRESENT 1
+#else
+#define FOLIOT__RTC_PRESENT 0
+#endif
+
+#endif

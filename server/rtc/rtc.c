@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+// rtc.c: see rtc.h. A channel is found by the user name in STUN, whose first letters are its index,
+// or by the address that it has proven. Channels that are over are reaped after the datagram or
+// tick that ended them, since the libraries below are in the middle of something until then.
+#include "rtc/present.h"
+
+#if FOLIOT__RTC_PRESENT
+
+#include "rtc/rtc.h"
+
+#include <errno.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rtc/channel.h"
+#include "rtc/sctp.h"
+
+#define BATCH 16            // datagrams that are read at once
+#define BATCHES 4           // of them for one call
+#define DATAGRAM_BYTES 2048 // longer ones are cut, and fail
+
+bool foliot__rtc_available(void)
+{
+    return true;
+}
+
+// -- channels by address
+
+static uint32_t bucket_of(const foliot__rtc *rtc, const foliot__rtc_address *a)
+{
+    uint64_t hash = rtc->secret;
+    for (size_t i = 0; i < sizeof a->host; i++)
+        hash = (hash ^ a->host[i]) * 0x100000001B3u;
+    hash = (hash ^ a->port) * 0x100000001B3u;
+    return (uint32_t)(hash >> 32) % rtc->config.channels_max;
+}
+
+static foliot__rtc_address key_of(const struct sockaddr_storage *from)
+{
+    foliot__rtc_address a = {.port = 0};
+    if (from->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)from;
+        memcpy(a.host, &six->sin6_addr, 16);
+        a.port = six->sin6_port;
+    } else {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)from;
+        memcpy(a.host, &four->sin_addr, 4);
+        a.port = four->sin_port;
+    }
+    return a;
+}
+
+static bool same_address(const foliot__rtc_address *a, const foliot__rtc_address *b)
+{
+    return a->port == b->port && memcmp(a->host, b->host, sizeof a->host) == 0;
+}
+
+static foliot__rtc_channel *by_address(const foliot__rtc *rtc, const foliot__rtc_address *a)
+{
+    foliot__rtc_channel *c = rtc->buckets[bucket_of(rtc, a)];
+    while (c && !same_address(&c->key, a))
+        c = c->next;
+    return c;
+}
+
+static void forget_address(foliot__rtc_channel *c)
+{
+    foliot__rtc_channel **link = &c->rtc->buckets[bucket_of(c->rtc, &c->key)];
+    if (!c->proven)
+        return;
+    while (*link != c)
+        link = &(*link)->next;
+    *link = c->next;
+    c->proven = false;
+}
+
+// The address is this channel's from now on, whoever had it: he who asks last can hear there.
+static void prove_address(foliot__rtc_channel *c, const struct sockaddr_storage *from,
+                          socklen_t length)
+{
+    foliot__rtc_address key = key_of(from);
+    if (c->proven && same_address(&c->key, &key))
+        return;
+    foliot__rtc_channel *other = by_address(c->rtc, &key);
+    if (other)
+        forget_address(other);
+    forget_address(c);
+    c->address = *from;
+    c->address_bytes = length;
+    c->key = key;
+    c->proven = true;
+    uint32_t bucket = bucket_of(c->rtc, &key);
+    c->next = c->rtc->buckets[bucket];
+    c->rtc->buckets[bucket] = c;
+}
+
+// -- life of a channel
+
+static void destroy_channel(foliot__rtc_channel *c)
+{
+    foliot__rtc *rtc = c->rtc;
+    foliot__sctp_destroy(c->sctp); // says farewell through the others
+    if (c->dtls)
+        foliot__dtls_close(c->dtls);
+    foliot__dtls_destroy(c->dtls);
+    forget_address(c);
+    rtc->channels[c->index] = NULL;
+    rtc->count--;
+    free(c);
+}
+
+static void reap(foliot__rtc_channel *c)
+{
+    foliot__rtc *rtc = c->rtc;
+    void *of = c->of;
+    const char *why = c->over;
+    if (!why)
+        return;
+    rtc->counters.failed += !c->told_open;
+    rtc->counters.lost += c->told_open;
+    destroy_channel(c);
+    rtc->config.closed(rtc->config.user, of, why);
+}
+
+// What has become of it since it was looked at last.
+static void look_at(foliot__rtc_channel *c)
+{
+    foliot__rtc_look(c);
+    if (!c->over && !c->told_open && c->sctp &&
+        foliot__sctp_get_state(c->sctp) == FOLIOT__SCTP_OPEN) {
+        c->told_open = true;
+        c->rtc->counters.opened++;
+        c->rtc->config.opened(c->rtc->config.user, c->of);
+    }
+    bool waits = c->sctp && foliot__sctp_is_clogged(c->sctp);
+    if (c->waited && !waits && !c->over) {
+        c->waited = false;
+        c->rtc->config.drained(c->rtc->config.user, c->of);
+    }
+    reap(c);
+}
+
+void foliot__rtc_close(foliot__rtc_channel *channel)
+{
+    if (channel)
+        destroy_channel(channel);
+}
+
+// -- datagrams
+
+static bool too_many(foliot__rtc_channel *c, uint64_t now_ns)
+{
+    c->allowance += (double)(now_ns - c->allowed_ns) * 1e-9 * FOLIOT__RTC_PACKETS_SECOND;
+    if (c->allowance > FOLIOT__RTC_PACKETS_BURST)
+        c->allowance = FOLIOT__RTC_PACKETS_BURST;
+    c->allowed_ns = now_ns;
+    if (c->allowance < 1)
+        return true;
+    c->allowance -= 1;
+    return false;
+}
+
+// The channel that a request is meant for, by a user name "OURS:THEIRS"; NULL: none.
+static foliot__rtc_channel *by_name(const foliot__rtc *rtc, const foliot__stun_message *m)
+{
+    if (!m->username || m->username_bytes < FOLIOT__RTC_UFRAG_BYTES + 2 ||
+        m->username[FOLIOT__RTC_UFRAG_BYTES] != ':')
+        return NULL;
+    uint32_t index = foliot__rtc_index_of((const char *)m->username);
+    foliot__rtc_channel *c = index < rtc->config.channels_max ? rtc->channels[index] : NULL;
+    const char *theirs = (const char *)m->username + FOLIOT__RTC_UFRAG_BYTES + 1;
+    size_t length = m->username_bytes - FOLIOT__RTC_UFRAG_BYTES - 1;
+    return c && memcmp(c->ufrag, m->username, FOLIOT__RTC_UFRAG_BYTES) == 0 &&
+                   length == strlen(c->offer.ufrag) && memcmp(theirs, c->offer.ufrag, length) == 0
+               ? c
+               : NULL;
+}
+
+static void take_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
+{
+    foliot__stun_message m;
+    uint8_t answer[FOLIOT__STUN_ANSWER_BYTES];
+    foliot__rtc_channel *c = NULL;
+    if (foliot__stun_read(d->bytes, d->length, &m) && m.has_fingerprint && !m.unknown &&
+        m.type == FOLIOT__STUN_BINDING_REQUEST)
+        c = by_name(rtc, &m);
+    if (!c) {
+        rtc->counters.unauthentic++;
+        return;
+    }
+    if (too_many(c, now_ns)) {
+        rtc->counters.too_many++;
+        return;
+    }
+    if (!foliot__stun_authentic(d->bytes, &m, c->password, sizeof c->password - 1)) {
+        rtc->counters.unauthentic++;
+        return;
+    }
+    c->asked_ns = now_ns;
+    const struct sockaddr *from = (const struct sockaddr *)&d->from;
+    size_t length = foliot__stun_answer(&m, from, c->password, sizeof c->password - 1, answer);
+    if (length > 0 && length <= d->length)
+        sendto(rtc->descriptor, answer, length, MSG_DONTWAIT, from, d->from_bytes);
+    if (m.use_candidate || !c->proven)
+        prove_address(c, &d->from, d->from_bytes);
+}
+
+static void take_dtls(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
+{
+    foliot__rtc_address key = key_of(&d->from);
+    foliot__rtc_channel *c = by_address(rtc, &key);
+    if (!c) {
+        rtc->counters.strangers++;
+    } else if (too_many(c, now_ns)) {
+        rtc->counters.too_many++;
+    } else {
+        foliot__rtc_take(c, d->bytes, d->length);
+        look_at(c);
+    }
+}
+
+void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
+{
+    rtc->counters.datagrams++;
+    switch (foliot__rtc_protocol_of(d->bytes, d->length)) {
+    case FOLIOT__RTC_STUN:
+        take_stun(rtc, d, now_ns);
+        break;
+    case FOLIOT__RTC_DTLS:
+        take_dtls(rtc, d, now_ns);
+        break;
+    default:
+        rtc->counters.strangers++;
+    }
+}
+
+void foliot__rtc_receive(foliot__rtc *rtc, uint64_t now_ns)
+{
+    static _Thread_local uint8_t bytes[BATCH][DATAGRAM_BYTES];
+    struct sockaddr_storage from[BATCH];
+    struct iovec parts[BATCH];
+    struct mmsghdr heads[BATCH];
+    for (int batch = 0, got = BATCH; batch < BATCHES && got == BATCH; batch++) {
+        for (int i = 0; i < BATCH; i++) {
+            parts[i] = (struct iovec){.iov_base = bytes[i], .iov_len = DATAGRAM_BYTES};
+            heads[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &from[i],
+                                                    .msg_namelen = sizeof from[i],
+                                                    .msg_iov = &parts[i],
+                                                    .msg_iovlen = 1}};
+        }
+        got = recvmmsg(rtc->descriptor, heads, BATCH, MSG_DONTWAIT, NULL);
+        for (int i = 0; i < got; i++) {
+            foliot__rtc_datagram d = {bytes[i], heads[i].msg_len, from[i],
+                                      heads[i].msg_hdr.msg_namelen};
+            foliot__rtc_take_datagram(rtc, &d, now_ns);
+        }
+    }
+}
+
+bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns)
+{
+    uint64_t elapsed_ms = (now_ns - rtc->ticked_ns) / 1000000u;
+    if (elapsed_ms > 0) {
+        rtc->ticked_ns += elapsed_ms * 1000000u;
+        foliot__sctp_tick(elapsed_ms < 1000 ? (uint32_t)elapsed_ms : 1000);
+    }
+    for (uint32_t i = 0; i < rtc->config.channels_max && rtc->count > 0; i++) {
+        foliot__rtc_channel *c = rtc->channels[i];
+        if (!c)
+            continue;
+        if (c->dtls)
+            foliot__dtls_tick(c->dtls);
+        if (!c->over && !c->told_open &&
+            now_ns - c->begun_ns > FOLIOT__RTC_OPEN_SECONDS * (uint64_t)1000000000u)
+            c->over = c->proven ? "its handshake took too long"
+                                : "no datagram of it came: UDP may be blocked";
+        if (!c->over && now_ns - c->asked_ns > FOLIOT__RTC_SILENCE_SECONDS * (uint64_t)1000000000u)
+            c->over = "it went silent";
+        look_at(c);
+    }
+    return rtc->count > 0;
+}
+
+// -- offers
+
+foliot__rtc_channel *foliot__rtc_offer(foliot__rtc *rtc, void *of, const char *local,
+                                       const char *offer, size_t length, uint64_t now_ns,
+                                       char answer[FOLIOT__SDP_ANSWER_BYTES], const char **problem)
+{
+    uint32_t index = 0;
+    foliot__rtc_channel *c = calloc(1, sizeof *c);
+    rtc->counters.offers++;
+    *problem = "there is no room for one more channel";
+    while (index < rtc->config.channels_max && rtc->channels[index])
+        index++;
+    if (!c || index == rtc->config.channels_max ||
+        !foliot__sdp_read(offer, length, &c->offer, problem) || !foliot__rtc_name(c, index)) {
+        free(c);
+        return NULL;
+    }
+    if (rtc->count == 0)
+        rtc->ticked_ns = now_ns;
+    c->rtc = rtc;
+    c->of = of;
+    c->index = index;
+    c->begun_ns = c->asked_ns = c->allowed_ns = now_ns;
+    c->allowance = FOLIOT__RTC_PACKETS_BURST;
+    rtc->channels[index] = c;
+    rtc->count++;
+    foliot__sdp_answer said = {.ufrag = c->ufrag,
+                               .password = c->password,
+                               .mid = c->offer.mid,
+                               .fingerprint = foliot__dtls_context_get_fingerprint(rtc->dtls),
+                               .sctp_port = FOLIOT__SCTP_PORT,
+                               .port = rtc->port,
+                               .message_bytes_max = FOLIOT__SCTP_MESSAGE_BYTES};
+    foliot__rtc_find_candidates(rtc, local, said.candidates);
+    foliot__sdp_write(&said, answer);
+    return c;
+}
+
+foliot__rtc_way foliot__rtc_get_way(const foliot__rtc_channel *channel, uint64_t now_ns)
+{
+    uint64_t silent_ns = channel->sctp ? foliot__sctp_get_silent_ns(channel->sctp) : 0;
+    if (channel->over || !channel->told_open)
+        return FOLIOT__RTC_ABSENT;
+    if (silent_ns && now_ns > silent_ns && now_ns - silent_ns > FOLIOT__RTC_DOUBT_MS * 1000000u)
+        return FOLIOT__RTC_ABSENT;
+    return foliot__sctp_is_clogged(channel->sctp) ? FOLIOT__RTC_WAIT : FOLIOT__RTC_READY;
+}
+
+bool foliot__rtc_send(foliot__rtc_channel *channel, const uint8_t *bytes, size_t length,
+                      uint64_t now_ns)
+{
+    foliot__sctp_sent sent = foliot__sctp_send(channel->sctp, bytes, length, now_ns);
+    channel->waited = channel->waited || sent == FOLIOT__SCTP_WAITS;
+    return sent != FOLIOT__SCTP_NOT_SENT;
+}
+
+// -- life
+
+foliot__rtc *foliot__rtc_create(const foliot__rtc_config *config, char *problem,
+                                size_t problem_bytes)
+{
+    foliot__rtc *rtc = calloc(1, sizeof *rtc);
+    snprintf(problem, problem_bytes, "no memory");
+    if (!rtc)
+        return NULL;
+    rtc->config = *config;
+    rtc->descriptor = -1;
+    rtc->channels = calloc(config->channels_max, sizeof(foliot__rtc_channel *));
+    rtc->buckets = calloc(config->channels_max, sizeof(foliot__rtc_channel *));
+    if (!rtc->channels || !rtc->buckets) {
+        foliot__rtc_destroy(rtc);
+        return NULL;
+    }
+    rtc->dtls = foliot__dtls_context_create();
+    if (!rtc->dtls || RAND_bytes((unsigned char *)&rtc->secret, sizeof rtc->secret) != 1)
+        snprintf(problem, problem_bytes, "OpenSSL makes no certificate");
+    else if (!foliot__rtc_listen(rtc))
+        snprintf(problem, problem_bytes, "UDP port %u on %s: %s", config->port, config->address,
+                 strerror(errno));
+    else if (!(rtc->has_sctp = foliot__sctp_start(config->channels_max)))
+        snprintf(problem, problem_bytes, "another part of this process has data channels");
+    else
+        return rtc;
+    foliot__rtc_destroy(rtc);
+    return NULL;
+}
+
+void foliot__rtc_destroy(foliot__rtc *rtc)
+{
+    if (!rtc)
+        return;
+    for (uint32_t i = 0; rtc->channels && i < rtc->config.channels_max; i++)
+        foliot__rtc_close(rtc->channels[i]);
+    if (rtc->has_sctp)
+        foliot__sctp_stop();
+    foliot__dtls_context_destroy(rtc->dtls);
+    if (rtc->descriptor >= 0)
+        close(rtc->descriptor);
+    free(rtc->channels);
+    free(rtc->buckets);
+    free(rtc);
+}
+
+int foliot__rtc_get_descriptor(const foliot__rtc *rtc)
+{
+    return rtc->descriptor;
+}
+
+uint16_t foliot__rtc_get_port(const foliot__rtc *rtc)
+{
+    return rtc->port;
+}
+
+const foliot__rtc_counters *foliot__rtc_get_counters(const foliot__rtc *rtc)
+{
+    return &rtc->counters;
+}
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// rtc.h: data channels of WebRTC beside WebSockets, on one UDP socket for all browsers: ICE-lite,
+// DTLS, SCTP. All functions are for one thread, which watches the descriptor and a timer. It knows
+// nothing of sessions, and nothing of how descriptions travel.
+//
+// What it guards: nothing is answered before a STUN request that is authenticated by the password
+// of an answer, and no answer to such a one is longer than the request. DTLS is taken from the
+// address alone that the last such request came from, and only with the certificate that the offer
+// names. A channel that does not open within ten seconds, or goes silent for thirty, ends.
+#ifndef FOLIOT_SERVER_RTC_H
+#define FOLIOT_SERVER_RTC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rtc/sdp.h"
+
+#define FOLIOT__RTC_TICK_MS 20
+#define FOLIOT__RTC_OPEN_SECONDS 10     // for a handshake, from the offer on
+#define FOLIOT__RTC_SILENCE_SECONDS 30  // without an authenticated request
+#define FOLIOT__RTC_DOUBT_MS 600        // without an acknowledgement of what was sent
+#define FOLIOT__RTC_PACKETS_SECOND 2000 // of one channel, in all layers
+#define FOLIOT__RTC_PACKETS_BURST 4000
+
+typedef struct foliot__rtc foliot__rtc;
+typedef struct foliot__rtc_channel foliot__rtc_channel;
+
+typedef struct foliot__rtc_config {
+    const char *address;        // IPv4 or IPv6, to listen on
+    uint16_t port;              // of UDP; 0: a free one
+    const char *public_address; // that browsers find it at, first of all; "": none
+    uint32_t channels_max;
+    void *user;
+    // A message came. `of` is what the offer was made with.
+    void (*received)(void *user, void *of, const uint8_t *bytes, size_t length);
+    void (*opened)(void *user, void *of);
+    // The channel ended by itself, and is gone. Neither is called within foliot__rtc_offer.
+    void (*closed)(void *user, void *of, const char *why);
+    void (*drained)(void *user, void *of); // what waited has gone out, or is acknowledged again
+} foliot__rtc_config;
+
+#define FOLIOT__RTC_COUNTERS(X)                                                                    \
+    X(offers)                                                                                      \
+    X(opened)                                                                                      \
+    X(failed) /* ended before they were open */                                                    \
+    X(lost)   /* ended afterwards, by themselves */                                                \
+    X(datagrams)                                                                                   \
+    X(strangers)   /* datagrams of addresses that proved nothing, and of no known protocol */      \
+    X(unauthentic) /* STUN of no known user, or without his password */                            \
+    X(too_many)    /* beyond what one channel may send in a second */
+typedef struct foliot__rtc_counters {
+#define FOLIOT__RTC_COUNTER_FIELD(name) uint64_t name;
+    FOLIOT__RTC_COUNTERS(FOLIOT__RTC_COUNTER_FIELD)
+#undef FOLIOT__RTC_COUNTER_FIELD
+} foliot__rtc_counters;
+
+bool foliot__rtc_available(void); // false: this program was built without OpenSSL or usrsctp
+// One a process at a time. NULL with a sentence.
+foliot__rtc *foliot__rtc_create(const foliot__rtc_config *config, char *problem,
+                                size_t problem_bytes);
+void foliot__rtc_destroy(
+    foliot__rtc *rtc); // with all its channels, without a word; NULL is allowed
+int foliot__rtc_get_descriptor(const foliot__rtc *rtc);
+uint16_t foliot__rtc_get_port(const foliot__rtc *rtc);
+const foliot__rtc_counters *foliot__rtc_get_counters(const foliot__rtc *rtc);
+// Reads what came, but no more than a bounded number of datagrams.
+void foliot__rtc_receive(foliot__rtc *rtc, uint64_t now_ns);
+// Every FOLIOT__RTC_TICK_MS while there are channels. False: there are none.
+bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns);
+
+// A new channel for an offer, and the answer to it. `local` is the address of this machine that the
+// page came to; "": not known. NULL with a sentence, lent.
+foliot__rtc_channel *foliot__rtc_offer(foliot__rtc *rtc, void *of, const char *local,
+                                       const char *offer, size_t length, uint64_t now_ns,
+                                       char answer[FOLIOT__SDP_ANSWER_BYTES], const char **problem);
+void foliot__rtc_close(foliot__rtc_channel *channel); // `closed` is not called; NULL is allowed
+
+// Whether packets go this way now. ABSENT: not open, or nothing is acknowledged any more.
+typedef enum foliot__rtc_way {
+    FOLIOT__RTC_ABSENT,
+    FOLIOT__RTC_WAIT, // `drained` follows, or it becomes absent
+    FOLIOT__RTC_READY
+} foliot__rtc_way;
+foliot__rtc_way foliot__rtc_get_way(const foliot__rtc_channel *channel, uint64_t now_ns);
+// May be lost. False: it was not taken.
+bool foliot__rtc_send(foliot__rtc_channel *channel, const uint8_t *bytes, size_t length,
+                      uint64_t now_ns);
+
+#endif

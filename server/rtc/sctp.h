@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// sctp.h: one SCTP association over packets that the caller sends and receives, for one data
+// channel: stream 0, unordered, never sent again (RFC 8831). usrsctp is one instance a process, on
+// one thread: whoever starts it has it.
+#ifndef FOLIOT_SERVER_RTC_SCTP_H
+#define FOLIOT_SERVER_RTC_SCTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLIOT__SCTP_PORT 5000
+#define FOLIOT__SCTP_MESSAGE_BYTES 16384 // that the other side may send at once
+#define FOLIOT__SCTP_PACKET_BYTES 1280   // of a packet that is sent
+
+typedef struct foliot__sctp foliot__sctp;
+
+typedef struct foliot__sctp_hook {
+    void (*send)(void *user, const uint8_t *packet, size_t length);
+    void (*received)(void *user, const uint8_t *message, size_t length);
+} foliot__sctp_hook;
+
+typedef enum foliot__sctp_state {
+    FOLIOT__SCTP_OPENING,
+    FOLIOT__SCTP_OPEN,
+    FOLIOT__SCTP_OVER
+} foliot__sctp_state;
+
+bool foliot__sctp_start(uint32_t associations_max); // false: it is another's already
+void foliot__sctp_stop(void);
+void foliot__sctp_tick(uint32_t elapsed_ms); // timers of all associations
+
+// Begins the association. `hook` is lent. NULL: no memory.
+foliot__sctp *foliot__sctp_create(uint16_t peer_port, const foliot__sctp_hook *hook, void *user);
+void foliot__sctp_destroy(foliot__sctp *sctp); // aborts; not within a hook; NULL is allowed
+foliot__sctp_state foliot__sctp_get_state(const foliot__sctp *sctp);
+void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t length);
+
+typedef enum foliot__sctp_sent {
+    FOLIOT__SCTP_SENT,
+    FOLIOT__SCTP_WAITS, // it goes out when the network allows: until then send nothing more
+    FOLIOT__SCTP_NOT_SENT
+} foliot__sctp_sent;
+foliot__sctp_sent foliot__sctp_send(foliot__sctp *sctp, const uint8_t *message, size_t length,
+                                    uint64_t now_ns);
+bool foliot__sctp_is_clogged(const foliot__sctp *sctp); // what was said to wait waits
+// Since when the other side has acknowledged nothing of what was sent; 0: nothing waits for it.
+uint64_t foliot__sctp_get_silent_ns(const foliot__sctp *sctp);
+
+#endif

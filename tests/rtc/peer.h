@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// peer.h: the far end of a data channel and of its WebSocket, as a browser is: a transport for a
+// foliot_client, or for a test that sends what it likes. One UDP socket; ICE as the side that
+// asks; DTLS as the client. In a process of its own, where the server has usrsctp.
+#ifndef FOLIOT_TESTS_RTC_PEER_H
+#define FOLIOT_TESTS_RTC_PEER_H
+
+#include <netinet/in.h>
+
+#include "foliot/transport.h"
+
+typedef struct rtc_peer rtc_peer;
+
+typedef struct rtc_answer { // what a server's answer says
+    char ufrag[64], password[64];
+    uint8_t fingerprint[32];
+    struct sockaddr_in address;
+} rtc_answer;
+
+// Starts usrsctp for so many peers of this process.
+void rtc_start(uint32_t peers);
+void rtc_stop(void);
+void rtc_tick(uint32_t elapsed_ms); // timers of all
+
+// A transport whose connect opens a WebSocket to a port of `host`, IPv4, and offers a channel.
+// `channel`: false: it never does.
+rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **transport);
+// Whether packets come by the channel, how many have come by each path, and how many may be lost.
+bool rtc_peer_is_open(const rtc_peer *peer);
+uint64_t rtc_peer_get_received(const rtc_peer *peer, bool by_channel);
+// From now on its datagrams are dropped, both ways.
+void rtc_peer_block(rtc_peer *peer, bool blocked);
+void rtc_peer_pump(rtc_peer *peer, uint64_t now_ns); // what polls do as well
+
+// For who does it by hand: an offer's text, whose fingerprint is of `print` (32 bytes), and what an
+// answer says. False: it is none.
+void rtc_write_offer(const char *ufrag, const uint8_t *print, char *text, size_t bytes);
+bool rtc_read_answer(const char *text, const char *host, rtc_answer *answer);
+// A binding request, authentic by `password`. Returns its length.
+size_t rtc_write_request(const char *ours, const char *theirs, const char *password, bool use,
+                         uint8_t bytes[256]);
+// A first message of DTLS, as OpenSSL makes it. Returns its length.
+size_t rtc_write_hello(uint8_t bytes[256]);
+
+#endif

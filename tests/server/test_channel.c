@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+// test_channel.c: data channels beside WebSockets over real sockets on the loopback. A peer in a
+// process of its own opens one, as a browser does, and echoes what comes with the path that it came
+// by; strangers forge requests, offers and certificates. Browsers themselves: tests/web. Tier: test
+#include "check.h"
+
+#include "rtc/rtc.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../rtc/peer.h"
+#include "clock.h"
+#include "rtc/stun.h"
+#include "status.h"
+#include "web/web.h"
+#include "web_socket.h"
+
+#define SECOND ((uint64_t)1000000000u)
+
+typedef struct site {
+    foliot__web *web;
+    foliot_transport *transport;
+    uint16_t port, channel_port;
+} site;
+
+static site open_site(void)
+{
+    char problem[256];
+    const char *why;
+    site s;
+    foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4};
+    s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
+    assert_non_null(s.web);
+    if (!foliot__web_start(s.web, problem, sizeof problem))
+        fail_msg("%s", problem);
+    s.port = foliot__web_get_port(s.web);
+    s.channel_port = foliot__web_get_channel_port(s.web, &why);
+    if (!s.channel_port)
+        fail_msg("%s", why);
+    return s;
+}
+
+static void close_site(site *s)
+{
+    foliot__web_destroy(s->web);
+    foliot_transport_destroy(s->transport);
+}
+
+// -- the peer's process
+
+// Echoes packets behind a byte: 1 for the channel. A reliable "b" blocks its datagrams, "u" lets
+// them pass again.
+static void run_peer(uint16_t port)
+{
+    foliot_transport *transport;
+    foliot_transport_event event;
+    foliot_peer_id peer;
+    uint8_t echo[64];
+    rtc_start(1);
+    rtc_peer *p = rtc_peer_create("127.0.0.1", true, &transport);
+    if (foliot_transport_connect(transport, "", port, clock_now_ns(), &peer) != FOLIOT_STATUS_OK)
+        _exit(1);
+    for (uint64_t ticked_ns = clock_now_ns();;) {
+        struct pollfd fd = {.fd = foliot_transport_get_descriptor(transport), .events = POLLIN};
+        poll(&fd, 1, 10);
+        uint64_t before = rtc_peer_get_received(p, true);
+        while (foliot_transport_poll(transport, clock_now_ns(), &event)) {
+            if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
+                _exit(0);
+            if (event.kind != FOLIOT_TRANSPORT_RECEIVED)
+                continue;
+            if (event.delivery == FOLIOT_DELIVERY_RELIABLE) {
+                rtc_peer_block(p, event.bytes[0] == 'b');
+                continue;
+            }
+            echo[0] = rtc_peer_get_received(p, true) != before;
+            before = rtc_peer_get_received(p, true);
+            memcpy(echo + 1, event.bytes, 8);
+            foliot_status status =
+                foliot_transport_send(transport, peer, FOLIOT_DELIVERY_UNRELIABLE, echo, 9);
+            (void)status;
+        }
+        uint64_t now = clock_now_ns();
+        rtc_tick((uint32_t)((now - ticked_ns) / 1000000u));
+        ticked_ns += (now - ticked_ns) / 1000000u * 1000000u;
+    }
+}
+
+typedef struct far_end {
+    pid_t child;
+    int pipe;
+} far_end;
+
+// Before the site, since usrsctp is one a process; it waits for the port.
+static far_end start_peer(void)
+{
+    int ends[2];
+    uint16_t port = 0;
+    assert_int_equal(pipe(ends), 0);
+    far_end f = {.child = fork(), .pipe = ends[1]};
+    if (f.child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(110);
+        close(ends[1]);
+        if (read(ends[0], &port, sizeof port) == sizeof port)
+            run_peer(port);
+        _exit(1);
+    }
+    close(ends[0]);
+    return f;
+}
+
+static void connect_peer(const far_end *f, uint16_t port)
+{
+    assert_int_equal(write(f->pipe, &port, sizeof port), sizeof port);
+}
+
+static void stop_peer(const far_end *f)
+{
+    kill(f->child, SIGKILL);
+    waitpid(f->child, NULL, 0);
+    close(f->pipe);
+}
+
+static void send_reliable(site *s, foliot_peer_id peer, const char *text)
+{
+    allow_failure(foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_RELIABLE,
+                                        (const uint8_t *)text, strlen(text)));
+}
+
+// Sends a packet every 10 ms until `count` of them come back that took this path there, but for
+// those that came within them by the other. The connection holds meanwhile.
+static void exchange(site *s, foliot_peer_id peer, int by_channel, int count, int seconds)
+{
+    foliot_transport_event event;
+    uint64_t number = 0;
+    int got = 0;
+    for (uint64_t end = clock_now_ns() + (uint64_t)seconds * SECOND;
+         got < count && clock_now_ns() < end; number++) {
+        allow_failure(foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_UNRELIABLE,
+                                            (const uint8_t *)&number, sizeof number));
+        foliot_transport_flush(s->transport, clock_now_ns());
+        foliot__web_flush(s->web);
+        poll(NULL, 0, 10);
+        while (foliot_transport_poll(s->transport, clock_now_ns(), &event)) {
+            assert_int_equal(event.kind, FOLIOT_TRANSPORT_RECEIVED);
+            assert_int_equal(event.length, 9);
+            got = event.bytes[0] == by_channel ? got + 1 : 0; // in a row
+        }
+    }
+    check_ge(got, count);
+}
+
+static foliot_peer_id await_peer(site *s)
+{
+    foliot_transport_event event;
+    for (uint64_t end = clock_now_ns() + 20 * SECOND; clock_now_ns() < end;) {
+        struct pollfd fd = {.fd = foliot_transport_get_descriptor(s->transport), .events = POLLIN};
+        poll(&fd, 1, 100);
+        if (foliot_transport_poll(s->transport, clock_now_ns(), &event)) {
+            assert_int_equal(event.kind, FOLIOT_TRANSPORT_CONNECTED);
+            return event.peer;
+        }
+    }
+    fail_msg("nobody came");
+    return (foliot_peer_id){0};
+}
+
+static void packets_take_the_channel_and_back(void **state)
+{
+    (void)state;
+    far_end far = start_peer();
+    site s = open_site();
+    connect_peer(&far, s.port);
+    foliot_peer_id peer = await_peer(&s);
+    exchange(&s, peer, 1, 50, 30);
+    send_reliable(&s, peer, "b"); // UDP is blocked now
+    exchange(&s, peer, 0, 50, 30);
+    send_reliable(&s, peer, "u"); // and no longer
+    exchange(&s, peer, 1, 50, 30);
+    stop_peer(&far);
+    close_site(&s);
+}
+
+// -- strangers
+
+static int open_udp(uint16_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+// Offers a channel by a WebSocket; false: it is refused, and `text` says why.
+static bool offer_channel(int fd, const char *ufrag, rtc_answer *answer, char text[2048])
+{
+    static const uint8_t print[32] = {1, 2, 3};
+    char message[2048] = "\2\3";
+    web_frame frame;
+    rtc_write_offer(ufrag, print, message + 2, sizeof message - 2);
+    web_send(fd, 0x82, message, 2 + strlen(message + 2));
+    do
+        assert_true(web_receive(fd, 10000, &frame));
+    while (frame.opcode != 2);
+    assert_in_range(frame.length, 3, 2047);
+    memcpy(text, frame.bytes + 2, frame.length - 2);
+    text[frame.length - 2] = 0;
+    assert_int_equal(frame.bytes[0], 2);
+    return frame.bytes[1] == 4 && rtc_read_answer(text, "127.0.0.1", answer);
+}
+
+// What comes next at a socket; 0: nothing within 10 s.
+static size_t next_datagram(int fd, uint8_t bytes[2048])
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    ssize_t got = poll(&p, 1, 10000) == 1 ? recv(fd, bytes, 2048, 0) : 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
+// The loopback keeps datagrams in order: the first answer is of the first request that has one.
+static void only_requests_with_the_password_are_answered(void **state)
+{
+    (void)state;
+    site s = open_site();
+    rtc_answer a, other;
+    char text[2048];
+    uint8_t request[256], got[2048];
+    int fd = web_open(s.port), second = web_open(s.port), udp = open_udp(s.channel_port);
+    assert_true(offer_channel(fd, "mine", &a, text));
+    assert_true(offer_channel(second, "their", &other, text));
+    assert_int_equal(ntohs(a.address.sin_port), s.channel_port);
+    static const char junk[][16] = {"", "\0\1", "\x16\xfe\xfd hello", "\x80 rtp", "\xff"};
+    for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++)
+        assert_true(send(udp, junk[i], 8, 0) >= 0);
+    struct {
+        const char *ours, *theirs, *password;
+    } forged[] = {{"mine", a.ufrag, other.password},
+                  {"other", a.ufrag, a.password},
+                  {"mine", "AAAAAAAAAAAA", a.password},
+                  {"mine", "////////////", a.password},
+                  {"mine", other.ufrag, a.password}};
+    for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
+        size_t length =
+            rtc_write_request(forged[i].ours, forged[i].theirs, forged[i].password, true, request);
+        assert_true(send(udp, request, length, 0) > 0);
+    }
+    size_t length = rtc_write_request("mine", a.ufrag, a.password, true, request);
+    for (size_t bit = 0; bit < 8 * length; bit += 5) { // damaged
+        request[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_true(send(udp, request, length, 0) > 0);
+        request[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    assert_true(send(udp, request, length, 0) > 0); // and whole
+    size_t answered = next_datagram(udp, got);
+    foliot__stun_message m;
+    assert_true(foliot__stun_read(got, answered, &m));
+    assert_int_equal(m.type, FOLIOT__STUN_BINDING_SUCCESS);
+    assert_memory_equal(m.transaction, request + 8, 12);
+    assert_true(foliot__stun_authentic(got, &m, a.password, strlen(a.password)));
+    assert_true(answered <= length);
+    struct pollfd more = {.fd = udp, .events = POLLIN};
+    assert_int_equal(poll(&more, 1, 0), 0);
+    close(udp);
+    close(fd);
+    close(second);
+    close_site(&s);
+}
+
+// A hello of DTLS from an address that proved itself is answered; from another it is not.
+static void a_hello_is_answered_where_it_is_proven(void **state)
+{
+    (void)state;
+    site s = open_site();
+    rtc_answer a;
+    char text[2048];
+    uint8_t request[256], got[2048], hello[256];
+    int fd = web_open(s.port), udp = open_udp(s.channel_port), stranger = open_udp(s.channel_port);
+    assert_true(offer_channel(fd, "mine", &a, text));
+    size_t hello_bytes = rtc_write_hello(hello);
+    size_t length = rtc_write_request("mine", a.ufrag, a.password, true, request);
+    assert_true(send(stranger, hello, hello_bytes, 0) > 0);
+    assert_true(send(udp, hello, hello_bytes, 0) > 0); // too early
+    assert_true(send(udp, request, length, 0) > 0);
+    assert_true(send(stranger, hello, hello_bytes, 0) > 0);
+    assert_true(send(udp, hello, hello_bytes, 0) > 0);
+    assert_true(next_datagram(udp, got) > 0 && got[0] == 1); // the request's
+    size_t flight = next_datagram(udp, got);
+    assert_true(flight > 0);
+    assert_true(got[0] >= 20 && got[0] <= 63);
+    struct pollfd more = {.fd = stranger, .events = POLLIN};
+    assert_int_equal(poll(&more, 1, 0), 0);
+    close(udp);
+    close(stranger);
+    close(fd);
+    close_site(&s);
+}
+
+static void offers_are_few_and_well_formed(void **state)
+{
+    (void)state;
+    site s = open_site();
+    rtc_answer a;
+    char text[2048];
+    int fd = web_open(s.port), refused = 0;
+    for (int i = 0; i < 12; i++) // each takes the place of the one before
+        refused += !offer_channel(fd, "mine", &a, text);
+    check_ge(refused, 8);
+    assert_non_null(strstr(text, "too fast"));
+    web_send(fd, 0x82, "\2\7what", 6); // nobody's: the socket goes on
+    assert_false(offer_channel(fd, "mine", &a, text));
+    close(fd);
+    close_site(&s);
+}
+
+// -- without sockets' time
+
+static char why_closed[128];
+
+static void keep_why(void *user, void *of, const char *why)
+{
+    (void)user;
+    (void)of;
+    snprintf(why_closed, sizeof why_closed, "%s", why);
+}
+
+static void who_never_comes_is_forgotten(void **state)
+{
+    (void)state;
+    static const uint8_t print[32];
+    char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
+    const char *why;
+    foliot__rtc_config config = {
+        .address = "127.0.0.1", .public_address = "203.0.113.7", .channels_max = 2};
+    config.closed = keep_why;
+    foliot__rtc *rtc = foliot__rtc_create(&config, problem, sizeof problem);
+    assert_non_null(rtc);
+    assert_null(foliot__rtc_create(&config, problem, sizeof problem)); // one a process
+    assert_non_null(strstr(problem, "another part of this process"));
+    rtc_write_offer("mine", print, text, sizeof text);
+    for (int i = 0; i < 2; i++)
+        assert_non_null(foliot__rtc_offer(rtc, NULL, "", text, strlen(text), SECOND, answer, &why));
+    assert_non_null(strstr(answer, " 203.0.113.7 "));
+    assert_null(foliot__rtc_offer(rtc, NULL, "", text, strlen(text), SECOND, answer, &why));
+    assert_non_null(strstr(why, "no room"));
+    assert_true(foliot__rtc_tick(rtc, 10 * SECOND));
+    assert_false(foliot__rtc_tick(rtc, 12 * SECOND));
+    assert_non_null(strstr(why_closed, "UDP may be blocked"));
+    assert_int_equal(foliot__rtc_get_counters(rtc)->failed, 2);
+    foliot__rtc_destroy(rtc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packets_take_the_channel_and_back),
+        cmocka_unit_test(only_requests_with_the_password_are_answered),
+        cmocka_unit_test(a_hello_is_answered_where_it_is_proven),
+        cmocka_unit_test(offers_are_few_and_well_formed),
+        cmocka_unit_test(who_never_comes_is_forgotten),
+    };
+    if (!foliot__http_available() || !foliot__rtc_available())
+        return 0;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
