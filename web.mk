@@ -129,6 +129,10 @@ $(BUILD)/web-tests/node_modules: tests/web/package.json tests/web/package-lock.j
 	cp $^ $(@D)
 	cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
-test-web: web npm programs games $(BUILD)/web-tests/node_modules
+# A native client whose picture a page's is compared with.
+$(BUILD)/web-tests/native_positions: tests/web/native_positions.c $(BUILD)/libfoliot.a
+	@mkdir -p $(@D)
+	$(CC) -Iinclude $(WARNINGS) $(CFLAGS) -D_GNU_SOURCE -o $@ $^ $(LIBS)
+test-web: web npm programs games $(BUILD)/web-tests/node_modules $(BUILD)/web-tests/native_positions
 	node tests/web/main.mjs "$$(realpath $(BUILD)/web-tests)" $(BUILD) $(SHOTS)
 	node tests/web/package.mjs $(BUILD) $(BUILD)/npm/foliot-$(VERSION).tgz "$$(realpath $(BUILD)/web-tests)"

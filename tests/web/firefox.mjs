@@ -7,6 +7,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, test } from "./harness.mjs";
+import { host } from "./sessions.mjs";
 
 const FIREFOX = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -66,6 +67,9 @@ async function launch() {
     return {
         go: (url) => command("WebDriver:Navigate", { url }),
         evaluate: async (script) => (await command("WebDriver:ExecuteScript", { script: `return ${script}`, args: [] })).value,
+        // Holds a key down; release() lets go of all.
+        press: (key) => command("WebDriver:PerformActions", { actions: [{ type: "key", id: "keys", actions: [{ type: "keyDown", value: key }] }] }),
+        release: () => command("WebDriver:ReleaseActions"),
         screenshot: async (file) => writeFileSync(file, Buffer.from((await command("WebDriver:TakeScreenshot", { full: false })).value, "base64")),
         async until(script, seconds = 40) {
             for (const end = performance.now() + seconds * 1000; performance.now() < end; await pause(100)) {
@@ -84,7 +88,7 @@ async function launch() {
     };
 }
 
-export async function firefox(site, shots) {
+export async function firefox(site, build, shots) {
     if (!existsSync(FIREFOX)) return console.log("        no Firefox here: its tests are left out");
     const browser = await launch();
     for (const name of ["cubes", "ragdolls"])
@@ -96,5 +100,23 @@ export async function firefox(site, shots) {
             check(verdict === "match", text);
             if (shots) await browser.screenshot(`${shots}/firefox-${name}.png`);
         });
+    await test("Firefox plays: joins, pushes by keys, the world moves", async () => {
+        const server = await host(build, "scenes/cubes.yaml");
+        try {
+            await browser.go(server.url + "#name=fox");
+            await browser.until("document.body.dataset.state === '2' && document.body.dataset.position");
+            const began = (await browser.evaluate("document.body.dataset.position")).split(",").map(Number);
+            await browser.press("w");
+            const far = `Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - [${began}][k])) > 1`;
+            await browser.until(far, 60);
+            await browser.release();
+            const tick = Number(await browser.evaluate("document.body.dataset.tick"));
+            await browser.until(`Number(document.body.dataset.tick) > ${tick + 30}`);
+            console.log(`        ${(await browser.evaluate("document.getElementById('message').textContent")) || "with a picture"}`);
+            if (shots) await browser.screenshot(`${shots}/firefox-session.png`);
+        } finally {
+            await server.stop();
+        }
+    });
     await browser.stop();
 }

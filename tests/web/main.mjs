@@ -15,6 +15,7 @@ import { scenes } from "./scenes.mjs";
 import { damagedFiles, recordings } from "./recordings.mjs";
 import { steppers } from "./steppers.mjs";
 import { lobby } from "./lobby.mjs";
+import { networks } from "./networks.mjs";
 import { trust } from "./trust.mjs";
 
 async function sizes(folder) {
@@ -45,8 +46,9 @@ await scenes(browser, site, build, shots);
 await sessions(browser, build, shots);
 await steppers(browser, build, shots);
 await lobby(browser, build, shots);
+await networks(browser, build, modules, shots);
 await trust(browser, build, shots);
-await firefox(site, shots);
+await firefox(site, build, shots);
 await browser.close();
 site.server.close();
 exit(end());

@@ -33,6 +33,9 @@ let asked = 0; // when `about` was asked for
 let follows = true;
 let sent = "";
 let link = null; // link.js, where there is something to show
+let blind = ""; // why there is no picture
+let played = false; // since the last join
+let others = 0; // answers of a server that gives no socket
 let refusal = ""; // why the server let the page in no further
 let picture = 0;
 let stepper = null; // stepper.js and its module, once the player has wanted to step
@@ -42,6 +45,13 @@ function message(text) {
     const p = $("message").firstElementChild;
     p.textContent = text;
     p.hidden = !text;
+}
+
+// A server that gives its page but no socket; one that just comes up gives neither for a moment.
+async function isOther() {
+    const answer = await fetch("./", { cache: "no-store" }).catch(() => null);
+    others = answer?.ok ? others + 1 : 0;
+    return others > (played ? 2 : 0);
 }
 
 // -- the socket, that the module asks for, and the channel beside it
@@ -64,6 +74,8 @@ const page = {
         own.binaryType = "arraybuffer";
         own.onopen = () => {
             if (own !== socket) return;
+            own.was = true;
+            others = 0;
             const first = link?.proof($("password").value);
             if (first) own.send(first);
             viewer.call.opened();
@@ -76,11 +88,13 @@ const page = {
             if (bytes[0] === UNRELIABLE) channel.flows = null;
             take(bytes);
         };
-        own.onclose = ({ code, reason }) => {
+        own.onclose = async ({ code, reason }) => {
             if (own !== socket) return;
             socket = null;
             channel.close();
             if (isRefusal(code)) return refuse(code, reason);
+            if (!own.was && await isOther()) return refuse(code, "this page is of another version than its server: reload it");
+            if (socket) return; // joined anew meanwhile
             viewer.call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
             setTimeout(update); // not within a call of the module
         };
@@ -131,8 +145,9 @@ function changed() {
     $("leave").hidden = over;
     $("step").hidden = state !== PLAYING || given.has("watch");
     $("talk").hidden = $("pads").hidden = state !== PLAYING || given.has("watch");
+    played ||= state === PLAYING;
     if (state === PLAYING) {
-        message("");
+        message(blind);
         channel.open();
     }
     if (!over) return;
@@ -307,7 +322,12 @@ function keepsLink() {
 }
 
 async function start() {
-    painter = new Painter($("view"));
+    try {
+        painter = new Painter($("view"));
+    } catch (error) {
+        painter = { draw() {} };
+        blind = `There is no picture: ${error.message}.`;
+    }
     camera = new Camera($("view"));
     controls = new Controls($("stick"), $("pads"));
     try {
@@ -329,5 +349,7 @@ window.foliotPosition = (slot) => {
     const at = viewer.call.body_position(slot);
     return at ? Array.from(new Float64Array(viewer.call.memory.buffer, at, 3)) : null;
 };
+
+window.foliotTick = () => viewer.json(viewer.call.about()).tick; // of that picture
 
 start().catch((error) => message(error.message + "."));
