@@ -25,9 +25,11 @@ typedef struct foliot__hosted {
     char scene_file[512]; // "": it was resumed
     double pace_hz;
     bool resumed;
-    bool lockstep;        // resumed, and hosted so before
-    bool suspended;       // its recording is left without an end, to be resumed
-    bool ended;           // by itself: a drain does not suspend it
+    bool lockstep;            // resumed, and hosted so before
+    bool suspended;           // its recording is left without an end, to be resumed
+    bool ended;               // by itself: a drain does not suspend it
+    foliot_recording *former; // rotation.c: the part before, until this one has ticks
+    char former_file[512];
     uint64_t recorded_ns; // since when it has this recording; 0: nobody has looked yet
     uint64_t begun_ns;    // since it is hosted
     uint32_t hurried;     // scenes in a row that ended early (next.c)

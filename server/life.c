@@ -151,6 +151,7 @@ void foliot__life_session_ended(foliot__app *a, const char *session)
     for (uint32_t i = 0; i < a->hosted_count; i++)
         if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0) {
             a->hosted[i].ended = true;
+            foliot__rotation_finish(a, &a->hosted[i]);
             foliot__life_close_recording(a, &a->hosted[i]);
         }
     const foliot__life_kind *kind = a->life.kind;
@@ -203,6 +204,8 @@ static void end_recordings(foliot__app *a)
         return;
     a->life.ended = true;
     foliot__hosted_end_all(a->hosted, a->hosted_count);
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        foliot__rotation_finish(a, &a->hosted[i]);
 }
 
 void foliot__life_update(foliot__app *a)

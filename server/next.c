@@ -8,6 +8,7 @@
 #include "app.h"
 #include "arguments.h"
 #include "log.h"
+#include "rotation.h"
 
 // Each scene is a recording, and a new start for its clients: a game that ends again and again at
 // once would fill the disk. So many in a row may end earlier than this, and the next one ends it.
@@ -78,6 +79,7 @@ bool foliot__app_follow(foliot__app *a, const char *session)
         return false;
     if (foliot_server_release_recording(a->server, session) != FOLIOT_STATUS_OK)
         return false;
+    foliot__rotation_finish(a, h);
     foliot__life_close_recording(a, h);
     if (h->recording)
         return false;

@@ -22,6 +22,40 @@ static void note_failure(const foliot__hosted *h, const char *why)
     foliot__log_warning("not-rotated", h->name, note, FOLIOT_STATUS_IO);
 }
 
+// The part before ends when this one has ticks, and with them who plays. Until then a crash leaves
+// both without an end, and the part before goes on.
+static void end_former(foliot__app *a, foliot__hosted *h)
+{
+    foliot__hosted former = {.recording = h->former};
+    memcpy(former.name, h->name, sizeof former.name);
+    memcpy(former.recording_file, h->former_file, sizeof former.recording_file);
+    h->former = NULL;
+    foliot__life_close_taken(a, &former);
+}
+
+static bool has_ticks(const foliot_recording *recording)
+{
+    foliot_recording_state state = foliot_recording_get_state(recording);
+    return state.written_tick > state.first_tick;
+}
+
+static bool has_stopped(const foliot_recording *recording)
+{
+    return foliot_recording_get_state(recording).stopped != FOLIOT_STATUS_OK;
+}
+
+void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
+{
+    if (!h->former)
+        return;
+    if (h->recording && !has_ticks(h->recording) && (h->suspended || has_stopped(h->recording))) {
+        foliot_recording_abandon(h->former); // it is what goes on
+        h->former = NULL;
+    } else {
+        end_former(a, h);
+    }
+}
+
 // False: the session is in the middle of a step.
 static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
 {
@@ -48,7 +82,9 @@ static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
         note_failure(h, "the next one could not begin");
         return true;
     }
-    foliot__life_close_taken(a, h);
+    (void)!foliot_recording_flush(h->recording);
+    h->former = h->recording;
+    memcpy(h->former_file, h->recording_file, sizeof h->former_file);
     h->recording = next.recording;
     h->recorded_ns = now;
     snprintf(h->recording_file, sizeof h->recording_file, "%s", next.recording_file);
@@ -65,11 +101,14 @@ void foliot__rotation_update(foliot__app *a)
         foliot__hosted *h = &a->hosted[i];
         if (h == a->opening || !h->served || h->ended || !h->recording || !h->world) {
             h->recorded_ns = 0;
+            foliot__rotation_finish(a, h);
             continue;
         }
         if (h->recorded_ns == 0)
             h->recorded_ns = now;
-        if ((int64_t)(now - h->recorded_ns) >= (int64_t)age_ns && rotate(a, h, now))
+        if (h->former && (has_ticks(h->recording) || has_stopped(h->recording)))
+            foliot__rotation_finish(a, h);
+        if (!h->former && (int64_t)(now - h->recorded_ns) >= (int64_t)age_ns && rotate(a, h, now))
             return; // the next session after the next update
     }
     a->rotates_ns = now + LOOK_NS;

@@ -5,8 +5,11 @@
 #define FOLIOT_SERVER_ROTATION_H
 
 struct foliot__app;
+struct foliot__hosted;
 
 // After each update of the server.
 void foliot__rotation_update(struct foliot__app *a);
+// The session ends or is suspended: a part that was to end with the next ticks ends now.
+void foliot__rotation_finish(struct foliot__app *a, struct foliot__hosted *hosted);
 
 #endif
