@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // steppers.mjs: a page that steps the world itself: the server compares its digests, own keys act
 // before any answer can have come, a flipped bit is healed, and what cannot be stepped is watched.
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { check, open, test, until } from "./harness.mjs";
 import { atRest, host } from "./sessions.mjs";
 
@@ -176,6 +177,20 @@ async function all(browser, build, shots, scene) {
             await page.context().close();
         });
         check(counted(log, "joins") === 1 && counted(log, "resumes") === 1 && counted(log, "kind_changes") >= 2, log.slice(-6000));
+    });
+
+    await test("with a link of one's own the button goes on as the same player", async () => {
+        const key = join(scene, "../key"), ctl = (...words) => execFileSync(resolve(build, "foliotctl"), words, { encoding: "utf8" }).trim();
+        ctl("key", key);
+        const log = await withServer(build, scene, ["--key", key], async ({ url }) => {
+            const page = await openTimed(browser, ctl("token", "--key", key, "--link", url) + "&name=ann");
+            await until(page, () => document.body.dataset.position);
+            await page.click("#step");
+            await predicts(page);
+            clean(page);
+            await page.context().close();
+        });
+        check(counted(log, "joins") === 1 && counted(log, "resumes") === 1, log.slice(-6000));
     });
 
     await test("where a step takes too long the page watches, and says so", () =>
