@@ -33,12 +33,24 @@ WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*)) $(patsubst %
 
 .PHONY: web
 #: make web             the browser's page, in build/web, for any web server: needs clang-19 and wasi-libc
-web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB_PAGES)
+web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/tables.bin $(WEB_PAGES)
 
 # The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
 $(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)
 	@mkdir -p $(@D)
 	cp /usr/include/xxhash.h $@
+# The tables of packets of some bodies are apart from the viewer: most sessions send no such packets.
+$(WEB_OBJ)/tables/partial_tables.h: common/wire/partial_priors.h web.mk
+	@mkdir -p $(@D)
+	awk '/^#define|^enum|^#include/ { print } /^static const uint16_t/ { sub(/^static const /, ""); sub(/ *=.*/, ""); name = $$2; \
+	    sub(/\[.*/, "", name); members = members "    " $$0 ";\n"; names = names "#define " name " (web_tables." name ")\n" } \
+	    END { printf "extern struct web_tables {\n%s} web_tables;\n%s", members, names }' $< > $@
+$(WEB)/tables.bin: common/wire/partial_priors.h
+	@mkdir -p $(@D)
+	node -e 'const all = require("fs").readFileSync("$<", "utf8").match(/\{[\d,\s]+\}/g).join().match(/\d+/g), out = Buffer.alloc(2 * all.length); all.forEach((n, i) => out.writeUInt16LE(Number(n), 2 * i)); require("fs").writeFileSync("$@", out);'
+$(WEB_OBJ)/viewer/common/wire/partial_body.o: BIT_FLAGS += -include $(WEB_OBJ)/tables/partial_tables.h
+$(WEB_OBJ)/viewer/common/wire/partial_body.o $(WEB_OBJ)/viewer/web/watches.o: $(WEB_OBJ)/tables/partial_tables.h
+$(WEB_OBJ)/viewer/web/watches.o: BIT_FLAGS += -I$(WEB_OBJ)/tables
 $(WEB_SRC)/.stamp: scripts/debian-sources.sh | $(call deps_of,web)
 	scripts/debian-sources.sh $(@D)
 	@touch $@
@@ -81,6 +93,10 @@ $(WEB)/%.js: web/page/%.js web.mk | $(call deps_of,web)
 	@mkdir -p $(@D)
 	esbuild --minify --format=esm --target=es2020 --log-level=warning --banner:js='// SPDX-License-Identifier: MIT' $< > $@.new
 	mv $@.new $@
+$(WEB)/%.css: web/page/%.css web.mk | $(call deps_of,web)
+	@mkdir -p $(@D)
+	{ head -n 1 $<; esbuild --minify --loader=css --log-level=warning < $<; } > $@.new
+	mv $@.new $@
 $(WEB)/scenes/index.json: $(wildcard scenes/*.yaml)
 	@mkdir -p $(@D)
 	printf '"%s"\n' $(sort $(patsubst scenes/%.yaml,%,$^)) | paste -sd, | sed 's/.*/[&]/' > $@
@@ -96,7 +112,7 @@ $(WEB)/%: web/page/%
 .PHONY: npm test-npm
 #: make npm             the package foliot for Node and browsers, in build/npm, by npm pack
 NPM := $(BUILD)/npm/foliot
-NPM_FILES := $(patsubst %,$(NPM)/%,index.js index.d.ts README.md package.json wasm.js LICENSE LICENSES.txt worlds.wasm replayer.wasm viewer.wasm)
+NPM_FILES := $(patsubst %,$(NPM)/%,index.js index.d.ts README.md package.json wasm.js LICENSE LICENSES.txt worlds.wasm replayer.wasm viewer.wasm tables.bin)
 npm: $(BUILD)/npm/foliot-$(VERSION).tgz
 $(BUILD)/npm/foliot-$(VERSION).tgz: $(NPM_FILES) | $(call deps_of,npm)
 	cd $(NPM) && npm pack --silent --pack-destination .. > /dev/null
@@ -109,6 +125,9 @@ $(NPM)/LICENSES.txt: $(WEB_SRC)/.stamp
 	{ echo "libyaml (worlds.wasm)"; echo; cat $(WEB_SRC)/libyaml/License; echo; echo "zstd (replayer.wasm)"; echo; cat $(WEB_SRC)/zstd/LICENSE; } > $@
 $(NPM)/LICENSE: LICENSE
 $(NPM)/wasm.js: web/page/wasm.js
+$(NPM)/tables.bin: $(WEB)/tables.bin
+	@mkdir -p $(@D)
+	cp $< $@
 $(NPM)/%.wasm: $(WEB)/%.wasm
 	@mkdir -p $(@D)
 	cp $< $@

@@ -3,11 +3,16 @@
 #ifndef FOLIOT_WEB_KIND_H
 #define FOLIOT_WEB_KIND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/json.h"
 #include "foliot/client.h"
 
 // Before the client is made.
 void web_kind_configure(foliot_client_config *config);
+// Whether what a datagram begins with can be read now; if not it counts as lost.
+bool web_kind_takes(uint8_t packet);
 // After each update.
 void web_kind_updated(foliot_client *client);
 // What the page tells of it: members of the object that is open.

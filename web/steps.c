@@ -29,6 +29,12 @@ void web_kind_configure(foliot_client_config *config)
     config->clock = clock_ns;
 }
 
+bool web_kind_takes(uint8_t packet)
+{
+    (void)packet;
+    return true;
+}
+
 void web_kind_updated(foliot_client *updated)
 {
     client = updated;

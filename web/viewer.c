@@ -87,6 +87,8 @@ WEB_EXPORT(received) int web_received(uint32_t length)
     if (length == 0 || length > BLOCK_BYTES || block[0] > 1)
         return 0;
     foliot_delivery delivery = block[0] ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
+    if (delivery == FOLIOT_DELIVERY_UNRELIABLE && length > 1 && !web_kind_takes(block[1]))
+        return 0;
     return web_socket_received(delivery, block + 1, length - 1);
 }
 

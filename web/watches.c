@@ -1,6 +1,39 @@
 // SPDX-License-Identifier: MIT
-// watches.c: the viewer's client watches, and never steps (kind.h).
+// watches.c: the viewer's client watches, and never steps (kind.h). The tables of packets of some
+// bodies, a tenth of the module, are loaded when a session sends such packets.
 #include "kind.h"
+#include "instances.h"
+
+#include "partial_tables.h"
+#include "wire/partial_snapshot.h"
+
+#define ASK_EVERY 64 // packets that come in vain
+
+struct web_tables web_tables;
+static bool tables_here;
+
+__attribute__((import_module("page"), import_name("want_tables"))) void page_want_tables(void);
+
+// Room for the tables (tables.bin).
+WEB_EXPORT(tables) void *web_tables_room(void)
+{
+    return &web_tables;
+}
+
+// So many bytes of them are there now. Returns 0 for those of another build.
+WEB_EXPORT(tables_come) int web_tables_come(uint32_t bytes)
+{
+    tables_here = bytes == sizeof web_tables;
+    return tables_here;
+}
+
+bool web_kind_takes(uint8_t packet)
+{
+    static uint32_t asked;
+    if (packet == FOLIOT__PARTIAL_PACKET && !tables_here && asked++ % ASK_EVERY == 0)
+        page_want_tables();
+    return packet != FOLIOT__PARTIAL_PACKET || tables_here;
+}
 
 void web_kind_configure(foliot_client_config *config)
 {

@@ -126,6 +126,18 @@ export async function sessions(browser, build, shots) {
             await page.context().close();
         }));
 
+    await test("where a session sends what is near alone, the page loads the tables that it needs", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small);
+            const began = await own(page);
+            await page.keyboard.down("KeyW");
+            await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 1, began);
+            const loaded = await page.evaluate(() => performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/tables.bin")).length);
+            check(loaded === 1, `tables were loaded ${loaded} times`);
+            clean(page);
+            await page.context().close();
+        }, ["--interest", "8"]));
+
     await test("a session that there is not is refused with a sentence", () =>
         withServer(build, "scenes/pendulum.yaml", async ({ url }) => {
             const page = await open(browser, url + "#name=ann&session=nowhere", small);

@@ -7,23 +7,24 @@ const URLS = {
     worlds: new URL("./worlds.wasm", import.meta.url),
     replayer: new URL("./replayer.wasm", import.meta.url),
     viewer: new URL("./viewer.wasm", import.meta.url),
+    tables: new URL("./tables.bin", import.meta.url),
 };
 const compiled = new Map();
 const encoder = new TextEncoder();
 
-async function compile(url) {
+async function read(url) {
     if (url.protocol === "file:") {
         const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
-        return WebAssembly.compile(await readFile(url));
+        return readFile(url);
     }
     const response = await fetch(url);
     if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
-    return WebAssembly.compile(await response.arrayBuffer());
+    return new Uint8Array(await response.arrayBuffer());
 }
 
 function instance(name, page) {
     if (!compiled.has(name)) {
-        const promise = compile(URLS[name]);
+        const promise = read(URLS[name]).then((bytes) => WebAssembly.compile(bytes));
         promise.catch(() => compiled.delete(name)); // the next one tries again
         compiled.set(name, promise);
     }
@@ -288,6 +289,10 @@ export class Session {
                     module().call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
                     setTimeout(() => this.update());
                 };
+            },
+            want_tables: async () => { // the session sends each what is near alone
+                const bytes = await read(URLS.tables).catch(() => new Uint8Array(0)); // it asks again
+                module().call.tables_come(module().put(module().call.tables(), bytes));
             },
             disconnect: (reason) => {
                 const own = this.#socket;

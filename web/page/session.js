@@ -99,6 +99,10 @@ const page = {
             setTimeout(update); // not within a call of the module
         };
     },
+    async want_tables() { // the session sends each what is near alone
+        const to = viewer, tables = await fetch("tables.bin").then((r) => r.arrayBuffer());
+        to.call.tables_come(to.put(to.call.tables(), new Uint8Array(tables)));
+    },
     disconnect(reason) {
         const own = socket;
         socket = null;
