@@ -146,8 +146,10 @@ static void look_at(foliot__rtc_channel *c)
 
 void foliot__rtc_close(foliot__rtc_channel *channel)
 {
-    if (channel)
-        destroy_channel(channel);
+    if (!channel)
+        return;
+    channel->rtc->counters.failed += !channel->told_open;
+    destroy_channel(channel);
 }
 
 // -- datagrams

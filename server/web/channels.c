@@ -191,7 +191,12 @@ bool foliot__channel_take_signal(foliot__channels *channels, foliot__channel *ch
     if (early) {
         problem = "offers come too fast"; // what there is stays
     } else if (channels) {
+        const foliot__rtc_counters *counters = foliot__rtc_get_counters(channels->rtc);
+        uint64_t failed = counters->failed;
         foliot__rtc_close(channel->rtc); // one for a WebSocket
+        if (counters->failed > failed)
+            note(channels, "ended, and its WebSocket carries all",
+                 "its page gave up, and asks anew", counters->failed + counters->lost);
         channel->rtc = foliot__rtc_offer(channels->rtc, of, local, (const char *)bytes + 1,
                                          length - 1, now_ns, text, &problem);
         if (!channel->rtc)

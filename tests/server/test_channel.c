@@ -356,7 +356,9 @@ static void who_never_comes_is_forgotten(void **state)
     assert_false(foliot__rtc_tick(rtc, 12 * SECOND));
     assert_non_null(strstr(why_closed, "UDP may be blocked"));
     assert_int_equal(foliot__rtc_get_counters(rtc)->failed, 2);
-    foliot__rtc_destroy(rtc);
+    assert_non_null(
+        foliot__rtc_offer(rtc, NULL, "", text, strlen(text), 12 * SECOND, answer, &why));
+    foliot__rtc_destroy(rtc); // with a channel
 }
 
 int main(void)

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { check, test } from "./harness.mjs";
 import { host } from "./sessions.mjs";
 
-const FIREFOX = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
+export const FIREFOX = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const freePort = () => new Promise((done) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -30,7 +30,7 @@ async function dial(port, child) {
     throw new Error("Firefox does not listen");
 }
 
-async function launch() {
+export async function launchFirefox() {
     const profile = mkdtempSync(join(tmpdir(), "foliot-firefox-"));
     const port = await freePort();
     writeFileSync(join(profile, "user.js"), Object.entries({
@@ -90,7 +90,7 @@ async function launch() {
 
 export async function firefox(site, build, shots) {
     if (!existsSync(FIREFOX)) return console.log("        no Firefox here: its tests are left out");
-    const browser = await launch();
+    const browser = await launchFirefox();
     for (const name of ["cubes", "ragdolls"])
         await test(`Firefox verifies ${name}.foliot`, async () => {
             await browser.go(`${site.url}/recording.html?file=${name}.foliot`);
