@@ -75,7 +75,7 @@ export async function networks(browser, build, modules, shots) {
                 clean(page);
                 await page.context().close();
                 proxy.close();
-            }));
+            }, ["--webrtc", "off"])); // the data channel does not pass the proxy
 
     await test("a page that is stopped costs the server nothing, and comes back", () =>
         withServer(build, "scenes/cubes.yaml", async ({ url, child }) => {
