@@ -76,7 +76,9 @@ RTC_LIBS = $(if $(filter 0,$(WEBRTC)),,$(if $(wildcard /usr/include/usrsctp.h),-
 QR_LIBS = $(if $(wildcard /usr/include/qrencode.h),-lqrencode)
 # The sandbox needs libseccomp; without it the server says so.
 SECCOMP_LIBS = $(if $(wildcard /usr/include/seccomp.h),-lseccomp)
-LIBS_foliot-server = -luv $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS) $(SECCOMP_LIBS)
+# Names of players are checked for Unicode's normal form where there is libutf8proc.
+NAME_LIBS = $(if $(wildcard /usr/include/utf8proc.h),-lutf8proc)
+LIBS_foliot-server = -luv $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS) $(SECCOMP_LIBS) $(NAME_LIBS)
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw
@@ -184,6 +186,7 @@ $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(V
 MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
 $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
+$(BUILD)/tests/server/test_bans: $(BUILD)/obj/server/admin/bans.o
 $(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/step_workers.o $(BUILD)/obj/server/priority.o
 $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/closing.o
 $(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o

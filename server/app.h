@@ -30,6 +30,7 @@ typedef struct foliot__app {
     foliot__step_workers *workers;
     int timer_fd;
     foliot_transport *transport;
+    foliot_used_tokens *used_tokens; // NULL: it knows no tokens
     foliot_server *server;
     foliot__hosted hosted[FOLIOT_SESSIONS_MAX];
     uint32_t hosted_count;

@@ -35,6 +35,8 @@ static const foliot__option host_options[] = {
      .help = "IPv4 or IPv6 address to listen on, or one of each; 127.0.0.1 unless said"},
     {"key", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.key,
      .help = "only who has a token made with this key may join ('foliotctl key' and 'token')"},
+    {"used-tokens", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.used_tokens,
+     .help = "keeps which tokens were used, so that a restarted server still knows"},
     {"password", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.password,
      .help = "only who knows the password in this file may join; - reads it from stdin"},
     {"insecure", NULL, FOLIOT__OPTION_FLAG, &foliot__given.insecure,

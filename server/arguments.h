@@ -22,7 +22,7 @@ typedef struct foliot__server_choices {
     const char *config;
     bool print_config;
     const char *key, *password; // files
-    const char *user;
+    const char *user, *used_tokens;
     bool no_sandbox, web_create;
     bool insecure;
     foliot__texts public_addresses;

@@ -164,6 +164,7 @@ static int host(const foliot__arguments *arguments)
     code = code ? code : closed;
     foliot_signer_destroy(a.signer);
     foliot_transport_destroy(a.transport);
+    foliot_used_tokens_close(a.used_tokens);
     foliot__step_workers_destroy(a.workers);
     foliot__pool_destroy(a.pool);
     foliot__life_close(&a);

@@ -3,6 +3,7 @@
 // command lines.
 #include "security.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 #include "bind.h"
 #include "crypto/crypto.h"
 #include "crypto/secret_file.h"
+
+#define USED_TOKENS_A_PEER 16u // that are remembered, in the middle
+#define USED_TOKENS_MIN 4096u
 
 static struct {
     uint8_t key[FOLIOT_KEY_BYTES];
@@ -25,6 +29,9 @@ int foliot__security_check(const foliot__arguments *arguments)
     if (given > 1)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--key, --password and --insecure exclude each other");
+    if (foliot__given.used_tokens && !foliot__given.key)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--used-tokens is for tokens: it goes with --key");
     if (foliot__given.public_addresses.count > 0 && !foliot__given.key && !foliot__given.web)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--public-address is what tokens name, and data channels of "
@@ -90,6 +97,25 @@ int foliot__security_read(foliot_transport_config *config)
         config->own_address_count = secrets.own_count;
     }
     return code;
+}
+
+int foliot__security_open_used(uint32_t peers_max, foliot_used_tokens **used)
+{
+    const char *file = foliot__given.used_tokens;
+    if (!foliot__given.key)
+        return 0;
+    uint32_t most = USED_TOKENS_A_PEER * peers_max;
+    foliot_status status =
+        foliot_used_tokens_open(file, most < USED_TOKENS_MIN ? USED_TOKENS_MIN : most, used);
+    if (status == FOLIOT_STATUS_OK)
+        return 0;
+    fprintf(stderr, "foliot-server: --used-tokens %s: %s\n", file ? file : "",
+            status == FOLIOT_STATUS_AGAIN     ? "another server uses it"
+            : status == FOLIOT_STATUS_REFUSED ? "others may open it: 'chmod 600' it"
+            : status == FOLIOT_STATUS_CORRUPT ? "it is no file of used tokens of this version"
+            : status == FOLIOT_STATUS_IO      ? strerror(errno)
+                                              : foliot_status_get_text(status));
+    return status == FOLIOT_STATUS_AGAIN ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
 
 void foliot__security_forget(void)

@@ -12,6 +12,9 @@ int foliot__security_check(const foliot__arguments *arguments);
 // Reads the secrets into `config`, which points to them until foliot__security_forget. Returns an
 // exit code, with a sentence on stderr.
 int foliot__security_read(foliot_transport_config *config);
+// Which tokens were used, for all transports of a server with tokens; else it stays as it is.
+// Returns an exit code, with a sentence on stderr.
+int foliot__security_open_used(uint32_t peers_max, foliot_used_tokens **used);
 void foliot__security_forget(void);
 // What it means for those who join, on stderr where it is a warning. `client_options`: what clients
 // add to their command line.

@@ -242,7 +242,10 @@ int foliot__app_open_transport(foliot__app *a)
         foliot__security_forget();
         return code;
     }
-    code = foliot__bind_open(&config, foliot__app_now_ns(), &a->transport);
+    code = foliot__security_open_used(config.peers_max, &a->used_tokens);
+    config.used_tokens = a->used_tokens;
+    if (code == 0)
+        code = foliot__bind_open(&config, foliot__app_now_ns(), &a->transport);
     foliot__security_forget();
     return code ? code : foliot__browser_open(a);
 }

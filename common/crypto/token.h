@@ -45,7 +45,7 @@ foliot__token_verdict foliot__token_check(const foliot_token *token, uint64_t no
 typedef struct foliot__used_token {
     uint8_t nonce[FOLIOT__TOKEN_NONCE_BYTES];
     uint64_t keep_until_s; // 0: a free entry
-    bool answered;         // its client has proved that it holds the last connection's keys
+    uint8_t answered;      // whether its client has proved that it holds the last connection's keys
     uint8_t returns[2][32];
 } foliot__used_token;
 typedef struct foliot__used_tokens {

@@ -66,8 +66,10 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
         foliot__slot_set(t, s, SLOT_EARLY); // it was admitted: this gives that back
         foliot__slot_set(t, s, SLOT_FREE);
         s->connect_id = 0; // it may try again with the same
-        t->head.counters.connects_unproven++;
-        foliot__send_refusal(t, &to, connection, reason);
+        bool over = reason == FOLIOT__OVER_CLIENT;
+        t->head.counters.connects_over_client += over;
+        t->head.counters.connects_unproven += !over;
+        foliot__send_refusal(t, &to, connection, over ? FOLIOT_DISCONNECT_FULL : reason);
         return;
     }
     foliot__slot_set(t, s, SLOT_EARLY);

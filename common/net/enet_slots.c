@@ -94,8 +94,7 @@ static void let_keys_linger(enet_transport *t, slot *s)
 {
     if (!s->secure)
         return;
-    s->secure->owner = NULL;
-    s->secure->until_ns = t->now_ns + LINGER_NS;
+    foliot__secure_linger(t->secure, s->secure, t->now_ns + LINGER_NS);
     s->secure = NULL;
 }
 

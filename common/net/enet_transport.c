@@ -503,6 +503,7 @@ foliot_status foliot_transport_create_enet(const foliot_transport_config *config
     t->head.config.key = NULL; // the caller's, and copied
     t->head.config.token = t->head.config.password = NULL;
     t->head.config.own_addresses = NULL;
+    t->head.config.used_tokens = NULL;
     if (status != FOLIOT_STATUS_OK) {
         enet_destroy(&t->head);
         return status;

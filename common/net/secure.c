@@ -36,8 +36,8 @@ struct foliot__secure {
     uint64_t drawn_ns, expired_ns;
     foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
     uint32_t own_count;
-    pthread_mutex_t used_lock; // tokens are shown on other threads, too
-    foliot__used_tokens used;
+    foliot_used_tokens *used; // a host's, with tokens
+    bool owns_used;
     foliot__mac_key mac;    // by which openings are remembered
     uint32_t opening_count; // in the ring
     known_opening *openings;
@@ -58,26 +58,20 @@ static bool needs_met(const foliot_transport_config *config)
 }
 
 // The parts of the block; `base` NULL measures it.
-static size_t lay_out(foliot__secure *s, uint8_t *base, uint32_t peers_max, bool listens,
-                      bool tokens)
+static size_t lay_out(foliot__secure *s, uint8_t *base, uint32_t peers_max, bool listens)
 {
     uint32_t bits = 4, capacity = 2 * peers_max; // as many may say farewell as there are
     while (1u << bits < 2 * capacity)
         bits++;
-    uint32_t used = tokens ? USED_TOKENS_A_PEER * peers_max : 0;
-    used = tokens && used < USED_TOKENS_MIN ? USED_TOKENS_MIN : used;
-    size_t at = (sizeof *s + 63) & ~(size_t)63, openings, buckets, entries;
+    size_t at = (sizeof *s + 63) & ~(size_t)63, openings, buckets;
     openings = at;
     at += listens ? OPENINGS_REMEMBERED * sizeof(known_opening) : 0;
     buckets = at;
     at += (sizeof(uint32_t) << bits);
-    entries = at;
-    at += used * sizeof(foliot__used_token);
     at = (at + 63) & ~(size_t)63;
     if (base) {
         s->openings = (known_opening *)(void *)(base + openings);
         s->buckets = (uint32_t *)(void *)(base + buckets);
-        s->used = (foliot__used_tokens){(foliot__used_token *)(void *)(base + entries), used};
         s->peers = (foliot__secure_peer *)(void *)(base + at);
         s->capacity = capacity;
         s->bucket_bits = bits;
@@ -99,6 +93,15 @@ static foliot_status take_config(foliot__secure *s, const foliot_transport_confi
     if (!config->bind)
         return foliot__client_token_read(config->token, &s->token);
     memcpy(s->key, config->key, sizeof s->key);
+    s->used = config->used_tokens;
+    if (!s->used) {
+        uint32_t most = USED_TOKENS_A_PEER * config->peers_max;
+        foliot_status status = foliot_used_tokens_open(
+            NULL, most < USED_TOKENS_MIN ? USED_TOKENS_MIN : most, &s->used);
+        if (status != FOLIOT_STATUS_OK)
+            return status;
+        s->owns_used = true;
+    }
     s->own_count = config->own_address_count < FOLIOT_TOKEN_ADDRESSES_MAX
                        ? config->own_address_count
                        : FOLIOT_TOKEN_ADDRESSES_MAX;
@@ -112,10 +115,9 @@ static foliot_status take_config(foliot__secure *s, const foliot_transport_confi
 foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_t port,
                                   foliot__secure **secure)
 {
-    bool tokens = config->security == FOLIOT_SECURITY_TOKEN && config->bind;
     if (!needs_met(config))
         return FOLIOT_STATUS_INVALID;
-    size_t bytes = lay_out(NULL, NULL, config->peers_max, config->bind != NULL, tokens);
+    size_t bytes = lay_out(NULL, NULL, config->peers_max, config->bind != NULL);
     // Pages that are never used cost nothing.
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -124,8 +126,7 @@ foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_
     madvise(block, bytes, MADV_DONTDUMP);
     foliot__secure *s = block;
     s->bytes = bytes;
-    pthread_mutex_init(&s->used_lock, NULL);
-    lay_out(s, block, config->peers_max, config->bind != NULL, tokens);
+    lay_out(s, block, config->peers_max, config->bind != NULL);
     foliot_status status = take_config(s, config, port);
     if (status == FOLIOT_STATUS_OK)
         *secure = s;
@@ -134,14 +135,24 @@ foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_
     return status;
 }
 
+static void stop_counting(foliot__secure *s, foliot__secure_peer *p)
+{
+    if (p->counted)
+        foliot__admission_release(&s->used->clients, p->identity.token.client);
+    p->counted = false;
+}
+
 void foliot__secure_close(foliot__secure *s)
 {
     if (!s)
         return;
-    for (uint32_t i = 0; i < s->taken; i++)
+    for (uint32_t i = 0; i < s->taken; i++) {
+        stop_counting(s, &s->peers[i]);
         foliot__forget(&s->peers[i], sizeof s->peers[i]);
+    }
+    if (s->owns_used)
+        foliot_used_tokens_close(s->used);
     size_t bytes = s->bytes;
-    pthread_mutex_destroy(&s->used_lock);
     foliot__forget(s, sizeof *s);
     munmap(s, bytes);
 }
@@ -202,7 +213,15 @@ void foliot__secure_release(foliot__secure *s, foliot__secure_peer *p)
         at = &s->peers[*at - 1].next;
     }
     *at = p->next;
+    stop_counting(s, p);
     foliot__forget(p, sizeof *p);
+}
+
+void foliot__secure_linger(foliot__secure *s, foliot__secure_peer *p, uint64_t until_ns)
+{
+    stop_counting(s, p);
+    p->owner = NULL;
+    p->until_ns = until_ns;
 }
 
 void foliot__secure_expire(foliot__secure *s, uint64_t now_ns)
@@ -392,7 +411,7 @@ static uint32_t look_up_token(foliot__secure *s, const foliot_token *token, bool
     if (verdict == FOLIOT__TOKEN_GOOD && (returns ? !*used : *used && (*used)->answered))
         verdict = FOLIOT__TOKEN_USED;
     if (verdict == FOLIOT__TOKEN_GOOD && !*used &&
-        !(*used = foliot__used_token_take(&s->used, now_s)))
+        !(*used = foliot__used_token_take(&s->used->table, now_s)))
         verdict = FOLIOT__TOKEN_NO_ROOM;
     return reason_of(verdict);
 }
@@ -408,13 +427,22 @@ static void remember_token(foliot__used_token *used, const uint8_t *nonce,
     used->answered = answered;
 }
 
+// Whether the token's client may open one more. It proved that the token is its own.
+static bool count_client(foliot__secure *s, foliot__secure_peer *p, uint64_t now_ns)
+{
+    uint64_t client = p->identity.token.client;
+    p->counted =
+        client != 0 && foliot__admit(&s->used->clients, client, now_ns) == FOLIOT__ADMITTED;
+    return p->counted || client == 0;
+}
+
 // With the lock held.
 static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
-                           size_t length, uint64_t now_s)
+                           size_t length, uint64_t now_ns, uint64_t now_s)
 {
     uint8_t token_keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
     foliot_token *token = &p->identity.token;
-    foliot__used_token *used = foliot__used_token_find(&s->used, bytes + AT_TOKEN);
+    foliot__used_token *used = foliot__used_token_find(&s->used->table, bytes + AT_TOKEN);
     bool returns = bytes[AT_RETURNS], good = false;
     uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
     if (!foliot__token_unseal(bytes + AT_TOKEN, s->key, token, token_keys))
@@ -432,17 +460,19 @@ static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint
         return reason;
     if (!good)
         return returns ? FOLIOT_DISCONNECT_TOKEN_USED : FOLIOT_DISCONNECT_TOKEN;
+    if (!count_client(s, p, now_ns))
+        return FOLIOT__OVER_CLIENT;
     remember_token(used, bytes + AT_TOKEN, token, p->keys.returns, came_by, returns);
-    p->used_token = (uint32_t)(used - s->used.entries) + 1;
+    p->used_token = (uint32_t)(used - s->used->table.entries) + 1;
     return 0;
 }
 
 static uint32_t accept_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
-                             size_t length, uint64_t now_s)
+                             size_t length, uint64_t now_ns, uint64_t now_s)
 {
-    pthread_mutex_lock(&s->used_lock);
-    uint32_t reason = take_token(s, p, bytes, length, now_s);
-    pthread_mutex_unlock(&s->used_lock);
+    pthread_mutex_lock(&s->used->lock);
+    uint32_t reason = take_token(s, p, bytes, length, now_ns, now_s);
+    pthread_mutex_unlock(&s->used->lock);
     return reason;
 }
 
@@ -457,11 +487,11 @@ uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const 
     if (bytes[AT_SECURITY] != (uint8_t)asked(s))
         reason = FOLIOT_DISCONNECT_SECURITY;
     else if (s->security == FOLIOT_SECURITY_TOKEN)
-        reason = accept_token(s, p, bytes, length, now_s);
+        reason = accept_token(s, p, bytes, length, now_ns, now_s);
     else if (!try_keys(s, p, bytes, length, NULL, NULL))
         reason = s->security == FOLIOT_SECURITY_PASSWORD ? FOLIOT_DISCONNECT_PASSWORD
                                                          : FOLIOT_DISCONNECT_SECURITY;
-    known->reason = reason;
+    known->reason = reason == FOLIOT__OVER_CLIENT ? FOLIOT_DISCONNECT_FULL : reason;
     if (reason)
         return reason;
     p->identity.security = (foliot_security)bytes[AT_SECURITY];
@@ -473,9 +503,9 @@ void foliot__secure_confirm(foliot__secure *s, foliot__secure_peer *p)
 {
     p->confirmed = true;
     if (p->used_token) {
-        pthread_mutex_lock(&s->used_lock);
-        s->used.entries[p->used_token - 1].answered = true;
-        pthread_mutex_unlock(&s->used_lock);
+        pthread_mutex_lock(&s->used->lock);
+        s->used->table.entries[p->used_token - 1].answered = true;
+        pthread_mutex_unlock(&s->used->lock);
     }
     if (s->security == FOLIOT_SECURITY_TOKEN && p->opening_bytes) {
         s->returns = true;
@@ -503,7 +533,7 @@ static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
     foliot__forget(keys, sizeof keys);
     if (!good)
         return FOLIOT_DISCONNECT_TOKEN;
-    foliot__used_token *used = foliot__used_token_find(&s->used, shown->sealed);
+    foliot__used_token *used = foliot__used_token_find(&s->used->table, shown->sealed);
     bool returns = used && was_given(used->returns[0]) &&
                    foliot__secrets_equal(used->returns[0], return_secret, FOLIOT__RETURN_BYTES);
     if (used && !returns)
@@ -524,9 +554,9 @@ uint32_t foliot__secure_show_token(foliot__secure *s, const char *text,
     if (s->security != FOLIOT_SECURITY_TOKEN)
         return FOLIOT_DISCONNECT_SECURITY;
     if (foliot__client_token_read(text, &shown) == FOLIOT_STATUS_OK && was_given(return_secret)) {
-        pthread_mutex_lock(&s->used_lock);
+        pthread_mutex_lock(&s->used->lock);
         reason = take_shown(s, &shown, return_secret, now_s, &token);
-        pthread_mutex_unlock(&s->used_lock);
+        pthread_mutex_unlock(&s->used->lock);
     }
     foliot__forget(&shown, sizeof shown);
     if (!reason)

@@ -11,6 +11,7 @@
 #include "crypto/token.h"
 #include "foliot/transport.h"
 #include "net/cookie.h"
+#include "net/used_tokens.h"
 
 // First bytes of sealed datagrams. None of ENet's begins so: it would be compressed.
 #define FOLIOT__SEALED_RAW 0x68     // packets, as in a raw datagram, without its head
@@ -47,6 +48,7 @@ typedef struct foliot__secure_peer {
     // A host's.
     foliot_peer_identity identity;
     uint32_t used_token;       // index + 1 of the entry; 0: none
+    bool counted;              // among what its client holds
     foliot__net_address moved; // an address that is not proven yet
     uint8_t challenge[8];
     uint64_t challenged_ns;
@@ -70,6 +72,8 @@ foliot__secure_peer *foliot__secure_find(foliot__secure *secure, uint32_t connec
 foliot__secure_peer *foliot__secure_take(foliot__secure *secure, uint32_t connection,
                                          foliot__net_address address, uint64_t now_ns);
 void foliot__secure_release(foliot__secure *secure, foliot__secure_peer *peer);
+// Its slot is gone; its keys stay until then.
+void foliot__secure_linger(foliot__secure *secure, foliot__secure_peer *peer, uint64_t until_ns);
 // Forgets those whose farewell is over. Cheap if it was called less than a second ago.
 void foliot__secure_expire(foliot__secure *secure, uint64_t now_ns);
 
@@ -88,7 +92,9 @@ bool foliot__secure_opening_form(const uint8_t *bytes, size_t length, uint32_t *
 // refused for; 0: it was not.
 bool foliot__secure_opening_known(const foliot__secure *secure, const uint8_t *bytes, size_t length,
                                   uint64_t now_ns, uint32_t *reason);
-// Makes the peer's keys, or says why not: a foliot_disconnect_reason.
+// Makes the peer's keys, or says why not: a foliot_disconnect_reason, or that the token's client
+// has all that it may.
+#define FOLIOT__OVER_CLIENT UINT32_MAX
 uint32_t foliot__secure_accept(foliot__secure *secure, foliot__secure_peer *peer,
                                const uint8_t *bytes, size_t length, uint64_t now_ns,
                                uint64_t now_s);

@@ -8,6 +8,7 @@
 #define FOLIOT_ADMIN_H
 
 #include "foliot/server.h"
+#include "foliot/transport.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,11 +74,13 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_close_session(foliot_server *serve
 FOLIOT_MUST_CHECK foliot_status foliot_server_kick(foliot_server *server, const char *session,
                                                    uint32_t player, const char *why);
 
-// Asked for each newcomer before a place is looked for, with its name and address as above. False
-// refuses it with the sentence in `why`. NULL: all may enter. Called inside foliot_server_update.
+// Asked for each newcomer before a place is looked for, with its name, its address as above and
+// what it proved. False refuses it with the sentence in `why`. NULL: all may enter. Called inside
+// foliot_server_update.
 void foliot_server_set_admission(foliot_server *server,
                                  bool (*admit)(void *user, const char *session, const char *name,
-                                               const char *address, char why[160]),
+                                               const char *address,
+                                               const foliot_peer_identity *identity, char why[160]),
                                  void *user);
 
 // Another recording, opened on the session's world at its present tick, or NULL for none. The one

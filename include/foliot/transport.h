@@ -139,6 +139,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
     /* no slot */ X(connects)                                                                      \
     X(disconnects)                                                                                 \
     X(connects_over_address)      /* refused: the address held all that it may */                  \
+    X(connects_over_client)       /* refused: the token's client held or opened too many */        \
     X(connects_too_fast)          /* delayed: the address opened too many in too short a time */   \
     X(connects_unproven)          /* refused: no good token, a wrong password, or none */          \
     X(datagrams_dropped_forged)   /* sealed, but not by its peer */                                \
@@ -150,6 +151,19 @@ typedef struct foliot_transport_counters {
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
 #undef FOLIOT_COUNTER_FIELD
 } foliot_transport_counters;
+
+// Tokens that were used at a server, for all of its transports together, and in a file of which one
+// is named: then a restarted server still knows them, and lets their own clients come back. Also
+// what a client, by its number in its tokens, holds and opens at this server: 8 connections, and
+// one a second after a burst of 16; client 0 has no limit.
+typedef struct foliot_used_tokens foliot_used_tokens;
+// `file` NULL: in memory. `capacity`: tokens, until their time is over; a file never shrinks.
+// FOLIOT_STATUS_AGAIN: another process uses the file; FOLIOT_STATUS_REFUSED: others than its owner
+// may open it; FOLIOT_STATUS_CORRUPT: it is another kind of file; FOLIOT_STATUS_INVALID: the
+// capacity is 0 or beyond 2^20; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_used_tokens_open(const char *file, uint32_t capacity,
+                                                        foliot_used_tokens **tokens);
+void foliot_used_tokens_close(foliot_used_tokens *tokens); // after the transports; may be NULL
 
 typedef struct foliot_transport_config {
     const char *bind; // address to listen on, "127.0.0.1"; NULL: does not listen
@@ -175,6 +189,8 @@ typedef struct foliot_transport_config {
     // transport's. None: no token is refused for that.
     const foliot_token_address *own_addresses;
     uint32_t own_address_count;
+    // Listening, TOKEN: shared with other transports. NULL: its own, in memory.
+    foliot_used_tokens *used_tokens;
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 

@@ -323,11 +323,8 @@ static void write_bans(foliot__call *c)
                           foliot__given.bans);
 }
 
-static foliot__outcome add_ban(foliot__call *c, const char *address, const char *name)
+static foliot__outcome add_ban(foliot__call *c, foliot__ban ban)
 {
-    foliot__ban ban = {0};
-    foliot__address_without_port(address, ban.address);
-    snprintf(ban.name, sizeof ban.name, "%s", name);
     snprintf(ban.reason, sizeof ban.reason, "%.127s", c->reason);
     foliot__text_mend(ban.reason);
     ban.until = c->seconds ? time(NULL) + (int64_t)c->seconds : 0;
@@ -344,7 +341,10 @@ static foliot__outcome ban_player(foliot__call *c)
         return FOLIOT__CALL_DONE;
     if (!find_player(c, &player))
         return no_player(c);
-    foliot__outcome outcome = add_ban(c, player.address, *player.address ? "" : player.name);
+    foliot__ban ban = {0};
+    if (!foliot__ban_of_peer(&ban, player.address))
+        snprintf(ban.name, sizeof ban.name, "%s", player.name);
+    foliot__outcome outcome = add_ban(c, ban);
     if (c->status == 200)
         (void)!foliot_server_kick(c->app->server, c->session, player.player, c->reason);
     return outcome;
@@ -354,11 +354,20 @@ static foliot__outcome ban(foliot__call *c)
 {
     if (c->stage)
         return FOLIOT__CALL_DONE;
-    if (!*c->address == !*c->name)
-        return foliot__call_fail(c, 400, "a ban is of an address or of a name");
+    foliot__ban ban = {0};
+    if (!!*c->address + !!*c->name + !!*c->client != 1)
+        return foliot__call_fail(c, 400, "a ban is of an address, of a name or of a client");
     if (strlen(c->address) >= FOLIOT_ADDRESS_BYTES || strlen(c->name) >= FOLIOT_NAME_BYTES)
         return foliot__call_fail(c, 400, "names and addresses have at most 63 bytes");
-    return add_ban(c, c->address, c->name);
+    snprintf(ban.address, sizeof ban.address, "%.63s", c->address);
+    snprintf(ban.name, sizeof ban.name, "%.63s", c->name);
+    snprintf(ban.client, sizeof ban.client, "%s", c->client);
+    if (!foliot__ban_normalise(&ban))
+        return foliot__call_fail(c, 400,
+                                 *c->client ? "'%.100s' is no client: a number from 1 on"
+                                            : "'%.100s' is no address or network",
+                                 *c->client ? c->client : c->address);
+    return add_ban(c, ban);
 }
 
 static foliot__outcome unban(foliot__call *c)
@@ -390,6 +399,7 @@ static void print_bans(const foliot__call *c, foliot__json *j)
         foliot__json_object(j, NULL);
         foliot__json_text(j, "address", *items[i].address ? items[i].address : NULL);
         foliot__json_text(j, "name", *items[i].name ? items[i].name : NULL);
+        foliot__json_text(j, "client", *items[i].client ? items[i].client : NULL);
         foliot__json_text(j, "reason", items[i].reason);
         foliot__json_integer(j, "until", items[i].until);
         foliot__json_close(j);
@@ -459,6 +469,6 @@ const foliot__action foliot__actions[] = {
     {"POST", PLAYER "/kick", "reason ", kick, NULL, NULL},
     {"POST", PLAYER "/ban", "reason seconds ", ban_player, write_bans, NULL},
     {"GET", "/v1/bans", "", list_bans, NULL, print_bans},
-    {"POST", "/v1/bans", "address name reason seconds ", ban, write_bans, NULL},
+    {"POST", "/v1/bans", "address name client reason seconds ", ban, write_bans, NULL},
     {"DELETE", "/v1/bans/{}", "", unban, write_bans, NULL},
     {0}};

@@ -48,7 +48,7 @@ struct foliot__call {
     char session[FOLIOT__HTTP_ARGUMENT_BYTES], subject[FOLIOT__HTTP_ARGUMENT_BYTES];
     char name[FOLIOT__CALL_TEXT_BYTES], scene[FOLIOT__CALL_TEXT_BYTES],
         reason[FOLIOT__CALL_TEXT_BYTES], text[FOLIOT_MESSAGE_BYTES_MAX + 1],
-        address[FOLIOT__CALL_TEXT_BYTES];
+        address[FOLIOT__CALL_TEXT_BYTES], client[FOLIOT__BAN_CLIENT_BYTES];
     uint64_t seconds, player;
     bool has_player, has_record, record;
     foliot__command_line *command;

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "net/address.h"
 
 #define FILE_BYTES_MAX ((size_t)8 << 20)
 
@@ -31,8 +32,96 @@ void foliot__address_without_port(const char *address, char text[FOLIOT_ADDRESS_
 
 static bool same(const foliot__ban *a, const foliot__ban *b)
 {
-    return strcmp(a->address, b->address) == 0 && strcmp(a->name, b->name) == 0;
+    return strcmp(a->address, b->address) == 0 && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->client, b->client) == 0;
 }
+
+// -- networks
+
+typedef struct network {
+    foliot__net_address address;
+    uint32_t bits; // of the 128 that count
+} network;
+
+// "192.0.2.1", "10.0.0.0/8", "2001:db8::/32", and a port or brackets around an address.
+static bool read_network(const char *text, network *n)
+{
+    char host[FOLIOT_ADDRESS_BYTES];
+    const char *slash = strchr(text, '/');
+    uint64_t bits = 0;
+    foliot__address_without_port(text, host);
+    if (slash) {
+        if (!foliot__parse_count(slash + 1, &bits) || slash - text >= FOLIOT_ADDRESS_BYTES)
+            return false;
+        snprintf(host, sizeof host, "%.*s", (int)(slash - text), text);
+    }
+    host[strcspn(host, "%")] = 0; // an address of a link counts by itself
+    if (!foliot__net_address_read(host, 0, &n->address))
+        return false;
+    uint32_t most = foliot__net_address_is_ip4(&n->address) ? 32 : 128;
+    if (bits > most)
+        return false;
+    n->bits = slash ? (uint32_t)bits + 128 - most : 128;
+    return true;
+}
+
+static bool within(const foliot__net_address *a, const network *n)
+{
+    uint32_t bytes = n->bits / 8, rest = n->bits % 8;
+    if (foliot__net_address_is_ip4(a) != foliot__net_address_is_ip4(&n->address))
+        return false;
+    return memcmp(a->ip, n->address.ip, bytes) == 0 &&
+           (rest == 0 || (a->ip[bytes] ^ n->address.ip[bytes]) >> (8 - rest) == 0);
+}
+
+// In its one form.
+static void print_network(network n, char text[FOLIOT_ADDRESS_BYTES])
+{
+    char host[FOLIOT__ADDRESS_TEXT_BYTES], alone[FOLIOT_ADDRESS_BYTES];
+    uint32_t most = foliot__net_address_is_ip4(&n.address) ? 32 : 128;
+    for (uint32_t i = n.bits; i < 128; i++)
+        n.address.ip[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
+    foliot__net_address_print(&n.address, host, sizeof host);
+    foliot__address_without_port(host, alone);
+    if (n.bits == 128)
+        snprintf(text, FOLIOT_ADDRESS_BYTES, "%s", alone);
+    else
+        snprintf(text, FOLIOT_ADDRESS_BYTES, "%.50s/%u", alone, n.bits + most - 128);
+}
+
+bool foliot__ban_normalise(foliot__ban *ban)
+{
+    network n;
+    uint64_t client;
+    if (!!*ban->address + !!*ban->name + !!*ban->client != 1)
+        return false;
+    if (*ban->client) {
+        if (!foliot__parse_count(ban->client, &client) || client == 0)
+            return false;
+        snprintf(ban->client, sizeof ban->client, "%llu", (unsigned long long)client);
+    }
+    if (!*ban->address)
+        return true;
+    if (!read_network(ban->address, &n))
+        return false;
+    print_network(n, ban->address);
+    return true;
+}
+
+bool foliot__ban_of_peer(foliot__ban *ban, const char *address)
+{
+    network n;
+    if (!read_network(address, &n))
+        return false;
+    bool of_link = n.address.ip[0] == 0xfe && (n.address.ip[1] & 0xc0) == 0x80;
+    if (!foliot__net_address_is_ip4(&n.address) && !of_link &&
+        !foliot__net_address_is_loopback(&n.address))
+        n.bits = 64;
+    print_network(n, ban->address);
+    return true;
+}
+
+// -- the list
 
 bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban)
 {
@@ -58,22 +147,37 @@ bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban)
 bool foliot__bans_remove(foliot__bans *bans, const char *text)
 {
     uint32_t kept = 0, before = bans->count;
+    foliot__ban meant = {0}; // an address in its one form
+    snprintf(meant.address, sizeof meant.address, "%s", text);
+    if (!foliot__ban_normalise(&meant))
+        snprintf(meant.address, sizeof meant.address, "%s", text);
     for (uint32_t i = 0; i < before; i++)
-        if (strcmp(bans->items[i].address, text) != 0 && strcmp(bans->items[i].name, text) != 0)
+        if (strcmp(bans->items[i].address, meant.address) != 0 &&
+            strcmp(bans->items[i].name, text) != 0 && strcmp(bans->items[i].client, text) != 0)
             bans->items[kept++] = bans->items[i];
     bans->count = kept;
     return kept < before;
 }
 
-const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
-                                     const char *address, int64_t now)
+static bool is_meant(const foliot__ban *ban, const char *name, const network *from, uint64_t client)
 {
-    char host[FOLIOT_ADDRESS_BYTES];
-    foliot__address_without_port(address, host);
+    network banned;
+    uint64_t number;
+    if (*ban->name)
+        return strcmp(ban->name, name) == 0;
+    if (*ban->client)
+        return client != 0 && foliot__parse_count(ban->client, &number) && number == client;
+    return from && read_network(ban->address, &banned) && within(&from->address, &banned);
+}
+
+const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
+                                     const char *address, uint64_t client, int64_t now)
+{
+    network from;
+    bool known = read_network(address, &from);
     for (uint32_t i = 0; i < bans->count; i++) {
         const foliot__ban *b = &bans->items[i];
-        bool meant = *b->address ? strcmp(b->address, host) == 0 : strcmp(b->name, name) == 0;
-        if (meant && (b->until == 0 || now < b->until))
+        if ((b->until == 0 || now < b->until) && is_meant(b, name, known ? &from : NULL, client))
             return b;
     }
     return NULL;
@@ -101,6 +205,8 @@ static bool read_line(const char *line, size_t length, foliot__ban *ban)
             foliot__json_text_value(&r, ban->address, sizeof ban->address);
         else if (strcmp(key, "name") == 0)
             foliot__json_text_value(&r, ban->name, sizeof ban->name);
+        else if (strcmp(key, "client") == 0)
+            foliot__json_text_value(&r, ban->client, sizeof ban->client);
         else if (strcmp(key, "reason") == 0)
             foliot__json_text_value(&r, ban->reason, sizeof ban->reason);
         else if (strcmp(key, "until") != 0 || !foliot__json_number(&r, number) ||
@@ -108,7 +214,7 @@ static bool read_line(const char *line, size_t length, foliot__ban *ban)
             return false;
     }
     ban->until = (int64_t)until;
-    return foliot__json_end(&r) && !r.problem && !*ban->address != !*ban->name;
+    return foliot__json_end(&r) && !r.problem && foliot__ban_normalise(ban);
 }
 
 bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size_t problem_bytes)
@@ -135,7 +241,7 @@ bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size
     if (!fine)
         snprintf(problem, problem_bytes,
                  "%s: line %zu is no ban: {\"address\": \"192.0.2.1\", \"reason\": \"...\", "
-                 "\"until\": 0}, or with \"name\"",
+                 "\"until\": 0}, or with a network, \"name\" or \"client\"",
                  file, line);
     return fine;
 }
@@ -154,8 +260,13 @@ bool foliot__bans_write(const foliot__ban *items, uint32_t count, const char *fi
     for (uint32_t i = 0; i < count; i++) {
         foliot__json j = foliot__json_to(out);
         foliot__json_object(&j, NULL);
-        foliot__json_text(&j, *items[i].address ? "address" : "name",
-                          *items[i].address ? items[i].address : items[i].name);
+        foliot__json_text(&j,
+                          *items[i].address  ? "address"
+                          : *items[i].client ? "client"
+                                             : "name",
+                          *items[i].address  ? items[i].address
+                          : *items[i].client ? items[i].client
+                                             : items[i].name);
         foliot__json_text(&j, "reason", items[i].reason);
         foliot__json_integer(&j, "until", items[i].until);
         foliot__json_close(&j);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bans.h: who is not let in, by address or by name, for a time or for good. Kept in a file of JSON
+// bans.h: who is not let in, by address or network, by name or by the client of a token, for a time
+// or for good. Kept in a file of JSON
 // lines where one is named, so that bans outlast the server.
 #ifndef FOLIOT_SERVER_ADMIN_BANS_H
 #define FOLIOT_SERVER_ADMIN_BANS_H
@@ -11,10 +12,13 @@
 
 #define FOLIOT__BANS_MAX 10000
 #define FOLIOT__BAN_REASON_BYTES 128
+#define FOLIOT__BAN_CLIENT_BYTES 24
 
 typedef struct foliot__ban {
-    char address[FOLIOT_ADDRESS_BYTES]; // without a port; "": by name
-    char name[FOLIOT_NAME_BYTES];       // "": by address
+    // One of these; the others are "".
+    char address[FOLIOT_ADDRESS_BYTES]; // without a port: "192.0.2.1", or "2001:db8::/32"
+    char name[FOLIOT_NAME_BYTES];
+    char client[FOLIOT__BAN_CLIENT_BYTES]; // its number in tokens, not 0
     char reason[FOLIOT__BAN_REASON_BYTES];
     int64_t until; // Unix time, seconds; 0: for good
 } foliot__ban;
@@ -24,12 +28,18 @@ typedef struct foliot__bans {
     uint32_t count, capacity;
 } foliot__bans;
 
-// Replaces one of the same address or name. False: there is no room or no memory.
+// As it is kept: an address in its one form, without a port, the rest of a network zero; a client
+// without leading zeros. False: not exactly one is given, or it is none.
+bool foliot__ban_normalise(foliot__ban *ban);
+// What an IPv6 address alone does not stop: its /64. An IPv4 address stays one. False: none.
+bool foliot__ban_of_peer(foliot__ban *ban, const char *address);
+// Replaces one of the same. False: there is no room or no memory.
 bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban);
-bool foliot__bans_remove(foliot__bans *bans, const char *address_or_name);
-// The one that keeps such a newcomer out now; NULL: none. `address` may have a port.
+bool foliot__bans_remove(foliot__bans *bans, const char *whom); // address, name or client
+// The one that keeps such a newcomer out now; NULL: none. `address` may have a port; client 0: it
+// has no number.
 const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
-                                     const char *address, int64_t now);
+                                     const char *address, uint64_t client, int64_t now);
 void foliot__bans_destroy(foliot__bans *bans);
 // Without the port: "127.0.0.1:40312", "[::1]:40312".
 void foliot__address_without_port(const char *address, char text[FOLIOT_ADDRESS_BYTES]);

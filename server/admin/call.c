@@ -68,7 +68,8 @@ static bool read_value(foliot__call *c, foliot__json_reader *r, const char *key)
     } texts[] = {
         {"name", c->name, sizeof c->name},       {"scene", c->scene, sizeof c->scene},
         {"reason", c->reason, sizeof c->reason}, {"text", c->text, sizeof c->text},
-        {"file", c->file, sizeof c->file},       {"address", c->address, sizeof c->address}};
+        {"file", c->file, sizeof c->file},       {"address", c->address, sizeof c->address},
+        {"client", c->client, sizeof c->client}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(key, texts[i].key) == 0)
             return foliot__json_text_value(r, texts[i].to, texts[i].bytes);

@@ -11,6 +11,7 @@
 #include "../arguments.h"
 #include "../http/access.h"
 #include "../log.h"
+#include "../names.h"
 #include "admin.h"
 #include "base/exit_code.h"
 #include "base/threads.h"
@@ -179,11 +180,15 @@ void foliot__admin_add_routes(foliot__http_route *routes, uint32_t capacity)
 }
 
 static bool admit(void *user, const char *session, const char *name, const char *address,
-                  char why[160])
+                  const foliot_peer_identity *identity, char why[160])
 {
     foliot__app *a = user;
     (void)session;
-    const foliot__ban *ban = foliot__bans_find(&a->admin.bans, name, address, time(NULL));
+    if (!foliot__name_fits(name, why, 160))
+        return false;
+    const foliot__ban *ban = foliot__bans_find(
+        &a->admin.bans, name, address,
+        identity->security == FOLIOT_SECURITY_TOKEN ? identity->token.client : 0, time(NULL));
     if (ban)
         snprintf(why, 160, "you are not let in: %s",
                  *ban->reason ? ban->reason : "the host has banned you");

@@ -232,7 +232,8 @@ foliot_status foliot_server_kick(foliot_server *server, const char *session, uin
 
 void foliot_server_set_admission(foliot_server *server,
                                  bool (*admit)(void *user, const char *session, const char *name,
-                                               const char *address, char why[160]),
+                                               const char *address,
+                                               const foliot_peer_identity *identity, char why[160]),
                                  void *user)
 {
     server->admit = admit;

@@ -118,7 +118,9 @@ static bool host_admits(foliot_server *server, const foliot__session *session, f
     if (!server->admit)
         return true;
     foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
-    if (server->admit(server->admit_user, session->name, hello->name, address, why))
+    foliot_peer_identity identity = {0};
+    (void)foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity);
+    if (server->admit(server->admit_user, session->name, hello->name, address, &identity, why))
         return true;
     refuse(server, peer, FOLIOT__REFUSE_SESSION, "%s", why);
     return false;

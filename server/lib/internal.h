@@ -135,9 +135,11 @@ typedef struct foliot__peer {
     uint32_t address;                // index, a hint
 } foliot__peer;
 
-// What the peers of one address, ports ignored, have had so far; it outlasts them.
+// What the peers of one address, ports ignored, or of one client of tokens, have had so far; it
+// outlasts them.
 typedef struct foliot__address {
-    uint64_t host; // foliot_transport_get_peer_address_key
+    uint64_t host; // foliot_transport_get_peer_address_key, or the client
+    bool by_client;
     uint64_t used_ns;
     uint64_t bulk_turn;   // when one of them was sent something in bulk
     uint64_t pinned_tick; // the newest state that one of them is being sent, when last counted
@@ -291,6 +293,7 @@ struct foliot_server {
     bool silent; // it stops, and says nothing: whoever comes is to come again
     bool closed; // admin.c, as of a session
     bool (*admit)(void *user, const char *session, const char *name, const char *address,
+                  const foliot_peer_identity *identity,
                   char why[160]); // NULL: all
     void *admit_user;
     uint64_t stopped_ns;

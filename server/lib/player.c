@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
 #include "internal.h"
 
-#define PLAYERS_SHARE 4 // an address may have a quarter of a session's places,
-#define PLAYERS_MIN 2   // and so many at least
+#define PLAYERS_SHARE 4     // an address may have a quarter of a session's places,
+#define PLAYERS_MIN 2       // and so many at least
+#define NAME_NUMBER_BYTES 6 // "-1000", closed
+#define NAME_NUMBER_MAX 1000
 
 static const foliot_player_proof no_proof; // all zero
 
@@ -129,6 +132,31 @@ bool foliot__players_over_address(const foliot__session *session, uint64_t host)
     return host != 0 && held >= most;
 }
 
+// Whether another player of the session has that name, a lost one too.
+static bool name_taken(const foliot__session *session, uint32_t player, const char *name)
+{
+    for (uint32_t p = 0; p < session->player_limit; p++)
+        if (p != player && session->players[p].state != FOLIOT__PLAYER_NONE &&
+            strcmp(session->players[p].name, name) == 0)
+            return true;
+    return false;
+}
+
+// Without what is not printable, and as no other is called: the second ann is ann-2.
+static void name_player(foliot__session *session, uint32_t player, const char *wished)
+{
+    char clean[FOLIOT_NAME_BYTES], *name = session->players[player].name;
+    foliot__text_clean(clean, sizeof clean, wished);
+    if (!*clean) // others want to call him something
+        snprintf(clean, sizeof clean, "player-%u", player);
+    snprintf(name, FOLIOT_NAME_BYTES, "%s", clean);
+    for (uint32_t i = 2; name_taken(session, player, name) && i < NAME_NUMBER_MAX; i++) {
+        char shorter[FOLIOT_NAME_BYTES - NAME_NUMBER_BYTES];
+        foliot__text_clean(shorter, sizeof shorter, clean); // cuts no character in two
+        snprintf(name, FOLIOT_NAME_BYTES, "%s-%u", shorter, i);
+    }
+}
+
 uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_message *hello,
                               uint32_t peer, bool *resumed)
 {
@@ -159,9 +187,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     player->input_sequence = input_sequence;
     if (session->lockstep) // of the player that had the place before
         foliot__stream_restart(&session->lockstep->streams[found]);
-    memcpy(player->name, hello->name, sizeof player->name);
-    if (!*player->name) // others want to call him something
-        snprintf(player->name, sizeof player->name, "player-%u", found);
+    name_player(session, found, hello->name);
     return found;
 }
 

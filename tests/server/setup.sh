@@ -75,6 +75,6 @@ fused() { # client or server: ./client-fused or ./server-fused
         objects="$objects $(basename "$file").o"
     done
     # shellcheck disable=SC2086
-    ${CC:-gcc} -o "$1-fused" "$build/obj/$1"/*.o $objects "$build/libfoliot.a" -luv -Wl,--as-needed $(ldd "$build/foliot-server" | sed -n 's/^[^a-z]*lib\(websockets\|qrencode\|seccomp\)\.so.*/-l\1/p') -lncursesw -lyaml -lenet \
+    ${CC:-gcc} -o "$1-fused" "$build/obj/$1"/*.o $objects "$build/libfoliot.a" -luv -Wl,--as-needed $(ldd "$build/foliot-server" | sed -n 's/^[^a-z]*lib\(websockets\|qrencode\|seccomp\|utf8proc\)\.so.*/-l\1/p') -lncursesw -lyaml -lenet \
         -lxxhash -lsodium -lzstd -llua5.4 -lm -pthread -Wl,-z,muldefs 2>link.log
 }

@@ -140,7 +140,7 @@ says "a ban" 200 true POST sessions/spacewar/players/bob/ban '{"reason": "cheats
 says "is listed" 200 '"address":"127.0.0.1"' GET bans
 ok "and kept" grep -q cheats bans
 exits "who is banned is told why" 1 'not let in: cheats' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
-says "no ban of nobody" 400 'of an address or of a name' POST bans '{"reason": "x"}'
+says "no ban of nobody" 400 'of an address, of a name or of a client' POST bans '{"reason": "x"}'
 says "a pardon" 200 true DELETE bans/127.0.0.1
 says "once" 404 'no ban' DELETE bans/127.0.0.1
 says "a ban by name" 200 true POST bans '{"name": "eve"}'

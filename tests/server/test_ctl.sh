@@ -12,7 +12,7 @@ ldd "$server" | grep -q libwebsockets && ldd "$ctl" | grep -q libcurl || {
 exits "nobody there" 75 '127.0.0.1:1:' "$ctl" sessions --server 1
 exits "a command that there is not" 2 "did you mean 'sessions'" "$ctl" session
 exits "an operand too few" 2 'SESSION' "$ctl" kick arena
-exits "a ban of what" 2 "'address' or 'name'" "$ctl" refuse ip 1.2.3.4
+exits "a ban of what" 2 "'address', 'name' or 'client'" "$ctl" refuse ip 1.2.3.4
 exits "a player that is no number" 2 'wants a number' "$ctl" say arena hello --player ann
 
 head -c 24 /dev/urandom | base64 >token
@@ -50,7 +50,7 @@ does "again and again" 'sessions +1' top --times 2 --interval 0.1
 exits "a command that is wrong" 1 "wants 'acceleration'" "$ctl" command arena '{"command": "gravity"}'
 does "no variables" '' vars arena
 does "a ban" '' refuse name eve --reason 'no' --seconds 60
-does "in a list" 'eve +no' bans
+does "in a list" 'eve +- +no' bans
 does "a pardon" '' unban eve
 does "a kick by name" '' kick arena 'ann with blanks' --reason 'be nice'
 exits "nobody of that name" 1 "no player 'bob'" "$ctl" kick arena bob

@@ -41,6 +41,10 @@ ok "a token lets in by IPv6, and says where" join --token six.token
 "$ctl" token --key arena.key --server "[::2]:$port" >other.token
 join --token other.token "[::1]:$port"
 ok "one for another address does not" grep -q 'another server' join.err
+"$ctl" token --key arena.key >once.token
+ok "a token is used by IPv4" join --token once.token "127.0.0.1:$port"
+join --token once.token "[::1]:$port"
+ok "and is used by IPv6 then" grep -q 'used before' join.err
 stop
 
 printf 'a night in may\n' >word

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -610,6 +611,125 @@ static void a_password_may_be_shown(void **state)
     foliot__secure_close(host);
 }
 
+// The host anew, at the same port, as after a crash; what was in memory is lost.
+static void restart_host(stage *s)
+{
+    foliot_transport_destroy(s->host);
+    s->host_config.port = s->host_at.port;
+    assert_int_equal(foliot_transport_create_enet(&s->host_config, clock_now_ns(), &s->host),
+                     FOLIOT_STATUS_OK);
+}
+
+static void used_tokens_outlast_the_server(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-used-XXXXXX";
+    int fd = mkstemp(file);
+    assert_true(fd >= 0);
+    close(fd);
+    foliot_token token = some_token();
+    stage *s = token_stage(&token);
+    assert_int_equal(foliot_used_tokens_open(file, 64, &s->host_config.used_tokens),
+                     FOLIOT_STATUS_OK);
+    open_both(s);
+    run(s, 150);
+    expect_talk(s);
+    foliot_used_tokens *before = s->host_config.used_tokens;
+    assert_int_equal(foliot_used_tokens_open(file, 64, &s->host_config.used_tokens),
+                     FOLIOT_STATUS_AGAIN); // one server at a time
+    foliot_transport_disconnect(s->client, s->at_client, 0, true);
+    run(s, 50);
+    foliot_transport_destroy(s->host);
+    foliot_used_tokens_close(before);
+    assert_int_equal(foliot_used_tokens_open(file, 128, &s->host_config.used_tokens),
+                     FOLIOT_STATUS_OK);
+    s->host_config.port = s->host_at.port;
+    assert_int_equal(foliot_transport_create_enet(&s->host_config, clock_now_ns(), &s->host),
+                     FOLIOT_STATUS_OK);
+    // Its client comes back; a thief with the same token does not come in.
+    assert_int_equal(foliot_transport_connect(s->client, loopback_text(), s->port, clock_now_ns(),
+                                              &s->at_client),
+                     FOLIOT_STATUS_OK);
+    run(s, 300);
+    expect_talk(s);
+    foliot_transport *honest = s->client;
+    s->client = NULL;
+    open_client(s);
+    run(s, 500);
+    check_eq(s->client_reason, (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
+    foliot_transport_destroy(honest);
+    foliot_used_tokens *used = s->host_config.used_tokens;
+    close_stage(s);
+    foliot_used_tokens_close(used);
+    unlink(file);
+}
+
+static void without_a_file_a_restarted_server_has_forgotten(void **state)
+{
+    (void)state;
+    stage *s = open_token_stage();
+    expect_talk(s);
+    foliot_transport *honest = s->client;
+    restart_host(s);
+    s->client = NULL;
+    open_client(s);
+    run(s, 500);
+    check_eq(s->client_reason, 0u); // which is why there is a file
+    foliot_transport_destroy(honest);
+    close_stage(s);
+}
+
+static void a_file_of_something_else_is_left_alone(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-used-XXXXXX", text[] =
+                                                 "somebody's letters, which are longer than any "
+                                                 "head that such a file may have: dear ada,";
+    foliot_used_tokens *used;
+    int fd = mkstemp(file);
+    assert_int_equal(write(fd, text, sizeof text), sizeof text);
+    assert_int_equal(foliot_used_tokens_open(file, 64, &used), FOLIOT_STATUS_CORRUPT);
+    char back[sizeof text];
+    assert_int_equal(pread(fd, back, sizeof back, 0), sizeof back);
+    assert_memory_equal(back, text, sizeof text);
+    assert_int_equal(fchmod(fd, 0644), 0);
+    assert_int_equal(foliot_used_tokens_open(file, 64, &used), FOLIOT_STATUS_REFUSED);
+    close(fd);
+    unlink(file);
+    assert_int_equal(foliot_used_tokens_open("/nowhere/at/all", 64, &used), FOLIOT_STATUS_IO);
+    assert_int_equal(foliot_used_tokens_open(NULL, 0, &used), FOLIOT_STATUS_INVALID);
+}
+
+// New tokens fill no client's allowance again; other clients lose nothing.
+static void a_client_holds_no_more_than_its_share(void **state)
+{
+    (void)state;
+    foliot_token token = some_token();
+    stage *s = token_stage(&token);
+    s->host_config.joins_per_second = 1000;
+    s->host_config.peers_per_address_max = s->host_config.peers_max = 64;
+    s->host_config.timeout_ms = s->client_config.timeout_ms = 60000;
+    open_both(s);
+    unsigned let_in = 0, refused = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+        open_client(s); // the one before stays, for the host
+        while (!s->at_host.value && !s->client_reason)
+            run(s, 5);
+        let_in += s->at_host.value != 0;
+        refused += s->client_reason == FOLIOT_DISCONNECT_FULL;
+    }
+    check_eq(let_in, 8u);
+    check_eq(refused, 4u);
+    check_eq(counted(s)->connects_over_client, 4u);
+    token.client++;
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    open_client(s);
+    run(s, 150);
+    expect_talk(s);
+    close_stage(s);
+}
+
 static void a_wrong_password_is_refused(void **state)
 {
     (void)state;
@@ -728,6 +848,10 @@ int main(void)
         cmocka_unit_test(a_thief_cannot_come_back_by_a_secret_that_was_never_given),
         cmocka_unit_test(a_token_that_is_shown_is_used_up_for_everybody),
         cmocka_unit_test(a_password_may_be_shown),
+        cmocka_unit_test(used_tokens_outlast_the_server),
+        cmocka_unit_test(without_a_file_a_restarted_server_has_forgotten),
+        cmocka_unit_test(a_file_of_something_else_is_left_alone),
+        cmocka_unit_test(a_client_holds_no_more_than_its_share),
         cmocka_unit_test(a_wrong_password_is_refused),
         cmocka_unit_test(securities_that_differ_are_refused),
         cmocka_unit_test(no_flipped_bit_of_an_opening_opens),

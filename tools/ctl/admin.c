@@ -79,12 +79,14 @@ const foliot__command foliot__ctl_admin_commands[] = {
     {"ban", "SESSION PLAYER [options]", "removes a player and bans its address",
      "  foliotctl ban arena 3 --seconds 86400\n", banning, 2, 2},
     {"bans", "[options]", "lists bans", "  foliotctl bans\n", plain, 0, 0},
-    {"refuse", "address|name WHO [options]", "bans an address or a name",
+    {"refuse", "address|name|client WHO [options]",
+     "bans an address or network, a name, or the client of a token",
      "  foliotctl refuse address 203.0.113.9 --reason 'floods'\n"
-     "  foliotctl refuse name eve\n",
+     "  foliotctl refuse address 2001:db8::/32\n"
+     "  foliotctl refuse client 1042\n",
      banning, 2, 2},
-    {"unban", "WHO", "lifts the bans of an address or name", "  foliotctl unban 203.0.113.9\n",
-     plain, 1, 1},
+    {"unban", "WHO", "lifts the bans of an address, a name or a client",
+     "  foliotctl unban 203.0.113.9\n", plain, 1, 1},
     {"say", "SESSION TEXT [options]", "sends a message", "  foliotctl say arena 'five minutes'\n",
      saying, 2, 2},
     {"command", "SESSION JSON", "gives a command to the next tick",
@@ -214,8 +216,9 @@ int foliot__ctl_admin(const foliot__arguments *a)
         return FOLIOT__EXIT_USAGE;
     }
     if (is(a, "refuse") && strcmp(a->operands[0], "address") != 0 &&
-        strcmp(a->operands[0], "name") != 0) {
-        fprintf(stderr, "foliotctl refuse: 'address' or 'name', not '%s'\n", a->operands[0]);
+        strcmp(a->operands[0], "name") != 0 && strcmp(a->operands[0], "client") != 0) {
+        fprintf(stderr, "foliotctl refuse: 'address', 'name' or 'client', not '%s'\n",
+                a->operands[0]);
         return FOLIOT__EXIT_USAGE;
     }
     while (strcmp(requests[r].name, a->command->name) != 0)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// used_tokens.c: see used_tokens.h. The file is the table itself, mapped: a change costs no system
+// call, and outlasts the process however that ends. After a power failure the last seconds may be
+// lost.
+#include "net/used_tokens.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crypto/crypto.h"
+
+#define MAGIC "foliot-used-tokens-1"
+#define ENDIAN_MARK 0x01020304u
+#define CAPACITY_MAX (1u << 20)
+#define CLIENT_CONNECTIONS 8 // of one client at once
+#define CLIENT_PER_SECOND 1  // that it opens, after a burst of 16
+
+typedef struct file_head {
+    char magic[24];
+    uint32_t endian, entry_bytes, capacity, zero[7];
+} file_head;
+
+static size_t size_of(uint32_t capacity)
+{
+    return sizeof(file_head) + (size_t)capacity * sizeof(foliot__used_token);
+}
+
+static file_head head_of(uint32_t capacity)
+{
+    return (file_head){.magic = MAGIC,
+                       .endian = ENDIAN_MARK,
+                       .entry_bytes = sizeof(foliot__used_token),
+                       .capacity = capacity};
+}
+
+static foliot_status map(foliot_used_tokens *used, uint32_t capacity)
+{
+    used->bytes = size_of(capacity);
+    int flags = used->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *block = mmap(NULL, used->bytes, PROT_READ | PROT_WRITE, flags, used->fd, 0);
+    if (block == MAP_FAILED)
+        return FOLIOT_STATUS_MEMORY;
+    madvise(block, used->bytes, MADV_DONTDUMP); // it holds secrets to return by
+    used->block = block;
+    used->table.entries = (foliot__used_token *)(void *)((uint8_t *)block + sizeof(file_head));
+    used->table.capacity = capacity;
+    return FOLIOT_STATUS_OK;
+}
+
+// How many entries a file has that is there already; 0: it is empty.
+static foliot_status read_head(int fd, uint32_t *capacity)
+{
+    struct stat about;
+    file_head head;
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
+        return FOLIOT_STATUS_IO;
+    if (about.st_mode & 077)
+        return FOLIOT_STATUS_REFUSED;
+    *capacity = 0;
+    if (about.st_size == 0)
+        return FOLIOT_STATUS_OK;
+    if (pread(fd, &head, sizeof head, 0) != sizeof head)
+        return FOLIOT_STATUS_CORRUPT;
+    file_head expected = head_of(head.capacity);
+    if (memcmp(&head, &expected, sizeof head) != 0 || head.capacity > CAPACITY_MAX ||
+        (uint64_t)about.st_size < size_of(head.capacity))
+        return FOLIOT_STATUS_CORRUPT;
+    *capacity = head.capacity;
+    return FOLIOT_STATUS_OK;
+}
+
+// All of it gets its blocks now: a full disk must not end the process later.
+static foliot_status open_file(foliot_used_tokens *used, const char *file, uint32_t *capacity)
+{
+    uint32_t there;
+    used->fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (used->fd < 0)
+        return FOLIOT_STATUS_IO;
+    if (flock(used->fd, LOCK_EX | LOCK_NB) != 0)
+        return FOLIOT_STATUS_AGAIN;
+    foliot_status status = read_head(used->fd, &there);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    if (there >= *capacity) {
+        *capacity = there;
+        return FOLIOT_STATUS_OK;
+    }
+    file_head head = head_of(*capacity);
+    errno = posix_fallocate(used->fd, 0, (off_t)size_of(*capacity));
+    if (errno != 0 || pwrite(used->fd, &head, sizeof head, 0) != sizeof head)
+        return FOLIOT_STATUS_IO;
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_used_tokens_open(const char *file, uint32_t capacity,
+                                      foliot_used_tokens **tokens)
+{
+    if (capacity == 0 || capacity > CAPACITY_MAX)
+        return FOLIOT_STATUS_INVALID;
+    foliot_used_tokens *used = calloc(1, sizeof *used);
+    if (!used)
+        return FOLIOT_STATUS_MEMORY;
+    used->fd = -1;
+    pthread_mutex_init(&used->lock, NULL);
+    foliot_transport_config limits = {.peers_max = FOLIOT_PEERS_MAX,
+                                      .peers_per_address_max = CLIENT_CONNECTIONS,
+                                      .joins_per_second = CLIENT_PER_SECOND};
+    foliot_status status = foliot__admission_init(&used->clients, &limits);
+    if (status == FOLIOT_STATUS_OK && file)
+        status = open_file(used, file, &capacity);
+    if (status == FOLIOT_STATUS_OK)
+        status = map(used, capacity);
+    if (status == FOLIOT_STATUS_OK)
+        *tokens = used;
+    else
+        foliot_used_tokens_close(used);
+    return status;
+}
+
+void foliot_used_tokens_close(foliot_used_tokens *used)
+{
+    if (!used)
+        return;
+    if (used->block && used->fd < 0)
+        for (uint32_t i = 0; i < used->table.capacity; i++)
+            if (used->table.entries[i].keep_until_s) // pages that were never used stay so
+                foliot__forget(&used->table.entries[i], sizeof used->table.entries[i]);
+    if (used->block)
+        munmap(used->block, used->bytes);
+    if (used->fd >= 0)
+        close(used->fd);
+    foliot__admission_close(&used->clients);
+    pthread_mutex_destroy(&used->lock);
+    free(used);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// names.c: see names.h. The tables of Unicode are libutf8proc's.
+#include "names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "foliot/scene.h"
+
+#if defined(__has_include)
+#if __has_include(<utf8proc.h>)
+#include <utf8proc.h>
+#define HAS_UTF8PROC 1
+#endif
+#endif
+#ifndef HAS_UTF8PROC
+#define HAS_UTF8PROC 0
+#endif
+
+#if HAS_UTF8PROC
+static bool is_normal(const char *name)
+{
+    utf8proc_uint8_t *normal = utf8proc_NFC((const utf8proc_uint8_t *)name);
+    bool same = normal && strcmp((const char *)normal, name) == 0;
+    free(normal);
+    return same;
+}
+#else
+static bool is_normal(const char *name)
+{
+    (void)name;
+    return true;
+}
+#endif
+
+bool foliot__name_fits(const char *name, char *why, size_t why_bytes)
+{
+    char clean[FOLIOT_NAME_BYTES];
+    size_t length = strlen(name);
+    const char *problem = NULL;
+    if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0)
+        problem = "a name has no characters that are not drawn, and is UTF-8";
+    else if (length > 0 && (name[0] == ' ' || name[length - 1] == ' '))
+        problem = "a name has no blank at its ends";
+    else if (!is_normal(name))
+        problem = "a name is in Unicode's normal form C: letters with accents are one character";
+    if (problem)
+        snprintf(why, why_bytes, "%s", problem);
+    return !problem;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Goal: bans by address, network, name and client of tokens: who is meant, and who is not; they
+// outlast the server in a file. Method: lists made by hand.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "admin/bans.h"
+
+static bool add(foliot__bans *bans, const char *address, const char *name, const char *client)
+{
+    foliot__ban ban = {0};
+    snprintf(ban.address, sizeof ban.address, "%s", address);
+    snprintf(ban.name, sizeof ban.name, "%s", name);
+    snprintf(ban.client, sizeof ban.client, "%s", client);
+    return foliot__ban_normalise(&ban) && foliot__bans_add(bans, &ban);
+}
+
+static bool banned(const foliot__bans *bans, const char *name, const char *address, uint64_t client)
+{
+    return foliot__bans_find(bans, name, address, client, 1000) != NULL;
+}
+
+static void a_network_keeps_out_what_is_in_it(void **state)
+{
+    foliot__bans bans = {0};
+    (void)state;
+    assert_true(add(&bans, "10.1.2.3/8", "", ""));
+    assert_true(add(&bans, "2001:db8:ff::/32", "", ""));
+    assert_true(add(&bans, "192.0.2.128/25", "", ""));
+    assert_true(add(&bans, "203.0.113.9", "", ""));
+    assert_string_equal(bans.items[0].address, "10.0.0.0/8");
+    assert_string_equal(bans.items[1].address, "2001:db8::/32");
+    assert_true(banned(&bans, "ann", "10.255.0.1:4000", 0));
+    assert_false(banned(&bans, "ann", "11.0.0.1:4000", 0));
+    assert_true(banned(&bans, "ann", "[2001:db8:1:2::3]:4000", 0));
+    assert_false(banned(&bans, "ann", "[2001:db9::1]:4000", 0));
+    assert_true(banned(&bans, "ann", "192.0.2.200:1", 0));
+    assert_false(banned(&bans, "ann", "192.0.2.127:1", 0));
+    assert_true(banned(&bans, "ann", "203.0.113.9:1", 0));
+    assert_false(banned(&bans, "ann", "203.0.113.90:1", 0));
+    assert_true(foliot__bans_remove(&bans, "10.9.9.9/8")); // the same network
+    assert_false(banned(&bans, "ann", "10.255.0.1:4000", 0));
+    foliot__bans_destroy(&bans);
+}
+
+static void one_family_is_not_the_other(void **state)
+{
+    foliot__bans bans = {0};
+    (void)state;
+    assert_true(add(&bans, "0.0.0.0/0", "", ""));
+    assert_true(banned(&bans, "ann", "192.0.2.1:1", 0));
+    assert_true(banned(&bans, "ann", "[::ffff:192.0.2.1]:1", 0)); // that is IPv4
+    assert_false(banned(&bans, "ann", "[2001:db8::1]:1", 0));
+    assert_true(add(&bans, "::/0", "", ""));
+    assert_true(banned(&bans, "ann", "[2001:db8::1]:1", 0));
+    foliot__bans_destroy(&bans);
+}
+
+static void a_client_is_known_wherever_it_comes_from(void **state)
+{
+    foliot__bans bans = {0};
+    (void)state;
+    assert_true(add(&bans, "", "", "0042"));
+    assert_string_equal(bans.items[0].client, "42");
+    assert_true(banned(&bans, "ann", "192.0.2.1:1", 42));
+    assert_false(banned(&bans, "ann", "192.0.2.1:1", 43));
+    assert_false(banned(&bans, "ann", "192.0.2.1:1", 0));
+    foliot__bans_destroy(&bans);
+}
+
+static void a_peer_by_ipv6_is_banned_with_its_network(void **state)
+{
+    foliot__ban ban = {0};
+    (void)state;
+    assert_true(foliot__ban_of_peer(&ban, "[2001:db8:1:2:3:4:5:6]:4000"));
+    assert_string_equal(ban.address, "2001:db8:1:2::/64");
+    assert_true(foliot__ban_of_peer(&ban, "192.0.2.1:4000"));
+    assert_string_equal(ban.address, "192.0.2.1");
+    assert_true(foliot__ban_of_peer(&ban, "[::1]:4000"));
+    assert_string_equal(ban.address, "::1");
+    assert_true(foliot__ban_of_peer(&ban, "[fe80::5%lo]:4000"));
+    assert_string_equal(ban.address, "fe80::5");
+    assert_false(foliot__ban_of_peer(&ban, ""));
+}
+
+static void what_is_no_ban_is_refused(void **state)
+{
+    static const char *const bad[][3] = {{"", "", ""},
+                                         {"192.0.2.1", "ann", ""},
+                                         {"", "ann", "7"},
+                                         {"192.0.2", "", ""},
+                                         {"10.0.0.0/33", "", ""},
+                                         {"::/129", "", ""},
+                                         {"::/", "", ""},
+                                         {"10.0.0.0/x", "", ""},
+                                         {"", "", "0"},
+                                         {"", "", "-1"},
+                                         {"", "", "x"},
+                                         {"/8", "", ""}};
+    foliot__bans bans = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(add(&bans, bad[i][0], bad[i][1], bad[i][2]));
+    check_eq(bans.count, 0u);
+}
+
+static void they_outlast_the_server(void **state)
+{
+    char file[] = "/tmp/foliot-bans-XXXXXX", problem[700];
+    foliot__bans bans = {0}, back = {0};
+    (void)state;
+    close(mkstemp(file));
+    assert_true(add(&bans, "2001:db8::/32", "", ""));
+    assert_true(add(&bans, "", "eve", ""));
+    assert_true(add(&bans, "", "", "42"));
+    assert_true(foliot__bans_write(bans.items, bans.count, file));
+    assert_true(foliot__bans_read(&back, file, problem, sizeof problem));
+    check_eq(back.count, 3u);
+    assert_true(banned(&back, "ann", "[2001:db8::1]:1", 0));
+    assert_true(banned(&back, "eve", "192.0.2.1:1", 0));
+    assert_true(banned(&back, "ann", "192.0.2.1:1", 42));
+    foliot__bans_destroy(&bans);
+    foliot__bans_destroy(&back);
+    unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_network_keeps_out_what_is_in_it),
+        cmocka_unit_test(one_family_is_not_the_other),
+        cmocka_unit_test(a_client_is_known_wherever_it_comes_from),
+        cmocka_unit_test(a_peer_by_ipv6_is_banned_with_its_network),
+        cmocka_unit_test(what_is_no_ban_is_refused),
+        cmocka_unit_test(they_outlast_the_server),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

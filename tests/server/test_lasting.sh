@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: what a server knows of those who join outlasts a restart: used tokens (a thief is refused, their own clients come
+# back), bans by client, network and name. Names are unique, in Unicode's normal form C, and hide nothing.
+# Method: real programs on the loopback, a server that is killed.
+. "$(dirname "$0")/setup.sh"
+ctl=$build/foliotctl scene=$scenes/spacewar.yaml
+"$ctl" key arena.key
+token() { "$ctl" token --key arena.key "$@"; }
+join() { timeout 30 "$client" "127.0.0.1:$port" --bot idle --ticks 20 --json "$@" >join.out 2>join.err; }
+refused() { # NAME PATTERN ARGUMENT...
+    local name=$1 pattern=$2
+    shift 2
+    join "$@"
+    if [ $? != 0 ] && grep -qE "$pattern" join.err; then echo "ok - $name"
+    else echo "not ok - $name"; cat join.err join.out; fi
+}
+
+exits "used tokens without a key" 2 'it goes with --key' "$server" "$scene" --used-tokens used
+echo 'dear ada' >letter
+chmod 600 letter
+exits "a file of something else" 1 'no file of used tokens' "$server" "$scene" --key arena.key --used-tokens letter --port 0
+ok "which stays as it was" [ "$(cat letter)" = 'dear ada' ]
+
+start "$scene" --key arena.key --used-tokens used --port 0 --record match.foliot
+exits "two servers with one file" 75 'another server uses it' "$server" "$scene" --key arena.key --used-tokens used --port 0 --no-record
+ok "the file is its owner's alone" [ "$(stat -c %a used)" = 600 ]
+token --client 7 >ann.token
+cp ann.token stolen.token
+token --client 8 >once.token
+ok "a token lets in" join --token once.token
+timeout 60 "$client" "127.0.0.1:$port" --token ann.token --name ann --bot random --ticks 600 --json >ann.out 2>ann.err &
+ann=$!
+pids="$pids $ann"
+for _ in $(seq 400); do
+    grep -q 'ann .* joined' server.log && break
+    sleep 0.02
+done
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+: >server.log
+start --resume match.foliot --key arena.key --used-tokens used --port "$port"
+for _ in $(seq 1000); do
+    grep -qE 'ann .*(came back|joined|is back|resumed)' server.log && break
+    kill -0 $ann 2>/dev/null || break
+    sleep 0.02
+done
+ok "a client comes back to a server that was killed" grep -qE 'ann ' server.log
+refused "its token, stolen, lets nobody in" 'used before' --token stolen.token
+refused "nor a token that was used up before" 'used before' --token once.token
+kill $ann 2>/dev/null
+wait $ann 2>/dev/null
+stop
+
+# Bans.
+start "$scene" --key arena.key --port 0 --no-record --admin-socket ./socket --bans bans
+ctl_() { "$ctl" "$@" --server "unix:$work/socket"; }
+if grep -q 'HTTP' server.log && ! [ -S socket ]; then
+    echo "skip: this build has no admin API"
+else
+    ok "a client of tokens is banned" ctl_ refuse client 42 --reason cheats
+    ok "a network" ctl_ refuse address 10.0.0.0/8
+    ok "of IPv6" ctl_ refuse address 2001:db8:5::/32
+    exits "what is no network" 1 'no address or network' "$ctl" refuse address 10.0.0.0/99 --server "unix:$work/socket"
+    exits "what is no client" 1 'no client' "$ctl" refuse client x --server "unix:$work/socket"
+    ok "they are listed" sh -c "'$ctl' bans --server 'unix:$work/socket' | grep -q '2001:db8::/32'"
+    token --client 42 >bad.token
+    refused "the client is told why" 'not let in: cheats' --token bad.token
+    token --client 43 >good.token
+    ok "another is let in" join --token good.token
+    stop
+    start "$scene" --key arena.key --port 0 --no-record --admin-socket ./socket --bans bans
+    token --client 42 >bad.token
+    refused "so after a restart" 'not let in: cheats' --token bad.token
+    ok "a network is pardoned" ctl_ unban 10.0.0.0/8
+    ok "and a client" ctl_ unban 42
+    ok "who joins then" join --token bad.token
+fi
+stop
+
+# Names.
+start "$scene" --port 0 --no-record
+for i in 1 2; do
+    timeout 30 "$client" "127.0.0.1:$port" --name ann --bot idle --ticks 120 --json >"ann$i.out" 2>&1 &
+    pids="$pids $!"
+    names="${names:-} $!"
+done
+# shellcheck disable=SC2086
+wait $names
+ok "the second ann is ann-2" sh -c "grep -q ' ann (.*joined' server.log && grep -q ' ann-2 (.*joined' server.log"
+refused "one with a blank at its end" 'no blank' --name 'ada '
+ok "one with an accent" join --name "$(printf 'andr\303\251')"
+if ldd "$server" | grep -q utf8proc; then
+    refused "the same in two characters" 'normal form C' --name "$(printf 'andre\314\201')"
+fi
+stop
