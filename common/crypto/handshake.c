@@ -11,6 +11,8 @@
 
 #define HASH_INPUT_BYTES 128 // of SHA-512: CPace fills a block with the password
 #define LABEL "foliot keys 1"
+#define CHANNEL "foliot"
+#define CHANNEL_BYTES_MAX 64 // and of the session id
 
 static size_t put_counted(uint8_t *at, const void *bytes, size_t count)
 {
@@ -21,21 +23,23 @@ static size_t put_counted(uint8_t *at, const void *bytes, size_t count)
     return head + count;
 }
 
-// CPace's generator: a point that only who has the password can name.
-static void generator_of(const char *password, uint8_t generator[FOLIOT__SHARE_BYTES])
+void foliot__cpace_generator(const char *password, const uint8_t *channel, size_t channel_bytes,
+                             const uint8_t *session, size_t session_bytes,
+                             uint8_t generator[FOLIOT__SHARE_BYTES])
 {
-    static const char domain[] = "CPaceRistretto255", channel[] = "foliot";
+    static const char domain[] = "CPaceRistretto255";
     static const uint8_t zeros[HASH_INPUT_BYTES];
     uint8_t text[2 * HASH_INPUT_BYTES + FOLIOT_PASSWORD_BYTES_MAX], hash[64];
     size_t length = strlen(password);
     FOLIOT_ASSERT(length <= FOLIOT_PASSWORD_BYTES_MAX);
+    FOLIOT_ASSERT(channel_bytes + session_bytes <= CHANNEL_BYTES_MAX);
     text[1] = 0;
     size_t at = put_counted(text, domain, sizeof domain - 1);
     at += put_counted(text + at, password, length);
     size_t pad = at + 1 < HASH_INPUT_BYTES ? HASH_INPUT_BYTES - 1 - at : 0;
     at += put_counted(text + at, zeros, pad);
-    at += put_counted(text + at, channel, sizeof channel - 1);
-    at += put_counted(text + at, "", 0); // no session id: both shares are new for each
+    at += put_counted(text + at, channel_bytes ? channel : zeros, channel_bytes);
+    at += put_counted(text + at, session_bytes ? session : zeros, session_bytes);
     crypto_hash_sha512(hash, text, at);
     crypto_core_ristretto255_from_hash(generator, hash);
     foliot__forget(text, sizeof text);
@@ -51,7 +55,9 @@ void foliot__share_draw(foliot__share *share, const char *password)
         failed = crypto_scalarmult_base(share->shown, share->secret);
     } else {
         crypto_core_ristretto255_scalar_random(share->secret);
-        generator_of(password, generator);
+        // No session id: both shares are new for each.
+        foliot__cpace_generator(password, (const uint8_t *)CHANNEL, sizeof CHANNEL - 1, NULL, 0,
+                                generator);
         failed = crypto_scalarmult_ristretto255(share->shown, share->secret, generator);
         foliot__forget(generator, sizeof generator);
     }

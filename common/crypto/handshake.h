@@ -23,6 +23,12 @@ typedef struct foliot__share {
 } foliot__share;
 void foliot__share_draw(foliot__share *share, const char *password); // NULL: none
 
+// CPace's generator (draft-irtf-cfrg-cpace): a point that only who has the password can name.
+// Channel and session id are 64 bytes together at most.
+void foliot__cpace_generator(const char *password, const uint8_t *channel, size_t channel_bytes,
+                             const uint8_t *session, size_t session_bytes,
+                             uint8_t generator[FOLIOT__SHARE_BYTES]);
+
 // Beside the shares.
 typedef struct foliot__handshake {
     const uint8_t *server_share; // its public half

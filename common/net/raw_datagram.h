@@ -80,7 +80,7 @@ typedef struct foliot__outbox {
     uint16_t *sizes;
     uint8_t *bytes; // of packets
     size_t used, room;
-    uint8_t *sealed; // the datagrams of receivers with keys, as they leave
+    uint8_t *whole; // the datagrams as they leave: sealed, or put together
 } foliot__outbox;
 
 bool foliot__outbox_init(foliot__outbox *outbox, uint32_t receivers);

@@ -374,8 +374,10 @@ static foliot__outcome unban(foliot__call *c)
 {
     if (c->stage)
         return FOLIOT__CALL_DONE;
-    if (!foliot__bans_remove(&c->app->admin.bans, c->session)) // what stands for the first {}
-        return foliot__call_fail(c, 404, "there is no ban of '%.100s'", c->session);
+    char whom[sizeof c->session + sizeof c->subject + 2]; // a network is in both {}
+    snprintf(whom, sizeof whom, "%s%s%s", c->session, *c->subject ? "/" : "", c->subject);
+    if (!foliot__bans_remove(&c->app->admin.bans, whom))
+        return foliot__call_fail(c, 404, "there is no ban of '%.100s'", whom);
     return keep_bans(c);
 }
 
@@ -471,4 +473,5 @@ const foliot__action foliot__actions[] = {
     {"GET", "/v1/bans", "", list_bans, NULL, print_bans},
     {"POST", "/v1/bans", "address name client reason seconds ", ban, write_bans, NULL},
     {"DELETE", "/v1/bans/{}", "", unban, write_bans, NULL},
+    {"DELETE", "/v1/bans/{}/{}", "", unban, write_bans, NULL},
     {0}};

@@ -5,7 +5,7 @@
 // Against bare sendto of as many bytes to as many sockets, sixty times a second, in turn with it.
 //
 // The clients are spectators in a child process, spread over the period as real ones are. Usage:
-// fanout [SCENE CLIENTS]
+// fanout [SCENE CLIENTS [sealed]]
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -74,6 +74,7 @@ typedef struct crowd {
     uint32_t count, complete;
     uint16_t port; // of the server; 0: not yet
     bool bare;     // the opponent's turn
+    bool sealed;
     int commands, answers;
 } crowd;
 
@@ -135,6 +136,7 @@ static void talk(crowd *c, listener *l)
 static void join(crowd *c, listener *l)
 {
     foliot_transport_config config = foliot_transport_config_default();
+    config.security = c->sealed ? FOLIOT_SECURITY_ANONYMOUS : FOLIOT_SECURITY_CLEAR;
     if (foliot_transport_create_enet(&config, now_ns(), &l->wire) != FOLIOT_STATUS_OK ||
         foliot_transport_connect(l->wire, "127.0.0.1", c->port, now_ns(), &l->peer) !=
             FOLIOT_STATUS_OK)
@@ -185,9 +187,9 @@ static void crowd_run(crowd *c)
     }
 }
 
-static void child(uint32_t count, int commands, int answers)
+static void child(uint32_t count, bool sealed, int commands, int answers)
 {
-    crowd c = {.count = count, .commands = commands, .answers = answers};
+    crowd c = {.count = count, .sealed = sealed, .commands = commands, .answers = answers};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     c.all = calloc(count, sizeof *c.all);
     for (uint32_t i = 0; i < count; i++) {
@@ -210,6 +212,7 @@ static void child(uint32_t count, int commands, int answers)
 typedef struct bench_case {
     const char *scene_name;
     uint32_t clients;
+    bool sealed; // with keys
     pid_t child;
     int commands, answers;
     struct sockaddr_in *bare;
@@ -254,7 +257,7 @@ static void begin_child(bench_case *b)
     if (b->child == 0) {
         close(commands[1]);
         close(answers[0]);
-        child(b->clients, commands[0], answers[1]);
+        child(b->clients, b->sealed, commands[0], answers[1]);
     }
     close(commands[0]);
     close(answers[1]);
@@ -285,6 +288,7 @@ static void begin_server(bench_case *b)
     wire.peers_max = b->clients;
     wire.peers_per_address_max = b->clients; // all of one address
     wire.batches = true;
+    wire.security = b->sealed ? FOLIOT_SECURITY_ANONYMOUS : FOLIOT_SECURITY_CLEAR;
     config.start = run_here;
     b->memory = -memory_now();
     if (foliot_transport_create_enet(&wire, now_ns(), &b->wire) != FOLIOT_STATUS_OK)
@@ -398,7 +402,8 @@ static void report(const bench_case *b, const figures *rounds)
     }
     const figures *last = &rounds[ROUNDS - 1];
 #define ROW(what, value, unit, opponent, opponent_value)                                           \
-    snprintf(name, sizeof name, "%s, %u clients: %s", b->scene_name, b->clients, what);            \
+    snprintf(name, sizeof name, "%s, %u clients%s: %s", b->scene_name, b->clients,                 \
+             b->sealed ? ", sealed" : "", what);                                                   \
     bench_report("fanout", name, value, unit, opponent, opponent_value)
     ROW("a client and snapshot", bench_median(network, ROUNDS), "us", "bare sendto",
         bench_median(bare, ROUNDS));
@@ -413,9 +418,9 @@ static void report(const bench_case *b, const figures *rounds)
 #undef ROW
 }
 
-static void run_case(const char *scene, uint32_t clients)
+static void run_case(const char *scene, uint32_t clients, bool sealed)
 {
-    bench_case b = {.scene_name = scene, .clients = clients};
+    bench_case b = {.scene_name = scene, .clients = clients, .sealed = sealed};
     figures rounds[ROUNDS];
     stepping = &b;
     begin_child(&b);
@@ -448,13 +453,14 @@ int main(int argc, char **argv)
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    if (argc == 3) {
-        run_case(argv[1], (uint32_t)strtoul(argv[2], NULL, 10));
+    if (argc >= 3) {
+        run_case(argv[1], (uint32_t)strtoul(argv[2], NULL, 10), argc > 3);
         return 0;
     }
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        run_case("spacewar", counts[i]);
+        for (int sealed = 0; sealed < 2; sealed++)
+            run_case("spacewar", counts[i], sealed);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        run_case("marbles", counts[i]);
+        run_case("marbles", counts[i], false);
     return 0;
 }
