@@ -60,4 +60,6 @@ ok "SIGTERM drains it, and it ends in order" test $? = 0
 server=
 cp "$work/server.out" "$work/server.log" "$build/image/"
 ok "its recording is in the volume" sh -c "ls '$work'/recordings/*.foliot"
-ok "by foliot-replay" run /usr/bin/foliot-replay info "/recordings/$(basename "$(ls "$work"/recordings/*.foliot)")"
+run "${command[@]}" --port=0 --ticks=30 >"$work/server.out" 2>&1
+ok "the next start goes on with it, to its end" grep -q '^resumed at tick' "$work/server.out"
+ok "and it verifies in the container" run /usr/bin/foliot-replay verify "/recordings/$(basename "$(ls "$work"/recordings/*.foliot)")"
