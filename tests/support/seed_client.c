@@ -523,6 +523,9 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
         (seen->reconnects == c->reconnects_before ||
          foliot_client_get_state(c->client) != FOLIOT_CLIENT_PLAYING))
         return; // it has not connected to the new server yet
+    // Nor to one that goes on where the dead one's recording ends: what it shows may be beyond.
+    if (h->era > h->anew && foliot_client_get_state(c->client) != FOLIOT_CLIENT_PLAYING)
+        return;
     if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) ||
         (seen->digest.high | seen->digest.low) == 0 || seen->newest_tick == c->claimed_tick ||
         c->plan->kind == SEED_SICK || (c->faulted && foliot_client_get_lockstep(c->client)))
