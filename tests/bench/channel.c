@@ -396,29 +396,53 @@ static double late_of(double *arrivals, uint32_t count)
     return arrivals[(uint32_t)((double)(count - 1) * 0.999)] - arrivals[0];
 }
 
-static void watch_session(rtc_peer *peer, foliot_transport *transport, figures *f)
+static foliot_client *join_session(foliot_transport *transport, const char *name)
 {
-    static double arrivals[LOSS_SECONDS * 4 * HZ];
-    uint32_t count = 0;
-    uint64_t newest = 0, begun = clock_now_ns(), ticked_ns = begun, sampled_ns = begun;
-    double delays = 0, samples = 0;
     foliot_client *client;
     foliot_client_config config = foliot_client_config_default();
     config.transport = transport;
     config.address = SERVER_ADDRESS;
     config.port = PORT;
-    config.name = "ann";
+    config.name = name;
     config.kind = FOLIOT_PEER_WATCHER;
-    if (foliot_client_create(&config, begun, &client) != FOLIOT_STATUS_OK)
+    if (foliot_client_create(&config, clock_now_ns(), &client) != FOLIOT_STATUS_OK)
         die("no client");
+    return client;
+}
+
+static void update_client(foliot_client *client)
+{
+    foliot_client_event event;
+    foliot_client_update(client, clock_now_ns());
+    while (foliot_client_poll(client, &event))
+        ;
+}
+
+// Another player, who comes first: a session's ticks shift once when its first player joins.
+static foliot_client *join_before(void)
+{
+    foliot_transport *transport;
+    rtc_peer_create(SERVER_ADDRESS, false, &transport);
+    foliot_client *first = join_session(transport, "ben");
+    for (uint64_t end = clock_now_ns() + 3000000000u; clock_now_ns() < end; usleep(4000))
+        update_client(first);
+    return first;
+}
+
+static void watch_session(rtc_peer *peer, foliot_transport *transport, figures *f)
+{
+    foliot_client *first = join_before();
+    static double arrivals[LOSS_SECONDS * 4 * HZ];
+    uint32_t count = 0;
+    uint64_t newest = 0, begun = clock_now_ns(), ticked_ns = begun, sampled_ns = begun;
+    double delays = 0, samples = 0;
+    foliot_client *client = join_session(transport, "ann");
     for (uint64_t now; (now = clock_now_ns()) < begun + (LOSS_SECONDS + 10) * 1000000000ull;) {
         struct pollfd fd = {.fd = foliot_transport_get_descriptor(transport), .events = POLLIN};
-        foliot_client_event event;
         poll(&fd, 1, 4);
         now = clock_now_ns();
-        foliot_client_update(client, now);
-        while (foliot_client_poll(client, &event))
-            ;
+        update_client(client);
+        update_client(first);
         rtc_tick((uint32_t)((now - ticked_ns) / 1000000u));
         ticked_ns += (now - ticked_ns) / 1000000u * 1000000u;
         if (foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING)
@@ -432,15 +456,19 @@ static void watch_session(rtc_peer *peer, foliot_transport *transport, figures *
             foliot_sample sample;
             sampled_ns = now;
             foliot_status status = foliot_client_sample(client, now, &sample);
-            delays += counts && status == FOLIOT_STATUS_OK ? s.delay_ms : 0;
+            // What is shown, against the earliest arrivals of the same time. (The client's own
+            // figure has the snapshot of the join for the earliest.)
+            if (counts && status == FOLIOT_STATUS_OK)
+                delays += (double)now * 1e-6 - sample.render_tick * 1000.0 / HZ;
             samples += counts && status == FOLIOT_STATUS_OK;
         }
     }
     foliot_client_statistics s = foliot_client_get_statistics(client);
     double by[2] = {(double)rtc_peer_get_received(peer, false),
                     (double)rtc_peer_get_received(peer, true)};
-    *f = (figures){.delay_ms = delays / samples,
-                   .late_ms = late_of(arrivals, count),
+    double late_ms = late_of(arrivals, count); // sorts them
+    *f = (figures){.delay_ms = delays / samples - arrivals[0],
+                   .late_ms = late_ms,
                    .loss = s.loss,
                    .by_channel = by[1] / (by[0] + by[1]),
                    .snapshots = s.snapshots_received};
