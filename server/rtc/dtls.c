@@ -16,6 +16,7 @@
 
 #define PLAIN_BYTES 2048 // of a record: larger ones are not sent, and kept in pieces
 #define CERTIFICATE_DAYS 365
+#define COOKIE_BYTES 16
 #define CIPHERS                                                                                    \
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384"
 
@@ -34,6 +35,7 @@ struct foliot__dtls {
     foliot__dtls_state state;
     bool foreign;
     uint8_t fingerprint[FOLIOT__DTLS_FINGERPRINT_BYTES];
+    uint8_t cookie[COOKIE_BYTES]; // of a server
 };
 
 // -- the BIO
@@ -75,6 +77,23 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     default:
         return 0;
     }
+}
+
+// -- the cookie: who cannot hear at his address, since it is another's, has a server send there
+// nothing larger than what he sends
+
+static int make_cookie(SSL *ssl, unsigned char *cookie, unsigned int *length)
+{
+    const foliot__dtls *d = SSL_get_app_data(ssl);
+    memcpy(cookie, d->cookie, COOKIE_BYTES);
+    *length = COOKIE_BYTES;
+    return 1;
+}
+
+static int check_cookie(SSL *ssl, const unsigned char *cookie, unsigned int length)
+{
+    const foliot__dtls *d = SSL_get_app_data(ssl);
+    return length == COOKIE_BYTES && CRYPTO_memcmp(cookie, d->cookie, COOKIE_BYTES) == 0;
 }
 
 // -- the certificate
@@ -149,7 +168,9 @@ foliot__dtls_context *foliot__dtls_context_create(void)
     SSL_CTX_set_verify(c->ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     SSL_CTX_set_cert_verify_callback(c->ssl, verify, NULL);
     SSL_CTX_set_options(c->ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_QUERY_MTU |
-                                    SSL_OP_NO_COMPRESSION);
+                                    SSL_OP_NO_COMPRESSION | SSL_OP_COOKIE_EXCHANGE);
+    SSL_CTX_set_cookie_generate_cb(c->ssl, make_cookie);
+    SSL_CTX_set_cookie_verify_cb(c->ssl, check_cookie);
     SSL_CTX_set_session_cache_mode(c->ssl, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_max_send_fragment(c->ssl, PLAIN_BYTES);
     SSL_CTX_set_mode(c->ssl, SSL_MODE_RELEASE_BUFFERS);
@@ -180,14 +201,16 @@ foliot__dtls *foliot__dtls_create(foliot__dtls_context *context, bool client,
     foliot__dtls *d = calloc(1, sizeof *d);
     BIO *bio = BIO_new(context->method);
     SSL *ssl = SSL_new(context->ssl);
-    if (!d || !bio || !ssl) {
+    if (!d || !bio || !ssl || RAND_bytes(d->cookie, COOKIE_BYTES) != 1) {
         free(d);
         BIO_free(bio);
         SSL_free(ssl);
         ERR_clear_error();
         return NULL;
     }
-    *d = (foliot__dtls){.ssl = ssl, .hook = hook, .user = user};
+    d->ssl = ssl;
+    d->hook = hook;
+    d->user = user;
     memcpy(d->fingerprint, fingerprint, sizeof d->fingerprint);
     BIO_set_data(bio, d);
     BIO_set_init(bio, 1);

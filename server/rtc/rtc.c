@@ -19,9 +19,10 @@
 #include "rtc/channel.h"
 #include "rtc/sctp.h"
 
-#define BATCH 16            // datagrams that are read at once
-#define BATCHES 4           // of them for one call
-#define DATAGRAM_BYTES 2048 // longer ones are cut, and fail
+#define BATCH 16             // datagrams that are read at once
+#define BATCHES 4            // of them for one call
+#define KEPT_NS 10000000000u // an open channel's address, after its last request
+#define DATAGRAM_BYTES 2048  // longer ones are cut, and fail
 
 bool foliot__rtc_available(void)
 {
@@ -78,7 +79,8 @@ static void forget_address(foliot__rtc_channel *c)
     c->proven = false;
 }
 
-// The address is this channel's from now on, whoever had it: he who asks last can hear there.
+// The address is this channel's from now on, unless another is open there and still asks: a source
+// can be made up.
 static void prove_address(foliot__rtc_channel *c, const struct sockaddr_storage *from,
                           socklen_t length)
 {
@@ -86,6 +88,8 @@ static void prove_address(foliot__rtc_channel *c, const struct sockaddr_storage 
     if (c->proven && same_address(&c->key, &key))
         return;
     foliot__rtc_channel *other = by_address(c->rtc, &key);
+    if (other && other->told_open && c->asked_ns - other->asked_ns < KEPT_NS)
+        return;
     if (other)
         forget_address(other);
     forget_address(c);
