@@ -185,17 +185,17 @@ static int allow_some(scmp_filter_ctx filter)
     for (size_t i = 0; !wrong && i < sizeof allowed / sizeof allowed[0]; i++)
         wrong = allow(filter, allowed[i], 0, none);
     for (size_t i = 0; !wrong && i < sizeof families / sizeof families[0]; i++)
-        wrong = allow(filter, "socket", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i]));
+        wrong = allow(filter, "socket", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i], 0));
     for (size_t i = 0; !wrong && i < sizeof settings / sizeof settings[0]; i++)
-        wrong = allow(filter, "prctl", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)settings[i]));
+        wrong = allow(filter, "prctl", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)settings[i], 0));
     if (!wrong) // abort
-        wrong = allow(filter, "tgkill", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+        wrong = allow(filter, "tgkill", 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     if (!wrong) // threads, no processes
         wrong =
             allow(filter, "clone", 1,
                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM));
     if (!wrong) // limits are looked at, not changed
-        wrong = allow(filter, "prlimit64", 1, SCMP_A2(SCMP_CMP_EQ, 0));
+        wrong = allow(filter, "prlimit64", 1, SCMP_A2(SCMP_CMP_EQ, 0, 0));
     // New code is loaded for modules alone.
     const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     unsigned conditions = foliot__given.allow_modules ? 0 : 1;
