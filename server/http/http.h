@@ -70,8 +70,8 @@ typedef struct foliot__http_sockets {
     void (*writable)(void *user, void *of_socket); // asked for by foliot__http_socket_want_write
     void (*closed)(void *user, void *of_socket);
     void (*woken)(void *user); // after foliot__http_wake; may be NULL
-    // Once, by foliot__http_start, when the port is known: returns a descriptor to be watched beside
-    // the connections, or -1. It stays the hook's. May be NULL.
+    // Once, by foliot__http_start, when the port is known: returns a descriptor to be watched
+    // beside the connections, or -1. It stays the hook's. May be NULL.
     int (*listening)(void *user, uint16_t port);
     void (*readable)(void *user); // that descriptor
     void (*ticked)(void *user);   // asked for by foliot__http_tick_in
@@ -101,7 +101,8 @@ typedef struct foliot__http_config {
     X(requests_timed_out) /* too slow, or an answer that nobody took */                            \
     X(bytes_sent)                                                                                  \
     X(sockets_opened)                                                                              \
-    X(socket_messages)
+    X(socket_messages)                                                                             \
+    X(socket_frames_refused) /* one without a mask, or too many pings: the socket ended */
 typedef struct foliot__http_counters {
 #define FOLIOT__HTTP_COUNTER_FIELD(name) uint64_t name;
     FOLIOT__HTTP_COUNTERS(FOLIOT__HTTP_COUNTER_FIELD)

@@ -70,7 +70,10 @@ static int open_connection(foliot__http *http, struct lws *wsi)
         foliot__http_connection *c = &http->connections[i].connection;
         if (c->wsi)
             continue;
-        *c = (foliot__http_connection){.http = http, .wsi = wsi, .local = is_local(wsi)};
+        *c = (foliot__http_connection){
+            .http = http, .wsi = wsi, .local = is_local(wsi), .descriptor = lws_get_socket_fd(wsi)};
+        if (!foliot__frames_watch(c->descriptor, &c->frames))
+            c->descriptor = -1;
         if (!c->local)
             lws_get_peer_simple(wsi, c->peer, sizeof c->peer);
         lws_set_opaque_user_data(wsi, c);
@@ -82,11 +85,22 @@ static int open_connection(foliot__http *http, struct lws *wsi)
     return -1;
 }
 
+// While the descriptor is its own.
+void foliot__http_unwatch(foliot__http_connection *c)
+{
+    foliot__frames_unwatch(c->descriptor, &c->frames);
+    if (c->frames.refused)
+        c->http->counters.socket_frames_refused++;
+    c->frames.refused = 0;
+    c->descriptor = -1;
+}
+
 static void close_connection(struct lws *wsi)
 {
     foliot__http_connection *c = foliot__http_connection_of(wsi);
     if (!c || c->wsi != wsi)
         return;
+    foliot__http_unwatch(c);
     foliot__http_request_forget(c);
     free(c->message);
     lws_set_opaque_user_data(wsi, NULL);
@@ -215,6 +229,10 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return 1;
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
         return open_connection(http, wsi);
+    case LWS_CALLBACK_CLOSED_HTTP:
+        if (foliot__http_connection_of(wsi))
+            foliot__http_unwatch(foliot__http_connection_of(wsi));
+        return 0;
     case LWS_CALLBACK_WSI_DESTROY:
         close_connection(wsi);
         return 0;

@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "access.h"
+#include "frames.h"
 #include "http.h"
 
 #define FOLIOT__HTTP_PEER_BYTES 64 // of an address as text
@@ -33,6 +34,8 @@ typedef struct foliot__http_connection {
     size_t length, sent;
     // A WebSocket.
     bool is_socket, closing;
+    foliot__frames frames;
+    int descriptor; // that is watched; -1: none
     void *of_socket;
     uint8_t *message;
     size_t message_bytes, message_capacity;
@@ -75,6 +78,7 @@ int foliot__http_refused(const foliot__http_connection *c, const char **why);
 // A header that is not too long; "" if it is not there. False: it is too long.
 bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t bytes);
 
+void foliot__http_unwatch(foliot__http_connection *c);
 // requests.c
 int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                             size_t length);

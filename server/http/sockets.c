@@ -46,6 +46,9 @@ static int open_socket(foliot__http_connection *c)
     const foliot__http_sockets *hook = c->http->config.sockets;
     lws_set_timer_usecs(c->wsi, LWS_SET_TIMER_USEC_CANCEL);
     c->is_socket = true;
+    // What comes with the request was not looked at, and no browser sends it.
+    if (c->descriptor < 0 || !foliot__frames_begin(&c->frames))
+        return -1;
     c->of_socket = hook->opened(hook->user, (foliot__http_socket *)c, c->peer);
     if (!c->of_socket)
         return -1;
@@ -147,8 +150,10 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
         return c->closing ? -1 : 0;
     case LWS_CALLBACK_CLOSED:
         c = foliot__http_connection_of(wsi);
-        if (c)
+        if (c) {
+            foliot__http_unwatch(c);
             close_socket(c);
+        }
         return 0;
     default:
         return 0;

@@ -300,6 +300,83 @@ static void malformed_frames_end_their_socket_alone(void **state)
     close_site(&s);
 }
 
+// RFC 6455, section 5.1: frames of a client are masked; one is enough to end the socket.
+static void frames_without_a_mask_are_refused(void **state)
+{
+    (void)state;
+    static const bad_frame frames[] = {
+        BAD("a message", "\x82\x02\0a"),
+        BAD("behind one with a mask", "\x82\x82\0\0\0\0\0a\x82\x02\0a"),
+        BAD("a fragment", "\x02\x82\0\0\0\0\0a\x80\x01"
+                          "a"),
+        BAD("a long one", "\x82\x7e\1\0\0"),
+        BAD("an empty ping", "\x89\0"),
+        BAD("a pong", "\x8a\1a"),
+    };
+    site s = open_site(4);
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
+        for (int whole = 0; whole < 2; whole++) {
+            int fd = web_open(s.port);
+            expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+            for (size_t k = 0; k < frames[i].length && !whole; k++) {
+                web_send_bytes(fd, frames[i].bytes + k, 1);
+                usleep(1000);
+            }
+            if (whole)
+                web_send_bytes(fd, frames[i].bytes, frames[i].length);
+            if (close_code(fd) != 1002)
+                fail_msg("taken, or ended otherwise: %s", frames[i].what);
+            close(fd);
+            foliot_transport_event event;
+            while (next_event(&s, &event) && event.kind != FOLIOT_TRANSPORT_DISCONNECTED)
+                ; // what came before it is no fault
+        }
+    close_site(&s);
+}
+
+// Frames that come with the request have not been looked at.
+static void frames_before_the_answer_are_refused(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    char request[512];
+    int length = snprintf(request, sizeof request,
+                          "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
+                          "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                          "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                          "Sec-WebSocket-Protocol: foliot.6\r\n\r\n",
+                          s.port);
+    memcpy(request + length, "\x82\x82\0\0\0\0\0a", 8);
+    int fd = web_connect(s.port);
+    web_send_bytes(fd, request, (size_t)length + 8);
+    assert_true(close_code(fd) >= 0);
+    close(fd);
+    foliot_transport_event event;
+    assert_false(foliot_transport_poll(s.transport, clock_now_ns(), &event));
+    close_site(&s);
+}
+
+static void a_flood_of_pings_ends_its_socket(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    int honest = web_open(s.port), fd = web_open(s.port);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    for (int i = 0; i < 50; i++) // some are no fault
+        web_send(honest, 0x89, "ping", 4);
+    for (int i = 0; i < 1000; i++)
+        web_send(fd, 0x89, "ping", 4);
+    int code = close_code(fd); // 0: what was sent behind it reset the connection
+    assert_true(code == 1008 || code == 0);
+    close(fd);
+    expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    web_send(honest, 0x82, "\1still", 6);
+    expect_event(&s, FOLIOT_TRANSPORT_RECEIVED);
+    close(honest);
+    close_site(&s);
+}
+
 static void long_messages_and_endless_fragments_are_cut_off(void **state)
 {
     (void)state;
@@ -621,6 +698,9 @@ int main(void)
         cmocka_unit_test(foreign_requests_are_refused),
         cmocka_unit_test(a_handshake_may_come_byte_by_byte),
         cmocka_unit_test(malformed_frames_end_their_socket_alone),
+        cmocka_unit_test(frames_without_a_mask_are_refused),
+        cmocka_unit_test(frames_before_the_answer_are_refused),
+        cmocka_unit_test(a_flood_of_pings_ends_its_socket),
         cmocka_unit_test(long_messages_and_endless_fragments_are_cut_off),
         cmocka_unit_test(a_flood_ends_its_socket),
         cmocka_unit_test(a_slow_reader_is_put_out_and_harms_nobody),

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// frames.h: looks at the heads of the frames that come by a WebSocket, before libwebsockets does:
+// that one of a client is masked (RFC 6455, section 5.1), which version 4.1 does not ask for, and
+// that there are not too many control frames, which it answers without telling.
+#ifndef FOLIOT_SERVER_HTTP_FRAMES_H
+#define FOLIOT_SERVER_HTTP_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLIOT__FRAMES_CONTROL_SECOND 10 // pings and the like, of one socket
+#define FOLIOT__FRAMES_CONTROL_BURST 100
+#define FOLIOT__FRAMES_UNMASKED 1002 // close codes
+#define FOLIOT__FRAMES_FLOOD 1008
+
+typedef struct foliot__frames {
+    bool upgraded;   // frames come; before that a request does
+    uint8_t tail[4]; // the request's last bytes
+    uint8_t head[14];
+    uint32_t head_bytes; // that have come
+    uint64_t left;       // of a frame's payload
+    double allowance;    // of control frames
+    uint64_t allowed_ns;
+    uint16_t refused; // a close code; 0: nothing was wrong so far
+} foliot__frames;
+
+// What came next. Returns 0, or the close code to refuse it with.
+uint16_t foliot__frames_take(foliot__frames *frames, const uint8_t *bytes, size_t length,
+                             uint64_t now_ns);
+// The request was answered, and frames follow. False: some came already, unseen.
+bool foliot__frames_begin(foliot__frames *frames);
+
+// What recv gives for this descriptor is looked at from now on. `frames` stays the caller's. False:
+// the number is too high to be watched.
+bool foliot__frames_watch(int descriptor, foliot__frames *frames);
+// No longer, unless the number is another connection's by now.
+void foliot__frames_unwatch(int descriptor, foliot__frames *frames);
+
+#endif
