@@ -187,6 +187,7 @@ MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
 $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
 $(BUILD)/tests/server/test_bans: $(BUILD)/obj/server/admin/bans.o
+$(BUILD)/tests/unit/test_focus: $(BUILD)/obj/client/focus.o
 $(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/step_workers.o $(BUILD)/obj/server/priority.o
 $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/closing.o
 $(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o

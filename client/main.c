@@ -52,6 +52,8 @@ static const foliot__option options[] = {
     {"insecure", NULL, FOLIOT__OPTION_FLAG, &given.insecure,
      .help = "speaks in clear text to a server that is not on the loopback"},
     {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "watches without playing"},
+    {"interest", NULL, FOLIOT__OPTION_FLAG, &given.interest,
+     .help = "draws how far the server lets this client see (spectators are always shown it)"},
     {"kind", "KIND", FOLIOT__OPTION_TEXT, &given.kind,
      .help = "watch: receives snapshots; step: computes the world itself (default: as the server "
              "says)"},
@@ -151,6 +153,10 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
     if (given.no_predict && (given.predict || given.input_delay > 0))
         return foliot__options_wrong(&program, arguments,
                                      "--no-predict excludes --predict and --input-delay");
+    if (given.interest && (given.bot || given.json || given.clients > 1 || given.simulation))
+        return foliot__options_wrong(&program, arguments,
+                                     "--interest is drawn: it excludes --bot, --json, --clients "
+                                     "and --simulation");
     *impairment = (foliot_impairment){.seed = 1};
     if (given.impair && foliot_impairment_parse(given.impair, impairment, message,
                                                 sizeof message) != FOLIOT_STATUS_OK)
@@ -264,6 +270,8 @@ int main(int argc, char **argv)
     foliot__watchdog_start(&watchdog);
     if (!given.bot && a.count == 1 && !given.json)
         a.screen = foliot__screen_open(given.view, a.module);
+    if (a.screen && given.interest)
+        foliot__screen_show_interest(a.screen);
     uv_run(&a.loop, UV_RUN_DEFAULT);
     foliot__screen_close(a.screen);
     code = foliot__app_exit_code(&a);

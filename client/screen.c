@@ -29,6 +29,7 @@ struct foliot__screen {
     foliot__view view;
     bool chosen;     // the side to look from
     double focus[3]; // of a spectator
+    bool looks, shows_interest;
     foliot__figure *figures;
     uint32_t figure_count;
     bool colours;
@@ -194,7 +195,8 @@ static void draw_interest(foliot__screen *screen, const foliot_client *client,
                           const foliot_sample *sample)
 {
     double near, far, centre[3];
-    if (!foliot_client_get_interest(client, &near, &far))
+    if (!(screen->looks || screen->shows_interest) ||
+        !foliot_client_get_interest(client, &near, &far))
         return;
     memcpy(centre, screen->focus, sizeof centre);
     const char *own = foliot_client_get_name(client, foliot_client_get_player(client));
@@ -213,6 +215,12 @@ static void draw_interest(foliot__screen *screen, const foliot_client *client,
 void foliot__screen_look(foliot__screen *screen, const double focus[3])
 {
     memcpy(screen->focus, focus, sizeof screen->focus);
+    screen->looks = true;
+}
+
+void foliot__screen_show_interest(foliot__screen *screen)
+{
+    screen->shows_interest = true;
 }
 
 // `what`: the side that is looked from, or the name of another simulation.

@@ -23,6 +23,8 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
                          const foliot_sample *sample, const char *server);
 // What a spectator looks at, where a session has interest: its circle is drawn around that.
 void foliot__screen_look(foliot__screen *screen, const double focus[3]);
+// Draws the circle around a player's own body too.
+void foliot__screen_show_interest(foliot__screen *screen);
 // What the module draws of the newest state.
 void foliot__screen_draw_simulation(foliot__screen *screen, const foliot_client *client,
                                     const foliot_simulation_sample *sample, const char *server);

@@ -3,6 +3,7 @@
 // reads no options from the command line and reports nothing at the end. Invariant: app->left
 // counts the players whose poll handle is open.
 #include "app.h"
+#include "focus.h"
 #include "security.h"
 
 #include <math.h>
@@ -59,8 +60,7 @@ static void move_focus(foliot__app *a, foliot__app_player *p, uint64_t now)
     a->focus_ns = now;
     if (!a->options->spectate || !foliot_client_get_interest(p->client, &near, &far))
         return;
-    for (int k = 0; k < 3; k++)
-        a->focus[k] += p->bot.axes[k] / 127.0 * far * seconds;
+    foliot__focus_move(a->focus, foliot_client_get_scene(p->client), p->bot.axes, far, seconds);
     foliot_client_set_focus(p->client, a->focus);
     foliot__screen_look(a->screen, a->focus);
 }

@@ -40,6 +40,7 @@ exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$p
 exits "a name that is too long" 2 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
 exits "a host that is no host" 2 'HOST' "$client" 127.0.0.1:port --bot idle
 exits "no IPv6 address" 1 "there is no such host" "$client" "[::g]:7777" --bot idle
+exits "a circle that nobody sees" 2 'interest is drawn' "$client" "127.0.0.1:$port" --bot idle --interest
 exits "prediction and none" 2 'exclude' "$client" "127.0.0.1:$port" --no-predict --input-delay 3
 exits "too long a delay" 2 'input-delay' "$client" "127.0.0.1:$port" --input-delay 256
 exits "two ends" 2 'exclude' "$client" "127.0.0.1:$port" --bot idle --seconds 1 --ticks 9
