@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// test_interest_corpus.c: the seeds of the fuzzer of what watchers say, and what it once found, as
+// plain tests. Method: fuzz_interest.c itself, built as any test is, over its corpus, and each seed
+// damaged. Its assertions end the program where one does not hold.
+#include "check.h"
+
+#include "../fuzz/fuzz_interest.c"
+#include "corpus.h"
+
+#define DAMAGED 40
+
+static void watchers_say_anything(void **state)
+{
+    (void)state;
+    check_ge(corpus_run("interest", LLVMFuzzerTestOneInput, DAMAGED), 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(watchers_say_anything)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
