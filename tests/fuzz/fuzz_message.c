@@ -123,6 +123,7 @@ static void fuzz_lockstep(const uint8_t *data, size_t size)
     foliot__lockstep_input input;
     foliot__lockstep_status status;
     foliot__relay relay;
+    foliot__early early;
     if (size > FOLIOT_PACKET_BYTES_MAX)
         return;
     if (foliot__lockstep_input_decode(data, size, &input) == FOLIOT_STATUS_OK) {
@@ -134,6 +135,11 @@ static void fuzz_lockstep(const uint8_t *data, size_t size)
         FOLIOT_ASSERT(foliot__relay_encode(&relay, bytes) == size &&
                       memcmp(bytes, data, size) == 0);
         fuzz_block(relay.block, relay.block_length, relay.ticks);
+    }
+    if (foliot__early_decode(data, size, &early) == FOLIOT_STATUS_OK) {
+        FOLIOT_ASSERT(foliot__early_encode(&early, bytes) == size &&
+                      memcmp(bytes, data, size) == 0);
+        fuzz_block(early.block, early.block_length, early.ticks);
     }
     if (foliot__lockstep_status_decode(data, size, &status) == FOLIOT_STATUS_OK)
         FOLIOT_ASSERT(foliot__lockstep_status_encode(&status, bytes) == size &&

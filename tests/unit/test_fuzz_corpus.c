@@ -42,6 +42,34 @@
 #undef LLVMFuzzerTestOneInput
 #endif
 
+// Whether it is what somebody sends today: a corpus of forms that are refused at once finds
+// nothing.
+static int is_of_today(const uint8_t *bytes, size_t length)
+{
+    static foliot__message message;
+    static foliot__input_packet input;
+    foliot__status_packet status;
+    foliot__lockstep_input lockstep;
+    foliot__lockstep_status told;
+    foliot__relay relay;
+    foliot__early early;
+    bool is = foliot__message_decode(bytes, length, &message) == FOLIOT_STATUS_OK ||
+              foliot__input_packet_decode(bytes, length, &input) == FOLIOT_STATUS_OK ||
+              foliot__status_packet_decode(bytes, length, &status) == FOLIOT_STATUS_OK ||
+              foliot__lockstep_input_decode(bytes, length, &lockstep) == FOLIOT_STATUS_OK ||
+              foliot__lockstep_status_decode(bytes, length, &told) == FOLIOT_STATUS_OK ||
+              foliot__relay_decode(bytes, length, &relay) == FOLIOT_STATUS_OK ||
+              foliot__early_decode(bytes, length, &early) == FOLIOT_STATUS_OK;
+    assert_true(is);
+    return 0;
+}
+
+static void seeds_of_messages_have_the_forms_of_today(void **state)
+{
+    (void)state;
+    check_ge(corpus_run("message", is_of_today, 0), 28);
+}
+
 static void texts_are_read_or_refused(void **state)
 {
     (void)state;
@@ -109,6 +137,7 @@ int main(void)
 #endif
         cmocka_unit_test(pasts_are_restored_or_refused),
         cmocka_unit_test(texts_are_read_or_refused),
+        cmocka_unit_test(seeds_of_messages_have_the_forms_of_today),
         cmocka_unit_test(tables_are_read_or_refused),
         cmocka_unit_test(bytes_are_decoded_or_refused),
         cmocka_unit_test(packets_are_decoded_or_refused),
