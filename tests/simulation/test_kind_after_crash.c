@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// test_kind_after_crash.c: a watcher whose server died and came back with a session that steps.
+// Goal: changes that the dead server did not acknowledge are none of the new one's; when the client
+// watches again its changes have the numbers that the new server told it. They used to keep the old
+// ones, which the new server took for copies: keys did nothing. Method: a watcher in play, with
+// changes on their way, is welcomed as a stepper by hand, and then given watcher.
+#include "check.h"
+
+#include "../../client/lib/internal.h"
+#include "arena.h"
+#include "status.h"
+
+#define AHEAD 1000 // of the numbers that the client used
+
+// A watcher that has just pressed keys.
+static unsigned join_and_press(arena *a)
+{
+    unsigned client = arena_kind(a, "delay=60ms", FOLIOT_PEER_WATCHER);
+    a->bots[client] = false;
+    arena_run(a, 2);
+    for (int i = 0; i < 200 && a->clients[client]->change_count == 0; i++) {
+        int8_t axes[FOLIOT_AXIS_COUNT] = {i % 2 ? 127 : -127};
+        foliot_client_set_input(a->clients[client], axes, 0);
+        arena_run(a, 0.02);
+    }
+    check_gt(a->clients[client]->change_count, 0);
+    return client;
+}
+
+static void changes_of_a_dead_server_are_given_up(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true});
+    foliot_client *c = a->clients[join_and_press(a)];
+    foliot__welcome again = c->welcome;
+    again.lockstep = true;
+    demand(foliot__kind_enter(c, &again));
+    assert_true(c->by_ticks);
+    assert_int_equal(c->change_count, 0);
+    arena_destroy(a);
+}
+
+static void it_watches_again_with_the_new_servers_numbers(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true});
+    foliot_client *c = a->clients[join_and_press(a)];
+    foliot__welcome again = c->welcome;
+    again.lockstep = true;
+    demand(foliot__kind_enter(c, &again));
+    const foliot__kind_message watch = {.kind = FOLIOT__KIND_WATCHER,
+                                        .tick = arena_tick(a) + 1,
+                                        .sequence = c->next_sequence + AHEAD,
+                                        .reason = FOLIOT__KIND_SLOW};
+    foliot__kind_take(c, &watch);
+    assert_false(c->by_ticks);
+    assert_int_equal(c->next_sequence, watch.sequence);
+    arena_destroy(a);
+}
+
+// What was pressed while it watches goes out by change, as before: it is not given up.
+static void a_watcher_that_stays_one_keeps_its_changes(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true});
+    foliot_client *c = a->clients[join_and_press(a)];
+    uint32_t count = c->change_count;
+    foliot__welcome again = c->welcome;
+    demand(foliot__kind_enter(c, &again));
+    assert_false(c->by_ticks);
+    assert_int_equal(c->change_count, count);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_of_a_dead_server_are_given_up),
+        cmocka_unit_test(it_watches_again_with_the_new_servers_numbers),
+        cmocka_unit_test(a_watcher_that_stays_one_keeps_its_changes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
