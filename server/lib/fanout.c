@@ -365,9 +365,9 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
 void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
                                  const foliot__partial_acknowledge *packet)
 {
+    session->server->counters.interest_acknowledgements++;
     if (!peer->interest)
         return;
-    session->server->counters.interest_acknowledgements++;
     uint64_t newest = foliot__interest_acknowledge(session->interest, peer->interest, packet);
     if (newest != UINT64_MAX && newest <= foliot__fanout_shown(session, peer))
         foliot__fanout_acknowledge(session, peer, newest);

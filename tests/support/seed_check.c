@@ -352,7 +352,8 @@ void seed_check_counters(seed_run *run)
     check_equal(run, "packets received, and what became of them", run->received,
                 c->joins + c->resumes + c->refusals + c->byes + c->input_packets + c->early_asked +
                     c->answers + c->messages_malformed + c->messages_unexpected +
-                    c->messages_ignored + c->orders + c->orders_repeated + c->orders_refused);
+                    c->messages_ignored + c->orders + c->orders_repeated + c->orders_refused +
+                    c->interest_acknowledgements);
     check_zero(run, "events dropped", c->events_dropped);
     if (!plan->small_queue)
         check_zero(run, "ticks unrecorded", c->ticks_unrecorded);

@@ -688,6 +688,8 @@ static void update_client(seed_run *run, seed_caller *c)
         give_orders(run, c);
     check_sample(run, c);
     check_prediction(run, c, &seen);
+    if (c->plan->session < run->plan->session_count)
+        seed_check_interest(run, c);
     check_claim(run, c, &seen);
 }
 

@@ -3,8 +3,11 @@
 // leaves the others of a seed as they were.
 #include "seed_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "foliot/server.h"
 
 #define PARTS 64
 #define AFTERLIFE_NS                                                                               \
@@ -534,6 +537,24 @@ static void draw_kinds(seed_plan *plan)
     }
 }
 
+// Sessions that send everybody what is around him alone; all their clients watch. What rules tell
+// of bodies is not compared then, so games have none.
+static void draw_interest(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 59);
+    if (!draw_chance(&d, 0.3) || seed_plan_in_lockstep(plan) ||
+        seed_plan_foes(plan, SEED_SCHEME_COUNT) > 0)
+        return;
+    for (uint32_t i = 0; i < plan->session_count; i++) {
+        seed_session *s = &plan->sessions[i];
+        double far = pow(10, draw_between(&d, 0, 2.5));
+        if (s->game)
+            continue;
+        s->interest_far = far;
+        s->interest_kbit = FOLIOT_INTEREST_KBIT_MIN + below(&d, 500);
+    }
+}
+
 seed_plan seed_plan_draw(uint64_t seed)
 {
     seed_plan plan = {.seed = seed};
@@ -567,6 +588,7 @@ seed_plan seed_plan_draw(uint64_t seed)
     if (!late_return)
         draw_ends(&plan);
     draw_kinds(&plan);
+    draw_interest(&plan);
     return plan;
 }
 
@@ -682,12 +704,14 @@ void seed_plan_print(const seed_plan *plan, FILE *out)
     for (uint32_t i = 0; i < plan->session_count; i++)
         fprintf(
             out,
-            "  session %u: %s%s%s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n",
+            "  session %u: %s%s%s, far %.1f, at %.2f Hz, block %u, keyframe %u, queue %zu, drained "
+            "%.1f Hz\n",
             i, seed_scenes[plan->sessions[i].scene].file,
             plan->sessions[i].lockstep ? " in lockstep" : "",
-            plan->sessions[i].game ? ", a game," : "", plan->sessions[i].tick_hz,
-            plan->sessions[i].block_ticks, plan->sessions[i].keyframe_ticks,
-            plan->sessions[i].queue_bytes, plan->sessions[i].drain_hz);
+            plan->sessions[i].game ? ", a game" : "", plan->sessions[i].interest_far,
+            plan->sessions[i].tick_hz, plan->sessions[i].block_ticks,
+            plan->sessions[i].keyframe_ticks, plan->sessions[i].queue_bytes,
+            plan->sessions[i].drain_hz);
     for (uint32_t i = 0; i < plan->server_pause_count; i++)
         fprintf(out, "  server paused %.3f to %.3f s\n",
                 (double)plan->server_pauses[i].begin_ns * 1e-9,

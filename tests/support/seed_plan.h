@@ -104,7 +104,9 @@ typedef struct seed_session {
     bool lockstep;
     uint32_t input_delay;
     double spectator_delay_s;
-    bool game; // has rules and takes commands; its players give orders
+    bool game;           // has rules and takes commands; its players give orders
+    double interest_far; // 0: everybody is sent all
+    uint32_t interest_kbit;
 } seed_session;
 
 // A command ends the session; its peers follow to the next one, or go.

@@ -77,6 +77,7 @@ void seed_resources_close(seed_resources *resources);
     X(vars)                                                                                        \
     X(rules_again)                                                                                 \
     X(kind_changes)                                                                                \
+    X(interest_states)                                                                             \
     X(heals)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
@@ -196,6 +197,7 @@ typedef struct seed_caller { // a client's runtime
     uint64_t predicted_tick, rollbacks; // a state that it predicts; 0: none
     foliot_digest predicted;
     double render_tick;
+    uint64_t looked_tick;              // of what interest sent it
     uint64_t claimed_tick, claim_tick; // the last, and one that waits for the server's own step
     foliot_digest claim;
     uint32_t claim_era;
@@ -274,6 +276,7 @@ extern foliot__lockstep_limits seed_limits;
 void seed_fail(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_log(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_mix(seed_run *run, uint64_t value);
+void seed_check_interest(seed_run *run, seed_caller *c);
 uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count,
                          uint64_t at_ns); // the next time outside of all
 

@@ -16,6 +16,7 @@
 #include "status.h"
 
 #define PORT 7777
+#define INTEREST_NEAR 0.2  // of far
 #define GARBAGE_MAX 300    // bytes of a block that was being written
 #define UNSYNCED_MAX 16384 // bytes that storage never wrote
 #define SECTOR 512
@@ -327,6 +328,9 @@ void seed_server_add(seed_run *run, uint32_t s)
                                      .pace_hz = scene->pace_hz,
                                      .input_delay = h->plan->input_delay,
                                      .spectator_delay_s = h->plan->spectator_delay_s};
+    if (h->plan->interest_far > 0)
+        session.interest = (foliot_interest){h->plan->interest_far * INTEREST_NEAR,
+                                             h->plan->interest_far, h->plan->interest_kbit};
     session.mode = h->plan->lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS;
     foliot_status status =
         foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
