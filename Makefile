@@ -118,7 +118,7 @@ FORCE:
 $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
 $(BUILD)/obj/server/%.o: EXTRA += -Iserver
 $(BUILD)/obj/server/http/%.o: EXTRA += $(if $(filter 0,$(HTTP)),-DFOLIOT_HTTP_OFF)
-$(BUILD)/obj/server/rtc/%.o $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/bench/%.o: EXTRA += $(if $(filter 0,$(WEBRTC)),-DFOLIOT_WEBRTC_OFF)
+$(BUILD)/obj/server/rtc/%.o $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/%.o: EXTRA += $(if $(filter 0,$(WEBRTC)),-DFOLIOT_WEBRTC_OFF)
 $(BUILD)/obj/%_avx2.o: ISA = $(ISA_avx2)
 $(BUILD)/obj/%_avx512.o: ISA = $(ISA_avx512)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)

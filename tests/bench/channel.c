@@ -5,6 +5,10 @@
 // a wire between them that delays by 25 ms each way and loses packets of TCP and UDP alike. The
 // client's playout delay and how late the worst snapshots are, by either path. The wire is this
 // process, which moves packets between two tun devices.
+#include "rtc/present.h"
+
+#if FOLIOT__RTC_PRESENT
+
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -564,3 +568,12 @@ int main(int argc, char **argv)
             }
     return 0;
 }
+
+#else
+
+int main(void) // this build has no data channels
+{
+    return 0;
+}
+
+#endif
