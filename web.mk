@@ -12,13 +12,13 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
     $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
-VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer numbers instances lines socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
-STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
+STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances lines socket) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
     $(patsubst %,common/recording/%.c,divergence keyframe_codec search rewind simulation state_layers world_simulation))
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer files instances lines world_picture) $(sort \
@@ -48,6 +48,7 @@ $(WEB_OBJ)/tables/partial_tables.h: common/wire/partial_priors.h web.mk
 $(WEB)/tables.bin: common/wire/partial_priors.h
 	@mkdir -p $(@D)
 	node -e 'const all = require("fs").readFileSync("$<", "utf8").match(/\{[\d,\s]+\}/g).join().match(/\d+/g), out = Buffer.alloc(2 * all.length); all.forEach((n, i) => out.writeUInt16LE(Number(n), 2 * i)); require("fs").writeFileSync("$@", out);'
+$(patsubst %,$(WEB_OBJ)/viewer/common/%.o,base/json base/text command/command_print): BIT_FLAGS += -include web/numbers.h
 $(WEB_OBJ)/viewer/common/wire/partial_body.o: BIT_FLAGS += -include $(WEB_OBJ)/tables/partial_tables.h
 $(WEB_OBJ)/viewer/common/wire/partial_body.o $(WEB_OBJ)/viewer/web/watches.o: $(WEB_OBJ)/tables/partial_tables.h
 $(WEB_OBJ)/viewer/web/watches.o: BIT_FLAGS += -I$(WEB_OBJ)/tables
@@ -77,6 +78,7 @@ $(WEB_OBJ)/worlds/%.o: %.c $(WEB_OBJ)/include/xxhash.h $(WEB_SRC)/.stamp web.mk
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: $(WEB_SRC)/.stamp
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: BIT_FLAGS += -UFOLIOT_NO_ZSTD -I$(WEB_SRC)/zstd/lib
 $(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto
+$(WEB)/viewer.wasm: WEB_LIBS := -lc-printscan-no-floating-point
 $(WEB)/replayer.wasm: WEB_FLAGS := -O3
 $(WEB)/viewer.wasm: $(VIEWER_SOURCES:%.c=$(WEB_OBJ)/viewer/%.o)
 $(WEB)/stepper.wasm: WEB_FLAGS := -O3
@@ -87,7 +89,7 @@ $(WEB)/worlds.wasm: $(patsubst %.c,$(WEB_OBJ)/replayer/%.o,$(filter common/sim/%
     $(patsubst %.c,$(WEB_OBJ)/worlds/%.o,$(filter web/% common/scene/% tools/% common/base/arena.c,$(WORLDS_SOURCES))) $(YAML_OBJECTS)
 $(WEB)/%.wasm:
 	@mkdir -p $(@D)
-	$(WEB_LINK) $(WEB_FLAGS) -o $@ $^
+	$(WEB_LINK) $(WEB_FLAGS) -o $@ $^ $(WEB_LIBS)
 # Each module by itself: what is imported keeps its name, and is loaded when it is wanted.
 $(WEB)/%.js: web/page/%.js web.mk | $(call deps_of,web)
 	@mkdir -p $(@D)

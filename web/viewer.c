@@ -6,6 +6,7 @@
 #include "hand_over.h"
 #include "instances.h"
 #include "kind.h"
+#include "lines.h"
 #include "socket.h"
 
 #include "base/json.h"
@@ -181,6 +182,44 @@ WEB_EXPORT(body_position) const double *web_body_position(uint32_t slot)
 {
     bool here = slot < shown.count && shown.bodies[slot].flags & FOLIOT_BODY_ALIVE;
     return here ? shown.bodies[slot].position : NULL;
+}
+
+// -- what is shown on demand
+
+// The name of the body in a slot: the player's, or the scene's; "": it has none.
+WEB_EXPORT(body_name) const char *web_body_name(uint32_t slot)
+{
+    const foliot_scene *scene = client ? foliot_client_get_scene(client) : NULL;
+    const char *name = client ? foliot_client_get_player_name(client, slot) : NULL;
+    if (!name && scene && slot < scene->body_count)
+        name = scene->bodies[slot].name;
+    return name ? name : "";
+}
+
+WEB_EXPORT(body_tag) uint32_t web_body_tag(uint32_t slot)
+{
+    return client ? foliot_client_get_tag(client, slot) : 0;
+}
+
+static const foliot_body_state *shown_at(uint32_t slot)
+{
+    bool here = slot < shown.count && shown.bodies[slot].flags & FOLIOT_BODY_ALIVE;
+    return here ? &shown.bodies[slot] : NULL;
+}
+
+// The joints between the bodies of the last sample; returns how many segments there are at `lines`.
+WEB_EXPORT(draw_joints) uint32_t web_draw_joints(void)
+{
+    web_lines_begin();
+    for (uint32_t i = 0; client && i < foliot_client_get_joint_count(client); i++) {
+        foliot_constraint_definition c;
+        if (!foliot_client_get_joint(client, i, &c))
+            continue;
+        const foliot_body_state *a = shown_at(c.a), *b = shown_at(c.b);
+        if (a && (b || c.b == FOLIOT_NO_BODY))
+            web_lines_add_constraint(&c, a, b);
+    }
+    return web_lines_end();
 }
 
 // -- what is said, as JSON

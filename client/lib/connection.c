@@ -167,14 +167,19 @@ static const char *security_of(uint32_t reason)
 static void end_unanswered(foliot_client *c)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    double seconds = (double)(c->now_ns - c->began_ns) * 1e-9;
+    char seconds[24]; // not as a double: the printf of a page has none
+    uint64_t tenths = (c->now_ns - c->began_ns + 50000000) / 100000000;
     c->try_again = true;
     if (c->welcomed) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, "the connection was lost");
         return;
     }
-    snprintf(why, sizeof why, "no answer from %.100s:%u in %.*f s: is a server running there?",
-             c->host, c->config.port, seconds < 1, seconds);
+    if (tenths < 10)
+        snprintf(seconds, sizeof seconds, "0.%u", (unsigned)tenths);
+    else
+        snprintf(seconds, sizeof seconds, "%u", (unsigned)((tenths + 5) / 10));
+    snprintf(why, sizeof why, "no answer from %.100s:%u in %s s: is a server running there?",
+             c->host, c->config.port, seconds);
     foliot__connection_end(c, FOLIOT_CLIENT_LOST, why);
 }
 

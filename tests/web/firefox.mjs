@@ -7,6 +7,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, test } from "./harness.mjs";
+import { GOLDEN } from "./recordings.mjs";
 import { host } from "./sessions.mjs";
 
 export const FIREFOX = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
@@ -91,7 +92,7 @@ export async function launchFirefox() {
 export async function firefox(site, build, shots) {
     if (!existsSync(FIREFOX)) return console.log("        no Firefox here: its tests are left out");
     const browser = await launchFirefox();
-    for (const name of ["cubes", "ragdolls"])
+    for (const name of GOLDEN ?? ["cubes", "ragdolls"])
         await test(`Firefox verifies ${name}.foliot`, async () => {
             await browser.go(`${site.url}/recording.html?file=${name}.foliot`);
             const verdict = await browser.until("document.body.dataset.verdict", 100);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // recordings.mjs: the page of a recording: every digest of whole recordings, one bit that is wrong
 // found at its tick, damage said in a sentence, and time in both directions.
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { check, open, test, until } from "./harness.mjs";
+
+// LONG=1: every recording of tests/golden, in Firefox too.
+export const GOLDEN = process.env.LONG ? readdirSync("tests/golden").filter((f) => f.endsWith(".foliot")).map((f) => f.slice(0, -7)) : null;
 
 const verdictOf = async (page) => {
     await until(page, () => document.body.dataset.verdict, null, 110);
@@ -11,7 +14,7 @@ const verdictOf = async (page) => {
 
 // The ticks of what foliot-replay prints for the same file are the page's.
 export async function recordings(browser, site, shots) {
-    for (const name of ["cubes", "spacewar", "ragdolls", "billiards", "kepler"])
+    for (const name of GOLDEN ?? ["cubes", "spacewar", "ragdolls", "billiards", "kepler"])
         await test(`${name}.foliot is verified, every digest`, async () => {
             const page = await open(browser, `${site.url}/recording.html?file=${name}.foliot`);
             const [verdict, text] = await verdictOf(page);

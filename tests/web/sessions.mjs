@@ -75,8 +75,10 @@ export async function sessions(browser, build, shots) {
             await page.click("#play");
             await inState(page, PLAYING);
             clean(page);
-            const { first, frames } = await data(page);
-            console.log(`        first frame with bodies after ${first} ms, ${frames} frames/s in software`);
+            await page.click("#more");
+            await until(page, () => document.body.dataset.labels === "1");
+            const { first, frames, cost } = await data(page);
+            console.log(`        first frame with bodies after ${first} ms, ${frames} frames/s in software, ${cost} ms of JavaScript a frame`);
             await page.context().close();
         }));
 
@@ -122,6 +124,23 @@ export async function sessions(browser, build, shots) {
             await drawn(page);
             await until(page, () => document.querySelectorAll("#board tr").length > 0);
             if (shots) await page.screenshot({ path: `${shots}/session-katamari.png` });
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("details: names, joints, plots, and what a clicked body is", () =>
+        withServer(build, "scenes/ragdolls.yaml", async ({ url }) => {
+            const page = await open(browser, url + "#watch=1", small);
+            await drawn(page);
+            await page.click("#more");
+            await until(page, () => Number(document.body.dataset.joints) > 0);
+            const box = await page.locator("#view").boundingBox();
+            for (let i = 0; i < 49 && !(Number((await data(page)).picked) >= 0); i++) {
+                await page.mouse.click(box.x + box.width * (0.2 + 0.1 * (i % 7)), box.y + box.height * (0.2 + 0.1 * Math.floor(i / 7)));
+                await pause(400);
+            }
+            await until(page, () => /speed/.test(document.getElementById("details").textContent));
+            if (shots) await page.screenshot({ path: `${shots}/session-details.png` });
             clean(page);
             await page.context().close();
         }));

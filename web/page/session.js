@@ -38,6 +38,8 @@ let played = false; // since the last join
 let others = 0; // answers of a server that gives no socket
 let refusal = ""; // why the server let the page in no further
 let picture = 0;
+let cost = 0; // of a frame, ms
+let extras = null; // extras.js
 let stepper = null; // stepper.js and its module, once the player has wanted to step
 const frames = [];
 
@@ -222,8 +224,15 @@ function sendControls() {
     viewer.call.set_input(...all, buttons);
 }
 
+// Names, joints, plots and what a body is, which are loaded when somebody wants them.
+async function more() {
+    extras ??= new (await import("./extras.js")).Extras(painter, camera);
+    extras.toggle();
+}
+
 function frame() {
     requestAnimationFrame(frame);
+    const began = now();
     update();
     if (state !== PLAYING) return;
     const count = viewer.call.sample(now());
@@ -234,6 +243,9 @@ function frame() {
     if (own[3]) document.body.dataset.position = Array.from(own.subarray(0, 3), (x) => x.toFixed(3));
     if (follows && own[3]) camera.follow(own, 0.12);
     painter.draw(shown, camera.view());
+    extras?.draw(viewer, shown, about);
+    cost += (now() - began - cost) * 0.05;
+    document.body.dataset.cost = cost.toFixed(2);
     if (picture++ === 0) document.body.dataset.first = Math.round(now());
     while (frames.length && frames[0] < now() - 1000) frames.shift();
     frames.push(now());
@@ -313,7 +325,9 @@ function bind() {
             $("say").focus();
         }
         if (e.code === "KeyV") follows = !follows;
+        if (e.code === "KeyN") more();
     });
+    $("more").addEventListener("click", more);
     setInterval(update, 100); // where no frames are drawn
 }
 

@@ -47,7 +47,8 @@ async function fetched(url, imports) {
 // `source`: where it is, or a compiled module. `page` are the functions that the module calls.
 export async function load(source, page = {}) {
     let memory = null;
-    const imports = { wasi_snapshot_preview1: wasi(() => memory), math: Math, page };
+    const print_real = (value, at) => void encoder.encodeInto(value + "\0", new Uint8Array(memory.buffer, at)); // the viewer's libc has no such numbers
+    const imports = { wasi_snapshot_preview1: wasi(() => memory), math: Math, page: { print_real, ...page } };
     const instance = await (typeof source === "string" ? fetched(source, imports) : WebAssembly.instantiate(source, imports));
     const call = instance.exports;
     memory = call.memory;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// extras.js: what a session's page shows on demand: names over players, joints, what a clicked body
+// is, and plots of the network and of a frame. Loaded when it is wanted.
+import { Lines, onClick, pick, project } from "./lines.js";
+import { Plot } from "./plot.js";
+
+const NAMES_MAX = 64;
+const PLOT_MS = 250, PLOTTED = 240; // a minute
+const PLOTS = [["bandwidth, kB/s", (e) => e.rate], ["playout delay, ms", (e) => e.delay], ["a tick's step, ms", (e) => e.step], ["a frame, ms", (e) => e.cost]];
+
+const make = (tag, id, parent) => Object.assign(parent.appendChild(document.createElement(tag)), { id });
+
+export class Extras {
+    constructor(painter, camera) {
+        Object.assign(this, { painter, camera, shown: false, picked: -1, last: null, plotted: 0, bytes: 0, labels: [] });
+        const main = painter.canvas.parentElement, style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "tools.css" });
+        document.head.append(style);
+        this.names = make("div", "names", main);
+        this.panel = make("aside", "details", main);
+        this.text = make("dl", "", this.panel);
+        this.plots = PLOTS.map(([name, value]) => ({ value, plot: new Plot(make("canvas", "", this.panel), { series: [name], recent: PLOTTED, unit: "s" }) }));
+        this.names.hidden = this.panel.hidden = true;
+        this.lines = new Lines(painter);
+        onClick(painter.canvas, (x, y) => {
+            if (!this.shown || !this.picture) return;
+            const index = pick(this.picture, camera.view(), painter.canvas, x, y);
+            this.picked = index < 0 ? -1 : this.slots[index];
+            this.last = null;
+        });
+    }
+
+    toggle() {
+        this.shown = !this.shown;
+        this.names.hidden = this.panel.hidden = !this.shown;
+    }
+
+    // After each picture.
+    draw(viewer, picture, about) {
+        const { call } = viewer, now = performance.now();
+        this.picture = picture;
+        this.slots = new Uint32Array(call.memory.buffer, call.instance_slots(), picture.instances.length / 48);
+        if (!this.shown) return;
+        const lines = call.draw_joints();
+        if (lines) this.lines.draw(viewer.bytes(call.lines(), 28 * lines));
+        document.body.dataset.joints = lines;
+        this.label(viewer, picture, about);
+        if (now - this.plotted < PLOT_MS) return;
+        this.plot(about, now);
+        this.describe(viewer, now);
+    }
+
+    label(viewer, picture, about) {
+        const names = new Set(Object.values(about.players ?? {})), floats = new Float32Array(picture.instances.buffer, picture.instances.byteOffset, picture.instances.length / 4);
+        let used = 0;
+        for (let i = 0; i < this.slots.length && names.size && used < Math.min(names.size, NAMES_MAX); i++) {
+            const name = this.named(viewer, this.slots[i], about.tick);
+            if (!names.has(name)) continue;
+            const at = project(this.painter.camera, [floats[12 * i], floats[12 * i + 1], floats[12 * i + 2] + floats[12 * i + 9]], this.painter.canvas);
+            const span = (this.labels[used] ??= make("span", "", this.names));
+            span.hidden = !at;
+            if (at) span.style.transform = `translate(${at[0].toFixed(1)}px, ${at[1].toFixed(1)}px) translate(-50%, -140%)`;
+            if (span.textContent !== name) span.textContent = name;
+            used++;
+        }
+        for (const span of this.labels.slice(used)) span.hidden = true;
+        document.body.dataset.labels = used;
+    }
+
+    // Names are asked for four times a second, not in each frame.
+    named(viewer, slot, tick) {
+        if (this.known?.tick !== tick) this.known = { tick, names: new Map() };
+        if (!this.known.names.has(slot)) this.known.names.set(slot, viewer.text(viewer.call.body_name(slot)));
+        return this.known.names.get(slot);
+    }
+
+    plot(about, now) {
+        const passed = (now - this.plotted) / 1000, rate = this.plotted ? (about.bytes - this.bytes) / 1000 / passed : NaN;
+        [this.plotted, this.bytes] = [now, about.bytes];
+        const all = { rate, delay: about.delay_ms, step: about.kind === "stepper" ? about.step_ms : NaN, cost: Number(document.body.dataset.cost) };
+        for (const { plot, value } of this.plots) {
+            const v = value(all);
+            plot.canvas.hidden = !Number.isFinite(v);
+            if (Number.isFinite(v)) plot.push(now / 1000, [v]);
+            plot.draw();
+        }
+    }
+
+    describe(viewer, now) {
+        const { call } = viewer, at = this.picked >= 0 ? call.body_position(this.picked) : 0;
+        document.body.dataset.picked = this.picked;
+        if (!at) {
+            this.last = null;
+            return this.text.replaceChildren(Object.assign(document.createElement("dd"), { textContent: "Click on a body." }));
+        }
+        const position = Array.from(new Float64Array(call.memory.buffer, at, 3)), before = this.last;
+        this.last = { position, now };
+        const speed = before ? Math.hypot(...position.map((p, k) => p - before.position[k])) / ((now - before.now) / 1000) : 0;
+        const rows = [["body", `${viewer.text(call.body_name(this.picked)) || "#" + this.picked} (${this.picked})`], ["tag", call.body_tag(this.picked)],
+            ["position", position.map((p) => p.toFixed(2)).join(", ")], ["speed", `${speed.toFixed(2)} a second`]];
+        this.text.replaceChildren(...rows.flatMap(([k, v]) => [Object.assign(document.createElement("dt"), { textContent: k }), Object.assign(document.createElement("dd"), { textContent: v })]));
+    }
+}
