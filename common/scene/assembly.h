@@ -46,8 +46,8 @@ void foliot__assembly_open(foliot__assembly *assembly, const char *name, const c
 foliot_status foliot__assembly_close(foliot__assembly *assembly);
 // Points the scene's lists at the assembly's items.
 void foliot__assembly_finish_lists(foliot__assembly *assembly);
-// file_text.c: the whole file in the reading's arena, with a zero behind it. NULL and errno if it cannot be
-// read. Closes the descriptor.
+// file_text.c: the whole file in the reading's arena, with a zero behind it. NULL and errno if it
+// cannot be read. Closes the descriptor.
 char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length);
 // Appends a copy; false with a fault where the list is full.
 bool foliot__list_append(foliot__assembly *assembly, foliot__list *list, const void *item,
