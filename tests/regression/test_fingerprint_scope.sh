@@ -17,10 +17,11 @@ changed() { # NAME FILE SED: ./client-NAME and ./server-NAME, linked with that f
     ${CC:-gcc} -O2 -w -I"$root/include" -I"$root/common" -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=off -fno-math-errno \
         -c "$copy" -o "$work/$1.o" || return 1
     for program in client server; do # with its folders, but for the library's
+        beside=$(ldd "$build/foliot-$program" | sed -n 's/^[^a-z]*lib\(websockets\|qrencode\|seccomp\|utf8proc\|usrsctp\|ssl\|crypto\)\.so.*/-l\1/p')
         objects=$(find "$build/obj/$program" -name '*.o' -not -path "$build/obj/$program/lib/*")
-        # shellcheck disable=SC2086 # one word a file
+        # shellcheck disable=SC2086 # one word a file or library
         ${CC:-gcc} -o "$program-$1" $objects "$build"/obj/tools/{view,module}/*.o "$work/$1.o" "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw \
-            $(pkg-config --silence-errors --libs libwebsockets) $(pkg-config --silence-errors --libs libqrencode) -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
+            $beside -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
     done
 }
 quietly() { # COMMAND...
