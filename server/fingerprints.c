@@ -32,7 +32,7 @@ foliot_digest foliot__fingerprints_find(const foliot_scene *scene)
         return found;
     found = foliot__fingerprint_of_scene(scene);
     pthread_mutex_lock(&cache.mutex);
-    if (cache.count < KEPT_MAX) {
+    if (cache.count < KEPT_MAX && foliot__fingerprint_is_known(found)) {
         cache.kept[cache.count].scope = scope;
         cache.kept[cache.count++].fingerprint = found;
     }

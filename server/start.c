@@ -293,7 +293,7 @@ int foliot__app_start_server(foliot__app *a)
     if (!foliot__given.players_per_address && (foliot__given.impair || foliot__bind_is_loopback()))
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
     if (foliot_server_create(&config, foliot__app_now_ns(), &a->server) != FOLIOT_STATUS_OK)
-        return FOLIOT__EXIT_ERROR;
+        return foliot__app_lacks("as much memory as it needs");
     if (foliot__given.threads > 1 &&
         !(a->pool = foliot__pool_create((uint32_t)foliot__given.threads)))
         return foliot__app_lacks("so many threads");

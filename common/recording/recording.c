@@ -209,8 +209,10 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
         status = FOLIOT_STATUS_INVALID;
     if (status == FOLIOT_STATUS_OK) {
         foliot_digest fingerprint = recording->config.fingerprint;
-        if ((fingerprint.high | fingerprint.low) == 0)
+        if (!foliot__fingerprint_is_known(fingerprint))
             fingerprint = foliot__fingerprint_of_scene(scene);
+        if (!foliot__fingerprint_is_known(fingerprint))
+            status = FOLIOT_STATUS_MEMORY;
         foliot__recording_head head = {
             .scene = bytes,
             .scene_bytes = (uint32_t)length,

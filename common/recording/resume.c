@@ -237,6 +237,8 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     if (!given)
         ours =
             replay->scene ? foliot__fingerprint_of_scene(replay->scene) : foliot_get_fingerprint();
+    if (!foliot__fingerprint_is_known(ours))
+        return FOLIOT_STATUS_MEMORY;
     char text[256], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(theirs, a);
     foliot_digest_print(ours, b);

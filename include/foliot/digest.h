@@ -39,12 +39,12 @@ foliot_digest foliot_digest_compute(const void *bytes, size_t length);
 // The digest of a known-answer run through every arithmetic path of this build, the same on every
 // machine that computes correctly. Computed anew by each call, in some milliseconds. Any thread may
 // call it. Builds that differ here may still agree on a scene: lockstep and foliot_recording_resume
-// compare only what the scene uses.
+// compare only what the scene uses. Zero, which no build has: there was no memory for the run.
 foliot_digest foliot_get_fingerprint(void);
 
 // Compares every part of that run with golden values that are compiled in. FOLIOT_STATUS_OK, or
 // FOLIOT_STATUS_DIVERGED and *part (static) names the first arithmetic path that is wrong
-// ("contraction", "exp", ...).
+// ("contraction", "exp", ...); FOLIOT_STATUS_MEMORY: there was no memory for it.
 FOLIOT_MUST_CHECK foliot_status foliot_self_test(const char **part);
 
 #ifdef __cplusplus

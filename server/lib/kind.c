@@ -30,7 +30,7 @@ foliot_digest foliot__session_fingerprint(foliot__session *s)
         s->fingerprint = s->simulation ? foliot_simulation_kind_get_fingerprint(s->simulation->kind)
                          : (given->high | given->low) != 0 ? *given
                                                            : foliot__fingerprint_of_scene(s->scene);
-    s->has_fingerprint = true;
+    s->has_fingerprint = foliot__fingerprint_is_known(s->fingerprint);
     return s->fingerprint;
 }
 

@@ -45,7 +45,7 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
     s->peers = calloc(s->peers_max, sizeof *s->peers);
     s->group = calloc(s->peers_max, sizeof *s->group);
     s->order = calloc(s->peers_max, sizeof *s->order);
-    if (!s->peers || !s->group || !s->order) {
+    if (!s->peers || !s->group || !s->order || !foliot__fingerprint_is_known(s->fingerprint)) {
         foliot_server_destroy(s);
         return FOLIOT_STATUS_MEMORY;
     }

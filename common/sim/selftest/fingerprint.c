@@ -72,6 +72,7 @@ typedef struct mixer {
     uint64_t word;
     foliot__rng rng;
     foliot_integrator only; // of the probes; FOLIOT_INTEGRATOR_NONE: every one
+    bool no_memory;         // for a world: the word says nothing
 } mixer;
 
 static void mix(mixer *m, uint64_t bits)
@@ -297,8 +298,10 @@ static void run_probe_with(mixer *m, foliot__probe *probe, foliot_integrator id,
 {
     probe->scene.integrator = id;
     foliot_world *world = NULL;
-    if (foliot_world_create(&probe->scene, &world) != FOLIOT_STATUS_OK) {
+    foliot_status status = foliot_world_create(&probe->scene, &world);
+    if (status != FOLIOT_STATUS_OK) {
         mix(m, (uint64_t)id); // refused: as much a part of the answer
+        m->no_memory = m->no_memory || status == FOLIOT_STATUS_MEMORY;
         return;
     }
     for (uint64_t tick = 0; tick < ticks; tick++) {
@@ -423,7 +426,9 @@ static void run_queries(mixer *m)
     foliot__probe probe;
     foliot__probe_make(&probe, FOLIOT__PROBE_crates);
     foliot_world *world = NULL;
-    if (foliot_world_create(&probe.scene, &world) != FOLIOT_STATUS_OK)
+    foliot_status status = foliot_world_create(&probe.scene, &world);
+    m->no_memory = status == FOLIOT_STATUS_MEMORY;
+    if (status != FOLIOT_STATUS_OK)
         return; // the parts before have reported it
     for (int i = 0; i < 24; i++) {
         if (i % 3 == 0 && foliot_world_step(world, NULL, 0, NULL) == FOLIOT_STATUS_OK)
@@ -445,11 +450,13 @@ static const struct part {
 #undef PART
 };
 
-static uint64_t word_of(unsigned part, foliot_integrator only)
+// False: there was no memory for its worlds.
+static bool find_word(unsigned part, foliot_integrator only, uint64_t *word)
 {
-    mixer m = {part, foliot__rng_seeded(part), only};
+    mixer m = {.word = part, .rng = foliot__rng_seeded(part), .only = only};
     parts[part].run(&m);
-    return m.word;
+    *word = m.word;
+    return !m.no_memory;
 }
 
 const char *foliot__fingerprint_part(unsigned part, uint64_t *word)
@@ -461,7 +468,7 @@ const char *foliot__fingerprint_part(unsigned part, uint64_t *word)
     };
     if (part >= PART_COUNT)
         return NULL;
-    *word = word_of(part, FOLIOT_INTEGRATOR_NONE);
+    (void)find_word(part, FOLIOT_INTEGRATOR_NONE, word);
     return identifiers[part];
 }
 
@@ -475,7 +482,8 @@ foliot_digest foliot_get_fingerprint(void)
 {
     uint64_t words[PART_COUNT];
     for (unsigned i = 0; i < PART_COUNT; i++)
-        words[i] = word_of(i, FOLIOT_INTEGRATOR_NONE);
+        if (!find_word(i, FOLIOT_INTEGRATOR_NONE, &words[i]))
+            return (foliot_digest){0};
     return digest_of_words(words, PART_COUNT);
 }
 
@@ -537,7 +545,7 @@ foliot_digest foliot__fingerprint_base(void)
     uint64_t words[PART_COUNT] = {0};
     for (unsigned i = 0; i < PART_COUNT; i++)
         if (is_base(i))
-            words[i] = word_of(i, FOLIOT_INTEGRATOR_NONE);
+            (void)find_word(i, FOLIOT_INTEGRATOR_NONE, &words[i]); // which makes no worlds
     return digest_of_words(words, PART_hash + 1);
 }
 
@@ -546,8 +554,8 @@ foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene)
     uint64_t words[PART_COUNT + 1] = {0};
     part_set used = parts_of(scene);
     for (unsigned i = 0; i < PART_COUNT; i++)
-        if (is_base(i) || used >> i & 1)
-            words[i] = word_of(i, scene->integrator);
+        if ((is_base(i) || used >> i & 1) && !find_word(i, scene->integrator, &words[i]))
+            return (foliot_digest){0};
     words[PART_COUNT] = (uint64_t)scene->integrator;
     return digest_of_words(words, PART_COUNT + 1);
 }
@@ -559,16 +567,21 @@ uint64_t foliot__fingerprint_scope(const foliot_scene *scene)
 
 bool foliot__fingerprint_fits(const foliot_scene *scene, foliot_digest theirs)
 {
+    if (!foliot__fingerprint_is_known(theirs))
+        return false;
     return (scene && foliot_digest_equal(theirs, foliot__fingerprint_of_scene(scene))) ||
            foliot_digest_equal(theirs, foliot_get_fingerprint());
 }
 
 foliot_status foliot_self_test(const char **part)
 {
-    for (unsigned i = 0; i < PART_COUNT; i++)
-        if (word_of(i, FOLIOT_INTEGRATOR_NONE) != parts[i].golden) {
-            *part = parts[i].name;
-            return FOLIOT_STATUS_DIVERGED;
-        }
+    for (unsigned i = 0; i < PART_COUNT; i++) {
+        uint64_t word;
+        bool ran = find_word(i, FOLIOT_INTEGRATOR_NONE, &word);
+        if (ran && word == parts[i].golden)
+            continue;
+        *part = parts[i].name;
+        return ran ? FOLIOT_STATUS_DIVERGED : FOLIOT_STATUS_MEMORY;
+    }
     return FOLIOT_STATUS_OK;
 }

@@ -18,11 +18,17 @@ foliot_digest foliot__fingerprint_base(void);
 
 // Of all that a world of this scene computes with: the base, its integrator, and probes with it for
 // the kinds of forces, contacts, joints and rods that the scene has. Builds that differ in what the
-// scene does not use agree here.
+// scene does not use agree here. Zero: there is no memory for the probes.
 foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene);
 
 // What foliot__fingerprint_of_scene looks at: scenes of one scope have the same fingerprint.
 uint64_t foliot__fingerprint_scope(const foliot_scene *scene);
+
+// No build has zero: it stands for one that is not known.
+static inline bool foliot__fingerprint_is_known(foliot_digest fingerprint)
+{
+    return (fingerprint.high | fingerprint.low) != 0;
+}
 
 // Whether a build that gave this digest computes as this one does: it is that of the scene (may be
 // NULL), or of everything.
