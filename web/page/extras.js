@@ -36,14 +36,15 @@ export class Extras {
 
     // After each picture.
     draw(viewer, picture, about) {
-        const { call } = viewer, now = performance.now();
-        this.picture = picture;
-        this.slots = new Uint32Array(call.memory.buffer, call.instance_slots(), picture.instances.length / 48);
         if (!this.shown) return;
+        const { call } = viewer, now = performance.now();
+        // Copies: views of the module's memory end when it grows.
+        this.picture = { ...picture, instances: picture.instances.slice() };
+        this.slots = new Uint32Array(call.memory.buffer, call.instance_slots(), picture.instances.length / 48).slice();
         const lines = call.draw_joints();
         if (lines) this.lines.draw(viewer.bytes(call.lines(), 28 * lines));
         document.body.dataset.joints = lines;
-        this.label(viewer, picture, about);
+        this.label(viewer, this.picture, about);
         if (now - this.plotted < PLOT_MS) return;
         this.plot(about, now);
         this.describe(viewer, now);
