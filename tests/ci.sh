@@ -97,12 +97,12 @@ test-all)
     part determinism in_make determinism-left
     part fuzz in_make fuzz-short
     part simulate simulate 301-1000
-    part web in_make test-web
+    part web in_make test-web SHORT=1
     part install in_make test-install
     part abi in_make abi-check
     ;;
 nightly)
-    part packages packages build test fuzz matrix deploy deb manifests image prometheus
+    part packages packages build test fuzz matrix web web-test deploy deb manifests image prometheus
     part determinism in_make determinism
     part simulate simulate 10000
     part damage in_make damage
@@ -111,6 +111,7 @@ nightly)
     part prometheus env BUILD="$build" SCRAPE_SECONDS=60 tests/run.sh tests/server/test_prometheus.sh
     part slurm in_make test-slurm
     part deb in_make test-deb
+    part web in_make test-web LONG=1
     part manifests in_make test-manifests
     part image in_make test-image
     part fuzz in_make fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"

@@ -53,6 +53,12 @@ export async function test(name, body) {
         clearTimeout(limit);
     }
 }
+
+// A test that SHORT=1 leaves out, since it takes long.
+export async function longTest(name, body) {
+    if (!process.env.SHORT) return test(name, body);
+    if (name.includes(process.env.ONLY ?? "")) console.log(`left out ${name}: it takes long`);
+}
 export function end() {
     if (process.env.RESULTS) appendFileSync(process.env.RESULTS, `${passed} ${failed}\n`);
     console.log(`${passed} passed, ${failed} failed`);

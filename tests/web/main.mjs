@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // main.mjs MODULES BUILD [SCREENSHOTS]: tests the pages in a real browser. MODULES is the folder where
 // playwright-core is installed. `make test-web` calls it.
-// ONLY=WORDS runs the tests whose names hold these words.
+// ONLY=WORDS runs the tests whose names hold these words; SHORT=1 leaves out those that take long.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

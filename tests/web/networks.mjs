@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { check, launch, open, test, until } from "./harness.mjs";
+import { check, launch, longTest, open, test, until } from "./harness.mjs";
 import { impair } from "./impair.mjs";
 import { host } from "./sessions.mjs";
 
@@ -47,7 +47,7 @@ function nativeSamples(modules, port, slot) {
 
 export async function networks(browser, build, modules, shots) {
     for (const percent of [2, 5])
-        await test(`a session at 50 ms and ${percent} % loss both ways`, () =>
+        await longTest(`a session at 50 ms and ${percent} % loss both ways`, () =>
             withServer(build, "scenes/cubes.yaml", async ({ url }) => {
                 const network = { loss: percent / 100, delay_ms: 25 };
                 const proxy = await impair(Number(new URL(url).port), network, 7 + percent);
@@ -77,7 +77,7 @@ export async function networks(browser, build, modules, shots) {
                 proxy.close();
             }, ["--webrtc", "off"])); // the data channel does not pass the proxy
 
-    await test("a page that is stopped costs the server nothing, and comes back", () =>
+    await longTest("a page that is stopped costs the server nothing, and comes back", () =>
         withServer(build, "scenes/cubes.yaml", async ({ url, child }) => {
             const other = await launch(modules); // a browser of its own, whose pages all stop
             const renderers = [];
@@ -117,7 +117,7 @@ export async function networks(browser, build, modules, shots) {
         }));
 
     const hidden = process.env.LONG ? 60 : 15;
-    await test(`a tab that is hidden for ${hidden} s, its timers slowed down, is in the session after it`, () =>
+    await longTest(`a tab that is hidden for ${hidden} s, its timers slowed down, is in the session after it`, () =>
         withServer(build, "scenes/cubes.yaml", async ({ url }) => {
             const page = await open(browser, "about:blank", small);
             await page.addInitScript(() => { // as browsers do: no frames, timers once a second

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { check, open, test, until } from "./harness.mjs";
+import { check, longTest, open, test, until } from "./harness.mjs";
 
 const TICKS = 150;
 const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
@@ -36,7 +36,7 @@ export async function scenes(browser, site, build, shots) {
     const folder = mkdtempSync(join(tmpdir(), "foliot-web-"));
     process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-    await test("every example computes what foliot-lab computes", async () => {
+    await longTest("every example computes what foliot-lab computes", async () => {
         const page = await open(browser, `${site.url}/scene.html#pause=1`);
         await until(page, () => document.body.dataset.digest);
         for (const file of readdirSync("scenes").filter((f) => f.endsWith(".yaml"))) {

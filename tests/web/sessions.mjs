@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { check, open, test, until } from "./harness.mjs";
+import { check, longTest, open, test, until } from "./harness.mjs";
 
 // A server on free ports. Gives the page's address, and what it printed.
 export async function host(build, scene, options = [], http = "127.0.0.1:0") {
@@ -167,7 +167,7 @@ export async function sessions(browser, build, shots) {
             await page.context().close();
         }));
 
-    await test("a hidden tab stays in the session", () =>
+    await longTest("a hidden tab stays in the session", () =>
         withServer(build, "scenes/cubes.yaml", async ({ url, child }) => {
             const page = await open(browser, url + "#name=ann", small);
             await drawn(page);

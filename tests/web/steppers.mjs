@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { check, open, test, until } from "./harness.mjs";
+import { check, longTest, open, test, until } from "./harness.mjs";
 import { atRest, host } from "./sessions.mjs";
 
 const small = { viewport: { width: 320, height: 240 } }; // software draws it
@@ -179,7 +179,7 @@ async function all(browser, build, shots, scene) {
         check(counted(log, "joins") === 1 && counted(log, "resumes") === 1 && counted(log, "kind_changes") >= 2, log.slice(-6000));
     });
 
-    await test("with a link of one's own the button goes on as the same player", async () => {
+    await longTest("with a link of one's own the button goes on as the same player", async () => {
         const key = join(scene, "../key"), ctl = (...words) => execFileSync(resolve(build, "foliotctl"), words, { encoding: "utf8" }).trim();
         ctl("key", key);
         const log = await withServer(build, scene, ["--key", key], async ({ url }) => {
@@ -193,7 +193,7 @@ async function all(browser, build, shots, scene) {
         check(counted(log, "joins") === 1 && counted(log, "resumes") === 1, log.slice(-6000));
     });
 
-    await test("where a step takes too long the page watches, and says so", () =>
+    await longTest("where a step takes too long the page watches, and says so", () =>
         withServer(build, "scenes/spacewar.yaml", [], async ({ url }) => {
             const page = await openTimed(browser, url + "#name=ann&step=1", 6);
             await until(page, () => document.body.dataset.slow === "true" && document.body.dataset.kind === "watcher");
