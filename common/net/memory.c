@@ -278,7 +278,7 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
         return true;
     }
     slot *s = slot_of(m, e.to_peer);
-    if (!s)
+    if (!s || s->far != e.from) // meant for a host that was here before, by a number given anew
         return false;
     s->heard_ns = m->now_ns;
     if (e.kind == MAIL_ACCEPT) {

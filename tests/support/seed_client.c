@@ -433,8 +433,11 @@ static void check_up_to_date(seed_run *run, const seed_caller *c,
 {
     const seed_client *g = c->plan;
     uint64_t from_ns = run->now_ns - RECOVERED_NS;
+    // What was sent reliably in an outage may never arrive: the connection is then given up.
+    uint64_t timeout_ns = (uint64_t)run->plan->timeout_ms * 1000000u;
+    uint64_t given_up_ns = from_ns > timeout_ns ? from_ns - timeout_ns : 0;
     if (run->now_ns < c->playing_ns + RECOVERED_NS || !seed_plan_fair(run->plan, g) ||
-        any_within(g->outages, g->outage_count, from_ns, run->now_ns) ||
+        any_within(g->outages, g->outage_count, given_up_ns, run->now_ns) ||
         any_within(g->pauses, g->pause_count, from_ns, run->now_ns))
         return;
     seed_game_check_vars(run, c);
