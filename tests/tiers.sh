@@ -11,7 +11,7 @@
 # `make times` writes tests/times.txt anew: processor seconds, seconds, path; of one test at a time.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
-awk -v check_seconds="${CHECK_SECONDS:-0.3}" -v test_seconds="${TEST_SECONDS:-2}" '
+awk -v check_seconds="${CHECK_SECONDS:-0.3}" -v test_seconds="${TEST_SECONDS:-1.8}" '
     FILENAME == "tests/times.txt" { if (!/^#/) { cpu[$3] = $1; wall[$3] = $2 } next }
     FNR <= 12 && match($0, /Tier: [a-z]+/) { tag[FILENAME] = substr($0, RSTART + 6, RLENGTH - 6) }
     FNR > 12 { nextfile }
