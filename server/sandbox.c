@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sandbox.c: see sandbox.h. The list of calls is what this server and its libraries make after the
-// start: sessions and recordings made and ended by the admin API, reload, resume, browsers, modules;
-// its tests run with it. Files are the user's business, and systemd's: which of them may be opened
-// is not decided here.
+// start: sessions and recordings made and ended by the admin API, reload, resume, browsers,
+// modules; its tests run with it. Files are the user's business, and systemd's: which of them may
+// be opened is not decided here.
 #include "sandbox.h"
 
 #include <errno.h>
