@@ -47,8 +47,8 @@ part() {
         printf '%-28s %5d passed  %4d s\n' "$name" "$passed" $((SECONDS - begin))
     else
         printf '%-28s %5d passed, %d FAILED (exit %s)  %4d s\n' "$name" "$passed" "$failed" "$rc" $((SECONDS - begin))
-        grep -aE 'FAILED|not ok|error:|warning:|    \|' "$out/$name.log" | head -n 60
-        tail -n 25 "$out/$name.log"
+        grep -aE '^FAILED|error:|warning:|not ok - |    \|' "$out/$name.log" | cut -c 1-160 | head -n 40
+        tail -n 3 "$out/$name.log" | cut -c 1-160
     fi
 }
 # Parts beside the others, whose commands wait for clocks more than they compute.

@@ -47,7 +47,11 @@ run_one() {
         printf '%-7s %-60s %4d passed  %3d s\n' "$word" "$test" "$passed" $((SECONDS - begin))
     else
         printf 'FAILED  %-60s %4d passed, %d failed (exit %d)\n' "$test" "$passed" "$failed" "$rc"
-        tail -n 40 "$log" | sed 's/^/    | /'
+        {
+            grep -aE -A 2 'not ok - |^\[  (FAILED|ERROR)|error: |ERROR: |\.sh: line ' "$log" | head -n 12
+            echo "... $log"
+            tail -n 3 "$log"
+        } | cut -c 1-160 | sed 's/^/    | /'
     fi
 }
 export -f run_one

@@ -11,8 +11,9 @@ module() { # NAME FLAG...: ring.c compiled with other flags, as ./NAME.so
     ${CC:-gcc} -O1 -shared -fPIC -I"$root/include" "$@" "$root/examples/modules/ring.c" -o "$name.so"
 }
 module ring
-module early -DRING_FAULT=30   # computes otherwise within the known-answer run
-module later -DRING_FAULT=100  # computes otherwise behind it
+module early -DRING_FAULT=30       # computes otherwise within the known-answer run
+module later -DRING_FAULT=100      # computes otherwise behind it
+module much_later -DRING_FAULT=400 # the same, with time to join before
 sed 's/\.version = 1/.version = 2/' "$root/examples/modules/ring.c" >newer.c
 ${CC:-gcc} -shared -fPIC -I"$root/include" newer.c -o newer.so
 
@@ -96,9 +97,9 @@ exits "and foliot's own world" 5 'you step foliot.world' "$client" 127.0.0.1:$po
 stop
 : >server.log
 start --simulation ring.so --allow-modules --port 0 --no-record
-timeout 10 "$client" 127.0.0.1:$port --simulation later.so --bot idle --seconds 4 --divergence-ends >later.out 2>later.log
+timeout 30 "$client" 127.0.0.1:$port --simulation much_later.so --bot idle --seconds 25 --divergence-ends >later.out 2>later.log
 ok "a build that computes otherwise later on diverges" test $? = 3
-diverged() { grep -q 'DIVERGED at tick 100' "$1" && grep -q 'player 0' "$1" && grep -q 'score' "$1"; }
+diverged() { grep -q 'DIVERGED at tick 400' "$1" && grep -q 'player 0' "$1" && grep -q 'score' "$1"; }
 ok "and tick, part and field are named" diverged later.log
 ok "by the server too" diverged server.log
 stop
