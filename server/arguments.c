@@ -260,7 +260,7 @@ static int check_simulation(const foliot__arguments *arguments)
                                  wrong);
 }
 
-int foliot__check_choices(const foliot__arguments *arguments)
+static int check_words(const foliot__arguments *arguments)
 {
     if (foliot__given.mode && strcmp(foliot__given.mode, "lockstep") != 0 &&
         strcmp(foliot__given.mode, "snapshot") != 0)
@@ -271,30 +271,17 @@ int foliot__check_choices(const foliot__arguments *arguments)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--log-format is text or json, not '%s'",
                                      foliot__given.log_format);
-    int code = check_simulation(arguments);
-    if (code == 0)
-        code = check_interest(arguments);
-    if (code == 0)
-        code = foliot__bind_check(arguments);
-    if (code == 0)
-        code = foliot__security_check(arguments);
-    if (code)
-        return code;
-    uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;
-    if (foliot__given.copies > 0 && arguments->operand_count == 0 && !foliot__given.simulation)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--sessions is of a SCENE: none is given");
-    if (foliot__given.copies > 1 && foliot__given.record)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--record names one file for one new session");
-    if (foliot__given.simulation && scenes == 0 && foliot__given.resumes.count == 0)
-        scenes = 1; // of no configuration
     if (foliot__given.life_cycle && strcmp(foliot__given.life_cycle, "none") != 0 &&
         strcmp(foliot__given.life_cycle, "systemd") != 0 &&
         strcmp(foliot__given.life_cycle, "agones") != 0)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--life-cycle is none, systemd or agones, not '%s'",
                                      foliot__given.life_cycle);
+    return 0;
+}
+
+static int check_resumes(const foliot__arguments *arguments)
+{
     if (foliot__given.resumes.count > 0 && arguments->operand_count > 0)
         return foliot__options_wrong(
             &foliot__server_program, arguments,
@@ -307,6 +294,11 @@ int foliot__check_choices(const foliot__arguments *arguments)
                 return foliot__options_wrong(&foliot__server_program, arguments,
                                              "--resume %s is given twice",
                                              foliot__given.resumes.items[i]);
+    return 0;
+}
+
+static int check_admin(const foliot__arguments *arguments)
+{
     if (foliot__given.scenes && !foliot__given.admin_token && !foliot__given.admin_socket &&
         !foliot__life_takes_orders())
         return foliot__options_wrong(&foliot__server_program, arguments,
@@ -317,9 +309,12 @@ int foliot__check_choices(const foliot__arguments *arguments)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--web-create wants --web, --scenes FOLDER, and --http with "
                                      "--admin-token FILE, whose bearer may create");
-    if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all &&
-        !foliot__given.scenes)
-        return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
+    return 0;
+}
+
+// `scenes`: how many sessions are new.
+static int check_recordings(const foliot__arguments *arguments, uint32_t scenes)
+{
     if (foliot__given.recordings_minutes > 0 && (foliot__given.record || foliot__given.no_record))
         return foliot__options_wrong(
             &foliot__server_program, arguments,
@@ -341,4 +336,33 @@ int foliot__check_choices(const foliot__arguments *arguments)
             : foliot__given.no_record ? "no-record"
                                       : "tick-hz");
     return 0;
+}
+
+static int check_sessions(const foliot__arguments *arguments)
+{
+    uint32_t scenes = arguments->operand_count + foliot__given.sessions.count;
+    if (foliot__given.copies > 0 && arguments->operand_count == 0 && !foliot__given.simulation)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--sessions is of a SCENE: none is given");
+    if (foliot__given.copies > 1 && foliot__given.record)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--record names one file for one new session");
+    if (foliot__given.simulation && scenes == 0 && foliot__given.resumes.count == 0)
+        scenes = 1; // of no configuration
+    if (foliot__given.resumes.count == 0 && scenes == 0 && !foliot__given.resume_all &&
+        !foliot__given.scenes)
+        return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
+    return check_recordings(arguments, scenes);
+}
+
+int foliot__check_choices(const foliot__arguments *arguments)
+{
+    int (*const checks[])(const foliot__arguments *) = {
+        check_words,   check_simulation, check_interest, foliot__bind_check, foliot__security_check,
+        check_resumes, check_admin,      check_sessions,
+    };
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < sizeof checks / sizeof *checks; i++)
+        code = checks[i](arguments);
+    return code;
 }
