@@ -65,6 +65,8 @@ size_t foliot__lockstep_client_respond(foliot__lockstep_client *l,
                                        uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     l->going_back = false;
+    // It asks since the two differ. The status that says so may come after the server's state.
+    l->diverged |= l->begun && request->first >= l->start;
     l->number = request->number;
     l->request_first = request->first;
     l->request_bytes = request->length < sizeof l->request ? request->length : sizeof l->request;
