@@ -225,6 +225,52 @@ static void states_around_the_render_time(void **state)
     arena_destroy(a);
 }
 
+// The tally with a bit that turns over at one tick.
+#define FAULT_TICK 150
+
+static foliot_status step_tick_with_fault(void *self, const foliot_tick_inputs *in)
+{
+    uint8_t state[16];
+    foliot_status status = tally_kind(true)->step_tick(self, in);
+    size_t length = tally_kind(true)->capture(self, state, sizeof state);
+    if (status != FOLIOT_STATUS_OK || tick_in(state, length) != FAULT_TICK)
+        return status;
+    state[8] ^= 1;
+    return tally_kind(true)->restore(self, state, length);
+}
+
+static foliot_status step_with_fault(void *self, const foliot_input *inputs, uint32_t count)
+{
+    return step_tick_with_fault(self,
+                                &(foliot_tick_inputs){.inputs = inputs, .input_count = count});
+}
+
+// The server's state comes on one channel and its status on another, in either order.
+static void a_fault_is_found_whatever_comes_first(void **state)
+{
+    (void)state;
+    const char *const networks[] = {"delay=1ms", "delay=5ms,loss=40%", "delay=20ms,jitter=0-60ms",
+                                    "delay=60ms,loss=30%"};
+    foliot_simulation_kind faulty = *tally_kind(true);
+    faulty.step = step_with_fault;
+    faulty.step_tick = step_tick_with_fault;
+    for (unsigned i = 0; i < sizeof networks / sizeof *networks; i++)
+        for (unsigned wait = 0; wait < 8; wait++) {
+            arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+            foliot_client_config config = foliot_client_config_default();
+            config.simulation = &faulty;
+            arena_run(a, 0.004 * wait);
+            unsigned client = arena_join(a, networks[i], &config);
+            arena_run(a, 6);
+            assert_int_equal(arena_seen(a, client).divergences, 1);
+            assert_int_equal(a->found_count, 1);
+            assert_int_equal(a->found.divergence.tick, FAULT_TICK);
+            assert_int_equal(arena_counted(a)->violations_digests, 0);
+            assert_true(arena_agrees(a, client));
+            arena_destroy(a);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +279,7 @@ int main(void)
         cmocka_unit_test(orders_become_commands_for_all),
         cmocka_unit_test(a_recording_has_the_orders),
         cmocka_unit_test(states_around_the_render_time),
+        cmocka_unit_test(a_fault_is_found_whatever_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
