@@ -105,6 +105,15 @@ char *foliot__file_slurp(const char *file, size_t most, size_t *length)
     return NULL;
 }
 
+char *foliot__file_slurp_told(const char *file, size_t most, size_t *length, char *message,
+                              size_t message_bytes)
+{
+    char *text = foliot__file_slurp(file, most, length);
+    if (!text)
+        snprintf(message, message_bytes, "%s: %s", file, foliot__file_problem(errno));
+    return text;
+}
+
 // One component after the other, so that no link on the way leads elsewhere.
 int foliot__file_open_below(const char *folder, const char *name)
 {

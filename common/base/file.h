@@ -16,6 +16,9 @@ FILE *foliot__file_stream(const char *file); // the same as a stream
 // All bytes of the file, to be freed; NULL and errno: EFBIG beyond `most`, ENOMEM. An empty file is
 // not NULL.
 char *foliot__file_slurp(const char *file, size_t most, size_t *length);
+// The same; without bytes the sentence "FILE: why" goes to `message`.
+char *foliot__file_slurp_told(const char *file, size_t most, size_t *length, char *message,
+                              size_t message_bytes);
 // A name that comes from a file, beside or below `folder`: no component of it may be "..", none a
 // symbolic link, and it does not begin at the root.
 int foliot__file_open_below(const char *folder, const char *name);

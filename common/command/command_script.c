@@ -3,7 +3,6 @@
 // and reports the place.
 #include "command/command_script.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,11 +111,9 @@ foliot_status foliot__command_script_read(const char *file, foliot__command_scri
                                           char *message, size_t message_bytes)
 {
     size_t length = 0;
-    char *text = foliot__file_slurp(file, FILE_BYTES_MAX, &length);
-    if (!text) {
-        snprintf(message, message_bytes, "%s: %s", file, foliot__file_problem(errno));
+    char *text = foliot__file_slurp_told(file, FILE_BYTES_MAX, &length, message, message_bytes);
+    if (!text)
         return FOLIOT_STATUS_IO;
-    }
     foliot_status status =
         foliot__command_script_parse(text, length, file, script, message, message_bytes);
     free(text);

@@ -3,7 +3,6 @@
 // reports the place.
 #include "recording/order_script.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,11 +249,9 @@ foliot_status foliot__order_script_read(const char *file, uint32_t players,
                                         size_t message_bytes)
 {
     size_t length = 0;
-    char *text = foliot__file_slurp(file, FILE_BYTES_MAX, &length);
-    if (!text) {
-        snprintf(message, message_bytes, "%s: %s", file, foliot__file_problem(errno));
+    char *text = foliot__file_slurp_told(file, FILE_BYTES_MAX, &length, message, message_bytes);
+    if (!text)
         return FOLIOT_STATUS_IO;
-    }
     foliot_status status =
         foliot__order_script_parse(text, length, file, players, script, message, message_bytes);
     free(text);
