@@ -285,7 +285,7 @@ static void say_snapshot(game *g)
     if (!(flags & 16) && slots.count > 512)
         slots.count = 512; // or it costs too much to make; unchanged ones cost little
     bool delta = flags & 16 && slots.tick > base.tick && slots.tick - base.tick < 60000;
-    must(foliot_snapshot_coder_create(&g->scene->format, &coder));
+    demand(foliot_snapshot_coder_create(&g->scene->format, &coder));
     if (foliot_snapshot_encode(coder, &slots, delta ? &base : NULL, &pieces) == FOLIOT_STATUS_OK)
         for (uint32_t i = 0; i < pieces.count && i < 64; i++) {
             size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
@@ -514,17 +514,17 @@ static void begin(game *g)
     foliot_transport_config wire = foliot_transport_config_default();
     g->now_ns = 1000000000;
     g->scene = &scenes[0];
-    must(foliot_hub_create(&g->hub));
-    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wire));
+    demand(foliot_hub_create(&g->hub));
+    demand(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wire));
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = 4;
-    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
+    demand(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
     foliot_client_config config = foliot_client_config_default();
     config.transport = g->wire;
     config.port = PORT;
     config.fingerprint = fingerprint;
-    must(foliot_client_create(&config, g->now_ns, &g->client));
+    demand(foliot_client_create(&config, g->now_ns, &g->client));
     pass(g, 5);
 }
 
@@ -557,10 +557,10 @@ static void come_back_honestly(game *g)
     m.as.scene_part = (foliot__scene_part){0, (uint32_t)s->length, s->bytes, (uint32_t)s->length};
     say(g, &m);
     foliot_snapshot_coder *coder;
-    must(foliot_snapshot_coder_create(&s->format, &coder));
+    demand(foliot_snapshot_coder_create(&s->format, &coder));
     slots.tick = 1000000;
     slots.count = s->scene.body_count;
-    must(foliot_snapshot_encode(coder, &slots, NULL, &pieces));
+    demand(foliot_snapshot_encode(coder, &slots, NULL, &pieces));
     for (uint32_t i = 0; i < pieces.count; i++) {
         size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
         memcpy(bytes + 1, pieces.bytes + pieces.offsets[i], length);

@@ -61,22 +61,17 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     return 0;
 }
 
-static void must(foliot_status status)
-{
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-}
-
 static void add_client(game *g, int i)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
+    demand(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
     foliot_client_config config = foliot_client_config_default();
     config.transport = g->wires[i];
     config.port = PORT;
     config.fingerprint = fingerprint;
     config.reconnects = false;
     config.predicts = true;
-    must(foliot_client_create(&config, g->now_ns, &g->clients[i]));
+    demand(foliot_client_create(&config, g->now_ns, &g->clients[i]));
 }
 
 static void begin(game *g)
@@ -89,13 +84,13 @@ static void begin(game *g)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = 4;
-    must(foliot_hub_create(&g->hub));
-    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
+    demand(foliot_hub_create(&g->hub));
+    demand(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
     config.transport = g->host;
     config.fingerprint = fingerprint;
-    must(foliot_server_create(&config, g->now_ns, &g->server));
-    must(foliot_world_create(&scene, &session.world));
-    must(foliot_server_add_session(g->server, &session, g->now_ns));
+    demand(foliot_server_create(&config, g->now_ns, &g->server));
+    demand(foliot_world_create(&scene, &session.world));
+    demand(foliot_server_add_session(g->server, &session, g->now_ns));
     for (int i = 0; i < CLIENTS; i++)
         add_client(g, i);
 }

@@ -108,11 +108,6 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     return 0;
 }
 
-static void must(foliot_status status)
-{
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-}
-
 // Rules that look back: whatever is claimed, never the future, and no farther than is allowed.
 static foliot_status look_create(void *user, const foliot_scene *of, foliot_rules *rules,
                                  void **self, char *problem, size_t problem_bytes)
@@ -145,7 +140,7 @@ static foliot_rules *add_rules(void)
         .name = "look", .create = look_create, .tick = look_tick};
     foliot_rules *rules;
     char problem[64];
-    must(foliot_rules_create(&kind, &scene, &rules, problem, sizeof problem));
+    demand(foliot_rules_create(&kind, &scene, &rules, problem, sizeof problem));
     return rules;
 }
 
@@ -170,22 +165,22 @@ static uint32_t next_number(script *b, int size)
 static void add_client(game *g, int i, bool spectates)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
+    demand(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
     foliot_client_config config = foliot_client_config_default();
     config.transport = g->wires[i];
     config.port = PORT;
     config.session = g->lockstep ? "lockstep" : "snapshots";
     config.spectates = spectates;
     config.fingerprint = fingerprint;
-    must(foliot_client_create(&config, g->now_ns, &g->clients[i]));
+    demand(foliot_client_create(&config, g->now_ns, &g->clients[i]));
 }
 
 static void add_session(game *g, const char *name, foliot_session_mode mode)
 {
     foliot_session_config session = {.name = name, .scene = &scene, .pace_hz = 50, .mode = mode};
     session.rules = g->rules[g->rules_count++] = add_rules();
-    must(foliot_world_create(&scene, &session.world));
-    must(foliot_server_add_session(g->server, &session, g->now_ns));
+    demand(foliot_world_create(&scene, &session.world));
+    demand(foliot_server_add_session(g->server, &session, g->now_ns));
 }
 
 static void begin(game *g, bool lockstep)
@@ -196,18 +191,18 @@ static void begin(game *g, bool lockstep)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = PEERS;
-    must(foliot_hub_create(&g->hub));
-    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
+    demand(foliot_hub_create(&g->hub));
+    demand(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
     config.transport = g->host;
     config.fingerprint = fingerprint;
     config.reconnect_ms = 1000;
-    must(foliot_server_create(&config, g->now_ns, &g->server));
+    demand(foliot_server_create(&config, g->now_ns, &g->server));
     add_session(g, "snapshots", FOLIOT_SESSION_SNAPSHOTS);
     add_session(g, "lockstep", FOLIOT_SESSION_LOCKSTEP);
     wire = foliot_transport_config_default();
     wire.peers_max = CONNECTIONS;
     for (int i = 0; i < HOSTILE; i++)
-        must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->hostile[i]));
+        demand(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->hostile[i]));
     add_client(g, PLAYER, false);
 }
 

@@ -5,7 +5,7 @@
 #ifndef FOLIOT_FUZZ_TRUE_SCENE_H
 #define FOLIOT_FUZZ_TRUE_SCENE_H
 
-#include "base/assert.h"
+#include "status.h"
 #include "foliot/foliot.h"
 
 #define SCENES 3
@@ -25,23 +25,18 @@ typedef struct true_scene {
 static true_scene scenes[SCENES];
 static foliot_body_definition bodies[BODIES];
 
-static void must(foliot_status status)
-{
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-}
-
 static void save_states(true_scene *s)
 {
     foliot_world *world;
-    must(foliot_world_create(&s->scene, &world));
+    demand(foliot_world_create(&s->scene, &world));
     for (int i = 0; i < STATES; i++) {
         // In front of it the players' sequences, all 0.
         size_t head = 4 * (size_t)s->scene.players.limit;
-        must(foliot_world_capture(world, s->states[i] + head, STATE_BYTES - head,
-                                  &s->state_lengths[i]));
+        demand(foliot_world_capture(world, s->states[i] + head, STATE_BYTES - head,
+                                    &s->state_lengths[i]));
         s->state_lengths[i] += head;
         for (int t = 0; t < STATE_TICKS; t++)
-            must(foliot_world_step(world, NULL, 0, NULL));
+            demand(foliot_world_step(world, NULL, 0, NULL));
     }
     foliot_world_destroy(world);
 }
@@ -56,7 +51,7 @@ static void make_scene(true_scene *s, const char *name, uint32_t count, uint32_t
     s->scene.bodies = bodies;
     s->scene.body_count = count;
     s->scene.players.limit = players;
-    must(foliot_scene_encode(&s->scene, s->bytes, sizeof s->bytes, &s->length));
+    demand(foliot_scene_encode(&s->scene, s->bytes, sizeof s->bytes, &s->length));
     s->format = foliot_snapshot_format_default(&s->scene);
     save_states(s);
 }

@@ -13,43 +13,22 @@
 #include "base/pack.h"
 #include "foliot/replay.h"
 #include "game_rules.h"
+#include "raw_client.h"
 #include "simulation.h"
 #include "status.h"
 #include "wire/message.h"
 
 // A peer that says what it likes.
 typedef struct raw {
-    foliot_transport *wire;
-    foliot_peer_id peer;
-    bool connected, welcomed, gone;
+    raw_client client;
     uint32_t next; // order
-    foliot__token token;
 } raw;
-
-static void raw_send(raw *r, const foliot__message *m)
-{
-    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    size_t length;
-    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    allow_failure(foliot_transport_send(r->wire, r->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length));
-}
 
 static void raw_update(raw *r, uint64_t now_ns)
 {
-    foliot_transport_event e;
-    foliot__message m;
-    while (foliot_transport_poll(r->wire, now_ns, &e)) {
-        r->connected |= e.kind == FOLIOT_TRANSPORT_CONNECTED;
-        r->gone |= e.kind == FOLIOT_TRANSPORT_DISCONNECTED;
-        if (e.kind != FOLIOT_TRANSPORT_RECEIVED || e.bytes[0] < 0x80 ||
-            foliot__message_decode(e.bytes, e.length, &m) != FOLIOT_STATUS_OK ||
-            m.kind != FOLIOT__WELCOME)
-            continue;
-        r->welcomed = true;
-        r->next = m.as.welcome.orders + 1;
-        r->token = m.as.welcome.token;
-    }
-    foliot_transport_flush(r->wire, now_ns);
+    if (raw_client_receive(&r->client, now_ns))
+        r->next = r->client.welcome.orders + 1;
+    foliot_transport_flush(r->client.wire, now_ns);
 }
 
 static void run(simulation *s, raw *r, double seconds)
@@ -62,14 +41,10 @@ static void run(simulation *s, raw *r, double seconds)
 
 static void raw_open(simulation *s, raw *r)
 {
-    foliot_transport_config wire = foliot_transport_config_default();
     *r = (raw){.next = 1};
-    assert_int_equal(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &r->wire),
-                     FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_connect(r->wire, "127.0.0.1", 7777, s->now_ns, &r->peer),
-                     FOLIOT_STATUS_OK);
+    raw_client_connect(&r->client, s->hub, s->now_ns);
     run(s, r, 0.3);
-    assert_true(r->connected);
+    assert_true(r->client.connected);
 }
 
 static void raw_hello(simulation *s, raw *r, bool spectates)
@@ -78,9 +53,9 @@ static void raw_hello(simulation *s, raw *r, bool spectates)
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     m.as.hello.spectates = spectates;
     strcpy(m.as.hello.name, "mallory");
-    raw_send(r, &m);
+    allow_failure(raw_client_send(&r->client, &m));
     run(s, r, 0.3);
-    assert_true(r->welcomed);
+    assert_true(r->client.welcomed);
 }
 
 static void raw_order(raw *r, uint32_t sequence, const char *text)
@@ -89,7 +64,7 @@ static void raw_order(raw *r, uint32_t sequence, const char *text)
                          .as.order = {.sequence = sequence,
                                       .bytes = (const uint8_t *)text,
                                       .length = (uint32_t)strlen(text)}};
-    raw_send(r, &m);
+    allow_failure(raw_client_send(&r->client, &m));
 }
 
 static int64_t var_of(const simulation *s, const char *key)
@@ -115,7 +90,7 @@ static void orders_before_the_welcome_are_refused(void **state)
     run(s, &r, 0.3);
     assert_int_equal(counted(s)->orders_refused, 5);
     assert_int_equal(var_of(s, "score"), 0);
-    foliot_transport_destroy(r.wire);
+    foliot_transport_destroy(r.client.wire);
     simulation_destroy(s);
 }
 
@@ -131,9 +106,9 @@ static void orders_of_spectators_are_refused(void **state)
     run(s, &r, 0.5);
     check_gt(counted(s)->orders_refused, 20);
     assert_int_equal(counted(s)->peers_dropped, 1); // it went on
-    assert_true(r.gone);
+    assert_true(r.client.lost);
     assert_int_equal(var_of(s, "score"), 0);
-    foliot_transport_destroy(r.wire);
+    foliot_transport_destroy(r.client.wire);
     simulation_destroy(s);
 }
 
@@ -152,15 +127,15 @@ static void an_order_too_long_is_malformed(void **state)
     foliot__pack_uint(&out, 0);
     foliot__pack_bin(&out, body, sizeof body);
     assert_false(out.failed);
-    allow_failure(
-        foliot_transport_send(r.wire, r.peer, FOLIOT_DELIVERY_RELIABLE, bytes, out.length));
+    allow_failure(foliot_transport_send(r.client.wire, r.client.peer, FOLIOT_DELIVERY_RELIABLE,
+                                        bytes, out.length));
     run(s, &r, 0.3);
     assert_int_equal(counted(s)->messages_malformed, 1);
     assert_int_equal(counted(s)->orders, 0);
     raw_order(&r, r.next, "p");
     run(s, &r, 0.3);
     assert_int_equal(var_of(s, "score"), 1);
-    foliot_transport_destroy(r.wire);
+    foliot_transport_destroy(r.client.wire);
     simulation_destroy(s);
 }
 
@@ -187,7 +162,7 @@ static void more_than_a_second_may_have_are_refused(void **state)
     assert_in_range(counted(s)->orders_refused - refused, 0, 1);
     assert_int_equal(var_of(s, "score"), counted(s)->orders);
     assert_int_equal(var_of(s, "wrong"), 0); // what was refused is no hole
-    foliot_transport_destroy(r.wire);
+    foliot_transport_destroy(r.client.wire);
     simulation_destroy(s);
 }
 
@@ -199,15 +174,15 @@ static void the_thirty_third_in_the_first_second_is_refused(void **state)
     raw_open(s, &r);
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
-    raw_send(&r, &m);
-    while (!r.welcomed)
+    allow_failure(raw_client_send(&r.client, &m));
+    while (!r.client.welcomed)
         run(s, &r, 0.005);
     for (int i = 0; i < 60; i++)
         raw_order(&r, r.next++, "p");
     run(s, &r, 0.05);
     assert_in_range(counted(s)->orders, FOLIOT_ORDERS_PER_SECOND_MAX, 34);
     assert_int_equal(counted(s)->orders_refused, 60 - counted(s)->orders);
-    foliot_transport_destroy(r.wire);
+    foliot_transport_destroy(r.client.wire);
     simulation_destroy(s);
 }
 
@@ -222,15 +197,15 @@ static void a_reconnection_gives_no_more_orders(void **state)
     double begun_s = (double)s->now_ns * 1e-9;
     for (int connection = 0; connection < 8; connection++) {
         raw_open(s, &r);
-        raw_send(&r, &m);
-        for (int i = 0; i < 100 && !r.welcomed; i++)
+        allow_failure(raw_client_send(&r.client, &m));
+        for (int i = 0; i < 100 && !r.client.welcomed; i++)
             run(s, &r, 0.005);
-        assert_true(r.welcomed);
-        m.as.hello.token = r.token;
+        assert_true(r.client.welcomed);
+        m.as.hello.token = r.client.welcome.token;
         for (int i = 0; i < 100; i++)
             raw_order(&r, r.next++, "p");
         run(s, &r, 0.05);
-        foliot_transport_destroy(r.wire);
+        foliot_transport_destroy(r.client.wire);
     }
     double passed_s = (double)s->now_ns * 1e-9 - begun_s;
     assert_int_equal(counted(s)->orders + counted(s)->orders_refused, 800);
@@ -257,7 +232,7 @@ static void forged_sequences_are_refused(void **state)
     assert_int_equal(counted(s)->orders_repeated, 2);
     assert_int_equal(counted(s)->orders_refused, 2);
     assert_int_equal(var_of(s, "score"), 2);
-    foliot_transport_destroy(r.wire);
+    foliot_transport_destroy(r.client.wire);
     simulation_destroy(s);
 }
 

@@ -8,49 +8,24 @@
 
 #include <string.h>
 
+#include "raw_client.h"
 #include "simulation.h"
-#include "wire/message.h"
+#include "status.h"
 
 #define WIRES 8
 
-typedef struct client {
-    foliot_transport *wire;
-    foliot_peer_id peer;
-    bool connected, welcomed, lost;
-    foliot__welcome welcome; // the last
-} client;
-
 typedef struct fixture {
     simulation *s;
-    client clients[WIRES];
+    raw_client clients[WIRES];
     int count;
 } fixture;
-
-static void receive_all(fixture *i)
-{
-    foliot_transport_event event;
-    foliot__message m;
-    for (int g = 0; g < i->count; g++) {
-        client *it = &i->clients[g];
-        while (foliot_transport_poll(it->wire, i->s->now_ns, &event)) {
-            it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
-            it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
-            if (event.kind != FOLIOT_TRANSPORT_RECEIVED ||
-                event.delivery != FOLIOT_DELIVERY_RELIABLE ||
-                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_STATUS_OK ||
-                m.kind != FOLIOT__WELCOME)
-                continue;
-            it->welcome = m.as.welcome;
-            it->welcomed = true;
-        }
-    }
-}
 
 static void run_for(fixture *i, double seconds)
 {
     for (double end = 1e-9 * (double)i->s->now_ns + seconds; 1e-9 * (double)i->s->now_ns < end;) {
         simulation_run(i->s, 0.01);
-        receive_all(i);
+        for (int g = 0; g < i->count; g++)
+            raw_client_receive(&i->clients[g], i->s->now_ns);
     }
 }
 
@@ -61,61 +36,31 @@ static bool same(foliot__token a, foliot__token b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static client *connect_client(fixture *i)
+static raw_client *connect_client(fixture *i)
 {
-    client *g = &i->clients[i->count++];
-    foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(i->s->hub, &config, i->s->now_ns, &g->wire),
-                     FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", 7777, i->s->now_ns, &g->peer),
-                     FOLIOT_STATUS_OK);
+    raw_client *g = &i->clients[i->count++];
+    raw_client_connect(g, i->s->hub, i->s->now_ns);
     run_for(i, 0.05);
     assert_true(g->connected);
     return g;
 }
 
-static void send_message(client *g, const foliot__message *m)
+static raw_client *join(fixture *i, foliot__token token)
 {
-    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    size_t length;
-    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
-        FOLIOT_STATUS_OK);
-}
-
-static void send_hello(client *g, foliot__token token)
-{
-    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
-    m.as.hello.protocol = FOLIOT_PROTOCOL;
-    m.as.hello.token = token;
-    strcpy(m.as.hello.name, "guest");
-    send_message(g, &m);
-}
-
-static client *join(fixture *i, foliot__token token)
-{
-    client *g = connect_client(i);
-    send_hello(g, token);
+    raw_client *g = connect_client(i);
+    raw_client_hello(g, token);
     run_for(i, 0.1);
     assert_true(g->welcomed);
     return g;
 }
 
-// Sends an empty input packet, which acknowledges the welcome.
-static void acknowledge_welcome(fixture *i, client *g)
+static void acknowledge_welcome(fixture *i, raw_client *g)
 {
-    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
-                                   .tick = (uint32_t)g->welcome.tick};
-    size_t length = foliot__input_packet_encode(&packet, bytes);
-    assert_int_equal(
-        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
-        FOLIOT_STATUS_OK);
+    demand(raw_client_acknowledge(g));
     run_for(i, 0.05);
 }
 
-static void leave(fixture *i, client *g)
+static void leave(fixture *i, raw_client *g)
 {
     foliot_transport_disconnect(g->wire, g->peer, 0, true);
     run_for(i, 0.05);
@@ -136,7 +81,7 @@ static void close_fixture(fixture *i)
 // The token of a player that was here and is not any more.
 static foliot__token token_of_the_gone(fixture *i)
 {
-    client *g = join(i, none);
+    raw_client *g = join(i, none);
     acknowledge_welcome(i, g);
     leave(i, g);
     run_for(i, 10.1);
@@ -149,9 +94,9 @@ static void the_welcome_was_lost_and_no_ghost_stays(void **state)
     (void)state;
     fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
-    client *deaf = join(&i, token);
+    raw_client *deaf = join(&i, token);
     leave(&i, deaf);
-    client *again = join(&i, token);
+    raw_client *again = join(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
     assert_int_equal(foliot_server_get_counters(i.s->server)->resumes, 1);
@@ -168,8 +113,8 @@ static void a_connection_that_nobody_hears_makes_way(void **state)
     (void)state;
     fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
-    client *deaf = join(&i, token);
-    client *again = join(&i, token);
+    raw_client *deaf = join(&i, token);
+    raw_client *again = join(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_true(deaf->lost);
     assert_true(!again->lost);
@@ -185,18 +130,18 @@ static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **sta
     (void)state;
     fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
-    client *owner = join(&i, token);
+    raw_client *owner = join(&i, token);
     acknowledge_welcome(&i, owner);
-    client *other = join(&i, token);
+    raw_client *other = join(&i, token);
     check_ne(other->welcome.player, owner->welcome.player);
     assert_true(!same(other->welcome.token, owner->welcome.token));
     assert_false(owner->lost);
     acknowledge_welcome(&i, other);
     leave(&i, owner);
-    client *third = join(&i, token);
+    raw_client *third = join(&i, token);
     check_ne(third->welcome.player, owner->welcome.player);
     check_ne(third->welcome.player, other->welcome.player);
-    client *back = join(&i, owner->welcome.token);
+    raw_client *back = join(&i, owner->welcome.token);
     assert_int_equal(back->welcome.player, owner->welcome.player);
     close_fixture(&i);
 }
@@ -205,7 +150,7 @@ static void newcomers_without_a_token_are_never_one(void **state)
 {
     (void)state;
     fixture i = open_fixture();
-    client *a = join(&i, none), *b = join(&i, none);
+    raw_client *a = join(&i, none), *b = join(&i, none);
     check_ne(a->welcome.player, b->welcome.player);
     assert_false(a->lost);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 2);
@@ -217,11 +162,11 @@ static void a_player_who_said_goodbye_is_not_resumed_in_the_same_update(void **s
 {
     (void)state;
     fixture i = open_fixture();
-    client *first = join(&i, none);
+    raw_client *first = join(&i, none);
     acknowledge_welcome(&i, first);
-    client *second = connect_client(&i);
-    send_message(first, &(foliot__message){.kind = FOLIOT__BYE});
-    send_hello(second, first->welcome.token);
+    raw_client *second = connect_client(&i);
+    demand(raw_client_send(first, &(foliot__message){.kind = FOLIOT__BYE}));
+    raw_client_hello(second, first->welcome.token);
     run_for(&i, 0.1);
     assert_true(second->welcomed);
     assert_false(second->welcome.resumed);

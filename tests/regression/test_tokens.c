@@ -14,20 +14,12 @@
 
 #include "crypto/crypto.h"
 #include "foliot/server.h"
-#include "wire/message.h"
+#include "raw_client.h"
 #include "status.h"
 
-#define PORT 7777
 #define CLIENTS 8
 
 static const foliot__token none;
-
-typedef struct client {
-    foliot_transport *wire;
-    foliot_peer_id peer;
-    bool connected, welcomed, lost;
-    foliot__welcome welcome; // the last
-} client;
 
 typedef struct fixture {
     foliot_hub *hub;
@@ -38,7 +30,7 @@ typedef struct fixture {
     foliot_recording *recording;
     char file[64], copy[64];
     uint64_t now_ns;
-    client clients[CLIENTS];
+    raw_client clients[CLIENTS];
     int count, spent;
 } fixture;
 
@@ -65,7 +57,7 @@ static void open_server(fixture *i, foliot_world *world, bool lockstep)
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
     wire.bind = "127.0.0.1";
-    wire.port = PORT;
+    wire.port = RAW_CLIENT_PORT;
     wire.peers_max = CLIENTS;
     assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host),
                      FOLIOT_STATUS_OK);
@@ -134,27 +126,12 @@ static void copy_file(const fixture *i)
 
 static void receive_all(fixture *i)
 {
-    foliot_transport_event event;
     foliot_server_event said;
-    foliot__message m;
     while (foliot_server_poll(i->server, &said))
         i->spent += said.kind == FOLIOT_SERVER_SPENT;
-    for (int g = 0; g < i->count; g++) {
-        client *it = &i->clients[g];
-        while (foliot_transport_poll(it->wire, i->now_ns, &event)) {
-            it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
-            it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
-            if (event.kind != FOLIOT_TRANSPORT_RECEIVED ||
-                !foliot__message_is_control(event.bytes, event.length) ||
-                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_STATUS_OK ||
-                m.kind != FOLIOT__WELCOME || it->welcomed)
-                continue;
-            it->welcome = m.as.welcome;
-            it->welcomed = true;
-            if (i->recording)
-                copy_file(i);
-        }
-    }
+    for (int g = 0; g < i->count; g++)
+        if (raw_client_receive(&i->clients[g], i->now_ns) && i->recording)
+            copy_file(i);
 }
 
 static void run_for(fixture *i, double seconds)
@@ -166,54 +143,32 @@ static void run_for(fixture *i, double seconds)
     }
 }
 
-static void send_hello(client *g, foliot__token token)
-{
-    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
-    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    size_t length;
-    m.as.hello.protocol = FOLIOT_PROTOCOL;
-    m.as.hello.token = token;
-    m.as.hello.fingerprint = foliot_get_fingerprint();
-    strcpy(m.as.hello.name, "guest");
-    strcpy(m.as.hello.simulation, foliot_world_kind.name);
-    m.as.hello.rules = foliot_world_kind.version;
-    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
-        FOLIOT_STATUS_OK);
-}
-
-static client *join(fixture *i, foliot__token token)
+static raw_client *connect_client(fixture *i)
 {
     check_lt(i->count, CLIENTS);
-    client *g = &i->clients[i->count++];
-    foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire),
-                     FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
-                     FOLIOT_STATUS_OK);
+    raw_client *g = &i->clients[i->count++];
+    raw_client_connect(g, i->hub, i->now_ns);
     run_for(i, 0.01);
     assert_true(g->connected);
-    send_hello(g, token);
+    return g;
+}
+
+static raw_client *join(fixture *i, foliot__token token)
+{
+    raw_client *g = connect_client(i);
+    raw_client_hello(g, token);
     run_for(i, 0.1);
     assert_true(g->welcomed);
     return g;
 }
 
-// Sends an empty input packet, which acknowledges the welcome.
-static void acknowledge_welcome(fixture *i, client *g)
+static void acknowledge_welcome(fixture *i, raw_client *g)
 {
-    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
-                                   .tick = (uint32_t)g->welcome.tick};
-    size_t length = foliot__input_packet_encode(&packet, bytes);
-    assert_int_equal(
-        foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
-        FOLIOT_STATUS_OK);
+    demand(raw_client_acknowledge(g));
     run_for(i, 0.05);
 }
 
-static void leave(fixture *i, client *g)
+static void leave(fixture *i, raw_client *g)
 {
     foliot_transport_disconnect(g->wire, g->peer, 0, true);
     run_for(i, 0.05);
@@ -281,17 +236,17 @@ static void every_resume_gives_another_token_and_a_theft_shows(void **state)
 {
     (void)state;
     fixture *i = open_fixture(false, false);
-    client *owner = join(i, none);
+    raw_client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
     acknowledge_welcome(i, owner);
-    client *thief = join(i, first); // it has the player now, and the owner's token is spent
+    raw_client *thief = join(i, first); // it has the player now, and the owner's token is spent
     assert_int_equal(thief->welcome.player, owner->welcome.player);
     assert_true(thief->welcome.resumed);
     assert_true(owner->lost);
     assert_false(same(thief->welcome.token, first));
     acknowledge_welcome(i, thief);
     assert_int_equal(i->spent, 0);
-    client *back = join(i, first);
+    raw_client *back = join(i, first);
     assert_int_not_equal(back->welcome.player, thief->welcome.player);
     assert_false(back->welcome.resumed);
     assert_int_equal(i->spent, 1);
@@ -303,13 +258,13 @@ static void the_old_token_holds_until_the_new_one_was_heard(void **state)
 {
     (void)state;
     fixture *i = open_fixture(false, false);
-    client *owner = join(i, none);
+    raw_client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
     acknowledge_welcome(i, owner);
     leave(i, owner);
-    client *deaf = join(i, first); // misses its welcome, and is lost
+    raw_client *deaf = join(i, first); // misses its welcome, and is lost
     leave(i, deaf);
-    client *again = join(i, first);
+    raw_client *again = join(i, first);
     assert_int_equal(again->welcome.player, owner->welcome.player);
     assert_true(again->welcome.resumed); // its changes continue
     acknowledge_welcome(i, again);
@@ -351,12 +306,12 @@ static void resume_is_recorded_before_its_welcome(bool lockstep)
 {
     static const foliot_player_proof nothing;
     fixture *i = open_fixture(true, lockstep);
-    client *owner = join(i, none);
+    raw_client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
     if (!lockstep)
         acknowledge_welcome(i, owner);
     leave(i, owner);
-    client *back = join(i, first);
+    raw_client *back = join(i, first);
     assert_true(back->welcome.resumed);
     foliot_recorded_player player = recorded(i); // the file as it was when the welcome came
     foliot_player_proof now = proof_of(back->welcome.token), before = proof_of(first);
@@ -394,13 +349,13 @@ static void an_unheard_token_does_not_replace_the_one_before_it(void **state)
 {
     (void)state;
     fixture *i = open_fixture(true, false);
-    client *owner = join(i, none);
+    raw_client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
     acknowledge_welcome(i, owner);
     leave(i, owner);
-    client *deaf = join(i, first);
+    raw_client *deaf = join(i, first);
     leave(i, deaf);
-    client *again = join(i, first);
+    raw_client *again = join(i, first);
     foliot_recorded_player player = recorded(i);
     foliot_player_proof now = proof_of(again->welcome.token), before = proof_of(first);
     assert_memory_equal(&player.proof, &now, sizeof now);
@@ -412,31 +367,19 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
 {
     (void)state;
     fixture *i = open_fixture(true, false);
-    client *owner = join(i, none);
+    raw_client *owner = join(i, none);
     acknowledge_welcome(i, owner);
     leave(i, owner);
-    client *second = join(i, owner->welcome.token);
+    raw_client *second = join(i, owner->welcome.token);
     foliot__token t2 = second->welcome.token;
-    client *g = &i->clients[i->count++];
-    foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire),
-                     FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
-                     FOLIOT_STATUS_OK);
-    run_for(i, 0.01);
-    assert_true(g->connected);
+    raw_client *g = connect_client(i);
     uint64_t ticks = foliot_server_get_counters(i->server)->ticks;
     while (foliot_server_get_counters(i->server)->ticks == ticks)
         run_for(i, 0.001);
-    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
-                                   .tick = (uint32_t)second->welcome.tick};
-    size_t length = foliot__input_packet_encode(&packet, bytes);
-    allow_failure(foliot_transport_send(second->wire, second->peer, FOLIOT_DELIVERY_UNRELIABLE,
-                                        bytes, length));
+    allow_failure(raw_client_acknowledge(second));
     foliot_transport_flush(second->wire, i->now_ns);
     run_for(i, 0.003);
-    send_hello(g, t2);
+    raw_client_hello(g, t2);
     foliot_transport_flush(g->wire, i->now_ns);
     run_for(i, 0.1);
     assert_true(g->welcomed);
@@ -450,10 +393,10 @@ static void tokens_themselves_are_not_recorded(void **state)
 {
     (void)state;
     fixture *i = open_fixture(true, false);
-    client *owner = join(i, none);
+    raw_client *owner = join(i, none);
     acknowledge_welcome(i, owner);
     leave(i, owner);
-    client *back = join(i, owner->welcome.token);
+    raw_client *back = join(i, owner->welcome.token);
     static uint8_t bytes[1 << 20];
     FILE *file = fopen(i->copy, "rb");
     assert_non_null(file);
@@ -472,17 +415,12 @@ static void one_address_takes_not_all_places(void **state)
 {
     (void)state;
     fixture *i = open_fixture(false, false);
-    client *mallory = &i->clients[i->count++];
-    foliot_transport_config plain = foliot_transport_config_default();
-    plain.peers_max = 8;
-    assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &mallory->wire),
-                     FOLIOT_STATUS_OK);
+    raw_client *mallory = connect_client(i);
     for (int k = 0; k < 6; k++) {
-        assert_int_equal(
-            foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer),
-            FOLIOT_STATUS_OK);
+        if (k > 0)
+            raw_client_connect_again(mallory, i->now_ns);
         run_for(i, 0.01);
-        send_hello(mallory, none);
+        raw_client_hello(mallory, none);
         run_for(i, 0.05);
         if (k % 2)
             leave(i, mallory);
@@ -508,7 +446,7 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     foliot_server_config config = foliot_server_config_default();
     foliot_session_config session = {.name = "main", .scene = &i->scene, .pace_hz = 60};
     wire.bind = "127.0.0.1";
-    wire.port = PORT;
+    wire.port = RAW_CLIENT_PORT;
     wire.peers_max = 3;
     assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host),
                      FOLIOT_STATUS_OK);
@@ -516,20 +454,13 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
-    client *away = join(i, none);
+    raw_client *away = join(i, none);
     join(i, none);
     join(i, none);
     acknowledge_welcome(i, away);
     leave(i, away);
-    client *newcomer = &i->clients[i->count++];
-    foliot_transport_config plain = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &newcomer->wire),
-                     FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_transport_connect(newcomer->wire, "127.0.0.1", PORT, i->now_ns, &newcomer->peer),
-        FOLIOT_STATUS_OK);
-    run_for(i, 0.01);
-    send_hello(newcomer, none);
+    raw_client *newcomer = connect_client(i);
+    raw_client_hello(newcomer, none);
     run_for(i, 0.1);
     assert_true(newcomer->lost);
     assert_true(!newcomer->welcomed);

@@ -14,11 +14,6 @@
 
 static const double spawns[4][3] = {{0, 0, 0}, {5, 0.1, 0}, {0.3, 7, 0}, {4, 4, 4.7}};
 
-static void must(foliot_status status)
-{
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-}
-
 // Numbers that do not come out even: a build that rounds otherwise is found out at once.
 static void make_scene(arena *a, uint32_t players)
 {
@@ -61,7 +56,7 @@ static void make_game(arena *a, const foliot_rules_kind *rules)
     a->scene.bodies_max = 200;
     a->scene.prototypes = &a->prototype;
     a->scene.prototype_count = 1;
-    must(foliot_rules_create(rules, &a->scene, &a->rules, problem, sizeof problem));
+    demand(foliot_rules_create(rules, &a->scene, &a->rules, problem, sizeof problem));
 }
 
 static void open_session(arena *a, const arena_options *options)
@@ -77,23 +72,23 @@ static void open_session(arena *a, const arena_options *options)
                                      .interest = options->interest,
                                      .rules = a->rules};
     if (options->kind) {
-        must(foliot_simulation_create(options->kind, "\7", 1, &a->simulation));
+        demand(foliot_simulation_create(options->kind, "\7", 1, &a->simulation));
         session.simulation = &a->simulation;
         session.player_limit = a->scene.players.limit;
     } else {
-        must(foliot_world_create(&a->scene, &session.world));
+        demand(foliot_world_create(&a->scene, &session.world));
     }
     if (options->record) {
         foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
         config.commands = options->kind && options->kind->step_tick;
-        must(options->kind ? foliot_recording_open_simulation(options->record, &a->simulation,
-                                                              &config, &a->recording)
-                           : foliot_recording_open(options->record, &a->scene, NULL, session.world,
-                                                   &config, &a->recording));
+        demand(options->kind ? foliot_recording_open_simulation(options->record, &a->simulation,
+                                                                &config, &a->recording)
+                             : foliot_recording_open(options->record, &a->scene, NULL,
+                                                     session.world, &config, &a->recording));
         session.recording = a->recording;
     }
-    must(foliot_server_add_session(a->server, &session, a->now_ns));
+    demand(foliot_server_add_session(a->server, &session, a->now_ns));
 }
 
 static void hand_on(void *user, foliot_delivery delivery, const uint8_t *bytes, size_t length)
@@ -135,14 +130,14 @@ arena *arena_create(const arena_options *options)
     wire.port = 7777;
     wire.peers_max = ARENA_CLIENTS + 8;
     if (options->server_network)
-        must(foliot_impairment_parse(options->server_network, &wire.send, NULL, 0));
-    must(foliot_hub_create(&a->hub));
-    must(foliot_transport_create_memory(a->hub, &wire, a->now_ns, &a->host));
+        demand(foliot_impairment_parse(options->server_network, &wire.send, NULL, 0));
+    demand(foliot_hub_create(&a->hub));
+    demand(foliot_transport_create_memory(a->hub, &wire, a->now_ns, &a->host));
     a->host = tapped(a, a->host, ARENA_SERVER);
     foliot_server_config config = foliot_server_config_default();
     config.transport = a->host;
     config.fingerprint = a->fingerprint = foliot_get_fingerprint(); // once: it takes milliseconds
-    must(foliot_server_create(&config, a->now_ns, &a->server));
+    demand(foliot_server_create(&config, a->now_ns, &a->server));
     open_session(a, options);
     return a;
 }
@@ -157,7 +152,7 @@ void arena_destroy(arena *a)
     foliot_rules_destroy(a->rules);
     foliot_simulation_destroy(&a->simulation);
     if (a->recording)
-        must(foliot_recording_close(a->recording, NULL));
+        demand(foliot_recording_close(a->recording, NULL));
     foliot_transport_destroy(a->host);
     foliot_hub_destroy(a->hub);
     free(a);
@@ -166,14 +161,14 @@ void arena_destroy(arena *a)
 unsigned arena_join(arena *a, const char *network, const foliot_client_config *given)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    must(foliot_impairment_parse(network, &wire.send, NULL, 0));
+    demand(foliot_impairment_parse(network, &wire.send, NULL, 0));
     unsigned i = a->client_count++;
     FOLIOT_ASSERT(i < ARENA_CLIENTS);
     wire.send.seed += 100 * i;
     wire.receive = wire.send;
     wire.receive.seed += 1000000;
     wire.timeout_ms = 30000;
-    must(foliot_transport_create_memory(a->hub, &wire, a->now_ns, &a->wires[i]));
+    demand(foliot_transport_create_memory(a->hub, &wire, a->now_ns, &a->wires[i]));
     a->wires[i] = tapped(a, a->wires[i], i);
     foliot_client_config config = *given;
     config.transport = a->wires[i];
@@ -182,7 +177,7 @@ unsigned arena_join(arena *a, const char *network, const foliot_client_config *g
     if (a->options.kind && !config.simulation)
         config.simulation = a->options.kind;
     config.port = 7777;
-    must(foliot_client_create(&config, a->now_ns, &a->clients[i]));
+    demand(foliot_client_create(&config, a->now_ns, &a->clients[i]));
     a->bots[i] = !config.spectates;
     return i;
 }
@@ -233,7 +228,8 @@ static void remember_snapshot(arena *a, uint64_t tick)
     foliot_snapshot_format format = foliot_snapshot_format_default(&a->scene);
     if (format.bodies_max > snapshot.capacity)
         return; // a scene of a test that compares none
-    must(foliot_snapshot_quantise(&format, foliot_server_get_world(a->server, "main"), &snapshot));
+    demand(
+        foliot_snapshot_quantise(&format, foliot_server_get_world(a->server, "main"), &snapshot));
     a->snapshots[tick % ARENA_HISTORY] = foliot_snapshot_get_digest(&snapshot);
 }
 

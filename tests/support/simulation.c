@@ -12,11 +12,6 @@
 
 static const double spawns[2][3] = {{0, 0, 0}, {5, 0, 0}};
 
-static void must(foliot_status status)
-{
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-}
-
 static void make_scene(simulation *s)
 {
     s->scene = foliot_scene_default();
@@ -63,7 +58,7 @@ static void make_game(simulation *s, const foliot_rules_kind *rules)
     s->scene.prototypes = &s->prototype;
     s->scene.prototype_count = 1;
     if (rules)
-        must(foliot_rules_create(rules, &s->scene, &s->rules, problem, sizeof problem));
+        demand(foliot_rules_create(rules, &s->scene, &s->rules, problem, sizeof problem));
 }
 
 // -- recording
@@ -109,8 +104,8 @@ static void bridge_queues(simulation *s)
     foliot_queues_config config = foliot_queues_config_default();
     foliot_transport *first = s->host, *second;
     foliot_queues *queues;
-    must(foliot_transport_create_queues(&config, &second, &queues));
-    must(foliot_transport_create_both(first, second, &s->host));
+    demand(foliot_transport_create_queues(&config, &second, &queues));
+    demand(foliot_transport_create_both(first, second, &s->host));
     bridge_open(&s->bridge, s->hub, 7778, queues, s->now_ns);
 }
 
@@ -120,13 +115,13 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
     wire.bind = "127.0.0.1";
     wire.port = 7777;
     wire.peers_max = SIMULATION_CLIENTS;
-    must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->host));
+    demand(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->host));
     if (s->bridged)
         bridge_queues(s);
     foliot_server_config config = foliot_server_config_default();
     config.transport = s->host;
     config.snapshot_hz = s->snapshot_hz;
-    must(foliot_server_create(&config, s->now_ns, &s->server));
+    demand(foliot_server_create(&config, s->now_ns, &s->server));
     foliot_session_config session = {.name = "main",
                                      .scene = s->resumed_scene ? s->resumed_scene : &s->scene,
                                      .world = world,
@@ -135,7 +130,7 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
                                      .spectator_delay_s = spectator_delay_s,
                                      .rules = s->rules,
                                      .follows_next = true};
-    must(foliot_server_add_session(s->server, &session, s->now_ns));
+    demand(foliot_server_add_session(s->server, &session, s->now_ns));
 }
 
 typedef struct options {
@@ -158,13 +153,13 @@ static simulation *create(options o)
     s->scene.history_ticks = o.history_ticks;
     if (o.game)
         make_game(s, o.rules);
-    must(foliot_hub_create(&s->hub));
-    must(foliot_world_create(&s->scene, &world));
+    demand(foliot_hub_create(&s->hub));
+    demand(foliot_world_create(&s->scene, &world));
     if (o.file) {
         s->file = o.file;
         s->rules_kind = o.rules;
         foliot_recording_config config = recording_config(s);
-        must(foliot_recording_open(o.file, &s->scene, NULL, world, &config, &s->recording));
+        demand(foliot_recording_open(o.file, &s->scene, NULL, world, &config, &s->recording));
     }
     open_server(s, world, o.spectator_delay_s);
     return s;
@@ -176,10 +171,10 @@ void simulation_follow(simulation *s)
     foliot_rules *former = s->rules;
     foliot_session_config session = {
         .name = "main", .scene = &s->scene, .pace_hz = 60, .follows_next = true};
-    must(foliot_rules_create(&game_rules_kind, &s->scene, &s->rules, problem, sizeof problem));
-    must(foliot_world_create(&s->scene, &session.world));
+    demand(foliot_rules_create(&game_rules_kind, &s->scene, &s->rules, problem, sizeof problem));
+    demand(foliot_world_create(&s->scene, &session.world));
     session.rules = s->rules;
-    must(foliot_server_add_session(s->server, &session, s->now_ns));
+    demand(foliot_server_add_session(s->server, &session, s->now_ns));
     foliot_rules_destroy(former);
 }
 
@@ -195,10 +190,10 @@ void simulation_crash(simulation *s, double down_s)
     for (uint64_t end = s->now_ns + (uint64_t)(down_s * 1e9); s->now_ns < end; s->now_ns += 1000000)
         for (unsigned i = 0; i < s->client_count; i++)
             foliot_client_update(s->clients[i], s->now_ns);
-    must(foliot_rules_create(s->rules_kind, &s->scene, &s->rules, problem, sizeof problem));
+    demand(foliot_rules_create(s->rules_kind, &s->scene, &s->rules, problem, sizeof problem));
     foliot_recording_config config = recording_config(s);
-    must(foliot_recording_resume(s->file, &config, &s->recording, &s->resumed_scene, &world,
-                                 problem, sizeof problem));
+    demand(foliot_recording_resume(s->file, &config, &s->recording, &s->resumed_scene, &world,
+                                   problem, sizeof problem));
     open_server(s, world, 0);
 }
 
@@ -258,23 +253,23 @@ void simulation_destroy(simulation *s)
 unsigned simulation_join(simulation *s, const char *impairment, bool spectates)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    must(foliot_impairment_parse(impairment, &wire.send, NULL, 0));
+    demand(foliot_impairment_parse(impairment, &wire.send, NULL, 0));
     wire.receive = wire.send;
     wire.receive.seed += 1000;
     unsigned i = s->client_count++;
-    must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->wires[i]));
+    demand(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->wires[i]));
     foliot_client_config config = foliot_client_config_default();
     config.transport = s->wires[i];
     config.port = s->bridged && i % 2 ? 7778 : 7777;
     config.spectates = spectates;
-    must(foliot_client_create(&config, s->now_ns, &s->clients[i]));
+    demand(foliot_client_create(&config, s->now_ns, &s->clients[i]));
     return i;
 }
 
 void simulation_impair(simulation *s, unsigned client, const char *impairment)
 {
     foliot_impairment i;
-    must(foliot_impairment_parse(impairment, &i, NULL, 0));
+    demand(foliot_impairment_parse(impairment, &i, NULL, 0));
     demand(foliot_transport_set_impairment(s->wires[client], &i, &i));
 }
 

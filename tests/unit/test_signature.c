@@ -23,16 +23,11 @@
 #define FILE_NAME "signature.foliot"
 #define KEY_NAME "signature.key"
 
-static void must(foliot_status status)
-{
-    assert_int_equal(status, FOLIOT_STATUS_OK);
-}
-
 static foliot_signer *signer_of(uint8_t first)
 {
     uint8_t seed[FOLIOT_KEY_BYTES] = {first, 2, 3};
     foliot_signer *signer;
-    must(foliot_signer_create(seed, &signer));
+    demand(foliot_signer_create(seed, &signer));
     return signer;
 }
 
@@ -45,12 +40,12 @@ static void play(foliot_recording *recording, recording_fixture *fixture, foliot
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count =
             recording_fixture_inputs(fixture, foliot_world_get_tick(world), false, inputs);
-        must(foliot_world_step(world, inputs, count, NULL));
-        must(foliot_recording_append(recording, world, inputs, count));
-        must(foliot_recording_drain(recording));
+        demand(foliot_world_step(world, inputs, count, NULL));
+        demand(foliot_recording_append(recording, world, inputs, count));
+        demand(foliot_recording_drain(recording));
     }
     if (how == ENDS)
-        must(foliot_recording_close(recording, NULL));
+        demand(foliot_recording_close(recording, NULL));
     else
         foliot_recording_abandon(recording);
 }
@@ -72,7 +67,7 @@ static void record(const foliot_signer *signer, uint64_t ticks, uint32_t compact
     config.compact_ticks = compact_ticks;
     recording_fixture_init(&fixture, 6, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     foliot_world *world = recording_fixture_world(&fixture);
-    must(foliot_recording_open(FILE_NAME, &fixture.scene, NULL, world, &config, &recording));
+    demand(foliot_recording_open(FILE_NAME, &fixture.scene, NULL, world, &config, &recording));
     play(recording, &fixture, world, ticks, how);
     foliot_world_destroy(world);
     recording_fixture_free(&fixture);
@@ -87,8 +82,8 @@ static void resume(const foliot_signer *signer, uint64_t ticks, end how)
     foliot_recording_config config = config_of(signer);
     char problem[256];
     recording_fixture_init(&fixture, 6, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 8);
-    must(foliot_recording_resume(FILE_NAME, &config, &recording, &scene, &world, problem,
-                                 sizeof problem));
+    demand(foliot_recording_resume(FILE_NAME, &config, &recording, &scene, &world, problem,
+                                   sizeof problem));
     play(recording, &fixture, world, ticks, how);
     foliot_world_destroy(world);
     foliot_scene_destroy(scene);
@@ -174,11 +169,11 @@ static void all_of_it_is_signed(void **state)
     assert_memory_equal(s.key, foliot_signer_get_key(signer), FOLIOT_KEY_BYTES);
     foliot_replay *replay;
     foliot_verdict verdict;
-    must(foliot_replay_open(FILE_NAME, &replay, NULL));
-    must(foliot_replay_verify(replay, NULL, &verdict));
+    demand(foliot_replay_open(FILE_NAME, &replay, NULL));
+    demand(foliot_replay_verify(replay, NULL, &verdict));
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, 230);
-    must(foliot_replay_seek(replay, 120));
+    demand(foliot_replay_seek(replay, 120));
     foliot_replay_close(replay);
     foliot_signer_destroy(signer);
 }
@@ -345,7 +340,7 @@ static void compaction_signs_anew(void **state)
     // Without the key it stays as it is.
     assert_int_equal(foliot__recording_compact(FILE_NAME, 60, NULL), FOLIOT_STATUS_UNSUPPORTED);
     assert_true(seen(FOLIOT_STATUS_OK).whole);
-    must(foliot__recording_compact(FILE_NAME, 60, signer));
+    demand(foliot__recording_compact(FILE_NAME, 60, signer));
     assert_int_equal(stat(FILE_NAME, &after), 0);
     check_below(after.st_size, before.st_size);
     foliot_signature_summary s = seen(FOLIOT_STATUS_OK);
@@ -378,15 +373,15 @@ static void secret_keys_are_kept(void **state)
     foliot_signer *signer;
     unlink(KEY_NAME);
     unlink(KEY_NAME ".pub");
-    must(foliot_signer_write_new(KEY_NAME, problem, sizeof problem));
+    demand(foliot_signer_write_new(KEY_NAME, problem, sizeof problem));
     assert_int_equal(stat(KEY_NAME, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0600);
-    must(foliot_signer_read(KEY_NAME, &signer, problem, sizeof problem));
-    must(foliot_signature_read_key(KEY_NAME ".pub", key, problem, sizeof problem));
+    demand(foliot_signer_read(KEY_NAME, &signer, problem, sizeof problem));
+    demand(foliot_signature_read_key(KEY_NAME ".pub", key, problem, sizeof problem));
     assert_memory_equal(key, foliot_signer_get_key(signer), sizeof key);
     foliot_signature_print_key(key, text);
     memset(key, 0, sizeof key);
-    must(foliot_signature_read_key(text, key, problem, sizeof problem));
+    demand(foliot_signature_read_key(text, key, problem, sizeof problem));
     assert_memory_equal(key, foliot_signer_get_key(signer), sizeof key);
     foliot_signer_destroy(signer);
     // An existing one is not written over, and none of these is a key.
