@@ -102,5 +102,7 @@ void foliot__queues_free(foliot_queues *q);
 bool foliot__queues_take_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
                             uint64_t now_ns, foliot_queues_packet *packet);
 bool foliot__queues_has_more(foliot_queues *q, foliot_peer_id peer, bool any);
+// From any thread: whether foliot_queues_next has somebody to name.
+bool foliot__queues_has_named(foliot_queues *q);
 
 #endif

@@ -221,6 +221,14 @@ bool foliot__queues_has_more(foliot_queues *q, foliot_peer_id peer, bool any)
     return more;
 }
 
+bool foliot__queues_has_named(foliot_queues *q)
+{
+    pthread_mutex_lock(&q->lock);
+    bool named = q->name_count > 0;
+    pthread_mutex_unlock(&q->lock);
+    return named;
+}
+
 bool foliot_queues_take(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
                         foliot_queues_packet *packet)
 {

@@ -73,12 +73,22 @@ void foliot__http_socket_want_write(foliot__http_socket *socket)
     (void)socket;
 }
 
-bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, size_t length)
+void foliot__http_sockets_want_write(foliot__http *http, foliot__http_socket *const *sockets,
+                                     uint32_t count)
+{
+    (void)http;
+    (void)sockets;
+    (void)count;
+}
+
+foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, const void *bytes,
+                                               size_t length, bool more)
 {
     (void)socket;
     (void)bytes;
     (void)length;
-    return false;
+    (void)more;
+    return FOLIOT__HTTP_BROKEN;
 }
 
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // frames.c: see frames.h. libwebsockets gives nobody a frame's head, but it reads its sockets by
 // recv, which a program may define: then this one is found before the C library's. It reads as that
-// one does, and looks at what came where a descriptor is watched. All others pass.
+// one does, and looks at what came where a descriptor is watched. All others pass. It is the same
+// with send.
 #include "frames.h"
 
 #include <errno.h>
@@ -122,4 +123,16 @@ ssize_t recv(int descriptor, void *bytes, size_t length, int flags)
         say_goodbye(descriptor, code);
     errno = ECONNRESET;
     return -1;
+}
+
+static _Thread_local bool more_follows;
+
+void foliot__frames_follow(bool follows)
+{
+    more_follows = follows;
+}
+
+ssize_t send(int descriptor, const void *bytes, size_t length, int flags)
+{
+    return sendto(descriptor, bytes, length, more_follows ? flags | MSG_MORE : flags, NULL, 0);
 }

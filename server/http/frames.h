@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // frames.h: looks at the heads of the frames that come by a WebSocket, before libwebsockets does:
 // that one of a client is masked (RFC 6455, section 5.1), which version 4.1 does not ask for, and
-// that there are not too many control frames, which it answers without telling.
+// that there are not too many control frames, which it answers without telling. And it lets several
+// frames for a browser go in one packet, which libwebsockets sends one by one.
 #ifndef FOLIOT_SERVER_HTTP_FRAMES_H
 #define FOLIOT_SERVER_HTTP_FRAMES_H
 
@@ -36,5 +37,8 @@ bool foliot__frames_begin(foliot__frames *frames);
 bool foliot__frames_watch(int descriptor, foliot__frames *frames);
 // No longer, unless the number is another connection's by now.
 void foliot__frames_unwatch(int descriptor, foliot__frames *frames);
+
+// What this thread gives to send waits in the kernel for what follows, until it is told false.
+void foliot__frames_follow(bool follows);
 
 #endif

@@ -135,8 +135,19 @@ void foliot__http_tick_in(foliot__http *http, uint32_t ms);
 void foliot__http_wake(foliot__http *http);
 // Of the service's thread alone.
 void foliot__http_socket_want_write(foliot__http_socket *socket);
-// One whole message, once in each call of `writable`. False: the socket is broken, and closes.
-bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, size_t length);
+// The same for many of them, in `woken`: of those that can take something now, `writable` is called
+// before this returns.
+void foliot__http_sockets_want_write(foliot__http *http, foliot__http_socket *const *sockets,
+                                     uint32_t count);
+// One whole message, in `writable` alone: any number of them, while the socket takes them. `more`:
+// another follows in the same call, and both may go in one packet.
+typedef enum foliot__http_written {
+    FOLIOT__HTTP_WRITTEN,
+    FOLIOT__HTTP_HELD,  // it goes when the socket takes more; then `writable` is called again
+    FOLIOT__HTTP_BROKEN // and closes
+} foliot__http_written;
+foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, const void *bytes,
+                                               size_t length, bool more);
 // With a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows.
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason);
 // The socket ends after so many seconds, though its peer takes nothing; 0: no longer.

@@ -279,7 +279,8 @@ static void fill_info(foliot__http *http, struct lws_context_creation_info *info
     if (http->config.sockets)
         http->protocols[1] = (struct lws_protocols){.name = http->config.sockets->subprotocol,
                                                     .callback = foliot__http_on_socket,
-                                                    .rx_buffer_size = 4096};
+                                                    .rx_buffer_size = 4096,
+                                                    .tx_packet_size = 16384};
 }
 
 static bool listen_tcp(foliot__http *http, struct lws_context_creation_info *info, char *problem,
@@ -350,11 +351,12 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
         config->connections_max ? config->connections_max : FOLIOT__HTTP_CONNECTIONS;
     http->serial = http->connections_max;
     http->connections = calloc(http->connections_max, sizeof *http->connections);
+    http->writable = calloc(http->connections_max, sizeof *http->writable);
     uv_mutex_init(&http->mutex);
     foliot__http_set_token(http, config->token ? config->token : "");
     lws_set_log_level(0, NULL);
     fill_info(http, &info);
-    http->context = http->connections ? lws_create_context(&info) : NULL;
+    http->context = http->connections && http->writable ? lws_create_context(&info) : NULL;
     if (!http->context) {
         foliot__http_stop(http);
         return NULL;
@@ -394,6 +396,8 @@ void foliot__http_stop(foliot__http *http)
         unlink(http->config.unix_path);
     uv_mutex_destroy(&http->mutex);
     free(http->connections);
+    free(http->writable);
+    free(http->frame);
     free(http);
 }
 

@@ -5,6 +5,7 @@
 #ifndef FOLIOT_SERVER_HTTP_SERVICE_H
 #define FOLIOT_SERVER_HTTP_SERVICE_H
 
+#include <poll.h>
 #include <stdatomic.h>
 
 #include <libwebsockets.h>
@@ -66,6 +67,9 @@ struct foliot__http {
     foliot__http_waiting *first, **last;
     foliot__http_socket *connections;
     uint32_t connections_max;
+    struct pollfd *writable; // scratch, one for each connection
+    uint8_t *frame;          // scratch, of a message on its way out
+    size_t frame_capacity;
     lws_sorted_usec_list_t tick;
     uint64_t serial;
     uint16_t port;

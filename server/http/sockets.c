@@ -165,20 +165,55 @@ void foliot__http_socket_want_write(foliot__http_socket *socket)
     lws_callback_on_writable(socket->connection.wsi);
 }
 
-bool foliot__http_socket_write(foliot__http_socket *socket, const void *bytes, size_t length)
+// Asking the kernel for all at once is cheaper than the loop's way for each.
+void foliot__http_sockets_want_write(foliot__http *http, foliot__http_socket *const *sockets,
+                                     uint32_t count)
+{
+    const foliot__http_sockets *hook = http->config.sockets;
+    for (uint32_t i = 0; i < count; i++)
+        http->writable[i] = (struct pollfd){.fd = foliot__http_socket_get_descriptor(sockets[i]),
+                                            .events = POLLOUT};
+    if (poll(http->writable, count, 0) < 0)
+        count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        foliot__http_connection *c = &sockets[i]->connection;
+        bool now = http->writable[i].revents == POLLOUT && c->of_socket && !c->closing &&
+                   !lws_partial_buffered(c->wsi);
+        if (now)
+            hook->writable(hook->user, c->of_socket);
+        if (!now || c->closing)
+            lws_callback_on_writable(c->wsi);
+    }
+}
+
+static uint8_t *frame_room(foliot__http *http, size_t bytes)
+{
+    if (bytes > http->frame_capacity) {
+        uint8_t *larger = realloc(http->frame, bytes);
+        if (!larger)
+            return NULL;
+        http->frame = larger;
+        http->frame_capacity = bytes;
+    }
+    return http->frame;
+}
+
+foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, const void *bytes,
+                                               size_t length, bool more)
 {
     foliot__http_connection *c = &socket->connection;
-    uint8_t *copy = malloc(LWS_PRE + length);
-    if (!copy || c->closing) {
-        free(copy);
-        return false;
-    }
-    memcpy(copy + LWS_PRE, bytes, length);
-    int sent = lws_write(c->wsi, copy + LWS_PRE, length, LWS_WRITE_BINARY);
-    free(copy);
+    uint8_t *frame = c->closing ? NULL : frame_room(c->http, LWS_PRE + length);
+    if (!frame)
+        return FOLIOT__HTTP_BROKEN;
+    memcpy(frame + LWS_PRE, bytes, length);
+    foliot__frames_follow(more);
+    int sent = lws_write(c->wsi, frame + LWS_PRE, length, LWS_WRITE_BINARY);
+    foliot__frames_follow(false);
     c->http->counters.bytes_sent += sent > 0 ? (size_t)sent : 0;
     c->closing = c->closing || sent < (int)length;
-    return !c->closing;
+    return c->closing                     ? FOLIOT__HTTP_BROKEN
+           : lws_partial_buffered(c->wsi) ? FOLIOT__HTTP_HELD
+                                          : FOLIOT__HTTP_WRITTEN;
 }
 
 void foliot__http_socket_limit(foliot__http_socket *socket, int seconds)

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,11 +54,12 @@ struct foliot__web {
     const foliot__http_route *routes;
     void *routes_user;
     const char *token;
-    atomic_bool lobby;   // what the address is to show, and
-    bool lobby_shown;    // what it shows
-    browser **browsers;  // by the index of their peers
-    atomic_uint present; // of them
-    uint8_t *message;    // that is sent
+    atomic_bool lobby;             // what the address is to show, and
+    bool lobby_shown;              // what it shows
+    browser **browsers;            // by the index of their peers
+    atomic_uint present;           // of them
+    uint8_t *message;              // that is sent
+    foliot__http_socket **waiting; // scratch: those that have something to send
 };
 
 static uint64_t now_ns(void)
@@ -273,8 +273,8 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
         close_browser(b, CLOSE_POLICY, "more was sent than the server has taken");
 }
 
-// By the channel while it flows; by the WebSocket when it does not.
-static void send_waiting(foliot__web *web, browser *b, uint64_t now)
+// By the channel while it flows; by the WebSocket when it does not. True: it has something to send.
+static bool send_by_channel(foliot__web *web, browser *b, uint64_t now)
 {
     foliot_queues_packet packet;
     foliot__rtc_way way = foliot__channel_get_way(&b->channel, now);
@@ -284,8 +284,7 @@ static void send_waiting(foliot__web *web, browser *b, uint64_t now)
         foliot_queues_release(&packet);
         way = foliot__channel_get_way(&b->channel, now);
     }
-    if (foliot__queues_has_more(web->queues, b->peer, way == FOLIOT__RTC_ABSENT))
-        foliot__http_socket_want_write(b->socket);
+    return foliot__queues_has_more(web->queues, b->peer, way == FOLIOT__RTC_ABSENT);
 }
 
 static bool take_packet(foliot__web *web, browser *b, foliot_queues_packet *packet)
@@ -297,38 +296,53 @@ static bool take_packet(foliot__web *web, browser *b, foliot_queues_packet *pack
     return foliot_queues_take(web->queues, b->peer, now, packet);
 }
 
-static void write_signal(browser *b)
+static foliot__http_written write_signal(browser *b)
 {
     foliot__channel *c = &b->channel;
-    if (foliot__http_socket_write(b->socket, c->signal, c->signal_bytes))
-        foliot__http_socket_want_write(b->socket);
+    foliot__http_written written =
+        foliot__http_socket_write(b->socket, c->signal, c->signal_bytes, false);
     free(c->signal);
     c->signal = NULL;
+    return written;
 }
 
+static foliot__http_written write_packet(foliot__web *web, browser *b, foliot_queues_packet *packet,
+                                         bool more)
+{
+    web->message[0] = packet->delivery == FOLIOT_DELIVERY_RELIABLE ? FOLIOT__WEB_RELIABLE
+                                                                   : FOLIOT__WEB_UNRELIABLE;
+    memcpy(web->message + 1, packet->bytes, packet->length);
+    foliot__http_written written =
+        foliot__http_socket_write(b->socket, web->message, packet->length + 1, more);
+    foliot_queues_release(packet);
+    return written;
+}
+
+// All that waits, up to a bound: frames share packets, and the loop need not come round for each.
 static void on_writable(void *user, void *of_socket)
 {
     foliot__web *web = user;
     browser *b = of_socket;
-    foliot_queues_packet packet;
+    foliot_queues_packet packet, next;
+    foliot__http_written written = FOLIOT__HTTP_WRITTEN;
     if (b->ended || b->unproven)
         return;
-    if (b->channel.signal) {
-        write_signal(b);
-        return;
+    if (b->channel.signal)
+        written = write_signal(b);
+    bool more = written == FOLIOT__HTTP_WRITTEN && take_packet(web, b, &packet);
+    for (size_t bytes = 0; more && !packet.ended && written == FOLIOT__HTTP_WRITTEN;) {
+        bytes += packet.length;
+        bool full = bytes >= FOLIOT__WEB_UNSENT_BYTES;
+        more = !full && take_packet(web, b, &next);
+        written = write_packet(web, b, &packet, more && !next.ended);
+        if (full)
+            foliot__http_socket_want_write(b->socket);
+        packet = more ? next : packet;
     }
-    if (!take_packet(web, b, &packet))
-        return;
-    if (packet.ended) {
+    if (more && packet.ended && written == FOLIOT__HTTP_WRITTEN)
         end_browser(b, packet.reason);
-    } else {
-        web->message[0] = packet.delivery == FOLIOT_DELIVERY_RELIABLE ? FOLIOT__WEB_RELIABLE
-                                                                      : FOLIOT__WEB_UNRELIABLE;
-        memcpy(web->message + 1, packet.bytes, packet.length);
-        if (foliot__http_socket_write(b->socket, web->message, packet.length + 1))
-            foliot__http_socket_want_write(b->socket); // until nothing is left
-    }
-    foliot_queues_release(&packet);
+    else if (more && !packet.ended) // behind what is held
+        (void)write_packet(web, b, &packet, false);
 }
 
 // The server has sent something.
@@ -341,14 +355,17 @@ static void on_woken(void *user)
         (void)foliot__web_set_home(web->files, lobby ? "/lobby.html" : "/index.html");
     }
     uint64_t now = now_ns();
+    uint32_t count = 0;
     for (foliot_peer_id peer; (peer = foliot_queues_next(web->queues)).value;) {
         browser *b = web->browsers[foliot__peer_index(peer)];
         if (!b || b->peer.value != peer.value || b->ended)
             continue;
-        send_waiting(web, b, now);
+        if (send_by_channel(web, b, now) && count < web->config.peers_max)
+            web->waiting[count++] = b->socket;
         if (foliot_queues_get_ended(web->queues, peer))
             foliot__http_socket_limit(b->socket, FOLIOT__WEB_END_SECONDS);
     }
+    foliot__http_sockets_want_write(web->http, web->waiting, count);
 }
 
 // -- data channels
@@ -373,8 +390,8 @@ static void on_channel_received(void *user, void *of, const uint8_t *bytes, size
 static void on_channel_flows(void *user, void *of)
 {
     browser *b = of;
-    if (!b->ended)
-        send_waiting(user, b, now_ns());
+    if (!b->ended && send_by_channel(user, b, now_ns()))
+        foliot__http_socket_want_write(b->socket);
 }
 
 static int on_listening(void *user, uint16_t port)
@@ -432,10 +449,11 @@ foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transpo
         return NULL;
     web->config = *config;
     web->browsers = calloc(config->peers_max, sizeof(browser *));
+    web->waiting = calloc(config->peers_max, sizeof(foliot__http_socket *));
     web->message = malloc(1 + (size_t)FOLIOT_RELIABLE_BYTES_MAX);
     foliot_status status = foliot__web_gate_open(&web->gate);
     web->files = foliot__web_files();
-    if (status == FOLIOT_STATUS_OK && web->browsers && web->message && web->files)
+    if (status == FOLIOT_STATUS_OK && web->browsers && web->waiting && web->message && web->files)
         status = foliot_transport_create_queues(&queues, transport, &web->queues);
     else
         status = FOLIOT_STATUS_MEMORY;
@@ -507,8 +525,7 @@ uint16_t foliot__web_get_port(const foliot__web *web)
 
 void foliot__web_flush(foliot__web *web)
 {
-    struct pollfd sent = {.fd = foliot_queues_get_descriptor(web->queues), .events = POLLIN};
-    if (web->http && poll(&sent, 1, 0) == 1)
+    if (web->http && foliot__queues_has_named(web->queues))
         foliot__http_wake(web->http);
 }
 
@@ -524,6 +541,7 @@ void foliot__web_destroy(foliot__web *web)
     foliot_queues_close(web->queues);
     foliot__web_gate_close(&web->gate);
     free(web->browsers);
+    free(web->waiting);
     free(web->files);
     free(web->message);
     free(web);

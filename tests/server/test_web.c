@@ -5,6 +5,8 @@
 #include "check.h"
 #include "clock.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +137,59 @@ static void messages_pass_both_ways(void **state)
     expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
     close(fd); // without a word
     expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    close_site(&s);
+}
+
+static uint32_t segments_received(int fd)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length), 0);
+    return info.tcpi_data_segs_in;
+}
+
+// What is sent to a browser in one update goes in one packet, in its order, however much it is; and
+// what is left of more than its socket takes at once follows.
+static void what_is_sent_together_shares_packets(void **state)
+{
+    (void)state;
+    site s = open_site(4);
+    int fd = web_open(s.port);
+    foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    uint32_t before = segments_received(fd);
+    web_frame frame;
+    for (int i = 0; i < 5; i++)
+        allow_failure(foliot_transport_send(s.transport, peer, FOLIOT_DELIVERY_RELIABLE,
+                                            (const uint8_t *)"abcde" + i, 1));
+    send_flush(&s, peer, FOLIOT_DELIVERY_UNRELIABLE, "snapshot");
+    char got[8] = "";
+    for (int i = 0; i < 6; i++) {
+        assert_true(web_receive(fd, 2000, &frame));
+        assert_int_equal(frame.opcode, 2);
+        if (frame.bytes[0] == 1)
+            got[strlen(got)] = (char)frame.bytes[1];
+        else
+            assert_memory_equal(frame.bytes, "\0snapshot", 9);
+    }
+    assert_string_equal(got, "abcde");
+    assert_int_equal(segments_received(fd) - before, 1);
+    static uint8_t large[32768];
+    for (uint8_t i = 0; i < 24; i++) {
+        memset(large, i, sizeof large);
+        assert_int_equal(
+            foliot_transport_send(s.transport, peer, FOLIOT_DELIVERY_RELIABLE, large, sizeof large),
+            FOLIOT_STATUS_OK);
+    }
+    foliot_transport_flush(s.transport, clock_now_ns());
+    foliot__web_flush(s.web);
+    for (int i = 0; i < 24; i++) {
+        assert_true(web_receive(fd, 5000, &frame));
+        assert_int_equal(frame.opcode, 2);
+        assert_int_equal(frame.length, 1 + sizeof large);
+        assert_int_equal(frame.bytes[1], i);
+        assert_int_equal(frame.bytes[sizeof large], i);
+    }
+    close(fd);
     close_site(&s);
 }
 
@@ -694,6 +749,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_pass_both_ways),
+        cmocka_unit_test(what_is_sent_together_shares_packets),
         cmocka_unit_test(a_proxy_names_its_browsers),
         cmocka_unit_test(too_many_browsers_are_told),
         cmocka_unit_test(foreign_requests_are_refused),
