@@ -355,6 +355,11 @@ static int check_sessions(const foliot__arguments *arguments)
     return check_recordings(arguments, scenes);
 }
 
+const char *foliot__recordings_folder(void)
+{
+    return foliot__given.recordings ? foliot__given.recordings : foliot__given.resume_all;
+}
+
 int foliot__check_choices(const foliot__arguments *arguments)
 {
     int (*const checks[])(const foliot__arguments *) = {

@@ -41,6 +41,8 @@ extern const foliot__program foliot__server_program;
 // returns NULL.
 const char *foliot__session_name(const foliot__arguments *arguments, const char *text,
                                  char name[FOLIOT_NAME_BYTES]);
+// Of new recordings; NULL: the working folder.
+const char *foliot__recordings_folder(void);
 // Refuses options that exclude each other, and starts the log. Returns an exit code; 0 is success.
 int foliot__check_choices(const foliot__arguments *arguments);
 

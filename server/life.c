@@ -26,9 +26,7 @@ static const foliot__life_kind *const kinds[] = {&foliot__life_agones, &foliot__
 
 static const char *folder(void)
 {
-    return foliot__given.recordings   ? foliot__given.recordings
-           : foliot__given.resume_all ? foliot__given.resume_all
-                                      : ".";
+    return foliot__recordings_folder() ? foliot__recordings_folder() : ".";
 }
 
 typedef struct trimming {

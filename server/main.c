@@ -105,8 +105,7 @@ static int host(const foliot__arguments *arguments)
         return code;
     foliot__host_options options = {.record = foliot__given.record,
                                     .no_record = foliot__given.no_record,
-                                    .folder = foliot__given.recordings ? foliot__given.recordings
-                                                                       : foliot__given.resume_all,
+                                    .folder = foliot__recordings_folder(),
                                     .integrator = foliot__given.integrator,
                                     .tick_hz = foliot__given.tick_hz,
                                     .rules = foliot__given.rules,

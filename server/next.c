@@ -46,8 +46,7 @@ static int host_scene(foliot__app *a, foliot__hosted *h, const char *file)
 {
     char name[FOLIOT_NAME_BYTES];
     foliot__host_options options = {.no_record = foliot__given.no_record,
-                                    .folder = foliot__given.recordings ? foliot__given.recordings
-                                                                       : foliot__given.resume_all,
+                                    .folder = foliot__recordings_folder(),
                                     .allows_modules = foliot__given.allow_modules,
                                     .signer = a->signer};
     snprintf(name, sizeof name, "%s", h->name);

@@ -60,9 +60,7 @@ void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
 static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
 {
     char why[512];
-    foliot__host_options options = {.folder = foliot__given.recordings ? foliot__given.recordings
-                                                                       : foliot__given.resume_all,
-                                    .signer = a->signer};
+    foliot__host_options options = {.folder = foliot__recordings_folder(), .signer = a->signer};
     foliot__hosted next = *h;
     if (!foliot_server_get_world(a->server, h->name))
         return false;

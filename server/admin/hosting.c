@@ -32,6 +32,7 @@ static bool plain_name(const char *name)
 static foliot__host_options options_of(const foliot__call *c)
 {
     return (foliot__host_options){.no_record = c->has_record ? !c->record : foliot__given.no_record,
+                                  .folder = foliot__recordings_folder(),
                                   .integrator = foliot__given.integrator,
                                   .tick_hz = foliot__given.tick_hz,
                                   .allows_modules = foliot__given.allow_modules,
@@ -190,6 +191,19 @@ void foliot__print_created(const foliot__call *c, foliot__json *j)
 
 // -- recordings
 
+// False: more than the name of a file, or too long.
+static bool put_into_folder(foliot__call *c)
+{
+    char name[sizeof c->file];
+    const char *folder = foliot__recordings_folder();
+    if (!plain_name(c->file))
+        return false;
+    memcpy(name, c->file, sizeof name);
+    int length =
+        snprintf(c->file, sizeof c->file, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
+    return length >= 0 && (size_t)length < sizeof c->file;
+}
+
 foliot__outcome foliot__act_record(foliot__call *c)
 {
     foliot__app *a = c->app;
@@ -198,7 +212,7 @@ foliot__outcome foliot__act_record(foliot__call *c)
         return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
     if (h->recording)
         return foliot__call_fail(c, 409, "it is recorded already, in %s", h->recording_file);
-    if (*c->file && !plain_name(c->file))
+    if (c->stage == 0 && *c->file && !put_into_folder(c))
         return foliot__call_fail(c, 400, "'file' is the name of a file, without a path");
     if (!h->world)
         return foliot__call_fail(c, 409, "only worlds can be recorded from the middle");
@@ -208,7 +222,9 @@ foliot__outcome foliot__act_record(foliot__call *c)
         return FOLIOT__CALL_DONE;
     if (!foliot_server_get_world(a->server, c->session))
         return FOLIOT__CALL_AGAIN;
-    foliot__host_options options = {.record = *c->file ? c->file : NULL, .signer = a->signer};
+    foliot__host_options options = {.record = *c->file ? c->file : NULL,
+                                    .folder = foliot__recordings_folder(),
+                                    .signer = a->signer};
     bool resumed = h->resumed;
     h->resumed = false; // its file is closed: this is another
     foliot__host_complain_into(c->problem, sizeof c->problem);

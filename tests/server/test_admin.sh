@@ -178,3 +178,19 @@ ok "the socket is gone" test ! -e socket
 for file in one.foliot "$two" later.foliot rest.foliot; do
     ok "$file verifies" "$replay" verify "$file"
 done
+
+# What is made later is recorded where the others are, so that it goes on with them.
+mkdir kept
+start --port 0 --resume-all kept --scenes "$scenes" --admin-socket ./later.socket
+later() { curl -sS -m 10 --unix-socket later.socket -X "$1" -d "$3" "http://localhost/v1/$2" >answer.json; } # METHOD PATH BODY
+later POST sessions '{"name": "made", "scene": "pendulum"}'
+ok "a new session is recorded in the folder of recordings" grep -q '"recording":"kept/made-' answer.json
+later POST sessions '{"name": "silent", "scene": "pendulum", "record": false}'
+later POST sessions/silent/recording '{"file": "mine.foliot"}'
+ok "and a recording that has a name" grep -q '"file":"kept/mine.foliot"' answer.json
+sleep 0.5
+kill -9 "$server_pid"
+wait "$server_pid" 2>/dev/null
+start --port 0 --resume-all kept --ticks 60
+wait "$server_pid"
+ok "after a crash both go on" test "$(grep -cE "^session '(made|silent)'" server.out)" = 2
