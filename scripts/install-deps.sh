@@ -12,7 +12,7 @@ packages_of() { # GROUP
     prometheus) echo "prometheus" ;;
     valgrind) echo "valgrind" ;;
     package) echo "g++ cmake zsh" ;;
-    deb) echo "debhelper dpkg-dev fakeroot lintian debootstrap zsh" ;;
+    deb) echo "build-essential debhelper dpkg-dev fakeroot lintian debootstrap zsh" ;;
     deploy) echo "slurm-wlm munge parallel python3 python3-yaml systemd" ;;
     manifests) echo "nodejs $(command -v npm >/dev/null || echo npm)" ;;
     image) echo "buildah debootstrap" ;;
