@@ -42,6 +42,7 @@ forbidden "no program is run" execve 'execl("\/bin\/sh", "sh", "-c", "touch pwne
 forbidden "no process is made" clone 'if (fork() == 0) { close(open("pwned", O_CREAT | O_WRONLY, 0600)); _exit(0); }'
 forbidden "no other process is looked into" process_vm_readv 'syscall(SYS_process_vm_readv, 1, 0, 0, 0, 0, 0)'
 forbidden "no packet is forged" socket 'socket(AF_PACKET, SOCK_RAW, 0)'
+forbidden "no key is pressed at the terminal" ioctl 'ioctl(0, 0x5412, "x")'
 module planted 'execl("\/bin\/sh", "sh", "-c", "touch pwned", (char *)0)'
 timeout 20 "$server" --simulation planted.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
 ok "without the sandbox that module does what it wants" [ -e pwned ]
@@ -51,6 +52,58 @@ rm -f pwned
 start "$scene" --port 0 --record one.foliot --ticks 30 --on-recording 'cp "$1" copy.foliot'
 wait $server_pid
 ok "a command for recordings is run" "$replay" verify copy.foliot
+
+# What a folder does to the files in it: the group of a new one is the folder's, so a compacted recording is given to it.
+group=$(id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -n 1)
+[ "$(id -u)" != 0 ] || group=65534
+if [ -n "$group" ]; then
+    mkdir shared && chgrp "$group" shared && chmod 2770 shared
+    start "$scene" --port 0 --recordings shared --ticks 60
+    wait $server_pid
+    ok "a recording of another group is compacted" test $? = 0 -a "$(stat -c %g shared/*.foliot)" = "$group" -a "$(ls -A shared | wc -l)" = 1
+else
+    echo "skip: this user has one group"
+fi
+
+# Everything that a server does is on the list: what a session of many parts calls, without the sandbox.
+play() { timeout 30 "$client" "127.0.0.1:$port" --bot random --seconds 2 "$@" >>client.out 2>&1; }
+trace() { # ARGUMENT...: a server that is traced, and has no sandbox
+    start "$@" --port 0 --no-sandbox
+}
+if ! command -v strace >/dev/null || ! command -v python3 >/dev/null || ! strace -D -f -qq -o try.trace true 2>/dev/null; then
+    echo "skip: no strace here, or it may not trace"
+else
+    real=$server
+    printf '#!/bin/sh\nexec strace -D -f -qq -o "$PWD/$$.trace" "%s" "$@"\n' "$real" >traced
+    chmod +x traced
+    server=$PWD/traced
+    head -c 24 /dev/urandom | base64 >bearer && chmod 600 bearer
+    cp "$scenes/pendulum.yaml" "$root"/games/sumo/sumo.* .
+    admin() { curl -sS -m 10 --unix-socket admin.socket -X "$1" ${3+-d "$3"} "http://localhost/v1/$2" >>admin.out; }
+    trace sumo.yaml --recordings shared --on-recording true --recordings-max-bytes 1000000 --scenes . --bans bans \
+        --admin-socket ./admin.socket --http 0 --web 0 --admin-token bearer --drain-seconds 1
+    http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
+    play --name ann &
+    playing=$!
+    admin POST sessions '{"name": "later", "scene": "pendulum"}'
+    admin GET sessions
+    admin POST bans '{"name": "eve"}'
+    curl -sS -m 10 "http://127.0.0.1:$http/metrics" >metrics.out
+    kill -HUP $server_pid
+    wait $playing
+    admin POST sessions/later/end
+    play --spectate
+    stop
+    : >server.log
+    trace --session s="$scene" --resume-all shared --mode lockstep
+    play --session s
+    kill -INT $server_pid
+    wait $server_pid
+    server=$real
+    sleep 0.2 # strace writes its last lines
+    python3 "$root/tests/server/traced_calls.py" "$root/server/sandbox.c" [0-9]*.trace >lacks.out
+    ok "all that was called is on the list" sh -c '! grep ^lacks lacks.out && test "$(sed -n "s/^\([0-9]*\) calls.*/\1/p" lacks.out)" -ge 30'
+fi
 
 exits "a user that is not there" 2 "no user 'nobody-of-that-name'" "$server" "$scene" --user nobody-of-that-name
 exits "root is no such user" 2 'has all rights' "$server" "$scene" --user root
