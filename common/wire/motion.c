@@ -24,14 +24,6 @@ static int64_t over(int64_t a, int64_t b) // to the nearest, ties away from zero
     return a < 0 ? -((b / 2 - a) / b) : (a + b / 2) / b;
 }
 
-// The same by 2^bits, without a division.
-static int64_t over_power(int64_t a, unsigned bits)
-{
-    uint64_t half = (uint64_t)1 << (bits - 1);
-    return a < 0 ? -(int64_t)((half - (uint64_t)a) >> bits)
-                 : (int64_t)(((uint64_t)a + half) >> bits);
-}
-
 static int32_t bounded(int64_t x, int32_t limit)
 {
     return (int32_t)(x < -limit ? -limit : x > limit ? limit : x);
@@ -130,21 +122,6 @@ foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t 
     }
     c.reach += c.reach == 0;
     return c;
-}
-
-// What stands still along an axis stands on something: gravity is for what moves.
-int32_t foliot__drift(const foliot__course *c, const foliot_snapshot_body *base, int k, bool falls)
-{
-    if (base->velocity[k] == 0)
-        return 0;
-    int64_t moved = base->velocity[k] * c->reach + (falls ? c->fallen[k] : 0);
-    return (int32_t)(uint32_t)(uint64_t)over_power(moved, 16 + c->shift);
-}
-
-int32_t foliot__kept(const foliot__course *c, int32_t velocity, int k, bool falls)
-{
-    int64_t kept = velocity * c->keep + (falls ? c->gained[k] : 0);
-    return (int32_t)(uint32_t)(uint64_t)over_power(kept, 16);
 }
 
 void foliot__follow(const foliot__course *c, const foliot_snapshot_body *base,

@@ -13,11 +13,32 @@ typedef struct foliot__course {
     unsigned shift; // velocity steps in a position step, as a power of two
 } foliot__course;
 foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t ticks);
-// How far the body goes along an axis, position steps; with gravity or without.
-int32_t foliot__drift(const foliot__course *course, const foliot_snapshot_body *base, int k,
-                      bool falls);
+// By 2^bits, to the nearest, ties away from zero, without a division.
+static inline int64_t foliot__over_power(int64_t a, unsigned bits)
+{
+    uint64_t half = (uint64_t)1 << (bits - 1);
+    return a < 0 ? -(int64_t)((half - (uint64_t)a) >> bits)
+                 : (int64_t)(((uint64_t)a + half) >> bits);
+}
+
+// How far the body goes along an axis, position steps; with gravity or without. What stands still
+// along an axis stands on something: gravity is for what moves.
+static inline int32_t foliot__drift(const foliot__course *c, const foliot_snapshot_body *base,
+                                    int k, bool falls)
+{
+    if (base->velocity[k] == 0)
+        return 0;
+    int64_t moved = base->velocity[k] * c->reach + (falls ? c->fallen[k] : 0);
+    return (int32_t)(uint32_t)(uint64_t)foliot__over_power(moved, 16 + c->shift);
+}
+
 // What is left of a velocity along an axis; with gravity or without.
-int32_t foliot__kept(const foliot__course *course, int32_t velocity, int k, bool falls);
+static inline int32_t foliot__kept(const foliot__course *c, int32_t velocity, int k, bool falls)
+{
+    int64_t kept = velocity * c->keep + (falls ? c->gained[k] : 0);
+    return (int32_t)(uint32_t)(uint64_t)foliot__over_power(kept, 16);
+}
+
 // Velocity and spin that took `base` to `body`.
 void foliot__follow(const foliot__course *course, const foliot_snapshot_body *base,
                     foliot_snapshot_body *body);

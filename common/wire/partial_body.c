@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "sim/math/simd.h"
 #include "wire/partial_priors.h"
 
 #define COARSE_HALF (1 << (FOLIOT__COARSE_BITS - 1))
@@ -13,6 +14,9 @@
 #define LENGTH_BITS 6
 #define LENGTH_MAX 32
 #define SLOW_TICKS 8 // of gravity in a tick, below which a velocity is taken for that of what rests
+
+// Compiled once for each direction: a body is some 20 symbols, and what each costs counts.
+#define IN static inline __attribute__((always_inline))
 
 enum { FLAGS_SAME, FLAGS_SLEEP, FLAGS_OTHER };
 
@@ -45,10 +49,16 @@ static int32_t coarsened(int32_t x)
 
 void foliot__body_coarsen(const foliot_snapshot_format *format, foliot_snapshot_body *body)
 {
-    for (int k = 0; k < 3 && (body->flags & FOLIOT_SNAPSHOT_ALIVE); k++) {
+    if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE))
+        return;
+    FOLIOT__UNROLL(3)
+    for (int k = 0; k < 3; k++) {
         body->position[k] = coarsened(body->position[k]);
         body->velocity[k] = coarsened(body->velocity[k]);
-        if (format->rotates)
+    }
+    if (format->rotates) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
             body->orientation[k] = (uint16_t)((body->orientation[k] & ~COARSE_MASK) | COARSE_HALF);
     }
 }
@@ -78,7 +88,7 @@ static inline int32_t value_of(uint32_t mantissa, unsigned length)
     return (int32_t)(mantissa & 1 ? 0u - magnitude : magnitude);
 }
 
-static uint32_t code_wide(const foliot__range_pass *pass, uint32_t value, unsigned bits)
+IN uint32_t code_wide(const foliot__range_pass *pass, uint32_t value, unsigned bits)
 {
     uint32_t high = 0;
     if (bits == 0)
@@ -90,33 +100,39 @@ static uint32_t code_wide(const foliot__range_pass *pass, uint32_t value, unsign
 }
 
 // All at once if that is few enough bits.
-static inline void code_mantissas(const foliot__range_pass *pass, const unsigned lengths[3],
-                                  int32_t values[3])
+IN void code_mantissas(const foliot__range_pass *pass, const unsigned lengths[3], int32_t values[3])
 {
     uint32_t raw[3];
     unsigned sum = lengths[0] + lengths[1] + lengths[2], low = lengths[1] + lengths[2];
+    FOLIOT__UNROLL(3)
     for (int k = 0; k < 3; k++)
         raw[k] = mantissa_of(values[k], lengths[k]);
     if (sum <= RAW_MOST) {
         uint32_t all = foliot__range_bits(pass, raw[0] << low | raw[1] << lengths[2] | raw[2], sum);
+        if (pass->out)
+            return;
         raw[0] = all >> low;
         raw[1] = all >> lengths[2] & ((1u << lengths[1]) - 1);
         raw[2] = all & ((1u << lengths[2]) - 1);
     } else {
+        FOLIOT__UNROLL(3)
         for (int k = 0; k < 3; k++)
             raw[k] = code_wide(pass, raw[k], lengths[k]);
     }
-    for (int k = 0; k < 3; k++)
-        values[k] = value_of(raw[k], lengths[k]);
+    if (pass->in) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
+            values[k] = value_of(raw[k], lengths[k]);
+    }
 }
 
-static unsigned code_long(const foliot__range_pass *pass, unsigned length)
+IN unsigned code_long(const foliot__range_pass *pass, unsigned length)
 {
     return lesser(foliot__range_bits(pass, length, LENGTH_BITS), LENGTH_MAX);
 }
 
 // Of an axis, by which of those before is as long as the longest.
-static inline unsigned axis_row(int k, const unsigned lengths[3], unsigned most)
+IN unsigned axis_row(int k, const unsigned lengths[3], unsigned most)
 {
     if (k < 2)
         return k == 0 ? 0 : 1 + (lengths[0] == most);
@@ -124,21 +140,27 @@ static inline unsigned axis_row(int k, const unsigned lengths[3], unsigned most)
 }
 
 // Returns the bit length of the greatest, at most PARTIAL_LONG.
-static unsigned code_vector(const foliot__range_pass *pass, const uint16_t *greatest,
-                            const uint16_t (*axes)[PARTIAL_LONG][PARTIAL_LONG + 2],
-                            int32_t differences[3])
+IN unsigned code_vector(const foliot__range_pass *pass, const uint16_t *greatest,
+                        const uint16_t (*axes)[PARTIAL_LONG][PARTIAL_LONG + 2],
+                        int32_t differences[3])
 {
     unsigned lengths[3] = {0}, most = 0;
-    for (int k = 0; k < 3 && pass->out; k++) {
-        lengths[k] = foliot__bit_length(magnitude_of(differences[k]));
-        most = lengths[k] > most ? lengths[k] : most;
+    uint32_t any = 0;
+    if (pass->out) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
+            any |= magnitude_of(differences[k]);
     }
-    most = foliot__range_symbol(pass, greatest, lesser(most, PARTIAL_LONG));
+    most = foliot__range_symbol(pass, greatest, lesser(foliot__bit_length(any), PARTIAL_LONG));
     if (most == 0) {
-        memset(differences, 0, 3 * sizeof *differences);
+        if (pass->in)
+            memset(differences, 0, 3 * sizeof *differences);
         return 0;
     }
+    FOLIOT__UNROLL(3)
     for (int k = 0; k < 3; k++) {
+        if (pass->out)
+            lengths[k] = foliot__bit_length(magnitude_of(differences[k]));
         if (most == PARTIAL_LONG)
             lengths[k] = code_long(pass, lengths[k]);
         else if (k == 2 && lengths[0] < most && lengths[1] < most)
@@ -153,7 +175,7 @@ static unsigned code_vector(const foliot__range_pass *pass, const uint16_t *grea
 
 // -- the parts of a body
 
-static unsigned age_class(uint32_t age)
+IN unsigned age_class(uint32_t age)
 {
     unsigned length = foliot__bit_length(age);
     return length <= 2 ? length > 0 : lesser(length - 1, PARTIAL_AGES - 1);
@@ -166,13 +188,14 @@ typedef struct expectation {
 } expectation;
 
 // A free body's motion. Gravity is for what is too fast to rest on something.
-static void expect_motion(const foliot__course *course, const foliot_snapshot_body *base,
-                          expectation *e)
+IN void expect_motion(const foliot__course *course, const foliot_snapshot_body *base,
+                      expectation *e)
 {
     const int32_t *fall = course->format->acceleration;
     uint32_t far = 0;
     if (!(base->velocity[0] | base->velocity[1] | base->velocity[2]))
         return;
+    FOLIOT__UNROLL(3)
     for (int k = 0; k < 3; k++) {
         bool falls = (uint64_t)magnitude_of(base->velocity[k]) * 64 >
                      (uint64_t)SLOW_TICKS * magnitude_of(fall[k]);
@@ -184,8 +207,8 @@ static void expect_motion(const foliot__course *course, const foliot_snapshot_bo
     e->speed = 1 + lesser(foliot__bit_length(far), PARTIAL_SPEEDS - 2);
 }
 
-static void code_flags(foliot__body_walk *w, const foliot_snapshot_body *base,
-                       foliot_snapshot_body *body)
+IN void code_flags(foliot__body_walk *w, const foliot_snapshot_body *base,
+                   foliot_snapshot_body *body)
 {
     uint8_t flags = base ? base->flags : FOLIOT_SNAPSHOT_ALIVE,
             generation = base ? base->generation : 0;
@@ -200,13 +223,15 @@ static void code_flags(foliot__body_walk *w, const foliot_snapshot_body *base,
         body->generation = (uint8_t)foliot__range_bits(&w->pass, body->generation, 8);
         return;
     }
+    if (w->pass.out)
+        return;
     body->flags = how == FLAGS_SLEEP ? flags ^ FOLIOT_SNAPSHOT_ASLEEP : flags;
     body->generation = generation;
 }
 
-static void code_orientation(foliot__body_walk *w, const foliot__course *course, bool coarse,
-                             unsigned hit, unsigned ages, const foliot_snapshot_body *base,
-                             foliot_snapshot_body *body)
+IN void code_orientation(foliot__body_walk *w, const foliot__course *course, bool coarse,
+                         unsigned hit, unsigned ages, const foliot_snapshot_body *base,
+                         foliot_snapshot_body *body)
 {
     const unsigned bits = FOLIOT_ORIENTATION_BITS - (coarse ? FOLIOT__COARSE_BITS : 0),
                    shift = FOLIOT_ORIENTATION_BITS - bits;
@@ -225,62 +250,99 @@ static void code_orientation(foliot__body_walk *w, const foliot__course *course,
         foliot__smallest(q, body->largest, from);
     else
         memcpy(from, base->orientation, sizeof from);
-    for (int k = 0; k < 3 && w->pass.out; k++)
-        differences[k] = (body->orientation[k] >> shift) - (from[k] >> shift);
+    if (w->pass.out) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
+            differences[k] = (body->orientation[k] >> shift) - (from[k] >> shift);
+    }
     code_vector(&w->pass, partial_turn[coarse][hit][ages], partial_axis[PARTIAL_TURN], differences);
-    for (int k = 0; k < 3; k++)
-        body->orientation[k] =
-            (uint16_t)((plus(from[k] >> shift, differences[k]) & ((1 << bits) - 1)) << shift |
-                       (coarse ? COARSE_HALF : 0));
+    if (w->pass.in) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
+            body->orientation[k] =
+                (uint16_t)((plus(from[k] >> shift, differences[k]) & ((1 << bits) - 1)) << shift |
+                           (coarse ? COARSE_HALF : 0));
+    }
 }
 
-static void code_motion(foliot__body_walk *w, const expectation *e, bool coarse, unsigned hit,
-                        const foliot_snapshot_body *base, foliot_snapshot_body *body)
+IN void code_motion(foliot__body_walk *w, const expectation *e, bool coarse, unsigned hit,
+                    const foliot_snapshot_body *base, foliot_snapshot_body *body)
 {
     int32_t differences[3], from[3];
+    FOLIOT__UNROLL(3)
     for (int k = 0; k < 3; k++) {
         from[k] = scaled(e->velocity[k], coarse);
         differences[k] = minus(scaled(body->velocity[k], coarse), from[k]);
     }
     code_vector(&w->pass, partial_motion[coarse][hit][e->ages], partial_axis[PARTIAL_MOTION],
                 differences);
-    for (int k = 0; k < 3; k++)
-        body->velocity[k] = unscaled(plus(from[k], differences[k]), coarse);
+    if (w->pass.in) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
+            body->velocity[k] = unscaled(plus(from[k], differences[k]), coarse);
+    }
     if (!w->format->spins)
         return;
+    FOLIOT__UNROLL(3)
     for (int k = 0; k < 3; k++)
         differences[k] = body->spin[k] - base->spin[k];
     code_vector(&w->pass, partial_motion[coarse][hit][e->ages], partial_axis[PARTIAL_MOTION],
                 differences);
-    for (int k = 0; k < 3; k++)
-        body->spin[k] = (int16_t)(uint16_t)plus(base->spin[k], differences[k]);
+    if (w->pass.in) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
+            body->spin[k] = (int16_t)(uint16_t)plus(base->spin[k], differences[k]);
+    }
 }
 
-void foliot__partial_body_code(foliot__body_walk *w, const foliot__course *course, uint32_t age,
-                               bool coarse, const foliot_snapshot_body *base,
-                               foliot_snapshot_body *body)
+IN void code_body(foliot__body_walk *w, const foliot__course *course, uint32_t age, bool coarse,
+                  const foliot_snapshot_body *base, foliot_snapshot_body *body)
 {
     static const foliot_snapshot_body empty;
     expectation e = {.ages = age_class(base ? age : 0)};
     int32_t differences[3];
     code_flags(w, base, body);
     if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE)) {
-        *body = (foliot_snapshot_body){.generation = body->generation};
+        if (w->pass.in)
+            *body = (foliot_snapshot_body){.generation = body->generation};
         return;
     }
     memcpy(e.position, base ? base->position : w->last, sizeof e.position);
     if (base)
         expect_motion(course, base, &e);
+    FOLIOT__UNROLL(3)
     for (int k = 0; k < 3; k++) {
         e.position[k] = scaled(e.position[k], coarse);
         differences[k] = minus(scaled(body->position[k], coarse), e.position[k]);
     }
     unsigned hit = code_vector(&w->pass, partial_place[coarse][e.speed][e.ages],
                                partial_axis[PARTIAL_PLACE], differences);
-    for (int k = 0; k < 3; k++)
-        w->last[k] = body->position[k] = unscaled(plus(e.position[k], differences[k]), coarse);
+    if (w->pass.in) {
+        FOLIOT__UNROLL(3)
+        for (int k = 0; k < 3; k++)
+            body->position[k] = unscaled(plus(e.position[k], differences[k]), coarse);
+    }
+    memcpy(w->last, body->position, sizeof w->last);
     base = base ? base : &empty;
     if (w->format->rotates)
         code_orientation(w, course, coarse, hit, e.ages, base, body);
     code_motion(w, &e, coarse, hit, base, body);
+}
+
+void foliot__partial_body_code(foliot__body_walk *walk, const foliot__course *course, uint32_t age,
+                               bool coarse, const foliot_snapshot_body *base,
+                               foliot_snapshot_body *body)
+{
+    foliot__body_walk w = *walk;
+    if (walk->pass.out) {
+        w.pass.in = NULL; // known here: nothing asks again
+        if (coarse)
+            code_body(&w, course, age, true, base, body);
+        else
+            code_body(&w, course, age, false, base, body);
+    } else {
+        w.pass.out = NULL;
+        code_body(&w, course, age, coarse, base, body);
+    }
+    memcpy(walk->last, w.last, sizeof w.last);
 }

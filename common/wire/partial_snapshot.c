@@ -19,6 +19,9 @@ enum { LEAVES, NO_BASE, NEWEST_BASE, SAME_AGE, OTHER_AGE, WAYS };
 // What the way of an item tells of the next one's, whose slot is the next, or beyond.
 enum { AFTER_NONE, AFTER_FINE, AFTER_COARSE, BESIDE_FINE, BESIDE_COARSE };
 
+// Compiled once for each direction.
+#define IN static inline __attribute__((always_inline))
+
 struct foliot__partial_coder {
     foliot_snapshot_format format;
     foliot__body_walk walk;
@@ -67,7 +70,7 @@ static void begin(foliot__partial_coder *c, const foliot__range_pass *pass)
 }
 
 // The bits below the leading one of a number below 2^20 whose bit length is known.
-static uint32_t code_below(const foliot__range_pass *pass, uint32_t value, unsigned length)
+IN uint32_t code_below(const foliot__range_pass *pass, uint32_t value, unsigned length)
 {
     if (length < 2)
         return length;
@@ -79,9 +82,9 @@ static uint32_t code_below(const foliot__range_pass *pass, uint32_t value, unsig
 }
 
 // How far its slot is behind the one before. False: there is no more.
-static bool code_slot(foliot__partial_coder *c, bool more, uint32_t *slot)
+IN bool code_slot(foliot__partial_coder *c, const foliot__range_pass *pass, bool more,
+                  uint32_t *slot)
 {
-    const foliot__range_pass *pass = &c->walk.pass;
     uint32_t gap = *slot - c->next_slot;
     unsigned symbol = more ? foliot__bit_length(gap) : PARTIAL_GAPS;
     symbol = foliot__range_symbol(pass, partial_gap, symbol);
@@ -94,7 +97,7 @@ static bool code_slot(foliot__partial_coder *c, bool more, uint32_t *slot)
     return true;
 }
 
-static unsigned way_of(const foliot__partial_coder *c, const foliot__partial_item *item)
+IN unsigned way_of(const foliot__partial_coder *c, const foliot__partial_item *item)
 {
     unsigned way = item->leaves          ? LEAVES
                    : item->age == 0      ? NO_BASE
@@ -105,9 +108,9 @@ static unsigned way_of(const foliot__partial_coder *c, const foliot__partial_ite
 }
 
 // What comes before the body.
-static void code_way(foliot__partial_coder *c, foliot__partial_item *item)
+IN void code_way(foliot__partial_coder *c, const foliot__range_pass *pass,
+                 foliot__partial_item *item)
 {
-    const foliot__range_pass *pass = &c->walk.pass;
     unsigned way = foliot__range_symbol(pass, partial_way[c->after], way_of(c, item));
     item->coarse = way >= WAYS;
     way -= item->coarse ? WAYS - 1 : 0;
@@ -123,28 +126,31 @@ static void code_way(foliot__partial_coder *c, foliot__partial_item *item)
     }
 }
 
-static void code_body(foliot__partial_coder *c, foliot__partial_item *item)
+static void code_body(foliot__partial_coder *c, const foliot__partial_item *item,
+                      foliot_snapshot_body *body)
 {
     foliot__partial_body_code(&c->walk, course_of(c, item->age), item->age, item->coarse,
-                              item->base, &item->body);
+                              item->base, body);
 }
 
 // The first `count` items, or fewer: *coded.
 static size_t encode_items(foliot__partial_coder *c, const foliot__partial_item *items,
                            uint32_t count, foliot__range_encoder *out, uint32_t *coded)
 {
-    begin(c, &(foliot__range_pass){.out = out});
+    const foliot__range_pass pass = {.out = out};
+    begin(c, &pass);
     uint32_t i = 0, none = 0;
     for (; i < count &&
            foliot__range_encoder_length(out) + FOLIOT__PARTIAL_BODY_ROOM <= out->capacity;
          i++) {
-        foliot__partial_item item = items[i];
-        code_slot(c, true, &item.slot);
-        code_way(c, &item);
+        foliot__partial_item item; // all but the body, which encoding leaves as it is
+        memcpy(&item, &items[i], offsetof(foliot__partial_item, body));
+        code_slot(c, &pass, true, &item.slot);
+        code_way(c, &pass, &item);
         if (!item.leaves)
-            code_body(c, &item);
+            code_body(c, &item, (foliot_snapshot_body *)(uintptr_t)&items[i].body);
     }
-    code_slot(c, false, &none);
+    code_slot(c, &pass, false, &none);
     *coded = i;
     return foliot__range_encoder_finish(out);
 }
@@ -195,11 +201,12 @@ foliot_status foliot__partial_begin(foliot__partial_coder *coder, const uint8_t 
 foliot__partial_step foliot__partial_next(foliot__partial_coder *coder, uint32_t slots,
                                           foliot__partial_item *item)
 {
+    const foliot__range_pass pass = {.in = &coder->in};
     *item = (foliot__partial_item){0};
-    if (!code_slot(coder, false, &item->slot))
+    if (!code_slot(coder, &pass, false, &item->slot))
         return foliot__range_decoder_good(&coder->in) ? FOLIOT__PARTIAL_END
                                                       : FOLIOT__PARTIAL_CORRUPT;
-    code_way(coder, item);
+    code_way(coder, &pass, item);
     if (coder->items_left-- == 0 || item->slot >= slots || item->age > FOLIOT__PARTIAL_AGE_MAX ||
         !foliot__range_decoder_good(&coder->in))
         return FOLIOT__PARTIAL_CORRUPT;
@@ -209,7 +216,7 @@ foliot__partial_step foliot__partial_next(foliot__partial_coder *coder, uint32_t
 foliot_status foliot__partial_body(foliot__partial_coder *coder, foliot__partial_item *item)
 {
     item->body = (foliot_snapshot_body){0};
-    code_body(coder, item);
+    code_body(coder, item, &item->body);
     return foliot__range_decoder_good(&coder->in) ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
 }
 

@@ -8,28 +8,19 @@ foliot__range_encoder foliot__range_encoder_of(uint8_t *bytes, size_t capacity)
     return (foliot__range_encoder){.bytes = bytes, .capacity = capacity, .range = UINT32_MAX};
 }
 
-static void put(foliot__range_encoder *coder, uint8_t byte)
+void foliot__range_put_held(foliot__range_encoder *coder)
 {
-    if (coder->length == coder->capacity)
-        coder->full = true;
-    else
-        coder->bytes[coder->length++] = byte;
-}
-
-void foliot__range_shift_out(foliot__range_encoder *coder)
-{
-    if ((uint32_t)coder->low < 0xff000000u || (coder->low >> 32) != 0) {
-        uint8_t carry = (uint8_t)(coder->low >> 32);
-        if (coder->started)
-            put(coder, (uint8_t)(coder->pending + carry));
-        for (; coder->pending_run > 0; coder->pending_run--)
-            put(coder, (uint8_t)(0xff + carry));
-        coder->pending = (uint8_t)(coder->low >> 24);
-        coder->started = true;
-    } else {
-        coder->pending_run++;
+    uint64_t bits = coder->low >> 32;
+    if (bits >> coder->held) // it cannot run over: the interval is below 1
+        for (size_t i = coder->length; i > 0 && ++coder->bytes[i - 1] == 0; i--) {
+        }
+    for (; coder->held > 0; coder->held -= 8) {
+        if (coder->length == coder->capacity)
+            coder->full = true;
+        else
+            coder->bytes[coder->length++] = (uint8_t)(bits >> (coder->held - 8));
     }
-    coder->low = (coder->low & 0x00ffffffu) << 8;
+    coder->low &= UINT32_MAX;
 }
 
 void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsigned bits)
@@ -38,8 +29,7 @@ void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsi
         coder->range >>= 1;
         if (value >> bits & 1)
             coder->low += coder->range;
-        for (; coder->range < FOLIOT__RANGE_MIN; coder->range <<= 8)
-            foliot__range_shift_out(coder);
+        foliot__range_move_out(coder);
     }
 }
 
@@ -55,8 +45,10 @@ size_t foliot__range_encoder_finish(foliot__range_encoder *coder)
             break;
         }
     }
-    for (int i = 0; i < 5; i++)
-        foliot__range_shift_out(coder);
+    foliot__range_put_held(coder);
+    coder->low <<= 32;
+    coder->held = 32;
+    foliot__range_put_held(coder);
     for (int i = 0; i < FOLIOT__ZEROS_DROPPED_MAX && coder->length > 0; i++)
         if (coder->bytes[coder->length - 1] == 0)
             coder->length--;

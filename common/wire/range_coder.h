@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // range_coder.h: adaptive binary arithmetic coding in bytes, carry-propagating (Martin 1979; the
-// byte-wise form with a pending run is Subbotin's and LZMA's). A bit costs what its model makes of
-// it; a model is the mean of a fast and a slow estimate of the share of zeros.
+// byte-wise form is Subbotin's and LZMA's; here a carry goes into the bytes that were written). A
+// bit costs what its model makes of it; a model is the mean of a fast and a slow estimate of the
+// share of zeros.
 #ifndef FOLIOT_WIRE_RANGE_CODER_H
 #define FOLIOT_WIRE_RANGE_CODER_H
 
@@ -25,11 +26,10 @@ static inline foliot__model foliot__model_of(double zeros)
 typedef struct foliot__range_encoder {
     uint8_t *bytes;
     size_t capacity, length;
-    uint64_t low;
+    uint64_t low; // above its 32 bits `held` more, which are not in `bytes` yet, and a carry
     uint32_t range;
-    uint8_t pending;      // the byte that a carry may still change ...
-    uint32_t pending_run; // ... and how many 0xff follow it
-    bool started, full;
+    unsigned held; // whole bytes, at most HELD_MAX between two symbols
+    bool full;
 } foliot__range_encoder;
 
 typedef struct foliot__range_decoder {
@@ -40,14 +40,14 @@ typedef struct foliot__range_decoder {
 } foliot__range_decoder;
 
 foliot__range_encoder foliot__range_encoder_of(uint8_t *bytes, size_t capacity);
-void foliot__range_shift_out(foliot__range_encoder *coder); // the top byte
+void foliot__range_put_held(foliot__range_encoder *coder); // into `bytes`, with the carry
 void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value,
                               unsigned bits);                      // unmodelled
 size_t foliot__range_encoder_finish(foliot__range_encoder *coder); // length; 0 if it did not fit
 // Upper bound of what finishing now would give.
 static inline size_t foliot__range_encoder_length(const foliot__range_encoder *coder)
 {
-    return coder->length + coder->pending_run + 5;
+    return coder->length + coder->held / 8 + 4;
 }
 
 foliot__range_decoder foliot__range_decoder_of(const uint8_t *bytes, size_t length);
@@ -63,6 +63,20 @@ static inline bool foliot__range_decoder_good(const foliot__range_decoder *coder
 #define FOLIOT__RANGE_MIN (1u << 24)
 #define FOLIOT__FAST_SHIFT 5
 #define FOLIOT__SLOW_SHIFT 7
+
+// A symbol moves out two bytes at most: with one held before, 32 + 24 bits and a carry fit `low`.
+#define FOLIOT__HELD_MAX 8u
+
+// Moves out the bytes that are settled but for a carry.
+static inline void foliot__range_move_out(foliot__range_encoder *coder)
+{
+    unsigned bits = (unsigned)__builtin_clz(coder->range) & ~7u;
+    coder->range <<= bits;
+    coder->low <<= bits;
+    coder->held += bits;
+    if (coder->held > FOLIOT__HELD_MAX)
+        foliot__range_put_held(coder);
+}
 
 // What the interval below `zeros` becomes: never empty, never all.
 static inline uint32_t foliot__range_split(uint32_t range, const foliot__model *model)
@@ -97,8 +111,7 @@ static inline void foliot__range_encode(foliot__range_encoder *coder, foliot__mo
         coder->range = bound;
     }
     foliot__range_adapt(model, bit);
-    for (; coder->range < FOLIOT__RANGE_MIN; coder->range <<= 8)
-        foliot__range_shift_out(coder);
+    foliot__range_move_out(coder);
 }
 
 static inline bool foliot__range_decode(foliot__range_decoder *coder, foliot__model *model)
@@ -127,8 +140,7 @@ static inline void foliot__range_encode_span(foliot__range_encoder *coder, uint3
     uint32_t unit = coder->range >> bits;
     coder->low += (uint64_t)unit * begin;
     coder->range = unit * size;
-    for (; coder->range < FOLIOT__RANGE_MIN; coder->range <<= 8)
-        foliot__range_shift_out(coder);
+    foliot__range_move_out(coder);
 }
 
 // Where in 2^bits the code is. Hostile bytes may be behind the end.

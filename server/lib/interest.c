@@ -4,7 +4,6 @@
 // nothing that changed waits for ever.
 #include "interest_view.h"
 
-#include "foliot/math.h"
 #include "wire/partial_body.h"
 
 #include <math.h>
@@ -23,18 +22,18 @@
 #define ON_ITS_WAY 0.6f      // claim of what was sent and is not acknowledged
 #define WITHIN_NEAR 2.0f     // claim within `near`, against what is just beyond
 #define NEAR_ENDS 1.25f      // where that is, in units of `near`
-#define OWN 1e30f            // claim of the watcher's own body ...
-#define LEAVER 1e20f         // ... and of what has left
+#define OWN 1e7f             // claim of the watcher's own body ...
+#define LEAVER 1e6f          // ... and of what has left: no other grows so far
 #define FAR_SLACK 1.05       // how much farther than `far` a body must be to have left
 #define NEVER_SENT 120.0f    // claim of what the watcher does not know, in ticks of waiting
 #define BODY_BYTES_FIRST 9.0 // before anything was measured
 #define BODIES_MEASURED 8    // a packet of fewer says nothing of their size
-#define SPREAD_BYTES 32      // by which packets are larger than their bodies' mean size lets expect
+#define SPREAD_BYTES 72      // by which packets are larger than their bodies' mean size lets expect
 #define CLASS_SHIFT 20       // a class is an eighth of a power of two wide
-#define CLASSES 2048
-#define CUT_SHARE 8    // of what was to be sent, that gives way where that does not do
-#define OVERTAKEN 3    // later packets, after which one counts as lost
-#define TOO_LATE 16    // ... and after which it is forgotten
+#define CLASSES 1280         // to beyond OWN
+#define CUT_SHARE 8          // of what was to be sent, that gives way where that does not do
+#define OVERTAKEN 3          // later packets, after which one counts as lost
+#define TOO_LATE 16          // ... and after which it is forgotten
 #define LOST_WAITED 30 // snapshots that a body counts as having waited for, whose first state was
 
 // -- a watcher
@@ -85,12 +84,12 @@ size_t foliot__interest_view_get_bytes(const foliot__interest_view *v)
 // Ticks since one whose low bits these are, in snapshots.
 static uint32_t ago(const foliot__interest_map *m, uint64_t tick, uint16_t low)
 {
-    return (uint16_t)((uint16_t)(tick / m->every) - low);
+    return (uint16_t)((uint16_t)in_snapshots(m, tick) - low);
 }
 
 static uint64_t tick_of(const foliot__interest_map *m, uint64_t tick, uint16_t low)
 {
-    return tick - tick % m->every - (uint64_t)ago(m, tick, low) * m->every;
+    return (in_snapshots(m, tick) - ago(m, tick, low)) * m->every;
 }
 
 // -- claims
@@ -167,11 +166,17 @@ static inline void claim_body(const claiming *c, const foliot__candidate *body)
     add_claim(c->m, body->slot == c->own ? OWN : lack, body->slot);
 }
 
-// A body as it was, of a snapshot that is not the newest, or one that stands still.
+static inline double distance_of(const claiming *c, const int32_t position[3])
+{
+    const double at[3] = {position[0], position[1], position[2]};
+    return steps_squared(c->focus, at);
+}
+
+// A body as it was, of a snapshot that is not the newest.
 static void claim_slot(const claiming *c, uint32_t slot)
 {
     const foliot_snapshot_body *body = body_at(c->snapshot, slot);
-    foliot__candidate candidate = foliot__interest_candidate(c->m, slot, body);
+    foliot__candidate candidate = candidate_of(c->m, slot, body);
     if (body->flags & FOLIOT_SNAPSHOT_ALIVE)
         claim_body(c, &candidate);
 }
@@ -207,51 +212,66 @@ static void collect_claims(const claiming *c)
     }
 }
 
-// Whether the watcher shows the body though it may not, or though it is gone.
-static bool is_shown_wrongly(const foliot__interest_map *m, const foliot__interest_view *v,
-                             const foliot__interest_look *look, uint32_t slot)
+// Whether the watcher shows the body, which is so far or gone, though it may not.
+static bool is_shown_wrongly(const claiming *c, uint32_t slot, double distance)
 {
-    const foliot_snapshot_body *body = body_at(look->snapshot, slot);
-    uint16_t state = v->of[slot].state & (uint16_t)~BESIDE;
-    if (state == BASED || (!(state & (KNOWN | LEAVING)) && m->assumed[slot] != DIFFERS) ||
-        is_visible(m, v, body, m->interest.far * FAR_SLACK))
+    uint32_t state = c->v->of[slot].state;
+    if (distance <= c->far * (FAR_SLACK * FAR_SLACK) ||
+        (state & (uint16_t)~BESIDE) == BASED) // of the scene, and known to be gone
         return false;
-    if (state & (KNOWN | LEAVING))
-        return true;
-    // Where the scene has it is in sight, and it is there no more.
-    foliot_snapshot_body there = {.flags = FOLIOT_SNAPSHOT_ALIVE};
-    for (int k = 0; k < 3; k++)
-        there.position[k] = (int32_t)foliot_clamp(
-            m->scene->bodies[slot].position[k] / m->format.position_step, -INT32_MAX, INT32_MAX);
-    return is_visible(m, v, &there, m->interest.far);
+    // Else it may be gone from where the scene has it, which is in sight.
+    return (state & (KNOWN | LEAVING)) ||
+           (c->m->assumed[slot] == DIFFERS && distance_of(c, c->m->homes[slot]) <= c->far);
+}
+
+// Whether the watcher has the body exactly as it is: lack_of finds that too, and takes longer.
+static bool has_newest(const claiming *c, uint32_t slot)
+{
+    const foliot__interest_view *v = c->v;
+    return (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) &&
+           !(v->of[slot].sent & COARSE_BASE) &&
+           c->m->changed[slot] <= tick_of(c->m, c->snapshot->tick, v->of[slot].baseline);
+}
+
+// Old low bits would be taken for new ones.
+static void forget_old_baseline(const claiming *c, uint32_t slot)
+{
+    uint16_t *state = &c->v->of[slot].state;
+    if ((*state & (KNOWN | BASED)) == (KNOWN | BASED) &&
+        (uint16_t)(c->now - c->v->of[slot].baseline) > AGE_OLD)
+        *state &= (uint16_t)~BASED;
+}
+
+static void sweep_slot(const claiming *c, uint32_t slot, uint32_t patience)
+{
+    const foliot_snapshot_body *body = body_at(c->snapshot, slot);
+    double distance =
+        body->flags & FOLIOT_SNAPSHOT_ALIVE ? distance_of(c, body->position) : HUGE_VAL;
+    if (is_shown_wrongly(c, slot, distance)) {
+        if (!(c->v->of[slot].state & LEAVING) || sent_ago(c->v, slot, c->now) >= patience)
+            add_claim(c->m, LEAVER, slot);
+        return;
+    }
+    if (distance <= c->far && c->m->bucket_of[slot] == c->m->buckets && !has_newest(c, slot)) {
+        foliot__candidate candidate = candidate_of(c->m, slot, body);
+        claim_body(c, &candidate);
+    }
+    forget_old_baseline(c, slot);
 }
 
 // A part of all bodies each time: those that the watcher shows and that are gone, or too far, of
 // which it is told again and again until it acknowledges; and those that stand still, and that it
 // lacks because it came near, or because a packet was lost.
-static void sweep(const claiming *c, const foliot__interest_look *look, uint32_t patience)
+static void sweep(const claiming *c, uint32_t patience)
 {
-    foliot__interest_map *m = c->m;
+    const foliot__interest_map *m = c->m;
     foliot__interest_view *v = c->v;
     v->sweep = (v->sweep + 1) % SWEEPS;
     uint32_t part = (m->count + SWEEPS - 1) / SWEEPS, begin = v->sweep * part,
              end = begin + part < m->count ? begin + part : m->count;
-    for (uint32_t slot = begin; slot < end; slot++) {
-        uint16_t *state = &v->of[slot].state;
-        if ((*state & ~BESIDE) == 0 && m->assumed[slot] == ASSUMED)
-            continue;
-        if (is_shown_wrongly(m, v, look, slot)) {
-            if (!(*state & LEAVING) || sent_ago(v, slot, c->now) >= patience)
-                add_claim(m, LEAVER, slot);
-        } else {
-            if (m->bucket_of[slot] == m->buckets)
-                claim_slot(c, slot);
-            // Old low bits would be taken for new ones.
-            if ((*state & (KNOWN | BASED)) == (KNOWN | BASED) &&
-                (uint16_t)(c->now - v->of[slot].baseline) > AGE_OLD)
-                *state &= (uint16_t)~BASED;
-        }
-    }
+    for (uint32_t slot = begin; slot < end; slot++)
+        if ((v->of[slot].state & ~BESIDE) != 0 || m->assumed[slot] != ASSUMED)
+            sweep_slot(c, slot, patience);
 }
 
 // -- packing
@@ -307,11 +327,10 @@ static void choose(foliot__interest_map *m, uint32_t wanted)
 
 // What is far and moves is coarse. What is at rest there is sent as it is once there is room.
 static bool is_coarse(const foliot__interest_map *m, const foliot__interest_view *v,
-                      const foliot_snapshot_body *body, uint32_t slot, uint64_t then)
+                      double distance, uint32_t slot, uint64_t then)
 {
     bool has = (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->changed[slot] <= then;
-    return !has && distance_squared(m, v->focus, body->position) >
-                       FAR_FROM * m->interest.near * m->interest.near;
+    return !has && distance > FAR_FROM * m->interest.near * m->interest.near;
 }
 
 static void fill_item(const foliot__interest_map *m, const foliot__interest_view *v,
@@ -320,10 +339,15 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
     const foliot_snapshot_body *body = body_at(look->snapshot, slot);
     foliot__partial_item *item = &m->items[index];
     uint64_t tick = look->snapshot->tick, then = tick_of(m, tick, v->of[slot].baseline);
-    *item = (foliot__partial_item){.slot = slot};
-    item->leaves = !is_visible(m, v, body, m->interest.far);
+    double distance = distance_squared(m, v->focus, body->position);
+    item->slot = slot;
+    item->leaves = !(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
+                   distance > m->interest.far * m->interest.far; // is_visible
+    item->newest = false;
+    item->coarse = !item->leaves && is_coarse(m, v, distance, slot, then);
+    item->age = 0;
+    item->base = NULL;
     item->body = *body;
-    item->coarse = !item->leaves && is_coarse(m, v, body, slot, then);
     if (item->coarse)
         foliot__body_coarsen(&m->format, &item->body);
     if (item->leaves || !(v->of[slot].state & KNOWN) || !(v->of[slot].state & BASED) ||
@@ -396,7 +420,7 @@ static void note_sent(const foliot__interest_map *m, foliot__interest_view *v, u
         *state = (uint16_t)(*state + SINCE_ONE);
     if (item->age == 0) // it takes the place of what the watcher had
         *state &= (uint16_t)~BASED;
-    set_sent(v, item->slot, (uint32_t)(tick / m->every));
+    set_sent(v, item->slot, (uint32_t)in_snapshots(m, tick));
 }
 
 static void keep_packet(const foliot__interest_map *m, foliot__interest_view *v, uint64_t tick,
@@ -422,7 +446,7 @@ static void keep_packet(const foliot__interest_map *m, foliot__interest_view *v,
         memcpy(p->items, items, bytes);
     p->sequence = v->next_sequence++;
     v->next_sequence += v->next_sequence == 0;
-    p->low = (uint16_t)(tick / m->every);
+    p->low = (uint16_t)in_snapshots(m, tick);
     p->bytes = (uint16_t)(bytes & 0x7fff);
     v->packed = tick;
     v->held += bytes;
@@ -470,14 +494,14 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
                   .v = v,
                   .snapshot = look->snapshot,
                   .own = look->own,
-                  .now = (uint32_t)(look->snapshot->tick / m->every),
+                  .now = (uint32_t)in_snapshots(m, look->snapshot->tick),
                   .focus = {v->focus[0], v->focus[1], v->focus[2]},
                   .far = far * far,
                   .near_far = FAR_FROM * near * near,
                   .per_near = (float)(1 / near)};
     m->claim_count = 0;
     collect_claims(&c);
-    sweep(&c, look, patience);
+    sweep(&c, patience);
     double bodies = (room - FOLIOT__PARTIAL_BODY_ROOM - SPREAD_BYTES) / v->body_bytes;
     choose(m, (uint32_t)fmin(fmax(bodies, 1), ITEMS_MAX));
     uint32_t count = m->chosen_count;

@@ -13,6 +13,8 @@
 
 #define REST_TICKS 64 // a body that stood still for so long is remembered as it stood
 #define CELLS_TO_FAR 4.0
+#define BUCKETS_LEAST 64
+#define BODIES_A_BUCKET 4
 #define NEAR_TURN 0.99999 // cosine of half an angle that an orientation is rounded by
 
 // By how much a body may differ from what is known and look the same, from near and from far:
@@ -25,6 +27,16 @@ bool foliot_interest_valid(const foliot_interest *interest)
     return i->far > 0 && i->far <= 1e9 && i->near > 0 && i->near <= i->far &&
            i->budget_kbit >= FOLIOT_INTEREST_KBIT_MIN && i->budget_kbit <= FOLIOT_INTEREST_KBIT_MAX;
 }
+
+static void find_homes(foliot__interest_map *m)
+{
+    for (uint32_t slot = 0; slot < m->scene->body_count; slot++)
+        for (int k = 0; k < 3; k++)
+            m->homes[slot][k] =
+                (int32_t)foliot_clamp(m->scene->bodies[slot].position[k] / m->format.position_step,
+                                      -INT32_MAX, INT32_MAX);
+}
+
 foliot_status foliot__interest_map_create(const foliot_interest *interest,
                                           const foliot_scene *scene,
                                           const foliot_snapshot_format *format, double pace_hz,
@@ -41,8 +53,8 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     m->format = *format;
     m->pace_hz = pace_hz;
     m->every = every;
-    m->cell = interest->far / CELLS_TO_FAR / format->position_step;
-    for (m->buckets = 64; m->buckets < n; m->buckets *= 2) {
+    m->per_cell = CELLS_TO_FAR * format->position_step / interest->far;
+    for (m->buckets = BUCKETS_LEAST; m->buckets < n / BODIES_A_BUCKET; m->buckets *= 2) {
     }
     m->changed = calloc(n, sizeof *m->changed);
     bool whole = true;
@@ -65,6 +77,7 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     m->chosen_bits = calloc((n + 63) / 64, sizeof *m->chosen_bits);
     m->items = calloc(ITEMS_MAX, sizeof *m->items);
     m->bases = calloc(ITEMS_MAX, sizeof *m->bases);
+    m->homes = calloc(scene->body_count ? scene->body_count : 1, sizeof *m->homes);
     m->told = calloc(ITEMS_MAX + TOLD_MAX, sizeof *m->told);
     m->slot_words = (uint32_t)(n + 63) / 64;
     for (int i = 0; i < 2; i++) {
@@ -74,11 +87,12 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     }
     whole = whole && m->changed && m->assumed && m->rest && m->rest_since && m->rest_until &&
             m->bucket_start && m->next && m->bucket_of && m->candidates && m->groups && m->claims &&
-            m->chosen && m->chosen_bits && m->items && m->bases && m->told;
+            m->chosen && m->chosen_bits && m->items && m->bases && m->homes && m->told;
     if (!whole || foliot__partial_coder_create(format, &m->coder) != FOLIOT_STATUS_OK) {
         foliot__interest_map_destroy(m);
         return FOLIOT_STATUS_MEMORY;
     }
+    find_homes(m);
     *out = m;
     return FOLIOT_STATUS_OK;
 }
@@ -107,6 +121,7 @@ void foliot__interest_map_destroy(foliot__interest_map *m)
     free(m->chosen_bits);
     free(m->items);
     free(m->bases);
+    free(m->homes);
     free(m->told);
     for (int i = 0; i < 2; i++) {
         free(m->news[i].slots);
@@ -123,9 +138,20 @@ const foliot_interest *foliot__interest_map_get(const foliot__interest_map *m)
     return &m->interest;
 }
 
-static bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
+// In words of eight bytes, of which the last two overlap: this is asked of every body each time.
+static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
 {
-    return memcmp(a, b, offsetof(foliot_snapshot_body, generation) + 1) == 0;
+    enum { BYTES = offsetof(foliot_snapshot_body, generation) + 1, WORDS = (BYTES + 7) / 8 };
+    const uint8_t *of_a = (const uint8_t *)a, *of_b = (const uint8_t *)b;
+    uint64_t differs = 0;
+    for (size_t i = 0; i < WORDS; i++) {
+        uint64_t x, y;
+        size_t at = i + 1 < WORDS ? 8 * i : BYTES - 8;
+        memcpy(&x, of_a + at, 8);
+        memcpy(&y, of_b + at, 8);
+        differs |= x ^ y;
+    }
+    return differs == 0;
 }
 
 // Whether a body is where the scene has it, as far as a snapshot tells.
@@ -136,6 +162,8 @@ static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
     bool still = scene->is_static == ((body->flags & FOLIOT_SNAPSHOT_STATIC) != 0) &&
                  (body->flags & FOLIOT_SNAPSHOT_ALIVE) &&
                  !(body->velocity[0] | body->velocity[1] | body->velocity[2]);
+    if (!still)
+        return false;
     foliot_body_state now = foliot_snapshot_dequantise(&m->format, body, 1);
     double dot = 0, length = 0, most = scene->is_static ? 2 : 1;
     for (int k = 0; k < 3; k++)
@@ -158,11 +186,13 @@ static void note_assumed(foliot__interest_map *m, uint32_t slot, const foliot_sn
 // Whether two states of a body look alike: bodies that rest on others tremble.
 static bool looks_same(const foliot_snapshot_body *a, const foliot_snapshot_body *b, int distance)
 {
+    for (int k = 0; k < 3; k++) // mostly this tells them apart
+        if (llabs((int64_t)a->position[k] - b->position[k]) > tremble_steps[distance])
+            return false;
     bool same = a->generation == b->generation && a->largest == b->largest &&
                 ((a->flags ^ b->flags) & ~FOLIOT_SNAPSHOT_ASLEEP) == 0;
     for (int k = 0; k < 3; k++)
-        same = same && llabs((int64_t)a->position[k] - b->position[k]) <= tremble_steps[distance] &&
-               abs(a->orientation[k] - b->orientation[k]) <= tremble_turns[distance];
+        same = same && abs(a->orientation[k] - b->orientation[k]) <= tremble_turns[distance];
     return same;
 }
 
@@ -204,20 +234,11 @@ static uint32_t bucket_of_cell(const foliot__interest_map *m, const int64_t cell
 
 static void cell_of(const foliot__interest_map *m, const int32_t position[3], int64_t cell[3])
 {
-    for (int k = 0; k < 3; k++)
-        cell[k] = (int64_t)floor(position[k] / m->cell);
-}
-
-foliot__candidate foliot__interest_candidate(const foliot__interest_map *m, uint32_t slot,
-                                             const foliot_snapshot_body *body)
-{
-    foliot__candidate c = {.slot = slot, .changed = (uint32_t)(m->changed[slot] / m->every)};
-    for (int k = 0; k < 3; k++)
-        c.position[k] = body->position[k];
-    for (int i = 0; i < DISTANCES; i++)
-        c.moved[i] = (uint32_t)(m->seen[i].moved[slot] / m->every);
-    c.rests = !(body->velocity[0] | body->velocity[1] | body->velocity[2]);
-    return c;
+    for (int k = 0; k < 3; k++) {
+        double at = position[k] * m->per_cell;
+        cell[k] = (int64_t)at;
+        cell[k] -= at < (double)cell[k];
+    }
 }
 
 // Bodies that are there and changed lately; those of a cell are counted in front of its bucket.
@@ -258,8 +279,7 @@ static void fill_grid(foliot__interest_map *m, const foliot_snapshot *s)
     memcpy(m->next, m->bucket_start, m->buckets * sizeof *m->next);
     for (uint32_t i = 0; i < m->count; i++)
         if (m->bucket_of[i] < m->buckets)
-            m->candidates[m->next[m->bucket_of[i]]++] =
-                foliot__interest_candidate(m, i, body_at(s, i));
+            m->candidates[m->next[m->bucket_of[i]]++] = candidate_of(m, i, body_at(s, i));
     m->group_count = 0;
     for (uint32_t b = 0; b < m->buckets; b++) {
         if (m->bucket_start[b] == m->bucket_start[b + 1])

@@ -57,8 +57,9 @@ struct foliot__interest_map {
     uint32_t every, count; // slots
     double pace_hz;
     const foliot_scene *scene;
-    uint8_t *assumed;  // by slot
-    uint64_t *changed; // by slot: tick since which the body is as it is now
+    uint8_t *assumed;    // by slot
+    int32_t (*homes)[3]; // by slot: where the scene has the body, position steps
+    uint64_t *changed;   // by slot: tick since which the body is as it is now
     // The same but for what is hardly seen, from near and from far: since when it is near `anchor`.
     struct {
         uint64_t *moved;
@@ -69,7 +70,7 @@ struct foliot__interest_map {
     uint64_t *rest_since, *rest_until;
     // Bodies that changed lately, of the newest snapshot, by cell of a grid: cells are hashed into
     // buckets, and a bucket that is not empty is a group with bounds.
-    double cell; // position steps
+    double per_cell; // 1 / its width in position steps
     uint64_t grid_tick;
     uint32_t buckets, *bucket_start, *bucket_of, *next; // by bucket; by slot; scratch
     foliot__candidate *candidates;
@@ -148,6 +149,12 @@ static inline const foliot_snapshot_body *body_at(const foliot_snapshot *s, uint
     return slot < s->count ? &s->bodies[slot] : &none;
 }
 
+// A tick, counted in snapshots. Mostly every tick has one, and a division costs much.
+static inline uint64_t in_snapshots(const foliot__interest_map *m, uint64_t tick)
+{
+    return m->every == 1 ? tick : tick / m->every;
+}
+
 static inline uint32_t sent_ago(const foliot__interest_view *v, uint32_t slot, uint32_t now)
 {
     return (now - v->of[slot].sent) & SENT;
@@ -163,8 +170,17 @@ const foliot_snapshot_body *foliot__interest_body_then(const foliot__interest_ma
                                                        const foliot__interest_look *look,
                                                        uint32_t slot, uint64_t tick);
 
-foliot__candidate foliot__interest_candidate(const foliot__interest_map *map, uint32_t slot,
-                                             const foliot_snapshot_body *body);
+static inline foliot__candidate candidate_of(const foliot__interest_map *m, uint32_t slot,
+                                             const foliot_snapshot_body *body)
+{
+    foliot__candidate c = {.slot = slot, .changed = (uint32_t)in_snapshots(m, m->changed[slot])};
+    for (int k = 0; k < 3; k++)
+        c.position[k] = body->position[k];
+    for (int i = 0; i < DISTANCES; i++)
+        c.moved[i] = (uint32_t)in_snapshots(m, m->seen[i].moved[slot]);
+    c.rests = !(body->velocity[0] | body->velocity[1] | body->velocity[2]);
+    return c;
+}
 
 static inline double distance_squared(const foliot__interest_map *m, const int32_t focus[3],
                                       const int32_t position[3])
