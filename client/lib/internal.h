@@ -167,6 +167,7 @@ struct foliot_client {
     uint32_t clock_set_us;
     uint64_t input_sent_ns, lockstep_sent_ns;
     uint64_t first_snapshot; // of this connection
+    uint64_t welcomed_ns;    // the update that took its welcome
     uint64_t expected_before, snaps_before,
         too_large_before; // totals of the previous connections
     double delay_sum;

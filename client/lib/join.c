@@ -101,6 +101,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         return;
     }
     c->welcomed = true;
+    c->welcomed_ns = c->now_ns;
     foliot__updates_reset(c);
     if (c->state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made

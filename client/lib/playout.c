@@ -21,6 +21,16 @@
 #define PACE_MAX 0.05 // of time, to catch up or fall back
 #define SNAP_TICKS 10.0
 #define WARM_UP_NS 500000000u // the first gaps after a join are due to the join, not to the network
+#define STOP_NS 3000000000u   // without a snapshot: what follows is a start, as after a pause
+#define LEAST_NS 5000000000u  // windows of the fastest arrivals
+#define LEAST_JOIN_NS 1000000000u
+// What a join queues (a whole state in hundreds of packets) comes late, and what is behind it less
+// and less. While ages fall by ticks, it is still the join.
+#define JOIN_NS 1000000000u   // at most
+#define SETTLE_NS 1000000000u // for the render time to forget it
+#define SETTLE_LEAST_NS 32e6  // of what is off: the rest may be the network's own
+#define SETTLE_PACE 0.5       // to catch up then
+#define SETTLE_GAIN 5e-9      // of what is off, a nanosecond
 #define FRESH_NS 3e9          // until then the quantile of few arrivals gets a margin
 #define FRESH_MARGIN_NS 60e6  // that starts with this much and shrinks
 
@@ -133,28 +143,56 @@ static void count_lateness(foliot__playout *p, double age)
         (difference * (age - p->lateness_mean) - p->lateness_square) / p->lateness_count;
 }
 
-void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick)
+// What came before says nothing of what will come.
+static void begin_anew(foliot__playout *p, uint64_t now_ns, double age)
+{
+    p->settled_ns = p->least_since_ns = now_ns;
+    p->settled_age_ns = p->fastest_ns = p->least_ns[0] = p->least_ns[1] = age;
+    if (p->total > 0)
+        memset(p->seen, 0, sizeof p->seen);
+    p->total = p->lateness_count = p->lateness_mean = p->lateness_square = 0;
+}
+
+// The least of this window and of the one before: one arrival that was taken for earlier than it
+// was, or a server that goes on later after a pause, does not count for long.
+static void note_fastest(foliot__playout *p, uint64_t now_ns, double age)
+{
+    uint64_t window = now_ns - p->started_ns < LEAST_NS ? LEAST_JOIN_NS : LEAST_NS;
+    if (now_ns - p->least_since_ns > window) {
+        p->least_ns[0] = p->least_ns[1];
+        p->least_ns[1] = age;
+        p->least_since_ns = now_ns;
+    }
+    p->least_ns[1] = fmin(p->least_ns[1], age);
+    p->fastest_ns = fmin(p->least_ns[0], p->least_ns[1]);
+}
+
+void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick, bool timely)
 {
     double age = (double)now_ns - (double)tick * p->tick_ns;
-    count_lateness(p, age);
     if (!p->started) {
         p->started = true;
-        p->started_ns = now_ns;
         p->origin_ns = age - 0.25 * FOLIOT__PLAYOUT_BINS * BIN_NS;
-        p->fastest_ns = age;
-        p->newest_ns = now_ns;
-        p->newest_tick = (double)tick;
-        choose_target(p);
-        return;
     }
-    // Forgets at 100 millionths of the time: as fast as clocks drift, no faster.
-    p->fastest_ns = fmin(age, p->fastest_ns + 1e-4 * (double)(now_ns - p->newest_ns));
+    bool stopped = now_ns - p->newest_ns > STOP_NS,
+         joins = now_ns - p->started_ns < JOIN_NS && age < p->settled_age_ns - p->tick_ns;
+    if (!p->timely)
+        p->newest_tick = -1;
+    if (!p->timely || stopped)
+        p->started_ns = now_ns;
+    if (stopped)
+        p->has_render = false; // it went on without the server
+    if (!p->timely || stopped || joins)
+        begin_anew(p, now_ns, age);
+    p->timely |= timely;
+    count_lateness(p, age);
+    note_fastest(p, now_ns, age);
     if ((double)tick <= p->newest_tick)
         return;
     double before = (double)p->newest_ns - p->newest_tick * p->tick_ns;
     double grown = before + (double)(now_ns - p->newest_ns);
-    recentre(p, grown);
-    if (now_ns - p->started_ns > WARM_UP_NS)
+    recentre(p, p->newest_tick >= 0 ? grown : age);
+    if (now_ns - p->settled_ns > WARM_UP_NS)
         add_time(p, before, grown);
     p->newest_ns = now_ns;
     p->newest_tick = (double)tick;
@@ -174,7 +212,9 @@ double foliot__playout_render(foliot__playout *p, uint64_t now_ns)
             p->snaps++;
         } else {
             // Half of what is off within a second, at most the pace allowed.
-            double step = off * fmin(1, passed * 0.7e-9), limit = PACE_MAX * passed;
+            bool settles = off < -SETTLE_LEAST_NS && now_ns - p->settled_ns < SETTLE_NS;
+            double step = off * fmin(1, passed * (settles ? SETTLE_GAIN : 0.7e-9)),
+                   limit = (settles ? SETTLE_PACE : PACE_MAX) * passed;
             p->offset_ns += fmin(fmax(step, -limit), limit);
         }
         double tick = ((double)now_ns - p->offset_ns) / p->tick_ns;

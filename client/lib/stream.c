@@ -25,7 +25,8 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
         s->snapshots_stale++;
     else
         s->snapshots_used++;
-    foliot__playout_arrived(&c->playout, c->now_ns, tick);
+    // Behind the welcome, in the same update, time stands still while the world is prepared.
+    foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->welcomed_ns);
 }
 
 static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)

@@ -460,8 +460,7 @@ static void watch_session(rtc_peer *peer, foliot_transport *transport, figures *
             foliot_sample sample;
             sampled_ns = now;
             foliot_status status = foliot_client_sample(client, now, &sample);
-            // What is shown, against the earliest arrivals of the same time. (The client's own
-            // figure has the snapshot of the join for the earliest.)
+            // What is shown, against the earliest arrivals of the same time.
             if (counts && status == FOLIOT_STATUS_OK)
                 delays += (double)now * 1e-6 - sample.render_tick * 1000.0 / HZ;
             samples += counts && status == FOLIOT_STATUS_OK;

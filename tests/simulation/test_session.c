@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "foliot/admin.h"
 #include "simulation.h"
 
 static void a_client_sees_what_the_server_steps(void **state)
@@ -211,6 +212,29 @@ static void stopping_tells_everyone(void **state)
     simulation_destroy(s);
 }
 
+// Clients go on with the session, a second behind its pause, and not as much later as it was long.
+static void a_pause_leaves_no_delay(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "delay=25ms,jitter=0-5ms", true);
+    simulation_run(s, 10);
+    assert_int_equal(foliot_server_pause_session(s->server, "main", true, s->now_ns),
+                     FOLIOT_STATUS_OK);
+    simulation_run(s, 20);
+    assert_int_equal(foliot_server_pause_session(s->server, "main", false, s->now_ns),
+                     FOLIOT_STATUS_OK);
+    simulation_run(s, 1);
+    foliot_client_statistics before = foliot_client_get_statistics(s->clients[0]);
+    simulation_run(s, 10);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
+    check_gt(seen.samples, before.samples + 500);
+    check_below((double)(seen.samples_starved - before.samples_starved), 5);
+    check_below(seen.delay_ms, 60);
+    assert_int_equal(seen.reconnects, 0);
+    simulation_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_far_client_has_what_the_server_refers_to),
         cmocka_unit_test(figures_go_on_over_a_new_connection),
         cmocka_unit_test(stopping_tells_everyone),
+        cmocka_unit_test(a_pause_leaves_no_delay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

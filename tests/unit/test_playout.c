@@ -52,7 +52,7 @@ static outcome play(uint64_t seed, double loss, double jitter_ms)
     foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
     for (uint64_t ms = 1; ms < SECONDS * 1e3; ms++) {
         for (; next < count && arrivals[next].at_ns <= (double)ms * 1e6; next++) {
-            foliot__playout_arrived(&p, ms * 1000000u, arrivals[next].tick);
+            foliot__playout_arrived(&p, ms * 1000000u, arrivals[next].tick, true);
             newest = fmax(newest, (double)arrivals[next].tick);
         }
         if (!p.started || ms % 16)
@@ -102,7 +102,7 @@ static void the_render_time_keeps_its_pace(void **state)
     for (uint64_t tick = 1; tick < 3000; tick++) {
         uint64_t now = (uint64_t)((double)tick * 1e9 / HZ);
         if (foliot__rng_unit(&rng) > 0.2)
-            foliot__playout_arrived(&p, now, tick);
+            foliot__playout_arrived(&p, now, tick, true);
         if (!p.started)
             continue;
         double render = foliot__playout_render(&p, now);
@@ -124,13 +124,71 @@ static void one_long_stop_is_forgotten_soon(void **state)
     foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
     for (uint64_t tick = 1; tick < 60 * HZ; tick++) {
         double now = (double)tick / HZ;
-        foliot__playout_arrived(&p, (uint64_t)(1e9 * (now > 20 && now < 20.9 ? 20.9 : now)), tick);
+        foliot__playout_arrived(&p, (uint64_t)(1e9 * (now > 20 && now < 20.9 ? 20.9 : now)), tick,
+                                true);
         foliot__playout_render(&p, (uint64_t)(1e9 * (now > 20 && now < 20.9 ? 20.9 : now)));
         if (now < 25)
             after_5_s = foliot__playout_delay_ms(&p);
     }
     check_below(500, after_5_s);
     check_below(foliot__playout_delay_ms(&p), 250);
+}
+
+// The delay in milliseconds `after_s` behind the first snapshot of a quiet network. Snapshots of
+// the join come `queued_ms` late, and those behind it less and less: the queue drains in half a
+// second. One before them may be taken for too early.
+static double delay_after(double after_s, double queued_ms, double early_ms)
+{
+    foliot__playout p;
+    foliot__rng rng = foliot__rng_seeded(5);
+    double last = 0, before = -HZ;
+    foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
+    if (early_ms > 0)
+        foliot__playout_arrived(&p, (uint64_t)(1e9 + 1e9 / HZ - early_ms * 1e6), 1, false);
+    for (uint64_t tick = 2; (double)tick < after_s * HZ; tick++) {
+        double queued = queued_ms * fmax(0, 1 - (double)tick / (0.5 * HZ)),
+               at = 1e9 + (double)tick * 1e9 / HZ + (queued + foliot__rng_unit(&rng)) * 1e6;
+        foliot__playout_arrived(&p, (uint64_t)(last = fmax(at, last)), tick, true);
+        double render = foliot__playout_render(&p, (uint64_t)last);
+        check_below(before, render + 1e-9);
+        before = render;
+    }
+    return foliot__playout_delay_ms(&p);
+}
+
+// What a join queues is caught up in the first second, and does not stay in the delay.
+static void a_join_is_no_measure_of_the_network(void **state)
+{
+    (void)state;
+    static const double after_s[] = {1.2, 2, 5};
+    for (int i = 0; i < 3; i++) {
+        double quiet = delay_after(after_s[i], 0, 0);
+        print_message(
+            "after %.1f s: %.1f ms; behind 140 ms of queue %.1f ms, an early one %.1f ms\n",
+            after_s[i], quiet, delay_after(after_s[i], 140, 0), delay_after(after_s[i], 0, 64));
+        check_below(delay_after(after_s[i], 140, 0), quiet + 20);
+        check_below(delay_after(after_s[i], 0, 64), quiet + 5);
+    }
+}
+
+// A server that stands still for a minute goes on later: that is where its ticks are from then on.
+static void a_pause_is_forgotten_at_once(void **state)
+{
+    (void)state;
+    foliot__playout p;
+    double newest = 0;
+    unsigned starved = 0;
+    foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
+    for (uint64_t frame = 1; frame < 80 * HZ; frame++) {
+        uint64_t now = (uint64_t)((double)frame * 1e9 / HZ);
+        double tick = (double)frame - (frame > 70 * HZ ? 60 * HZ : 0);
+        if (frame <= 10 * HZ || frame > 70 * HZ)
+            foliot__playout_arrived(&p, now, (uint64_t)(newest = tick), true);
+        double render = foliot__playout_render(&p, now);
+        starved += frame > 71 * HZ && render >= newest;
+    }
+    assert_int_equal(starved, 0);
+    check_below(foliot__playout_delay_ms(&p), 50);
 }
 
 int main(void)
@@ -140,6 +198,8 @@ int main(void)
         cmocka_unit_test(a_quiet_network_costs_little_more_than_a_tick),
         cmocka_unit_test(the_render_time_keeps_its_pace),
         cmocka_unit_test(one_long_stop_is_forgotten_soon),
+        cmocka_unit_test(a_join_is_no_measure_of_the_network),
+        cmocka_unit_test(a_pause_is_forgotten_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
