@@ -113,7 +113,7 @@ static const foliot__option host_options[] = {
     {"user", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.user,
      .help = "started by root: the user to be once ports are taken and secrets are read"},
     {"no-sandbox", NULL, FOLIOT__OPTION_FLAG, &foliot__given.no_sandbox,
-     .help = "keeps all system calls, to debug or for modules that need more"},
+     .help = "keeps all system calls and files, to debug or for modules that need more"},
     {"life-cycle", "NAME", FOLIOT__OPTION_TEXT, &foliot__given.life_cycle,
      .help = "who is told that the server is ready, alive and draining: none, systemd or agones; "
              "found from the environment unless said"},

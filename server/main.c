@@ -75,6 +75,7 @@ static void announce(const foliot__app *a)
     }
     foliot__front_announce(a);
     foliot__browser_announce(a);
+    foliot__sandbox_announce();
     fflush(stdout);
     foliot__security_announce();
 }
@@ -99,8 +100,10 @@ static int host(const foliot__arguments *arguments)
     int code = foliot__sandbox_check(arguments);
     if (code == 0)
         code = foliot__recordings_open(foliot__given.on_recording);
-    if (code == 0)
+    if (code == 0) { // the helper of --on-recording was made before
+        foliot__sandbox_begin(arguments);
         code = foliot__check_choices(arguments);
+    }
     if (code)
         return code;
     foliot__host_options options = {.record = foliot__given.record,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sandbox.c: see sandbox.h. The list of calls is what this server and its libraries make after the
 // start: sessions and recordings made and ended by the admin API, reload, resume, browsers,
-// modules; its tests run with it. Files are the user's business, and systemd's: which of them may
-// be opened is not decided here.
+// modules; its tests run with it. Which files may be opened: sandbox_files.c.
 #include "sandbox.h"
 
 #include <errno.h>
@@ -268,6 +267,17 @@ static int load_filter(void)
     return wrong;
 }
 
+// libuv from 1.45 on makes a ring for its loop, which would do what the filter forbids.
+static void refuse_rings(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (!filter)
+        return;
+    if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_uring_setup), 0) == 0)
+        (void)seccomp_load(filter);
+    seccomp_release(filter);
+}
+
 #else
 
 static int load_filter(void)
@@ -275,17 +285,38 @@ static int load_filter(void)
     return -ENOSYS;
 }
 
+static void refuse_rings(void)
+{
+}
+
 #endif
 
-// Why system calls are not given up; NULL: they are.
-static const char *why_not(void)
+// Why nothing is given up; NULL: it is.
+static const char *foreign_needs(void)
 {
     const char *preload = getenv("LD_PRELOAD");
     if (SANITIZED)
         return "the sanitizers of this build need more";
-    if (preload && strstr(preload, "vgpreload"))
-        return "valgrind needs more";
-    return HAS_SECCOMP ? NULL : "this build has no libseccomp";
+    return preload && strstr(preload, "vgpreload") ? "valgrind needs more" : NULL;
+}
+
+// Why system calls are not given up; NULL: they are.
+static const char *why_not(void)
+{
+    const char *why = foreign_needs();
+    return why || HAS_SECCOMP ? why : "this build has no libseccomp";
+}
+
+static struct {
+    bool files, calls;
+} given_up;
+
+void foliot__sandbox_begin(const foliot__arguments *arguments)
+{
+    if (foliot__given.no_sandbox || foreign_needs())
+        return;
+    given_up.files = foliot__sandbox_files(arguments);
+    refuse_rings();
 }
 
 int foliot__sandbox_enter(void)
@@ -298,10 +329,20 @@ int foliot__sandbox_enter(void)
     int wrong = why ? 0 : load_filter();
     if (why)
         fprintf(stderr, "foliot-server: no sandbox: %s\n", why);
+    given_up.calls = !why && !wrong;
     if (!wrong)
         return 0;
     fprintf(stderr,
             "foliot-server: the sandbox cannot be entered: %s; --no-sandbox runs without it\n",
             strerror(-wrong));
     return FOLIOT__EXIT_ERROR;
+}
+
+void foliot__sandbox_announce(void)
+{
+    if (given_up.calls || given_up.files)
+        printf("sandbox: %s\n", !given_up.files   ? "system calls; this system has no Landlock, "
+                                                    "so files are not limited"
+                                : !given_up.calls ? "files"
+                                                  : "system calls and files");
 }

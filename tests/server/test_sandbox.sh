@@ -31,6 +31,7 @@ if [ "$(of_threads Seccomp)" != 2 ]; then
     fi
     echo "not ok - there is a sandbox, or a sentence"
 fi
+files=$(grep '^sandbox' server.out)
 ok "no thread may call what it does not need" [ "$(of_threads Seccomp)" = 2 ]
 ok "nor get more rights" [ "$(of_threads NoNewPrivs)" = 1 ]
 stop
@@ -47,6 +48,63 @@ module planted 'execl("\/bin\/sh", "sh", "-c", "touch pwned", (char *)0)'
 timeout 20 "$server" --simulation planted.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
 ok "without the sandbox that module does what it wants" [ -e pwned ]
 rm -f pwned
+
+# Files: what the options name, and nothing else. A module reads what it likes, but writes only there.
+if [[ "$files" != *files ]]; then
+    echo "skip: $files"
+else
+    module writer '(void)open("..\/outside", O_CREAT | O_WRONLY, 0600); close(open("inside", O_CREAT | O_WRONLY, 0600))'
+    mkdir inner
+    (cd inner && timeout 20 "$server" --simulation ../writer.so --allow-modules --port 0 --no-record --ticks 130 >../out 2>../err)
+    ok "files are written in the working folder" test $? = 0 -a -e inner/inside
+    ok "and not beside it" test ! -e outside
+    (cd inner && timeout 20 "$server" --simulation ../writer.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >../out 2>../err)
+    ok "without the sandbox there too" test -e outside
+    mkdir offered
+    cp "$scenes/pendulum.yaml" secret.yaml
+    cp "$scenes/pendulum.yaml" offered
+    ln -s ../secret.yaml offered/link.yaml
+    hosts() { # NAME: whether it can be hosted from the folder of scenes
+        curl -sS -m 10 --unix-socket inner/socket -d "{\"name\": \"$1\", \"scene\": \"$1\"}" http://localhost/v1/sessions >answer.out
+        grep -q '"recording"' answer.out
+    }
+    cd inner || exit 1
+    start --port 0 --scenes ../offered --admin-socket ./socket --no-record
+    cd .. || exit 1
+    ok "a scene of the folder is read" hosts pendulum
+    ok "no file from elsewhere" test "$(hosts link || grep -c 'Permission denied' answer.out)" = 1
+    stop
+    cd inner || exit 1
+    start --port 0 --scenes ../offered --admin-socket ./socket --no-record --no-sandbox
+    cd .. || exit 1
+    ok "without the sandbox it is" hosts link
+    stop
+fi
+
+# A ring of the kernel's could do what the filter forbids, so the loop gets none: as a libuv from 1.45 on asks for one.
+cat >ring.c <<'END'
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <uv.h>
+int uv_loop_init(uv_loop_t *loop)
+{
+    char about[256] = {0};
+    errno = 0;
+    (void)syscall(SYS_io_uring_setup, 8, about);
+    fprintf(stderr, "ring: %s\n", strerror(errno));
+    return ((int (*)(uv_loop_t *))dlsym(RTLD_NEXT, "uv_loop_init"))(loop);
+}
+END
+if ! ${CC:-gcc} -w -D_GNU_SOURCE -shared -fPIC ring.c -o ring.so 2>/dev/null; then
+    echo "skip: no preloaded libuv"
+else
+    LD_PRELOAD=$PWD/ring.so timeout 20 "$server" "$scene" --port 0 --no-record --ticks 5 >out 2>err
+    ok "the loop gets no ring" grep -q '^ring: Function not implemented' err
+fi
 
 # The helper that runs --on-recording was made before.
 start "$scene" --port 0 --record one.foliot --ticks 30 --on-recording 'cp "$1" copy.foliot'

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// sandbox_files.c: which files the server may open (sandbox.h), by Landlock of Linux 5.13 and
+// later. It binds the thread that asks and those that are started afterwards, so it begins before
+// there are any: whatever the options name is let in, whether it is read at the start or much
+// later.
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "sandbox.h"
+
+#if defined(__has_include)
+#if __has_include(<linux/landlock.h>)
+#define HAS_LANDLOCK 1
+#include <linux/landlock.h>
+#endif
+#endif
+
+#ifdef HAS_LANDLOCK
+
+// Of newer kernels than the headers that this may be built with.
+#define ACCESS_REFER (1ull << 13)    // version 2
+#define ACCESS_TRUNCATE (1ull << 14) // version 3
+
+#define OF_FILES                                                                                   \
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |   \
+     ACCESS_TRUNCATE)
+#define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define WRITING                                                                                    \
+    (READING | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |                       \
+     LANDLOCK_ACCESS_FS_REMOVE_FILE | ACCESS_TRUNCATE)
+#define FIRST_VERSION ((1ull << 13) - 1) // execute, read, write, remove, make of each kind
+
+// What the C library, OpenSSL and the metrics read when they please. What is not there is left out.
+static const char *const system_files[] = {"/usr",
+                                           "/lib",
+                                           "/lib64",
+                                           "/etc/group",
+                                           "/etc/gai.conf",
+                                           "/etc/host.conf",
+                                           "/etc/hosts",
+                                           "/etc/ld.so.cache",
+                                           "/etc/localtime",
+                                           "/etc/nsswitch.conf",
+                                           "/etc/passwd",
+                                           "/etc/protocols",
+                                           "/etc/resolv.conf",
+                                           "/etc/services",
+                                           "/etc/ssl/openssl.cnf",
+                                           "/dev/random",
+                                           "/dev/urandom",
+                                           "/proc/self",
+                                           "/sys/devices/system/cpu"};
+
+typedef struct ruleset {
+    int descriptor;
+    uint64_t handled;
+    bool lacks; // a descriptor, or memory: what is needed would be refused
+} ruleset;
+
+// A path that is not there stays as it is: opening it fails as before.
+static void let(ruleset *r, const char *path, uint64_t access)
+{
+    struct stat about;
+    struct landlock_path_beneath_attr rule = {.allowed_access = access & r->handled};
+    if (!path)
+        return;
+    rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
+    r->lacks = r->lacks || (rule.parent_fd < 0 && (errno == EMFILE || errno == ENFILE));
+    if (rule.parent_fd < 0)
+        return;
+    if (fstat(rule.parent_fd, &about) == 0 && !S_ISDIR(about.st_mode))
+        rule.allowed_access &= OF_FILES;
+    if (syscall(SYS_landlock_add_rule, r->descriptor, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
+        r->lacks = r->lacks || errno == ENOMEM;
+    close(rule.parent_fd);
+}
+
+static void let_folder_of(ruleset *r, const char *file, uint64_t access)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s", file) < (int)sizeof path)
+        let(r, dirname(path), access);
+}
+
+// The folder that the file is in, and if it is a link, the one that it leads to.
+static void let_beside(ruleset *r, const char *file, uint64_t access)
+{
+    char real[PATH_MAX];
+    if (!file)
+        return;
+    let_folder_of(r, file, access);
+    if (realpath(file, real))
+        let_folder_of(r, real, access);
+}
+
+static void let_scenes(ruleset *r, const foliot__arguments *arguments)
+{
+    for (uint32_t i = 0; i < arguments->operand_count; i++)
+        let_beside(r, arguments->operands[i], READING);
+    for (uint32_t i = 0; i < foliot__given.sessions.count; i++) {
+        const char *file = strchr(foliot__given.sessions.items[i], '=');
+        let_beside(r, file ? file + 1 : NULL, READING);
+    }
+    let(r, foliot__given.scenes, READING);
+    let_beside(r, foliot__given.rules, READING);
+}
+
+// Reports of divergences are written into the working folder, as are recordings without a folder.
+static void let_written(ruleset *r)
+{
+    let(r, ".", WRITING);
+    let(r, foliot__given.recordings, WRITING);
+    let(r, foliot__given.resume_all, WRITING);
+    let_beside(r, foliot__given.record, WRITING);
+    for (uint32_t i = 0; i < foliot__given.resumes.count; i++)
+        let_beside(r, foliot__given.resumes.items[i], WRITING);
+    let_beside(r, foliot__given.bans, WRITING);
+    let_beside(r, foliot__given.used_tokens, WRITING);
+    let_beside(r, foliot__given.admin_socket, WRITING | LANDLOCK_ACCESS_FS_MAKE_SOCK);
+    let(r, "/dev/null", READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
+}
+
+static void let_read(ruleset *r)
+{
+    for (size_t i = 0; i < sizeof system_files / sizeof system_files[0]; i++)
+        let(r, system_files[i], READING);
+    let(r, foliot__given.key, READING);
+    let(r, foliot__given.password, READING);
+    let(r, foliot__given.sign, READING);
+    let_beside(r, foliot__given.admin_token, READING); // read again, and may be another file then
+    if (foliot__given.allow_modules)                   // with libraries of their own
+        let(r, "/", READING);
+}
+
+bool foliot__sandbox_files(const foliot__arguments *arguments)
+{
+    struct landlock_ruleset_attr about = {.handled_access_fs = FIRST_VERSION};
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 1)
+        return false;
+    if (version >= 2)
+        about.handled_access_fs |= ACCESS_REFER;
+    if (version >= 3)
+        about.handled_access_fs |= ACCESS_TRUNCATE;
+    ruleset r = {
+        (int)syscall(SYS_landlock_create_ruleset, &about, sizeof about.handled_access_fs, 0),
+        about.handled_access_fs, false};
+    if (r.descriptor < 0)
+        return false;
+    let_read(&r);
+    let_scenes(&r, arguments);
+    let_written(&r);
+    bool done = !r.lacks && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                syscall(SYS_landlock_restrict_self, r.descriptor, 0) == 0;
+    close(r.descriptor);
+    return done;
+}
+
+#else
+
+bool foliot__sandbox_files(const foliot__arguments *arguments)
+{
+    (void)arguments;
+    return false;
+}
+
+#endif
