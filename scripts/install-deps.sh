@@ -12,10 +12,10 @@ packages_of() { # GROUP
     prometheus) echo "prometheus" ;;
     valgrind) echo "valgrind" ;;
     package) echo "g++ cmake zsh" ;;
-    deb) echo "build-essential debhelper dpkg-dev fakeroot lintian debootstrap zsh" ;;
+    deb) echo "build-essential debhelper dpkg-dev fakeroot lintian debootstrap curl zsh" ;;
     deploy) echo "slurm-wlm munge parallel python3 python3-yaml systemd" ;;
     manifests) echo "nodejs $(command -v npm >/dev/null || echo npm)" ;;
-    image) echo "buildah debootstrap" ;;
+    image) echo "buildah debootstrap python3" ;;
     abi) echo "abigail-tools" ;;
     fuzz) echo "clang libclang-rt-14-dev llvm-14" ;;
     web) echo "clang-19 lld-19 libclang-rt-19-dev-wasm32 wasi-libc libxxhash-dev nodejs esbuild xz-utils" ;;
