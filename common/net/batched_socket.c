@@ -174,3 +174,8 @@ uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *batched)
 {
     return batched->read_ns + batched->interval_ns;
 }
+
+bool foliot__batched_socket_is_calm(const foliot__batched_socket *batched)
+{
+    return batched->interval_ns == INTERVAL_NS_MAX;
+}

@@ -29,5 +29,7 @@ void foliot__batched_socket_read(foliot__batched_socket *batched, uint64_t now_n
 // When to read again at the latest, so that neither is the socket's buffer full nor is anybody
 // woken up for few.
 uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *batched);
+// So little comes that twice as long would do.
+bool foliot__batched_socket_is_calm(const foliot__batched_socket *batched);
 
 #endif

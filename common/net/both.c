@@ -102,6 +102,7 @@ static void both_flush(foliot_transport *transport, uint64_t now_ns)
 static uint64_t both_wake_ns(const foliot_transport *transport)
 {
     const both *b = (const both *)transport;
+    b->part[0]->tick_ns = b->part[1]->tick_ns = b->head.tick_ns;
     uint64_t first = foliot_transport_get_wake_ns(b->part[0]),
              second = foliot_transport_get_wake_ns(b->part[1]);
     return first < second ? first : second;

@@ -45,7 +45,8 @@ typedef struct slot {
     uint32_t waiting_count;
     foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
     uint64_t refused_ns;
-    uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since
+    uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since; 0:
+                              // it has had none
 } slot;
 
 typedef struct foliot__six foliot__six; // enet_six.c

@@ -302,7 +302,7 @@ void foliot__enet_seal_outbox(enet_transport *t)
         }
         foliot__secure_peer *p =
             foliot__secure_find(t->secure, foliot__sealed_connection(o->heads[i]));
-        uint8_t *out = o->whole + (size_t)i * FOLIOT__RAW_DATAGRAM_BYTES_MAX;
+        uint8_t *out = foliot__outbox_whole(o, FOLIOT__SEAL_BYTES + length);
         size_t sealed = p ? foliot__seal(&p->sealer, FOLIOT__SEALED_RAW, p->connection, plain,
                                          length, t->now_ns, out)
                           : 0;

@@ -53,15 +53,15 @@ static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, 
         slot *s = foliot__slot_of(t, peers[i]);
         if (!s)
             continue;
-        if (t->outbox.count == t->outbox.capacity) {
-            foliot__enet_flush_datagrams(t);
-            kept = NULL;
-        }
-        if (!kept && !(kept = foliot__outbox_keep(&t->outbox, bytes, length))) {
+        if (!kept)
+            kept = foliot__outbox_keep(&t->outbox, bytes, length);
+        bool sent = kept && send_datagram(t, s, kept, length);
+        if (!sent && s->state != SLOT_ASKING) { // the outbox is full
             foliot__enet_flush_datagrams(t);
             kept = foliot__outbox_keep(&t->outbox, bytes, length);
+            sent = send_datagram(t, s, kept, length);
         }
-        taken += send_datagram(t, s, kept, length);
+        taken += sent;
     }
     return taken;
 }

@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #define SOCKET_BYTES (4 << 20)
-#define SHARED_PER_SECOND 32 // connections of all clients together, where they have one address
-#define TIMER_NS 10000000u   // time-outs and resends do not wake the descriptor
+#define SHARED_PER_SECOND 32  // connections of all clients together, where they have one address
+#define TIMER_NS 10000000u    // time-outs and resends do not wake the descriptor
+#define PATIENCE_NS 20000000u // the same, and what the batched socket holds, where a tick comes
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
 #define SERVICE_ERRORS_A_POLL 64
@@ -260,8 +261,11 @@ static uint64_t enet_wake_ns(const foliot_transport *transport)
     uint64_t timer = t->now_ns + TIMER_NS;
     uint64_t proxy = t->proxy ? foliot__impairment_proxy_wake_ns(t->proxy) : UINT64_MAX;
     uint64_t batched = t->batched ? foliot__batched_socket_wake_ns(t->batched) : UINT64_MAX;
-    uint64_t first = proxy < timer ? proxy : timer;
-    return batched < first ? batched : first;
+    uint64_t first = batched < timer ? batched : timer, tick = t->head.tick_ns;
+    if (tick > first && tick - t->now_ns <= PATIENCE_NS && t->batched &&
+        foliot__batched_socket_is_calm(t->batched))
+        first = tick;
+    return proxy < first ? proxy : first;
 }
 
 static int enet_descriptor(const foliot_transport *transport)

@@ -72,7 +72,7 @@ void foliot__inbox_close(foliot__inbox *inbox);
 // What leaves with the next flush. Several packets to one receiver share a datagram.
 typedef struct foliot__outbox {
     uint32_t capacity, count; // datagrams
-    uint32_t flushes;         // so many times it was emptied
+    uint32_t flushes;         // so many times it was emptied, from 1; 0 is none of them
     struct mmsghdr *messages;
     struct iovec (*parts)[FOLIOT__RAW_DATAGRAM_PACKETS_MAX + 1];
     foliot__socket_address *addresses;
@@ -80,7 +80,8 @@ typedef struct foliot__outbox {
     uint16_t *sizes;
     uint8_t *bytes; // of packets
     size_t used, room;
-    uint8_t *whole; // the datagrams as they leave: sealed, or put together
+    uint8_t *whole; // the datagrams as they leave, sealed or put together, one behind another
+    size_t whole_used;
 } foliot__outbox;
 
 bool foliot__outbox_init(foliot__outbox *outbox, uint32_t receivers);
@@ -94,6 +95,8 @@ uint32_t foliot__outbox_add(foliot__outbox *outbox, const foliot__net_address *a
 // To a datagram that is there already; false: it is full.
 bool foliot__outbox_append(foliot__outbox *outbox, uint32_t index, const uint8_t *kept,
                            size_t length);
+// Room for a datagram as it leaves.
+uint8_t *foliot__outbox_whole(foliot__outbox *outbox, size_t length);
 // Returns how many of the datagrams the socket did not take.
 uint32_t foliot__outbox_flush(foliot__outbox *outbox, int fd);
 

@@ -46,6 +46,8 @@ struct foliot_transport {
     const foliot__transport_maker *maker;
     foliot_transport_config config;
     foliot_transport_counters counters;
+    // The host polls then in any case, and nothing that can wait is of use to it before; 0: not so.
+    uint64_t tick_ns;
 };
 
 // What became of everything that was sent through a hub, connections' own messages included. At any

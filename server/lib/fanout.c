@@ -8,6 +8,8 @@
 
 #include "base/assert.h"
 
+#define PEERS_AT_A_TIME 64u // fewer than the transport sends in one call
+
 foliot_status foliot__fanout_init(foliot__session *session)
 {
     session->snapshots_kept =
@@ -210,22 +212,6 @@ static bool same_group(const foliot__session *session, const foliot__peer *p, co
            foliot__fanout_shown(session, p) == foliot__fanout_shown(session, q);
 }
 
-// All of the group lack the same.
-static void send_group(foliot__session *session, const foliot__peer *peer, uint32_t count)
-{
-    foliot_server *server = session->server;
-    const foliot_snapshot *newest =
-        foliot__fanout_find(session, foliot__fanout_shown(session, peer));
-    const foliot_snapshot *baseline = foliot__fanout_find(session, peer->baseline_tick);
-    if (!newest || !baseline || baseline->tick >= newest->tick)
-        return;
-    if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) !=
-        FOLIOT_STATUS_OK)
-        return;
-    server->counters.snapshot_encodes++;
-    send_pieces(session, &session->pieces, server->group, count, FOLIOT_DELIVERY_UNRELIABLE);
-}
-
 static void send_status(foliot__session *session, foliot__peer *peer)
 {
     foliot_server *server = session->server;
@@ -250,6 +236,38 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES];
     foliot__status_packet_encode(&status, bytes);
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, sizeof bytes);
+}
+
+// What the group lacks; false: nothing can be sent to it.
+static bool encode_group(foliot__session *session, const foliot__peer *peer)
+{
+    const foliot_snapshot *newest =
+        foliot__fanout_find(session, foliot__fanout_shown(session, peer));
+    const foliot_snapshot *baseline = foliot__fanout_find(session, peer->baseline_tick);
+    if (!newest || !baseline || baseline->tick >= newest->tick ||
+        foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) !=
+            FOLIOT_STATUS_OK)
+        return false;
+    session->server->counters.snapshot_encodes++;
+    return true;
+}
+
+// All of the group lack the same. It is sent to some of them at a time, so that the status of a
+// peer and its snapshot leave in one datagram.
+static void send_group(foliot__session *session, const uint32_t *order, uint32_t count)
+{
+    foliot_server *server = session->server;
+    bool encoded = encode_group(session, &server->peers[order[0]]);
+    for (uint32_t from = 0; from < count; from += PEERS_AT_A_TIME) {
+        uint32_t some = count - from < PEERS_AT_A_TIME ? count - from : PEERS_AT_A_TIME;
+        for (uint32_t i = 0; i < some; i++) {
+            foliot__peer *peer = &server->peers[order[from + i]];
+            send_status(session, peer);
+            server->group[i] = peer->id;
+        }
+        if (encoded)
+            send_pieces(session, &session->pieces, server->group, some, FOLIOT_DELIVERY_UNRELIABLE);
+    }
 }
 
 // A host that makes up for late ticks tells nothing of the network.
@@ -394,32 +412,31 @@ void foliot__fanout_broadcast(foliot__session *session)
         return;
     }
     foliot_server *server = session->server;
-    uint32_t count = 0, grouped = 0;
+    uint32_t count = 0, first = 0;
     for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_IN || !peer->watches)
             continue;
-        send_status(session, peer);
         if (!shows_snapshots(session, peer))
             peer->greeted_ns = server->now_ns;
         else if (peer->acknowledged)
             renew_old_baseline(session, peer);
         else
             repeat_complete(session, peer);
-        if (!peer->has_baseline)
-            continue;
-        if (foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
-                                          session->snapshot_every))
+        bool sends = peer->has_baseline &&
+                     foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
+                                                   session->snapshot_every);
+        server->counters.snapshots_thinned += peer->has_baseline && !sends;
+        if (sends)
             server->order[count++] = (uint32_t)(peer - server->peers);
         else
-            server->counters.snapshots_thinned++;
+            send_status(session, peer);
     }
     qsort_r(server->order, count, sizeof *server->order, by_baseline, session);
     for (uint32_t i = 0; i < count; i++) {
         const foliot__peer *peer = &server->peers[server->order[i]];
-        server->group[grouped++] = peer->id;
         if (i + 1 == count || !same_group(session, peer, &server->peers[server->order[i + 1]])) {
-            send_group(session, peer, grouped);
-            grouped = 0;
+            send_group(session, server->order + first, i + 1 - first);
+            first = i + 1;
         }
     }
 }

@@ -384,10 +384,20 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
     foliot_transport_flush(server->config.transport, now_ns);
 }
 
+// Inputs are handed on before their tick closes in lockstep alone.
+static bool hands_on_early(const foliot_server *server)
+{
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i]->lockstep && !server->sessions[i]->ended)
+            return true;
+    return false;
+}
+
 uint64_t foliot_server_get_wake_ns(const foliot_server *server)
 {
-    uint64_t wake = foliot_transport_get_wake_ns(server->config.transport),
-             bulk = foliot__bulk_wake_ns(server), due = foliot__schedule_wake_ns(server);
+    uint64_t bulk = foliot__bulk_wake_ns(server), due = foliot__schedule_wake_ns(server);
+    server->config.transport->tick_ns = due < UINT64_MAX && !hands_on_early(server) ? due : 0;
+    uint64_t wake = foliot_transport_get_wake_ns(server->config.transport);
     wake = bulk < wake ? bulk : wake;
     return due < wake ? due : wake;
 }

@@ -2,7 +2,9 @@
 // fanout.c: processor time that the server spends on one client and snapshot over ENet on loopback,
 // all in: encoding, sending, status, receiving an input packet for each, and waiting as
 // foliot-server does; the world's own steps and the capture of their snapshots are told apart.
-// Against bare sendto of as many bytes to as many sockets, sixty times a second, in turn with it.
+// Against bare sendto of as many bytes, heads included, to as many sockets, sixty times a second,
+// in turn with it; and against sendto and recvfrom, where each client answers as ours do. Sockets
+// are bound as the server's and the clients' are.
 //
 // The clients are spectators in a child process, spread over the period as real ones are. Usage:
 // fanout [SCENE CLIENTS [sealed]]
@@ -26,17 +28,21 @@
 #include "clock.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
+#include "crypto/sealed.h"
+#include "net/raw_datagram.h"
 #include "wire/message.h"
 #include "status.h"
 
 #define HZ 60
 #define PERIOD_NS (1000000000u / HZ)
 #define SLICES 16 // of a period, in each of which a share of the clients is awake
-#define ROUNDS 3
+#define ROUNDS 5
 #define WARM_SECONDS 0.4
 #define WARMS_MAX 6
-#define SERVER_SECONDS 1.2
-#define BARE_SECONDS 0.8
+#define SERVER_SECONDS 0.8
+#define BARE_SECONDS 0.5
+#define LENGTH_BYTES 2 // before each packet of a datagram
+#define INPUT_BYTES 16 // of a client that presses nothing
 #define JOIN_SECONDS 40.0
 #define CHILD_SECONDS 90.0 // it ends by itself
 #define DATAGRAM_BYTES_MAX 1400
@@ -73,13 +79,14 @@ typedef struct crowd {
     listener *all;
     uint32_t count, complete;
     uint16_t port; // of the server; 0: not yet
-    bool bare;     // the opponent's turn
+    char turn;     // whose, as in a command
     bool sealed;
     int commands, answers;
 } crowd;
 
 typedef struct command {
-    char what; // J: join, S: the server's turn, B: the opponent's; the end of the pipe: the end
+    char what; // J: join, S: the server's turn, B: the opponent's, R: the one's who receives too;
+               // the end of the pipe: the end
     uint16_t port;
 } command;
 
@@ -143,12 +150,24 @@ static void join(crowd *c, listener *l)
         die("a client cannot connect");
 }
 
+static void hear_bare(const crowd *c, const listener *l)
+{
+    char bytes[DATAGRAM_BYTES_MAX];
+    struct sockaddr_in from;
+    socklen_t length = sizeof from;
+    uint32_t got = 0;
+    while (recvfrom(l->bare, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &length) >= 0)
+        got++;
+    size_t head = c->sealed ? FOLIOT__SEAL_BYTES : FOLIOT__SHORT_HEAD_BYTES;
+    size_t answer = head + LENGTH_BYTES + INPUT_BYTES;
+    if (c->turn == 'R' && got > 0)
+        allow_failure(sendto(l->bare, bytes, answer, 0, (struct sockaddr *)&from, length) < 0);
+}
+
 static void listener_awake(crowd *c, listener *l)
 {
-    char bytes[2048];
-    if (c->bare)
-        while (recv(l->bare, bytes, sizeof bytes, 0) >= 0) {
-        }
+    if (c->turn == 'B' || c->turn == 'R')
+        hear_bare(c, l);
     else if (c->port && !l->wire)
         join(c, l);
     else if (l->wire)
@@ -162,7 +181,7 @@ static bool obey(crowd *c)
     if (n == 0)
         return false;
     if (n == (ssize_t)sizeof got) {
-        c->bare = got.what == 'B';
+        c->turn = got.what;
         if (got.what == 'J')
             c->port = got.port;
     }
@@ -193,13 +212,13 @@ static void child(uint32_t count, bool sealed, int commands, int answers)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     c.all = calloc(count, sizeof *c.all);
     for (uint32_t i = 0; i < count; i++) {
-        struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        struct sockaddr_in at = {.sin_family = AF_INET};
         socklen_t length = sizeof at;
         c.all[i].newest = NEVER;
         c.all[i].bare = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
         if (c.all[i].bare < 0 || bind(c.all[i].bare, (struct sockaddr *)&at, sizeof at) != 0 ||
             getsockname(c.all[i].bare, (struct sockaddr *)&at, &length) != 0 ||
-            write(answers, &at, sizeof at) != (ssize_t)sizeof at)
+            write(answers, &at.sin_port, sizeof at.sin_port) != (ssize_t)sizeof at.sin_port)
             die("no sockets for the clients");
     }
     fcntl(commands, F_SETFL, O_NONBLOCK);
@@ -225,7 +244,7 @@ typedef struct bench_case {
 
 // Of one round, a client and snapshot.
 typedef struct figures {
-    double network_us, step_us, bare_us, bytes, inputs, late, encodes, updates, served;
+    double network_us, step_us, bare_us, both_us, bytes, inputs, late, encodes, updates, served;
 } figures;
 
 static bench_case *stepping; // run_here's
@@ -264,9 +283,13 @@ static void begin_child(bench_case *b)
     b->commands = commands[1];
     b->answers = answers[0];
     b->bare = calloc(b->clients, sizeof *b->bare);
-    for (uint32_t i = 0; i < b->clients; i++)
-        if (read(b->answers, &b->bare[i], sizeof b->bare[i]) != (ssize_t)sizeof b->bare[i])
+    for (uint32_t i = 0; i < b->clients; i++) {
+        in_port_t *port = &b->bare[i].sin_port;
+        b->bare[i].sin_family = AF_INET;
+        b->bare[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        if (read(b->answers, port, sizeof *port) != (ssize_t)sizeof *port)
             die("the clients did not begin");
+    }
     fcntl(b->answers, F_SETFL, O_NONBLOCK);
 }
 
@@ -333,13 +356,31 @@ static uint64_t serve(bench_case *b, double seconds, bool until_joined)
     return until_joined ? 0 : updates;
 }
 
-static double bare_us(const bench_case *b, double bytes)
+static void receive_bare(int fd)
+{
+    char bytes[DATAGRAM_BYTES_MAX];
+    struct sockaddr_in from;
+    socklen_t length = sizeof from;
+    while (recvfrom(fd, bytes, sizeof bytes, MSG_DONTWAIT, (struct sockaddr *)&from, &length) >= 0)
+        length = sizeof from;
+}
+
+static double bare_us(const bench_case *b, double bytes, char turn)
 {
     static const char zeros[DATAGRAM_BYTES_MAX];
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    const struct sockaddr_in own = {.sin_family = AF_INET,
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0), room = 4 << 20;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&own, sizeof own) != 0)
+        die("no socket for the opponent");
+    say(b, turn);
+    sleep_until(now_ns() + 2 * PERIOD_NS);
     uint64_t ticks = (uint64_t)(BARE_SECONDS * HZ), began = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID),
              due = now_ns();
-    for (uint64_t tick = 0; tick < ticks; tick++, sleep_until(due += PERIOD_NS))
+    for (uint64_t tick = 0; tick < ticks; tick++, sleep_until(due += PERIOD_NS)) {
+        if (turn == 'R')
+            receive_bare(fd);
         for (uint32_t i = 0; i < b->clients; i++)
             for (size_t left = (size_t)(bytes + 0.5); left > 0;) {
                 size_t length = left < sizeof zeros ? left : sizeof zeros;
@@ -347,6 +388,7 @@ static double bare_us(const bench_case *b, double bytes)
                        sizeof b->bare[i]);
                 left -= length;
             }
+    }
     double spent = (double)(clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
     close(fd);
     return spent * 1e-3 / (double)(ticks * b->clients);
@@ -379,26 +421,29 @@ static figures round_of(bench_case *b)
            snapshots = sent > 0 ? sent : 1, ticks = (double)(s->ticks - server.ticks);
     figures f = {.network_us = (spent - (double)b->step_ns) * 1e-3 / snapshots,
                  .step_us = (double)b->step_ns * 1e-3 / ticks,
-                 .bytes = (double)(t->bytes_sent - wire.bytes_sent) / snapshots,
+                 .bytes = (double)(t->bytes_sent - wire.bytes_sent +
+                                   LENGTH_BYTES * (t->packets_sent - wire.packets_sent)) /
+                              snapshots +
+                          (b->sealed ? FOLIOT__SEAL_BYTES : FOLIOT__SHORT_HEAD_BYTES),
                  .inputs = (double)(t->packets_received - wire.packets_received) / snapshots,
                  .late = 100 * (double)(s->ticks_late - server.ticks_late) / ticks,
                  .encodes = (double)(s->snapshot_encodes - server.snapshot_encodes) / ticks,
                  .updates = (double)updates / ticks,
                  .served = 100 * snapshots / ticks / b->clients};
-    say(b, 'B');
-    sleep_until(now_ns() + 2 * PERIOD_NS);
-    f.bare_us = bare_us(b, f.bytes);
+    f.bare_us = bare_us(b, f.bytes, 'B');
+    f.both_us = bare_us(b, f.bytes, 'R');
     return f;
 }
 
 static void report(const bench_case *b, const figures *rounds)
 {
-    double network[ROUNDS], step[ROUNDS], bare[ROUNDS];
+    double network[ROUNDS], step[ROUNDS], bare[ROUNDS], both[ROUNDS];
     char name[128];
     for (int i = 0; i < ROUNDS; i++) {
         network[i] = rounds[i].network_us;
         step[i] = rounds[i].step_us;
         bare[i] = rounds[i].bare_us;
+        both[i] = rounds[i].both_us;
     }
     const figures *last = &rounds[ROUNDS - 1];
 #define ROW(what, value, unit, opponent, opponent_value)                                           \
@@ -407,6 +452,8 @@ static void report(const bench_case *b, const figures *rounds)
     bench_report("fanout", name, value, unit, opponent, opponent_value)
     ROW("a client and snapshot", bench_median(network, ROUNDS), "us", "bare sendto",
         bench_median(bare, ROUNDS));
+    ROW("the same, beside one who receives too", bench_median(network, ROUNDS), "us",
+        "sendto and recvfrom", bench_median(both, ROUNDS));
     ROW("step and capture, once a tick", bench_median(step, ROUNDS), "us", NULL, 0);
     ROW("bytes a client and snapshot", last->bytes, "B", NULL, 0);
     ROW("inputs a client and snapshot", last->inputs, "", NULL, 0);

@@ -11,6 +11,7 @@
 #include "foliot/foliot.h"
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
+#include "net/transport.h"
 #include "pace.h"
 
 #define SESSIONS 1000
@@ -65,7 +66,8 @@ static void setup(host *h, bool spreads)
     h->scene.players.limit = 2;
 }
 
-static foliot_status add(host *h, uint32_t number, foliot_world **world)
+static foliot_status add_as(host *h, uint32_t number, foliot_session_mode mode,
+                            foliot_world **world)
 {
     char name[FOLIOT_NAME_BYTES];
     foliot_session_config session = foliot_session_config_default();
@@ -75,10 +77,16 @@ static foliot_status add(host *h, uint32_t number, foliot_world **world)
     session.scene = &h->scene;
     session.world = *world;
     session.pace_hz = HZ;
+    session.mode = mode;
     foliot_status status = foliot_server_add_session(h->server, &session, h->now_ns);
     if (status != FOLIOT_STATUS_OK)
         foliot_world_destroy(*world);
     return status;
+}
+
+static foliot_status add(host *h, uint32_t number, foliot_world **world)
+{
+    return add_as(h, number, FOLIOT_SESSION_SNAPSHOTS, world);
 }
 
 static void teardown(host *h)
@@ -215,6 +223,24 @@ static void together_where_no_host_spreads_them(void **state)
     teardown(&h);
 }
 
+// The transport need not wake up a host before its tick, but where inputs are handed on at once.
+static void the_transport_knows_the_next_tick(void **state)
+{
+    host h;
+    foliot_world *world;
+    (void)state;
+    setup(&h, false);
+    const foliot_transport *wire = h.wires[CLIENTS];
+    assert_int_equal(add(&h, 0, &world), FOLIOT_STATUS_OK);
+    foliot_server_update(h.server, h.now_ns);
+    uint64_t wake = foliot_server_get_wake_ns(h.server);
+    assert_int_equal(wire->tick_ns, wake);
+    assert_int_equal(add_as(&h, 1, FOLIOT_SESSION_LOCKSTEP, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_get_wake_ns(h.server), wake);
+    assert_int_equal(wire->tick_ns, 0);
+    teardown(&h);
+}
+
 static void beyond_the_limit_it_refuses(void **state)
 {
     host h;
@@ -279,6 +305,7 @@ int main(void)
         cmocka_unit_test(ticks_are_spread),
         cmocka_unit_test(sessions_begin_with_the_first_update),
         cmocka_unit_test(together_where_no_host_spreads_them),
+        cmocka_unit_test(the_transport_knows_the_next_tick),
         cmocka_unit_test(beyond_the_limit_it_refuses),
         cmocka_unit_test(peers_change_sessions),
     };

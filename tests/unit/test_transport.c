@@ -7,10 +7,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "foliot/transport.h"
 #include "loopback.h"
+#include "net/raw_datagram.h"
+#include "net/transport.h"
 #include "status.h"
 
 typedef struct pair {
@@ -331,6 +334,92 @@ static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
     close_pair(&p);
 }
 
+// A host that polls at its tick is not woken up shortly before it, where little comes.
+static void what_can_wait_waits_for_a_tick_that_is_near(void **state)
+{
+    (void)state;
+    pair p = meet(false, true, "loss=0%");
+    run(&p, 300000000);
+    uint64_t now = p.now_ns, by_itself = foliot_transport_get_wake_ns(p.host);
+    check_le(by_itself, now + 10000000);
+    p.host->tick_ns = by_itself + 6000000;
+    assert_int_equal(foliot_transport_get_wake_ns(p.host), by_itself + 6000000);
+    p.host->tick_ns = now + 100000000; // too far
+    assert_int_equal(foliot_transport_get_wake_ns(p.host), by_itself);
+    p.host->tick_ns = now; // over: it is the next that counts
+    assert_int_equal(foliot_transport_get_wake_ns(p.host), by_itself);
+    close_pair(&p);
+}
+
+#define CROWD 8 // as many as the smallest outbox holds
+
+// How many of ours have come to a socket.
+static unsigned count_datagrams(int fd)
+{
+    uint8_t bytes[2048];
+    unsigned count = 0;
+    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        count += bytes[0] == FOLIOT__SHORT_MARK;
+    return count;
+}
+
+// One client, connected as often as the host's outbox has room for datagrams.
+static void meet_a_crowd(pair *p, foliot_peer_id *peers)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport_event e;
+    foliot_peer_id id;
+    unsigned met = 0;
+    config.bind = loopback_text();
+    config.peers_max = CROWD;
+    make(p, NULL, &config, &p->host);
+    config.bind = NULL;
+    make(p, NULL, &config, &p->client);
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(foliot_transport_connect(p->client, loopback_text(),
+                                                  foliot_transport_get_port(p->host), p->now_ns,
+                                                  &id),
+                         FOLIOT_STATUS_OK);
+    for (uint64_t end = p->now_ns + 8000000000u; p->now_ns < end && met < CROWD;) {
+        while (met < CROWD && foliot_transport_poll(p->host, p->now_ns, &e))
+            if (e.kind == FOLIOT_TRANSPORT_CONNECTED)
+                peers[met++] = e.peer;
+        receive(p);
+        pass_time(p, 2000000);
+    }
+    assert_int_equal(met, CROWD);
+    run(p, 500000000); // until ENet has connected them
+}
+
+// What a peer gets in one tick is one datagram, however many peers there are: its own packet, and
+// then the one for all.
+static void packets_of_a_tick_share_a_datagram_in_a_full_outbox(void **state)
+{
+    (void)state;
+    pair p = {.now_ns = clock_now_ns()};
+    foliot_peer_id peers[CROWD];
+    const uint8_t bytes[3] = {1, 2, 3};
+    meet_a_crowd(&p, peers);
+    int fd = foliot_transport_get_descriptor(p.client);
+    assert_int_equal(count_datagrams(fd), 0); // this is the first of all
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(
+            foliot_transport_send(p.host, peers[i], FOLIOT_DELIVERY_UNRELIABLE, bytes, 2),
+            FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_transport_send_many(p.host, peers, CROWD, FOLIOT_DELIVERY_UNRELIABLE, bytes, 3),
+        CROWD);
+    foliot_transport_flush(p.host, p.now_ns);
+    assert_int_equal(count_datagrams(fd), CROWD); // on the loopback they are there at once
+    for (int i = 0; i < FOLIOT__RAW_DATAGRAM_PACKETS_MAX + 1; i++) // one too many for a datagram
+        assert_int_equal(
+            foliot_transport_send_many(p.host, peers, CROWD, FOLIOT_DELIVERY_UNRELIABLE, bytes, 3),
+            CROWD);
+    foliot_transport_flush(p.host, p.now_ns);
+    assert_int_equal(count_datagrams(fd), 2 * CROWD);
+    close_pair(&p);
+}
+
 // More than a buffer's worth, in bursts, all from one poll to the next; none is lost.
 static void batches_hold_what_comes_between_two_polls(void **state)
 {
@@ -412,6 +501,8 @@ int main(void)
         cmocka_unit_test(enet_the_shares_of_other_faults_are_as_asked),
         cmocka_unit_test(memory_the_shares_of_other_faults_are_as_asked),
         cmocka_unit_test(batched_packets_wake_nobody_and_tell_when_they_came),
+        cmocka_unit_test(what_can_wait_waits_for_a_tick_that_is_near),
+        cmocka_unit_test(packets_of_a_tick_share_a_datagram_in_a_full_outbox),
         cmocka_unit_test(batches_hold_what_comes_between_two_polls),
         cmocka_unit_test(last_words_leave_before_the_end),
         cmocka_unit_test(memory_a_lost_reliable_packet_holds_up_no_other),
@@ -424,6 +515,8 @@ int main(void)
         cmocka_unit_test(enet_a_large_reliable_packet_survives_a_bad_network),
         cmocka_unit_test(enet_the_share_of_lost_packets_is_as_asked),
         cmocka_unit_test(batched_packets_wake_nobody_and_tell_when_they_came),
+        cmocka_unit_test(what_can_wait_waits_for_a_tick_that_is_near),
+        cmocka_unit_test(packets_of_a_tick_share_a_datagram_in_a_full_outbox),
         cmocka_unit_test(batches_hold_what_comes_between_two_polls),
         cmocka_unit_test(last_words_leave_before_the_end),
         cmocka_unit_test(enet_a_connection_comes_back),
