@@ -30,15 +30,15 @@ fi
         $CC $flags $bits -c "tests/determinism/$program.c" -o "$tree/$program.o" || exit 1
     done
 }
-link() { # OBJECT... -> $tree/run, $tree/self
-    $CC -o "$tree/run" "$tree/driver.o" "$tree/cases.o" "$@" "$lib" -lm -pthread 2>"$tree/link.log" &&
-        $CC -o "$tree/self" "$tree/selftest.o" "$@" "$lib" -lm -pthread 2>>"$tree/link.log" ||
-        { cat "$tree/link.log"; return 1; }
+link_program() { # PROGRAM OBJECT...
+    local program=$1
+    shift
+    $CC -o "$tree/$program" "$@" "$lib" -lm -pthread 2>"$tree/link.log" || { cat "$tree/link.log"; return 1; }
 }
-digests_differ() { # of the linked driver; it may also refuse to run
-    "$tree/run" >"$tree/now.txt" 2>/dev/null
-    ! head -n "$(wc -l <"$tree/sound.txt")" "$tree/now.txt" | cmp -s - "$tree/sound.txt"
-}
+link_driver() { link_program run "$tree/driver.o" "$tree/cases.o" "$@"; } # OBJECT... -> $tree/run
+link() { link_driver "$@" && link_program self "$tree/selftest.o" "$@"; } # OBJECT... -> $tree/run, $tree/self
+# Of the linked driver; it may also refuse to run. It ends at the first case that differs: nobody reads on.
+digests_differ() { ! "$tree/run" 2>/dev/null | cmp -s - "$tree/sound.txt"; }
 
 link && "$tree/run" >"$tree/sound.txt" && [ "$("$tree/self")" = OK ] &&
     head -n "$(wc -l <"$tree/sound.txt")" tests/golden/digests.txt | cmp -s - "$tree/sound.txt"
@@ -110,7 +110,7 @@ if [ "$machine" = x86_64 ]; then
         machine_of= # these run where there is no AVX2: so that they run here, the library is told so
         case $source in */collide/*_base.c | */solver/*_base.c | */integrator/*_base.c) machine_of=$tree/base_cpu.o ;; esac
         # shellcheck disable=SC2086 # one word or none
-        link "$object" $machine_of && digests_differ || silent="$silent $source"
+        link_driver "$object" $machine_of && digests_differ || silent="$silent $source"
     done <"$tree/sources"
     [ -z "$silent" ] || echo "contraction goes unseen in:$silent"
     [ -z "$silent" ]

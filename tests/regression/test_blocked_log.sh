@@ -18,7 +18,7 @@ for mode in snapshot lockstep; do
         sleep 0.02
     done
     port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
-    timeout 20 "$client" 127.0.0.1:$port --bot random --clients 3 --seconds 1 --json >bots.out 2>bots.log
+    timeout $LIMIT_SECONDS "$client" 127.0.0.1:$port --bot random --clients 3 --seconds 1 --json >bots.out 2>bots.log
     ok "three clients play in a $mode session whose log nobody reads" test $? = 0
     for _ in $(seq 200); do
         kill -0 $server_pid 2>/dev/null || break

@@ -8,7 +8,7 @@ set -u
 gives() { # NAME CODE PATTERN COMMAND...: that exit code, and PATTERN on stdout
     local name=$1 code=$2 pattern=$3 rc
     shift 3
-    timeout 20 "$@" >out 2>err
+    timeout $LIMIT_SECONDS "$@" >out 2>err
     rc=$?
     if [ "$rc" = "$code" ] && grep -qE "$pattern" out; then echo "ok - $name"
     else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi

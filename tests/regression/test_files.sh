@@ -3,7 +3,7 @@
 # Goal: what stands in the place of a scene, a table or a recording is read if it is a regular file, and refused at once with
 # a sentence if it is a pipe, a device, a socket or a folder; what a scene names lies beside or below it, behind no symbolic
 # link, and nothing of another's file is shown; and names from files steer no terminal.
-# Method: each kind of file in each place, with a few seconds' time; a scene that names links of every kind.
+# Method: each kind of file in each place, with a bounded time; a scene that names links of every kind.
 set -u
 . "$(dirname "$0")/../server/setup.sh"
 lab=$build/foliot-lab
@@ -13,7 +13,7 @@ mkdir folder
 refuses() { # NAME CODES PATTERN COMMAND...: ends soon, by itself, with a sentence
     local name=$1 codes=$2 pattern=$3 rc
     shift 3
-    timeout -s KILL 5 "$@" >out 2>err </dev/null
+    timeout -s KILL $LIMIT_SECONDS "$@" >out 2>err </dev/null
     rc=$?
     case " $codes " in
     *" $rc "*) if grep -qE "$pattern" err; then echo "ok - $name"; else echo "not ok - $name: no sentence"; head -n 5 err; fi ;;
@@ -101,7 +101,7 @@ perl -e '
         $at += 28 + $length;
     }
     open my $out, ">:raw", "named.foliot"; print $out $all; exit !$done' || echo "not ok - the recording has a name"
-timeout 10 "$server" --resume named.foliot --port 0 --ticks 3 >named.out 2>named.err
+timeout $LIMIT_SECONDS "$server" --resume named.foliot --port 0 --ticks 3 >named.out 2>named.err
 ok "a recorded session's name is resumed without what steers a terminal" grep -q "session 'space31mwar'" named.out
 shown() { cat "$@" | grep -aqP '\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa6-\xaf]|\xf3\xa0[\x80-\x81]'; }
 shown named.out named.err && echo "not ok - nothing of it on stdout and stderr" || echo "ok - nothing of it on stdout and stderr"
@@ -109,7 +109,7 @@ hidden=$(printf '\342\200\256\363\240\201\201\342\200\213')
 printf 'foliot: 1\nname: "a%sb"\nintegrator: leapfrog\ndt: 0.01\npace_hz: 60\nbodies:\n  - {name: "c%sd", position: [0, 0, 0]}\n' \
     "$hidden" "$hidden" >hidden.yaml
 "$lab" run hidden.yaml --ticks 3 --record hidden.foliot --csv hidden.csv >named.out 2>named.err
-{ "$server" check hidden.yaml; timeout 10 "$server" hidden.yaml --port 0 --ticks 1 --no-record
+{ "$server" check hidden.yaml; timeout $LIMIT_SECONDS "$server" hidden.yaml --port 0 --ticks 1 --no-record
   "$lab" check hidden.yaml; "$lab" run hidden.yaml --ticks 1 --json; "$replay" info hidden.foliot
   "$replay" info --json hidden.foliot; "$replay" state --tick 1 hidden.foliot; "$replay" state --tick 1 --json hidden.foliot
   "$replay" export --csv hidden.foliot; "$replay" verify --json hidden.foliot
@@ -121,11 +121,11 @@ shown named.out named.err hidden.csv && { echo "not ok - nor of a scene's and a 
 mkdir -p wide
 printf 'foliot: 1\nname: wide\nintegrator: leapfrog\ndt: 0.01\nbodies:\n  - csv: wide.csv\n' >wide/wide.yaml
 { printf 'mass,position.x,position.y,position.z\n1,0,0,0\n'; head -c 4000000 /dev/zero | tr '\0' ','; echo; } >wide/wide.csv
-timeout 20 "$server" check wide/wide.yaml >named.out 2>named.err
+timeout $LIMIT_SECONDS "$server" check wide/wide.yaml >named.out 2>named.err
 ok "a line of four million cells is refused at once" grep -q "the header has 4 cells, this line has 4000001" named.err named.out
 # One file named again and again was read and kept again and again.
 head -c 60000000 /dev/zero | tr '\0' '\n' >wide/blank.csv
 { printf 'mass,position.x,position.y,position.z\n1,0,0,0\n'; cat wide/blank.csv; } >wide/long.csv
 { printf 'foliot: 1\nname: wide\nintegrator: leapfrog\ndt: 0.01\nbodies:\n'; for _ in 1 2 3 4 5 6; do echo '  - csv: long.csv'; done; } >wide/many.yaml
-timeout 60 "$server" check wide/many.yaml >named.out 2>named.err
+"$server" check wide/many.yaml >named.out 2>named.err
 ok "the files of a scene have a bound together" grep -q "File too large" named.err named.out

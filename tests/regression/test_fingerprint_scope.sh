@@ -25,7 +25,7 @@ changed() { # NAME FILE SED: ./client-NAME and ./server-NAME, linked with that f
     done
 }
 quietly() { # COMMAND...
-    timeout 20 "$@" >quiet.out 2>quiet.log
+    timeout $LIMIT_SECONDS "$@" >quiet.out 2>quiet.log
 }
 whole() { # PROGRAM: the fingerprint of everything that it computes
     "$1" --version | sed -n 's/^fingerprint //p'

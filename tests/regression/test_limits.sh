@@ -16,7 +16,7 @@ limited() { # LIMIT VALUE NAME COMMAND...
     shift 3
     mkdir -p "limits/$value.$name" && cd "limits/$value.$name" || return
     # The shell needs descriptors of its own for redirections: it opens the files before the limit holds.
-    (exec >out 2>err </dev/null; ulimit "$limit" "$value" || exit 1; exec timeout 20 "$@") 2>/dev/null
+    (exec >out 2>err </dev/null; ulimit "$limit" "$value" || exit 1; exec timeout $LIMIT_SECONDS "$@") 2>/dev/null
     rc=$?
     [ $rc = 127 ] && grep -q 'shared libraries' err && rc=1 # the loader, before there is a program
     case $rc in
@@ -82,6 +82,6 @@ for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
     "$replay" verify closed.foliot >verify.out 2>&1
     ok "and foliot-replay with $closed" grep -q 'match: [0-9]* ticks' verify.out
     rm -f closed.json
-    eval "timeout 20 \"\$client\" 127.0.0.1:$port --bot idle --ticks 9 --trace closed.json $closed" >closed.out 2>closed.log
+    eval "timeout $LIMIT_SECONDS \"\$client\" 127.0.0.1:$port --bot idle --ticks 9 --trace closed.json $closed" >closed.out 2>closed.log
     ok "and foliot-client with $closed traces nothing else" awk '!/^{/ { bad = 1 } END { exit bad || !NR }' closed.json
 done

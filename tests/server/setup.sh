@@ -15,26 +15,40 @@ ok() { # NAME CONDITION...
     shift
     if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 4 ./*.log ./*.out 2>/dev/null | cut -c 1-200; fi
 }
+# Tests wait for what happens, and never for a time: this limit is for what does not happen, and is long since the machine may be busy.
+LIMIT_SECONDS=60
+eventually() { # COMMAND...: as soon as it succeeds
+    local end=$((SECONDS + LIMIT_SECONDS))
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+    done
+}
+has_lines() { # FILE PATTERN [COUNT]: so many lines of it are like PATTERN
+    [ "$(grep -cE -- "$2" "$1" 2>/dev/null)" -ge "${3:-1}" ] 2>/dev/null
+}
+logged() { eventually has_lines server.log "$@"; } # PATTERN [COUNT]: waits until the server has logged it
+gone() { ! kill -0 "$1" 2>/dev/null; } # PID
 exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PATTERN
     local name=$1 code=$2 pattern=$3 rc
     shift 3
-    timeout 20 "$@" >out 2>err
+    timeout $LIMIT_SECONDS "$@" >out 2>err
     rc=$?
     if [[ "$rc" =~ ^($code)$ ]] && grep -qE "$pattern" err; then echo "ok - $name"
     else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
 }
+listens() { grep -q '^listening' server.out || gone $server_pid; }
 start() { # ARGUMENT...: a server that listens; $server_pid, $port
     : >server.out
     "$server" "$@" >server.out 2>>server.log &
     server_pid=$!
     pids="$pids $server_pid"
-    for _ in $(seq 200); do
-        grep -q '^listening' server.out && break
-        kill -0 $server_pid 2>/dev/null || return 1
-        sleep 0.02
-    done
+    eventually listens && grep -q '^listening' server.out || return 1
     port=$(sed -n '/^listening/{s/.*:\([0-9]*\)$/\1/p;q}' server.out)
 }
+last_tick() { "$replay" info --json "$1" 2>/dev/null | sed -n 's/.*"last_tick":\([0-9]*\).*/\1/p'; } # FILE: a recording, which may have no end
+has_ticks() { [ "$(last_tick "$1")" -ge "$2" ] 2>/dev/null; } # FILE TICK
+durable() { eventually has_ticks "$@"; } # FILE TICK: waits until the recording has it
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2"; } # NAME FILE: of its JSON
 host() { # ARGUMENT...: a server in lockstep
     : >server.log
@@ -47,6 +61,11 @@ stop() {
 counter() { awk -v name="$1" '$1 == name { print $2 }' server.out; }
 every() { # FIELD AWK-CONDITION FILE: holds in all lines of the file
     field "$1" "$3" | awk "{ n++; if (!(\$1 $2)) bad = 1 } END { exit bad || !n }"
+}
+flip() { # FILE OFFSET: every bit of that byte
+    local byte
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf "\\x$(printf %02x $((byte ^ 255)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
 }
 digest_at() { # FILE TICK: as the recording's replay has it
     "$replay" state "$1" --tick "$2" --json | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p'

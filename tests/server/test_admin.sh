@@ -164,7 +164,7 @@ says "so the bans stay" 200 'gil' GET bans
 says "a drain" 200 true POST drain
 sleep 1.1
 ok "is not ready" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503
-exits "lets nobody in" '1|75' 'nobody new' timeout 5 "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 1
+exits "lets nobody in" '1|75' 'nobody new' timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 1
 says "nor a session" 409 'drains' POST sessions '{"name": "x", "scene": "cubes"}'
 call POST sessions/two/end
 says "the last one ends" 200 true POST sessions/spacewar/end

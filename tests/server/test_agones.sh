@@ -12,7 +12,7 @@ sdk() { # OPTION...
     sdk_pid=$!
     pids="$pids $sdk_pid"
 }
-asked() { for _ in $(seq 60); do [ "$(grep -cE "$1" asked)" -ge "${2:-1}" ] && return 0; sleep 0.1; done; return 1; } # PATTERN COUNT
+asked() { eventually has_lines asked "$@"; } # PATTERN [COUNT]
 
 # The SDK server comes two seconds after the game server.
 : >asked
@@ -21,17 +21,17 @@ export AGONES_SDK_HTTP_PORT=$sdk
 sdk_pid=$!
 pids="$pids $sdk_pid"
 start "$scenes/pendulum.yaml" --session two="$scenes/spacewar.yaml" --record unused.foliot 2>/dev/null && echo "not ok - --record of two sessions"
-start "$scenes/pendulum.yaml" --session two="$scenes/spacewar.yaml" --ticks 400
+start "$scenes/pendulum.yaml" --session two="$scenes/spacewar.yaml" --ticks 900
 ok "it waits for the SDK server, and takes the port that Agones gave it" test "$port" = "$game"
 ok "it says that it is ready, once" asked 'POST /ready \{\}'
 ok "and that it is alive, with a body" asked 'POST /health \{\}' 4
-sleep 1
+logged 'agones: local is Ready'
+asked 'POST /health \{\}' 5
 ok "the watch says so: read from pieces, told once" test "$(grep -c 'agones: local is Ready' server.log)" = 1
 curl -s -X POST -d '{}' http://127.0.0.1:$sdk/allocate >/dev/null 2>&1 || python3 -c '
 import urllib.request, sys
 urllib.request.urlopen(urllib.request.Request("http://127.0.0.1:%s/allocate" % sys.argv[1], b"{}"))' $sdk
-for _ in $(seq 40); do grep -q 'agones: local is Allocated' server.log && break; sleep 0.1; done
-ok "an allocation is seen" grep -q 'agones: local is Allocated' server.log
+ok "an allocation is seen" logged 'agones: local is Allocated'
 ok "every session that ends is taken off the counter" asked 'PATCH /v1beta1/counters/sessions \{"countDiff":"-1"\}' 2
 wait $server_pid
 ok "it ends in order" test $? = 0
@@ -46,14 +46,15 @@ ok "an option for the port wins" test "$port" != "$game"
 asked 'POST /ready'
 kill -9 $sdk_pid
 wait $sdk_pid 2>/dev/null
-sleep 1.5
+logged 'SDK server does not answer'
+sleep 1.5 # in which it is asked more than once
 ok "without the SDK server the game goes on" kill -0 $server_pid
 ok "and the log says so once" test "$(grep -c 'SDK server does not answer' server.log)" = 1
 : >asked
 sdk
 ok "it is told again that the server is alive" asked 'POST /health' 2
 ok "and watched again" asked 'GET /watch'
-ok "which the log says too" grep -q 'answers again' server.log
+ok "which the log says too" logged 'answers again'
 kill -TERM $server_pid
 wait $server_pid
 ok "SIGTERM ends it" test $? = 0
@@ -63,7 +64,7 @@ ok "SIGTERM ends it" test $? = 0
 start "$scenes/spacewar.yaml" --no-record
 asked 'POST /health' 2
 kill -STOP $server_pid
-sleep 0.5
+sleep 2 # for what was on its way
 before=$(grep -c 'POST /health' asked)
 sleep 2
 ok "a stopped process is not alive" test "$(grep -c 'POST /health' asked)" = "$before"

@@ -14,15 +14,14 @@ sdk() { # OPTION...
     sdk_pid=$!
     pids="$pids $sdk_pid"
 }
-asked() { for _ in $(seq 200); do [ "$(grep -cE "$1" asked)" -ge "${2:-1}" ] && return 0; sleep 0.1; done; return 1; } # PATTERN COUNT
-logged() { for _ in $(seq 200); do [ "$(grep -cE "$1" server.log)" -ge "${2:-1}" ] && return 0; sleep 0.1; done; return 1; }
+asked() { eventually has_lines asked "$@"; } # PATTERN [COUNT]
 allocate() { # SCENE SESSION
     python3 -c 'import urllib.request, sys, json
 body = {"foliot/scene": sys.argv[2], "foliot/session": sys.argv[3]}
 urllib.request.urlopen(urllib.request.Request("http://127.0.0.1:%s/test/allocate" % sys.argv[1], json.dumps(body).encode()))' "$sdk" "$1" "$2"
 }
 ended() { # waits for the server; its exit status
-    for _ in $(seq 300); do kill -0 "$server_pid" 2>/dev/null || break; sleep 0.1; done
+    eventually gone "$server_pid"
     kill -9 "$server_pid" 2>/dev/null
     wait "$server_pid" 2>/dev/null
 }
@@ -30,12 +29,12 @@ ended() { # waits for the server; its exit status
 # One session a process: the server has none until it is allocated, and ends with it.
 sdk --counter -1
 : >server.log
-start --scenes "$scenes" --port 0 --ticks 400
+start --scenes "$scenes" --port 0 --ticks 600
 ok "a server without a session is ready" asked 'POST /ready'
 allocate spacewar 'match "7"'
 ok "the allocation's session is hosted" logged "match \"7\": hosts 'spacewar'"
 ok "whoever allocated is told" asked 'PUT /metadata/annotation {"key":"foliot-session","value":"match ..7.."}'
-timeout 20 "$client" "127.0.0.1:$port" --session 'match "7"' --bot idle --ticks 60 --json >bot.out 2>bot.log
+timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --session 'match "7"' --bot idle --ticks 60 --json >bot.out 2>bot.log
 ok "and it can be joined" grep -q '"outcome":"played"' bot.out
 ended
 ok "the server ends with its session" test $? = 0

@@ -49,7 +49,7 @@ exits "a bot that is no file" 1 'No such file' "$client" "127.0.0.1:$port" --bot
 exits "nobody there" 75 'no answer' "$client" 127.0.0.1:1 --bot idle --seconds 1
 if command -v script >/dev/null; then # a terminal
     begun=$(date +%s)
-    { sleep 1 && printf '\033' && sleep 2; } | timeout 20 script -qec "$client 127.0.0.1:1" /dev/null >terminal.out 2>&1
+    { sleep 1 && printf '\033' && sleep 2; } | timeout $LIMIT_SECONDS script -qec "$client 127.0.0.1:1" /dev/null >terminal.out 2>&1
     ok "who waits for an answer is told so, and Esc gives up" sh -c \
         "grep -q 'joining 127.0.0.1:1 ' terminal.out && [ $(($(date +%s) - begun)) -lt 8 ]"
 fi
@@ -84,7 +84,7 @@ ok "what had ended is written anew" test ! -e match.foliot.unfinished-2
 # The preloaded library rounds upwards from the first: a step refuses to run so.
 printf '#include <fenv.h>\n__attribute__((constructor)) static void up(void) { fesetround(FE_UPWARD); }\n' >round.c
 ${CC:-gcc} -shared -fPIC -o round.so round.c -lm
-LD_PRELOAD=./round.so ASAN_OPTIONS=verify_asan_link_order=0 timeout 20 "$server" "$scene" --port 0 --log-format json \
+LD_PRELOAD=./round.so ASAN_OPTIONS=verify_asan_link_order=0 timeout $LIMIT_SECONDS "$server" "$scene" --port 0 --log-format json \
     --record failed.foliot >failed.out 2>failed.log
 failed=$?
 ok "a step that fails ends the session" test "$failed" = 1

@@ -8,7 +8,7 @@ if [ ! -e /proc/net/if_inet6 ] || ! grep -q ' lo$' /proc/net/if_inet6; then
     exit 0
 fi
 ctl=$build/foliotctl scene=$scenes/spacewar.yaml
-join() { timeout 20 "$client" --bot random --ticks 30 --json "$@" >join.out 2>join.err; }
+join() { timeout $LIMIT_SECONDS "$client" --bot random --ticks 30 --json "$@" >join.out 2>join.err; }
 
 exits "two of a family" 2 'one IPv6 address at most: .::2' "$server" "$scene" --bind ::1 --bind ::2
 exits "what is no address" 2 "'fe80::1%none' is no IPv4 or IPv6 address" "$server" "$scene" --bind fe80::1%none
@@ -21,12 +21,12 @@ ok "and how to join" grep -q "foliot-client \[::1\]:$port$" server.out
 ok "a client joins" join "[::1]:$port"
 ok "a stepper too" join "[::1]:$port" --kind step
 ok "with keys" join "[::1]:$port" --insecure --spectate
-exits "nobody is there by IPv4" '1|75' 'no answer|refused' timeout 30 "$client" "127.0.0.1:$port" --bot idle --connect-timeout 1
+exits "nobody is there by IPv4" '1|75' 'no answer|refused' timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --bot idle --connect-timeout 1
 stop
 
 start "$scene" --bind 127.0.0.1 --bind ::1 --port 0 --record both.foliot
 ok "a server of both families says both" [ "$(grep -c "^listening on .*:$port$" server.out)" = 2 ]
-timeout 20 "$client" "127.0.0.1:$port" --bot random --ticks 60 --json >four.out 2>&1 &
+timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --bot random --ticks 60 --json >four.out 2>&1 &
 four=$!
 ok "clients of both play in one session" join "[::1]:$port"
 ok "the one by IPv4 too" wait $four

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/setup.sh"
 ctl=$build/foliotctl scene=$scenes/spacewar.yaml
 token() { "$ctl" token --key arena.key "$@"; }
-join() { timeout 20 "$client" --bot idle --ticks 30 --json "$@" >join.out 2>join.err; }
+join() { timeout $LIMIT_SECONDS "$client" --bot idle --ticks 30 --json "$@" >join.out 2>join.err; }
 refused() { # NAME PATTERN ARGUMENT...
     local name=$1 pattern=$2
     shift 2
@@ -83,7 +83,7 @@ start "$scene" --password word --port 0 --no-record
 ok "a password lets in" join --password word "127.0.0.1:$port"
 refused "another does not" "not the server's" --password other "127.0.0.1:$port"
 refused "none neither" 'asks for something else' "127.0.0.1:$port"
-ok "two at once" timeout 20 "$client" "127.0.0.1:$port" --password word --bot random --clients 2 --ticks 60
+ok "two at once" timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --password word --bot random --clients 2 --ticks 60
 word=$(printf 'a night in may' | od -An -tx1 | tr -d ' \n')
 held=$(python3 "$root/tests/server/memory_holds.py" $server_pid "$word")
 case $held in

@@ -7,7 +7,7 @@
 ctl=$build/foliotctl scene=$scenes/spacewar.yaml
 "$ctl" key arena.key
 token() { "$ctl" token --key arena.key "$@"; }
-join() { timeout 30 "$client" "127.0.0.1:$port" --bot idle --ticks 20 --json "$@" >join.out 2>join.err; }
+join() { timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --bot idle --ticks 20 --json "$@" >join.out 2>join.err; }
 refused() { # NAME PATTERN ARGUMENT...
     local name=$1 pattern=$2
     shift 2
@@ -83,7 +83,7 @@ stop
 # Names.
 start "$scene" --port 0 --no-record
 for i in 1 2; do
-    timeout 30 "$client" "127.0.0.1:$port" --name ann --bot idle --ticks 120 --json >"ann$i.out" 2>&1 &
+    timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --name ann --bot idle --ticks 120 --json >"ann$i.out" 2>&1 &
     pids="$pids $!"
     names="${names:-} $!"
 done

@@ -4,10 +4,6 @@
 # the same players; finished recordings are handed to a command and kept within a budget; systemd is told what it asks for.
 set -u
 . "$(dirname "$0")/setup.sh"
-logged() { # PATTERN [COUNT]: until the server's log has that many lines like it
-    for _ in $(seq 600); do [ "$(grep -cE "$1" server.log)" -ge "${2:-1}" ] && return; sleep 0.05; done
-    echo "# the log has no '$1'"
-}
 # A hook of its own: what was finished, one name a line.
 hook='printf "%s\n" "$1" >>finished'
 
@@ -16,28 +12,27 @@ mkdir rec
 start "$scenes/spacewar.yaml" --port 0 --resume-all rec --drain-seconds 3 --on-recording "$hook"
 ok "an empty folder has nothing to go on with, and takes the new recording" test "$(ls rec | wc -l)" = 1
 at=$port
-"$client" 127.0.0.1:$port --name ada --bot random --seconds 12 --json >ada.out 2>ada.log &
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json >ada.out 2>ada.log &
 ada=$!
 pids="$pids $ada"
-logged ' joined as player'
+logged ' joined as player 0'
 kill -TERM $server_pid
-logged 'draining: '
-sleep 0.5
+logged 'draining: sessions may end'
 ok "a drain lets sessions go on" kill -0 $server_pid
 wait $server_pid
 ok "until its time is over, and ends in order" test $? = 0
 ok "the last tick is in the recording, which has no end" grep -qE '^recording rec/.*; go on with it' server.out
 ok "so nothing is told of a finished one" test ! -e finished
-start "$scenes/spacewar.yaml" --port $at --resume-all rec --drain-seconds 60 --on-recording "$hook"
+start "$scenes/spacewar.yaml" --port $at --resume-all rec --drain-seconds 600 --on-recording "$hook"
 ok "the next start goes on with it" grep -q '^resumed at tick' server.out
 ok "and begins no second session of that name" test "$(grep -c '^session ' server.out)" = 1 -a "$(ls rec | wc -l)" = 1
+ok "the player comes back as who he was" logged 'came back as player 0'
+kill -TERM $ada
 wait $ada
-ok "the player found it again by himself, as the same one" grep -q '"outcome":"played"' ada.out
-ok "and came back as who he was" grep -q 'came back as player 0' server.log
-began=$(date +%s%N)
+ok "having found it again by himself" grep -q '"outcome":"played"' ada.out
+logged '\) left$'
 kill -TERM $server_pid
-wait $server_pid
-ok "nobody plays any more: the drain does not wait" test $((($(date +%s%N) - began) / 1000000)) -lt 30000
+ok "nobody plays any more: the drain does not wait" eventually gone $server_pid
 start --port 0 --resume-all rec --on-recording "$hook"
 kill -INT $server_pid
 wait $server_pid
@@ -49,15 +44,15 @@ exits "without anything to go on with, and without a scene, there is nothing to 
 exits "a folder that is not there" 1 'resume-all nowhere: No such file' "$server" --port 0 --resume-all nowhere
 
 # A second SIGTERM ends it at once; nothing durable is missing.
-: >server.log
 start "$scenes/spacewar.yaml" --port 0 --record twice.foliot --drain-seconds 60
-"$client" 127.0.0.1:$port --bot idle --seconds 120 >bot.out 2>bot.log &
+: >server.log
+"$client" 127.0.0.1:$port --bot idle --seconds 600 --connect-timeout 60 >bot.out 2>bot.log &
 bot=$!
 pids="$pids $bot"
-logged ' joined as player'
+logged ' joined as '
 kill -TERM $server_pid
-logged 'draining: '
-sleep 0.5 # what comes at once counts as the same signal
+logged 'draining: sessions may end'
+sleep 0.2 # a second signal at once would be one wish
 kill -TERM $server_pid
 wait $server_pid
 ok "a second SIGTERM ends a drain at once" test $? = 143
@@ -87,7 +82,7 @@ for i in 1 2 3 4; do
     touch -d "2020-01-0$i" full/$i.foliot
 done
 start "$scenes/spacewar.yaml" --port 0 --record full/0.foliot
-sleep 0.3
+durable full/0.foliot 0
 kill -9 $server_pid
 wait $server_pid 2>/dev/null
 touch -d 2019-01-01 full/0.foliot
@@ -110,31 +105,30 @@ ok "without a recording there is no command" test "$(grep -c on-recording server
 ok "a command that fails is told, and no name is read by the shell" test "$(grep -c 'ended with exit code 3' err)" = 1 -a ! -e no
 
 # -- sd_notify
-listen() { # FILE: what comes to the socket, until the server stops
+listen() { # FILE: what comes to the socket, until it is killed
     python3 -c '
 import socket, sys, time
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind("notify"); s.settimeout(0.1)
-out, end, text = open(sys.argv[1], "w"), time.time() + 60, ""
-while time.time() < end and not text.startswith("STOPPING"):
-    try: text = s.recv(4096).decode().replace("\n", " "); out.write(f"{text} at {time.monotonic():.3f}\n"); out.flush()
-    except TimeoutError: pass
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind("notify")
+out = open(sys.argv[1], "w")
+while True: out.write("%s at %.3f\n" % (s.recv(4096).decode().replace("\n", " "), time.monotonic())); out.flush()
 ' "$1" &
     listener=$!
     pids="$pids $listener"
-    for _ in $(seq 100); do [ -S notify ] && break; sleep 0.02; done
+    eventually test -S notify
 }
 if command -v python3 >/dev/null; then
-    : >told
     listen told
     NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=800000 start "$scenes/pendulum.yaml" --port 0 --no-record --drain-seconds 3
-    for _ in $(seq 300); do [ "$(grep -c '^WATCHDOG=1' told)" -ge 3 ] && break; sleep 0.1; done
+    ok "systemd is told that it is ready, with its process" eventually has_lines told "^READY=1 .*MAINPID=$server_pid"
+    # The shortest of the times between: a busy machine only lengthens them.
+    is_alive() { awk '/^WATCHDOG=1/ { if (n++ && (!least || $NF - last < least)) least = $NF - last; last = $NF } END { exit !(n >= 3 && least < 0.6) }' told; }
+    ok "that it is alive, twice in its watchdog's time" eventually is_alive
+    ok "in words too" eventually has_lines told 'STATUS=.*1 sessions, 0 players'
     kill -TERM $server_pid
     wait $server_pid
-    wait $listener
-    ok "systemd is told that it is ready, with its process" grep -q "^READY=1 .*MAINPID=$server_pid" told
-    ok "that it is alive, twice in its watchdog's time" awk '/^WATCHDOG=1/ { if (n++ && (!least || $NF - last < least)) least = $NF - last; last = $NF } END { exit !(n >= 3 && least < 0.6) }' told
-    ok "in words too" grep -q 'STATUS=.*1 sessions, 0 players' told
-    ok "that it drains, and how long that may take" grep -q '^STOPPING=1 STATUS=draining EXTEND_TIMEOUT_USEC=13000000' told
+    ok "that it drains, and how long that may take" eventually has_lines told '^STOPPING=1 STATUS=draining EXTEND_TIMEOUT_USEC=13000000'
+    kill $listener
+    wait $listener 2>/dev/null
     rm -f notify
     NOTIFY_SOCKET=$PWD/notify start "$scenes/pendulum.yaml" --port 0 --no-record --ticks 5
     wait $server_pid

@@ -14,37 +14,28 @@ shown() { tail -n 2 "$1" 2>/dev/null | sed -n '1s/.*"render_tick":\([0-9]*\).*/\
 shows() { # TRACE TICK RECONNECTS LOG...: waits until the tick is shown and every client is there again
     local trace=$1 tick=$2 count=$3 log
     shift 3
-    for _ in $(seq 600); do
-        [ "$(shown "$trace")" -ge "$tick" ] 2>/dev/null || { sleep 0.1; continue; }
-        for log; do [ "$(grep -c ': reconnected to' "$log")" -ge "$count" ] || { sleep 0.1; continue 2; }; done
-        return 0
-    done
-    return 1
+    eventually is_shown "$trace" "$tick"
+    for log; do eventually has_lines "$log" ': reconnected to' "$count"; done
 }
-durable() { # FILE TICK: waits until the recording has it
-    for _ in $(seq 300); do
-        [ "$("$replay" info --json "$1" 2>/dev/null | sed -n 's/.*"last_tick":\([0-9]*\).*/\1/p')" -ge "$2" ] 2>/dev/null && return 0
-        sleep 0.1
-    done
-    return 1
-}
+is_shown() { [ "$(shown "$1")" -ge "$2" ] 2>/dev/null; } # TRACE TICK
 # A match that dies twice, with two players in it who notice nothing but a pause.
 start "$scenes/spacewar.yaml" --port 0 --record match.foliot
-"$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --json --trace ada.trace >ada.out 2>ada.log &
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json --trace ada.trace >ada.out 2>ada.log &
 ada=$!
-"$client" 127.0.0.1:$port --name bob --bot circle --seconds 600 --json >bob.out 2>bob.log &
+"$client" 127.0.0.1:$port --name bob --bot circle --seconds 600 --connect-timeout 60 --json >bob.out 2>bob.log &
 bob=$!
 pids="$pids $ada $bob"
 at=$port
 for life in 1 2; do
     shows ada.trace $((life * 100 - 50 + RANDOM % 40)) $((life - 1)) ada.log bob.log
+    durable=$(last_tick match.foliot)
     killed
-    seen=$(shown ada.trace)
     start --resume match.foliot --port $at
     ok "life $life: it listens at the same port again" test "$port" = "$at"
     tick=$(sed -n 's/^resumed at tick \([0-9]*\)$/\1/p' server.out)
-    # At most a block, on a quiet machine: the bench "resume" says so. Here a second is allowed for.
-    ok "life $life: goes on from tick ${tick:-?}, and not far behind what was shown (${seen:-?})" test "${tick:-0}" -ge $((${seen:-0} - 60))
+    # How far that is behind what was shown is a matter of time: the bench "resume" says it.
+    ok "life $life: goes on from tick ${tick:-?}, and from nothing before what was durable (${durable:-?})" \
+        test "${tick:-0}" -ge "${durable:-1}" -a "${durable:-0}" -gt 0
 done
 shows ada.trace 250 2 ada.log bob.log
 kill -TERM $server_pid # the clients end with it
@@ -55,7 +46,7 @@ ok "both clients played to their end" test $ada_exit = 0 -a $bob_exit = 0
 ok "and found the server again by themselves" test "$(field reconnects ada.out)" -ge 2 -a "$(field reconnects bob.out)" -ge 2
 ok "what was shown never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t }' ada.trace
 ok "the server ended in order" test $server_exit = 0
-ok "both came back as who they were" test "$(grep -c 'came back as player' server.log)" = 4
+ok "both came back as who they were" test "$(grep -c 'came back as player' server.log)" -ge 4
 "$replay" verify --json match.foliot >verify.out
 ok "the recording verifies from end to end" grep -q '"verdict":"match"' verify.out
 ok "with two players, who never joined anew" test "$(field players verify.out)" = 2 -a "$(grep -c ' joined as player' server.log)" = 2
@@ -67,7 +58,8 @@ for _ in $(seq 10); do
     tick=$(sed -n 's/^resumed at tick \([0-9]*\)$/\1/p' server.out)
     [ "${tick:-0}" -ge "$last" ] || fine="tick $tick came after $last"
     last=${tick:-0} mode="--resume storm.foliot"
-    sleep "0.$((10 + RANDOM % 25))"
+    durable storm.foliot $((last + 2))
+    sleep "0.$((RANDOM % 25))"
     killed
 done
 ok "ten kills in a row: each life goes on where the last one ended ($fine, tick $last)" test "$fine" = yes -a "$last" -gt 10
@@ -82,7 +74,7 @@ for name in red blue; do durable "$(compgen -G "$name-*.foliot")" 10; done
 killed
 start --resume red-*.foliot --resume blue-*.foliot --session new="$scenes/pendulum.yaml" --port 0
 ok "sessions keep their names" test "$(grep -cE "^session '(red|blue|new)'" server.out)" = 3 -a "$(grep -c '^resumed at tick' server.out)" = 2
-timeout 10 "$client" 127.0.0.1:$port --session blue --bot idle --ticks 10 --json >blue.out 2>blue.log
+timeout $LIMIT_SECONDS "$client" 127.0.0.1:$port --session blue --bot idle --ticks 10 --json >blue.out 2>blue.log
 ok "and can be joined" grep -q '"outcome":"played"' blue.out
 
 # One writer a file.
@@ -94,26 +86,26 @@ wait $server_pid
 : >server.log
 # Lockstep stays lockstep, without being told: bodies with joints, and two who step them.
 start "$scenes/ragdolls.yaml" --mode lockstep --record step.foliot --port 0
-"$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --json >ada.out 2>ada.log &
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json >ada.out 2>ada.log &
 ada=$!
-"$client" 127.0.0.1:$port --name bob --bot random --seconds 600 --impair loss=5%,delay=40ms,seed=3 --json >bob.out 2>bob.log &
+"$client" 127.0.0.1:$port --name bob --bot random --seconds 600 --connect-timeout 60 --impair loss=5%,delay=40ms,seed=3 --json >bob.out 2>bob.log &
 bob=$!
 pids="$pids $ada $bob"
 at=$port
-for _ in $(seq 300); do [ "$(grep -c ' joined as player' server.log)" -ge 2 ] && break; sleep 0.1; done
+logged ' joined as player' 2
 durable step.foliot 100
 killed
 : >server.log
 start --resume step.foliot --port $at
 ok "a lockstep session is resumed in lockstep" grep -q 'in lockstep' server.out
-for _ in $(seq 300); do [ "$(grep -c 'came back as player' server.log)" -ge 2 ] && break; sleep 0.1; done
+logged 'came back as player' 2
 durable step.foliot 200
 kill -TERM $server_pid # the clients end with it
 wait $server_pid
 wait $ada; ada_exit=$?
 wait $bob; bob_exit=$?
 ok "both clients step on to their end" test $ada_exit = 0 -a $bob_exit = 0
-ok "as who they were" test "$(grep -c 'came back as player' server.log)$(grep -c ' joined as player' server.log)" = 20
+ok "as who they were" test "$(grep -c 'came back as player' server.log)" -ge 2 -a "$(grep -c ' joined as player' server.log)" = 0
 ok "and to the server's bits" test "$(field divergences ada.out)$(field divergences bob.out)" = 00
 ok "which were compared" test "$(field ticks_compared ada.out)" -gt 20 -a "$(field ticks_compared bob.out)" -gt 20
 "$replay" verify --json step.foliot >verify.out
@@ -126,15 +118,14 @@ exits "a recording that ended in order goes on" 0 'had ended in order at tick [0
 for cut in $((bytes * 2 / 3)) $((bytes * 2 / 3 + 1)); do
     head -c $cut storm.foliot >cut.foliot
     cp cut.foliot try.foliot
-    timeout 20 "$server" --resume try.foliot --port 0 --ticks 1 >out 2>err
+    timeout $LIMIT_SECONDS "$server" --resume try.foliot --port 0 --ticks 1 >out 2>err
     grep -q 'ends with a whole block' err || break
 done
 exits "a cut file is salvaged" 0 'is whole up to tick [0-9]+; [0-9]+ bytes behind it were cut off: block [0-9]+' "$server" --resume cut.foliot --port 0 --ticks 5
 "$replay" verify --json cut.foliot >verify.out
 ok "and verifies" grep -q '"verdict":"match"' verify.out
 cp storm.foliot bit.foliot
-byte=$(od -An -tu1 -j $((bytes / 2)) -N 1 storm.foliot)
-printf "\\x$(printf %02x $((byte ^ 255)))" | dd of=bit.foliot bs=1 seek=$((bytes / 2)) conv=notrunc 2>/dev/null
+flip bit.foliot $((bytes / 2))
 cp bit.foliot bit.before
 exits "a damaged one as well, and what was cut off is kept" 0 'cut off and kept in bit.foliot.cut-[0-9]+: block [0-9]+' "$server" --resume bit.foliot --port 0 --ticks 5
 ok "to the last byte" cmp -s <(tail -c "$(stat -c %s bit.foliot.cut-*)" bit.before) bit.foliot.cut-*

@@ -103,7 +103,7 @@ mkdir chain && cd chain || exit 1
 echo "function on_tick() end_session('again', 'again.yaml') end" >again.lua
 sed 's/^name: .*/name: again\nscript: {lua: again.lua}/' ../game.yaml >again.yaml
 start again.yaml --port 0
-timeout 20 tail --pid=$server_pid -f /dev/null
+timeout $LIMIT_SECONDS tail --pid=$server_pid -f /dev/null
 ok "a game that ends again and again at once is over" test $? = 0
 ok "and the log says why" grep -q 'scenes in a row ended within 5 s' server.log
 ok "with few recordings" test "$(ls ./*.foliot | wc -l)" -le 6

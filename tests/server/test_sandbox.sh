@@ -16,7 +16,7 @@ forbidden() { # NAME CALL-NAME CALL
     local rc
     module planted "$3"
     cp server.log before.log 2>/dev/null
-    timeout 20 "$server" --simulation planted.so --allow-modules --port 0 --no-record --ticks 130 >out 2>err
+    timeout $LIMIT_SECONDS "$server" --simulation planted.so --allow-modules --port 0 --no-record --ticks 130 >out 2>err
     rc=$?
     if [ $rc = 159 ] && grep -q "the sandbox refused the system call [0-9]* ($2)" err && [ ! -e pwned ]; then echo "ok - $1"
     else echo "not ok - $1: exit $rc"; head -n 5 err; fi
@@ -45,7 +45,7 @@ forbidden "no other process is looked into" process_vm_readv 'syscall(SYS_proces
 forbidden "no packet is forged" socket 'socket(AF_PACKET, SOCK_RAW, 0)'
 forbidden "no key is pressed at the terminal" ioctl 'ioctl(0, 0x5412, "x")'
 module planted 'execl("\/bin\/sh", "sh", "-c", "touch pwned", (char *)0)'
-timeout 20 "$server" --simulation planted.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
+timeout $LIMIT_SECONDS "$server" --simulation planted.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
 ok "without the sandbox that module does what it wants" [ -e pwned ]
 rm -f pwned
 
@@ -180,7 +180,7 @@ ok "every thread is that user" [ "$(of_threads Uid)" = "$uid	$uid	$uid	$uid" ]
 ok "and has none of root's groups" sh -c "! grep -h '^Groups:' /proc/$server_pid/status | grep -qw 0"
 ok "and no capability" [ "$(of_threads CapEff)$(of_threads CapPrm)" = 00000000000000000000000000000000 ]
 "$build/foliotctl" token --key arena.key >a.token
-ok "who has a token joins" timeout 20 "$client" "127.0.0.1:$port" --token a.token --bot random --ticks 30 --json
+ok "who has a token joins" timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --token a.token --bot random --ticks 30 --json
 wait $server_pid
 ok "the recording is that user's, and whole" sh -c "[ \"\$(stat -c %u kept/*.foliot)\" = $uid ] && '$replay' verify kept/*.foliot"
 ok "the command ran as that user" [ "$(cat kept/who)" = "$uid" ]

@@ -33,7 +33,7 @@ rm -f ./*.foliot
 } >slow.yaml
 start --session "a=slow.yaml" --session "b=slow.yaml" --session "c=slow.yaml" --session "quick=$scene" --workers 2 \
     --port 0 --no-record
-timeout 15 "$client" "127.0.0.1:$port" --session quick --bot idle --ticks 180 >quick.out 2>quick.log
+timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --session quick --bot idle --ticks 180 >quick.out 2>quick.log
 ok "a quick session goes on beside slow ones" test $? = 0
 kill -INT "$server_pid"
 wait "$server_pid"
