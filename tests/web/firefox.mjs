@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { check, test } from "./harness.mjs";
 import { GOLDEN } from "./recordings.mjs";
 import { host } from "./sessions.mjs";
+import { counted, SCENE } from "./steppers.mjs";
 
 export const FIREFOX = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -118,6 +119,34 @@ export async function firefox(site, build, shots) {
         } finally {
             await server.stop();
         }
+    });
+    await test("Firefox steps: every digest is compared, a flipped bit is healed, a button watches", async () => {
+        const folder = mkdtempSync(join(tmpdir(), "foliot-firefox-scene-"));
+        writeFileSync(join(folder, "floor.yaml"), SCENE);
+        const server = await host(build, join(folder, "floor.yaml"));
+        try {
+            await browser.go(server.url + "#name=fox&step=1");
+            await browser.until("document.body.dataset.kind === 'stepper' && document.body.dataset.prediction === 'on'", 60);
+            const began = (await browser.until("document.body.dataset.position")).split(",").map(Number);
+            await browser.press("w");
+            await browser.until(`Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - [${began}][k])) > 1`, 60);
+            await browser.release();
+            await browser.until("Number(document.body.dataset.compared) > 120", 60);
+            if (!await browser.evaluate("document.body.dataset.divergences === '0'")) throw new Error("digests differ");
+            const figures = await browser.evaluate("['compared', 'step', 'key', 'cost'].map((n) => n + ' ' + document.body.dataset[n]).join(', ')");
+            console.log(`        ${figures}`);
+            check(await browser.evaluate("window.foliotPerturb()") >= 0, "a body to flip a bit of");
+            await browser.until("document.body.dataset.heals === '1' && document.body.dataset.prediction === 'on'", 60);
+            if (shots) await browser.screenshot(`${shots}/firefox-steps.png`);
+            await browser.evaluate("document.getElementById('step').click()");
+            await browser.until("document.body.dataset.kind === 'watcher'", 60);
+            await browser.go("about:blank"); // it leaves
+        } finally {
+            await server.stop();
+            rmSync(folder, { recursive: true });
+        }
+        const { log } = server;
+        check(counted(log, "ticks_compared") > 120 && counted(log, "divergences") === 1 && counted(log, "heals") === 1, log.slice(-3000));
     });
     await browser.stop();
 }

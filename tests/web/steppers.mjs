@@ -55,7 +55,7 @@ async function withServer(build, scene, options, body) {
     }
     return server.log;
 }
-const counted = (log, name) => Number(log.match(new RegExp(`^${name}\\s+(\\d+)$`, "m"))?.[1] ?? NaN);
+export const counted = (log, name) => Number(log.match(new RegExp(`^${name}\\s+(\\d+)$`, "m"))?.[1] ?? NaN);
 
 // Frames and milliseconds from a key until the own body is shown elsewhere.
 const press = (page, code) => page.evaluate((key) => new Promise((done) => {
@@ -71,7 +71,7 @@ const press = (page, code) => page.evaluate((key) => new Promise((done) => {
 }), code);
 
 // A box that players push over a floor: hardly any work, on whatever machine.
-const SCENE = `foliot: 1
+export const SCENE = `foliot: 1
 name: floor
 tick_hz: 60
 gravity: [0, 0, -9.81]
