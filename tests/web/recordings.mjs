@@ -7,6 +7,15 @@ import { check, open, test, until } from "./harness.mjs";
 // LONG=1: every recording of tests/golden, in Firefox too.
 export const GOLDEN = process.env.LONG ? readdirSync("tests/golden").filter((f) => f.endsWith(".foliot")).map((f) => f.slice(0, -7)) : null;
 
+// Two bodies side by side, one of which flies off, and the other after it.
+export const APART = `foliot: 1
+name: apart
+tick_hz: 60
+bodies:
+  - {name: slow, position: [0, 0, 0], velocity: [2, 0, 0], shape: {kind: sphere, radius: 0.2}}
+  - {name: fast, position: [0, 1, 0], velocity: [3, 2, 0], shape: {kind: sphere, radius: 0.2}}
+`;
+
 const verdictOf = async (page) => {
     await until(page, () => document.body.dataset.verdict, null, 110);
     return page.evaluate(() => [document.body.dataset.verdict, document.getElementById("verdict").textContent]);
@@ -44,6 +53,49 @@ export async function recordings(browser, site, shots) {
         await page.click("#play");
         await until(page, () => Number(document.body.dataset.tick) > 20);
         await page.click("#play");
+        check(page.complaints.length === 0, page.complaints.join("; "));
+        await page.context().close();
+    });
+
+    await test("bodies that fly off stay in view, and the camera does not jump", async () => {
+        const page = await open(browser, `${site.url}/recording.html?file=apart.foliot`);
+        await verdictOf(page);
+        await page.evaluate(() => {
+            let before = window.foliotView();
+            window.farthest = 0; // in a frame, as a share of the distance
+            const look = () => {
+                const now = window.foliotView();
+                const moved = Math.hypot(...now.target.map((x, k) => x - before.target[k])) / before.distance;
+                window.farthest = Math.max(window.farthest, moved, Math.abs(Math.log(now.distance / before.distance)));
+                before = now;
+                requestAnimationFrame(look);
+            };
+            look();
+        });
+        const seen = () => {
+            const { matrix: m, positions } = window.foliotView();
+            return positions.every((p) => {
+                const [x, y, , w] = [0, 1, 2, 3].map((r) => m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r]);
+                return w > 0 && Math.abs(x) < w && Math.abs(y) < w;
+            });
+        };
+        const { distance } = await page.evaluate(() => window.foliotView());
+        await page.selectOption("#speed", "4");
+        await page.click("#play");
+        await until(page, () => document.body.dataset.tick === "400");
+        await until(page, seen);
+        const later = await page.evaluate(() => ({ ...window.foliotView(), farthest: window.farthest }));
+        check(later.distance > 4 * distance, `from ${distance} to ${later.distance}`);
+        check(later.farthest > 0 && later.farthest < 0.11, `moves ${later.farthest} in a frame`);
+        if (shots) await page.screenshot({ path: `${shots}/recording-apart.png` });
+        const closer = await page.evaluate(() => { // whoever looks closer decides
+            document.getElementById("view").dispatchEvent(new WheelEvent("wheel", { deltaY: -300, cancelable: true }));
+            return window.foliotView().distance;
+        });
+        await page.locator("#view").focus();
+        await page.keyboard.press("Home");
+        await until(page, () => document.body.dataset.tick === "0");
+        check((await page.evaluate(() => window.foliotView())).distance === closer, "it stays");
         check(page.complaints.length === 0, page.complaints.join("; "));
         await page.context().close();
     });

@@ -2,6 +2,7 @@
 // recording.js: the page of a recording: opens a file, shows how far it is verified, any tick of it,
 // and the first difference where it is. Two replay_worker.js do the work.
 import { Camera, Painter } from "./draw.js";
+import { Follow } from "./follow.js";
 
 const BYTES_MAX = 1 << 30;
 const $ = (id) => document.getElementById(id);
@@ -20,6 +21,8 @@ let asked = null;
 let last = 0;
 let painter = null;
 let camera = null;
+let follow = null;
+let seen = 0; // when the last picture came
 let began = 0;
 let drawn = null; // the picture that is on the canvas, and from where: it is drawn when it changes
 let looked = "";
@@ -99,7 +102,8 @@ function hear({ data }) {
     if (data.verdict) judge(data.verdict);
     if (data.picture) {
         picture = data.picture;
-        if (painter) camera.fit(picture);
+        follow.see(picture, performance.now() - seen);
+        seen = performance.now();
         if (picture.arrived) asked = null;
         Object.assign(document.body.dataset, { tick: picture.tick, began: picture.began });
     }
@@ -121,7 +125,7 @@ function start(name, buffer) {
     opened = verdict = picture = asked = null;
     verified = 0;
     playing = false;
-    camera.distance = 0;
+    follow.restart();
     delete document.body.dataset.verdict;
     $("report").hidden = $("difference").hidden = true;
     $("summary").replaceChildren();
@@ -202,6 +206,7 @@ function frame(now) {
         else tick = next;
         if (tick >= opened.last_tick) setPlaying(false);
     }
+    if (painter) follow.glide(passed * 1000);
     const look = [camera.around, camera.above, camera.distance, ...camera.target, canvas.clientWidth, canvas.clientHeight].join();
     if (painter && picture && !document.hidden && (picture !== drawn || look !== looked)) {
         painter.draw(picture, camera.view());
@@ -272,8 +277,12 @@ try {
     $("blind").hidden = false;
 }
 camera = new Camera(canvas);
+follow = new Follow(camera);
 bind();
 drawLine();
 requestAnimationFrame(frame);
+// For scripts beside the page, and its tests: from where it looks at what.
+window.foliotView = () => picture && ({ target: camera.target, distance: camera.distance, matrix: Array.from(painter?.camera ?? []),
+    positions: Array.from({ length: picture.counts[0] + picture.counts[1] }, (_, i) => Array.from(new Float32Array(picture.instances.buffer, 48 * i, 3))) });
 const link = new URLSearchParams(location.search).get("file");
 if (link) openLink(link);
