@@ -65,9 +65,12 @@ $(WEB_OBJ)/zstd/%.o: $(WEB_SRC)/.stamp web.mk
 	    -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT=1 -DZSTD_NO_INLINE=1 -DZSTD_NO_TRACE=1 -c $(WEB_SRC)/zstd/lib/$*.c -o $@
 # What the page calls has no header.
 $(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o: WARNINGS += -Wno-missing-prototypes
+# What each frame does with each body is fast, all else of the viewer is small.
+VIEWER_FAST := $(patsubst %,$(WEB_OBJ)/viewer/%.o,client/lib/interpolation web/instances common/wire/quantise)
+$(VIEWER_FAST): VIEWER_LEVEL := -O2
 $(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
-	$(WEB_COMPILE) -Oz -flto -MMD -MP -c $< -o $@
+	$(WEB_COMPILE) $(or $(VIEWER_LEVEL),-Oz) -flto -MMD -MP -c $< -o $@
 $(WEB_OBJ)/replayer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) -O3 -MMD -MP -c $< -o $@

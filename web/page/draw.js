@@ -169,11 +169,13 @@ const SKY = [0.72, 0.80, 0.89];
 export class Painter {
     constructor(canvas) {
         this.canvas = canvas;
-        const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
+        const context = (more) => canvas.getContext("webgl2", { alpha: false, ...more });
+        const gl = context({ failIfMajorPerformanceCaveat: true }) ?? context({ antialias: false }); // software draws
         if (!gl) throw new Error("this browser has no WebGL2, or it is switched off");
         this.gl = gl;
         this.quality = 2;
         this.mean = 0; // of the time between two frames
+        this.spent = 0; // within WebGL in the last frame, ms
         canvas.addEventListener("webglcontextlost", (e) => e.preventDefault());
         canvas.addEventListener("webglcontextrestored", () => this.build());
         this.build();
@@ -265,14 +267,11 @@ export class Painter {
     draw(picture, view) {
         const gl = this.gl, canvas = this.canvas;
         this.adapt(performance.now());
+        const began = performance.now();
         const scale = [0.5, 1, Math.min(devicePixelRatio || 1, 2)][this.quality];
         const width = Math.max(1, Math.round(canvas.clientWidth * scale));
         const height = Math.max(1, Math.round(canvas.clientHeight * scale));
         if (canvas.width !== width || canvas.height !== height) canvas.width = width, canvas.height = height;
-        gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
-        if (picture.instances.length > this.capacity) this.capacity = picture.instances.length * 2;
-        gl.bufferData(gl.ARRAY_BUFFER, this.capacity, gl.STREAM_DRAW);
-        gl.bufferSubData(gl.ARRAY_BUFFER, 0, picture.instances);
         const light = unit([0.45, -0.35, 0.85]), r = view.distance * 1.2;
         const sunEye = view.target.map((x, k) => x + light[k] * r * 3);
         const sun = multiply(orthographic(r, r, r * 6), lookAt(sunEye, view.target, [0, 1, 0]));
@@ -280,6 +279,10 @@ export class Painter {
             lookAt(view.eye, view.target, view.up));
         const values = { camera, sun, light, eye: view.eye, sky: SKY, focus: view.target, reach: view.distance * 12 };
         this.camera = camera;
+        gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
+        if (picture.instances.length > this.capacity) this.capacity = picture.instances.length * 2;
+        gl.bufferData(gl.ARRAY_BUFFER, this.capacity, gl.STREAM_DRAW);
+        gl.bufferSubData(gl.ARRAY_BUFFER, 0, picture.instances);
         gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
         gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
         gl.clear(gl.DEPTH_BUFFER_BIT);
@@ -291,6 +294,7 @@ export class Painter {
         gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
         gl.bindTexture(gl.TEXTURE_2D, this.texture);
         this.drawAll(this.bodies, picture.counts, values, true);
+        this.spent = performance.now() - began;
     }
 }
 
@@ -343,9 +347,9 @@ export class Camera {
 
     // Once, when the first bodies are seen: everything but planes, or nearly.
     fit(picture) {
-        const floats = new Float32Array(picture.instances.slice().buffer);
         const count = picture.counts[0] + picture.counts[1];
         if (this.distance || count === 0) return;
+        const floats = new Float32Array(picture.instances.slice().buffer);
         const axes = [0, 1, 2].map((k) => {
             const all = Array.from({ length: count }, (_, i) => floats[12 * i + k]).sort((a, b) => a - b);
             const low = all[Math.floor(count * 0.02)], high = all[Math.ceil(count * 0.98) - 1];

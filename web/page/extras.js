@@ -6,7 +6,7 @@ import { Plot } from "./plot.js";
 
 const NAMES_MAX = 64;
 const PLOT_MS = 250, PLOTTED = 240; // a minute
-const PLOTS = [["bandwidth, kB/s", (e) => e.rate], ["playout delay, ms", (e) => e.delay], ["a tick's step, ms", (e) => e.step], ["a frame, ms", (e) => e.cost]];
+const PLOTS = [["bandwidth, kB/s", (e) => e.rate], ["playout delay, ms", (e) => e.delay], ["a tick's step, ms", (e) => e.step], ["a frame's scripts, ms", (e) => e.cost]];
 
 const make = (tag, id, parent) => Object.assign(parent.appendChild(document.createElement(tag)), { id });
 

@@ -38,7 +38,7 @@ let played = false; // since the last join
 let others = 0; // answers of a server that gives no socket
 let refusal = ""; // why the server let the page in no further
 let picture = 0;
-let cost = 0; // of a frame, ms
+let cost = 0, drawing = 0; // of a frame, ms: its scripts, and WebGL, which a slow machine does within its calls
 let extras = null; // extras.js
 let stepper = null; // stepper.js and its module, once the player has wanted to step
 const frames = [];
@@ -202,7 +202,7 @@ function tell() {
     document.title = `foliot: ${about.scene}`;
     const rate = frames.filter((t) => t > asked - 1000).length;
     $("figures").textContent = `tick ${Math.floor(about.tick)}, ${viewer === stepper?.module ? stepper.describe(about, say) : `delay ${about.delay_ms.toFixed(0)} ms`}, ${rate} frames/s`;
-    Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate, path: channel.flows ? "channel" : "socket" });
+    Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate, drawing: drawing.toFixed(2), path: channel.flows ? "channel" : "socket" });
     showBoard();
 }
 
@@ -244,7 +244,9 @@ function frame() {
     if (follows && own[3]) camera.follow(own, 0.12);
     painter.draw(shown, camera.view());
     extras?.draw(viewer, shown, about);
-    cost += (now() - began - cost) * 0.05;
+    const share = Math.max(0.05, 1 / (picture + 1));
+    cost += (now() - began - painter.spent - cost) * share;
+    drawing += (painter.spent - drawing) * share;
     document.body.dataset.cost = cost.toFixed(2);
     if (picture++ === 0) document.body.dataset.first = Math.round(now());
     while (frames.length && frames[0] < now() - 1000) frames.shift();
@@ -343,7 +345,7 @@ async function start() {
     try {
         painter = new Painter($("view"));
     } catch (error) {
-        painter = { draw() {} };
+        painter = { draw() {}, spent: 0 };
         blind = `There is no picture: ${error.message}.`;
     }
     camera = new Camera($("view"));
