@@ -49,6 +49,8 @@ $(WEB)/tables.bin: common/wire/partial_priors.h
 	@mkdir -p $(@D)
 	node -e 'const all = require("fs").readFileSync("$<", "utf8").match(/\{[\d,\s]+\}/g).join().match(/\d+/g), out = Buffer.alloc(2 * all.length); all.forEach((n, i) => out.writeUInt16LE(Number(n), 2 * i)); require("fs").writeFileSync("$@", out);'
 $(patsubst %,$(WEB_OBJ)/viewer/common/%.o,base/json base/text command/command_print): BIT_FLAGS += -include web/numbers.h
+# (Copies of a function for each way that it goes are worth their bytes on a machine.)
+$(WEB_OBJ)/viewer/common/wire/partial_body.o $(WEB_OBJ)/viewer/common/wire/partial_snapshot.o: BIT_FLAGS += -Dalways_inline=
 $(WEB_OBJ)/viewer/common/wire/partial_body.o: BIT_FLAGS += -include $(WEB_OBJ)/tables/partial_tables.h
 $(WEB_OBJ)/viewer/common/wire/partial_body.o $(WEB_OBJ)/viewer/web/watches.o: $(WEB_OBJ)/tables/partial_tables.h
 $(WEB_OBJ)/viewer/web/watches.o: BIT_FLAGS += -I$(WEB_OBJ)/tables
@@ -66,8 +68,8 @@ $(WEB_OBJ)/zstd/%.o: $(WEB_SRC)/.stamp web.mk
 # What the page calls has no header.
 $(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o: WARNINGS += -Wno-missing-prototypes
 # What each frame does with each body is fast, all else of the viewer is small.
-VIEWER_FAST := $(patsubst %,$(WEB_OBJ)/viewer/%.o,client/lib/interpolation web/instances common/wire/quantise)
-$(VIEWER_FAST): VIEWER_LEVEL := -O2
+$(patsubst %,$(WEB_OBJ)/viewer/%.o,web/instances client/lib/interpolation): VIEWER_LEVEL := -O2
+$(WEB_OBJ)/viewer/common/wire/quantise.o: VIEWER_LEVEL := -Os
 $(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) $(or $(VIEWER_LEVEL),-Oz) -flto -MMD -MP -c $< -o $@

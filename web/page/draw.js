@@ -6,13 +6,16 @@ const INSTANCE_BYTES = 48;
 const SHADOW_SIZE = 2048;
 const SLOW_MS = 45;
 
+// A point's w: which half of the mesh it belongs to, -1, 0, 1. A turn: w, x, y, z. The w of a size: half
+// length. A plane has no size: it goes as far as can be seen, around what is looked at. (These words
+// are not in the shaders, since nobody minifies them.)
 const COMMON = `#version 300 es
 precision highp float;
-layout(location=0) in vec4 point;      // w: which half it belongs to, -1, 0, 1
+layout(location=0) in vec4 point;
 layout(location=1) in vec3 facing;
 layout(location=2) in vec3 position;
-layout(location=3) in vec4 turn;       // w, x, y, z
-layout(location=4) in vec4 size;       // w: half length
+layout(location=3) in vec4 turn;
+layout(location=4) in vec4 size;
 layout(location=5) in vec4 colour;
 uniform mat4 camera, sun;
 uniform vec3 focus;
@@ -22,7 +25,7 @@ vec3 turned(vec3 v) {
     return v + 2.0 * cross(u, cross(u, v) + turn.x * v);
 }
 vec3 place() {
-    if (size.x == 0.0) {               // a plane: as far as can be seen, around what is looked at
+    if (size.x == 0.0) {
         vec3 n = turned(vec3(0, 0, 1));
         vec3 middle = focus - n * dot(focus - position, n);
         return middle + turned(vec3(point.xy * reach, 0));
@@ -41,6 +44,7 @@ void main() {
     shade = sun * vec4(at, 1);
     gl_Position = camera * vec4(at, 1);
 }`;
+// From behind a wall one sees the room.
 const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2DShadow;
@@ -63,7 +67,7 @@ void main() {
     vec3 n = normalize(normal);
     vec3 base = paint.rgb;
     if (plane > 0.5) {
-        if (dot(n, eye - at) < 0.0) discard; // from behind a wall one sees the room
+        if (dot(n, eye - at) < 0.0) discard;
         vec2 lines = abs(fract(ground - 0.5) - 0.5) / fwidth(ground);
         float line = 1.0 - min(min(lines.x, lines.y), 1.0);
         float fine = clamp(1.0 - max(fwidth(ground).x, fwidth(ground).y) * 3.0, 0.0, 1.0);

@@ -244,7 +244,7 @@ function frame() {
     if (follows && own[3]) camera.follow(own, 0.12);
     painter.draw(shown, camera.view());
     extras?.draw(viewer, shown, about);
-    const share = Math.max(0.05, 1 / (picture + 1));
+    const share = picture && Math.max(0.05, 1 / picture); // the first one fits the camera
     cost += (now() - began - painter.spent - cost) * share;
     drawing += (painter.spent - drawing) * share;
     document.body.dataset.cost = cost.toFixed(2);
