@@ -10,22 +10,16 @@ exec 9<>full
 dd if=/dev/zero of=full bs=4096 count=1024 oflag=nonblock 2>/dev/null
 for mode in snapshot lockstep; do
     : >server.out
-    "$server" "$scenes/spacewar.yaml" --mode $mode --no-record --port 0 --ticks 120 --log-format json >server.out 2>full &
+    "$server" "$scenes/spacewar.yaml" --mode $mode --no-record --port 0 --ticks 480 --log-format json >server.out 2>full &
     server_pid=$!
     pids="$pids $server_pid"
-    for _ in $(seq 200); do
-        grep -q '^listening' server.out && break
-        sleep 0.02
-    done
+    eventually listens
     port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
     timeout $LIMIT_SECONDS "$client" 127.0.0.1:$port --bot random --clients 3 --seconds 1 --json >bots.out 2>bots.log
     ok "three clients play in a $mode session whose log nobody reads" test $? = 0
-    for _ in $(seq 200); do
-        kill -0 $server_pid 2>/dev/null || break
-        sleep 0.05
-    done
+    eventually gone $server_pid
     ok "and it ends by itself" test ! -d /proc/$server_pid
-    ok "after its last tick" test "$(counter ticks)" = 120
+    ok "after its last tick" test "$(counter ticks)" = 480
 done
 exec 9>&-
 

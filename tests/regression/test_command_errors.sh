@@ -36,7 +36,7 @@ ok "what may be repeated is marked" grep -q 'one more session (repeatable)$' hel
 begun=$(date +%s%N)
 exits "nobody there" 75 'foliot-client: no answer from 127.0.0.1:1 ' "$client" 127.0.0.1:1 --bot idle --connect-timeout 1
 took=$((($(date +%s%N) - begun) / 1000000))
-ok "is given up after the time asked for" [ "$took" -ge 900 -a "$took" -lt 6000 ]
+ok "is given up after the time asked for" [ "$took" -ge 900 ]
 ok "and what it does is said first" sh -c "head -n 1 err | grep -q '^foliot-client: connecting to 127.0.0.1:1 '"
 exits "nobody there for a spectator" 75 'no answer from 127.0.0.1:1 ' "$client" 127.0.0.1:1 --spectate --json --connect-timeout 4
 ok "who waits for long is told so" sh -c "grep -q 'no answer .* yet' err"
@@ -45,16 +45,14 @@ exits "a time to connect of nothing" 2 'from 0.1 to 3600' "$client" 127.0.0.1:1 
 
 # A server that dies in the middle, and comes back on the same port.
 start "$scene" --port 0 --no-record
-"$client" "127.0.0.1:$port" --bot idle --seconds 6 >back.out 2>back.err &
+"$client" "127.0.0.1:$port" --bot idle --seconds 600 --connect-timeout 60 >back.out 2>back.err &
 client_pid=$!
-sleep 1
+pids="$pids $client_pid"
+logged ' joined as player'
 kill -9 $server_pid
 wait $server_pid 2>/dev/null
-"$server" "$scene" --port "$port" --no-record >server.out 2>>server.log &
-server_pid=$!
-pids="$pids $server_pid"
-wait $client_pid
-ok "a lost connection is reported while it reconnects" grep -q "^foliot-client: the connection to 127.0.0.1:$port was lost; reconnecting" back.err
-ok "and so is its return" grep -q "^foliot-client: reconnected to 127.0.0.1:$port\$" back.err
-kill -TERM $server_pid
-wait $server_pid 2>/dev/null
+start "$scene" --port "$port" --no-record
+ok "a lost connection is reported while it reconnects" \
+    eventually has_lines back.err "^foliot-client: the connection to 127.0.0.1:$port was lost; reconnecting"
+ok "and so is its return" eventually has_lines back.err "^foliot-client: reconnected to 127.0.0.1:$port\$"
+stop 2>/dev/null

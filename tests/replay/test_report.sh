@@ -42,13 +42,13 @@ cat >slow <<'E2'
 #!/bin/sh
 echo '{"file":"k1.foliot","verd'
 echo $$ >slow.pid
-exec sleep 20
+exec sleep 600
 E2
 chmod +x slow
 rm -r results
 FOLIOT_REPLAY=$work/slow "$root/deploy/verify-shard.sh" 1 3 list results &
 pid=$!
-sleep 0.5
+for _ in $(seq 600); do [ -s slow.pid ] && break; sleep 0.1; done
 kill -KILL $pid
 wait $pid 2>/dev/null
 kill "$(cat slow.pid)"

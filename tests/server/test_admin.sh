@@ -26,7 +26,7 @@ http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
 ok "the socket is the owner's alone" test "$(stat -c %a socket)" = 600
 authorization="Authorization: Bearer $(cat token)"
 call() { # METHOD PATH [BODY]: answer.json, $status
-    status=$(curl -sS -m 10 -H "$authorization" -X "$1" ${3+-d "$3"} -o answer.json -w '%{http_code}' "http://127.0.0.1:$http/v1/$2")
+    status=$(curl -sS -m 60 -H "$authorization" -X "$1" ${3+-d "$3"} -o answer.json -w '%{http_code}' "http://127.0.0.1:$http/v1/$2")
 }
 says() { # NAME STATUS PATTERN METHOD PATH [BODY]
     local name=$1 wanted=$2 pattern=$3
@@ -42,24 +42,20 @@ join() { # NAME ARGUMENT...
     "$client" "127.0.0.1:$port" --name "$name" --bot circle "$@" >"$name.out" 2>&1 &
     pids="$pids $!"
 }
-present() { # NAME...: until they are in
-    for _ in $(seq 100); do
-        call GET sessions/spacewar/players
-        for name in "$@"; do grep -q "\"$name\"" answer.json || break; done && grep -q "\"${*: -1}\"" answer.json && return
-        sleep 0.05
-    done
-}
+plays() { call GET sessions/spacewar/players && grep -q "\"$1\"" answer.json; } # NAME
+is_gone() { call GET "sessions/$1" && test "$status" = 404; }                   # SESSION
+reached() { test "$(tick spacewar)" -gt "$1" 2>/dev/null; }                     # TICK
 
 for path in server sessions bans sessions/spacewar/players; do
-    ok "$path needs a token" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/v1/$path")" = 401
+    ok "$path needs a token" test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/v1/$path")" = 401
 done
-ok "and the right one" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' -H "$authorization"x "http://127.0.0.1:$http/v1/server")" = 401
-curl -sS -m 5 --unix-socket socket http://localhost/v1/server >answer.json
+ok "and the right one" test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' -H "$authorization"x "http://127.0.0.1:$http/v1/server")" = 401
+curl -sS -m 60 --unix-socket socket http://localhost/v1/server >answer.json
 ok "the socket needs none" test "$(field sessions answer.json)" = 1
 
 join ann --seconds 600
 join bob --seconds 600 --kind step
-present ann bob
+eventually plays ann && eventually plays bob
 says "players" 200 '"name":"bob".*"kind":"step"|"kind":"step".*"name":"bob"' GET sessions/spacewar/players
 says "a pause" 200 true POST sessions/spacewar/pause
 before=$(tick spacewar)
@@ -68,7 +64,7 @@ ok "holds the session" test "$(tick spacewar)" = "$before"
 says "is seen" 200 '"state":"paused"' GET sessions/spacewar
 begun=$(date +%s%N)
 says "and ends" 200 true POST sessions/spacewar/resume ''
-for _ in $(seq 200); do [ "$(tick spacewar)" -gt $((before + 20)) ] && break; sleep 0.1; done
+eventually reached $((before + 20))
 now=$(tick spacewar)
 most=$((($(date +%s%N) - begun) * 60 / 1000000000 + 30)) # a second of pause is 60 ticks
 ok "without making up for it" test $((now - before)) -gt 20 -a $((now - before)) -lt $most
@@ -92,14 +88,9 @@ says "once" 409 'not recorded' DELETE sessions/two/recording
 says "none outside" 400 'without a path' POST sessions/two/recording '{"file": "/tmp/a.foliot"}'
 says "another begins in the middle" 200 later.foliot POST sessions/two/recording '{"file": "later.foliot"}'
 says "not twice" 409 'already' POST sessions/two/recording
-sleep 0.5
+durable later.foliot "$(tick two)" # the middle, at least
 says "the session ends" 200 true POST sessions/two/end '{"reason": "enough"}'
-for _ in $(seq 40); do
-    call GET sessions/two
-    [ "$status" = 404 ] && break
-    sleep 0.1
-done
-ok "and is gone" test "$status" = 404
+ok "and is gone" eventually is_gone two
 says "its name is free" 200 '"name":"two"' POST sessions '{"name": "two", "scene": "pendulum", "record": false}'
 for i in $(seq 70); do # more than there may be at once
     call POST sessions "{\"name\": \"s$i\", \"scene\": \"pendulum\", \"record\": false}"
@@ -114,7 +105,7 @@ racers=
 for what in 'POST pause {}' 'POST resume {}' 'POST recording {}' 'DELETE recording' 'GET players' 'POST messages {"text":"hi"}' 'GET vars'; do
     read -r method path body <<<"$what"
     for _ in $(seq 10); do
-        curl -s -m 10 -X "$method" -H "$authorization" ${body:+-d "$body"} -w ' %{http_code}\n' "http://127.0.0.1:$http/v1/sessions/brief/$path"
+        curl -s -m 60 -X "$method" -H "$authorization" ${body:+-d "$body"} -w ' %{http_code}\n' "http://127.0.0.1:$http/v1/sessions/brief/$path"
     done >"raced.$method.$path" &
     racers="$racers $!"
 done
@@ -123,17 +114,12 @@ says "it ends in between" 200 true POST sessions/brief/end
 for racer in $racers; do wait "$racer"; done
 cat raced.* | tr -d '\n' | sed 's/} *\([0-9][0-9][0-9]\)/} \1\n/g' >raced
 ok "each gets an answer or a sentence" test "$(grep -cE '^\{.*\} 200$|"error":"..*\} (404|409|503)$' raced)" = 70
-for _ in $(seq 100); do
-    call GET sessions/brief
-    [ "$status" = 404 ] && break
-    sleep 0.1
-done
-ok "and it is gone" test "$status" = 404
+ok "and it is gone" eventually is_gone brief
 ok "its recordings have their end" sh -c "test \"\$('$replay' info --json brief-*.foliot | grep -c '\"closed\":true')\" = \$(ls brief-*.foliot | wc -l)"
 
 says "the recording with players ends" 200 one.foliot DELETE sessions/spacewar/recording
 says "and goes on in another" 200 rest.foliot POST sessions/spacewar/recording '{"file": "rest.foliot"}'
-sleep 0.7
+durable rest.foliot "$(tick spacewar)"
 says "a kick" 200 true POST sessions/spacewar/players/ann/kick '{"reason": "be nice"}'
 says "nobody of that name" 404 "no player 'eve'" POST sessions/spacewar/players/eve/kick
 says "a ban" 200 true POST sessions/spacewar/players/bob/ban '{"reason": "cheats", "seconds": 1000}'
@@ -146,32 +132,28 @@ says "once" 404 'no ban' DELETE bans/127.0.0.1
 says "a ban by name" 200 true POST bans '{"name": "eve"}'
 exits "holds" 1 'not let in' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
 ok "for that name" "$client" "127.0.0.1:$port" --name adam --bot idle --ticks 9
-ok "ann was told" grep -q 'be nice' ann.out
-ok "a pause costs no connection" grep -q " 0 reconnects" ann.out
+ok "ann was told" eventually grep -q 'be nice' ann.out
+ok "a pause costs no connection" eventually grep -q " 0 reconnects" ann.out
 echo '{"name": "gil", "reason": "by hand", "until": 0}' >>bans
 head -c 24 /dev/urandom | base64 >token
 kill -HUP "$server_pid"
-for _ in $(seq 50); do grep -q 'reloaded' server.log && break; sleep 0.05; done
+logged 'reloaded'
 call GET bans
 ok "SIGHUP: the old token is none" test "$status" = 401
 authorization="Authorization: Bearer $(cat token)"
 says "the new one is, and the bans are those of the file" 200 'gil' GET bans
 echo rubbish >>bans
 kill -HUP "$server_pid"
-for _ in $(seq 50); do grep -q 'not reloaded' server.log && break; sleep 0.05; done
-ok "a file that is wrong changes nothing" grep -q 'not reloaded: bans: line 3 is no ban' server.log
+ok "a file that is wrong changes nothing" logged 'not reloaded: bans: line 3 is no ban'
 says "so the bans stay" 200 'gil' GET bans
 says "a drain" 200 true POST drain
-sleep 1.1
-ok "is not ready" test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503
-exits "lets nobody in" '1|75' 'nobody new' timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 1
+is_not_ready() { test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503; }
+ok "is not ready" eventually is_not_ready
+exits "lets nobody in" '1|75' 'nobody new' "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 50
 says "nor a session" 409 'drains' POST sessions '{"name": "x", "scene": "cubes"}'
 call POST sessions/two/end
 says "the last one ends" 200 true POST sessions/spacewar/end
-for _ in $(seq 100); do
-    kill -0 "$server_pid" 2>/dev/null || break
-    sleep 0.1
-done
+eventually gone "$server_pid"
 wait "$server_pid"
 ok "and the server with it" test $? = 0
 ok "the socket is gone" test ! -e socket
@@ -182,7 +164,7 @@ done
 # What is made later is recorded where the others are, so that it goes on with them.
 mkdir kept
 start --port 0 --resume-all kept --scenes "$scenes" --admin-socket ./later.socket
-later() { curl -sS -m 10 --unix-socket later.socket -X "$1" -d "$3" "http://localhost/v1/$2" >answer.json; } # METHOD PATH BODY
+later() { curl -sS -m 60 --unix-socket later.socket -X "$1" -d "$3" "http://localhost/v1/$2" >answer.json; } # METHOD PATH BODY
 later POST sessions '{"name": "made", "scene": "pendulum"}'
 ok "a new session is recorded in the folder of recordings" grep -q '"recording":"kept/made-' answer.json
 later POST sessions '{"name": "silent", "scene": "pendulum", "record": false}'

@@ -17,7 +17,6 @@ exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record 
 exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web example.com:80
 exits "anybody, unless it is said" 2 '\-\-insecure' "$server" "$scene" --port 0 --no-record --web 0.0.0.0:0
 start "$scene" --port 0 --no-record --web 0 --http-host game.example
-for _ in $(seq 50); do [ -n "$(web_port)" ] && break || sleep 0.05; done
 web=$(web_port) url=http://127.0.0.1:$(web_port)
 exits "a busy port" 75 "port $web on 127.0.0.1: Address already in use" "$server" "$scene" --port 0 --no-record --web "$web"
 get -i "$url/" >page.out

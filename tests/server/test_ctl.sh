@@ -34,18 +34,20 @@ does "in a table" 'arena +snapshot +running' sessions
 does "as JSON" '^\{"sessions":\[\{"name":"arena"' sessions --json
 does "by port and token" 'arena' sessions --server "$http" --token-file token
 exits "a port without a token" 1 'needs a bearer token' env -u FOLIOT_SOCKET "$ctl" sessions --server "http://localhost:$http"
-"$client" "127.0.0.1:$port" --session arena --name "ann with blanks" --bot idle --seconds 20 >ann.out 2>&1 &
+"$client" "127.0.0.1:$port" --session arena --name "ann with blanks" --bot idle --seconds 600 >ann.out 2>&1 &
 pids="$pids $!"
-for _ in $(seq 100); do "$ctl" players arena | grep -q ann && break; sleep 0.05; done
+plays() { "$ctl" players arena | grep -q "$1"; }
+eventually plays ann
 does "players" '0 +ann with blanks +127' players arena
 does "a pause" '' pause arena
 does "is shown" 'paused' sessions
 does "and ends" '' resume arena
 does "a message" '' say arena 'hello there' --player 0
 does "a recording" 'file +arena.foliot' record arena arena.foliot
-sleep 0.5
+durable arena.foliot 1
 does "its end" 'arena.foliot' unrecord arena
-does "the server" 'players +1' status
+shows() { "$ctl" status | grep -qE "$1"; } # the count is renewed now and then
+ok "the server" eventually shows 'players +1'
 does "again and again" 'sessions +1' top --times 2 --interval 0.1
 exits "a command that is wrong" 1 "wants 'acceleration'" "$ctl" command arena '{"command": "gravity"}'
 does "no variables" '' vars arena

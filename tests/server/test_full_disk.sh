@@ -19,24 +19,23 @@ mount -t tmpfs -o size=2m tmpfs disk 2>/dev/null || { echo "skip: no tmpfs here"
 trap 'for p in $pids; do kill -9 "$p" 2>/dev/null; done; cd /; umount -l "$work/disk"; rm -rf "$work"' EXIT
 metric() { curl -sS -m 10 "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 fill() { dd if=/dev/zero of=disk/ballast bs=4k 2>/dev/null; }
-wait_until() { for _ in $(seq 200); do "$@" && return 0; sleep 0.1; done; return 1; } # COMMAND...
 
 # -- full while it drains with players in
-start --session red="$scenes/spacewar.yaml" --session blue="$scenes/spacewar.yaml" --port 0 --recordings disk --drain-seconds 4 --http 0
+start --session red="$scenes/spacewar.yaml" --session blue="$scenes/spacewar.yaml" --port 0 --recordings disk --drain-seconds 8 --http 0
 url=http://127.0.0.1:$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
 for name in red blue; do
-    "$client" "127.0.0.1:$port" --session $name --bot random --seconds 30 >$name.out 2>$name.log &
+    "$client" "127.0.0.1:$port" --session $name --bot random --seconds 600 >$name.out 2>$name.log &
     pids="$pids $!"
 done
-wait_until sh -c "test \"\$(grep -c ' joined as player' server.log)\" = 2"
-sleep 1
+logged ' joined as player' 2
+for name in red blue; do durable "$(compgen -G "disk/$name-*.foliot")" 60; done
 kill -TERM $server_pid
-wait_until grep -q draining server.log
+logged draining
 durable=$(for f in disk/red-*.foliot; do stat -c %s "$f"; done)
 cp disk/red-*.foliot before.foliot
 fill
 lost() { [ "$(metric foliot_ticks_unrecorded_total)" -gt 0 ] 2>/dev/null; }
-ok "ticks that are not recorded are counted" wait_until lost
+ok "ticks that are not recorded are counted" eventually lost
 ok "the game goes on meanwhile" kill -0 $server_pid
 wait $server_pid
 code=$?
@@ -65,9 +64,9 @@ exits "no room for a recording's head" 75 'No space left on device' "$server" "$
 rm disk/ballast disk/*.foliot
 : >server.log
 start "$scenes/spacewar.yaml" --recordings disk --port 0
-sleep 1
+durable "$(compgen -G 'disk/*.foliot')" 60
 fill
-ok "the log says so at once" wait_until grep -q 'No space left on device' server.log # once the last page is full
+ok "the log says so at once" eventually grep -q 'No space left on device' server.log # once the last page is full
 kill -INT $server_pid
 wait $server_pid
 code=$?

@@ -62,7 +62,7 @@ ok "siege: stones were thrown" were_thrown
 ok "siege: ammunition counts down" counts_down
 were_fired() { test "$(var_count duel '"key": "shots", "integer": [1-9]')" -ge 3; }
 did_hit() { test "$(var_count duel '"key": "hits", "integer": [1-9]')" -ge 1; }
-is_aimed() { test "$("$replay" export duel.foliot --what orders 2>/dev/null | grep -c '"aimed"')" -ge 10; }
+is_aimed() { test "$("$replay" export duel.foliot --what orders 2>/dev/null | grep -c '"aimed"')" -ge 1; }
 duel_happened() { were_fired && did_hit && is_aimed; }
 goes_on duel
 ok "duel: shots were fired" were_fired

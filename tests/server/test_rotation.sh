@@ -25,17 +25,16 @@ chained() { # NAME: each part begins where the one before ended, with the same s
         last=$end before=$file
     done < <(parts_of "$1")
 }
-wait_until() { for _ in $(seq 300); do "$@" && return 0; sleep 0.1; done; return 1; } # COMMAND...
 parts() { [ "$(ls rec/"$1"-*.foliot 2>/dev/null | wc -l)" -ge "$2" ]; } # NAME COUNT
 
 mkdir rec
 start --session red="$scenes/spacewar.yaml" --session game="$root/games/siege/siege.yaml" --port 0 --recordings rec --recordings-minutes 0.025 \
     --on-recording 'printf "%s\n" "$1" >>finished'
-"$client" "127.0.0.1:$port" --session red --name ann --bot random --seconds 60 --json >ann.out 2>ann.log &
+"$client" "127.0.0.1:$port" --session red --name ann --bot random --seconds 600 --connect-timeout 60 --json >ann.out 2>ann.log &
 ann=$!
 pids="$pids $ann"
-wait_until parts red 4
-wait_until parts game 4
+eventually parts red 4
+eventually parts game 4
 kill -INT $server_pid
 wait $server_pid
 ok "the server ends in order" test $? = 0

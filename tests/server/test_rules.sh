@@ -12,16 +12,17 @@ function on_join(player, name) set_var('last', name) end
 function on_tick()
   state.ticks = state.ticks + 1
   set_var('score.ticks', state.ticks)
-  if state.ticks == 240 then end_session('time is up') end
+  if state.ticks == 480 then end_session('time is up') end
 end
 END
 start game.yaml --rules game.lua --port 0 --record game.foliot
 ok "the rules are named" grep -q '^rules: game.lua$' server.out
-"$client" 127.0.0.1:$port --name ada --bot random --json >ada.out 2>ada.log &
+"$client" 127.0.0.1:$port --name ada --bot random --connect-timeout 60 --json >ada.out 2>ada.log &
 ada=$!
 pids="$pids $ada"
 at=$port
-sleep 1
+logged ' joined as player'
+durable game.foliot 60
 kill -9 $server_pid
 wait $server_pid 2>/dev/null
 start --resume game.foliot --port $at
@@ -32,8 +33,8 @@ wait $ada
 ok "and its reason is told" grep -rq 'time is up' server.log ada.log
 "$replay" verify --json game.foliot >verify.out
 ok "the recording verifies" grep -q '"verdict":"match"' verify.out
-ok "the clock went on after the resume: the game took 240 ticks" \
-    grep -q '"ticks":24[0-9]' verify.out
+ok "the clock went on after the resume: the game took 480 ticks" \
+    grep -q '"ticks":48[0-9]' verify.out
 ok "rules commanded" test "$(counter commands)" -gt 50
 
 cat >module.c <<'END'
@@ -79,15 +80,20 @@ ok "a start that is refused leaves no recording" test ! -s left.out
 
 # Rounds: a scene that names the next one. Bots play on without doing anything for it.
 cat >round.lua <<'END'
-function on_tick() if world.tick() == 90 then end_session('round over', 'second.yaml') end end
+function on_tick() if world.tick() == 180 then end_session('round over', 'second.yaml') end end
 END
 sed 's/^name: .*/name: second/' game.yaml >second.yaml
+: >server.log
 start game.yaml --rules round.lua --port 0 --record first.foliot
-"$client" 127.0.0.1:$port --name ada --bot random --seconds 4 --json >ada.out 2>ada.log
-ok "a client plays on in the next scene" test $? = 0
-ok "which is told" grep -q 'goes on with second.yaml' server.log
-stop
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json >ada.out 2>ada.log &
+ada=$!
+pids="$pids $ada"
+ok "the next scene is told" logged 'goes on with second.yaml'
+logged ' joined as player' 2
+stop # the client ends with it
 ok "the server ends in order" test $? = 0
+wait $ada
+ok "a client plays on in the next scene" test $? = 0
 "$replay" verify --json first.foliot >verify.out
 ok "the first round's recording verifies" grep -q '"verdict":"match"' verify.out
 "$replay" verify --json spacewar-*.foliot >verify.out
@@ -103,7 +109,7 @@ mkdir chain && cd chain || exit 1
 echo "function on_tick() end_session('again', 'again.yaml') end" >again.lua
 sed 's/^name: .*/name: again\nscript: {lua: again.lua}/' ../game.yaml >again.yaml
 start again.yaml --port 0
-timeout $LIMIT_SECONDS tail --pid=$server_pid -f /dev/null
+eventually gone $server_pid
 ok "a game that ends again and again at once is over" test $? = 0
 ok "and the log says why" grep -q 'scenes in a row ended within 5 s' server.log
 ok "with few recordings" test "$(ls ./*.foliot | wc -l)" -le 6

@@ -25,7 +25,7 @@ while read -r command; do
         # shellcheck disable=SC2086 # words
         start ${command#foliot-server } --port 0
         ok "$command" test $? = 0
-        sleep 1
+        durable arena.foliot $(($(last_tick arena.foliot) + 60))
         stop
         after=$(score arena.foliot)
         ok "the score is still there: $before, $after" test "$after" -ge "$before"
@@ -42,7 +42,8 @@ while read -r command; do
         ok "$command" sh -c "${here/--seconds 10/--seconds 6} >client.out 2>client.log"
         ;;
     "kill -9 SERVER")
-        sleep 0.5
+        has_score() { [ "$(score arena.foliot)" -gt 0 ] 2>/dev/null; }
+        eventually has_score 2>score.log
         kill -9 "$server_pid"
         wait "$server_pid" 2>/dev/null
         before=$(score arena.foliot)

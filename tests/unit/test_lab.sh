@@ -206,8 +206,12 @@ full_disk_says_try_again() {
 }
 sigterm_ends_a_run_in_order() {
     "$lab" run scenes/kepler.yaml --ticks 1000000000000 --json >"$work/out" 2>"$work/err" </dev/null &
-    local pid=$!
-    sleep 1
+    local pid=$! begun=0
+    for _ in $(seq 600); do # until it has computed for half a second
+        begun=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | awk '{ print $12 + $13 }')
+        [ "${begun:-0}" -ge 50 ] && break
+        sleep 0.1
+    done
     kill -TERM "$pid"
     wait "$pid"
     [ $? = 1 ] && is_json && grep -q '"interrupted":true' "$work/out" && holds "$(value ticks) > 0"

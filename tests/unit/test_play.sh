@@ -52,12 +52,34 @@ cut_files_play() {
     "$replay" play "$work/cut.foliot" --frame >"$work/out" 2>"$work/err"
     [ $? = 4 ] && grep -q 'lunar-lander  tick 0 of' "$work/out" && grep -q 'cut.foliot: ' "$work/err"
 }
+eventually() { # COMMAND...: succeeds within a minute
+    for _ in $(seq 600); do
+        "$@" && return
+        sleep 0.1
+    done
+    return 1
+}
+press() { # KEY COMMAND...
+    # shellcheck disable=SC2059
+    printf "$1" >&7
+    shift
+    "$@"
+}
+is_shown() { [ "$(grep -ao 'tick [0-9]* of 600  [0-9.]* s  paused, 1 x' "$work/out" | tail -n 1 | cut -d' ' -f2)" = "$1" ]; }
+shows() { eventually is_shown "$1"; } # TICK
 keys_steer() {
     command -v script >/dev/null || { echo "skip: no script(1)" && return; }
-    { sleep 1; for key in ' ' 5 , '\033[D' '\033[C' v '\033[H' '\033[F' q; do printf "$key"; sleep 0.3; done; } |
-        TERM=xterm script -qec "stty cols 90 rows 24; $replay play $work/a.foliot" /dev/null \
-            >"$work/out" 2>&1 || return 1
-    local ticks
+    local ticks keys
+    mkfifo "$work/keys"
+    exec 7<>"$work/keys"
+    TERM=xterm script -qec "stty cols 90 rows 24; $replay play $work/a.foliot" /dev/null <"$work/keys" >"$work/out" 2>&1 7>&- &
+    keys=$!
+    # Each key once the one before is seen.
+    eventually grep -aq 'tick [0-9]* of 600' "$work/out" && press ' ' eventually grep -aq 'paused, 1 x' "$work/out" && press 5 shows 300 &&
+        press , shows 299 && press '\033[D' shows 298 && press '\033[C' shows 299 &&
+        press v eventually grep -aq 'from above: x, y' "$work/out" && press '\033[H' shows 0 && press '\033[F' shows 600
+    printf q >&7
+    wait $keys || return 1
     ticks=$(grep -o 'tick [0-9]* of 600  [0-9.]* s  paused, 1 x' "$work/out" | uniq | cut -d' ' -f2 |
         sed 1d | tr '\n' ' ')
     # From where it was paused: half, one back, one more back, one on, start, end.
