@@ -20,6 +20,7 @@ static void copy_figures(foliot__app *a)
     foliot__front *f = &a->front;
     static foliot__metrics copy;
     foliot_session_info info;
+    uint64_t begun_ns = foliot__metrics_thread_ns();
     copy.duration = f->duration;
     copy.sessions = 0;
     copy.draining = a->ending || a->drained || a->life.drains_until_ns;
@@ -27,7 +28,9 @@ static void copy_figures(foliot__app *a)
     for (uint32_t i = 0; i < foliot_server_get_session_count(a->server); i++)
         if (foliot_server_get_session_info(a->server, i, &info) == FOLIOT_STATUS_OK)
             copy.sessions += !info.ended;
+    copy.copy_s = 1e-9 * (double)(foliot__metrics_thread_ns() - begun_ns);
     uv_mutex_lock(&f->mutex);
+    copy.answer_s = f->shown.answer_s;
     f->shown = copy;
     uv_mutex_unlock(&f->mutex);
 }
@@ -78,6 +81,7 @@ static void answer_metrics(void *user, const foliot__http_request *request)
     foliot__app *a = user;
     char *text = NULL;
     size_t length = 0;
+    uint64_t begun_ns = foliot__metrics_thread_ns();
     foliot__metrics now = figures(a);
     foliot__http_counters http = foliot__http_get_counters(a->front.http);
     FILE *out = open_memstream(&text, &length);
@@ -89,6 +93,9 @@ static void answer_metrics(void *user, const foliot__http_request *request)
     else
         answer_text(a, request, 503, "no memory\n");
     free(text);
+    uv_mutex_lock(&a->front.mutex);
+    a->front.shown.answer_s = 1e-9 * (double)(foliot__metrics_thread_ns() - begun_ns);
+    uv_mutex_unlock(&a->front.mutex);
 }
 
 static const foliot__http_route routes[] = {{"GET", "/livez", answer_live, false},

@@ -15,6 +15,13 @@
 static const double bounds[FOLIOT__METRICS_BOUNDS] = {
     0.00001, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.033, 0.1};
 
+uint64_t foliot__metrics_thread_ns(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 void foliot__histogram_add(foliot__histogram *histogram, double seconds)
 {
     for (uint32_t i = 0; i < FOLIOT__METRICS_BOUNDS; i++)
@@ -134,6 +141,10 @@ void foliot__metrics_print(const foliot__metrics *m, const foliot__http_counters
                 "Players whose place is kept while their connection is gone.");
     print_gauge(out, "foliot_inputs_waiting", m->presence.inputs, "Inputs that wait for a tick.");
     print_gauge(out, "foliot_draining", m->draining, "1 while the server lets nobody in.");
+    print_gauge(out, "foliot_metrics_copy_seconds", m->copy_s,
+                "Processor time of the loop for the last copy of these figures.");
+    print_gauge(out, "foliot_metrics_answer_seconds", m->answer_s,
+                "Processor time of the HTTP thread for the last answer like this one.");
     print_histogram(out, "foliot_tick_duration_seconds", &m->duration,
                     "Time that the step of a tick took, rules and recording included.");
     print_histogram(out, "foliot_tick_lateness_seconds", &m->lateness,

@@ -26,11 +26,15 @@ typedef struct foliot__metrics {
     foliot__histogram duration, lateness; // of ticks
     uint32_t sessions;                    // that have not ended
     bool draining;
+    double copy_s, answer_s; // processor time of the loop for this copy, and of the HTTP thread for
+                             // the last answer with one
 } foliot__metrics;
 
+// Processor time of this thread.
+uint64_t foliot__metrics_thread_ns(void);
 // A step took so long.
 void foliot__histogram_add(foliot__histogram *histogram, double seconds);
-// Everything but `duration`, `sessions` and `draining`.
+// Everything but `duration`, `sessions`, `draining` and processor times.
 void foliot__metrics_copy(foliot__metrics *metrics, const foliot_server *server,
                           const foliot_transport *transport, uint64_t now_ns);
 // Text format 0.0.4.
