@@ -12,6 +12,7 @@
 
 #define FOLIOT__HOST_BYTES 256
 #define HELLO_EVERY_NS 20000000u // hellos are small, and a lost one costs a whole interval
+#define HEAD_START_NS 250000000u // RFC 8305, section 5: of one address before the other
 #define REFUSED_NS 250000000u    // a refusal is not authenticated: what has keys may still answer
 #define EARLY_NS 5000000000u     // how long a host waits for ENet to connect
 
@@ -24,23 +25,30 @@ void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns)
     enet_time_set((enet_uint32)(now_ns / 1000000u));
 }
 
-static bool look_up(const char *name, int family, uint16_t port, foliot__net_address *address)
+// The first address of each family, in the system's order (RFC 6724), which puts a family last that
+// the machine has no route for. Returns how many.
+static uint32_t look_up(const char *name, int family, uint16_t port, foliot__net_address address[2])
 {
     struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_DGRAM}, *found;
-    foliot__socket_address first;
+    foliot__socket_address one;
+    uint32_t count = 0;
     if (getaddrinfo(name, NULL, &hints, &found) != 0)
-        return false;
-    memcpy(&first, found->ai_addr,
-           found->ai_addrlen < sizeof first ? found->ai_addrlen : sizeof first);
+        return 0;
+    for (const struct addrinfo *at = found; at && count < 2; at = at->ai_next) {
+        if (at->ai_family != AF_INET && at->ai_family != AF_INET6)
+            continue;
+        memcpy(&one, at->ai_addr, at->ai_addrlen < sizeof one ? at->ai_addrlen : sizeof one);
+        address[count] = foliot__net_address_of_socket(&one);
+        address[count].port = port;
+        count += count == 0 ||
+                 foliot__net_address_is_ip4(&address[0]) != foliot__net_address_is_ip4(&address[1]);
+    }
     freeaddrinfo(found);
-    *address = foliot__net_address_of_socket(&first);
-    address->port = port;
-    return true;
+    return count;
 }
 
-// An address needs no lookup. A name stands for its IPv4 address, or for its IPv6 address where it
-// has no other or stands in brackets.
-static bool resolve(const char *name, uint16_t port, foliot__net_address *address)
+// An address needs no lookup. A name in brackets stands for its IPv6 address.
+static uint32_t resolve(const char *name, uint16_t port, foliot__net_address address[2])
 {
     char inner[FOLIOT__HOST_BYTES];
     size_t length = strlen(name);
@@ -48,12 +56,13 @@ static bool resolve(const char *name, uint16_t port, foliot__net_address *addres
     if (bracketed && length - 2 < sizeof inner) {
         memcpy(inner, name + 1, length - 2);
         inner[length - 2] = 0;
-        return (foliot__net_address_read(inner, port, address) &&
-                !foliot__net_address_is_ip4(address)) ||
-               look_up(inner, AF_INET6, port, address);
+        if (foliot__net_address_read(inner, port, address) && !foliot__net_address_is_ip4(address))
+            return 1;
+        return look_up(inner, AF_INET6, port, address);
     }
-    return foliot__net_address_read(name, port, address) || look_up(name, AF_INET, port, address) ||
-           look_up(name, AF_INET6, port, address);
+    if (foliot__net_address_read(name, port, address))
+        return 1;
+    return look_up(name, AF_UNSPEC, port, address);
 }
 
 foliot_status foliot__enet_watch_proxy(enet_transport *t)
@@ -105,28 +114,55 @@ static bool learn_connect_id(enet_transport *t, slot *s)
     return true;
 }
 
-// One socket serves one family: the first connection chooses it.
-static foliot_status choose_family(enet_transport *t, const foliot__net_address *address)
+// Of two addresses the one of IPv4, or of IPv6, alone.
+static void keep_one(foliot__net_address address[2], uint32_t *count, bool four)
+{
+    if (*count == 2 && foliot__net_address_is_ip4(&address[1]) == four)
+        address[0] = address[1];
+    *count = 1;
+}
+
+// The first connection chooses the socket: IPv4 alone, or both families. What it cannot reach is
+// left out.
+static foliot_status choose_socket(enet_transport *t, foliot__net_address address[2],
+                                   uint32_t *count)
 {
     foliot__net_address any = {.port = 0};
-    bool four = foliot__net_address_is_ip4(address), used = t->six != NULL;
+    bool four = false, six = false, used = false;
+    for (uint32_t i = 0; i < *count; i++) {
+        four = four || foliot__net_address_is_ip4(&address[i]);
+        six = six || !foliot__net_address_is_ip4(&address[i]);
+    }
+    if (t->six || !six)
+        return FOLIOT_STATUS_OK;
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         used = used || t->slots[i].generation > 0;
-    if (four == !t->six)
-        return FOLIOT_STATUS_OK;
-    return used ? FOLIOT_STATUS_UNSUPPORTED : foliot__six_open(t, &any);
+    foliot_status status = used ? FOLIOT_STATUS_UNSUPPORTED : foliot__six_open(t, &any);
+    if (status == FOLIOT_STATUS_OK || !four)
+        return status;
+    keep_one(address, count, true);
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status choose_addresses(enet_transport *t, foliot__net_address address[2],
+                                      uint32_t *count)
+{
+    if (!foliot__enet_impaired(t))
+        return choose_socket(t, address, count);
+    keep_one(address, count, true); // the proxy leads to one
+    return connect_through_proxy(t, address);
 }
 
 foliot_status foliot__enet_connect(foliot_transport *transport, const char *host, uint16_t port,
                                    uint64_t now_ns, foliot_peer_id *peer)
 {
     enet_transport *t = (enet_transport *)transport;
-    foliot__net_address address;
+    foliot__net_address address[2];
     foliot__enet_set_clock(t, now_ns);
-    if (!resolve(host, port, &address))
+    uint32_t count = resolve(host, port, address);
+    if (count == 0)
         return FOLIOT_STATUS_NOT_FOUND;
-    foliot_status status =
-        foliot__enet_impaired(t) ? connect_through_proxy(t, &address) : choose_family(t, &address);
+    foliot_status status = choose_addresses(t, address, &count);
     if (status != FOLIOT_STATUS_OK)
         return status;
     slot *s = foliot__slot_take(t);
@@ -136,18 +172,30 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
     if (!learn_connect_id(t, s))
         return FOLIOT_STATUS_FULL;
     s->state = SLOT_ASKING;
-    s->address = address;
+    s->address = address[0];
+    s->asked_ns = s->began_ns;
+    s->has_other = count == 2;
+    if (s->has_other)
+        s->other = address[1];
     *peer = foliot__slot_id(t, s);
     return FOLIOT_STATUS_OK;
 }
 
+// Both families of a name are asked, the first with a head start (Happy Eyeballs, RFC 8305), unless
+// there is no way there at all. A question is all that it takes to see who answers: the host keeps
+// nothing of it.
 static void ask_for_cookie(enet_transport *t, slot *s)
 {
     uint8_t question[FOLIOT__SECURE_QUESTION_BYTES] = {0};
     bool keys = foliot__enet_needs_keys(t);
+    size_t length = keys ? sizeof question : FOLIOT__QUESTION_BYTES;
     memcpy(question, keys ? FOLIOT__SECURE_QUESTION_MARK : FOLIOT__QUESTION_MARK, 8);
     memcpy(question + 8, &s->connect_id, 4);
-    foliot__send_raw(t, &s->address, question, keys ? sizeof question : FOLIOT__QUESTION_BYTES);
+    bool leads = foliot__send_raw(t, &s->address, question, length);
+    if (s->has_other && (!leads || t->now_ns - s->began_ns >= HEAD_START_NS)) {
+        s->other_ns = s->other_ns ? s->other_ns : t->now_ns;
+        (void)foliot__send_raw(t, &s->other, question, length);
+    }
     s->hello_ns = t->now_ns;
 }
 

@@ -58,7 +58,7 @@ static slot *opening(enet_transport *t, const foliot__net_address *from, const u
 {
     uint32_t connect_id;
     memcpy(&connect_id, bytes + 8, 4);
-    slot *s = t->head.config.bind ? NULL : foliot__slot_by_connection(t, from, connect_id);
+    slot *s = t->head.config.bind ? NULL : foliot__slot_answered(t, from, connect_id);
     return s && (s->state == SLOT_ASKING || s->state == SLOT_CONNECTING) ? s : NULL;
 }
 
@@ -70,7 +70,7 @@ static void take_cookie(enet_transport *t, const foliot__net_address *from, cons
     for (int i = 0; i < 8; i++)
         s->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
     s->has_cookie = true;
-    s->round_trip_ns = t->now_ns - s->began_ns;
+    s->round_trip_ns = t->now_ns - s->asked_ns;
 }
 
 static void take_refusal(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes)

@@ -38,6 +38,11 @@ typedef struct slot {
     uint32_t seed;       // from which its ENet makes the connect id
     uint64_t began_ns, hello_ns,
         round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it
+    // A client's, of a name with addresses of both families: where it may be as well, asked a
+    // moment later. Who answers first is it.
+    foliot__net_address other;
+    bool has_other;
+    uint64_t asked_ns, other_ns; // when it first asked at `address` and at `other`; 0: not yet
     uint64_t cookie;
     uint32_t reason;          // to end with, while SLOT_CLOSING
     bool has_cookie, refused; // refused: for `reason`, by a host that would not open it
@@ -96,6 +101,9 @@ slot *foliot__slot_take(enet_transport *t); // a free one, NULL if there is none
 // A free slot still knows its last connection: what comes late for that one opens no new one.
 slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *address,
                                  uint32_t connect_id);
+// A client's: who that answers. It is at this address then, and not at another.
+slot *foliot__slot_answered(enet_transport *t, const foliot__net_address *address,
+                            uint32_t connect_id);
 // Reliable packets that waited go on to ENet, or nowhere.
 void foliot__slot_release(slot *s, ENetPeer *to);
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
@@ -106,7 +114,8 @@ slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
 // enet_socket.c
 void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason);
-void foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
+// False: the system knows no way there.
+bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length);
 
 // Which connection a datagram of ENet's belongs to: the connect id that it carries, as it leaves,
@@ -144,7 +153,7 @@ uint32_t foliot__enet_show_password(foliot_transport *transport, const char *pas
 
 // enet_six.c
 // Makes the transport speak IPv6 on a socket of that address; a descriptor that was given out stays
-// the same number. The port is the host's then.
+// the same number. The port is the host's then. A client's socket speaks IPv4 as well.
 foliot_status foliot__six_open(enet_transport *t, const foliot__net_address *address);
 void foliot__six_close(enet_transport *t);
 typedef const uint8_t *foliot__six_taker(enet_transport *t, foliot__net_address *from,

@@ -32,7 +32,7 @@ static void take_answer(enet_transport *t, const foliot__net_address *from, cons
 {
     uint32_t connection;
     memcpy(&connection, answer + 8, 4);
-    slot *s = foliot__slot_by_connection(t, from, connection);
+    slot *s = foliot__slot_answered(t, from, connection);
     if (!s || s->state != SLOT_ASKING || s->has_cookie || s->refused)
         return;
     s->secure = foliot__secure_take(t->secure, connection, *from, t->now_ns);
@@ -43,7 +43,7 @@ static void take_answer(enet_transport *t, const foliot__net_address *from, cons
     s->refused = s->reason != 0;
     s->refused_ns = t->now_ns;
     s->has_cookie = !s->refused;
-    s->round_trip_ns = t->now_ns - s->began_ns;
+    s->round_trip_ns = t->now_ns - s->asked_ns;
 }
 
 // Makes the keys of a slot that was just admitted.

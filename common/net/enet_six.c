@@ -54,11 +54,12 @@ static foliot_status open_network(enet_transport *t, const foliot__net_address *
 {
     foliot__socket_address at;
     socklen_t bytes = foliot__net_address_to_socket(address, &at);
-    int on = 1, fd = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int only = t->head.config.bind != NULL,
+        fd = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return why_not_bound();
     foliot_status status = FOLIOT_STATUS_OK;
-    if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0 ||
+    if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only) != 0 ||
         bind(fd, &at.any, bytes) != 0 || getsockname(fd, &at.any, &bytes) != 0)
         status = why_not_bound();
     else

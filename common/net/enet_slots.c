@@ -47,6 +47,24 @@ slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *a
     return NULL;
 }
 
+slot *foliot__slot_answered(enet_transport *t, const foliot__net_address *address,
+                            uint32_t connect_id)
+{
+    slot *s = foliot__slot_by_connection(t, address, connect_id);
+    for (uint32_t i = 0; !s && i < t->head.config.peers_max; i++) {
+        slot *other = &t->slots[i];
+        if (other->state != SLOT_ASKING || !other->has_other || other->connect_id != connect_id ||
+            !foliot__net_address_same(&other->other, address))
+            continue;
+        s = other;
+        s->address = *address;
+        s->asked_ns = s->other_ns;
+    }
+    if (s)
+        s->has_other = false;
+    return s;
+}
+
 void foliot__slot_release(slot *s, ENetPeer *to)
 {
     for (uint32_t i = 0; i < s->waiting_count; i++) {

@@ -3,15 +3,23 @@
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 
-void foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
+static bool knows_no_way(int why)
+{
+    return why == ENETUNREACH || why == EHOSTUNREACH || why == EADDRNOTAVAIL ||
+           why == EAFNOSUPPORT || why == ENETDOWN;
+}
+
+bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length)
 {
     foliot__socket_address at;
     socklen_t at_bytes = foliot__net_address_to_socket(to, &at);
     // What the socket does not take is lost, as on any network.
-    (void)!sendto(t->socket, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL, &at.any, at_bytes);
+    return sendto(t->socket, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL, &at.any, at_bytes) >= 0 ||
+           !knows_no_way(errno);
 }
 
 // A refusal is smaller than the datagram that it answers, so it amplifies nothing.

@@ -226,7 +226,9 @@ FOLIOT_MUST_CHECK foliot_status foliot_transport_create_both(foliot_transport *f
                                                              foliot_transport *second,
                                                              foliot_transport **transport);
 
-// Begins to connect to a host name or address; an event CONNECTED or DISCONNECTED follows.
+// Begins to connect to a host name or address; an event CONNECTED or DISCONNECTED follows. A name
+// with IPv6 and IPv4 addresses is tried by both, the system's first choice 250 ms before the other
+// (RFC 8305), and the first that answers is it; in brackets it is tried by IPv6 alone.
 // FOLIOT_STATUS_NOT_FOUND: the name has no address; FOLIOT_STATUS_FULL: all peers_max are in use.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_connect(foliot_transport *transport,
                                                          const char *host, uint16_t port,
