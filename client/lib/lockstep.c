@@ -74,6 +74,7 @@ void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 void foliot__lockstep_client_reconnect(foliot__lockstep_client *l)
 {
     foliot__lockstep_client_restart(l);
+    foliot__rewind_release(&l->rewind);
     l->setup_here = l->unfit = l->own_begun = l->deadline_known = false;
 }
 
@@ -237,6 +238,8 @@ static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
     bool is_searched = l->pending && l->rewind.finished; // of a tick before this one
     foliot__lockstep_client_restart(l);
     l->rewind.finished = is_searched;
+    if (!is_searched)
+        foliot__rewind_release(&l->rewind);
     l->expected = true;
     l->state_tick = tick;
     foliot__tick_log_clear(&l->log, tick);

@@ -80,6 +80,7 @@ size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t step
     if (!l->going_back || !foliot__rewind_advance(&l->rewind, steps))
         return SIZE_MAX;
     size_t length = respond_now(l, bytes); // going_back is still set: it does not go back twice
+    foliot_simulation_destroy(&l->rewind.simulation); // the trace answers from now on
     l->going_back = false;
     return length;
 }
@@ -130,4 +131,5 @@ void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
     }
     l->has_case = true;
     l->divergences++;
+    foliot__rewind_release(&l->rewind);
 }

@@ -150,15 +150,28 @@ foliot_tick_inputs foliot__rewind_last(const foliot__rewind *r)
     return r->finished ? next_inputs(r) : (foliot_tick_inputs){0};
 }
 
+void foliot__rewind_drop_trace(foliot__rewind *r)
+{
+    foliot_step_trace_destroy(r->trace);
+    r->trace = NULL;
+    free(r->held);
+    r->held = NULL;
+    r->held_bytes = r->held_capacity = 0;
+}
+
+void foliot__rewind_release(foliot__rewind *r)
+{
+    foliot__rewind_drop_trace(r);
+    foliot_simulation_destroy(&r->simulation);
+}
+
 void foliot__rewind_free(foliot__rewind *r)
 {
-    foliot_simulation_destroy(&r->simulation);
-    foliot_step_trace_destroy(r->trace);
+    foliot__rewind_release(r);
     free(r->inputs);
     foliot_command_list_destroy(&r->commands);
     free(r->counts);
     free(r->before);
     free(r->after);
-    free(r->held);
     *r = (foliot__rewind){0};
 }

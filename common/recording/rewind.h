@@ -42,6 +42,10 @@ void foliot__rewind_assume_held(foliot__rewind *r);
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps);
 // What entered the last step; nothing before it was taken.
 foliot_tick_inputs foliot__rewind_last(const foliot__rewind *r);
+// Frees the trace, which is larger than the simulation: the search is over. What entered the last
+// step, and the states around it, stay. foliot__rewind_release frees the simulation too.
+void foliot__rewind_drop_trace(foliot__rewind *r);
+void foliot__rewind_release(foliot__rewind *r);
 void foliot__rewind_free(foliot__rewind *r);
 
 #endif

@@ -23,8 +23,10 @@ void foliot_step_trace_destroy(foliot_step_trace *trace)
         return;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
         free(trace->layer[i].parts);
-        free(trace->layer[i].fields);
+        free(trace->layer[i].bits);
     }
+    free(trace->names);
+    free(trace->row);
     free(trace->bytes);
     free(trace);
 }
@@ -35,6 +37,8 @@ void foliot_step_trace_reset(foliot_step_trace *trace, uint64_t tick)
     trace->kind = NULL;
     trace->stage_count = 0;
     trace->status = FOLIOT_STATUS_OK;
+    trace->name_count = 0;
+    trace->list_count = 0;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
         foliot__trace_layer *layer = &trace->layer[i];
         layer->taken = false;
@@ -62,35 +66,105 @@ static bool reserve_parts(foliot__trace_layer *layer, uint32_t count)
     return true;
 }
 
-static bool reserve_fields(foliot__trace_layer *layer, uint32_t more)
+// Grown by an eighth at a time: a layer of a large world has megabytes.
+static bool reserve_bits(foliot__trace_layer *layer, uint32_t more)
 {
     size_t needed = layer->field_count + more;
     if (needed <= layer->field_capacity)
         return true;
-    size_t capacity = needed > 2 * layer->field_capacity ? needed : 2 * layer->field_capacity;
-    void *fields = realloc(layer->fields, sizeof *layer->fields * capacity);
-    if (!fields)
+    size_t capacity = needed + needed / 8 + 64;
+    void *bits = realloc(layer->bits, sizeof *layer->bits * capacity);
+    if (!bits)
         return false;
-    layer->fields = fields;
+    layer->bits = bits;
     layer->field_capacity = capacity;
     return true;
 }
 
-static bool add_part(foliot__trace_layer *layer, const foliot_simulation_part *about)
+// Room for a part's fields, all zeros.
+static bool prepare_row(foliot_step_trace *trace, uint32_t count)
 {
-    if (!reserve_fields(layer, about->field_count))
+    if (count > trace->row_capacity) {
+        void *row = realloc(trace->row, sizeof *trace->row * count);
+        if (!row)
+            return false;
+        trace->row = row;
+        trace->row_capacity = count;
+    }
+    if (count)
+        memset(trace->row, 0, sizeof *trace->row * count);
+    return true;
+}
+
+static bool names_row(const foliot_step_trace *trace, const struct foliot__field_list *list,
+                      uint32_t count)
+{
+    const foliot__field_name *names = trace->names + list->name;
+    for (uint32_t i = 0; list->count == count && i < count; i++)
+        if (names[i].name != trace->row[i].name || names[i].type != trace->row[i].type)
+            return false;
+    return list->count == count;
+}
+
+static bool add_names(foliot_step_trace *trace, uint32_t count)
+{
+    if (trace->name_count + count > trace->name_capacity) {
+        size_t capacity = 2 * trace->name_capacity + count;
+        void *names = realloc(trace->names, sizeof *trace->names * capacity);
+        if (!names)
+            return false;
+        trace->names = names;
+        trace->name_capacity = capacity;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        trace->names[trace->name_count++] =
+            (foliot__field_name){trace->row[i].name, trace->row[i].type};
+    return true;
+}
+
+// Where the names of the fields in the row are; of the parts before, mostly.
+static bool find_names(foliot_step_trace *trace, uint32_t count, size_t *name)
+{
+    uint32_t lists =
+        trace->list_count < FOLIOT__FIELD_LISTS ? trace->list_count : FOLIOT__FIELD_LISTS;
+    *name = 0;
+    if (count == 0)
+        return true;
+    for (uint32_t i = 1; i <= lists; i++) {
+        const struct foliot__field_list *list =
+            &trace->lists[(trace->list_count - i) % FOLIOT__FIELD_LISTS];
+        *name = list->name;
+        if (names_row(trace, list, count))
+            return true;
+    }
+    *name = trace->name_count;
+    if (!add_names(trace, count))
         return false;
-    if (about->field_count)
-        memset(&layer->fields[layer->field_count], 0, about->field_count * sizeof *layer->fields);
+    trace->lists[trace->list_count++ % FOLIOT__FIELD_LISTS] =
+        (struct foliot__field_list){*name, count};
+    return true;
+}
+
+// A part, whose fields are in the row.
+static bool add_part(foliot_step_trace *trace, foliot__trace_layer *layer,
+                     const foliot_simulation_part *about)
+{
+    size_t name;
+    if (!reserve_bits(layer, about->field_count) || !find_names(trace, about->field_count, &name))
+        return false;
     layer->parts[layer->part_count++] =
         (foliot__state_part){.group = about->group ? about->group : "part",
                              .index = about->index,
                              .field = layer->field_count,
+                             .name = name,
                              .field_count = about->field_count};
+    for (uint32_t i = 0; i < about->field_count; i++)
+        layer->bits[layer->field_count++] = trace->row[i].bits;
     return true;
 }
 
-static bool capture_parts(foliot__trace_layer *layer, const foliot_simulation *simulation)
+static bool capture_parts(foliot_step_trace *trace, foliot__trace_layer *layer,
+                          const foliot_simulation *simulation)
 {
     const foliot_simulation_kind *kind = simulation->kind;
     uint32_t count = kind->part_count(simulation->self);
@@ -99,10 +173,11 @@ static bool capture_parts(foliot__trace_layer *layer, const foliot_simulation *s
     for (uint32_t part = 0; part < count; part++) {
         foliot_simulation_part about = {.index = part};
         kind->part(simulation->self, part, &about);
-        if (!add_part(layer, &about))
+        if (!prepare_row(trace, about.field_count))
             return false;
-        kind->fields(simulation->self, part, &layer->fields[layer->field_count]);
-        layer->field_count += about.field_count;
+        kind->fields(simulation->self, part, trace->row);
+        if (!add_part(trace, layer, &about))
+            return false;
     }
     return true;
 }
@@ -123,7 +198,8 @@ static const uint8_t *saved_bytes(foliot_step_trace *trace, const foliot_simulat
 }
 
 // Rows of 64 saved bytes, named by their offsets, in words of eight, little-endian.
-static bool capture_bytes(foliot__trace_layer *layer, const uint8_t *bytes, size_t length)
+static bool capture_bytes(foliot_step_trace *trace, foliot__trace_layer *layer,
+                          const uint8_t *bytes, size_t length)
 {
     size_t words = (length + 7) / 8;
     uint32_t rows = (uint32_t)((words + ROW_WORDS - 1) / ROW_WORDS);
@@ -133,15 +209,17 @@ static bool capture_bytes(foliot__trace_layer *layer, const uint8_t *bytes, size
         size_t first = (size_t)row * ROW_WORDS;
         uint32_t count = words - first < ROW_WORDS ? (uint32_t)(words - first) : ROW_WORDS;
         const foliot_simulation_part about = {"saved bytes from", first * 8, count};
-        if (!add_part(layer, &about))
+        if (!prepare_row(trace, count))
             return false;
         for (size_t word = first; word < first + count; word++) {
             uint64_t bits = 0;
             for (size_t k = 0; k < 8 && word * 8 + k < length; k++)
                 bits |= (uint64_t)bytes[word * 8 + k] << (8 * k);
-            layer->fields[layer->field_count++] =
+            trace->row[word - first] =
                 (foliot_simulation_field){.type = FOLIOT_VALUE_U64, .bits = bits};
         }
+        if (!add_part(trace, layer, &about))
+            return false;
     }
     return true;
 }
@@ -155,11 +233,11 @@ static foliot_status capture_layer(foliot_step_trace *trace, uint32_t index,
     layer->part_count = 0;
     layer->field_count = 0;
     if (simulation->kind->part_count) {
-        complete = capture_parts(layer, simulation);
+        complete = capture_parts(trace, layer, simulation);
     } else {
         size_t length;
         const uint8_t *bytes = saved_bytes(trace, simulation, &length);
-        complete = bytes && capture_bytes(layer, bytes, length);
+        complete = bytes && capture_bytes(trace, layer, bytes, length);
     }
     layer->taken = complete;
     if (!complete)
@@ -233,10 +311,10 @@ uint64_t foliot_digest_chain(uint64_t before, foliot_digest digest)
 static uint64_t part_hash(uint64_t hash, const foliot__trace_layer *layer,
                           const foliot__state_part *part)
 {
-    const foliot_simulation_field *field = layer->fields + part->field;
+    const uint64_t *bits = layer->bits + part->field;
     hash = mix_word(hash, part->field_count);
     for (uint32_t i = 0; i < part->field_count; i++)
-        hash = mix_word(hash, field[i].bits);
+        hash = mix_word(hash, bits[i]);
     return hash;
 }
 
@@ -257,13 +335,17 @@ uint64_t foliot__layer_hash(const foliot__trace_layer *layer, uint32_t part, uin
             hash = part_hash(hash, layer, &layer->parts[i]);
         return hash;
     }
-    const foliot_simulation_field *fields =
-        part < layer->part_count ? layer->fields + layer->parts[part].field : NULL;
+    const uint64_t *bits = part < layer->part_count ? layer->bits + layer->parts[part].field : NULL;
     if (count == 1)
-        return first < entries ? fields[first].bits : 0;
+        return first < entries ? bits[first] : 0;
     for (uint32_t i = first; i - first < count && i < entries; i++)
-        hash = mix_word(hash, fields[i].bits);
+        hash = mix_word(hash, bits[i]);
     return hash;
+}
+
+uint64_t foliot__layer_bits(const foliot__trace_layer *layer, uint32_t part, uint32_t field)
+{
+    return layer->bits[layer->parts[part].field + field];
 }
 
 uint64_t foliot__layer_digest(const foliot__trace_layer *layer)
@@ -307,10 +389,10 @@ void foliot__divergence_field(foliot_divergence *d, const foliot_step_trace *tra
                               uint32_t field, uint64_t expected, uint64_t actual)
 {
     const foliot__trace_layer *at = &trace->layer[layer];
-    static const foliot_simulation_field nameless;
-    const foliot_simulation_field *value =
+    static const foliot__field_name nameless;
+    const foliot__field_name *value =
         d->part < at->part_count && field < at->parts[d->part].field_count
-            ? &at->fields[at->parts[d->part].field + field]
+            ? &trace->names[at->parts[d->part].name + field]
             : &nameless;
     d->field_known = true;
     d->field = field;
@@ -326,7 +408,7 @@ void foliot__divergence_field(foliot_divergence *d, const foliot_step_trace *tra
 static bool bits_at(const foliot__trace_layer *layer, uint32_t part, uint32_t field, uint64_t *bits)
 {
     bool there = field < foliot__layer_entries(layer, part);
-    *bits = there ? layer->fields[layer->parts[part].field + field].bits : 0;
+    *bits = there ? foliot__layer_bits(layer, part, field) : 0;
     return there;
 }
 

@@ -11,7 +11,8 @@
 typedef struct foliot__state_part {
     const char *group;
     uint64_t index;
-    size_t field; // the first, in `fields`
+    size_t field; // the first, in `bits`
+    size_t name;  // the first, in the trace's `names`
     uint32_t field_count;
 } foliot__state_part;
 
@@ -20,15 +21,32 @@ typedef struct foliot__trace_layer {
     uint32_t part_count, part_capacity;
     foliot__state_part *parts;
     size_t field_count, field_capacity;
-    foliot_simulation_field *fields;
+    uint64_t *bits; // of fields
 } foliot__trace_layer;
+
+// What a field is beside its bits. Parts that have the same share them: a trace of a large world
+// holds half a million fields.
+typedef struct foliot__field_name {
+    const char *name;
+    foliot_value_type type;
+} foliot__field_name;
+#define FOLIOT__FIELD_LISTS 16 // of names, that the next part may share
 
 struct foliot_step_trace {
     uint64_t tick;
     const foliot_simulation_kind *kind; // of what was taken; NULL before
     uint32_t stage_count;
     foliot__trace_layer layer[FOLIOT__LAYERS_MAX]; // the stages', then the held one
-    uint8_t *bytes;                                // of a simulation without parts
+    foliot__field_name *names;
+    size_t name_count, name_capacity;
+    struct foliot__field_list {
+        size_t name;
+        uint32_t count;
+    } lists[FOLIOT__FIELD_LISTS]; // the last ones, in turn
+    uint32_t list_count;
+    foliot_simulation_field *row; // scratch: of a part
+    uint32_t row_capacity;
+    uint8_t *bytes; // of a simulation without parts
     size_t byte_capacity;
     foliot_status status; // FOLIOT_STATUS_MEMORY: something is missing
 };
@@ -39,6 +57,8 @@ uint32_t foliot__layer_entries(const foliot__trace_layer *layer, uint32_t part);
 // Hash of the entries [first, first + count), the same on every machine. One field: its bits.
 uint64_t foliot__layer_hash(const foliot__trace_layer *layer, uint32_t part, uint32_t first,
                             uint32_t count);
+// A field of a part, both of which there are.
+uint64_t foliot__layer_bits(const foliot__trace_layer *layer, uint32_t part, uint32_t field);
 // Of the whole layer, and of how many parts it has.
 uint64_t foliot__layer_digest(const foliot__trace_layer *layer);
 // The smallest power of the fan-out by which `count` entries make at most that many groups.

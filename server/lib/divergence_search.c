@@ -20,6 +20,7 @@
 #define PEER_SEARCHES_MAX 3   // of one connection
 #define FOUND_ELSEWHERE_MAX 2 // several clients may share an address
 #define REWIND_KEYFRAMES 2    // a step is taken again only from so many states' time before it
+#define REWIND_KEPT_NS 60000000000u // since the last search began
 
 bool foliot__divergence_search_running(const foliot__session *s)
 {
@@ -315,6 +316,19 @@ static void search_next_peer(foliot__session *s)
             return;
 }
 
+// A search that is over leaves its case alone. The simulation stays for a while: to make one takes
+// more than a tick in a large scene, and a peer may bring about one search after the other.
+static void release_rewind(foliot__session *s)
+{
+    foliot__divergence_search *q = &s->lockstep->search;
+    if (q->active || q->running)
+        return;
+    if (q->rewind.trace)
+        foliot__rewind_drop_trace(&q->rewind);
+    if (q->rewind.simulation.self && s->server->now_ns - q->begun_ns > REWIND_KEPT_NS)
+        foliot__rewind_release(&q->rewind);
+}
+
 void foliot__divergence_search_update(foliot__session *s)
 {
     foliot__divergence_search *q = &s->lockstep->search;
@@ -333,6 +347,7 @@ void foliot__divergence_search_update(foliot__session *s)
             FOLIOT__VIOLATION_violations_digests); // it reports, and does not answer
     } else if (!q->active)
         search_next_peer(s);
+    release_rewind(s);
 }
 
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -94,6 +95,31 @@ static void a_tick_comes_again_with_its_commands(void **state)
     foliot__rewind_free(&r);
 }
 
+// A search that is over leaves what its case needs, and holds no simulation and no trace.
+static void what_is_released_leaves_its_case(void **state)
+{
+    (void)state;
+    foliot__rewind r = {0};
+    rewind_to(&r, true);
+    assert_non_null(r.trace);
+    uint8_t after[sizeof saved];
+    assert_in_range(r.after_bytes, 1, sizeof after);
+    memcpy(after, r.after, r.after_bytes);
+    for (int whole = 0; whole < 2; whole++) {
+        if (whole)
+            foliot__rewind_release(&r);
+        else
+            foliot__rewind_drop_trace(&r);
+        assert_null(r.trace);
+        check_eq(r.simulation.self == NULL, whole);
+        check_eq(foliot__rewind_last(&r).command_count, inputs_of(TO - 1).command_count);
+        assert_memory_equal(r.after, after, r.after_bytes);
+        assert_true(foliot_digest_equal(rewind_to(&r, true), digests[TO]));
+        assert_non_null(r.trace);
+    }
+    foliot__rewind_free(&r);
+}
+
 // A case is written with its commands: the recording of the one tick verifies.
 static void a_case_with_commands_is_written(void **state)
 {
@@ -139,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_tick_comes_again_with_its_commands, run, drop),
+        cmocka_unit_test_setup_teardown(what_is_released_leaves_its_case, run, drop),
         cmocka_unit_test(a_case_with_commands_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "../support/chain.h"
 #include "base/rng.h"
+#include "recording/state_layers.h"
 #include "status.h"
 
 static uint64_t seed(void)
@@ -61,6 +62,19 @@ static foliot_step_trace *held(const grid *g, uint64_t tick)
     assert_int_equal(foliot_step_trace_get_tick(trace), tick);
     assert_int_equal(foliot_step_trace_capture_held(trace, &simulation), FOLIOT_STATUS_OK);
     return trace;
+}
+
+// What fields are called is held once for all parts that have the same: the bits are what is large.
+static void parts_share_the_names_of_their_fields(void **state)
+{
+    (void)state;
+    const grid large = {.parts = 5000, .other_part = UINT32_MAX, .fields = 20};
+    foliot_step_trace *trace = held(&large, 1);
+    const foliot__trace_layer *layer = &trace->layer[FOLIOT__LAYERS_MAX - 1];
+    check_eq(layer->field_count, 5000 * 20);
+    check_eq(trace->name_count, 20);
+    check_le(layer->field_capacity * sizeof *layer->bits, 5000 * 20 * 10);
+    foliot_step_trace_destroy(trace);
 }
 
 // Asks until it is over. `spoil` changes answers; NULL: none.
@@ -430,6 +444,7 @@ int main(void)
         cmocka_unit_test(any_part_and_field_is_found),
         cmocka_unit_test(sides_of_other_sizes_are_told_apart),
         cmocka_unit_test(equal_sides_are_equal),
+        cmocka_unit_test(parts_share_the_names_of_their_fields),
         cmocka_unit_test(the_first_tick_is_found_by_halves),
         cmocka_unit_test(a_stage_is_named),
         cmocka_unit_test(hostile_answers_end_it),

@@ -202,7 +202,7 @@ static uint32_t differing_fields(const foliot__trace_layer *layer, uint32_t part
         foliot__reader r = foliot__reader_of(bytes, sizeof bytes);
         bool both = field < theirs && field < ours;
         uint64_t bits = foliot__read_u64(&r);
-        count += !both || bits != layer->fields[layer->parts[part].field + field].bits;
+        count += !both || bits != foliot__layer_bits(layer, part, field);
     }
     return count;
 }

@@ -89,7 +89,7 @@ static bool write_layer(const run *r)
         fine = write_u32(layer->parts[part].field_count);
         for (uint32_t f = 0; f < layer->parts[part].field_count && fine; f++) {
             foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-            foliot__write_u64(&w, layer->fields[layer->parts[part].field + f].bits);
+            foliot__write_u64(&w, foliot__layer_bits(layer, part, f));
             fine = write_bytes(bytes, sizeof bytes);
         }
     }
