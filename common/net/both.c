@@ -137,6 +137,12 @@ static uint64_t both_round_trip_ns(const foliot_transport *transport, foliot_pee
     return foliot_transport_get_round_trip_ns(part, peer);
 }
 
+static uint32_t both_overhead(const foliot_transport *transport, foliot_peer_id peer)
+{
+    foliot_transport *part = part_of(transport, &peer);
+    return foliot__transport_overhead(part, peer);
+}
+
 static uint32_t both_backlog(const foliot_transport *transport, foliot_peer_id peer)
 {
     foliot_transport *part = part_of(transport, &peer);
@@ -197,6 +203,7 @@ static const foliot__transport_maker both_maker = {
     both_peer_identity,
     both_show_token,
     both_show_password,
+    both_overhead,
 };
 
 // One descriptor for two: an epoll, which can be watched like any other.

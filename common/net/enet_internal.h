@@ -196,6 +196,7 @@ bool foliot__enet_expire_early(enet_transport *t, foliot_transport_event *event)
 void foliot__enet_flush_datagrams(enet_transport *t);
 uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
                            foliot_delivery delivery, const uint8_t *bytes, size_t length);
+uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id peer);
 
 // enet_transport.c
 void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns);

@@ -14,6 +14,14 @@ void foliot__enet_flush_datagrams(enet_transport *t)
         t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, t->socket);
 }
 
+// Of the datagram that a packet to the slot begins now.
+static size_t head_bytes(const slot *s)
+{
+    return s->secure                    ? FOLIOT__SEAL_BYTES
+           : s->state == SLOT_CONNECTED ? FOLIOT__SHORT_HEAD_BYTES
+                                        : FOLIOT__EARLY_HEAD_BYTES;
+}
+
 // Queues a packet that the outbox keeps for one receiver.
 static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
 {
@@ -24,10 +32,7 @@ static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_
         foliot__outbox_append(o, s->datagram, kept, length))
         return true;
     bool is_short = s->state == SLOT_CONNECTED;
-    size_t head = s->secure  ? FOLIOT__SEAL_BYTES
-                  : is_short ? FOLIOT__SHORT_HEAD_BYTES
-                             : FOLIOT__EARLY_HEAD_BYTES;
-    uint32_t index = foliot__outbox_add(o, &s->address, head, kept, length);
+    uint32_t index = foliot__outbox_add(o, &s->address, head_bytes(s), kept, length);
     if (index == UINT32_MAX)
         return false;
     if (s->secure) { // sealed when it leaves
@@ -104,4 +109,14 @@ uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *pe
     enet_transport *t = (enet_transport *)transport;
     return delivery == FOLIOT_DELIVERY_RELIABLE ? send_reliable(t, peers, count, bytes, length)
                                                 : send_unreliable(t, peers, count, bytes, length);
+}
+
+uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id peer)
+{
+    const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);
+    if (!s)
+        return FOLIOT__TRANSPORT_OVERHEAD;
+    size_t network =
+        foliot__net_address_is_ip4(&s->address) ? FOLIOT__IP4_BYTES : FOLIOT__IP6_BYTES;
+    return (uint32_t)(network + FOLIOT__UDP_BYTES + head_bytes(s) + FOLIOT__RAW_LENGTH_BYTES);
 }

@@ -381,6 +381,7 @@ static const foliot__transport_maker enet_maker = {
     foliot__enet_identity,
     foliot__enet_show_token,
     foliot__enet_show_password,
+    foliot__enet_overhead,
 };
 
 // ENet's own bind hides why it failed.

@@ -11,7 +11,6 @@
 
 #define OUTBOX_DATAGRAMS_MIN 8u
 #define OUTBOX_DATAGRAMS_MAX 256u
-#define LENGTH_BYTES 2u
 
 static void put_u16(uint8_t *at, size_t value)
 {
@@ -53,10 +52,11 @@ bool foliot__raw_datagram_parse_packets(const uint8_t *bytes, size_t length,
                                         foliot__raw_datagram *datagram)
 {
     for (size_t at = 0; at < length;) {
-        if (datagram->count == FOLIOT__RAW_DATAGRAM_PACKETS_MAX || length - at < LENGTH_BYTES)
+        if (datagram->count == FOLIOT__RAW_DATAGRAM_PACKETS_MAX ||
+            length - at < FOLIOT__RAW_LENGTH_BYTES)
             return false;
         uint16_t packet = take_u16(bytes + at);
-        at += LENGTH_BYTES;
+        at += FOLIOT__RAW_LENGTH_BYTES;
         if (packet == 0 || packet > FOLIOT_PACKET_BYTES_MAX || packet > length - at)
             return false;
         datagram->packets[datagram->count] = bytes + at;
@@ -139,8 +139,9 @@ bool foliot__outbox_init(foliot__outbox *o, uint32_t receivers)
 {
     uint32_t n = receivers < OUTBOX_DATAGRAMS_MIN ? OUTBOX_DATAGRAMS_MIN : receivers;
     n = n > OUTBOX_DATAGRAMS_MAX ? OUTBOX_DATAGRAMS_MAX : n;
-    *o = (foliot__outbox){
-        .capacity = n, .room = n * (FOLIOT_PACKET_BYTES_MAX + LENGTH_BYTES), .flushes = 1};
+    *o = (foliot__outbox){.capacity = n,
+                          .room = n * (FOLIOT_PACKET_BYTES_MAX + FOLIOT__RAW_LENGTH_BYTES),
+                          .flushes = 1};
     o->messages = calloc(n, sizeof *o->messages);
     o->parts = calloc(n, sizeof *o->parts);
     o->addresses = calloc(n, sizeof *o->addresses);
@@ -165,12 +166,12 @@ void foliot__outbox_close(foliot__outbox *o)
 
 uint8_t *foliot__outbox_keep(foliot__outbox *o, const uint8_t *bytes, size_t length)
 {
-    if (o->room - o->used < length + LENGTH_BYTES)
+    if (o->room - o->used < length + FOLIOT__RAW_LENGTH_BYTES)
         return NULL;
     uint8_t *kept = o->bytes + o->used;
     put_u16(kept, length);
-    memcpy(kept + LENGTH_BYTES, bytes, length);
-    o->used += length + LENGTH_BYTES;
+    memcpy(kept + FOLIOT__RAW_LENGTH_BYTES, bytes, length);
+    o->used += length + FOLIOT__RAW_LENGTH_BYTES;
     return kept;
 }
 
@@ -182,22 +183,23 @@ uint32_t foliot__outbox_add(foliot__outbox *o, const foliot__net_address *addres
     uint32_t i = o->count++;
     socklen_t address_bytes = foliot__net_address_to_socket(address, &o->addresses[i]);
     o->parts[i][0] = (struct iovec){o->heads[i], head_bytes};
-    o->parts[i][1] = (struct iovec){(void *)(uintptr_t)kept, length + LENGTH_BYTES};
+    o->parts[i][1] = (struct iovec){(void *)(uintptr_t)kept, length + FOLIOT__RAW_LENGTH_BYTES};
     o->messages[i].msg_hdr = (struct msghdr){.msg_name = &o->addresses[i],
                                              .msg_namelen = address_bytes,
                                              .msg_iov = o->parts[i],
                                              .msg_iovlen = 2};
-    o->sizes[i] = (uint16_t)(head_bytes + length + LENGTH_BYTES);
+    o->sizes[i] = (uint16_t)(head_bytes + length + FOLIOT__RAW_LENGTH_BYTES);
     return i;
 }
 
 bool foliot__outbox_append(foliot__outbox *o, uint32_t i, const uint8_t *kept, size_t length)
 {
     struct msghdr *m = &o->messages[i].msg_hdr;
-    size_t size = o->sizes[i] + length + LENGTH_BYTES;
+    size_t size = o->sizes[i] + length + FOLIOT__RAW_LENGTH_BYTES;
     if (m->msg_iovlen > FOLIOT__RAW_DATAGRAM_PACKETS_MAX || size > FOLIOT__RAW_DATAGRAM_BYTES_MAX)
         return false;
-    o->parts[i][m->msg_iovlen++] = (struct iovec){(void *)(uintptr_t)kept, length + LENGTH_BYTES};
+    o->parts[i][m->msg_iovlen++] =
+        (struct iovec){(void *)(uintptr_t)kept, length + FOLIOT__RAW_LENGTH_BYTES};
     o->sizes[i] = (uint16_t)size;
     return true;
 }

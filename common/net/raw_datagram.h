@@ -24,6 +24,7 @@
 #define FOLIOT__SHORT_HEAD_BYTES                                                                   \
     7 // the mark, connect id, the receiver's number of the peer (little-endian)
 #define FOLIOT__RAW_DATAGRAM_PACKETS_MAX 4 // in a datagram
+#define FOLIOT__RAW_LENGTH_BYTES 2         // in front of each
 #define FOLIOT__RAW_DATAGRAM_BYTES_MAX (FOLIOT__EARLY_HEAD_BYTES + FOLIOT_PACKET_BYTES_MAX + 40)
 // The longest head that a datagram begins with, a seal's parts included.
 #define FOLIOT__RAW_HEAD_BYTES_MAX 24

@@ -158,3 +158,9 @@ const foliot_transport_counters *foliot_transport_get_counters(const foliot_tran
         transport->maker->count((foliot_transport *)(uintptr_t)transport);
     return &transport->counters;
 }
+
+uint32_t foliot__transport_overhead(const foliot_transport *transport, foliot_peer_id peer)
+{
+    return transport->maker->overhead ? transport->maker->overhead(transport, peer)
+                                      : FOLIOT__TRANSPORT_OVERHEAD;
+}

@@ -39,7 +39,17 @@ typedef struct foliot__transport_maker {
                            foliot_peer_identity *identity);
     uint32_t (*show_password)(foliot_transport *transport, const char *password,
                               foliot_peer_identity *identity);
+    // See foliot__transport_overhead. May be NULL: FOLIOT__TRANSPORT_OVERHEAD.
+    uint32_t (*overhead)(const foliot_transport *transport, foliot_peer_id peer);
 } foliot__transport_maker;
+
+// Bytes that an unreliable packet to the peer costs the network beside its own, from the network
+// layer's head on. (One that shares a datagram with another costs less.)
+#define FOLIOT__TRANSPORT_OVERHEAD 48 // where it is not known
+#define FOLIOT__UDP_BYTES 8
+#define FOLIOT__IP4_BYTES 20
+#define FOLIOT__IP6_BYTES 40
+uint32_t foliot__transport_overhead(const foliot_transport *transport, foliot_peer_id peer);
 
 // The head of every transport.
 struct foliot_transport {

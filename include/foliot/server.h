@@ -87,8 +87,9 @@ typedef struct foliot_interest {
     double near; // length units: within it all are alike; beyond, a body's share falls with the
                  // square of its distance. 0 < near <= far
     double far;  // length units. 0: no interest, everybody is sent everything
-    uint32_t budget_kbit; // kbit/s of snapshots to one watcher in any second, with 48 bytes a
-                          // packet for IP, UDP and ENet: FOLIOT_INTEREST_KBIT_MIN .. _MAX
+    uint32_t budget_kbit; // kbit/s of snapshots to one watcher in any second, with what each packet
+                          // costs beside, the network's heads and the seal included:
+                          // FOLIOT_INTEREST_KBIT_MIN .. _MAX
 } foliot_interest;
 #define FOLIOT_INTEREST_KBIT_MIN 32
 #define FOLIOT_INTEREST_KBIT_MAX 100000

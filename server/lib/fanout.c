@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/transport.h"
 
 #define PEERS_AT_A_TIME 64u // fewer than the transport sends in one call
 
@@ -324,7 +325,9 @@ static void emit_update(void *user, const uint8_t *bytes, size_t length)
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     foliot__server_send_packet(server, to->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
                                packet_length);
-    foliot__interest_charge(to->peer->interest, packet_length);
+    foliot__interest_charge(to->peer->interest,
+                            packet_length +
+                                foliot__transport_overhead(server->config.transport, to->peer->id));
     server->counters.updates++;
     server->counters.update_bytes += length;
 }
@@ -360,6 +363,7 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
         .own = peer->player == FOLIOT__NO_PLAYER
                    ? FOLIOT_NO_BODY
                    : foliot_world_get_player_body(session->world, peer->player),
+        .overhead = foliot__transport_overhead(server->config.transport, peer->id),
         .now_ns = server->now_ns,
         .round_trip_ns = foliot_transport_get_round_trip_ns(server->config.transport, peer->id),
         .find = find_for,

@@ -483,7 +483,7 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
 {
     refill(m, v, look->now_ns);
     m->item_count = 0;
-    double room = fmin(v->tokens - FOLIOT__INTEREST_OVERHEAD, FOLIOT_PACKET_BYTES_MAX);
+    double room = fmin(v->tokens - look->overhead, FOLIOT_PACKET_BYTES_MAX);
     if (room < PACKET_LEAST)
         return 0;
     double ticks = (double)look->round_trip_ns * 1e-9 * m->pace_hz / m->every;
@@ -518,7 +518,7 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
     m->item_count = coded;
     if (coded >= BODIES_MEASURED)
         v->body_bytes += 0.1 * (fmax((double)length / coded, 1) - v->body_bytes);
-    v->tokens -= (double)length + FOLIOT__INTEREST_OVERHEAD;
+    v->tokens -= (double)length + look->overhead;
     return length;
 }
 

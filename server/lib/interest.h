@@ -11,8 +11,7 @@
 #include "wire/partial_snapshot.h"
 #include "wire/session_state.h"
 
-#define FOLIOT__INTEREST_PACKETS 64  // of one watcher that may still be acknowledged
-#define FOLIOT__INTEREST_OVERHEAD 48 // bytes that a packet costs beside its own: IP, UDP, ENet
+#define FOLIOT__INTEREST_PACKETS 64 // of one watcher that may still be acknowledged
 
 // What is known of a session's bodies for all its watchers: when each changed, and where they are.
 typedef struct foliot__interest_map foliot__interest_map;
@@ -41,6 +40,7 @@ size_t foliot__interest_view_get_bytes(const foliot__interest_view *view); // of
 typedef struct foliot__interest_look {
     const foliot_snapshot *snapshot; // that is shown to the watcher
     uint32_t own;                    // slot of its body, FOLIOT_NO_BODY: none
+    uint32_t overhead;               // bytes that a packet costs beside its own
     uint64_t now_ns, round_trip_ns;
     foliot__interest_find *find;
     const void *user;

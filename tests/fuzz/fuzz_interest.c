@@ -10,6 +10,7 @@
 #include "../../client/lib/tracks.h"
 #include "../../server/lib/interest_view.h"
 #include "base/assert.h"
+#include "net/transport.h"
 #include "wire/partial_snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -116,7 +117,7 @@ static void begin_world(fuzz_world *w)
 static void check_packet(const fuzz_world *w, fuzz_watcher *f, size_t length)
 {
     uint64_t sum = 0;
-    f->sent[w->tick % FUZZ_SECOND] = length ? (uint32_t)length + FOLIOT__INTEREST_OVERHEAD : 0;
+    f->sent[w->tick % FUZZ_SECOND] = length ? (uint32_t)length + FOLIOT__TRANSPORT_OVERHEAD : 0;
     for (int i = 0; i < FUZZ_SECOND; i++)
         sum += f->sent[i];
     FOLIOT_ASSERT(sum <= FUZZ_KBIT * 125);
@@ -137,6 +138,7 @@ static void serve(const fuzz_world *w, fuzz_watcher *f, uint32_t own, bool arriv
     uint64_t tick;
     const foliot__interest_look look = {.snapshot = find(w, w->tick),
                                         .own = own,
+                                        .overhead = FOLIOT__TRANSPORT_OVERHEAD,
                                         .now_ns = 1000000000u + w->tick * 1000000000u / FUZZ_SECOND,
                                         .round_trip_ns = 50000000,
                                         .find = find,

@@ -59,7 +59,7 @@ static void watch_server(void *user, unsigned from, foliot_delivery delivery, co
     if (bytes[0] != FOLIOT__PARTIAL_PACKET)
         return;
     t->sent[t->partial % SENT_MAX].at_ns = t->a->now_ns;
-    t->sent[t->partial++ % SENT_MAX].bytes = length + FOLIOT__INTEREST_OVERHEAD;
+    t->sent[t->partial++ % SENT_MAX].bytes = length;
 }
 
 static void make_scene(town *t, double speed)
@@ -278,26 +278,50 @@ static void a_body_that_goes_vanishes(void **state)
 }
 
 // One watcher, more that moves than its budget carries.
+// The most that was sent in any second, with `overhead` a packet.
+static uint64_t most_sent(const town *t, uint32_t overhead)
+{
+    uint64_t most = 0, sum = 0, first = 0;
+    for (uint64_t i = 0; i < t->partial; i++) {
+        sum += t->sent[i].bytes + overhead;
+        for (; t->sent[i].at_ns - t->sent[first].at_ns >= SECOND_NS; first++)
+            sum -= t->sent[first].bytes + overhead;
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+#define HIGH_OVERHEAD 93 // a browser's
+
+static uint32_t high_overhead(const foliot_transport *transport, foliot_peer_id peer)
+{
+    (void)transport;
+    (void)peer;
+    return HIGH_OVERHEAD;
+}
+
+// Also where the transport sends more with each packet than it mostly does: that counts.
 static void the_budget_is_kept_in_any_second(void **state)
 {
     (void)state;
-    town *t = town_create(60, FOLIOT_INTEREST_KBIT_MIN);
-    join_players(t, 1);
-    run_and_look(t, 2);
-    push(t, 0, 127, 0);
-    run_and_look(t, 12);
-    assert_true(t->partial > 100 && t->partial < SENT_MAX);
-    uint64_t most = 0, sum = 0, first = 0;
-    for (uint64_t i = 0; i < t->partial; i++) {
-        sum += t->sent[i].bytes;
-        for (; t->sent[i].at_ns - t->sent[first].at_ns >= SECOND_NS; first++)
-            sum -= t->sent[first].bytes;
-        most = sum > most ? sum : most;
+    for (int high = 0; high < 2; high++) {
+        town *t = town_create(60, FOLIOT_INTEREST_KBIT_MIN);
+        foliot_transport *host = t->a->server->config.transport;
+        foliot__transport_maker maker = *host->maker;
+        if (high)
+            maker.overhead = high_overhead;
+        host->maker = &maker;
+        join_players(t, 1);
+        run_and_look(t, 2);
+        push(t, 0, 127, 0);
+        run_and_look(t, 12);
+        assert_true(t->partial > 100 && t->partial < SENT_MAX);
+        uint64_t most = most_sent(t, high ? HIGH_OVERHEAD : FOLIOT__TRANSPORT_OVERHEAD);
+        print_message("at most %llu bytes in a second\n", (unsigned long long)most);
+        check_le(most, FOLIOT_INTEREST_KBIT_MIN * 125);
+        check_gt(most, FOLIOT_INTEREST_KBIT_MIN * 125 / 2); // and it is used
+        town_destroy(t);
     }
-    print_message("at most %llu bytes in a second\n", (unsigned long long)most);
-    check_le(most, FOLIOT_INTEREST_KBIT_MIN * 125);
-    check_gt(most, FOLIOT_INTEREST_KBIT_MIN * 125 / 2); // and it is used
-    town_destroy(t);
 }
 
 static void a_spectator_sees_what_it_looks_at(void **state)

@@ -64,7 +64,7 @@ static void watch_server(void *user, unsigned from, foliot_delivery delivery, co
     foliot__message m;
     if (from == ARENA_SERVER && length > 0 &&
         (bytes[0] == FOLIOT__PARTIAL_PACKET || delivery == FOLIOT_DELIVERY_RELIABLE))
-        r->bytes += length + (bytes[0] == FOLIOT__PARTIAL_PACKET ? FOLIOT__INTEREST_OVERHEAD : 0);
+        r->bytes += length + (bytes[0] == FOLIOT__PARTIAL_PACKET ? FOLIOT__TRANSPORT_OVERHEAD : 0);
     if (from != ARENA_SERVER || foliot__message_decode(bytes, length, &m) != FOLIOT_STATUS_OK)
         return;
     if (m.kind == FOLIOT__KIND)

@@ -19,7 +19,9 @@
 
 #include "foliot/transport.h"
 #include "loopback.h"
+#include "net/raw_datagram.h"
 #include "net/secure.h"
+#include "net/transport.h"
 
 #define CAUGHT_MAX 4000
 #define PHRASE "nobody on the way reads this phrase"
@@ -250,6 +252,39 @@ static void peers_talk_with_every_security(void **state)
     stage *s = open_token_stage();
     expect_talk(s);
     close_stage(s);
+}
+
+// The bytes of the packet's datagram, as they pass the wire.
+static size_t wire_bytes(stage *s, bool sealed)
+{
+    s->caught_count = 0;
+    assert_int_equal(foliot_transport_send(s->host, s->at_host, FOLIOT_DELIVERY_UNRELIABLE,
+                                           (const uint8_t *)PHRASE, sizeof PHRASE),
+                     FOLIOT_STATUS_OK);
+    run(s, 30);
+    for (size_t i = 0; i < s->caught_count; i++)
+        if (!s->caught[i].to_host &&
+            s->caught[i].bytes[0] == (sealed ? FOLIOT__SEALED_RAW : FOLIOT__SHORT_MARK))
+            return s->caught[i].length;
+    return 0;
+}
+
+// What a host charges against a budget is what is sent.
+static void the_overhead_is_what_datagrams_have(void **state)
+{
+    (void)state;
+    for (int i = FOLIOT_SECURITY_CLEAR; i <= FOLIOT_SECURITY_ANONYMOUS; i++) {
+        stage *s = open_stage((foliot_security)i, (foliot_security)i);
+        bool sealed = i != FOLIOT_SECURITY_CLEAR;
+        open_both(s);
+        run(s, 150);
+        check_ne(s->at_host.value, 0u);
+        uint32_t udp = 8 + (foliot__net_address_is_ip4(&s->host_at) ? 20 : 40),
+                 overhead = foliot__transport_overhead(s->host, s->at_host);
+        check_eq(udp + wire_bytes(s, sealed), sizeof PHRASE + overhead);
+        check_eq(overhead, udp + 2 + (sealed ? FOLIOT__SEAL_BYTES : 7));
+        close_stage(s);
+    }
 }
 
 static void a_host_of_clear_takes_keys_of_nobody(void **state)
@@ -834,6 +869,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peers_talk_with_every_security),
+        cmocka_unit_test(the_overhead_is_what_datagrams_have),
         cmocka_unit_test(a_host_of_clear_takes_keys_of_nobody),
         cmocka_unit_test(the_host_knows_who_came),
         cmocka_unit_test(an_end_reaches_the_other_side),
