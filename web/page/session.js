@@ -341,13 +341,18 @@ function keepsLink() {
     }
 }
 
-async function start() {
+// Beside the answers of the server: shaders take their time.
+function paint() {
     try {
         painter = new Painter($("view"));
     } catch (error) {
         painter = { draw() {}, spent: 0 };
         blind = `There is no picture: ${error.message}.`;
     }
+}
+
+async function start() {
+    const loads = load("viewer.wasm", page);
     camera = new Camera($("view"));
     controls = new Controls($("stick"), $("pads"));
     try {
@@ -355,11 +360,12 @@ async function start() {
     } catch { /* as above */ }
     $("session").value = given.get("session") ?? "";
     if (given.has("token") || keepsLink()) (link = await import("./link.js")).takeLink(given);
-    viewer = await load("viewer.wasm", page);
+    viewer = await loads;
     if (given.has("step")) await toggle().catch((error) => message(`${error.message}.`));
     bind();
     if (given.has("name") || given.has("watch")) join(given.has("watch"));
     else $("join").hidden = false;
+    paint();
     requestAnimationFrame(frame);
 }
 
