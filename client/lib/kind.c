@@ -145,6 +145,8 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
         return FOLIOT_STATUS_OK;
     }
     foliot_status status = open_lockstep(c);
+    if (!c->lockstep)
+        c->steps = c->by_ticks = false; // nobody looks for what is stepped where there is nothing
     if (status == FOLIOT_STATUS_OK)
         status = foliot__predict_begin(c);
     if (status == FOLIOT_STATUS_OK && w->scene_bytes == 0)
