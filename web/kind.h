@@ -13,7 +13,7 @@
 void web_kind_configure(foliot_client_config *config);
 // Whether what a datagram begins with can be read now; if not it counts as lost.
 bool web_kind_takes(uint8_t packet);
-// After each update.
+// After each update. NULL: there is no client any more.
 void web_kind_updated(foliot_client *client);
 // What the page tells of it: members of the object that is open.
 void web_kind_write(foliot__json *j, const foliot_client *client);

@@ -38,7 +38,7 @@ bool web_kind_takes(uint8_t packet)
 void web_kind_updated(foliot_client *updated)
 {
     client = updated;
-    if (slow || foliot_client_get_prediction(client) != FOLIOT_PREDICTION_SLOW)
+    if (!client || slow || foliot_client_get_prediction(client) != FOLIOT_PREDICTION_SLOW)
         return;
     slow_step_us = foliot_client_get_statistics(client).step_us;
     slow = foliot_client_set_kind(client, FOLIOT_PEER_WATCHER) == FOLIOT_STATUS_OK;

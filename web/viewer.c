@@ -68,6 +68,7 @@ WEB_EXPORT(hand_over) int web_hand_over(void)
         return 0;
     foliot_client_destroy(client);
     client = NULL;
+    web_kind_updated(NULL);
     shown.count = 0;
     return 1;
 }
