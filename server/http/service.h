@@ -34,7 +34,7 @@ typedef struct foliot__http_connection {
     uint8_t *owned; // `bytes`, if they are the connection's
     size_t length, sent;
     // A WebSocket.
-    bool is_socket, closing;
+    bool is_socket, closing, parting; // `parting`: the library says goodbye
     foliot__frames frames;
     int descriptor; // that is watched; -1: none
     void *of_socket;

@@ -67,12 +67,19 @@ static void close_socket(foliot__http_connection *c)
     c->of_socket = NULL;
 }
 
-static int close_with(foliot__http_connection *c, uint16_t code, const char *why)
+static void set_reason(foliot__http_connection *c, uint16_t code, const char *why)
 {
     uint8_t reason[REASON_BYTES];
     size_t length = strnlen(why, REASON_BYTES);
     memcpy(reason, why, length);
     lws_close_reason(c->wsi, (enum lws_close_status)code, reason, length);
+    c->closing = true;
+}
+
+static int close_with(foliot__http_connection *c, uint16_t code, const char *why)
+{
+    set_reason(c, code, why);
+    c->parting = true;
     return -1;
 }
 
@@ -143,10 +150,15 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
         return c ? receive(c, in, length) : -1;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         c = foliot__http_connection_of(wsi);
-        if (!c || c->closing)
+        if (!c)
             return -1;
-        if (c->of_socket)
+        // The peer's answer is awaited, and what it sends until then is read: closed now, the
+        // socket would be reset, and the reset would take the reason from the peer.
+        if (c->parting)
+            return 0;
+        if (!c->closing && c->of_socket)
             c->http->config.sockets->writable(c->http->config.sockets->user, c->of_socket);
+        c->parting = c->closing;
         return c->closing ? -1 : 0;
     case LWS_CALLBACK_CLOSED:
         c = foliot__http_connection_of(wsi);
@@ -227,8 +239,7 @@ void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const
     foliot__http_connection *c = &socket->connection;
     if (c->closing)
         return;
-    close_with(c, code, reason);
-    c->closing = true;
+    set_reason(c, code, reason);
     lws_callback_on_writable(c->wsi);
     // A peer that reads nothing never makes its socket writable.
     foliot__http_socket_limit(socket, CLOSE_SECONDS);

@@ -662,6 +662,33 @@ static void a_password_lets_in_and_is_not_to_be_guessed(void **state)
     close_site(&s);
 }
 
+// What a browser had on its way when it was refused is read: a reset would take the reason from it.
+static void a_refusal_waits_for_its_answer(void **state)
+{
+    (void)state;
+    web_frame frame = {0};
+    foliot_key_draw(key);
+    site s = open_guarded_site(4, make_gate(FOLIOT_SECURITY_TOKEN));
+    for (int i = 0; i < 20; i++) {
+        int fd = web_open(s.port);
+        web_send(fd, 0x82, "\1hello", 6);
+        assert_true(web_receive(fd, 3000, &frame));
+        assert_int_equal(frame.code, 4000 + FOLIOT_DISCONNECT_SECURITY);
+        int error = 0;
+        socklen_t size = sizeof error;
+        usleep(10000);
+        web_send(fd, 0x82, "\1still", 6);
+        usleep(10000);
+        assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size), 0);
+        assert_int_equal(error, 0); // not reset
+        web_send(fd, 0x88, frame.bytes, 2);
+        char byte;
+        assert_int_equal(recv(fd, &byte, 1, 0), 0); // the end, in order
+        close(fd);
+    }
+    close_site(&s);
+}
+
 // -- a whole session
 
 #define BROWSERS 3
@@ -763,6 +790,7 @@ int main(void)
         cmocka_unit_test(a_slow_reader_is_put_out_and_harms_nobody),
         cmocka_unit_test(a_token_lets_in_one_browser),
         cmocka_unit_test(a_password_lets_in_and_is_not_to_be_guessed),
+        cmocka_unit_test(a_refusal_waits_for_its_answer),
         cmocka_unit_test(the_client_library_plays_through_a_socket),
     };
     if (!foliot__http_available())
