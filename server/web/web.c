@@ -339,7 +339,7 @@ static void on_writable(void *user, void *of_socket)
             foliot__http_socket_want_write(b->socket);
         packet = more ? next : packet;
     }
-    if (more && packet.ended && written == FOLIOT__HTTP_WRITTEN)
+    if (more && packet.ended) // behind what is held, too
         end_browser(b, packet.reason);
     else if (more && !packet.ended) // behind what is held
         (void)write_packet(web, b, &packet, false);
