@@ -254,18 +254,15 @@ static void peers_talk_with_every_security(void **state)
     close_stage(s);
 }
 
-// The bytes of the packet's datagram, as they pass the wire.
-static size_t wire_bytes(stage *s, bool sealed)
+// The length of the first datagram of packets to the client that passes the wire; 0: none does.
+static size_t packet_datagram_bytes(stage *s, uint8_t type)
 {
-    s->caught_count = 0;
-    assert_int_equal(foliot_transport_send(s->host, s->at_host, FOLIOT_DELIVERY_UNRELIABLE,
-                                           (const uint8_t *)PHRASE, sizeof PHRASE),
-                     FOLIOT_STATUS_OK);
-    run(s, 30);
-    for (size_t i = 0; i < s->caught_count; i++)
-        if (!s->caught[i].to_host &&
-            s->caught[i].bytes[0] == (sealed ? FOLIOT__SEALED_RAW : FOLIOT__SHORT_MARK))
-            return s->caught[i].length;
+    for (int i = 0; i < 1000; i++) {
+        for (size_t k = 0; k < s->caught_count; k++)
+            if (!s->caught[k].to_host && s->caught[k].bytes[0] == type)
+                return s->caught[k].length;
+        run(s, 5);
+    }
     return 0;
 }
 
@@ -277,12 +274,23 @@ static void the_overhead_is_what_datagrams_have(void **state)
         stage *s = open_stage((foliot_security)i, (foliot_security)i);
         bool sealed = i != FOLIOT_SECURITY_CLEAR;
         open_both(s);
-        run(s, 150);
-        check_ne(s->at_host.value, 0u);
-        uint32_t udp = 8 + (foliot__net_address_is_ip4(&s->host_at) ? 20 : 40),
-                 overhead = foliot__transport_overhead(s->host, s->at_host);
-        check_eq(udp + wire_bytes(s, sealed), sizeof PHRASE + overhead);
-        check_eq(overhead, udp + 2 + (sealed ? FOLIOT__SEAL_BYTES : 7));
+        for (int k = 0; k < 1000 && (s->at_host.value == 0 || s->at_client.value == 0); k++)
+            run(s, 5);
+        uint32_t udp = 8 + (foliot__net_address_is_ip4(&s->host_at) ? 20 : 40), overhead = 0;
+        // Until ENet has connected, datagrams in clear have the longer head of an opening.
+        for (int k = 0; k < 1000; k++) {
+            overhead = foliot__transport_overhead(s->host, s->at_host);
+            if (overhead != udp + 2 + FOLIOT__EARLY_HEAD_BYTES)
+                break;
+            run(s, 5);
+        }
+        s->caught_count = 0;
+        assert_int_equal(foliot_transport_send(s->host, s->at_host, FOLIOT_DELIVERY_UNRELIABLE,
+                                               (const uint8_t *)PHRASE, sizeof PHRASE),
+                         FOLIOT_STATUS_OK);
+        check_eq(udp + packet_datagram_bytes(s, sealed ? FOLIOT__SEALED_RAW : FOLIOT__SHORT_MARK),
+                 sizeof PHRASE + overhead);
+        check_eq(overhead, udp + 2 + (sealed ? FOLIOT__SEAL_BYTES : FOLIOT__SHORT_HEAD_BYTES));
         close_stage(s);
     }
 }
