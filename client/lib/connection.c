@@ -202,7 +202,8 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
         c->try_again = true;
         foliot__connection_end(
             c, FOLIOT_CLIENT_REFUSED,
-            "the server has no room for another connection, or none for more from this address");
+            "the server has no room for another connection, or none for more from this address or "
+            "token");
     } else if (security_of(reason)) {
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, security_of(reason));
     } else if (reason == FOLIOT_DISCONNECT_PROTOCOL) {

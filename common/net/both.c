@@ -158,11 +158,16 @@ static bool both_peer_identity(const foliot_transport *transport, foliot_peer_id
 
 // The first's security is both's.
 static uint32_t both_show_token(foliot_transport *transport, const char *text,
-                                const uint8_t *return_secret, uint64_t now_s,
+                                const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
                                 foliot_peer_identity *identity)
 {
     return foliot_transport_show_token(((both *)transport)->part[0], text, return_secret, now_s,
-                                       identity);
+                                       now_ns, identity);
+}
+
+static void both_end_shown(foliot_transport *transport, const foliot_peer_identity *identity)
+{
+    foliot_transport_end_shown(((both *)transport)->part[0], identity);
 }
 
 static uint32_t both_show_password(foliot_transport *transport, const char *password,
@@ -204,6 +209,7 @@ static const foliot__transport_maker both_maker = {
     both_show_token,
     both_show_password,
     both_overhead,
+    both_end_shown,
 };
 
 // One descriptor for two: an epoll, which can be watched like any other.

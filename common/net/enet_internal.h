@@ -46,6 +46,7 @@ typedef struct slot {
     uint64_t cookie;
     uint32_t reason;          // to end with, while SLOT_CLOSING
     bool has_cookie, refused; // refused: for `reason`, by a host that would not open it
+    bool replaced;            // its client has come back on another one: it ends
     ENetPacket **waiting;     // reliable packets, until ENet has connected
     uint32_t waiting_count;
     foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
@@ -75,6 +76,7 @@ typedef struct enet_transport {
     foliot__secure *secure; // NULL: a client that speaks in clear
     uint8_t plain[FOLIOT__SEALED_BYTES_MAX], sealed[FOLIOT__SEALED_BYTES_MAX];
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
+    bool replaced;        // some slot is
     // Every service and flush of ENet's walks all peers, so it is left out where it would find
     // nothing.
     uint32_t datagrams;   // of the service that runs
@@ -146,8 +148,9 @@ bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id pee
                            foliot_peer_identity *identity);
 // From any thread, these two.
 uint32_t foliot__enet_show_token(foliot_transport *transport, const char *text,
-                                 const uint8_t *return_secret, uint64_t now_s,
+                                 const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
                                  foliot_peer_identity *identity);
+void foliot__enet_end_shown(foliot_transport *transport, const foliot_peer_identity *identity);
 uint32_t foliot__enet_show_password(foliot_transport *transport, const char *password,
                                     foliot_peer_identity *identity);
 

@@ -220,6 +220,17 @@ static void take_packets(enet_transport *t, const foliot__secure_peer *p, const 
                            datagram.lengths[i], arrived_ns);
 }
 
+// It has shown that it has the keys of its opening. Connections that its client has left for this
+// one end at the next poll.
+static void confirm(enet_transport *t, foliot__secure_peer *p)
+{
+    foliot__secure_confirm(t->secure, p);
+    for (foliot__secure_peer *q = NULL; (q = foliot__secure_replaced(t->secure, p, q));) {
+        ((slot *)q->owner)->replaced = true;
+        t->replaced = true;
+    }
+}
+
 // The peer that sealed it, and what is in it; NULL: dropped.
 static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_address *from,
                                         const uint8_t *bytes, size_t length)
@@ -239,7 +250,7 @@ static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_add
     if (opened != FOLIOT__OPENED)
         return NULL;
     if (!p->confirmed)
-        foliot__secure_confirm(t->secure, p);
+        confirm(t, p);
     if (newest && !foliot__net_address_same(&p->address, from) &&
         bytes[0] != FOLIOT__SEALED_CONTROL)
         challenge_address(t, p, from);
@@ -321,12 +332,19 @@ bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id pee
 }
 
 uint32_t foliot__enet_show_token(foliot_transport *transport, const char *text,
-                                 const uint8_t *return_secret, uint64_t now_s,
+                                 const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
                                  foliot_peer_identity *identity)
 {
     foliot__secure *secure = ((enet_transport *)transport)->secure;
-    return secure ? foliot__secure_show_token(secure, text, return_secret, now_s, identity)
+    return secure ? foliot__secure_show_token(secure, text, return_secret, now_s, now_ns, identity)
                   : FOLIOT_DISCONNECT_SECURITY;
+}
+
+void foliot__enet_end_shown(foliot_transport *transport, const foliot_peer_identity *identity)
+{
+    foliot__secure *secure = ((enet_transport *)transport)->secure;
+    if (secure)
+        foliot__secure_end_shown(secure, identity);
 }
 
 uint32_t foliot__enet_show_password(foliot_transport *transport, const char *password,

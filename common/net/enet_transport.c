@@ -183,41 +183,6 @@ static int next_event(enet_transport *t, ENetEvent *from)
     return got;
 }
 
-static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event)
-{
-    enet_transport *t = (enet_transport *)transport;
-    ENetEvent from;
-    foliot__enet_set_clock(t, now_ns);
-    foliot__servicing = t;
-    drop_delivered(t);
-    if (t->secure)
-        foliot__secure_expire(t->secure, now_ns);
-    if (t->proxy)
-        foliot__impairment_proxy_pump(t->proxy, now_ns);
-    if (t->batched)
-        foliot__batched_socket_read(t->batched, now_ns, foliot__take_batched, t);
-    if (t->six)
-        foliot__six_read(t, foliot__enet_take);
-    if (foliot__enet_advance_connects(t, event) || foliot__enet_expire_early(t, event))
-        return true;
-    for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
-        if (next_datagram(t, event))
-            return true;
-        int got = next_event(t, &from);
-        if (got == 0)
-            return next_datagram(t, event);
-        if (got < 0) { // a datagram that is too large, from any sender, causes this
-            t->head.counters.service_errors++;
-            errors++;
-            continue;
-        }
-        if (translate(t, &from, event))
-            return true;
-        drop_delivered(t);
-    }
-    return false;
-}
-
 static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
                             bool at_once)
 {
@@ -240,6 +205,60 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
         t->unsent = true;
     }
     foliot__slot_set(t, s, SLOT_FREE);
+}
+
+// Who has come back on a newer connection is gone here.
+static bool end_replaced(enet_transport *t, foliot_transport_event *event)
+{
+    for (uint32_t i = 0; t->replaced && i < t->head.config.peers_max; i++) {
+        slot *s = &t->slots[i];
+        if (!s->replaced || s->state == SLOT_FREE || s->state == SLOT_CLOSING)
+            continue;
+        s->replaced = false;
+        *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
+                                          .peer = foliot__slot_id(t, s),
+                                          .reason = FOLIOT_DISCONNECT_TOKEN_USED};
+        enet_disconnect(&t->head, event->peer, event->reason, true);
+        return true;
+    }
+    t->replaced = false;
+    return false;
+}
+
+static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event)
+{
+    enet_transport *t = (enet_transport *)transport;
+    ENetEvent from;
+    foliot__enet_set_clock(t, now_ns);
+    foliot__servicing = t;
+    drop_delivered(t);
+    if (t->secure)
+        foliot__secure_expire(t->secure, now_ns);
+    if (t->proxy)
+        foliot__impairment_proxy_pump(t->proxy, now_ns);
+    if (t->batched)
+        foliot__batched_socket_read(t->batched, now_ns, foliot__take_batched, t);
+    if (t->six)
+        foliot__six_read(t, foliot__enet_take);
+    if (foliot__enet_advance_connects(t, event) || foliot__enet_expire_early(t, event) ||
+        end_replaced(t, event))
+        return true;
+    for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
+        if (next_datagram(t, event))
+            return true;
+        int got = next_event(t, &from);
+        if (got == 0)
+            return next_datagram(t, event);
+        if (got < 0) { // a datagram that is too large, from any sender, causes this
+            t->head.counters.service_errors++;
+            errors++;
+            continue;
+        }
+        if (translate(t, &from, event))
+            return true;
+        drop_delivered(t);
+    }
+    return false;
 }
 
 static void enet_flush(foliot_transport *transport, uint64_t now_ns)
@@ -332,6 +351,14 @@ static uint32_t enet_backlog(const foliot_transport *transport, foliot_peer_id p
     return oldest ? (uint16_t)(newest - oldest->reliableSequenceNumber + 1) : 0;
 }
 
+// What is refused on other threads is counted there.
+static void enet_count(foliot_transport *transport)
+{
+    enet_transport *t = (enet_transport *)transport;
+    if (t->secure)
+        t->head.counters.connects_over_client += foliot__secure_take_over_client(t->secure);
+}
+
 static void enet_destroy(foliot_transport *transport)
 {
     enet_transport *t = (enet_transport *)transport;
@@ -377,11 +404,12 @@ static const foliot__transport_maker enet_maker = {
     enet_round_trip_ns,
     NULL,
     enet_backlog,
-    NULL,
+    enet_count,
     foliot__enet_identity,
     foliot__enet_show_token,
     foliot__enet_show_password,
     foliot__enet_overhead,
+    foliot__enet_end_shown,
 };
 
 // ENet's own bind hides why it failed.

@@ -273,6 +273,7 @@ static const foliot__transport_maker queues_maker = {
     NULL,
     NULL,
     queues_overhead,
+    NULL,
 };
 
 foliot_status foliot_transport_create_queues(const foliot_queues_config *config,

@@ -38,6 +38,7 @@ struct foliot__secure {
     uint32_t own_count;
     foliot_used_tokens *used; // a host's, with tokens
     bool owns_used;
+    uint64_t accepted;      // tokens' peers
     foliot__mac_key mac;    // by which openings are remembered
     uint32_t opening_count; // in the ring
     known_opening *openings;
@@ -137,8 +138,11 @@ foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_
 
 static void stop_counting(foliot__secure *s, foliot__secure_peer *p)
 {
-    if (p->counted)
-        foliot__admission_release(&s->used->clients, p->identity.token.client);
+    if (!p->counted)
+        return;
+    pthread_mutex_lock(&s->used->lock);
+    foliot__admission_release(&s->used->clients, p->identity.token.client);
+    pthread_mutex_unlock(&s->used->lock);
     p->counted = false;
 }
 
@@ -464,6 +468,8 @@ static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint
         return FOLIOT__OVER_CLIENT;
     remember_token(used, bytes + AT_TOKEN, token, p->keys.returns, came_by, returns);
     p->used_token = (uint32_t)(used - s->used->table.entries) + 1;
+    p->returned = returns;
+    p->accepted = s->accepted++;
     return 0;
 }
 
@@ -504,13 +510,39 @@ void foliot__secure_confirm(foliot__secure *s, foliot__secure_peer *p)
     p->confirmed = true;
     if (p->used_token) {
         pthread_mutex_lock(&s->used->lock);
-        s->used->table.entries[p->used_token - 1].answered = true;
+        foliot__used_token *used = &s->used->table.entries[p->used_token - 1];
+        p->too_late = !p->returned && used->answered;
+        if (!p->returned && !used->answered) // whatever else came by it meanwhile
+            memcpy(used->returns[0], p->keys.returns, FOLIOT__RETURN_BYTES);
+        used->answered = true;
         pthread_mutex_unlock(&s->used->lock);
     }
     if (s->security == FOLIOT_SECURITY_TOKEN && p->opening_bytes) {
         s->returns = true;
         memcpy(s->returns_by, p->keys.returns, sizeof s->returns_by);
     }
+}
+
+// An entry is another token's only when that of before has long expired.
+static bool by_one_token(const foliot__secure_peer *p, const foliot__secure_peer *q)
+{
+    return p->used_token == q->used_token &&
+           p->identity.token.expires_s == q->identity.token.expires_s &&
+           p->identity.token.client == q->identity.token.client;
+}
+
+foliot__secure_peer *foliot__secure_replaced(foliot__secure *s, foliot__secure_peer *p,
+                                             const foliot__secure_peer *after)
+{
+    if (p->too_late)
+        return after || !p->owner ? NULL : p;
+    for (uint32_t i = after ? (uint32_t)(after - s->peers) + 1 : 0;
+         p->used_token && p->returned && i < s->taken; i++) {
+        foliot__secure_peer *q = &s->peers[i];
+        if (q != p && q->used && q->owner && q->accepted < p->accepted && by_one_token(p, q))
+            return q;
+    }
+    return NULL;
 }
 
 void foliot__secure_refused(foliot__secure *s, uint32_t reason)
@@ -523,9 +555,11 @@ void foliot__secure_refused(foliot__secure *s, uint32_t reason)
 
 // With the lock held.
 static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
-                           const uint8_t *return_secret, uint64_t now_s, foliot_token *token)
+                           const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
+                           foliot_peer_identity *identity)
 {
     uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
+    foliot_token *token = &identity->token;
     static const uint8_t none[FOLIOT__RETURN_BYTES];
     // Who has seen the sealed part alone, on the way of a client, cannot show it.
     bool good = foliot__token_unseal(shown->sealed, s->key, token, keys) &&
@@ -539,6 +573,9 @@ static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
     if (used && !returns)
         return FOLIOT_DISCONNECT_TOKEN_USED;
     uint32_t reason = look_up_token(s, token, returns, now_s, &used);
+    if (!reason && !foliot__used_tokens_count_shown(s->used, shown->sealed, token->client, now_ns,
+                                                    &identity->shown))
+        reason = FOLIOT_DISCONNECT_FULL;
     if (!reason)
         remember_token(used, shown->sealed, token, return_secret, none, true);
     return reason;
@@ -546,22 +583,42 @@ static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
 
 uint32_t foliot__secure_show_token(foliot__secure *s, const char *text,
                                    const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
-                                   uint64_t now_s, foliot_peer_identity *identity)
+                                   uint64_t now_s, uint64_t now_ns, foliot_peer_identity *identity)
 {
     foliot__client_token shown;
-    foliot_token token = {0};
+    foliot_peer_identity who = {.security = FOLIOT_SECURITY_TOKEN};
     uint32_t reason = FOLIOT_DISCONNECT_TOKEN;
     if (s->security != FOLIOT_SECURITY_TOKEN)
         return FOLIOT_DISCONNECT_SECURITY;
     if (foliot__client_token_read(text, &shown) == FOLIOT_STATUS_OK && was_given(return_secret)) {
         pthread_mutex_lock(&s->used->lock);
-        reason = take_shown(s, &shown, return_secret, now_s, &token);
+        reason = take_shown(s, &shown, return_secret, now_s, now_ns, &who);
         pthread_mutex_unlock(&s->used->lock);
     }
     foliot__forget(&shown, sizeof shown);
     if (!reason)
-        *identity = (foliot_peer_identity){.security = FOLIOT_SECURITY_TOKEN, .token = token};
+        *identity = who;
     return reason;
+}
+
+void foliot__secure_end_shown(foliot__secure *s, const foliot_peer_identity *identity)
+{
+    if (s->security != FOLIOT_SECURITY_TOKEN)
+        return;
+    pthread_mutex_lock(&s->used->lock);
+    foliot__used_tokens_end_shown(s->used, identity->shown);
+    pthread_mutex_unlock(&s->used->lock);
+}
+
+uint64_t foliot__secure_take_over_client(foliot__secure *s)
+{
+    if (!s->used)
+        return 0;
+    pthread_mutex_lock(&s->used->lock);
+    uint64_t over = s->used->shown_over;
+    s->used->shown_over = 0;
+    pthread_mutex_unlock(&s->used->lock);
+    return over;
 }
 
 uint32_t foliot__secure_show_password(const foliot__secure *s, const char *password,

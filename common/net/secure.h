@@ -49,6 +49,9 @@ typedef struct foliot__secure_peer {
     foliot_peer_identity identity;
     uint32_t used_token;       // index + 1 of the entry; 0: none
     bool counted;              // among what its client holds
+    bool returned;             // by the secret that its token's holder was given
+    bool too_late;             // not so, and the holder has shown itself before
+    uint64_t accepted;         // so many were before it
     foliot__net_address moved; // an address that is not proven yet
     uint8_t challenge[8];
     uint64_t challenged_ns;
@@ -100,6 +103,11 @@ uint32_t foliot__secure_accept(foliot__secure *secure, foliot__secure_peer *peer
                                uint64_t now_s);
 // A datagram of this peer's was opened for the first time.
 void foliot__secure_confirm(foliot__secure *secure, foliot__secure_peer *peer);
+// Another peer, behind `after` (NULL: the first), that ends since `peer` was confirmed: by the same
+// token, accepted before, where `peer` came by what only the holder was given; else `peer` itself,
+// if its token's holder has shown itself already. NULL: no more.
+foliot__secure_peer *foliot__secure_replaced(foliot__secure *secure, foliot__secure_peer *peer,
+                                             const foliot__secure_peer *after);
 // The host refused it: a client that returned comes as a new one the next time.
 void foliot__secure_refused(foliot__secure *secure, uint32_t reason);
 
@@ -107,7 +115,10 @@ void foliot__secure_refused(foliot__secure *secure, uint32_t reason);
 // As foliot_transport_show_token and foliot_transport_show_password.
 uint32_t foliot__secure_show_token(foliot__secure *secure, const char *text,
                                    const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
-                                   uint64_t now_s, foliot_peer_identity *identity);
+                                   uint64_t now_s, uint64_t now_ns, foliot_peer_identity *identity);
+void foliot__secure_end_shown(foliot__secure *secure, const foliot_peer_identity *identity);
+// How many were refused by it, since the last call, for what their clients had.
+uint64_t foliot__secure_take_over_client(foliot__secure *secure);
 uint32_t foliot__secure_show_password(const foliot__secure *secure, const char *password,
                                       foliot_peer_identity *identity);
 

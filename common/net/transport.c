@@ -121,11 +121,19 @@ bool foliot_transport_get_peer_identity(const foliot_transport *transport, folio
 
 uint32_t foliot_transport_show_token(foliot_transport *transport, const char *text,
                                      const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
-                                     uint64_t now_s, foliot_peer_identity *identity)
+                                     uint64_t now_s, uint64_t now_ns,
+                                     foliot_peer_identity *identity)
 {
     return transport->maker->show_token
-               ? transport->maker->show_token(transport, text, return_secret, now_s, identity)
+               ? transport->maker->show_token(transport, text, return_secret, now_s, now_ns,
+                                              identity)
                : FOLIOT_DISCONNECT_SECURITY;
+}
+
+void foliot_transport_end_shown(foliot_transport *transport, const foliot_peer_identity *identity)
+{
+    if (transport->maker->end_shown && identity->shown)
+        transport->maker->end_shown(transport, identity);
 }
 
 uint32_t foliot_transport_show_password(foliot_transport *transport, const char *password,

@@ -35,12 +35,14 @@ typedef struct foliot__transport_maker {
     // What somebody shows who is no peer of this transport: a token with the secret to return by,
     // or a password. From any thread. May be NULL: it asks for nothing.
     uint32_t (*show_token)(foliot_transport *transport, const char *text,
-                           const uint8_t *return_secret, uint64_t now_s,
+                           const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
                            foliot_peer_identity *identity);
     uint32_t (*show_password)(foliot_transport *transport, const char *password,
                               foliot_peer_identity *identity);
     // See foliot__transport_overhead. May be NULL: FOLIOT__TRANSPORT_OVERHEAD.
     uint32_t (*overhead)(const foliot_transport *transport, foliot_peer_id peer);
+    // Whom a token let in is gone. NULL where show_token is.
+    void (*end_shown)(foliot_transport *transport, const foliot_peer_identity *identity);
 } foliot__transport_maker;
 
 // Bytes that an unreliable packet to the peer costs the network beside its own, from the network

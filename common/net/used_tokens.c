@@ -112,6 +112,9 @@ foliot_status foliot_used_tokens_open(const char *file, uint32_t capacity,
                                       .peers_per_address_max = CLIENT_CONNECTIONS,
                                       .joins_per_second = CLIENT_PER_SECOND};
     foliot_status status = foliot__admission_init(&used->clients, &limits);
+    used->shown = calloc(FOLIOT__SHOWN_MAX, sizeof *used->shown);
+    if (!used->shown)
+        status = FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK && file)
         status = open_file(used, file, &capacity);
     if (status == FOLIOT_STATUS_OK)
@@ -136,6 +139,44 @@ void foliot_used_tokens_close(foliot_used_tokens *used)
     if (used->fd >= 0)
         close(used->fd);
     foliot__admission_close(&used->clients);
+    free(used->shown);
     pthread_mutex_destroy(&used->lock);
     free(used);
+}
+
+// Linear scans on purpose: few are shown a second, and no hash that an attacker could degrade.
+bool foliot__used_tokens_count_shown(foliot_used_tokens *used, const uint8_t *nonce,
+                                     uint64_t client, uint64_t now_ns, uint64_t *serial)
+{
+    foliot__shown *place = NULL;
+    *serial = 0;
+    if (client == 0)
+        return true;
+    for (uint32_t i = 0; i < FOLIOT__SHOWN_MAX; i++) {
+        foliot__shown *s = &used->shown[i];
+        if (s->serial && memcmp(s->nonce, nonce, sizeof s->nonce) == 0) {
+            s->serial = *serial = ++used->shown_serial; // the one before ends no count any more
+            return true;
+        }
+        if (!s->serial && !place)
+            place = s;
+    }
+    if (!place || foliot__admit(&used->clients, client, now_ns) != FOLIOT__ADMITTED) {
+        used->shown_over++;
+        return false;
+    }
+    *place = (foliot__shown){.serial = ++used->shown_serial, .client = client};
+    memcpy(place->nonce, nonce, sizeof place->nonce);
+    *serial = place->serial;
+    return true;
+}
+
+void foliot__used_tokens_end_shown(foliot_used_tokens *used, uint64_t serial)
+{
+    for (uint32_t i = 0; serial && i < FOLIOT__SHOWN_MAX; i++)
+        if (used->shown[i].serial == serial) {
+            foliot__admission_release(&used->clients, used->shown[i].client);
+            used->shown[i] = (foliot__shown){0};
+            return;
+        }
 }

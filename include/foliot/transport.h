@@ -72,6 +72,7 @@ typedef enum foliot_security {
 typedef struct foliot_peer_identity {
     foliot_security security;
     foliot_token token; // of TOKEN; else zero: a player of any session
+    uint64_t shown;     // by foliot_transport_show_token: for foliot_transport_end_shown; else 0
 } foliot_peer_identity;
 
 typedef enum foliot_transport_event_kind {
@@ -266,16 +267,23 @@ uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport
 bool foliot_transport_get_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
                                         foliot_peer_identity *identity);
 // What peers by another network than this transport's (queues, below) show, such as browsers: each
-// is judged as a peer of this transport's own. These three from any thread, until the transport is
+// is judged as a peer of this transport's own. These from any thread, until the transport is
 // destroyed. Return 0 with who the peer is, or a foliot_disconnect_reason.
 //
 // The text of a connect token, which is used up by it, for peers of this transport as well. Who
 // shows it draws a secret that is not zero; with the same secret the same token lets in again, up
-// to an hour after it has expired. `now_s`: seconds since 1970.
+// to an hour after it has expired. `now_s`: seconds since 1970; `now_ns`: as of a poll.
+//
+// It counts among the connections of the token's client, as one of this transport does, until
+// foliot_transport_end_shown; FOLIOT_DISCONNECT_FULL: that client has all that it may. Who shows
+// the same token again is the same connection: the caller ends the earlier one.
 FOLIOT_MUST_CHECK uint32_t
 foliot_transport_show_token(foliot_transport *transport, const char *text,
                             const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES], uint64_t now_s,
-                            foliot_peer_identity *identity);
+                            uint64_t now_ns, foliot_peer_identity *identity);
+// The connection of whom a token let in is over. An identity of another kind is ignored, and one
+// whose token was shown again since.
+void foliot_transport_end_shown(foliot_transport *transport, const foliot_peer_identity *identity);
 // A password, closed by a zero, that came by a way where nobody reads along. The caller limits how
 // often somebody may try.
 FOLIOT_MUST_CHECK uint32_t foliot_transport_show_password(foliot_transport *transport,

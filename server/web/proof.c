@@ -58,7 +58,7 @@ static const char *token_sentence(uint32_t reason)
     case FOLIOT_DISCONNECT_TOKEN_USED:
         return "this link was used before, and is good for one player: ask the host for another";
     case FOLIOT_DISCONNECT_FULL:
-        return "the server cannot take more links just now: try again later";
+        return FOLIOT__WEB_FULL_SENTENCE;
     case FOLIOT_DISCONNECT_SECURITY:
         return "this server does not ask for a token";
     default:
@@ -68,7 +68,7 @@ static const char *token_sentence(uint32_t reason)
 }
 
 static uint32_t take_token(const foliot__web_gate *g, const uint8_t *said, size_t length,
-                           foliot__web_proof *proof)
+                           uint64_t now_ns, foliot__web_proof *proof)
 {
     char text[FOLIOT_TOKEN_TEXT_BYTES] = "";
     foliot__client_token token;
@@ -76,7 +76,7 @@ static uint32_t take_token(const foliot__web_gate *g, const uint8_t *said, size_
     if (length > TOKEN_HEAD && length - TOKEN_HEAD < sizeof text) {
         memcpy(text, said + TOKEN_HEAD, length - TOKEN_HEAD);
         reason = foliot_transport_show_token(g->transport, text, said + 1, (uint64_t)time(NULL),
-                                             &proof->identity);
+                                             now_ns, &proof->identity);
     }
     if (reason == 0 && foliot__client_token_read(text, &token) == FOLIOT_STATUS_OK) {
         memcpy(proof->token_name, token.sealed, sizeof proof->token_name);
@@ -116,7 +116,7 @@ uint32_t foliot__web_judge(foliot__web_gate *g, const foliot__web_visitor *who,
     uint8_t kind = message[0] == FOLIOT__WEB_SIGNAL ? message[1] : 0;
     *proof = (foliot__web_proof){0};
     if (tokens && kind == FOLIOT__WEB_SIGNAL_TOKEN)
-        return take_token(g, message + 1, length - 1, proof);
+        return take_token(g, message + 1, length - 1, who->now_ns, proof);
     if (!tokens && kind == FOLIOT__WEB_SIGNAL_PASSWORD)
         return take_password(g, who, message + 1, length - 1, proof);
     proof->sentence =

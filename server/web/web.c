@@ -37,6 +37,7 @@ typedef struct browser {
     bool unproven;         // it has not shown yet what the server asks for
     char address[INET6_ADDRSTRLEN];
     uint8_t token_name[FOLIOT__TOKEN_NONCE_BYTES]; // zeros: it has none
+    foliot_peer_identity identity;                 // what it has shown
     double allowance;                              // of messages
     uint64_t allowed_ns, probed_ns;
 } browser;
@@ -91,8 +92,7 @@ static void close_browser(browser *b, uint16_t code, const char *why)
 
 static const char *sentence_of(uint32_t reason)
 {
-    return reason == FOLIOT_DISCONNECT_FULL
-               ? "the server has no room, or none for more from this address"
+    return reason == FOLIOT_DISCONNECT_FULL   ? FOLIOT__WEB_FULL_SENTENCE
            : reason == FOLIOT_DISCONNECT_SLOW ? "the page does not take what is sent to it"
                                               : "";
 }
@@ -170,6 +170,7 @@ static void take_proof(foliot__web *web, browser *b, const uint8_t *message, siz
     foliot__http_socket_limit(b->socket, 0);
     end_others(web, proof.token_name);
     memcpy(b->token_name, proof.token_name, sizeof b->token_name);
+    b->identity = proof.identity;
     join_queue(web, b, &proof.identity, now);
 }
 
@@ -181,6 +182,8 @@ static void on_closed(void *user, void *of_socket)
         web->browsers[foliot__peer_index(b->peer)] = NULL;
         foliot_queues_leave(web->queues, b->peer, FOLIOT_DISCONNECT_NONE);
     }
+    if (web->gate.transport)
+        foliot_transport_end_shown(web->gate.transport, &b->identity);
     atomic_fetch_sub(&web->present, 1);
     foliot__channel_close(&b->channel);
     free(b);

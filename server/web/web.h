@@ -22,6 +22,8 @@
 #define FOLIOT__WEB_MESSAGES_SECOND 1000 // of one browser
 #define FOLIOT__WEB_MESSAGES_BURST 2000
 
+#define FOLIOT__WEB_FULL_SENTENCE                                                                  \
+    "the server has no room for another connection, or none for more from this address or token"
 #define FOLIOT__WEB_PROOF_SECONDS 5 // to show a token or a password, where one is asked for
 
 enum { FOLIOT__WEB_UNRELIABLE, FOLIOT__WEB_RELIABLE, FOLIOT__WEB_SIGNAL };

@@ -299,6 +299,7 @@ foliot_transport *web_transport_create(void)
                                                   NULL,
                                                   NULL,
                                                   NULL,
+                                                  NULL,
                                                   NULL};
     web_peer *w = calloc(1, sizeof *w);
     FOLIOT_ASSERT(w);

@@ -531,8 +531,50 @@ static void its_client_comes_back_with_it(void **state)
                                                   clock_now_ns(), &s->at_client),
                          FOLIOT_STATUS_OK);
         run(s, 150);
+        for (int ms = 0; ms < 5000 && (!s->at_host.value || !s->at_client.value); ms += 5)
+            run(s, 5);
         expect_talk(s);
     }
+    close_stage(s);
+}
+
+// Who goes away without a word and comes back has one connection, however often that is. What
+// somebody on the way repeats of it ends nothing.
+static void who_comes_back_leaves_the_older_connection(void **state)
+{
+    (void)state;
+    foliot_token token = some_token();
+    stage *s = token_stage(&token);
+    foliot_peer_identity who;
+    s->host_config.joins_per_second = 1000;
+    s->host_config.peers_per_address_max = s->host_config.peers_max = 64;
+    s->host_config.timeout_ms = s->client_config.timeout_ms = 60000;
+    s->client_config.peers_max = 16;
+    open_both(s);
+    run(s, 150);
+    expect_talk(s);
+    for (int i = 0; i < 12; i++) {
+        foliot_peer_id older = s->at_host;
+        assert_int_equal(foliot_transport_connect(s->client, loopback_text(), s->port,
+                                                  clock_now_ns(), &s->at_client),
+                         FOLIOT_STATUS_OK);
+        for (int ms = 0; ms < 5000 && s->at_host.value == older.value; ms += 5)
+            run(s, 5);
+        check_ne(s->at_host.value, older.value);
+        for (int ms = 0; ms < 5000 && foliot_transport_get_peer_identity(s->host, older, &who);
+             ms += 5)
+            run(s, 5);
+        assert_false(foliot_transport_get_peer_identity(s->host, older, &who));
+    }
+    check_eq(counted(s)->connects_over_client, 0u);
+    expect_talk(s);
+    foliot_peer_id newest = s->at_host;
+    for (size_t i = 0, count = s->caught_count; i < count; i++)
+        if (s->caught[i].to_host)
+            send_on(s, s->caught[i].bytes, s->caught[i].length, true);
+    run(s, 100);
+    check_eq(s->at_host.value, newest.value);
+    expect_talk(s);
     close_stage(s);
 }
 
@@ -568,6 +610,51 @@ static uint32_t open_by_hand(foliot__secure *host, foliot__secure *client, uint3
     return reason;
 }
 
+static foliot__secure_peer *accept_by_hand(foliot__secure *host, foliot__secure *client,
+                                           uint32_t connection, foliot__secure_peer **own)
+{
+    static const foliot__net_address from = {.port = 9};
+    uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES];
+    foliot__secure_peer *theirs = foliot__secure_take(host, connection, from, 1);
+    *own = foliot__secure_take(client, connection, from, 1);
+    foliot__secure_answer(host, connection, 3, 1, answer);
+    check_eq(foliot__secure_take_answer(client, *own, answer, 1), 0u);
+    check_eq(foliot__secure_accept(host, theirs, (*own)->opening, (*own)->opening_bytes, 1,
+                                   (uint64_t)time(NULL)),
+             0u);
+    theirs->owner = host; // any
+    return theirs;
+}
+
+// Nobody ends a connection but who has shown that he was given its secret. Of two who have but the
+// token, the first to show that he has keys stays.
+static void a_connection_ends_for_its_own_client_alone(void **state)
+{
+    (void)state;
+    foliot_token token = some_token();
+    foliot_key_draw(key);
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_TOKEN),
+                   *honest = open_end(false, FOLIOT_SECURITY_TOKEN),
+                   *thief = open_end(false, FOLIOT_SECURITY_TOKEN);
+    foliot__secure_peer *own, *own_back, *stolen, *first = accept_by_hand(host, honest, 5, &own),
+                                                  *second = accept_by_hand(host, thief, 6, &stolen);
+    foliot__secure_confirm(host, first);
+    assert_null(foliot__secure_replaced(host, first, NULL));
+    foliot__secure_confirm(host, second);
+    assert_ptr_equal(foliot__secure_replaced(host, second, NULL), second);
+    assert_null(foliot__secure_replaced(host, second, second));
+    foliot__secure_release(host, second);
+    foliot__secure_confirm(honest, own);
+    foliot__secure_peer *back = accept_by_hand(host, honest, 7, &own_back);
+    foliot__secure_confirm(host, back);
+    assert_ptr_equal(foliot__secure_replaced(host, back, NULL), first);
+    assert_null(foliot__secure_replaced(host, back, first));
+    foliot__secure_close(host);
+    foliot__secure_close(honest);
+    foliot__secure_close(thief);
+}
+
 // The secret of the connection before the first is nobody's.
 static void a_thief_cannot_come_back_by_a_secret_that_was_never_given(void **state)
 {
@@ -591,9 +678,12 @@ static void a_thief_cannot_come_back_by_a_secret_that_was_never_given(void **sta
 static uint32_t show(foliot__secure *host, const char *text, uint8_t secret, uint64_t in_s,
                      foliot_peer_identity *identity)
 {
+    static uint64_t now_ns;
     uint8_t returns[FOLIOT_RETURN_SECRET_BYTES] = {[3] = secret};
     *identity = (foliot_peer_identity){0};
-    return foliot__secure_show_token(host, text, returns, (uint64_t)time(NULL) + in_s, identity);
+    now_ns += 2000000000u; // slowly enough for one client
+    return foliot__secure_show_token(host, text, returns, (uint64_t)time(NULL) + in_s, now_ns,
+                                     identity);
 }
 
 static void a_token_that_is_shown_is_used_up_for_everybody(void **state)
@@ -612,6 +702,7 @@ static void a_token_that_is_shown_is_used_up_for_everybody(void **state)
         memcpy(changed, token_text, sizeof changed);
         changed[at] = changed[at] == 'A' ? 'B' : 'A';
         uint32_t reason = show(host, changed, 1, 0, &who);
+        foliot__secure_end_shown(host, &who);
         bool read_by_client_alone =
             at < sizeof FOLIOT__TOKEN_MARK - 1 + (8 + 145 + FOLIOT_NAME_BYTES) * 4 / 3;
         if (!read_by_client_alone && reason != FOLIOT_DISCONNECT_TOKEN)
@@ -635,6 +726,41 @@ static void a_token_that_is_shown_is_used_up_for_everybody(void **state)
     check_eq(show(host, token_text, 2, 0, &who), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
     check_eq(foliot__secure_show_password(host, "a night in may", &who),
              (uint32_t)FOLIOT_DISCONNECT_SECURITY);
+    foliot__secure_close(host);
+    foliot__secure_close(client);
+}
+
+// By whatever way its connections come.
+static void what_is_shown_counts_for_its_client(void **state)
+{
+    (void)state;
+    foliot_peer_identity who, held[8];
+    foliot_token token = some_token();
+    foliot_key_draw(key);
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_TOKEN),
+                   *client = open_end(false, FOLIOT_SECURITY_TOKEN);
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+        check_eq(show(host, token_text, 1, 0, &held[i]), 0u);
+        check_ne(held[i].shown, 0u);
+    }
+    check_eq(show(host, token_text, 1, 0, &who), 0u); // the same once more
+    foliot__secure_end_shown(host, &held[7]);         // which that one is no more
+    held[7] = who;
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    client = (foliot__secure_close(client), open_end(false, FOLIOT_SECURITY_TOKEN));
+    check_eq(open_by_hand(host, client, 5), FOLIOT__OVER_CLIENT);
+    check_eq(show(host, token_text, 1, 0, &who), (uint32_t)FOLIOT_DISCONNECT_FULL);
+    check_eq(foliot__secure_take_over_client(host), 1u);
+    foliot__secure_end_shown(host, &held[0]);
+    foliot__secure_end_shown(host, &held[0]); // once is enough
+    client = (foliot__secure_close(client), open_end(false, FOLIOT_SECURITY_TOKEN));
+    check_eq(open_by_hand(host, client, 6), 0u); // the token was not used up
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    check_eq(show(host, token_text, 1, 0, &who), (uint32_t)FOLIOT_DISCONNECT_FULL);
+    token.client++;
+    assert_int_equal(foliot_token_print(&token, key, token_text), FOLIOT_STATUS_OK);
+    check_eq(show(host, token_text, 1, 0, &who), 0u);
     foliot__secure_close(host);
     foliot__secure_close(client);
 }
@@ -891,6 +1017,9 @@ int main(void)
         cmocka_unit_test(its_client_comes_back_with_it),
         cmocka_unit_test(a_thief_cannot_come_back_by_a_secret_that_was_never_given),
         cmocka_unit_test(a_token_that_is_shown_is_used_up_for_everybody),
+        cmocka_unit_test(who_comes_back_leaves_the_older_connection),
+        cmocka_unit_test(a_connection_ends_for_its_own_client_alone),
+        cmocka_unit_test(what_is_shown_counts_for_its_client),
         cmocka_unit_test(a_password_may_be_shown),
         cmocka_unit_test(used_tokens_outlast_the_server),
         cmocka_unit_test(without_a_file_a_restarted_server_has_forgotten),
