@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// in_unit.c FAMILY,... CALL,... COMMAND...: runs a command under the filter of system calls that a service manager sets for
-// a unit: sockets of these families (numbers) and these calls alone; others fail with EAFNOSUPPORT and EPERM.
+// in_unit.c FAMILY,... CALL,... COMMAND...: runs a command under the filter of system calls that a
+// service manager sets for a unit: sockets of these families (numbers) and these calls alone;
+// others fail with EAFNOSUPPORT and EPERM.
 #include <errno.h>
 #include <seccomp.h>
 #include <stdio.h>

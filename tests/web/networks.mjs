@@ -173,10 +173,10 @@ export async function networks(browser, build, modules, shots) {
             const port = Number(log.match(/listening on \S+:(\d+)/)[1]);
             const page = await open(browser, url + "#name=ann", small);
             await inState(page, PLAYING);
-            const { own: slot } = await until(page, () => document.body.dataset.own && { ...document.body.dataset });
+            const { own: slot } = await until(page, () => document.body.dataset.own >= 0 && { ...document.body.dataset }); // -1 until its body is known
             const native = nativeSamples(modules, port, slot);
             await until(page, () => document.body.dataset.bodies);
-            for (let i = 0; i < 100 && native.samples.length < 100; i++) await pause(100);
+            for (let i = 0; i < 300 && native.samples.length < 100; i++) await pause(100);
             await page.keyboard.down("KeyW");
             const shown = [];
             for (let i = 0; i < 60; i++) {
