@@ -408,51 +408,13 @@ static uint32_t peer_send(foliot_transport *transport, const foliot_peer_id *pee
         foliot__sctp_send(p->sctp, bytes, length, p->now_ns);
         return 1;
     }
-    uint8_t *message = malloc(length + 1);
-    FOLIOT_ASSERT(message);
-    message[0] = delivery == FOLIOT_DELIVERY_RELIABLE;
-    memcpy(message + 1, bytes, length);
-    web_send(p->fd, 0x82, message, length + 1);
-    free(message);
+    web_send_packet(p->fd, delivery, bytes, length);
     return 1;
-}
-
-static void peer_flush(foliot_transport *transport, uint64_t now_ns)
-{
-    (void)transport;
-    (void)now_ns;
-}
-
-static uint64_t peer_wake_ns(const foliot_transport *transport)
-{
-    (void)transport;
-    return UINT64_MAX;
 }
 
 static int peer_descriptor(const foliot_transport *transport)
 {
     return ((const rtc_peer *)transport)->watched;
-}
-
-static uint16_t peer_port(const foliot_transport *transport)
-{
-    (void)transport;
-    return 0;
-}
-
-static void peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
-                         size_t bytes)
-{
-    (void)transport;
-    (void)peer;
-    snprintf(text, bytes, "rtc");
-}
-
-static uint64_t peer_number(const foliot_transport *transport, foliot_peer_id peer)
-{
-    (void)transport;
-    (void)peer;
-    return 0;
 }
 
 rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **transport)
@@ -462,13 +424,8 @@ rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **tra
                                                   .disconnect = peer_disconnect,
                                                   .poll = peer_poll,
                                                   .send = peer_send,
-                                                  .flush = peer_flush,
-                                                  .wake_ns = peer_wake_ns,
                                                   .descriptor = peer_descriptor,
-                                                  .port = peer_port,
-                                                  .peer_address = peer_address,
-                                                  .peer_host = peer_number,
-                                                  .round_trip_ns = peer_number};
+                                                  WEB_LONE_PEER};
     rtc_peer *p = calloc(1, sizeof *p);
     FOLIOT_ASSERT(p);
     p->head.maker = &maker;

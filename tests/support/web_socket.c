@@ -146,6 +146,51 @@ bool web_receive(int fd, int ms, web_frame *frame)
     return true;
 }
 
+void web_send_packet(int fd, foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    uint8_t *message = malloc(length + 1);
+    FOLIOT_ASSERT(message);
+    message[0] = delivery == FOLIOT_DELIVERY_RELIABLE;
+    memcpy(message + 1, bytes, length);
+    web_send(fd, 0x82, message, length + 1);
+    free(message);
+}
+
+// -- what a transport of one peer has no more of
+
+void web_lone_flush(foliot_transport *transport, uint64_t now_ns)
+{
+    (void)transport;
+    (void)now_ns;
+}
+
+uint64_t web_lone_wake_ns(const foliot_transport *transport)
+{
+    (void)transport;
+    return UINT64_MAX;
+}
+
+uint16_t web_lone_port(const foliot_transport *transport)
+{
+    (void)transport;
+    return 0;
+}
+
+void web_lone_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
+                      size_t bytes)
+{
+    (void)transport;
+    (void)peer;
+    snprintf(text, bytes, "browser");
+}
+
+uint64_t web_lone_number(const foliot_transport *transport, foliot_peer_id peer)
+{
+    (void)transport;
+    (void)peer;
+    return 0;
+}
+
 // -- the transport
 
 typedef struct web_peer {
@@ -232,25 +277,8 @@ static uint32_t peer_send(foliot_transport *transport, const foliot_peer_id *pee
     web_peer *w = (web_peer *)transport;
     if (count != 1 || peers[0].value == 0 || peers[0].value != w->peer.value)
         return 0;
-    uint8_t *message = malloc(length + 1);
-    FOLIOT_ASSERT(message);
-    message[0] = delivery == FOLIOT_DELIVERY_RELIABLE;
-    memcpy(message + 1, bytes, length);
-    web_send(w->fd, 0x82, message, length + 1);
-    free(message);
+    web_send_packet(w->fd, delivery, bytes, length);
     return 1;
-}
-
-static void peer_flush(foliot_transport *transport, uint64_t now_ns)
-{
-    (void)transport;
-    (void)now_ns;
-}
-
-static uint64_t peer_wake_ns(const foliot_transport *transport)
-{
-    (void)transport;
-    return UINT64_MAX;
 }
 
 static int peer_descriptor(const foliot_transport *transport)
@@ -258,49 +286,15 @@ static int peer_descriptor(const foliot_transport *transport)
     return ((const web_peer *)transport)->fd;
 }
 
-static uint16_t peer_port(const foliot_transport *transport)
-{
-    (void)transport;
-    return 0;
-}
-
-static void peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
-                         size_t bytes)
-{
-    (void)transport;
-    (void)peer;
-    snprintf(text, bytes, "web");
-}
-
-static uint64_t peer_number(const foliot_transport *transport, foliot_peer_id peer)
-{
-    (void)transport;
-    (void)peer;
-    return 0;
-}
-
 foliot_transport *web_transport_create(void)
 {
-    static const foliot__transport_maker maker = {peer_destroy,
-                                                  peer_connect,
-                                                  peer_disconnect,
-                                                  peer_poll,
-                                                  peer_send,
-                                                  peer_flush,
-                                                  peer_wake_ns,
-                                                  peer_descriptor,
-                                                  peer_port,
-                                                  peer_address,
-                                                  peer_number,
-                                                  peer_number,
-                                                  NULL,
-                                                  NULL,
-                                                  NULL,
-                                                  NULL,
-                                                  NULL,
-                                                  NULL,
-                                                  NULL,
-                                                  NULL};
+    static const foliot__transport_maker maker = {.destroy = peer_destroy,
+                                                  .connect = peer_connect,
+                                                  .disconnect = peer_disconnect,
+                                                  .poll = peer_poll,
+                                                  .send = peer_send,
+                                                  .descriptor = peer_descriptor,
+                                                  WEB_LONE_PEER};
     web_peer *w = calloc(1, sizeof *w);
     FOLIOT_ASSERT(w);
     w->head.maker = &maker;

@@ -5,6 +5,7 @@
 #define FOLIOT_TESTS_WEB_SOCKET_H
 
 #include "foliot/transport.h"
+#include "net/transport.h"
 
 #define WEB_FRAME_BYTES (1u << 20)
 
@@ -23,8 +24,23 @@ int web_open(uint16_t port);                                   // both
 void web_send_bytes(int fd, const void *bytes, size_t length); // whatever becomes of them
 // One frame, with a mask.
 void web_send(int fd, uint8_t first, const void *bytes, size_t length);
+// A packet of a transport, as pages send it.
+void web_send_packet(int fd, foliot_delivery delivery, const uint8_t *bytes, size_t length);
 // Waits for a frame for `ms`. False: none came.
 bool web_receive(int fd, int ms, web_frame *frame);
+
+// Of a transport whose one peer is a browser: nothing waits in it, and nothing is known of the
+// other side.
+void web_lone_flush(foliot_transport *transport, uint64_t now_ns);
+uint64_t web_lone_wake_ns(const foliot_transport *transport);
+uint16_t web_lone_port(const foliot_transport *transport);
+void web_lone_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
+                      size_t bytes);
+uint64_t web_lone_number(const foliot_transport *transport, foliot_peer_id peer);
+#define WEB_LONE_PEER                                                                              \
+    .flush = web_lone_flush, .wake_ns = web_lone_wake_ns, .port = web_lone_port,                   \
+    .peer_address = web_lone_address, .peer_host = web_lone_number,                                \
+    .round_trip_ns = web_lone_number
 
 // One peer, by connect to a port of 127.0.0.1.
 foliot_transport *web_transport_create(void);
