@@ -125,7 +125,7 @@ void foliot__browser_flush(foliot__app *a)
         return;
     foliot__web_flush(a->browsers.web);
     while (foliot__web_take_note(a->browsers.web, text, sizeof text))
-        foliot__log_note(text);
+        foliot__log_note("browsers", text);
 }
 
 void foliot__browser_stop(foliot__app *a)

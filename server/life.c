@@ -45,7 +45,7 @@ static void note_trimmed(const foliot__recordings_kept *kept)
                  kept->deleted, (unsigned long long)kept->bytes);
     else
         return;
-    foliot__log_note(note);
+    foliot__log_note("old-recordings", note);
 }
 
 static void trim(uv_work_t *work)
@@ -139,7 +139,7 @@ static uint32_t sessions_left(const foliot__app *a)
 // As `foliotctl drain` does.
 static void end_with_the_last(foliot__app *a)
 {
-    foliot__log_note("the server ends: it was to host one session");
+    foliot__log_note("life-cycle", "the server ends: it was to host one session");
     a->drained = true;
     (void)!foliot_server_close_session(a->server, "", true);
 }
@@ -174,7 +174,7 @@ bool foliot__life_drain(foliot__app *a)
              "draining: sessions may end by themselves within %llu s, and are then left resumable; "
              "once more to stop at once",
              (unsigned long long)seconds);
-    foliot__log_note(note);
+    foliot__log_note("draining", note);
     return true;
 }
 
@@ -189,7 +189,8 @@ static void suspend(foliot__app *a)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
         a->hosted[i].suspended = a->hosted[i].recording && !a->hosted[i].ended;
-    foliot__log_note("drained: the recordings of the sessions that run are left to be resumed");
+    foliot__log_note("draining",
+                     "drained: the recordings of the sessions that run are left to be resumed");
     a->ending = a->life.suspends = true;
     foliot_server_stop(a->server, NULL, foliot__app_now_ns());
 }
@@ -248,7 +249,7 @@ void foliot__life_order_done(foliot__app *a, const foliot__life_order *order, co
     char note[512];
     snprintf(note, sizeof note, why ? "%s: the scene '%s' cannot be hosted: %s" : "%s: hosts '%s'",
              order->session, order->scene, why);
-    foliot__log_note(note);
+    foliot__log_note("life-cycle", note);
     if (a->life.kind->order_done(order, why, sessions_left(a)))
         end_with_the_last(a);
 }
@@ -270,7 +271,8 @@ static void tell_alive(foliot__app *a, uint64_t now)
         return;
     bool stuck = foliot_server_get_step_age_ns(a->server, now) > 2 * life->interval_ns;
     if (stuck && !life->stuck)
-        foliot__log_note("a step does not end: the supervisor is not told any more that this "
+        foliot__log_note("blocked-step",
+                         "a step does not end: the supervisor is not told any more that this "
                          "server is alive");
     life->stuck = stuck;
     if (stuck)

@@ -230,9 +230,9 @@ static bool begin(foliot__log_level level, const char *event, const char *senten
     return foliot__log_begin(&log_, level, event, sentence);
 }
 
-void foliot__log_note(const char *sentence)
+void foliot__log_note(const char *event, const char *sentence)
 {
-    if (begin(FOLIOT__LOG_INFO, "note", sentence))
+    if (begin(FOLIOT__LOG_INFO, event, sentence))
         foliot__log_end(&log_);
 }
 

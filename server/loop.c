@@ -167,13 +167,14 @@ static void on_signal(uv_signal_t *signal, int number)
         return;
     a->interrupted_ns = foliot__app_now_ns();
     if (a->interrupts++ > 0) {
-        foliot__log_note("stopping at once; the recordings end with their last whole block");
+        foliot__log_note("stopping",
+                         "stopping at once; the recordings end with their last whole block");
         foliot__log_flush();
         _exit(128 + number);
     }
     if (number == SIGTERM && foliot__life_drain(a))
         return;
-    foliot__log_note("stopping; once more to stop at once");
+    foliot__log_note("stopping", "stopping; once more to stop at once");
     a->ending = true;
     foliot_server_stop(a->server, "the host has stopped the session", foliot__app_now_ns());
     foliot__app_update(a);

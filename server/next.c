@@ -61,7 +61,7 @@ static void give_up(foliot__hosted *h, const foliot__hosted *before, const char 
 {
     char note[900];
     snprintf(note, sizeof note, "%s: the next scene, %s, cannot be hosted", before->name, file);
-    foliot__log_note(note);
+    foliot__log_note("next-scene", note);
     foliot_world_destroy(h->world);
     foliot__hosted_end_recording(h);
     foliot__hosted_destroy_rules(h);
@@ -84,14 +84,14 @@ bool foliot__app_follow(foliot__app *a, const char *session)
         return false;
     foliot__hosted before = *h;
     if (!find_scene(h, next, file, sizeof file)) {
-        foliot__log_note("the next scene is no name of a file beside this one");
+        foliot__log_note("next-scene", "the next scene is no name of a file beside this one");
         return false;
     }
     if (hurries(h)) {
         snprintf(note, sizeof note,
                  "%s: %u scenes in a row ended within %u s: the next one, %s, is not hosted",
                  h->name, h->hurried, (unsigned)(EARLY_NS / 1000000000u), file);
-        foliot__log_note(note);
+        foliot__log_note("next-scene", note);
         return false;
     }
     uint32_t hurried = h->hurried;
@@ -104,7 +104,7 @@ bool foliot__app_follow(foliot__app *a, const char *session)
     h->begun_ns = foliot__app_now_ns();
     h->hurried = hurried;
     snprintf(note, sizeof note, "%s: goes on with %s", h->name, file);
-    foliot__log_note(note);
+    foliot__log_note("next-scene", note);
     foliot__hosted_destroy_rules(&before);
     foliot_scene_destroy(before.scene);
     return true;

@@ -117,7 +117,7 @@ void foliot__recordings_finished(const char *file)
              errno == EAGAIN
                  ? "too many recordings wait for the command; it is not run for this one"
                  : strerror(errno));
-    foliot__log_note(note);
+    foliot__log_note("on-recording", note);
 }
 
 void foliot__recordings_close(uint32_t wait_ms)

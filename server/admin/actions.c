@@ -208,7 +208,7 @@ static void note(const foliot__call *c, const char *what)
     char line[400], clean[200];
     snprintf(line, sizeof line, "admin: %s%s%s", what, *c->session ? " " : "",
              foliot__text_clean(clean, sizeof clean, c->session));
-    foliot__log_note(line);
+    foliot__log_note("admin", line);
 }
 
 static foliot__outcome set_paused(foliot__call *c, bool paused)

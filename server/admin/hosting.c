@@ -144,7 +144,7 @@ static foliot__outcome finish_session(foliot__call *c)
     forget_former(a, c->hosted);
     snprintf(c->file, sizeof c->file, "%s", c->hosted->recording ? c->hosted->recording_file : "");
     snprintf(line, sizeof line, "admin: hosts %s as %s", c->scene, c->name);
-    foliot__log_note(line);
+    foliot__log_note("admin", line);
     return FOLIOT__CALL_DONE;
 }
 

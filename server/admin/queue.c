@@ -228,7 +228,7 @@ void foliot__admin_start(foliot__app *a)
 {
     foliot_server_set_admission(a->server, admit, a);
     if (a->admin.runs && uv_signal_start(&a->admin.hangup, foliot__admin_on_hangup, SIGHUP) != 0)
-        foliot__log_note("SIGHUP reloads nothing: there is no handle for it");
+        foliot__log_note("not-reloaded", "SIGHUP reloads nothing: there is no handle for it");
 }
 
 void foliot__admin_close(foliot__app *a)

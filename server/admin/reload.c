@@ -39,7 +39,7 @@ static foliot__outcome reload(foliot__call *c)
     foliot__bans_destroy(&c->bans);
     snprintf(line, sizeof line, "%s%s",
              c->status == 200 ? "reloaded: token and bans" : "not reloaded: ", c->problem);
-    foliot__log_note(line);
+    foliot__log_note(c->status == 200 ? "reloaded" : "not-reloaded", line);
     return FOLIOT__CALL_DONE;
 }
 
