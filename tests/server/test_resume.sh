@@ -99,7 +99,7 @@ killed
 start --resume step.foliot --port $at
 ok "a lockstep session is resumed in lockstep" grep -q 'in lockstep' server.out
 logged 'came back as player' 2
-durable step.foliot 200
+durable step.foliot 600 # seconds in which both are compared
 kill -TERM $server_pid # the clients end with it
 wait $server_pid
 wait $ada; ada_exit=$?
