@@ -171,8 +171,8 @@ $(BUILD)/obj/server/web/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
 # Tests of its parts in one process.
 WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/server/web/web_files.o \
     $(BUILD)/librtc.a
-$(BUILD)/tests/server/test_web $(BUILD)/bench/web: $(WEB_OBJECTS)
-$(BUILD)/tests/server/test_web $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/bench/web: $(WEB_OBJECTS)
+$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
 $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o: EXTRA += -Iserver
 RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o
 $(BUILD)/tests/server/test_channel $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)

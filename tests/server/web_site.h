@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// web_site.h: the service of foliot-server that browsers come to, on the loopback, without a server
+// behind it: what they send comes out of its transport. A header, since tests/support is linked
+// into tests that lack the service.
+#ifndef FOLIOT_TESTS_WEB_SITE_H
+#define FOLIOT_TESTS_WEB_SITE_H
+
+#include "check.h"
+#include "clock.h"
+
+#include <poll.h>
+
+#include "foliot/transport.h"
+#include "web/web.h"
+#include "web_socket.h"
+
+#define SECOND ((uint64_t)1000000000u)
+
+typedef struct site {
+    foliot__web *web;
+    foliot_transport *transport, *gate;
+    uint16_t port;
+} site;
+
+// `gate`: whose keys or password browsers must show; NULL: anybody may join.
+static inline site open_guarded_site(uint32_t peers_max, foliot_transport *gate)
+{
+    char problem[256];
+    site s = {.gate = gate};
+    foliot__web_config config = {.address = "127.0.0.1", .peers_max = peers_max};
+    s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
+    assert_non_null(s.web);
+    foliot__web_set_gate(s.web, gate);
+    if (!foliot__web_start(s.web, problem, sizeof problem))
+        fail_msg("%s", problem);
+    s.port = foliot__web_get_port(s.web);
+    return s;
+}
+
+static inline site open_site(uint32_t peers_max)
+{
+    return open_guarded_site(peers_max, NULL);
+}
+
+static inline void close_site(site *s)
+{
+    foliot__web_destroy(s->web);
+    foliot_transport_destroy(s->transport);
+    foliot_transport_destroy(s->gate);
+}
+
+// The next event within two seconds.
+static inline bool next_event(site *s, foliot_transport_event *event)
+{
+    for (uint64_t end = clock_now_ns() + 2 * SECOND; clock_now_ns() < end;) {
+        if (foliot_transport_poll(s->transport, clock_now_ns(), event))
+            return true;
+        struct pollfd fd = {.fd = foliot_transport_get_descriptor(s->transport), .events = POLLIN};
+        poll(&fd, 1, 50);
+    }
+    return false;
+}
+
+static inline foliot_peer_id expect_event(site *s, foliot_transport_event_kind kind)
+{
+    foliot_transport_event event;
+    assert_true(next_event(s, &event));
+    assert_int_equal(event.kind, kind);
+    return event.peer;
+}
+
+// The close code that a socket gets; 0: it ended without one; pings and packets before it are
+// skipped.
+static inline int close_code(int fd)
+{
+    web_frame frame;
+    while (web_receive(fd, 3000, &frame)) {
+        if (frame.opcode == 8)
+            return frame.code;
+        if (frame.opcode < 0)
+            return 0;
+    }
+    return -1; // still open
+}
+
+#endif
