@@ -4,6 +4,7 @@
 // and the service of foliot-server; time is real and short. Tier: test
 #include "web_site.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -212,6 +213,37 @@ static void a_refusal_waits_for_its_answer(void **state)
     close_site(&s);
 }
 
+// Who never answers, or never ends talking, holds its socket for some seconds and no longer.
+static void a_refused_browser_does_not_stay(void **state)
+{
+    (void)state;
+    web_frame frame = {0};
+    int fd[2];
+    bool ended[2] = {false, false};
+    foliot_key_draw(key);
+    site s = open_guarded_site(4, make_gate(FOLIOT_SECURITY_TOKEN));
+    for (int i = 0; i < 2; i++) {
+        fd[i] = web_open(s.port);
+        web_send(fd[i], 0x82, "\1hello", 6);
+        assert_true(web_receive(fd[i], 3000, &frame));
+        assert_int_equal(frame.code, 4000 + FOLIOT_DISCONNECT_SECURITY);
+    }
+    for (uint64_t end = clock_now_ns() + 20 * SECOND;
+         !(ended[0] && ended[1]) && clock_now_ns() < end; usleep(20000)) {
+        char byte;
+        web_send(fd[1], 0x82, "\1still", 6);
+        for (int i = 0; i < 2; i++) {
+            ssize_t got = recv(fd[i], &byte, 1, MSG_DONTWAIT);
+            ended[i] = ended[i] || got == 0 || (got < 0 && errno != EAGAIN);
+        }
+    }
+    assert_true(ended[0]);
+    assert_true(ended[1]);
+    close(fd[0]);
+    close(fd[1]);
+    close_site(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_client_holds_no_more_than_its_share),
         cmocka_unit_test(a_password_lets_in_and_is_not_to_be_guessed),
         cmocka_unit_test(a_refusal_waits_for_its_answer),
+        cmocka_unit_test(a_refused_browser_does_not_stay),
     };
     if (!foliot__http_available())
         return 0;
