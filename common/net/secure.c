@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "crypto/crypto.h"
+#include "net/secure_internal.h"
 
 #define OPENINGS_REMEMBERED 8192u // longer than their cookies are good for
 #define OPENING_NS (2 * FOLIOT__COOKIE_EPOCH_NS + 1000000000u)
@@ -17,36 +18,6 @@
 
 // Where things lie in an opening.
 enum { AT_CONNECTION = 8, AT_COOKIE = 12, AT_SECURITY = 20, AT_RETURNS, AT_SHARE, AT_TOKEN = 54 };
-
-typedef struct known_opening {
-    uint64_t mac; // of all its bytes
-    uint64_t until_ns;
-    uint32_t reason;
-} known_opening;
-
-struct foliot__secure {
-    size_t bytes; // of this block
-    foliot_security security;
-    uint8_t key[FOLIOT_KEY_BYTES];
-    char password[FOLIOT_PASSWORD_BYTES_MAX + 1];
-    foliot__client_token token;
-    bool returns; // the token was used, and this is what the connection left
-    uint8_t returns_by[FOLIOT__RETURN_BYTES];
-    foliot__share shares[2]; // of a host: now, and before
-    uint64_t drawn_ns, expired_ns;
-    foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
-    uint32_t own_count;
-    foliot_used_tokens *used; // a host's, with tokens
-    bool owns_used;
-    uint64_t accepted;      // tokens' peers
-    foliot__mac_key mac;    // by which openings are remembered
-    uint32_t opening_count; // in the ring
-    known_opening *openings;
-    uint32_t capacity, bucket_bits, multiplier;
-    uint32_t *buckets; // index + 1
-    foliot__secure_peer *peers;
-    uint32_t taken; // peers before this index were used once
-};
 
 static bool needs_met(const foliot_transport_config *config)
 {
@@ -66,12 +37,12 @@ static size_t lay_out(foliot__secure *s, uint8_t *base, uint32_t peers_max, bool
         bits++;
     size_t at = (sizeof *s + 63) & ~(size_t)63, openings, buckets;
     openings = at;
-    at += listens ? OPENINGS_REMEMBERED * sizeof(known_opening) : 0;
+    at += listens ? OPENINGS_REMEMBERED * sizeof(foliot__known_opening) : 0;
     buckets = at;
     at += (sizeof(uint32_t) << bits);
     at = (at + 63) & ~(size_t)63;
     if (base) {
-        s->openings = (known_opening *)(void *)(base + openings);
+        s->openings = (foliot__known_opening *)(void *)(base + openings);
         s->buckets = (uint32_t *)(void *)(base + buckets);
         s->peers = (foliot__secure_peer *)(void *)(base + at);
         s->capacity = capacity;
@@ -350,31 +321,13 @@ bool foliot__secure_opening_known(const foliot__secure *s, const uint8_t *bytes,
 static bool remember_opening(foliot__secure *s, const uint8_t *bytes, size_t length,
                              uint64_t now_ns)
 {
-    known_opening *o = &s->openings[s->opening_count % OPENINGS_REMEMBERED];
+    foliot__known_opening *o = &s->openings[s->opening_count % OPENINGS_REMEMBERED];
     if (o->until_ns > now_ns)
         return false;
-    *o = (known_opening){.mac = foliot__mac(&s->mac, bytes, length),
-                         .until_ns = now_ns + OPENING_NS};
+    *o = (foliot__known_opening){.mac = foliot__mac(&s->mac, bytes, length),
+                                 .until_ns = now_ns + OPENING_NS};
     s->opening_count++;
     return true;
-}
-
-static uint32_t reason_of(foliot__token_verdict verdict)
-{
-    switch (verdict) {
-    case FOLIOT__TOKEN_GOOD:
-        return 0;
-    case FOLIOT__TOKEN_EXPIRED:
-    case FOLIOT__TOKEN_EARLY:
-        return FOLIOT_DISCONNECT_TOKEN_EXPIRED;
-    case FOLIOT__TOKEN_USED:
-        return FOLIOT_DISCONNECT_TOKEN_USED;
-    case FOLIOT__TOKEN_NO_ROOM:
-        return FOLIOT_DISCONNECT_FULL;
-    case FOLIOT__TOKEN_FOREIGN:
-    default:
-        return FOLIOT_DISCONNECT_TOKEN;
-    }
 }
 
 // Keys under one of the two shares and one secret to return by, if they are those of the proof.
@@ -397,40 +350,6 @@ static bool try_keys(foliot__secure *s, foliot__secure_peer *p, const uint8_t *b
     return false;
 }
 
-// A secret that was never given is no secret: a thief knows that it is zero.
-static bool was_given(const uint8_t secret[FOLIOT__RETURN_BYTES])
-{
-    static const uint8_t zeros[FOLIOT__RETURN_BYTES];
-    return memcmp(secret, zeros, sizeof zeros) != 0;
-}
-
-// Whether the token lets in, and its entry among the used ones, a new one if there is none. With
-// the lock held.
-static uint32_t look_up_token(foliot__secure *s, const foliot_token *token, bool returns,
-                              uint64_t now_s, foliot__used_token **used)
-{
-    foliot__token_verdict verdict = foliot__token_check(token, now_s, s->own, s->own_count);
-    if (returns && *used && verdict == FOLIOT__TOKEN_EXPIRED)
-        verdict = FOLIOT__TOKEN_GOOD; // it was in time the first time
-    if (verdict == FOLIOT__TOKEN_GOOD && (returns ? !*used : *used && (*used)->answered))
-        verdict = FOLIOT__TOKEN_USED;
-    if (verdict == FOLIOT__TOKEN_GOOD && !*used &&
-        !(*used = foliot__used_token_take(&s->used->table, now_s)))
-        verdict = FOLIOT__TOKEN_NO_ROOM;
-    return reason_of(verdict);
-}
-
-static void remember_token(foliot__used_token *used, const uint8_t *nonce,
-                           const foliot_token *token, const uint8_t *returns,
-                           const uint8_t *came_by, bool answered)
-{
-    memcpy(used->nonce, nonce, sizeof used->nonce);
-    memcpy(used->returns[1], came_by, FOLIOT__RETURN_BYTES); // if nothing of this one arrives
-    memcpy(used->returns[0], returns, FOLIOT__RETURN_BYTES);
-    used->keep_until_s = token->expires_s + FOLIOT__TOKEN_RETURN_S;
-    used->answered = answered;
-}
-
 // Whether the token's client may open one more. It proved that the token is its own.
 static bool count_client(foliot__secure *s, foliot__secure_peer *p, uint64_t now_ns)
 {
@@ -451,9 +370,9 @@ static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint
     uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
     if (!foliot__token_unseal(bytes + AT_TOKEN, s->key, token, token_keys))
         return FOLIOT_DISCONNECT_TOKEN;
-    uint32_t reason = look_up_token(s, token, returns, now_s, &used);
+    uint32_t reason = foliot__secure_look_up_token(s, token, returns, now_s, &used);
     for (int i = 0; !reason && !good && i < 1 + returns; i++) {
-        if (returns && !was_given(used->returns[i]))
+        if (returns && !foliot__secret_given(used->returns[i]))
             continue;
         good = try_keys(s, p, bytes, length, token_keys, returns ? used->returns[i] : NULL);
         if (good && returns)
@@ -466,7 +385,7 @@ static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint
         return returns ? FOLIOT_DISCONNECT_TOKEN_USED : FOLIOT_DISCONNECT_TOKEN;
     if (!count_client(s, p, now_ns))
         return FOLIOT__OVER_CLIENT;
-    remember_token(used, bytes + AT_TOKEN, token, p->keys.returns, came_by, returns);
+    foliot__secure_remember_token(used, bytes + AT_TOKEN, token, p->keys.returns, came_by, returns);
     p->used_token = (uint32_t)(used - s->used->table.entries) + 1;
     p->returned = returns;
     p->accepted = s->accepted++;
@@ -489,7 +408,7 @@ uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const 
     renew_shares(s, now_ns);
     if (!remember_opening(s, bytes, length, now_ns))
         return FOLIOT_DISCONNECT_FULL;
-    known_opening *known = &s->openings[(s->opening_count - 1) % OPENINGS_REMEMBERED];
+    foliot__known_opening *known = &s->openings[(s->opening_count - 1) % OPENINGS_REMEMBERED];
     if (bytes[AT_SECURITY] != (uint8_t)asked(s))
         reason = FOLIOT_DISCONNECT_SECURITY;
     else if (s->security == FOLIOT_SECURITY_TOKEN)
@@ -549,91 +468,4 @@ void foliot__secure_refused(foliot__secure *s, uint32_t reason)
 {
     if (reason == FOLIOT_DISCONNECT_TOKEN_USED || reason == FOLIOT_DISCONNECT_TOKEN)
         s->returns = false;
-}
-
-// -- shown by other means
-
-// With the lock held.
-static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
-                           const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
-                           foliot_peer_identity *identity)
-{
-    uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
-    foliot_token *token = &identity->token;
-    static const uint8_t none[FOLIOT__RETURN_BYTES];
-    // Who has seen the sealed part alone, on the way of a client, cannot show it.
-    bool good = foliot__token_unseal(shown->sealed, s->key, token, keys) &&
-                foliot__secrets_equal(keys, shown->keys, sizeof keys);
-    foliot__forget(keys, sizeof keys);
-    if (!good)
-        return FOLIOT_DISCONNECT_TOKEN;
-    foliot__used_token *used = foliot__used_token_find(&s->used->table, shown->sealed);
-    bool returns = used && was_given(used->returns[0]) &&
-                   foliot__secrets_equal(used->returns[0], return_secret, FOLIOT__RETURN_BYTES);
-    if (used && !returns)
-        return FOLIOT_DISCONNECT_TOKEN_USED;
-    uint32_t reason = look_up_token(s, token, returns, now_s, &used);
-    if (!reason && !foliot__used_tokens_count_shown(s->used, shown->sealed, token->client, now_ns,
-                                                    &identity->shown))
-        reason = FOLIOT_DISCONNECT_FULL;
-    if (!reason)
-        remember_token(used, shown->sealed, token, return_secret, none, true);
-    return reason;
-}
-
-uint32_t foliot__secure_show_token(foliot__secure *s, const char *text,
-                                   const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
-                                   uint64_t now_s, uint64_t now_ns, foliot_peer_identity *identity)
-{
-    foliot__client_token shown;
-    foliot_peer_identity who = {.security = FOLIOT_SECURITY_TOKEN};
-    uint32_t reason = FOLIOT_DISCONNECT_TOKEN;
-    if (s->security != FOLIOT_SECURITY_TOKEN)
-        return FOLIOT_DISCONNECT_SECURITY;
-    if (foliot__client_token_read(text, &shown) == FOLIOT_STATUS_OK && was_given(return_secret)) {
-        pthread_mutex_lock(&s->used->lock);
-        reason = take_shown(s, &shown, return_secret, now_s, now_ns, &who);
-        pthread_mutex_unlock(&s->used->lock);
-    }
-    foliot__forget(&shown, sizeof shown);
-    if (!reason)
-        *identity = who;
-    return reason;
-}
-
-void foliot__secure_end_shown(foliot__secure *s, const foliot_peer_identity *identity)
-{
-    if (s->security != FOLIOT_SECURITY_TOKEN)
-        return;
-    pthread_mutex_lock(&s->used->lock);
-    foliot__used_tokens_end_shown(s->used, identity->shown);
-    pthread_mutex_unlock(&s->used->lock);
-}
-
-uint64_t foliot__secure_take_over_client(foliot__secure *s)
-{
-    if (!s->used)
-        return 0;
-    pthread_mutex_lock(&s->used->lock);
-    uint64_t over = s->used->shown_over;
-    s->used->shown_over = 0;
-    pthread_mutex_unlock(&s->used->lock);
-    return over;
-}
-
-uint32_t foliot__secure_show_password(const foliot__secure *s, const char *password,
-                                      foliot_peer_identity *identity)
-{
-    uint8_t shown[16], own[16];
-    if (s->security != FOLIOT_SECURITY_PASSWORD)
-        return FOLIOT_DISCONNECT_SECURITY;
-    foliot__one_way(password, strlen(password), shown); // equal lengths to compare
-    foliot__one_way(s->password, strlen(s->password), own);
-    bool good = foliot__secrets_equal(shown, own, sizeof own);
-    foliot__forget(own, sizeof own);
-    foliot__forget(shown, sizeof shown);
-    if (!good)
-        return FOLIOT_DISCONNECT_PASSWORD;
-    *identity = (foliot_peer_identity){.security = FOLIOT_SECURITY_PASSWORD};
-    return 0;
 }
