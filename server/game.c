@@ -162,18 +162,18 @@ void foliot__hosted_destroy_rules(foliot__hosted *h)
 
 static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t *length)
 {
-    return foliot_rules_save(((foliot__hosted *)user)->rules, bytes, capacity, length);
+    return foliot_rules_save(user, bytes, capacity, length);
 }
 
 static foliot_status restore_rules(void *user, const void *bytes, size_t length)
 {
-    return foliot_rules_restore(((foliot__hosted *)user)->rules, bytes, length);
+    return foliot_rules_restore(user, bytes, length);
 }
 
 // Rules that stop now had stopped before, and the session went on.
 static foliot_status tick_rules(void *user, const foliot_rules_view *view)
 {
-    foliot_status status = foliot_rules_tick(((foliot__hosted *)user)->rules, view);
+    foliot_status status = foliot_rules_tick(user, view);
     return status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_OK;
 }
 
@@ -188,6 +188,6 @@ const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *h)
                                                  .save = save_rules,
                                                  .restore = restore_rules,
                                                  .tick = tick_rules,
-                                                 .user = h};
+                                                 .user = h->rules};
     return &h->recorded_rules;
 }
