@@ -42,8 +42,10 @@ typedef struct foliot__app {
     foliot__lobby lobby;
     foliot__admin admin;
     foliot__hosted *opening; // is being filled by another thread; NULL: none
-    bool stays;              // goes on without a session: they come and go
-    bool drained;            // takes neither newcomers nor new sessions
+    struct foliot__follow_up
+        *following; // next.c: scenes that are being opened, and wait for it; may be NULL
+    bool stays;     // goes on without a session: they come and go
+    bool drained;   // takes neither newcomers nor new sessions
     unsigned interrupts;
     uint64_t interrupted_ns;
     uint64_t rotates_ns; // rotation.c: when recordings are looked at next
@@ -66,8 +68,9 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h);
 bool foliot__app_lockstep(const foliot__hosted *h);
 
 // next.c
-// The session has ended; if its last command named a next scene, that is hosted in its place.
-// False: the session stays ended.
+// The session has ended; if its last command named a next scene, that is opened on a worker, and
+// then hosted in its place. False: the session stays ended. What keeps it from being hosted after
+// that is logged, and foliot__app_session_ended called.
 bool foliot__app_follow(foliot__app *a, const char *session);
 
 // loop.c
@@ -76,6 +79,7 @@ int foliot__app_lacks(const char *what);
 int foliot__app_open_loop(foliot__app *a); // everything that it needs; the handles stay stopped
 int foliot__app_start_loop(foliot__app *a);
 void foliot__app_update(foliot__app *a);
+void foliot__app_session_ended(foliot__app *a, const char *session); // and nothing follows it
 void foliot__app_run_loop(foliot__app *a); // until the last session has ended
 void foliot__app_start_step(void *app, void (*run)(void *job), void *job);
 

@@ -33,6 +33,7 @@ typedef struct foliot__hosted {
     uint64_t recorded_ns; // since when it has this recording; 0: nobody has looked yet
     uint64_t begun_ns;    // since it is hosted
     uint32_t hurried;     // scenes in a row that ended early (next.c)
+    bool followed;        // it has ended, and its next scene is being opened
     // simulation.c, of a simulation that is no world
     const foliot__module *simulation_module;
     foliot_simulation simulation;

@@ -78,6 +78,13 @@ static const foliot_scene *scene_of(const foliot__app *a, const char *session)
     return NULL;
 }
 
+void foliot__app_session_ended(foliot__app *a, const char *session)
+{
+    foliot_server_give_up_next(a->server, session);
+    foliot__life_session_ended(a, session);
+    foliot__admin_session_ended(a, session);
+}
+
 static void log_events(foliot__app *a)
 {
     foliot_server_event event;
@@ -87,10 +94,8 @@ static void log_events(foliot__app *a)
         bool ended = event.kind == FOLIOT_SERVER_ENDED || event.kind == FOLIOT_SERVER_STEP_FAILED;
         if (event.kind == FOLIOT_SERVER_GAME_ENDED)
             ended = !foliot__app_follow(a, event.session);
-        if (ended) {
-            foliot__life_session_ended(a, event.session);
-            foliot__admin_session_ended(a, event.session);
-        }
+        if (ended)
+            foliot__app_session_ended(a, event.session);
     }
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
@@ -135,7 +140,8 @@ void foliot__app_update(foliot__app *a)
     log_events(a);
     foliot__life_update(a);
     foliot__admin_update(a);
-    if (foliot_server_get_done(a->server) && (a->ending || a->drained || !a->stays)) {
+    if (foliot_server_get_done(a->server) &&
+        (a->ending || (!a->following && (a->drained || !a->stays)))) {
         if (!a->ending) { // all sessions ended by themselves: notify the peers first
             a->ending = true;
             foliot_server_stop(a->server, "the session has reached its last tick",

@@ -3,17 +3,22 @@
 // their own under the same name. The scene lies in the folder of the one before it: rules name a
 // file, never a path.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app.h"
 #include "arguments.h"
+#include "base/assert.h"
 #include "log.h"
+#include "report.h"
 #include "rotation.h"
 
 // Each scene is a recording, and a new start for its clients: a game that ends again and again at
 // once would fill the disk. So many in a row may end earlier than this, and the next one ends it.
 #define EARLY_NS 5000000000u
 #define EARLY_MAX 3
+
+#define SCENE_FILE_BYTES 640 // of its path
 
 static foliot__hosted *hosted_of(foliot__app *a, const char *session)
 {
@@ -42,37 +47,129 @@ static bool hurries(foliot__hosted *h)
     return h->hurried > EARLY_MAX;
 }
 
-static int host_scene(foliot__app *a, foliot__hosted *h, const char *file)
+// One scene that follows: read, made and recorded on one of libuv's workers, since a large one
+// takes longer than a tick of the sessions beside it.
+typedef struct foliot__follow_up {
+    uv_work_t work;
+    foliot__app *app;
+    foliot__hosted *place; // of the session that has ended, which stays there until then
+    foliot__hosted next;
+    char name[FOLIOT_NAME_BYTES], file[SCENE_FILE_BYTES];
+    char problem[512];
+    int code;
+    struct foliot__follow_up *later;
+} follow_up;
+
+static void open_scene(uv_work_t *work)
 {
-    char name[FOLIOT_NAME_BYTES];
+    follow_up *o = work->data;
     foliot__host_options options = {.no_record = foliot__given.no_record,
                                     .folder = foliot__recordings_folder(),
                                     .allows_modules = foliot__given.allow_modules,
-                                    .signer = a->signer};
-    snprintf(name, sizeof name, "%s", h->name);
-    int code = foliot__hosted_open(h, name, file, &options);
-    if (code == 0)
-        code = foliot__hosted_record(h, &options);
-    return code ? code : foliot__app_add_session(a, h);
+                                    .signer = o->app->signer};
+    foliot__host_complain_into(o->problem, sizeof o->problem);
+    o->code = foliot__hosted_open(&o->next, o->name, o->file, &options);
+    if (o->code == 0)
+        o->code = foliot__hosted_record(&o->next, &options);
+    foliot__host_complain_into(NULL, 0);
 }
 
-// Peers come back and are told that the session is ending.
-static void give_up(foliot__hosted *h, const foliot__hosted *before, const char *file)
+static void discard(foliot__hosted *h)
 {
-    char note[900];
-    snprintf(note, sizeof note, "%s: the next scene, %s, cannot be hosted", before->name, file);
-    foliot__log_note("next-scene", note);
     foliot_world_destroy(h->world);
     foliot__hosted_end_recording(h);
     foliot__hosted_destroy_rules(h);
     foliot_scene_destroy(h->scene);
-    *h = *before;
+}
+
+// The loop does nothing else meanwhile than to give the scene its place.
+static bool take_place(follow_up *o)
+{
+    foliot__app *a = o->app;
+    foliot__hosted before = *o->place;
+    char note[SCENE_FILE_BYTES + 160];
+    *o->place = o->next;
+    foliot__host_complain_into(o->problem, sizeof o->problem);
+    o->code = foliot__app_add_session(a, o->place);
+    foliot__host_complain_into(NULL, 0);
+    if (o->code) {
+        *o->place = before;
+        return false;
+    }
+    o->place->begun_ns = foliot__app_now_ns();
+    o->place->hurried = before.hurried;
+    foliot__hosted_destroy_rules(&before);
+    foliot__report_release_scene(before.scene);
+    snprintf(note, sizeof note, "%s: goes on with %s", o->name, o->file);
+    foliot__log_note("next-scene", note);
+    return true;
+}
+
+// Peers that came back are told that the session is ending.
+static void give_up(follow_up *o)
+{
+    foliot__app *a = o->app;
+    char note[SCENE_FILE_BYTES + sizeof o->problem + 160];
+    discard(&o->next);
+    if (o->code) {
+        snprintf(note, sizeof note, "%s: the next scene, %s, cannot be hosted: %s", o->name,
+                 o->file, o->problem);
+        foliot__log_note("next-scene", note);
+    }
+    if (a->over || !o->place->followed)
+        return;
+    o->place->followed = false;
+    foliot__app_session_ended(a, o->name);
+}
+
+static void begin(follow_up *o);
+
+static void opened(uv_work_t *work, int status)
+{
+    follow_up *o = work->data;
+    foliot__app *a = o->app;
+    (void)status;
+    // Meanwhile the server may have been stopped, or another session taken the name.
+    bool wanted = !a->over && a->interrupts == 0 && o->place->followed;
+    if (o->code || !wanted || !take_place(o))
+        give_up(o);
+    a->following = o->later;
+    free(o);
+    if (a->following)
+        begin(a->following);
+    foliot__app_update(a);
+}
+
+static void begin(follow_up *o)
+{
+    int queued = uv_queue_work(&o->app->loop, &o->work, open_scene, opened);
+    FOLIOT_ASSERT(queued == 0); // it fails for want of a function alone
+}
+
+// One after the other: the workers have recordings to end as well.
+static bool open_later(foliot__app *a, foliot__hosted *h, const char *file)
+{
+    follow_up *o = calloc(1, sizeof *o), **last = &a->following;
+    if (!o)
+        return false;
+    o->work.data = o;
+    o->app = a;
+    o->place = h;
+    memcpy(o->name, h->name, sizeof o->name);
+    snprintf(o->file, sizeof o->file, "%s", file);
+    h->followed = true;
+    while (*last)
+        last = &(*last)->later;
+    *last = o;
+    if (a->following == o)
+        begin(o);
+    return true;
 }
 
 bool foliot__app_follow(foliot__app *a, const char *session)
 {
     const char *next = "";
-    char file[640], note[800];
+    char file[SCENE_FILE_BYTES], note[SCENE_FILE_BYTES + 160];
     foliot__hosted *h = hosted_of(a, session);
     if (!h || a->interrupts > 0 || !foliot_server_get_next(a->server, session, &next) || !*next)
         return false;
@@ -82,7 +179,6 @@ bool foliot__app_follow(foliot__app *a, const char *session)
     foliot__life_close_recording(a, h);
     if (h->recording)
         return false;
-    foliot__hosted before = *h;
     if (!find_scene(h, next, file, sizeof file)) {
         foliot__log_note("next-scene", "the next scene is no name of a file beside this one");
         return false;
@@ -94,18 +190,5 @@ bool foliot__app_follow(foliot__app *a, const char *session)
         foliot__log_note("next-scene", note);
         return false;
     }
-    uint32_t hurried = h->hurried;
-    *h = (foliot__hosted){0};
-    memcpy(h->name, before.name, sizeof h->name);
-    if (host_scene(a, h, file) != 0) {
-        give_up(h, &before, file);
-        return false;
-    }
-    h->begun_ns = foliot__app_now_ns();
-    h->hurried = hurried;
-    snprintf(note, sizeof note, "%s: goes on with %s", h->name, file);
-    foliot__log_note("next-scene", note);
-    foliot__hosted_destroy_rules(&before);
-    foliot_scene_destroy(before.scene);
-    return true;
+    return open_later(a, h, file);
 }

@@ -22,6 +22,8 @@ static struct {
     unsigned reports, files;
     uint64_t bytes;
     bool writing;
+    const foliot_scene *scene; // of what is being written
+    foliot_scene *released;    // as soon as it is written; may be NULL
 } so_far;
 
 static const void *kept(uint8_t **at, const void *bytes, size_t length)
@@ -63,6 +65,8 @@ static void file_written(uv_work_t *work, int status)
     report *r = work->data;
     char line[400];
     so_far.writing = false;
+    foliot_scene_destroy(so_far.released);
+    so_far.released = NULL;
     if (status != 0 || r->status != FOLIOT_STATUS_OK)
         snprintf(line, sizeof line, "foliot-server: no file of our state: %s\n",
                  status ? uv_strerror(status) : foliot_status_get_text(r->status));
@@ -93,6 +97,7 @@ static void keep_state(const foliot_divergence_report *found, const foliot_scene
     r->scene = scene;
     r->json = json;
     so_far.writing = uv_queue_work(loop, &r->work, write_file, file_written) == 0;
+    so_far.scene = scene;
     so_far.files += so_far.writing;
     so_far.bytes += so_far.writing ? bytes : 0;
     if (!so_far.writing)
@@ -115,4 +120,12 @@ void foliot__report_divergence(const foliot_divergence_report *found, const foli
                  "searched", found->exchanged);
     foliot__log_lines(line);
     keep_state(found, scene, json, loop);
+}
+
+void foliot__report_release_scene(foliot_scene *scene)
+{
+    if (scene && so_far.writing && so_far.scene == scene)
+        so_far.released = scene;
+    else
+        foliot_scene_destroy(scene);
 }

@@ -13,9 +13,11 @@
 #define FOLIOT__REPORT_BYTES_MAX (256u << 20) // ... of so many bytes of states
 
 // In the log, as text or one JSON object, and our state into a file in the working folder, which a
-// worker of the loop writes: one at a time, the others are left out. `scene` stays there until the
-// loop has ended.
+// worker of the loop writes: one at a time, the others are left out. `scene` ends by
+// foliot__report_release_scene, or after the loop.
 void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
                                bool json, uv_loop_t *loop);
+// Destroys the scene of a session that is over, once no report is written of it. NULL is allowed.
+void foliot__report_release_scene(foliot_scene *scene);
 
 #endif

@@ -173,6 +173,12 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_message(foliot_server *server, con
 // What the command that ended a session said: *next is the scene to host next, may be "". False if
 // none did. Valid until the server is destroyed.
 bool foliot_server_get_next(const foliot_server *server, const char *session, const char **next);
+// Of a session whose config has follows_next: its next scene will not be hosted. Who comes back is
+// told that the session is ending. Until this call, and for at most FOLIOT_SERVER_NEXT_MS after the
+// end, who asks for the session waits for its answer, so that a host has time to open the scene.
+// Does nothing to a session that goes on, or is not there.
+#define FOLIOT_SERVER_NEXT_MS 10000
+void foliot_server_give_up_next(foliot_server *server, const char *session);
 
 // What happened, for logs and for the host.
 typedef enum foliot_server_event_kind {

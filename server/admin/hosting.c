@@ -10,6 +10,7 @@
 #include "../app.h"
 #include "../arguments.h"
 #include "../log.h"
+#include "../report.h"
 #include "actions.h"
 #include "base/text.h"
 
@@ -109,7 +110,7 @@ static void discard(foliot__hosted *h)
     foliot__hosted_end_recording(h);
     foliot__hosted_destroy_rules(h);
     foliot__hosted_destroy_simulation(h);
-    foliot_scene_destroy(h->scene);
+    foliot__report_release_scene(h->scene);
     *h = (foliot__hosted){0};
 }
 

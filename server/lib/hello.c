@@ -98,6 +98,8 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
         refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", wanted);
     else if (server->silent && !session->ended)
         foliot__peer_end(peer, (foliot__departure){0});
+    else if (!server->stopping && server->now_ns < session->next_until_ns)
+        return NULL; // its hello comes again every 20 ms
     else if (server->stopping || session->ended)
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
     else

@@ -261,6 +261,7 @@ struct foliot__session {
     uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
     foliot__game game;
     bool follows_next;
+    uint64_t next_until_ns; // it has ended, and who comes waits so long for what follows; 0: not
 };
 
 // Waits to be polled. Its session may be gone by then.

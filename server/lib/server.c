@@ -483,6 +483,13 @@ bool foliot_server_get_next(const foliot_server *server, const char *session, co
     return s && s->ended && s->world && foliot_world_get_end(s->world, next);
 }
 
+void foliot_server_give_up_next(foliot_server *server, const char *session)
+{
+    foliot__session *s = foliot__session_find(server, session);
+    if (s)
+        s->next_until_ns = 0;
+}
+
 const foliot_world *foliot_server_get_world(const foliot_server *server, const char *session)
 {
     const foliot__session *s = foliot__session_find(server, session);

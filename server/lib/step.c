@@ -368,10 +368,12 @@ static void end_game(foliot__session *s)
     snprintf(why, sizeof why, "%s", *reason ? reason : "the game has ended");
     foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
                          s->tick - s->first_tick, why);
-    if (s->follows_next && next && *next)
-        foliot__session_call_back(s);
-    else
+    if (!s->follows_next || !next || !*next) {
         foliot__session_dismiss(s, why);
+        return;
+    }
+    s->next_until_ns = s->server->now_ns + FOLIOT_SERVER_NEXT_MS * 1000000ull;
+    foliot__session_call_back(s);
 }
 
 // Takes in a step that has finished.

@@ -104,6 +104,25 @@ start game.yaml --rules round.lua --port 0 --no-record
 wait $server_pid
 ok "a next scene elsewhere is not hosted: the game is over" grep -q 'no name of a file' server.log
 
+# A large scene is opened beside the loop: others are let into their sessions meanwhile. Each round tries it again.
+{
+    printf 'foliot: 1\nname: large\ntick_hz: 1\npace_hz: 20\nlimits: {commands_max: 4}\nscript: {lua: large.lua}\nbodies:\n'
+    for i in $(seq 0 29999); do echo "  - {mass: 1, position: [$((i % 50)), $((i / 50 % 50)), $((i / 2500))]}"; done
+} >large.yaml
+echo "function on_tick() if world.tick() == 120 then end_session('round over', 'large.yaml') end end" >large.lua
+sed 's/^name: .*/name: game\nscript: {lua: large.lua}/' game.yaml >small.yaml
+: >server.log
+start --session game=small.yaml --session quick="$scenes/spacewar.yaml" --port 0 --no-record
+while :; do "$client" 127.0.0.1:$port --session quick --bot idle --ticks 1 >/dev/null 2>&1; done &
+visitors=$!
+pids="$pids $visitors"
+visited() { sed -n '/game has ended/,/goes on with/p' server.log | grep -q 'quick: .* joined'; }
+ok "others play on while a large scene is opened" eventually visited
+kill $visitors
+wait $visitors 2>/dev/null
+ok "which then is hosted" logged 'goes on with large.yaml'
+stop
+
 # A game that ends at once, with itself as the next one: it would fill the disk.
 mkdir chain && cd chain || exit 1
 echo "function on_tick() end_session('again', 'again.yaml') end" >again.lua

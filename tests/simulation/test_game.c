@@ -335,6 +335,63 @@ static void players_follow_to_the_next_scene(void **state)
     simulation_destroy(s);
 }
 
+static void end_the_game(simulation *s)
+{
+    const char *next = NULL;
+    assert_int_equal(order(s, 1, "e"), FOLIOT_STATUS_OK);
+    while (!foliot_server_get_next(s->server, "main", &next)) {
+        simulation_run(s, 0.001);
+        assert_true(s->now_ns < 60000000000u);
+    }
+}
+
+// A large scene takes its time, and is opened beside the loop that serves the peers.
+static void players_wait_for_a_next_scene_that_is_being_opened(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    for (unsigned i = 0; i < 3; i++)
+        simulation_join(s, "loss=5%,delay=20ms", i == 2);
+    simulation_run(s, 1);
+    end_the_game(s);
+    simulation_run(s, 3);
+    simulation_join(s, "delay=20ms", false); // a newcomer waits, too
+    simulation_run(s, 1);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_not_equal(foliot_client_get_state(s->clients[i]), FOLIOT_CLIENT_PLAYING);
+    simulation_follow(s);
+    simulation_run(s, 2);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(foliot_client_get_state(s->clients[i]), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(counted(s)->refusals, 0);
+    simulation_destroy(s);
+}
+
+static void who_waits_is_told_when_no_next_scene_comes(void **state)
+{
+    (void)state;
+    for (int silent = 0; silent < 2; silent++) {
+        simulation *s = simulation_create_game(&game_rules_kind, 0);
+        for (unsigned i = 0; i < 2; i++)
+            simulation_join(s, "delay=20ms", false);
+        simulation_run(s, 1);
+        end_the_game(s);
+        simulation_run(s, 1);
+        assert_int_equal(counted(s)->refusals, 0);
+        if (silent) // a host that says nothing is not waited for any longer
+            simulation_run(s, FOLIOT_SERVER_NEXT_MS / 1000.0);
+        else
+            foliot_server_give_up_next(s->server, "main");
+        simulation_run(s, 1);
+        for (unsigned i = 0; i < 2; i++) {
+            assert_true(foliot_client_get_state(s->clients[i]) > FOLIOT_CLIENT_PLAYING);
+            if (!silent)
+                assert_non_null(strstr(foliot_client_get_reason(s->clients[i]), "is ending"));
+        }
+        simulation_destroy(s);
+    }
+}
+
 static void rules_dismiss_players_and_may_fail(void **state)
 {
     (void)state;
@@ -604,6 +661,8 @@ int main(void)
         cmocka_unit_test(a_host_gives_commands),
         cmocka_unit_test(the_game_ends_its_session),
         cmocka_unit_test(players_follow_to_the_next_scene),
+        cmocka_unit_test(players_wait_for_a_next_scene_that_is_being_opened),
+        cmocka_unit_test(who_waits_is_told_when_no_next_scene_comes),
         cmocka_unit_test(rules_dismiss_players_and_may_fail),
         cmocka_unit_test(spectators_learn_late),
         cmocka_unit_test(tags_are_small),
