@@ -12,15 +12,17 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
     $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
-VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer numbers instances lines socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer numbers instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
-STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances lines socket) common/net/transport.c $(sort $(WEB_BASE) \
+STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
     $(patsubst %,common/recording/%.c,divergence keyframe_codec search rewind simulation state_layers world_simulation))
+DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cpu.c $(filter-out %_avx2.c %_avx512.c, \
+    $(wildcard common/sim/collide/manifold_box*.c)) common/sim/collide/manifold_round.c common/sim/collide/shape_gap.c
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer files instances lines world_picture) $(sort \
     $(filter-out common/base/file.c,$(WEB_BASE)) common/base/arena.c common/base/json_reader.c $(wildcard common/sim/*/*.c) \
     $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/energy.c tools/lab/scene.c)
@@ -33,7 +35,7 @@ WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*)) $(patsubst %
 
 .PHONY: web
 #: make web             the browser's page, in build/web, for any web server: needs clang-19 and wasi-libc
-web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/tables.bin $(WEB_PAGES)
+web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/details.wasm $(WEB)/tables.bin $(WEB_PAGES)
 
 # The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
 $(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)
@@ -66,7 +68,7 @@ $(WEB_OBJ)/zstd/%.o: $(WEB_SRC)/.stamp web.mk
 	$(WEB_CC) --target=wasm32-wasi -Oz -w -DZSTD_LEGACY_SUPPORT=0 -DZSTD_STRIP_ERROR_STRINGS=1 -DHUF_FORCE_DECOMPRESS_X1=1 \
 	    -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT=1 -DZSTD_NO_INLINE=1 -DZSTD_NO_TRACE=1 -c $(WEB_SRC)/zstd/lib/$*.c -o $@
 # What the page calls has no header.
-$(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o: WARNINGS += -Wno-missing-prototypes
+$(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o $(WEB_OBJ)/details/web/%.o: WARNINGS += -Wno-missing-prototypes
 # What each frame does with each body is fast, all else of the viewer is small.
 $(patsubst %,$(WEB_OBJ)/viewer/%.o,web/instances client/lib/interpolation): VIEWER_LEVEL := -O2
 $(WEB_OBJ)/viewer/common/wire/quantise.o: VIEWER_LEVEL := -Os
@@ -82,6 +84,12 @@ $(WEB_OBJ)/worlds/%.o: %.c $(WEB_OBJ)/include/xxhash.h $(WEB_SRC)/.stamp web.mk
 	$(WEB_COMPILE) -Itools -I$(WEB_SRC)/libyaml/include -O2 -MMD -MP -c $< -o $@
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: $(WEB_SRC)/.stamp
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: BIT_FLAGS += -UFOLIOT_NO_ZSTD -I$(WEB_SRC)/zstd/lib
+# What finds contacts is small by itself.
+$(WEB_OBJ)/details/%.o: %.c web.mk
+	@mkdir -p $(@D)
+	$(WEB_COMPILE) -Os -MMD -MP -c $< -o $@
+$(WEB)/details.wasm: WEB_FLAGS := -Os
+$(WEB)/details.wasm: $(DETAILS_SOURCES:%.c=$(WEB_OBJ)/details/%.o)
 $(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto
 $(WEB)/viewer.wasm: WEB_LIBS := -lc-printscan-no-floating-point
 $(WEB)/replayer.wasm: WEB_FLAGS := -O3

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "details.h"
 #include "foliot/client.h"
 
 // Before the client is made.
@@ -17,5 +18,9 @@ bool web_kind_takes(uint8_t packet);
 void web_kind_updated(foliot_client *client);
 // What the page tells of it: members of the object that is open.
 void web_kind_write(foliot__json *j, const foliot_client *client);
+// How far a shown position may be from the simulation's, at rest.
+double web_kind_rounding(const foliot_client *client);
+// What the body in a slot meets, where more is known than what it was made as.
+void web_kind_filter(const foliot_client *client, uint32_t slot, web_detail_body *body);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "foliot/simulation.h"
 #include "foliot/world.h"
+#include "internal.h"
+#include "sim/state/filter.h"
 
 __attribute__((import_module("page"), import_name("clock"))) double page_clock(void);
 
@@ -82,15 +84,36 @@ WEB_EXPORT(set_steps) int web_set_steps(uint32_t steps)
     return foliot_client_set_kind(client, steps ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
 }
 
+static foliot_world *world_of(const foliot_simulation *simulation)
+{
+    return simulation && simulation->kind->create == foliot_world_kind.create
+               ? ((const foliot_hosted_world *)simulation->self)->world
+               : NULL;
+}
+
+double web_kind_rounding(const foliot_client *c)
+{
+    return foliot_client_get_kind(c) == FOLIOT_PEER_STEPPER ? 0 : c->welcome.format.position_step;
+}
+
+// Commands may change what a body meets, and the world here has done them.
+void web_kind_filter(const foliot_client *c, uint32_t slot, web_detail_body *body)
+{
+    const foliot_world *world = world_of(foliot_client_get_simulation(c));
+    if (!world || !world->extended || !foliot_world_get_body_alive(world, slot))
+        return;
+    foliot__filter filter = foliot__filter_of(world, slot);
+    body->category = filter.category;
+    body->mask = filter.mask;
+    body->group = filter.group;
+}
+
 // Flips one bit of the first body that moves, as a cosmic ray would, so that healing can be seen.
 // Returns its slot, -1 if there is nothing to flip.
 WEB_EXPORT(perturb) int web_perturb(void)
 {
-    const foliot_simulation *simulation = client ? foliot_client_get_simulation(client) : NULL;
-    if (!simulation || simulation->kind->create != foliot_world_kind.create)
-        return -1;
-    foliot_world *world = ((const foliot_hosted_world *)simulation->self)->world;
-    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
+    foliot_world *world = client ? world_of(foliot_client_get_simulation(client)) : NULL;
+    for (uint32_t i = 0; world && i < foliot_world_get_body_count(world); i++) {
         uint32_t flags = foliot_world_get_body_state(world, i).flags;
         if (!(flags & FOLIOT_BODY_ALIVE) || flags & FOLIOT_BODY_STATIC)
             continue;

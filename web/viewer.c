@@ -3,10 +3,10 @@
 // what to draw, and what is said, as JSON. Whether it steps is kind.h's. Texts go in and out
 // through one block of memory. Times are the page's milliseconds.
 #include "answer.h"
+#include "details.h"
 #include "hand_over.h"
 #include "instances.h"
 #include "kind.h"
-#include "lines.h"
 #include "socket.h"
 
 #include "base/json.h"
@@ -127,12 +127,22 @@ WEB_EXPORT(chat) int web_chat(uint32_t length)
     return foliot_client_order(client, FOLIOT_ORDER_CHAT, block, length, NULL);
 }
 
+// What the body in a slot was made as; NULL: that is not known.
+static const foliot_body_definition *definition_of(uint32_t slot)
+{
+    const foliot_scene *scene = foliot_client_get_scene(client);
+    uint32_t prototype = foliot_client_get_prototype(client, slot);
+    if (!scene || (prototype != FOLIOT_NO_BODY && prototype >= scene->prototype_count))
+        return NULL; // the server may name any
+    return prototype != FOLIOT_NO_BODY ? &scene->prototypes[prototype]
+           : slot < scene->body_count  ? &scene->bodies[slot]
+                                       : &scene->players.body;
+}
+
 static foliot_shape shape_of(uint32_t slot)
 {
-    foliot_shape shape = {.kind = FOLIOT_SHAPE_POINT};
-    if (!foliot_client_get_shape(client, slot, &shape))
-        shape.kind = FOLIOT_SHAPE_POINT;
-    return shape;
+    const foliot_body_definition *definition = definition_of(slot);
+    return definition ? definition->shape : (foliot_shape){.kind = FOLIOT_SHAPE_POINT};
 }
 
 // The slot is looked for again when it holds another body: names are compared only then.
@@ -202,25 +212,47 @@ WEB_EXPORT(body_tag) uint32_t web_body_tag(uint32_t slot)
     return client ? foliot_client_get_tag(client, slot) : 0;
 }
 
-static const foliot_body_state *shown_at(uint32_t slot)
+static void set_detail(uint32_t slot, web_detail_body *out)
 {
-    bool here = slot < shown.count && shown.bodies[slot].flags & FOLIOT_BODY_ALIVE;
-    return here ? &shown.bodies[slot] : NULL;
+    const foliot_body_definition *definition = definition_of(slot);
+    *out = (web_detail_body){.state = shown.bodies[slot], .mask = UINT32_MAX};
+    if (!definition)
+        return;
+    out->shape = definition->shape;
+    out->category = definition->category;
+    out->mask = definition->mask;
+    out->group = (uint32_t)definition->group;
+    web_kind_filter(client, slot, out);
 }
 
-// The joints between the bodies of the last sample; returns how many segments there are at `lines`.
-WEB_EXPORT(draw_joints) uint32_t web_draw_joints(void)
+// The last picture for details.c, right after a sample; NULL: there is none, or no memory.
+WEB_EXPORT(details) const web_details *web_details_block(void)
 {
-    web_lines_begin();
-    for (uint32_t i = 0; client && i < foliot_client_get_joint_count(client); i++) {
-        foliot_constraint_definition c;
-        if (!foliot_client_get_joint(client, i, &c))
-            continue;
-        const foliot_body_state *a = shown_at(c.a), *b = shown_at(c.b);
-        if (a && (b || c.b == FOLIOT_NO_BODY))
-            web_lines_add_constraint(&c, a, b);
+    static web_details *details;
+    static size_t capacity;
+    uint32_t joints = shown.count ? foliot_client_get_joint_count(client) : 0;
+    size_t wanted = sizeof *details + shown.count * sizeof(web_detail_body) +
+                    joints * sizeof(foliot_constraint_definition);
+    if (shown.count == 0)
+        return NULL;
+    if (wanted > capacity) {
+        free(details);
+        details = malloc(wanted);
+        capacity = details ? wanted : 0;
     }
-    return web_lines_end();
+    if (!details)
+        return NULL;
+    web_detail_body *body = (web_detail_body *)(details + 1);
+    *details = (web_details){.body_count = shown.count, .rounding = web_kind_rounding(client)};
+    for (uint32_t i = 0; i < shown.count; i++)
+        set_detail(i, body++);
+    foliot_constraint_definition *joint = (foliot_constraint_definition *)body;
+    for (uint32_t i = 0; i < joints; i++)
+        if (foliot_client_get_joint(client, i, joint))
+            joint++;
+    details->joint_count = (uint32_t)(joint - (foliot_constraint_definition *)body);
+    details->bytes = (uint32_t)((char *)joint - (char *)details);
+    return details;
 }
 
 // -- what is said, as JSON

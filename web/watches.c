@@ -4,6 +4,7 @@
 #include "kind.h"
 #include "instances.h"
 
+#include "internal.h"
 #include "partial_tables.h"
 #include "wire/partial_snapshot.h"
 
@@ -50,4 +51,16 @@ void web_kind_write(foliot__json *j, const foliot_client *client)
 {
     (void)client;
     foliot__json_text(j, "kind", "watcher");
+}
+
+double web_kind_rounding(const foliot_client *client)
+{
+    return client->welcome.format.position_step;
+}
+
+void web_kind_filter(const foliot_client *client, uint32_t slot, web_detail_body *body)
+{
+    (void)client;
+    (void)slot;
+    (void)body;
 }

@@ -3,6 +3,7 @@
 #ifndef FOLIOT_FUZZ_WEB_CALLS_H
 #define FOLIOT_FUZZ_WEB_CALLS_H
 
+#include "details.h"
 #include "web_page.h"
 
 uint8_t *web_block(void);
@@ -21,9 +22,15 @@ const float *web_own_position(void);
 const double *web_body_position(uint32_t slot);
 const char *web_body_name(uint32_t slot);
 uint32_t web_body_tag(uint32_t slot);
-uint32_t web_draw_joints(void);
+const web_details *web_details_block(void);
 const char *web_about(void);
 const char *web_events(void);
+
+// The other module, which draws what this one gives.
+void *web_details_room(uint32_t bytes);
+uint32_t web_details_draw(uint32_t what, double length);
+uint32_t web_details_contacts(void);
+uint32_t web_details_cut(void);
 
 // What the module calls.
 void page_connect(void);
@@ -65,11 +72,24 @@ static inline int join_session(uint32_t spectates, const char *name, const char 
     return web_join(spectates & 1, now_ms);
 }
 
+static inline void look_at_details(void)
+{
+    const web_details *details = web_details_block();
+    void *room = details ? web_details_room(details->bytes) : NULL;
+    if (!room)
+        return;
+    memcpy(room, details, details->bytes);
+    uint32_t lines = web_details_draw(3, 0.1);
+    FOLIOT_ASSERT(web_details_contacts() <= lines);
+    read_lines(lines);
+    page_sum += web_details_cut();
+}
+
 static inline void look_at_all(uint32_t slot)
 {
     read_picture(web_sample(now_ms));
     read_bytes(web_own_position(), 4 * sizeof(float));
-    read_lines(web_draw_joints());
+    look_at_details();
     for (uint32_t i = 0; i < 4; i++) {
         const double *position = web_body_position(slot + i);
         if (position)

@@ -1,29 +1,55 @@
 // SPDX-License-Identifier: MIT
-// extras.js: what a session's page shows on demand: names over players, joints, what a clicked body
-// is, and plots of the network and of a frame. Loaded when it is wanted.
+// extras.js: what a session's page shows on demand: names over players, joints, contacts, what a
+// clicked body is, and plots of the network and of a frame. Loaded when it is wanted, and so is
+// details.wasm, which finds the contacts of the bodies as they are shown.
 import { Lines, onClick, pick, project } from "./lines.js";
 import { Plot } from "./plot.js";
+import { load } from "./wasm.js";
 
 const NAMES_MAX = 64;
 const PLOT_MS = 250, PLOTTED = 240; // a minute
 const PLOTS = [["bandwidth, kB/s", (e) => e.rate], ["playout delay, ms", (e) => e.delay], ["a tick's step, ms", (e) => e.step], ["a frame's scripts, ms", (e) => e.cost]];
 
+const JOINTS = 1, CONTACTS = 2, LINE_BYTES = 28; // as web/details.c has them
+const NORMAL = 0.03; // a contact's, of the camera's distance
+
 const make = (tag, id, parent) => Object.assign(parent.appendChild(document.createElement(tag)), { id });
+
+// A contact's point is the middle of its segment.
+function middles(lines) {
+    const view = new DataView(lines.buffer, lines.byteOffset, lines.length), points = new Float32Array((lines.length / LINE_BYTES) * 3);
+    for (let i = 0; i < points.length; i++) {
+        const at = LINE_BYTES * Math.floor(i / 3) + 4 * (i % 3);
+        points[i] = (view.getFloat32(at, true) + view.getFloat32(at + 12, true)) / 2;
+    }
+    return points;
+}
 
 export class Extras {
     constructor(painter, camera) {
-        Object.assign(this, { painter, camera, shown: false, picked: -1, last: null, plotted: 0, bytes: 0, labels: [] });
-        const main = painter.canvas.parentElement, style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "tools.css" });
+        Object.assign(this, { painter, camera, shown: false, picked: -1, last: null, plotted: 0, bytes: 0, labels: [], details: null, contacts: new Float32Array(0) });
+        const canvas = (this.canvas = document.getElementById("view")), main = canvas.parentElement, style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "tools.css" });
         document.head.append(style);
         this.names = make("div", "names", main);
         this.panel = make("aside", "details", main);
+        const switches = make("p", "", this.panel);
+        [this.joints, this.touches] = ["joints", "contacts"].map((name) => {
+            const label = make("label", "", switches), box = Object.assign(make("input", "show-" + name, label), { type: "checkbox", checked: true });
+            label.append(" " + name + " ");
+            box.addEventListener("change", () => canvas.focus()); // keys are the player's again
+            return box;
+        });
+        this.count = make("output", "contacts", switches);
         this.text = make("dl", "", this.panel);
         this.plots = PLOTS.map(([name, value]) => ({ value, plot: new Plot(make("canvas", "", this.panel), { series: [name], recent: PLOTTED, unit: "s" }) }));
         this.names.hidden = this.panel.hidden = true;
-        this.lines = new Lines(painter);
-        onClick(painter.canvas, (x, y) => {
+        this.lines = painter.gl ? new Lines(painter) : null; // a browser without WebGL shows the rest
+        load("details.wasm").then((details) => (this.details = details), (error) => (this.count.textContent = `${error.message}.`));
+        // For scripts beside the page, and its tests: where the contacts are that it shows, three numbers each.
+        window.foliotContacts = () => Array.from(this.contacts);
+        onClick(canvas, (x, y) => {
             if (!this.shown || !this.picture) return;
-            const index = pick(this.picture, camera.view(), painter.canvas, x, y);
+            const index = pick(this.picture, camera.view(), canvas, x, y);
             this.picked = index < 0 ? -1 : this.slots[index];
             this.last = null;
         });
@@ -41,13 +67,28 @@ export class Extras {
         // Copies: views of the module's memory end when it grows.
         this.picture = { ...picture, instances: picture.instances.slice() };
         this.slots = new Uint32Array(call.memory.buffer, call.instance_slots(), picture.instances.length / 48).slice();
-        const lines = call.draw_joints();
-        if (lines) this.lines.draw(viewer.bytes(call.lines(), 28 * lines));
-        document.body.dataset.joints = lines;
+        this.connect(viewer);
         this.label(viewer, this.picture, about);
         if (now - this.plotted < PLOT_MS) return;
         this.plot(about, now);
         this.describe(viewer, now);
+    }
+
+    // Joints and contacts of the bodies as they are shown. The module takes a copy of what is shown.
+    connect(viewer) {
+        const { call, bytes } = this.details ?? {}, at = call ? viewer.call.details() : 0;
+        if (!at) return;
+        const length = new DataView(viewer.call.memory.buffer).getUint32(at, true), room = call.room(length);
+        if (!room) return;
+        bytes(room, length).set(viewer.bytes(at, length));
+        const what = (this.joints.checked && JOINTS) | (this.touches.checked && CONTACTS);
+        const lines = call.draw(what, (this.camera.distance || 10) * NORMAL), contacts = call.contact_count();
+        const drawn = bytes(call.lines(), LINE_BYTES * lines).slice();
+        this.lines?.draw(drawn, lines - contacts);
+        this.contacts = middles(drawn.subarray(LINE_BYTES * (lines - contacts)));
+        const text = this.touches.checked ? `${contacts} ${contacts === 1 ? "point" : "points"}${call.cut() ? ", and more" : ""}` : "";
+        if (this.count.textContent !== text) this.count.textContent = text;
+        Object.assign(document.body.dataset, { joints: lines - contacts, contacts });
     }
 
     label(viewer, picture, about) {
@@ -56,7 +97,7 @@ export class Extras {
         for (let i = 0; i < this.slots.length && names.size && used < Math.min(names.size, NAMES_MAX); i++) {
             const name = this.named(viewer, this.slots[i], about.tick);
             if (!names.has(name)) continue;
-            const at = project(this.painter.camera, [floats[12 * i], floats[12 * i + 1], floats[12 * i + 2] + floats[12 * i + 9]], this.painter.canvas);
+            const at = this.painter.camera && project(this.painter.camera, [floats[12 * i], floats[12 * i + 1], floats[12 * i + 2] + floats[12 * i + 9]], this.canvas);
             const span = (this.labels[used] ??= make("span", "", this.names));
             span.hidden = !at;
             if (at) span.style.transform = `translate(${at[0].toFixed(1)}px, ${at[1].toFixed(1)}px) translate(-50%, -140%)`;

@@ -45,8 +45,8 @@ export class Lines {
         gl.vertexAttribPointer(1, 4, gl.UNSIGNED_BYTE, true, 16, 12);
     }
 
-    // After a picture; over everything, since joints lie inside of bodies.
-    draw(bytes) {
+    // After a picture; over everything, since joints lie inside of bodies. The first `dotted` of them have dots at their ends.
+    draw(bytes, dotted = bytes.length / LINE_BYTES) {
         const { gl, camera } = this.painter, count = bytes.length / LINE_BYTES;
         if (count === 0 || !camera) return;
         const from = new DataView(bytes.buffer, bytes.byteOffset, bytes.length), points = new ArrayBuffer(count * 32), to = new DataView(points);
@@ -62,7 +62,7 @@ export class Lines {
         gl.bufferData(gl.ARRAY_BUFFER, points, gl.STREAM_DRAW);
         gl.disable(gl.DEPTH_TEST);
         gl.drawArrays(gl.LINES, 0, 2 * count);
-        gl.drawArrays(gl.POINTS, 0, 2 * count);
+        gl.drawArrays(gl.POINTS, 0, 2 * dotted);
         gl.enable(gl.DEPTH_TEST);
     }
 }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// details.c: joints and contacts of the bodies that a session's page shows, as segments. Contacts
+// are found by the simulation's own code in the poses that are shown, so that they fit the picture
+// between two ticks too. Knows no client, steps nothing, and keeps nothing from picture to picture.
+#include "details.h"
+#include "instances.h"
+#include "lines.h"
+
+#include "sim/collide/shape.h"
+
+#include <stdlib.h>
+
+#define NEAR FOLIOT__SPECULATIVE_MARGIN // of the smaller one's inradius: so near counts as contact
+#define LOOKS_MAX 20000000u             // at pairs of bounds, in one picture: the page stays usable
+#define CONTACTS_MAX 65536u             // points
+
+enum { JOINTS = 1, CONTACTS = 2 };
+
+typedef struct solid {
+    double low[3], high[3];
+    double inradius; // a plane's is infinite
+    uint32_t slot;
+} solid;
+
+static struct {
+    web_details *block;
+    uint32_t capacity; // bytes
+    const web_detail_body *bodies;
+    const foliot_constraint_definition *joints;
+    uint32_t body_count, joint_count;
+    solid *solids;   // those that are no planes come first
+    uint64_t *apart; // pairs that a joint holds apart, ascending
+    uint32_t solid_count, plane_count, apart_count, room;
+    double rounding, length;
+    uint32_t contacts, looks;
+    bool cut;
+} d;
+
+// Memory for a block of so many bytes; NULL: there is none.
+WEB_EXPORT(room) void *web_details_room(uint32_t bytes)
+{
+    if (bytes > d.capacity) {
+        free(d.block);
+        d.block = malloc(bytes);
+        d.capacity = d.block ? bytes : 0;
+    }
+    return d.block;
+}
+
+// False: the page put something else there.
+static bool read_block(void)
+{
+    const web_details *head = d.block;
+    if (d.capacity < sizeof *head || head->bytes > d.capacity)
+        return false;
+    uint64_t bytes = sizeof *head + head->body_count * (uint64_t)sizeof(web_detail_body) +
+                     head->joint_count * (uint64_t)sizeof(foliot_constraint_definition);
+    d.bodies = (const web_detail_body *)(head + 1);
+    d.joints = (const foliot_constraint_definition *)(d.bodies + head->body_count);
+    d.body_count = head->body_count;
+    d.joint_count = head->joint_count;
+    d.rounding = head->rounding;
+    return bytes == head->bytes;
+}
+
+static const foliot_body_state *state_at(uint32_t slot)
+{
+    bool here = slot < d.body_count && d.bodies[slot].state.flags & FOLIOT_BODY_ALIVE;
+    return here ? &d.bodies[slot].state : NULL;
+}
+
+static void add_joints(void)
+{
+    for (uint32_t i = 0; i < d.joint_count; i++) {
+        const foliot_constraint_definition *c = &d.joints[i];
+        const foliot_body_state *a = state_at(c->a), *b = state_at(c->b);
+        if (a && (b || c->b == FOLIOT_NO_BODY))
+            web_lines_add_constraint(c, a, b);
+    }
+}
+
+// -- which bodies may be in contact
+
+static bool make_room(void)
+{
+    uint32_t wanted = d.body_count > d.joint_count ? d.body_count : d.joint_count;
+    if (wanted <= d.room)
+        return true;
+    free(d.solids);
+    free(d.apart);
+    d.solids = malloc(wanted * sizeof *d.solids);
+    d.apart = malloc(wanted * sizeof *d.apart);
+    d.room = d.solids && d.apart ? wanted : 0;
+    return d.room > 0;
+}
+
+static uint64_t pair_key(uint32_t a, uint32_t b)
+{
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// As the simulation has it: a joint's two bodies pass through each other unless it says otherwise.
+static void list_joined(void)
+{
+    d.apart_count = 0;
+    for (uint32_t i = 0; i < d.joint_count; i++) {
+        const foliot_constraint_definition *c = &d.joints[i];
+        if (c->kind > FOLIOT_CONSTRAINT_ROD && !c->collides && c->b != FOLIOT_NO_BODY)
+            d.apart[d.apart_count++] = pair_key(c->a, c->b);
+    }
+    qsort(d.apart, d.apart_count, sizeof *d.apart, compare_keys);
+}
+
+static bool is_solid(const web_detail_body *body)
+{
+    double sum = 0; // no number if one of them is none
+    for (int k = 0; k < 3; k++)
+        sum += body->state.position[k];
+    for (int k = 0; k < 4; k++)
+        sum += body->state.orientation[k];
+    return (body->state.flags & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_SENSOR)) == FOLIOT_BODY_ALIVE &&
+           body->shape.kind != FOLIOT_SHAPE_POINT && sum - sum == 0;
+}
+
+static foliot__solid place_solid(const web_detail_body *body)
+{
+    const foliot_shape *shape = &body->shape;
+    bool plane = shape->kind == FOLIOT_SHAPE_PLANE, round = shape->kind == FOLIOT_SHAPE_SPHERE;
+    foliot__solid s = {.kind = shape->kind, .offset = shape->offset};
+    s.radius = shape->kind == FOLIOT_SHAPE_BOX ? 0 : shape->radius;
+    for (int k = 0; k < 3; k++) {
+        s.x[k] = body->state.position[k];
+        s.half[k] = plane ? shape->normal[k] : round ? 0 : shape->half[k];
+    }
+    foliot__quat_axes(body->state.orientation, s.axis);
+    return s;
+}
+
+static void bound_solid(const foliot__solid *s, solid *out)
+{
+    const double *half = s->half;
+    bool box = s->kind == FOLIOT_SHAPE_BOX;
+    out->inradius = box ? foliot__smaller(half[0], foliot__smaller(half[1], half[2])) : s->radius;
+    if (s->kind == FOLIOT_SHAPE_PLANE)
+        out->inradius = __builtin_inf();
+    for (int k = 0; k < 3; k++) {
+        double reach = s->radius + out->inradius * NEAR + d.rounding;
+        for (int axis = box ? 0 : 2; axis < 3; axis++)
+            reach += foliot__absolute(s->axis[axis][k]) * half[axis];
+        out->low[k] = s->x[k] - reach;
+        out->high[k] = s->x[k] + reach;
+    }
+}
+
+static void list_solids(void)
+{
+    uint32_t first = 0, last = d.body_count;
+    for (uint32_t i = 0; i < d.body_count; i++) {
+        if (!is_solid(&d.bodies[i]))
+            continue;
+        foliot__solid placed = place_solid(&d.bodies[i]);
+        solid *to = &d.solids[placed.kind == FOLIOT_SHAPE_PLANE ? --last : first++];
+        to->slot = i;
+        bound_solid(&placed, to);
+    }
+    d.solid_count = first;
+    d.plane_count = d.body_count - last;
+}
+
+static bool may_touch(uint32_t i, uint32_t j)
+{
+    const uint32_t still = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_FROZEN;
+    const web_detail_body *a = &d.bodies[i], *b = &d.bodies[j];
+    uint64_t key = pair_key(i, j);
+    return !(a->state.flags & still && b->state.flags & still) &&
+           foliot__filters_match((foliot__filter){a->category, a->mask, a->group},
+                                 (foliot__filter){b->category, b->mask, b->group}) &&
+           !bsearch(&key, d.apart, d.apart_count, sizeof key, compare_keys);
+}
+
+// -- and where they are
+
+static void add_contacts_of(const solid *one, const solid *two)
+{
+    const solid *a = one->slot < two->slot ? one : two, *b = a == one ? two : one;
+    if (!may_touch(a->slot, b->slot))
+        return;
+    const web_detail_body *of_a = &d.bodies[a->slot], *of_b = &d.bodies[b->slot];
+    foliot__solid first = place_solid(of_a), second = place_solid(of_b);
+    foliot__near_point points[FOLIOT__POINTS];
+    double normal[3], from[3], at[3];
+    for (int k = 0; k < 3; k++)
+        from[k] = second.x[k] - first.x[k];
+    double inradius = foliot__smaller(a->inradius, b->inradius);
+    double near = inradius * NEAR + d.rounding, length = foliot__smaller(d.length, inradius);
+    uint32_t count = foliot__near_points(&first, of_a->state.orientation, &second,
+                                         of_b->state.orientation, from, near, normal, points);
+    for (uint32_t i = 0; i < count && d.contacts < CONTACTS_MAX; i++, d.contacts++) {
+        for (int k = 0; k < 3; k++)
+            at[k] = first.x[k] + points[i].arm_a[k];
+        web_lines_add_contact(at, normal, length);
+    }
+}
+
+static int sort_axis; // along which the bodies are spread most
+
+static int compare_solids(const void *a, const void *b)
+{
+    double x = ((const solid *)a)->low[sort_axis], y = ((const solid *)b)->low[sort_axis];
+    return (x > y) - (x < y);
+}
+
+static void sort_solids(void)
+{
+    double widest = -1;
+    for (int k = 0; k < 3; k++) {
+        double sum = 0, squares = 0, n = d.solid_count;
+        for (uint32_t i = 0; i < d.solid_count; i++) {
+            double middle = (d.solids[i].low[k] + d.solids[i].high[k]) / 2;
+            sum += middle;
+            squares += middle * middle;
+        }
+        double spread = squares - sum * sum / n;
+        if (spread > widest) {
+            widest = spread;
+            sort_axis = k;
+        }
+    }
+    qsort(d.solids, d.solid_count, sizeof *d.solids, compare_solids);
+}
+
+static bool bounds_meet(const solid *a, const solid *b)
+{
+    return (a->low[0] <= b->high[0]) & (b->low[0] <= a->high[0]) & (a->low[1] <= b->high[1]) &
+           (b->low[1] <= a->high[1]) & (a->low[2] <= b->high[2]) & (b->low[2] <= a->high[2]);
+}
+
+static void add_contacts(void)
+{
+    if (!make_room())
+        return;
+    list_joined();
+    list_solids();
+    sort_solids();
+    const solid *planes = d.solids + d.body_count - d.plane_count;
+    for (uint32_t i = 0; i < d.solid_count && d.looks < LOOKS_MAX; i++) {
+        const solid *a = &d.solids[i];
+        for (uint32_t p = 0; p < d.plane_count; p++, d.looks++)
+            add_contacts_of(a, &planes[p]);
+        for (uint32_t j = i + 1; j < d.solid_count; j++, d.looks++) {
+            if (d.solids[j].low[sort_axis] > a->high[sort_axis])
+                break;
+            if (bounds_meet(a, &d.solids[j]))
+                add_contacts_of(a, &d.solids[j]);
+        }
+    }
+}
+
+// Returns how many segments there are at `lines`: joints, then contacts. `length`: of a contact's
+// normal, whose middle is the point; it is shorter where a body is small.
+WEB_EXPORT(draw) uint32_t web_details_draw(uint32_t what, double length)
+{
+    web_lines_begin();
+    d.length = length;
+    d.contacts = d.looks = 0;
+    if (!read_block())
+        return 0;
+    if (what & JOINTS)
+        add_joints();
+    uint32_t joints = web_lines_end();
+    if (what & CONTACTS)
+        add_contacts();
+    uint32_t lines = web_lines_end();
+    d.cut = d.looks >= LOOKS_MAX || d.contacts > lines - joints || d.contacts >= CONTACTS_MAX;
+    d.contacts = lines - joints;
+    return lines;
+}
+
+// How many of the segments are points of contact.
+WEB_EXPORT(contact_count) uint32_t web_details_contacts(void)
+{
+    return d.contacts;
+}
+
+// Whether there are more contacts than were looked for.
+WEB_EXPORT(cut) uint32_t web_details_cut(void)
+{
+    return d.cut;
+}
