@@ -21,6 +21,7 @@
 #include "fingerprints.h"
 #include "foliot/scene_reader.h"
 #include "log.h"
+#include "recording/format.h"
 #include "recordings.h"
 #include "scene/assembly.h"
 
@@ -155,10 +156,23 @@ static bool unfinished(const char *file)
     return !closed;
 }
 
+// A key, a scene or bans, for example, that somebody named by mistake.
+static bool something_else(const char *file)
+{
+    uint8_t bytes[FOLIOT__RECORDING_MAGIC_BYTES] = {0};
+    int descriptor = foliot__file_open(file);
+    ssize_t length = descriptor < 0 ? 0 : pread(descriptor, bytes, sizeof bytes, 0);
+    if (descriptor >= 0)
+        close(descriptor);
+    return length > 0 && memcmp(bytes, FOLIOT__RECORDING_MAGIC, sizeof bytes) != 0;
+}
+
 // What a crash left is not written over: --resume may still be wanted.
 int foliot__host_keep_unfinished(const char *file)
 {
     char kept[544], told[600];
+    if (something_else(file))
+        return complain(FOLIOT__EXIT_ERROR, file, "is there already, and is no recording");
     if (!unfinished(file))
         return 0;
     snprintf(kept, sizeof kept, "%s.unfinished", file);

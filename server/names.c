@@ -42,6 +42,8 @@ bool foliot__name_fits(const char *name, char *why, size_t why_bytes)
     const char *problem = NULL;
     if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0)
         problem = "a name has no characters that are not drawn, and is UTF-8";
+    else if (strchr(name, '/')) // in a path of the admin API it would mean another player
+        problem = "a name has no '/'";
     else if (length > 0 && (name[0] == ' ' || name[length - 1] == ' '))
         problem = "a name has no blank at its ends";
     else if (!is_normal(name))

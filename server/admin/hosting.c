@@ -14,6 +14,7 @@
 #include "actions.h"
 #include "base/text.h"
 
+#define RECORDING_SUFFIX ".foliot"
 #define CLEAN_PATIENCE_NS 60000000000u
 
 static foliot__hosted *hosted_of(foliot__app *a, const char *session)
@@ -192,12 +193,15 @@ void foliot__print_created(const foliot__call *c, foliot__json *j)
 
 // -- recordings
 
-// False: more than the name of a file, or too long.
+// False: more than the name of a file, or too long, or one of another kind: keys, bans and
+// configuration may lie beside the recordings.
 static bool put_into_folder(foliot__call *c)
 {
     char name[sizeof c->file];
     const char *folder = foliot__recordings_folder();
-    if (!plain_name(c->file))
+    size_t length_of_name = strlen(c->file), suffix = strlen(RECORDING_SUFFIX);
+    if (!plain_name(c->file) || length_of_name <= suffix ||
+        strcmp(c->file + length_of_name - suffix, RECORDING_SUFFIX) != 0)
         return false;
     memcpy(name, c->file, sizeof name);
     int length =
@@ -214,7 +218,9 @@ foliot__outcome foliot__act_record(foliot__call *c)
     if (h->recording)
         return foliot__call_fail(c, 409, "it is recorded already, in %s", h->recording_file);
     if (c->stage == 0 && *c->file && !put_into_folder(c))
-        return foliot__call_fail(c, 400, "'file' is the name of a file, without a path");
+        return foliot__call_fail(c, 400,
+                                 "'file' is the name of a file, without a path, that ends in "
+                                 RECORDING_SUFFIX);
     if (!h->world)
         return foliot__call_fail(c, 409, "only worlds can be recorded from the middle");
     if (c->stage == 0 && *c->file)
@@ -241,13 +247,17 @@ foliot__outcome foliot__act_record(foliot__call *c)
     return foliot__call_fail(c, 503, "the recording could not begin");
 }
 
-// A file of that name may be there, and long.
+// A file of that name may be there, and long. One without an end is put aside, and what is complete
+// is not written over.
 void foliot__work_record(foliot__call *c)
 {
+    struct stat about;
     foliot__host_complain_into(c->problem, sizeof c->problem);
     if (foliot__host_keep_unfinished(c->file) != 0)
         c->status = 507;
     foliot__host_complain_into(NULL, 0);
+    if (c->status == 200 && lstat(c->file, &about) == 0)
+        foliot__call_fail(c, 409, "%.400s is there already", c->file);
 }
 
 // Takes the recording from the session, to be closed on the worker. AGAIN while a step runs.

@@ -86,6 +86,11 @@ says "both are there" 200 'spacewar.*two' GET sessions
 says "its recording ends" 200 "$two" DELETE sessions/two/recording
 says "once" 409 'not recorded' DELETE sessions/two/recording
 says "none outside" 400 'without a path' POST sessions/two/recording '{"file": "/tmp/a.foliot"}'
+says "none of another kind" 400 'ends in .foliot' POST sessions/two/recording '{"file": "token"}'
+echo 'dear ada' >letter.foliot
+says "nor over what is no recording" 507 'is no recording' POST sessions/two/recording '{"file": "letter.foliot"}'
+ok "which stays" test "$(cat letter.foliot)" = 'dear ada'
+says "nor over one that is complete" 409 'there already' POST sessions/two/recording "{\"file\": \"$two\"}"
 says "another begins in the middle" 200 later.foliot POST sessions/two/recording '{"file": "later.foliot"}'
 says "not twice" 409 'already' POST sessions/two/recording
 durable later.foliot "$(tick two)" # the middle, at least
@@ -126,6 +131,7 @@ says "a ban" 200 true POST sessions/spacewar/players/bob/ban '{"reason": "cheats
 says "is listed" 200 '"address":"127.0.0.1"' GET bans
 ok "and kept" grep -q cheats bans
 exits "who is banned is told why" 1 'not let in: cheats' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
+says "no ban for ages" 400 'at most 3153600000 seconds' POST bans '{"name": "eve", "seconds": 18446744073709551615}'
 says "no ban of nobody" 400 'of an address, of a name or of a client' POST bans '{"reason": "x"}'
 says "a pardon" 200 true DELETE bans/127.0.0.1
 says "once" 404 'no ban' DELETE bans/127.0.0.1

@@ -34,6 +34,8 @@ for bad in 0 -3 nan 35, ,5 35,5,256,1 35,40 35,0 35,5,31 35,5,100001 35,5,1.5 1e
     refused "an interest of $bad" 2 'FAR.*NEAR' "$server" "$scene" --port 0 --no-record "--interest=$bad"
 done
 refused "an interest in lockstep" 2 'is for --mode snapshot' "$server" "$scene" --port 0 --no-record --interest 35 --mode lockstep
+echo 'dear ada' >letter
+refused "a file that is no recording" 1 'letter: is there already, and is no recording' "$server" "$scene" --port 0 --record letter
 refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
 
 exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$port" --session two --bot idle --seconds 1

@@ -10,6 +10,11 @@ ldd "$server" | grep -q libwebsockets && ldd "$ctl" | grep -q libcurl || {
     exit 0
 }
 exits "nobody there" 75 '127.0.0.1:1:' "$ctl" sessions --server 1
+exits "no such socket" 75 './none: No such file' "$ctl" sessions --socket ./none
+exits "what is no socket" 75 './.: no server listens|Connection refused' "$ctl" sessions --socket ./.
+exits "a name that is a path" 2 'part of a path' "$ctl" unban ../drain
+exits "of two points" 2 'part of a path' "$ctl" kick arena ..
+exits "no name" 2 'a name is empty' "$ctl" end ''
 exits "a command that there is not" 2 "did you mean 'sessions'" "$ctl" session
 exits "an operand too few" 2 'SESSION' "$ctl" kick arena
 exits "a ban of what" 2 "'address', 'name' or 'client'" "$ctl" refuse ip 1.2.3.4

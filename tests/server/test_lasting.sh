@@ -86,6 +86,7 @@ kill $names
 wait $names
 ok "the second ann is ann-2" sh -c "grep -q ' ann (.*joined' server.log && grep -q ' ann-2 (.*joined' server.log"
 refused "one with a blank at its end" 'no blank' --name 'ada '
+refused "one that would be a path to another player" "no '/'" --name '../players/ann'
 ok "one with an accent" join --name "$(printf 'andr\303\251')"
 if ldd "$server" | grep -q utf8proc; then
     refused "the same in two characters" 'normal form C' --name "$(printf 'andre\314\201')"

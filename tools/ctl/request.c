@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "admin.h"
 #include "base/exit_code.h"
@@ -58,11 +60,26 @@ static void base_of(const char *server, char *url, size_t bytes)
              server);
 }
 
+// What would lead out of its place in the path: servers decode a path before they take it apart.
+static bool leads_elsewhere(const char *part)
+{
+    size_t length;
+    for (;; part += length + 1) {
+        length = strcspn(part, "/");
+        if (length == 0 || (length <= 2 && strspn(part, ".") >= length))
+            return true;
+        if (!part[length])
+            return false;
+    }
+}
+
 static bool write_url(CURL *curl, const char *base, const char *const *parts, char *url,
                       size_t bytes)
 {
     int used = snprintf(url, bytes, "%s/v1", base);
     for (; used > 0 && (size_t)used < bytes && *parts; parts++) {
+        if (leads_elsewhere(*parts))
+            return false;
         char *escaped = curl_easy_escape(curl, *parts, 0);
         used += snprintf(url + used, bytes - (size_t)used, "/%s", escaped ? escaped : "");
         curl_free(escaped);
@@ -99,7 +116,25 @@ static void print_error(const char *answer, long status)
     fprintf(stderr, "foliotctl: %s\n", foliot__text_mend(text));
 }
 
-static int perform(CURL *curl, const char *where, growing *answer)
+// Why nobody answers on that socket: curl speaks of a port.
+static const char *socket_problem(const char *path)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof name.sun_path)
+        return "the path of a socket has at most 107 bytes";
+    memcpy(name.sun_path, path, strlen(path));
+    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool refused = probe >= 0 && connect(probe, (struct sockaddr *)&name, sizeof name) != 0;
+    int why = refused ? errno : 0;
+    if (probe >= 0)
+        close(probe);
+    return why == ECONNREFUSED ? "no server listens on it"
+           : why == EACCES     ? "only the server's own user may open it"
+           : why               ? strerror(why)
+                               : NULL;
+}
+
+static int perform(CURL *curl, const char *where, const char *path, growing *answer)
 {
     char problem[CURL_ERROR_SIZE] = "";
     long status = 0;
@@ -110,8 +145,13 @@ static int perform(CURL *curl, const char *where, growing *answer)
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     CURLcode code = curl_easy_perform(curl);
-    if (code != CURLE_OK)
-        return fail(FOLIOT__EXIT_AGAIN, where, *problem ? problem : curl_easy_strerror(code));
+    if (code != CURLE_OK) {
+        const char *why = path && code == CURLE_COULDNT_CONNECT ? socket_problem(path) : NULL;
+        return fail(FOLIOT__EXIT_AGAIN, where,
+                    why        ? why
+                    : *problem ? problem
+                               : curl_easy_strerror(code));
+    }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status == 200)
         return 0;
@@ -136,7 +176,7 @@ int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
     base_of(path ? "http://localhost" : named ? named : SERVER_DEFAULT, base, sizeof base);
     int code = write_url(curl, base, parts, url, sizeof url)
                    ? 0
-                   : fail(FOLIOT__EXIT_USAGE, "", "a name is too long");
+                   : fail(FOLIOT__EXIT_USAGE, "", "a name is empty, too long, or part of a path");
     if (code == 0 && file && !path)
         code = read_token(file, header, sizeof header);
     if (code == 0 && file && !path)
@@ -150,7 +190,7 @@ int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     if (code == 0)
-        code = perform(curl, path ? path : base, &got);
+        code = perform(curl, path ? path : base, path, &got);
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
     if (code)
