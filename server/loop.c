@@ -166,6 +166,14 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     foliot__app_update(a);
 }
 
+void foliot__app_end(foliot__app *a)
+{
+    foliot__log_note("stopping", "stopping; once more to stop at once");
+    a->ending = true;
+    foliot_server_stop(a->server, "the host has stopped the session", foliot__app_now_ns());
+    foliot__app_update(a);
+}
+
 static void on_signal(uv_signal_t *signal, int number)
 {
     foliot__app *a = signal->data;
@@ -180,10 +188,7 @@ static void on_signal(uv_signal_t *signal, int number)
     }
     if (number == SIGTERM && foliot__life_drain(a))
         return;
-    foliot__log_note("stopping", "stopping; once more to stop at once");
-    a->ending = true;
-    foliot_server_stop(a->server, "the host has stopped the session", foliot__app_now_ns());
-    foliot__app_update(a);
+    foliot__app_end(a);
 }
 
 // Steps run on workers, so that the network is served in the meantime.

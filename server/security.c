@@ -17,10 +17,10 @@
 #define USED_TOKENS_MIN 4096u
 
 static struct {
-    uint8_t key[FOLIOT_KEY_BYTES];
+    uint8_t keys[FOLIOT_KEYS_MAX * FOLIOT_KEY_BYTES]; // the first, at first
     char line[FOLIOT_PASSWORD_BYTES_MAX + 1];
     foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
-    uint32_t own_count;
+    uint32_t own_count, key_count;
 } secrets;
 
 int foliot__security_check(const foliot__arguments *arguments)
@@ -64,11 +64,8 @@ static int find_own(void)
     return 0;
 }
 
-static int read_secret(const char *option, const char *file, size_t bytes)
+static int refuse(const char *option, const char *file, const char *why)
 {
-    char why[256];
-    if (foliot__secret_read(file, true, secrets.line, bytes, why, sizeof why))
-        return 0;
     fprintf(stderr, "foliot-server: --%s %s: %s\n", option, file, why);
     return FOLIOT__EXIT_ERROR;
 }
@@ -76,23 +73,21 @@ static int read_secret(const char *option, const char *file, size_t bytes)
 int foliot__security_read(foliot_transport_config *config)
 {
     int code = 0;
+    char why[256];
     if (foliot__given.password) {
-        code = read_secret("password", foliot__given.password, sizeof secrets.line);
+        if (!foliot__secret_read(foliot__given.password, true, secrets.line, sizeof secrets.line,
+                                 why, sizeof why))
+            code = refuse("password", foliot__given.password, why);
         config->security = FOLIOT_SECURITY_PASSWORD;
         config->password = secrets.line;
     } else if (foliot__given.key) {
-        code = read_secret("key", foliot__given.key, sizeof secrets.line);
-        if (code == 0 && foliot_key_read(secrets.line, secrets.key) != FOLIOT_STATUS_OK) {
-            fprintf(stderr,
-                    "foliot-server: --key %s: a key is 64 hexadecimal digits ('foliotctl key FILE' "
-                    "makes one)\n",
-                    foliot__given.key);
-            code = FOLIOT__EXIT_ERROR;
-        }
-        if (code == 0)
+        if (!foliot__secret_read_keys(foliot__given.key, secrets.keys, &secrets.key_count, why,
+                                      sizeof why))
+            code = refuse("key", foliot__given.key, why);
+        else
             code = find_own();
         config->security = FOLIOT_SECURITY_TOKEN;
-        config->key = secrets.key;
+        config->key = secrets.keys;
         config->own_addresses = secrets.own;
         config->own_address_count = secrets.own_count;
     }
@@ -116,6 +111,22 @@ int foliot__security_open_used(uint32_t peers_max, foliot_used_tokens **used)
             : status == FOLIOT_STATUS_IO      ? strerror(errno)
                                               : foliot_status_get_text(status));
     return status == FOLIOT_STATUS_AGAIN ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
+}
+
+void foliot__security_take_keys(foliot_transport *transport)
+{
+    if (foliot__given.key && secrets.key_count > 1)
+        (void)!foliot_transport_set_keys(transport, secrets.keys, secrets.key_count);
+}
+
+bool foliot__security_read_again(uint8_t *keys, uint32_t *count, char *problem,
+                                 size_t problem_bytes)
+{
+    char why[256];
+    if (foliot__secret_read_keys(foliot__given.key, keys, count, why, sizeof why))
+        return true;
+    snprintf(problem, problem_bytes, "%s: %s", foliot__given.key, why);
+    return false;
 }
 
 void foliot__security_forget(void)

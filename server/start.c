@@ -246,6 +246,8 @@ int foliot__app_open_transport(foliot__app *a)
     config.used_tokens = a->used_tokens;
     if (code == 0)
         code = foliot__bind_open(&config, foliot__app_now_ns(), &a->transport);
+    if (code == 0)
+        foliot__security_take_keys(a->transport);
     foliot__security_forget();
     return code ? code : foliot__browser_open(a);
 }

@@ -170,6 +170,12 @@ static void both_end_shown(foliot_transport *transport, const foliot_peer_identi
     foliot_transport_end_shown(((both *)transport)->part[0], identity);
 }
 
+static void both_set_keys(foliot_transport *transport, const uint8_t *keys, uint32_t count)
+{
+    for (int i = 0; i < 2; i++) // one of queues asks for none
+        (void)!foliot_transport_set_keys(((both *)transport)->part[i], keys, count);
+}
+
 static uint32_t both_show_password(foliot_transport *transport, const char *password,
                                    foliot_peer_identity *identity)
 {
@@ -210,6 +216,7 @@ static const foliot__transport_maker both_maker = {
     both_show_password,
     both_overhead,
     both_end_shown,
+    both_set_keys,
 };
 
 // One descriptor for two: an epoll, which can be watched like any other.

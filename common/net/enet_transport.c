@@ -410,6 +410,7 @@ static const foliot__transport_maker enet_maker = {
     foliot__enet_show_password,
     foliot__enet_overhead,
     foliot__enet_end_shown,
+    foliot__enet_set_keys,
 };
 
 // ENet's own bind hides why it failed.

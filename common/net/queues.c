@@ -274,6 +274,7 @@ static const foliot__transport_maker queues_maker = {
     NULL,
     queues_overhead,
     NULL,
+    NULL,
 };
 
 foliot_status foliot_transport_create_queues(const foliot_queues_config *config,

@@ -64,7 +64,8 @@ static foliot_status take_config(foliot__secure *s, const foliot_transport_confi
         return FOLIOT_STATUS_OK;
     if (!config->bind)
         return foliot__client_token_read(config->token, &s->token);
-    memcpy(s->key, config->key, sizeof s->key);
+    memcpy(s->keys[0], config->key, sizeof s->keys[0]);
+    s->key_count = 1;
     s->used = config->used_tokens;
     if (!s->used) {
         uint32_t most = USED_TOKENS_A_PEER * config->peers_max;
@@ -368,7 +369,7 @@ static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint
     foliot__used_token *used = foliot__used_token_find(&s->used->table, bytes + AT_TOKEN);
     bool returns = bytes[AT_RETURNS], good = false;
     uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
-    if (!foliot__token_unseal(bytes + AT_TOKEN, s->key, token, token_keys))
+    if (!foliot__secure_unseal_token(s, bytes + AT_TOKEN, token, token_keys))
         return FOLIOT_DISCONNECT_TOKEN;
     uint32_t reason = foliot__secure_look_up_token(s, token, returns, now_s, &used);
     for (int i = 0; !reason && !good && i < 1 + returns; i++) {

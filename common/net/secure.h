@@ -67,6 +67,8 @@ typedef struct foliot__secure foliot__secure;
 // `port` is the transport's own: that of own addresses without one.
 foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_t port,
                                   foliot__secure **secure);
+// A host's, of tokens: count in 1 .. FOLIOT_KEYS_MAX. From any thread.
+void foliot__secure_set_keys(foliot__secure *s, const uint8_t *keys, uint32_t count);
 void foliot__secure_close(foliot__secure *secure); // may be NULL
 
 // -- peers

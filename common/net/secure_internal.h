@@ -15,7 +15,8 @@ typedef struct foliot__known_opening {
 struct foliot__secure {
     size_t bytes; // of this block
     foliot_security security;
-    uint8_t key[FOLIOT_KEY_BYTES];
+    uint8_t keys[FOLIOT_KEYS_MAX][FOLIOT_KEY_BYTES]; // a host's; under the lock of `used`
+    uint32_t key_count;
     char password[FOLIOT_PASSWORD_BYTES_MAX + 1];
     foliot__client_token token;
     bool returns; // the token was used, and this is what the connection left
@@ -48,4 +49,7 @@ uint32_t foliot__secure_look_up_token(foliot__secure *s, const foliot_token *tok
 void foliot__secure_remember_token(foliot__used_token *used, const uint8_t *nonce,
                                    const foliot_token *token, const uint8_t *returns,
                                    const uint8_t *came_by, bool answered);
+// By whichever of the keys it was made. With the lock held. The caller wipes `secret`.
+bool foliot__secure_unseal_token(const foliot__secure *s, const uint8_t *sealed,
+                                 foliot_token *token, uint8_t secret[FOLIOT__TOKEN_KEYS_BYTES]);
 #endif

@@ -5,8 +5,28 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "crypto/crypto.h"
 #include "net/secure_internal.h"
+
+void foliot__secure_set_keys(foliot__secure *s, const uint8_t *keys, uint32_t count)
+{
+    FOLIOT_ASSERT(count > 0 && count <= FOLIOT_KEYS_MAX);
+    pthread_mutex_lock(&s->used->lock);
+    foliot__forget(s->keys, sizeof s->keys);
+    memcpy(s->keys, keys, count * sizeof s->keys[0]);
+    s->key_count = count;
+    pthread_mutex_unlock(&s->used->lock);
+}
+
+bool foliot__secure_unseal_token(const foliot__secure *s, const uint8_t *sealed,
+                                 foliot_token *token, uint8_t secret[FOLIOT__TOKEN_KEYS_BYTES])
+{
+    for (uint32_t i = 0; i < s->key_count; i++)
+        if (foliot__token_unseal(sealed, s->keys[i], token, secret))
+            return true;
+    return false;
+}
 
 static uint32_t reason_of(foliot__token_verdict verdict)
 {
@@ -66,7 +86,7 @@ static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
     foliot_token *token = &identity->token;
     static const uint8_t none[FOLIOT__RETURN_BYTES];
     // Who has seen the sealed part alone, on the way of a client, cannot show it.
-    bool good = foliot__token_unseal(shown->sealed, s->key, token, keys) &&
+    bool good = foliot__secure_unseal_token(s, shown->sealed, token, keys) &&
                 foliot__secrets_equal(keys, shown->keys, sizeof keys);
     foliot__forget(keys, sizeof keys);
     if (!good)

@@ -136,6 +136,16 @@ void foliot_transport_end_shown(foliot_transport *transport, const foliot_peer_i
         transport->maker->end_shown(transport, identity);
 }
 
+foliot_status foliot_transport_set_keys(foliot_transport *transport, const uint8_t *keys,
+                                        uint32_t count)
+{
+    if (!transport->maker->set_keys || transport->config.security != FOLIOT_SECURITY_TOKEN ||
+        !transport->config.bind || count == 0 || count > FOLIOT_KEYS_MAX)
+        return FOLIOT_STATUS_INVALID;
+    transport->maker->set_keys(transport, keys, count);
+    return FOLIOT_STATUS_OK;
+}
+
 uint32_t foliot_transport_show_password(foliot_transport *transport, const char *password,
                                         foliot_peer_identity *identity)
 {

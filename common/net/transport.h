@@ -43,6 +43,8 @@ typedef struct foliot__transport_maker {
     uint32_t (*overhead)(const foliot_transport *transport, foliot_peer_id peer);
     // Whom a token let in is gone. NULL where show_token is.
     void (*end_shown)(foliot_transport *transport, const foliot_peer_identity *identity);
+    // From any thread. May be NULL: it asks for no tokens.
+    void (*set_keys)(foliot_transport *transport, const uint8_t *keys, uint32_t count);
 } foliot__transport_maker;
 
 // Bytes that an unreliable packet to the peer costs the network beside its own, from the network

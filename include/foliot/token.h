@@ -70,6 +70,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_token_open(const char *text,
 
 // A key as text: 64 hexadecimal digits. FOLIOT_STATUS_CORRUPT: it is none.
 FOLIOT_MUST_CHECK foliot_status foliot_key_read(const char *text, uint8_t key[FOLIOT_KEY_BYTES]);
+#define FOLIOT_KEYS_MAX 4 // that a server takes at a time, while one replaces another
 void foliot_key_draw(uint8_t key[FOLIOT_KEY_BYTES]); // from the system's random source
 
 // "203.0.113.5:7777", "[2001:db8::1]:7777"; without a port it is `port`. FOLIOT_STATUS_INVALID: it

@@ -212,6 +212,12 @@ FOLIOT_MUST_CHECK foliot_status
 foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
                                uint64_t now_ns, foliot_transport **transport);
 
+// Listening, TOKEN: from now on tokens are good that were made with one of these keys, each of
+// FOLIOT_KEY_BYTES, and no others, whoever comes back by one included; connections that stand go
+// on. From any thread.
+// FOLIOT_STATUS_INVALID: it asks for no tokens, or `count` is not in 1 .. FOLIOT_KEYS_MAX.
+FOLIOT_MUST_CHECK foliot_status foliot_transport_set_keys(foliot_transport *transport,
+                                                          const uint8_t *keys, uint32_t count);
 // Changes the network from now on; packets on their way are not changed. FOLIOT_STATUS_UNSUPPORTED
 // with ENet.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_set_impairment(foliot_transport *transport,

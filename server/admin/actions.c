@@ -330,8 +330,8 @@ static foliot__outcome add_ban(foliot__call *c, foliot__ban ban)
     snprintf(ban.reason, sizeof ban.reason, "%.127s", c->reason);
     foliot__text_mend(ban.reason);
     if (c->seconds > BAN_SECONDS_MAX)
-        return foliot__call_fail(c, 400, "a ban lasts at most %u seconds; without 'seconds' for good",
-                                 BAN_SECONDS_MAX);
+        return foliot__call_fail(
+            c, 400, "a ban lasts at most %u seconds; without 'seconds' for good", BAN_SECONDS_MAX);
     ban.until = c->seconds ? time(NULL) + (int64_t)c->seconds : 0;
     if (!foliot__bans_add(&c->app->admin.bans, &ban))
         return foliot__call_fail(c, 507, "there are %d bans: no more are kept", FOLIOT__BANS_MAX);

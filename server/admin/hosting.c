@@ -218,9 +218,8 @@ foliot__outcome foliot__act_record(foliot__call *c)
     if (h->recording)
         return foliot__call_fail(c, 409, "it is recorded already, in %s", h->recording_file);
     if (c->stage == 0 && *c->file && !put_into_folder(c))
-        return foliot__call_fail(c, 400,
-                                 "'file' is the name of a file, without a path, that ends in "
-                                 RECORDING_SUFFIX);
+        return foliot__call_fail(
+            c, 400, "'file' is the name of a file, without a path, that ends in " RECORDING_SUFFIX);
     if (!h->world)
         return foliot__call_fail(c, 409, "only worlds can be recorded from the middle");
     if (c->stage == 0 && *c->file)

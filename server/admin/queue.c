@@ -204,17 +204,20 @@ int foliot__admin_open(foliot__app *a)
         fprintf(stderr, "foliot-server: --bans: %s\n", problem);
         return FOLIOT__EXIT_SCENE;
     }
-    if (!foliot__given.http && !foliot__given.admin_socket && !foliot__given.scenes)
+    if (uv_signal_init(&a->loop, &admin->hangup) != 0)
+        return foliot__app_lacks("an event loop");
+    admin->hangup.data = a;
+    if (!foliot__given.http && !foliot__given.admin_socket && !foliot__given.scenes &&
+        !foliot__given.key && !foliot__given.bans)
         return 0;
     admin->arrived_last = &admin->arrived;
     admin->todo_last = &admin->todo;
     admin->begun_ns = foliot__app_now_ns();
     uv_mutex_init(&admin->mutex);
     uv_cond_init(&admin->filled);
-    if (uv_async_init(&a->loop, &admin->asked, on_asked) != 0 ||
-        uv_signal_init(&a->loop, &admin->hangup) != 0)
+    if (uv_async_init(&a->loop, &admin->asked, on_asked) != 0)
         return foliot__app_lacks("an event loop");
-    admin->asked.data = admin->hangup.data = a;
+    admin->asked.data = a;
     admin->runs = true;
     if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
         uv_thread_create(&admin->thread, work, a) != 0) {
@@ -227,16 +230,15 @@ int foliot__admin_open(foliot__app *a)
 void foliot__admin_start(foliot__app *a)
 {
     foliot_server_set_admission(a->server, admit, a);
-    if (a->admin.runs && uv_signal_start(&a->admin.hangup, foliot__admin_on_hangup, SIGHUP) != 0)
+    if (uv_signal_start(&a->admin.hangup, foliot__admin_on_hangup, SIGHUP) != 0)
         foliot__log_note("not-reloaded", "SIGHUP reloads nothing: there is no handle for it");
 }
 
 void foliot__admin_close(foliot__app *a)
 {
-    if (!a->admin.runs)
-        return;
-    uv_close((uv_handle_t *)&a->admin.asked, NULL);
     uv_close((uv_handle_t *)&a->admin.hangup, NULL);
+    if (a->admin.runs)
+        uv_close((uv_handle_t *)&a->admin.asked, NULL);
 }
 
 static void destroy_all(foliot__call *call)

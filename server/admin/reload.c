@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: MIT
-// reload.c: SIGHUP: the bearer token and the bans are read again. What cannot be read changes
-// nothing.
+// reload.c: SIGHUP: the bearer token, the bans and the keys of connect tokens are read again. What
+// cannot be read changes nothing.
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../app.h"
 #include "../arguments.h"
 #include "../http/access.h"
 #include "../log.h"
+#include "../security.h"
 #include "actions.h"
+#include "crypto/crypto.h"
 
 static void read_files(foliot__call *c)
 {
     char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1] = "";
+    uint8_t keys[FOLIOT_KEYS_MAX * FOLIOT_KEY_BYTES];
+    uint32_t key_count = 0;
     bool fine = true;
     if (foliot__given.admin_token)
         fine = foliot__http_token_read(foliot__given.admin_token, token, c->problem,
                                        sizeof c->problem);
     if (fine && foliot__given.bans)
         fine = foliot__bans_read(&c->bans, foliot__given.bans, c->problem, sizeof c->problem);
+    if (fine && foliot__given.key)
+        fine = foliot__security_read_again(keys, &key_count, c->problem, sizeof c->problem);
+    if (fine && foliot__given.key) {
+        (void)!foliot_transport_set_keys(c->app->transport, keys, key_count);
+        c->count = key_count;
+    }
+    foliot__forget(keys, sizeof keys);
     if (fine && foliot__given.admin_token)
         foliot__http_set_token(c->app->front.http, token);
     if (fine && foliot__given.web_create)
@@ -37,8 +50,13 @@ static foliot__outcome reload(foliot__call *c)
         c->bans = before;
     }
     foliot__bans_destroy(&c->bans);
-    snprintf(line, sizeof line, "%s%s",
-             c->status == 200 ? "reloaded: token and bans" : "not reloaded: ", c->problem);
+    if (c->status != 200)
+        snprintf(line, sizeof line, "not reloaded: %s", c->problem);
+    else if (foliot__given.key)
+        snprintf(line, sizeof line, "reloaded: token, bans and %u key%s", c->count,
+                 c->count > 1 ? "s" : "");
+    else
+        snprintf(line, sizeof line, "reloaded: token and bans");
     foliot__log_note(c->status == 200 ? "reloaded" : "not-reloaded", line);
     return FOLIOT__CALL_DONE;
 }
@@ -48,8 +66,15 @@ static const foliot__action reloading = {"", "", "", reload, read_files, NULL};
 void foliot__admin_on_hangup(uv_signal_t *signal, int number)
 {
     foliot__app *a = signal->data;
-    foliot__call *call = foliot__call_create(a, &reloading);
     (void)number;
+    bool any = foliot__given.admin_token || foliot__given.bans || foliot__given.key;
+    if (!any && isatty(STDERR_FILENO)) { // the terminal is gone, and nobody would end it any more
+        foliot__app_end(a);
+        return;
+    }
+    if (!any)
+        foliot__log_note("reloaded", "SIGHUP: there is nothing to read again");
+    foliot__call *call = any ? foliot__call_create(a, &reloading) : NULL;
     if (!call)
         return;
     call->next = a->admin.waiting;

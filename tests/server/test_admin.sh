@@ -167,6 +167,19 @@ for file in one.foliot "$two" later.foliot rest.foliot; do
     ok "$file verifies" "$replay" verify "$file"
 done
 
+# SIGHUP, as of 'systemctl reload', where there is nothing to read again.
+start "$scenes/spacewar.yaml" --port 0 --no-record
+kill -HUP "$server_pid"
+ok "SIGHUP ends no server" logged 'nothing to read again'
+stop
+ok "which ends in order later" test $? = 0
+echo '{"name": "gil", "reason": "by hand", "until": 0}' >bans
+start "$scenes/spacewar.yaml" --port 0 --no-record --bans bans
+echo rubbish >>bans
+kill -HUP "$server_pid"
+ok "bans are read again without the API" logged 'not reloaded: bans: line 2 is no ban'
+stop
+
 # What is made later is recorded where the others are, so that it goes on with them.
 mkdir kept
 start --port 0 --resume-all kept --scenes "$scenes" --admin-socket ./later.socket

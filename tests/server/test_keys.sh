@@ -76,6 +76,50 @@ ok "no key and no token is in an output or a recording" [ -z "$(leaks)" ]
 ok "nothing came in clear" [ "$(counter datagrams_dropped_clear)" = 0 ]
 ok "who was refused is counted" [ "$(counter connects_unproven)" -ge 4 ]
 
+# One key replaces another while players play.
+"$ctl" key next.key
+start "$scene" --key arena.key --port 0 --no-record
+token >stays.token
+timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --token stays.token --name stays --bot idle --seconds 600 --json >stays.out 2>stays.err &
+stays=$!
+pids="$pids $stays"
+logged 'stays .* joined'
+token >old.token
+token >older.token
+"$ctl" token --key next.key >new.token
+refused "a token of the key to come" 'of another key' --token new.token "127.0.0.1:$port"
+cat next.key arena.key >both.key
+chmod 600 both.key
+"$ctl" token --key both.key >new.token
+ok "tokens are made with the first key of a file" sh -c "'$ctl' show new.token --key next.key >/dev/null"
+ok "and shown with each" sh -c "'$ctl' show old.token --key both.key | grep -q client"
+cp arena.key first.key
+mv both.key arena.key
+kill -HUP $server_pid
+logged 'reloaded: .* 2 keys'
+"$ctl" token --key next.key >new.token
+ok "on SIGHUP a server takes a second key" join --token new.token "127.0.0.1:$port"
+ok "beside the first" join --token old.token "127.0.0.1:$port"
+echo 0123 >>arena.key
+kill -HUP $server_pid
+ok "a file with anything else changes nothing" logged 'not reloaded: .*64 hexadecimal digits'
+"$ctl" token --key next.key >new.token
+ok "so both are good" join --token new.token "127.0.0.1:$port"
+cp next.key arena.key
+kill -HUP $server_pid
+logged 'reloaded: .* 1 key$'
+refused "the old key is none then" 'of another key' --token older.token "127.0.0.1:$port"
+"$ctl" token --key next.key >new.token
+ok "the new one is" join --token new.token "127.0.0.1:$port"
+ok "who plays since the old one plays on" sh -c "! grep -q 'stays .* left' server.log && kill -0 $stays"
+for i in 1 2 3 4 5; do cat first.key; done >many.key
+chmod 600 many.key
+exits "too many keys" 1 'more than 4 keys' "$server" "$scene" --key many.key
+kill $stays
+wait $stays
+stop
+ok "the server of two keys ended in order" [ $? = 0 ]
+
 printf 'a night in may\n' >word
 printf 'a night in june\n' >other
 chmod 600 word other

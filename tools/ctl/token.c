@@ -48,6 +48,8 @@ const foliot__option foliot__ctl_show_options[] = {
      .help = "the key of the servers: shows what the client cannot read too"},
     {0}};
 
+#define KEYS_BYTES ((size_t)FOLIOT_KEYS_MAX * FOLIOT_KEY_BYTES)
+
 int foliot__ctl_key(const foliot__arguments *arguments)
 {
     static const char digits[] = "0123456789abcdef";
@@ -78,14 +80,13 @@ int foliot__ctl_key(const foliot__arguments *arguments)
     return FOLIOT__EXIT_ERROR;
 }
 
-static int read_key(uint8_t key[FOLIOT_KEY_BYTES])
+// As servers take them: tokens are made with the first.
+static int read_keys(uint8_t keys[KEYS_BYTES], uint32_t *count)
 {
-    char line[2 * FOLIOT_KEY_BYTES + 2], why[256] = "a key is 64 hexadecimal digits";
-    bool good = foliot__secret_read(given.key, true, line, sizeof line, why, sizeof why) &&
-                foliot_key_read(line, key) == FOLIOT_STATUS_OK;
-    foliot__forget(line, sizeof line);
-    if (good)
+    char why[256];
+    if (foliot__secret_read_keys(given.key, keys, count, why, sizeof why))
         return 0;
+    foliot__forget(keys, KEYS_BYTES);
     fprintf(stderr, "foliotctl: --key %s: %s\n", given.key, why);
     return FOLIOT__EXIT_ERROR;
 }
@@ -145,7 +146,8 @@ static void print_link(const foliot_token *token, const char *text)
 int foliot__ctl_token(const foliot__arguments *arguments)
 {
     foliot_token token;
-    uint8_t key[FOLIOT_KEY_BYTES];
+    uint8_t keys[KEYS_BYTES];
+    uint32_t count;
     char text[FOLIOT_TOKEN_TEXT_BYTES];
     if (!given.key)
         return foliot__options_wrong(&foliot__ctl_program, arguments, "--key FILE is missing");
@@ -154,11 +156,11 @@ int foliot__ctl_token(const foliot__arguments *arguments)
                                      link_problem(given.link));
     int code = describe(arguments, &token);
     if (code == 0)
-        code = read_key(key);
+        code = read_keys(keys, &count);
     if (code)
         return code;
-    foliot_status status = foliot_token_print(&token, key, text);
-    foliot__forget(key, sizeof key);
+    foliot_status status = foliot_token_print(&token, keys, text);
+    foliot__forget(keys, sizeof keys);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliotctl: no token: %s\n", foliot_status_get_text(status));
         return FOLIOT__EXIT_ERROR;
@@ -193,10 +195,11 @@ static void print_token(const foliot_token *token, bool whole)
 int foliot__ctl_show(const foliot__arguments *arguments)
 {
     foliot_token token;
-    uint8_t key[FOLIOT_KEY_BYTES];
+    uint8_t keys[KEYS_BYTES];
+    uint32_t count = 0;
     char text[FOLIOT_TOKEN_TEXT_BYTES], why[256];
     const char *file = arguments->operands[0];
-    int code = given.key ? read_key(key) : 0;
+    int code = given.key ? read_keys(keys, &count) : 0;
     if (code)
         return code;
     if (!foliot__secret_read(file, false, text, sizeof text, why, sizeof why)) {
@@ -205,9 +208,9 @@ int foliot__ctl_show(const foliot__arguments *arguments)
     }
     foliot_status status = foliot_token_read(text, &token);
     bool read = status == FOLIOT_STATUS_OK;
-    if (read && given.key)
-        status = foliot_token_open(text, key, &token);
-    foliot__forget(key, sizeof key);
+    for (uint32_t i = 0; read && i < count && (i == 0 || status != FOLIOT_STATUS_OK); i++)
+        status = foliot_token_open(text, keys + i * FOLIOT_KEY_BYTES, &token);
+    foliot__forget(keys, sizeof keys);
     foliot__forget(text, sizeof text);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliotctl: %s: %s\n", file,
