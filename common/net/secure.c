@@ -10,7 +10,9 @@
 #include "crypto/crypto.h"
 #include "net/secure_internal.h"
 
-#define OPENINGS_REMEMBERED 8192u // longer than their cookies are good for
+#define OPENING_SETS 1024u // of openings that are remembered longer than their cookies are good
+#define OPENINGS_A_SET 32u
+#define OPENINGS_REMEMBERED (OPENING_SETS * OPENINGS_A_SET)
 #define OPENING_NS (2 * FOLIOT__COOKIE_EPOCH_NS + 1000000000u)
 #define USED_TOKENS_A_PEER 16u // tokens that a host remembers, in the middle
 #define USED_TOKENS_MIN 4096u
@@ -305,30 +307,47 @@ bool foliot__secure_opening_form(const uint8_t *bytes, size_t length, uint32_t *
     return true;
 }
 
+// Nobody knows which set an opening has: the key of the sums is the host's alone.
+static foliot__known_opening *set_of(const foliot__secure *s, uint64_t mac)
+{
+    return &s->openings[mac % OPENING_SETS * OPENINGS_A_SET];
+}
+
 bool foliot__secure_opening_known(const foliot__secure *s, const uint8_t *bytes, size_t length,
                                   uint64_t now_ns, uint32_t *reason)
 {
     uint64_t mac = foliot__mac(&s->mac, bytes, length);
-    for (uint32_t i = 0; i < OPENINGS_REMEMBERED; i++)
-        if (s->openings[i].mac == mac && s->openings[i].until_ns > now_ns) {
-            *reason = s->openings[i].reason;
+    const foliot__known_opening *set = set_of(s, mac);
+    for (uint32_t i = 0; i < OPENINGS_A_SET; i++)
+        if (set[i].mac == mac && set[i].until_ns > now_ns) {
+            *reason = set[i].reason;
             return true;
         }
     return false;
 }
 
-// False: all that are remembered could still be repeated. Then nobody is let in for a moment:
-// an opening that is accepted twice would use its keys twice.
-static bool remember_opening(foliot__secure *s, const uint8_t *bytes, size_t length,
-                             uint64_t now_ns)
+// What was refused makes room for what comes, so that who has nothing to show keeps nobody out; but
+// for wrong passwords, which could else be guessed as fast as they are looked at. What was accepted
+// is kept: accepted twice it would use its keys twice. NULL: there is no room in its set for a
+// moment; the same client with other bytes has another set.
+static foliot__known_opening *remember_opening(foliot__secure *s, const uint8_t *bytes,
+                                               size_t length, uint64_t now_ns)
 {
-    foliot__known_opening *o = &s->openings[s->opening_count % OPENINGS_REMEMBERED];
-    if (o->until_ns > now_ns)
-        return false;
-    *o = (foliot__known_opening){.mac = foliot__mac(&s->mac, bytes, length),
-                                 .until_ns = now_ns + OPENING_NS};
-    s->opening_count++;
-    return true;
+    uint64_t mac = foliot__mac(&s->mac, bytes, length);
+    foliot__known_opening *set = set_of(s, mac), *place = NULL;
+    for (uint32_t i = 0; i < OPENINGS_A_SET; i++) {
+        foliot__known_opening *o = &set[i];
+        bool over = o->until_ns <= now_ns;
+        if (!over && (o->reason == 0 || s->security == FOLIOT_SECURITY_PASSWORD))
+            continue;
+        if (!place || o->until_ns < place->until_ns)
+            place = o;
+        if (over)
+            break;
+    }
+    if (place)
+        *place = (foliot__known_opening){.mac = mac, .until_ns = now_ns + OPENING_NS};
+    return place;
 }
 
 // Keys under one of the two shares and one secret to return by, if they are those of the proof.
@@ -407,9 +426,9 @@ uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const 
 {
     uint32_t reason = 0;
     renew_shares(s, now_ns);
-    if (!remember_opening(s, bytes, length, now_ns))
+    foliot__known_opening *known = remember_opening(s, bytes, length, now_ns);
+    if (!known)
         return FOLIOT_DISCONNECT_FULL;
-    foliot__known_opening *known = &s->openings[(s->opening_count - 1) % OPENINGS_REMEMBERED];
     if (bytes[AT_SECURITY] != (uint8_t)asked(s))
         reason = FOLIOT_DISCONNECT_SECURITY;
     else if (s->security == FOLIOT_SECURITY_TOKEN)

@@ -27,10 +27,9 @@ struct foliot__secure {
     uint32_t own_count;
     foliot_used_tokens *used; // a host's, with tokens
     bool owns_used;
-    uint64_t accepted;      // tokens' peers
-    foliot__mac_key mac;    // by which openings are remembered
-    uint32_t opening_count; // in the ring
-    foliot__known_opening *openings;
+    uint64_t accepted;               // tokens' peers
+    foliot__mac_key mac;             // by which openings are remembered
+    foliot__known_opening *openings; // a host's, in sets
     uint32_t capacity, bucket_bits, multiplier;
     uint32_t *buckets; // index + 1
     foliot__secure_peer *peers;

@@ -220,6 +220,68 @@ static void a_connection_ends_for_its_own_client_alone(void **state)
     foliot__secure_close(thief);
 }
 
+// Attackers at many addresses, who have no token, do not fill what a host remembers: who has one
+// is let in, and what was accepted is not accepted again.
+static void who_has_no_token_keeps_nobody_out(void **state)
+{
+    enum { ATTACKS = 70000 };
+    (void)state;
+    foliot_token token = stage_some_token();
+    static const foliot__net_address from = {.port = 9};
+    uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES], opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
+    uint32_t reason = 1;
+    foliot_key_draw(stage_key);
+    assert_int_equal(foliot_token_print(&token, stage_key, stage_token), FOLIOT_STATUS_OK);
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_TOKEN),
+                   *honest = open_end(false, FOLIOT_SECURITY_TOKEN);
+    foliot__secure_peer *own, *theirs = accept_by_hand(host, honest, 5, &own);
+    foliot__secure_peer *foe = foliot__secure_take(host, 6, from, 1);
+    memcpy(opening, own->opening, own->opening_bytes);
+    opening[own->opening_bytes - 20]++; // the sealed token is none any more
+    for (uint32_t i = 0; i < ATTACKS; i++) {
+        memcpy(opening + 8, &i, 4);
+        check_eq(foliot__secure_accept(host, foe, opening, own->opening_bytes, 1, 1) != 0, true);
+    }
+    assert_true(foliot__secure_opening_known(host, own->opening, own->opening_bytes, 1, &reason));
+    check_eq(reason, 0u);
+    assert_true(foliot__secure_opening_known(host, opening, own->opening_bytes, 1, &reason));
+    check_eq(reason, (uint32_t)FOLIOT_DISCONNECT_TOKEN);
+    foliot__secure_confirm(host, theirs);
+    foliot__secure_confirm(honest, own);
+    foliot__secure_answer(host, 7, 3, 1, answer);
+    foliot__secure_peer *back, *at_host = accept_by_hand(host, honest, 7, &back);
+    foliot__secure_confirm(host, at_host);
+    foliot__secure_close(host);
+    foliot__secure_close(honest);
+}
+
+// A password can be guessed: so many guesses a minute, wherever they come from.
+static void passwords_are_not_guessed_without_end(void **state)
+{
+    enum { GUESSES = 40000 };
+    (void)state;
+    static const foliot__net_address from = {.port = 9};
+    uint8_t opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
+    uint32_t judged = 0;
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_PASSWORD),
+                   *client = open_end(false, FOLIOT_SECURITY_PASSWORD);
+    foliot__secure_peer *own, *theirs = accept_by_hand(host, client, 5, &own);
+    assert_non_null(theirs);
+    foliot__secure_peer *foe = foliot__secure_take(host, 6, from, 1);
+    memcpy(opening, own->opening, own->opening_bytes);
+    memset(opening + 22, 255, 32); // no point of the curve: judged at once
+    for (uint32_t i = 0; i < GUESSES; i++) {
+        memcpy(opening + 8, &i, 4);
+        uint32_t reason = foliot__secure_accept(host, foe, opening, own->opening_bytes, 1, 1);
+        judged += reason == FOLIOT_DISCONNECT_PASSWORD;
+        check_eq(reason == FOLIOT_DISCONNECT_PASSWORD || reason == FOLIOT_DISCONNECT_FULL, true);
+    }
+    check_eq(judged <= 32768, true);
+    check_eq(judged > 8000, true);
+    foliot__secure_close(host);
+    foliot__secure_close(client);
+}
+
 // The secret of the connection before the first is nobody's.
 static void a_thief_cannot_come_back_by_a_secret_that_was_never_given(void **state)
 {
@@ -474,6 +536,8 @@ int main(void)
         cmocka_unit_test(a_thief_cannot_come_back_by_a_secret_that_was_never_given),
         cmocka_unit_test(a_token_that_is_shown_is_used_up_for_everybody),
         cmocka_unit_test(who_comes_back_leaves_the_older_connection),
+        cmocka_unit_test(who_has_no_token_keeps_nobody_out),
+        cmocka_unit_test(passwords_are_not_guessed_without_end),
         cmocka_unit_test(a_connection_ends_for_its_own_client_alone),
         cmocka_unit_test(what_is_shown_counts_for_its_client),
         cmocka_unit_test(a_password_may_be_shown),
