@@ -51,14 +51,14 @@ part() {
         tail -n 3 "$out/$name.log" | cut -c 1-160
     fi
 }
-# Parts beside the others, whose commands wait for clocks more than they compute.
-beside() {
-    part "$@" >"$out/$1.said" &
-    beside_pid=$! beside_name=$1
+# Parts beside the others, in a lane of their own: one after the other. What they print is shown when they are joined.
+beside() { # COMMAND...: `part ...`, or a function that runs some
+    "$@" >"$out/beside.said" &
+    beside_pid=$!
 }
 join_beside() {
     wait "$beside_pid" || echo "0 1" >>"$out/counts"
-    cat "$out/$beside_name.said"
+    cat "$out/beside.said"
 }
 
 in_make() { make -j"$jobs" BUILD="$build" "$@"; }
@@ -67,10 +67,10 @@ nice_make() { nice -n 10 make -j"$jobs" BUILD="$build" "$@"; }
 packages() {
     [ "${DEPS:-yes}" = no ] || scripts/install-deps.sh "$@"
 }
-# simulate SEEDS: each is a test.
+# simulate SEEDS: each is a test. By a virtual clock: it may take its time.
 simulate() {
-    in_make "$build/tests/simulation/simulate" || return
-    make BUILD="$build" simulate SEEDS="$1" | tee "$out/simulate.txt"
+    nice_make "$build/tests/simulation/simulate" || return
+    nice_make simulate SEEDS="$1" | tee "$out/simulate.txt"
     local rc=${PIPESTATUS[0]}
     sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$out/simulate.txt" >>"$RESULTS"
     return "$rc"
@@ -81,25 +81,33 @@ test)
     part packages packages build test format clang
     part build in_make all check-build test-build
     part check in_make check
-    beside programs make BUILD="$build" test-programs
+    beside part programs make BUILD="$build" test-programs
     part asan nice_make check-asan
     part determinism nice_make determinism-quick
     part simulate simulate 300
     join_beside
     ;;
 test-all)
+    # Two lanes keep both processors at work. In one is what waits for clocks, and all that is in $build itself; in the
+    # other what computes, in builds of its own, as a lesser task: those that use one processor at the end come first.
+    waiting() {
+        part programs in_make test-left
+        part web in_make test-web SHORT=1
+        part install in_make test-install
+        part abi in_make abi-check
+    }
     part packages packages build test clang valgrind fuzz package abi matrix-short web web-test
-    part programs in_make test-left
-    part clang in_make BUILD="$build/clang" CC=clang all tests
+    part build in_make all left-build "$build/determinism/ready_scenes.h" "$build/tests/simulation/simulate"
+    beside waiting
+    part determinism nice_make determinism-left
+    part simulate simulate 301-1000
+    part clang nice_make BUILD="$build/clang" CC=clang CFLAGS=-O0 all tests
+    part fuzz-objects nice_make fuzz-objects
+    part valgrind nice_make test-valgrind
+    join_beside
     part asan in_make test-asan-left
     part tsan in_make test-tsan
-    part valgrind in_make test-valgrind
-    part determinism in_make determinism-left
     part fuzz in_make fuzz-short
-    part simulate simulate 301-1000
-    part web in_make test-web SHORT=1
-    part install in_make test-install
-    part abi in_make abi-check
     ;;
 nightly)
     part packages packages build test fuzz matrix web web-test deploy deb manifests image prometheus
