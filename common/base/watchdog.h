@@ -16,8 +16,8 @@ typedef struct foliot__watchdog_config {
     const char *program;   // its name, for the sentences
     const char *work;      // what a unit of work is: "stepping the scene"
     const char *lost;      // what an end in the middle of it loses, or ""
-    double grace_seconds;  // for the unit of work to end after a signal; a second signal ends the
-                           // process at once
+    double grace_seconds;  // of processor time for the unit of work to end after a signal, within
+                           // 5 s more; a second signal ends the process at once
     double limit_seconds;  // of processor time for one unit of work; 0: no limit
     void (*abandon)(void); // called on the watchdog's thread before the process ends, to restore
                            // the terminal; may be
