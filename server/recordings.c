@@ -210,15 +210,17 @@ static listed *list_folder(const char *folder, uint32_t *count)
 }
 
 // A descriptor that locks the file, if no process writes to it and it has ended as `closed` says;
-// else -1.
-static int lock_idle(const char *file, bool closed)
+// else -1. *damage: why it cannot be read, if so.
+static int lock_idle(const char *file, bool closed, foliot_damage *damage)
 {
     foliot_replay *replay;
+    *damage = (foliot_damage){0};
     int descriptor = foliot__file_open(file);
     if (descriptor < 0)
         return -1;
     if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
-        foliot_replay_open_simulation(file, NULL, &replay, NULL) == FOLIOT_STATUS_OK) {
+        foliot_replay_open_simulation(file, NULL, &replay, damage) == FOLIOT_STATUS_OK) {
+        *damage = (foliot_damage){0};
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         // A part without a tick (rotation.c): the one before it has no end either.
         bool empty = about->first_tick > 0 && about->last_tick == about->first_tick;
@@ -239,7 +241,11 @@ char **foliot__recordings_unfinished(const char *folder, uint32_t *count)
         return NULL;
     char **files = calloc(all + 1, sizeof *files);
     for (uint32_t i = all; files && i-- > 0;) {
-        int descriptor = lock_idle(list[i].path, false);
+        foliot_damage damage;
+        int descriptor = lock_idle(list[i].path, false, &damage);
+        if (descriptor < 0 && damage.status != FOLIOT_STATUS_OK && list[i].bytes > 0)
+            fprintf(stderr, "foliot-server: %s cannot be gone on with, and is left alone: %s\n",
+                    list[i].path, damage.text);
         if (descriptor < 0)
             continue;
         close(descriptor);
@@ -263,7 +269,8 @@ foliot__recordings_kept foliot__recordings_trim(const char *folder, uint64_t byt
     for (uint32_t i = 0; i < count; i++)
         kept.bytes += list[i].bytes;
     for (uint32_t i = 0; i < count && kept.bytes > bytes_max; i++) {
-        int descriptor = lock_idle(list[i].path, true);
+        foliot_damage damage;
+        int descriptor = lock_idle(list[i].path, true, &damage);
         if (descriptor < 0)
             continue;
         if (unlink(list[i].path) == 0) {

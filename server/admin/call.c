@@ -59,6 +59,18 @@ static bool allowed(const char *keys, const char *key)
     return false;
 }
 
+// Readers differ in which of two they take. A bit of *seen stands for where the key is in the list.
+static bool seen_before(const char *keys, const char *key, uint64_t *seen)
+{
+    char whole[40];
+    snprintf(whole, sizeof whole, " %s ", key);
+    const char *at = strstr(keys, whole);
+    uint64_t bit = 1ull << (at ? (at + 1 - keys) % 64 : 0);
+    bool before = *seen & bit;
+    *seen |= bit;
+    return before;
+}
+
 static bool read_value(foliot__call *c, foliot__json_reader *r, const char *key)
 {
     const struct {
@@ -99,6 +111,7 @@ bool foliot__call_read(foliot__call *c, const char *body, size_t length)
         return read_command(c, body, length);
     if (length == 0)
         return true;
+    uint64_t seen = 0;
     foliot__json_reader r = foliot__json_reader_of(body, length);
     foliot__json_enter(&r, '{');
     while (foliot__json_more(&r)) {
@@ -107,6 +120,10 @@ bool foliot__call_read(foliot__call *c, const char *body, size_t length)
         if (!allowed(c->action->keys, key)) {
             foliot__call_fail(c, 400, "there is no key '%.31s' here%s%s", foliot__text_mend(key),
                               *c->action->keys ? "; there is: " : "", c->action->keys);
+            return false;
+        }
+        if (seen_before(c->action->keys, key, &seen)) {
+            foliot__call_fail(c, 400, "the key '%.31s' is there twice", key);
             return false;
         }
         if (!read_value(c, &r, key))

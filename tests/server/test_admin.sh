@@ -27,6 +27,7 @@ ok "the socket is the owner's alone" test "$(stat -c %a socket)" = 600
 authorization="Authorization: Bearer $(cat token)"
 call() { # METHOD PATH [BODY]: answer.json, $status
     status=$(curl -sS -m 60 -H "$authorization" -X "$1" ${3+-d "$3"} -o answer.json -w '%{http_code}' "http://127.0.0.1:$http/v1/$2")
+    printf '%s\t/v1/%s\t%s\t%s\n' "$1" "$2" "$status" "$(tr -d '\n' <answer.json)" >>calls
 }
 says() { # NAME STATUS PATTERN METHOD PATH [BODY]
     local name=$1 wanted=$2 pattern=$3
@@ -74,6 +75,15 @@ says "none" 400 "'text' is missing" POST sessions/spacewar/messages '{}'
 says "a command that lacks a key" 400 "wants 'acceleration'" POST sessions/spacewar/commands '{"command": "gravity"}'
 says "a command where none are taken" 409 'takes no commands' POST sessions/spacewar/commands '{"command": "var", "key": "a", "integer": 1}'
 
+for action in pause resume drain end players/0/kick players/0/ban recording messages; do # what has a body, and the wrong one
+    for body in '[]' '"x"' 'null' '{"x": 1}' '{"reason": 7, "seconds": "x"}' '{' '{"text": "a", "text": "b"}' '{} {}'; do
+        call POST "sessions/spacewar/$action" "$body"
+        test "$status" = 400 || echo "not ok - $action with $body: $status"
+    done
+done
+says "a key twice" 400 "the key 'name' is there twice" POST sessions '{"name": "x", "name": "y", "scene": "cubes"}'
+head -c 262145 /dev/zero | tr '\0' ' ' >long
+says "a long body" 413 'too long' POST bans @long
 says "a new session" 200 '"name":"two"' POST sessions '{"name": "two", "scene": "cubes", "record": true}'
 two=$(field recording answer.json)
 says "its name again" 409 'already' POST sessions '{"name": "two", "scene": "cubes"}'
@@ -163,6 +173,9 @@ eventually gone "$server_pid"
 wait "$server_pid"
 ok "and the server with it" test $? = 0
 ok "the socket is gone" test ! -e socket
+if python3 -c 'import yaml' 2>/dev/null; then
+    ok "every answer is one that the OpenAPI file has, field by field" python3 "$root/tests/server/openapi_answers.py" "$root/docs/reference/admin-api.yaml" calls
+fi
 for file in one.foliot "$two" later.foliot rest.foliot; do
     ok "$file verifies" "$replay" verify "$file"
 done

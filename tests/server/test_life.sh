@@ -72,6 +72,7 @@ head -c 3000 damaged.foliot >many/zzz.foliot
 echo nothing >many/none.foliot
 start --session short="$scenes/pendulum.yaml" --port 0 --resume-all many
 ok "files that are no recordings, or finished, are left alone" grep -q "^session 'short'" server.out
+ok "nobody's session goes missing without a word" has_lines server.log 'many/none.foliot cannot be gone on with, and is left alone: .'
 stop
 rm -rf many
 
