@@ -19,6 +19,7 @@ import { APART, damagedFiles, recordings } from "./recordings.mjs";
 import { steppers } from "./steppers.mjs";
 import { lobby } from "./lobby.mjs";
 import { networks } from "./networks.mjs";
+import { pages } from "./pages.mjs";
 import { trust } from "./trust.mjs";
 
 async function sizes(folder) {
@@ -54,6 +55,7 @@ await contacts(browser, build, shots);
 await figures(browser, build, shots);
 await steppers(browser, build, shots);
 await lobby(browser, build, shots);
+await pages(browser, site, build, shots);
 await networks(browser, build, modules, shots);
 await trust(browser, build, shots);
 await firefox(site, build, shots);

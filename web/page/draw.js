@@ -204,6 +204,8 @@ export class Painter {
         gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.texture, 0);
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
         gl.enable(gl.DEPTH_TEST);
+        gl.clearColor(...SKY, 1);
+        gl.clear(gl.COLOR_BUFFER_BIT); // until there are bodies
     }
 
     buildMesh(points) {
@@ -294,7 +296,6 @@ export class Painter {
         if (this.quality === 2) this.drawAll(this.shades, picture.counts, values, false);
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
         gl.viewport(0, 0, width, height);
-        gl.clearColor(...SKY, 1);
         gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
         gl.bindTexture(gl.TEXTURE_2D, this.texture);
         this.drawAll(this.bodies, picture.counts, values, true);

@@ -86,7 +86,7 @@ export class Extras {
         const drawn = bytes(call.lines(), LINE_BYTES * lines).slice();
         this.lines?.draw(drawn, lines - contacts);
         this.contacts = middles(drawn.subarray(LINE_BYTES * (lines - contacts)));
-        const text = this.touches.checked ? `${contacts} ${contacts === 1 ? "point" : "points"}${call.cut() ? ", and more" : ""}` : "";
+        const text = this.touches.checked ? `${contacts}${call.cut() ? " and more" : ""}` : "";
         if (this.count.textContent !== text) this.count.textContent = text;
         Object.assign(document.body.dataset, { joints: lines - contacts, contacts });
     }

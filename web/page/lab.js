@@ -202,7 +202,7 @@ async function openScene(name) {
 async function start() {
     info = (await worlds.ask({ integrators: true })).integrators;
     $("scene").append(...SCENES.map((s) => new Option(s, s)));
-    const wanted = given.get("integrators")?.split(",") ?? FIRST;
+    const wished = given.get("integrators")?.split(",").filter(Boolean) ?? FIRST, known = wished.filter((w) => info.some((i) => i.name === w)), wanted = known.slice(0, PANELS_MAX);
     for (const { name, summary } of info) {
         const label = document.createElement("label"), box = document.createElement("input");
         Object.assign(box, { type: "checkbox", value: name, checked: wanted.includes(name) });
@@ -229,7 +229,12 @@ async function start() {
         setPlaying(!playing);
     });
     addEventListener("resize", () => paint(true));
-    await openScene(SCENES.includes(given.get("scene")) ? given.get("scene") : "kepler");
+    const asked = given.get("scene") ?? "kepler", here = SCENES.includes(asked);
+    await openScene(here ? asked : "kepler");
+    const strange = wished.find((w) => !known.includes(w));
+    if (!here) tell(`The lab has no scene '${asked}'; this is another one.`);
+    else if (strange) tell(`There is no integrator '${strange}'.`);
+    else if (known.length > PANELS_MAX) tell(`At most ${PANELS_MAX} beside each other.`);
     if (given.has("speed")) $("speed").value = given.get("speed");
     setPlaying(!given.has("pause"));
     requestAnimationFrame(frame);

@@ -50,6 +50,7 @@ function take(o) {
     opened = o;
     if (o.status !== 0) {
         say(o.text + ".", "damaged");
+        $("drop").hidden = false; // over what was shown before
         return;
     }
     describe(o);
@@ -140,19 +141,29 @@ function start(name, buffer) {
 
 async function openFile(file) {
     if (!file) return;
-    if (file.size > BYTES_MAX) say(`${file.name} has ${grouped(file.size)} bytes; this page reads files up to ${grouped(BYTES_MAX)}.`, "damaged");
-    else start(file.name, await file.arrayBuffer());
+    await openSource(file.name, file.name, async () => fits(file.size) && file.arrayBuffer());
 }
 
-async function openLink(url) {
+function fits(size) {
+    if (size > BYTES_MAX) throw new Error(`it has ${grouped(size)} bytes, and this page reads files up to ${grouped(BYTES_MAX)}`);
+    return true;
+}
+
+async function openSource(source, name, read) {
     try {
-        const response = await fetch(url);
-        if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-        start(url.split("/").pop(), await response.arrayBuffer());
-    } catch (error) {
-        say(`${url} cannot be read: ${error.message}.`, "damaged");
+        start(name, await read());
+    } catch (error) { // a folder, a file that is gone, one too large for this machine
+        say(`${source} cannot be read: ${error.message.replace(/\.$/, "")}.`, "damaged");
     }
 }
+
+const openLink = (url) => openSource(url, url.split("/").pop(), async () => {
+    if (new URL(url, location.href).origin !== location.origin) throw new Error("it is on another site, and this page reads from its own alone; save it, and drop it here");
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+    fits(Number(response.headers.get("Content-Length")));
+    return response.arrayBuffer();
+});
 
 // -- time
 

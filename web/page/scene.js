@@ -96,7 +96,9 @@ function show(text, title, where) {
 async function openFiles(list) {
     for (const file of list) {
         if (file.size > FILE_BYTES_MAX) return tell(`${file.name} is larger than a scene's files may be.`, true);
-        if (!/\.(ya?ml|json)$/i.test(file.name)) await worlds.ask({ give: { name: file.name, bytes: await file.arrayBuffer() } }).catch((e) => tell(e.message + ".", true));
+        if (!/\.(ya?ml|json|csv)$/i.test(file.name))
+            return tell(/\.foliot$/i.test(file.name) ? `${file.name} is a recording: open it in the page of recordings.` : `${file.name} is no scene (.yaml, .json), and no table of one (.csv).`, true);
+        if (/\.csv$/i.test(file.name)) await worlds.ask({ give: { name: file.name, bytes: await file.arrayBuffer() } }).catch((e) => tell(e.message + ".", true));
     }
     const scenes = [...list].filter((f) => /\.(ya?ml|json)$/i.test(f.name));
     if (scenes.length) await show(await scenes[0].text(), scenes[0].name, "");
@@ -299,6 +301,7 @@ async function start() {
     $("integrator").append(...integrators.map((i) => new Option(i.name, i.name)));
     const example = given.get("example");
     await openExample(examples.includes(example) ? example : "double-pendulum");
+    if (example && !examples.includes(example)) tell(`There is no example '${example}'; this is another one.`, true);
     if (!given.has("pause")) setPlaying(true);
     if (painter) await bindPicking();
 }

@@ -134,9 +134,12 @@ function update() {
     if (now() - asked > ABOUT_MS) tell();
 }
 
+// What is meant for a command line stays out of it.
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/( \(--\S+\))?\.?$/, ".");
+
 // The same proof would be refused again, so the client is not asked to reconnect.
 async function refuse(code, why) {
-    refusal = why.charAt(0).toUpperCase() + why.slice(1) + ".";
+    refusal = sentence(why);
     state = OVER;
     document.body.dataset.state = state;
     changed();
@@ -158,7 +161,8 @@ function changed() {
     }
     if (!over) return;
     about = viewer.json(viewer.call.about());
-    message(refusal || about.reason || "The session is over.");
+    message(refusal || sentence(about.reason === "left" ? "you have left" : about.reason || "the session is over"));
+    $("about").textContent = $("figures").textContent = "";
     document.body.dataset.reason = refusal || about.reason;
     $("join").hidden = false;
     $("board").hidden = true;
@@ -330,6 +334,7 @@ function bind() {
         if (e.code === "KeyN") more();
     });
     $("more").addEventListener("click", more);
+    document.querySelector("header").addEventListener("click", (e) => e.detail && $("view").focus()); // keys are the player's again
     setInterval(update, 100); // where no frames are drawn
 }
 

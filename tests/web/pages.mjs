@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// pages.mjs: what a person meets beside the game itself: sentences where something is not as it was
+// wished, keys that stay the player's, a gamepad, a picture of a phone's size.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check, open, test, until } from "./harness.mjs";
+import { host } from "./sessions.mjs";
+import { SCENE } from "./steppers.mjs";
+
+const small = { viewport: { width: 480, height: 360 } };
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const position = (page) => until(page, () => document.body.dataset.position);
+const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
+const said = (page, id, word) => until(page, ([i, w]) => document.getElementById(i).textContent.includes(w) && document.getElementById(i).textContent, [id, word]);
+
+// What is dropped on a page: files, or one that cannot be read.
+const drop = (page, files) => page.evaluate((all) => {
+    const event = new Event("drop", { cancelable: true });
+    const list = all.map(([name, bytes]) => (bytes ? new File([new Uint8Array(bytes)], name)
+        : { name, size: 4096, arrayBuffer: () => Promise.reject(new DOMException("A requested file or directory could not be found.", "NotFoundError")) }));
+    Object.defineProperty(event, "dataTransfer", { value: { files: list } });
+    dispatchEvent(event);
+}, files);
+
+// What can be pressed or read is on the screen, as far as it goes from side to side.
+async function fits(page, what) {
+    const out = await page.evaluate(() => [...document.querySelectorAll("button, a, input, select, td, #message p, aside")]
+        .filter((e) => e.checkVisibility() && e.type !== "file").map((e) => [e.id || e.textContent || e.tagName, e.getBoundingClientRect()])
+        .filter(([, b]) => b.width > 0 && (b.left < -1 || b.right > innerWidth + 1)).map(([name, b]) => `${name} ${b.left.toFixed(0)} to ${b.right.toFixed(0)}`));
+    check(out.length === 0, `${what}: ${out.join("; ")}`);
+}
+const apart = (page, one, two) => page.evaluate(([a, b]) => {
+    const [p, q] = [a, b].map((s) => document.querySelector(s).getBoundingClientRect());
+    return p.right <= q.left || q.right <= p.left || p.bottom <= q.top || q.bottom <= p.top;
+}, [one, two]);
+
+export async function pages(browser, site, build, shots) {
+    const folder = mkdtempSync(join(tmpdir(), "foliot-pages-")), scene = join(folder, "floor.yaml");
+    writeFileSync(scene, SCENE);
+    const withServer = async (what, body) => {
+        const server = await host(build, what);
+        try {
+            await body(server);
+        } finally {
+            await server.stop();
+        }
+    };
+
+    await test("a gamepad pushes; keys are the player's after a click on a button; who leaves is told so", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small), began = (await position(page)).split(",").map(Number);
+            await page.evaluate(() => (navigator.getGamepads = () => [null, { connected: true, axes: [0, -1], buttons: [] }]));
+            await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 0.5, began);
+            await page.evaluate(() => (navigator.getGamepads = () => []));
+            await page.click("#more");
+            await until(page, () => document.getElementById("details")?.checkVisibility());
+            await page.keyboard.press("Space");
+            await page.keyboard.press("Enter");
+            check(await page.evaluate(() => document.activeElement.id) === "say", "Enter talks");
+            check(await page.isVisible("#details"), "a space pulls, and presses no button");
+            await page.click("#leave");
+            check(await said(page, "message", "left") === "You have left.", await page.textContent("#message"));
+            check(await page.textContent("#figures") === "", await page.textContent("#figures"));
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("a refusal is a sentence for who has no command line", () =>
+        withServer("scenes/pendulum.yaml", async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small), text = await said(page, "message", "watched");
+            console.log(`        ${text}`);
+            check(/^[A-Z].*\.$/.test(text) && !text.includes("--"), text);
+            await page.context().close();
+        }));
+
+    await test("without WebGL there are the details, all but the picture", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, "about:blank", small);
+            await page.addInitScript(() => {
+                const get = HTMLCanvasElement.prototype.getContext;
+                HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+                    return kind === "webgl2" ? null : get.call(this, kind, ...more);
+                };
+            });
+            await page.goto(url + "#name=ann");
+            await position(page);
+            await page.click("#more");
+            await until(page, () => document.body.dataset.contacts === "4");
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("recordings that cannot be read, and links elsewhere, are said", async () => {
+        const page = await open(browser, `${site.url}/recording.html?file=kepler.foliot`, small);
+        await until(page, () => document.body.dataset.verdict === "match");
+        await drop(page, [["a folder"]]);
+        console.log(`        ${await said(page, "verdict", "a folder cannot be read")}`);
+        await drop(page, [["picture.png", [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]]);
+        await said(page, "verdict", "not a recording");
+        check(await page.isVisible("#drop"), "what was shown before is covered");
+        await page.goto(`${site.url}/recording.html?file=https://game.example/a.foliot`);
+        console.log(`        ${await said(page, "verdict", "another site")}`);
+        clean(page);
+        await page.context().close();
+    });
+
+    await test("what is no scene, and links to what there is not, are said", async () => {
+        const page = await open(browser, `${site.url}/scene.html#example=nowhere`, small);
+        await said(page, "problem", "no example 'nowhere'");
+        await drop(page, [["picture.png", [137, 80, 78, 71]]]);
+        console.log(`        ${await said(page, "problem", "picture.png is no scene")}`);
+        await drop(page, [["a.foliot", [1, 2]]]);
+        await said(page, "problem", "a.foliot is a recording");
+        for (const [hash, word] of [["scene=nowhere", "no scene 'nowhere'"], ["integrators=rk4,foo", "no integrator 'foo'"]]) {
+            await page.goto("about:blank");
+            await page.goto(`${site.url}/lab.html#${hash}`);
+            await said(page, "problem", word);
+        }
+        clean(page);
+        await page.context().close();
+    });
+
+    await test("every page fits a phone", () =>
+        withServer(scene, async ({ url }) => {
+            for (const path of ["", "lobby.html", "recording.html", "scene.html", "lab.html", "#name=ann&step=1"]) {
+                const page = await open(browser, url + path, phone), name = path.match(/\w+/)?.[0] ?? "join";
+                if (name === "lobby") await until(page, () => document.querySelector("#sessions a"));
+                if (name === "name") {
+                    await position(page);
+                    await until(page, () => document.getElementById("figures").textContent);
+                    await page.click("#more");
+                    await until(page, () => document.body.dataset.contacts === "4" && document.querySelector("#details canvas"));
+                    for (const what of ["#pads", "#talk"]) check(await apart(page, "#details", what), `the details lie over ${what}`);
+                }
+                await fits(page, name);
+                if (shots) await page.screenshot({ path: `${shots}/phone-${name}.png` });
+                clean(page);
+                await page.context().close();
+            }
+        }));
+    rmSync(folder, { recursive: true });
+}
