@@ -186,6 +186,7 @@ export async function sessions(browser, build, shots) {
         const { player, own: slot } = await data(page);
         first.child.kill("SIGKILL");
         await first.stopped;
+        await until(page, () => /Trying again/.test(document.getElementById("message").textContent));
         const recording = readdirSync(first.folder).find((f) => f.endsWith(".foliot"));
         const second = await host(build, null, ["--resume", join(first.folder, recording)], new URL(first.url).host);
         try {
@@ -193,6 +194,7 @@ export async function sessions(browser, build, shots) {
             await until(page, () => document.body.dataset.tick);
             const after = await data(page);
             check(after.state === PLAYING && after.player === player, `player ${after.player}, state ${after.state}`);
+            check(!(await page.textContent("#message")), await page.textContent("#message"));
             await until(page, (s) => document.body.dataset.own === s, slot);
             const began = await own(page);
             await page.keyboard.down("KeyD");

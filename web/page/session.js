@@ -154,6 +154,7 @@ function changed() {
     $("leave").hidden = over;
     $("step").hidden = state !== PLAYING || given.has("watch");
     $("talk").hidden = $("pads").hidden = state !== PLAYING || given.has("watch");
+    if (state < PLAYING && played) message("The connection was lost. Trying again …");
     played ||= state === PLAYING;
     if (state === PLAYING) {
         message(blind);
@@ -270,6 +271,7 @@ function join(watches, goesOn = false) {
         return;
     }
     refusal = "";
+    played = false;
     if (!goesOn) message("Connecting …");
     $("join").hidden = true;
     if (!goesOn) {
