@@ -37,3 +37,13 @@ fi
 ok "players by UDP are not disturbed" test $? = 0
 stop
 ok "it ends in order" test $? = 0
+
+# Two modules of the code are a character's upper and lower half.
+ok "no picture in a file" sh -c "! grep -q '[█▀▄]' server.out"
+if command -v script >/dev/null; then
+    TERM=xterm script -qec "sh -c 'echo \$\$ >pid; exec $server $scene --port 0 --no-record --web 0'" /dev/null </dev/null >terminal.out 2>&1 &
+    pids="$pids $!"
+    ok "a link for phones, as a picture, in a terminal" eventually has_lines terminal.out '█.*▄.*█' 12
+    kill -TERM "$(cat pid)"
+    wait $!
+fi
