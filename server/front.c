@@ -8,6 +8,7 @@
 #include "app.h"
 #include "arguments.h"
 #include "base/exit_code.h"
+#include "crypto/crypto.h"
 #include "http/access.h"
 
 #define COPY_MS 1000u
@@ -166,6 +167,7 @@ int foliot__front_open(foliot__app *a)
 
 void foliot__front_start(foliot__app *a)
 {
+    foliot__forget(a->front.token, sizeof a->front.token); // both services have it
     if (!a->front.http)
         return;
     copy_figures(a);

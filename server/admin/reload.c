@@ -36,6 +36,7 @@ static void read_files(foliot__call *c)
         foliot__http_set_token(c->app->front.http, token);
     if (fine && foliot__given.web_create)
         foliot__http_set_token(foliot__web_get_http(c->app->browsers.web), token);
+    foliot__forget(token, sizeof token);
     c->status = fine ? 200 : 422;
 }
 

@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "crypto/crypto.h"
 
 #define PIECE_BYTES 16384u
 #define HEADER_BYTES 2048
@@ -207,16 +208,19 @@ static int check_token(foliot__http_connection *c)
     uv_mutex_lock(&c->http->mutex);
     memcpy(token, c->http->token, sizeof token);
     uv_mutex_unlock(&c->http->mutex);
-    if (!*token)
-        return refuse_and_close(c, HTTP_STATUS_FORBIDDEN,
-                                "this server was started without --admin-token FILE");
+    bool none = !*token;
     bool read = foliot__http_header(c->wsi, WSI_TOKEN_HTTP_AUTHORIZATION, authorization,
                                     sizeof authorization);
-    if (read && foliot__http_token_fits(authorization, token))
+    bool given = *authorization, fits = read && foliot__http_token_fits(authorization, token);
+    foliot__forget(token, sizeof token);
+    foliot__forget(authorization, sizeof authorization);
+    if (none)
+        return refuse_and_close(c, HTTP_STATUS_FORBIDDEN,
+                                "this server was started without --admin-token FILE");
+    if (fits)
         return 0;
     return refuse_and_close(c, HTTP_STATUS_UNAUTHORIZED,
-                            *authorization ? "the bearer token is wrong"
-                                           : "this needs a bearer token");
+                            given ? "the bearer token is wrong" : "this needs a bearer token");
 }
 
 // The whole request is here.

@@ -13,13 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/threads.h"
+#include "crypto/crypto.h"
 
+#define TOKEN_MEMORY_BYTES ((size_t)FOLIOT__HTTP_TOKEN_BYTES_MAX + 1)
 #define THREAD_STACK_BYTES ((size_t)8 << 20)
 
 bool foliot__http_available(void)
@@ -337,6 +340,16 @@ static bool listen_unix(foliot__http *http, struct lws_context_creation_info *in
     return true;
 }
 
+static char *token_memory(void)
+{
+    void *block =
+        mmap(NULL, TOKEN_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    madvise(block, TOKEN_MEMORY_BYTES, MADV_DONTDUMP);
+    return block;
+}
+
 foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
                                  size_t problem_bytes)
 {
@@ -353,6 +366,11 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     http->connections = calloc(http->connections_max, sizeof *http->connections);
     http->writable = calloc(http->connections_max, sizeof *http->writable);
     uv_mutex_init(&http->mutex);
+    http->token = token_memory();
+    if (!http->token) {
+        foliot__http_stop(http);
+        return NULL;
+    }
     foliot__http_set_token(http, config->token ? config->token : "");
     lws_set_log_level(0, NULL);
     fill_info(http, &info);
@@ -394,6 +412,10 @@ void foliot__http_stop(foliot__http *http)
     }
     if (http->config.unix_path && http->thread)
         unlink(http->config.unix_path);
+    if (http->token) {
+        foliot__forget(http->token, TOKEN_MEMORY_BYTES);
+        munmap(http->token, TOKEN_MEMORY_BYTES);
+    }
     uv_mutex_destroy(&http->mutex);
     free(http->connections);
     free(http->writable);
@@ -404,7 +426,7 @@ void foliot__http_stop(foliot__http *http)
 void foliot__http_set_token(foliot__http *http, const char *token)
 {
     uv_mutex_lock(&http->mutex);
-    snprintf(http->token, sizeof http->token, "%s", token);
+    snprintf(http->token, TOKEN_MEMORY_BYTES, "%s", token);
     uv_mutex_unlock(&http->mutex);
 }
 

@@ -62,8 +62,8 @@ struct foliot__http {
     struct lws_protocols protocols[3];
     uv_thread_t thread;
     atomic_bool stopping, woken;
-    uv_mutex_t mutex;                             // of the answers below, and of the token
-    char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1]; // "": none
+    uv_mutex_t mutex; // of the answers below, and of the token
+    char *token;      // "": none; FOLIOT__HTTP_TOKEN_BYTES_MAX + 1, which core dumps leave out
     foliot__http_waiting *first, **last;
     foliot__http_socket *connections;
     uint32_t connections_max;
