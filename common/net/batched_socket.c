@@ -16,16 +16,19 @@
 #define BATCH 32u
 #define DATAGRAM_BYTES (FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1)
 #define SOCKET_BYTES (4 << 20)
-// Between two reads. A socket's usual buffer, 208 KiB, holds some 500 inputs.
+// Between two reads. Each costs a wake of the process and a walk over all peers (some 20 us and
+// more); what waits for long is out of the caches when it is read.
 #define INTERVAL_NS_MIN 750000u
 #define INTERVAL_NS_MAX 10000000u
-#define MANY 128u // are read sooner the next time
-#define FEW 48u
+#define MANY_MAX 384u // are read sooner the next time, or a quarter of what the buffer holds
+#define BUFFER_SHARE 4
+#define DATAGRAM_COST_BYTES 768 // of a small one, as Linux counts: a usual buffer holds some 500
 #define WAITED_NS_MAX 50000000u // more than any tick waits: the wall clock was set in between
 
 struct foliot__batched_socket {
     int fd;
     uint64_t read_ns, interval_ns;
+    uint32_t many; // for one read
     struct mmsghdr messages[BATCH];
     struct iovec parts[BATCH];
     foliot__socket_address from[BATCH];
@@ -81,6 +84,15 @@ static int open_beside(int host_fd, uint8_t mark, uint8_t other_mark)
     return -1;
 }
 
+static uint32_t many_of(int fd)
+{
+    int bytes = 0;
+    socklen_t length = sizeof bytes;
+    getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+    uint32_t share = (uint32_t)bytes / DATAGRAM_COST_BYTES / BUFFER_SHARE;
+    return share < MANY_MAX ? share : MANY_MAX;
+}
+
 static void prepare(foliot__batched_socket *batched, uint32_t i)
 {
     batched->parts[i] = (struct iovec){batched->bytes[i], DATAGRAM_BYTES};
@@ -103,6 +115,7 @@ foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark, u
         free(batched);
         return NULL;
     }
+    batched->many = many_of(batched->fd);
     return batched;
 }
 
@@ -160,9 +173,9 @@ void foliot__batched_socket_read(foliot__batched_socket *batched, uint64_t now_n
         got = read_batch(batched, take, user);
         all += got;
     } while (got == BATCH && all < 4096); // a flood must not keep us here
-    if (all > MANY)
+    if (all > batched->many)
         batched->interval_ns /= 2;
-    else if (all < FEW)
+    else if (all < batched->many / 3)
         batched->interval_ns *= 2;
     batched->interval_ns =
         batched->interval_ns < INTERVAL_NS_MIN ? INTERVAL_NS_MIN : batched->interval_ns;
