@@ -30,12 +30,16 @@ enum {
 };
 
 typedef struct slot {
+    // First what every datagram touches.
     uint32_t generation, state;
-    ENetPeer *peer;
     foliot__net_address
         address;         // of its peer; with connect_id it names the connection, also after the end
     uint32_t connect_id; // drawn by the client; proves that a packet belongs to the connection
-    uint32_t seed;       // from which its ENet makes the connect id
+    uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since; 0:
+                              // it has had none
+    ENetPeer *peer;
+    foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
+    uint32_t seed;               // from which its ENet makes the connect id
     uint64_t began_ns, hello_ns,
         round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it
     // A client's, of a name with addresses of both families: where it may be as well, asked a
@@ -49,10 +53,7 @@ typedef struct slot {
     bool replaced;            // its client has come back on another one: it ends
     ENetPacket **waiting;     // reliable packets, until ENet has connected
     uint32_t waiting_count;
-    foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
     uint64_t refused_ns;
-    uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since; 0:
-                              // it has had none
 } slot;
 
 typedef struct foliot__six foliot__six; // enet_six.c

@@ -207,6 +207,16 @@ static int by_baseline(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y ? 1 : i < j ? -1 : i > j;
 }
 
+// Most of the time it is in order: all have acknowledged the same snapshot.
+static void sort_by_baseline(foliot__session *session, uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (by_baseline(&order[i - 1], &order[i], session) > 0) {
+            qsort_r(order, count, sizeof *order, by_baseline, session);
+            return;
+        }
+}
+
 static bool same_group(const foliot__session *session, const foliot__peer *p, const foliot__peer *q)
 {
     return p->baseline_tick == q->baseline_tick &&
@@ -435,7 +445,7 @@ void foliot__fanout_broadcast(foliot__session *session)
         else
             send_status(session, peer);
     }
-    qsort_r(server->order, count, sizeof *server->order, by_baseline, session);
+    sort_by_baseline(session, server->order, count);
     for (uint32_t i = 0; i < count; i++) {
         const foliot__peer *peer = &server->peers[server->order[i]];
         if (i + 1 == count || !same_group(session, peer, &server->peers[server->order[i + 1]])) {

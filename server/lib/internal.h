@@ -89,19 +89,31 @@ typedef struct foliot__departure {
 } foliot__departure;
 
 typedef struct foliot__peer {
+    // First what every input and every snapshot touches, so that it shares cache lines: at a
+    // thousand peers nothing of a peer is in the cache any more when its next input comes.
     foliot_peer_id id;
     foliot__peer_state state;
-    foliot__departure departure;        // valid once it has ended
+    uint32_t player;                    // FOLIOT__NO_PLAYER: a spectator
     foliot__session *session;           // NULL: none yet
     struct foliot__peer *next, *before; // of the session
-    uint32_t player;                    // FOLIOT__NO_PLAYER: a spectator
+    bool watches;                       // snapshots, and updates
+    bool steps;        // a state and the ticks since: `lockstep` is valid; a peer that changes its
+                       // kind does both
+    bool changed_kind; // at some time
+    bool has_baseline; // to send deltas against
+    bool acknowledged; // some snapshot: until then complete ones go out again and again
+    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
+                            // its way
+    size_t scene_sent;      // bytes
+    // Of its newest input packet:
+    uint32_t newest_tick, echo_us;
+    uint64_t input_ns;
+    uint64_t status_ns;
+    foliot__rate_adaptation rate; // what it reads for every snapshot first
+    foliot__departure departure;  // valid once it has ended
     char name[FOLIOT_NAME_BYTES];
-    // What it is, and what it is sent: while it changes, both.
     foliot__kind kind;
-    bool awaits_token; // its welcome waits for its token; else for what its kind needs
-    bool watches;      // snapshots, and updates
-    bool steps;        // a state and the ticks since: `lockstep` is valid
-    bool changed_kind;
+    bool awaits_token;   // its welcome waits for its token; else for what its kind needs
     foliot__kind wanted; // as soon as no step runs; ANY: what it is
     foliot__kind_reason wanted_reason;
     bool closes_lockstep; // as soon as the client is ready, or at `close_ns`
@@ -113,24 +125,15 @@ typedef struct foliot__peer {
     // What it said of itself, in case it wants to step.
     foliot_digest fingerprint;
     bool forces, same_rules;
-    bool has_baseline; // to send deltas against
-    bool acknowledged; // some snapshot: until then complete ones go out again and again
     uint64_t complete_tick, complete_ns,
         complete_every_ns;  // which, when the last copy did, and the next one will
     bool complete_reliable; // one of them went reliably
-    foliot__rate_adaptation rate;
-    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
-                            // its way
     uint32_t malformed;
-    uint64_t connected_ns, welcomed_ns, greeted_ns, status_ns;
-    // Of its newest input packet:
-    uint32_t newest_tick, echo_us;
-    uint64_t input_ns;
-    uint64_t stepper_input_ns, stepper_status_ns; // the same of its lockstep packets
+    uint64_t connected_ns, welcomed_ns, greeted_ns;
+    uint64_t stepper_input_ns, stepper_status_ns; // of its lockstep packets
     foliot__lockstep_peer lockstep;
     foliot__misbehaviour misbehaviour;
     foliot__interest_view *interest; // NULL: not in such a session
-    size_t scene_sent;               // bytes
     uint64_t bulk_turn;              // when it was sent something in bulk
     uint32_t address;                // index, a hint
 } foliot__peer;

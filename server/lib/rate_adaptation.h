@@ -11,15 +11,15 @@
 #define FOLIOT__RATE_WINDOWS 40 // remembered: 20 s
 
 typedef struct foliot__rate_adaptation {
-    uint32_t level;                         // index of the share that is sent
-    uint64_t window_ns;                     // when the window began; 0: there was none
-    uint64_t least_ns;                      // lag in the window; UINT64_MAX: none was heard
-    uint64_t past_ns[FOLIOT__RATE_WINDOWS]; // least of each window
-    uint32_t past_count, past_next;
+    uint32_t level;          // index of the share that is sent
+    uint64_t next_tick;      // that is sent
+    uint64_t window_ns;      // when the window began; 0: there was none
+    uint64_t least_ns;       // lag in the window; UINT64_MAX: none was heard
     uint64_t rests_until_ns; // what was changed shows later
     uint64_t changed_ns;     // when the level was changed last
     uint64_t patience_ns;    // at one level, before more is tried
-    uint64_t next_tick;      // that is sent
+    uint32_t past_count, past_next;
+    uint64_t past_ns[FOLIOT__RATE_WINDOWS]; // least of each window
 } foliot__rate_adaptation;
 
 // A round trip before any snapshot was on its way: what queues there were then are not ours.
