@@ -6,6 +6,12 @@
 // in turn with it; and against sendto and recvfrom, where each client answers as ours do. Sockets
 // are bound as the server's and the clients' are.
 //
+// The opponent has no disadvantage by its call: to 64 and to 1,000 sockets, sendmmsg from 8 to
+// 1,000 buffers and sendto from one differed by less than the noise, 7 %. It receives nothing and
+// wakes up once a tick. What is beyond it are the inputs, 0.65 us each at 1,000 clients and 1.1 us
+// at 64 for recvmmsg alone, and our own code. Where anything else runs on the machine, both sides
+// slow down, and not alike: measure alone.
+//
 // The clients are spectators in a child process, spread over the period as real ones are. Usage:
 // fanout [SCENE CLIENTS [sealed]]
 #include <errno.h>
