@@ -19,7 +19,8 @@
 #define HEADER_BYTES 2048
 #define JSON_TYPE "application/json"
 
-// What a page may do: only what comes from here, and nothing in other sites' frames.
+// What a page may do: only what comes from here, and nothing in other sites' frames. The hash is of
+// the one script within index.html, which tests/server/test_browser.sh compares.
 static const struct {
     const char *name, *value;
 } headers[] = {
@@ -29,7 +30,8 @@ static const struct {
     {"cross-origin-embedder-policy:", "require-corp"},
     {"cross-origin-resource-policy:", "same-origin"},
     {"content-security-policy:",
-     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src "
+     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' "
+     "'sha256-4VTaErVZ2rc5PYRI80jiCR00TgQpBCKDooiSScJ8N6g='; connect-src 'self'; worker-src "
      "'self'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
      "form-action 'none'"},
 };

@@ -89,3 +89,18 @@ export async function open(browser, url, options = {}) {
     await page.goto(url);
     return page;
 }
+
+// Runs before the scripts of a session's page: window.firstShown is when the first frame with bodies was
+// presented, in ms from the begin of the navigation. The browser tells when a text was; so one is put
+// into that frame.
+export function watchFirst() {
+    const seen = new MutationObserver(() => {
+        if (!document.body?.dataset.bodies) return;
+        seen.disconnect();
+        new PerformanceObserver((list) => (window.firstShown = Math.round(list.getEntries()[0].renderTime))).observe({ type: "element", buffered: true });
+        const text = document.getElementById("about");
+        text.textContent ||= ".";
+        text.setAttribute("elementtiming", "first");
+    });
+    seen.observe(document, { attributes: true, subtree: true, attributeFilter: ["data-bodies"] });
+}

@@ -156,10 +156,11 @@ export async function networks(browser, build, modules, shots) {
     await test("a page of another version than its server says so", () =>
         withServer(build, "scenes/pendulum.yaml", async ({ url }) => {
             const page = await open(browser, "about:blank", small);
-            await page.route("**/session.js", async (route) => {
-                const response = await route.fetch();
-                await route.fulfill({ response, body: (await response.text()).replace("\"foliot.6\"", "\"foliot.5\"") });
-            });
+            for (const file of ["**/session.js", url])
+                await page.route(file, async (route) => {
+                    const response = await route.fetch();
+                    await route.fulfill({ response, body: (await response.text()).replace("\"foliot.6\"", "\"foliot.5\"") });
+                });
             await page.goto(url + "#watch=1");
             await inState(page, REFUSED);
             const text = await page.textContent("#message");

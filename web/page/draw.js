@@ -5,6 +5,8 @@
 const INSTANCE_BYTES = 48;
 const SHADOW_SIZE = 2048;
 const SLOW_MS = 45;
+const QUICK_MS = 20; // and less, over so many frames: software that draws may get shadows
+const QUICK_FRAMES = 60;
 
 // A point's w: which half of the mesh it belongs to, -1, 0, 1. A turn: w, x, y, z. The w of a size: half
 // length. A plane has no size: it goes as far as can be seen, around what is looked at. (These words
@@ -49,10 +51,12 @@ const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2DShadow;
 in vec3 normal, at; in vec4 paint, shade; flat in float plane; in vec2 ground;
-uniform sampler2DShadow shadow;
 uniform vec3 light, eye, sky, focus;
 uniform float reach;
 out vec4 result;
+`;
+const SHADE = `
+uniform sampler2DShadow shadow;
 float lit() {
     vec3 p = shade.xyz / shade.w * 0.5 + 0.5;
     if (any(lessThan(p, vec3(0))) || any(greaterThan(p, vec3(1)))) return 1.0;
@@ -62,7 +66,8 @@ float lit() {
         for (int x = -1; x <= 1; x += 2)
             sum += texture(shadow, p + vec3(x, y, 0) * (0.6 / ${SHADOW_SIZE}.0));
     return sum * 0.25;
-}
+}`;
+const LIGHT = `
 void main() {
     vec3 n = normalize(normal);
     vec3 base = paint.rgb;
@@ -83,6 +88,13 @@ const SHADOW_VERTEX = COMMON + `void main() { gl_Position = sun * vec4(place(), 
 const SHADOW_FRAGMENT = `#version 300 es
 precision lowp float;
 void main() {}`;
+// Looking a shadow up is half of what software spends on a picture, even where there is none.
+const PROGRAMS = [
+    [VERTEX, FRAGMENT + "#define lit() 1.0" + LIGHT],
+    [VERTEX, FRAGMENT + SHADE + LIGHT],
+    [SHADOW_VERTEX, SHADOW_FRAGMENT],
+];
+const PLAIN = 0, SHADED = 1, SHADOW = 2;
 
 // -- vectors and matrices, column by column
 
@@ -173,13 +185,20 @@ const SKY = [0.72, 0.80, 0.89];
 export class Painter {
     constructor(canvas) {
         this.canvas = canvas;
-        const context = (more) => canvas.getContext("webgl2", { alpha: false, ...more });
-        const gl = context({ failIfMajorPerformanceCaveat: true }) ?? context({ antialias: false }); // software draws
-        if (!gl) throw new Error("this browser has no WebGL2, or it is switched off");
-        this.gl = gl;
         this.quality = 2;
         this.mean = 0; // of the time between two frames
         this.spent = 0; // within WebGL in the last frame, ms
+        this.resize(); // a canvas that has its context waits for each change of its size
+        const context = (more) => canvas.getContext("webgl2", { alpha: false, ...more });
+        let gl = context({ failIfMajorPerformanceCaveat: true });
+        let software = !gl;
+        gl ??= context({ antialias: false });
+        if (!gl) throw new Error("this browser has no WebGL2, or it is switched off");
+        this.gl = gl;
+        const named = gl.getExtension("WEBGL_debug_renderer_info");
+        software ||= /swiftshader|llvmpipe|software/i.test(named && gl.getParameter(named.UNMASKED_RENDERER_WEBGL));
+        if (software) this.quality = 1;
+        this.quick = software ? QUICK_FRAMES : 0; // frames until it may get shadows
         canvas.addEventListener("webglcontextlost", (e) => e.preventDefault());
         canvas.addEventListener("webglcontextrestored", () => this.build());
         this.build();
@@ -187,11 +206,27 @@ export class Painter {
 
     build() {
         const gl = this.gl;
-        this.bodies = compile(gl, VERTEX, FRAGMENT);
-        this.shades = compile(gl, SHADOW_VERTEX, SHADOW_FRAGMENT);
+        this.programs = [];
+        this.frame = null;
+        if (this.quality === 2) this.buildShadow();
+        else this.program(PLAIN);
         this.instances = gl.createBuffer();
         this.capacity = 0;
         this.meshes = MESHES.map((points) => this.buildMesh(new Float32Array(points)));
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        gl.enable(gl.DEPTH_TEST);
+        gl.clearColor(...SKY, 1);
+        gl.clear(gl.COLOR_BUFFER_BIT); // until there are bodies
+    }
+
+    program(kind) {
+        return (this.programs[kind] ??= compile(this.gl, ...PROGRAMS[kind]));
+    }
+
+    buildShadow() {
+        const gl = this.gl;
+        this.program(SHADED);
+        this.program(SHADOW);
         this.texture = gl.createTexture();
         gl.bindTexture(gl.TEXTURE_2D, this.texture);
         gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, SHADOW_SIZE, SHADOW_SIZE);
@@ -202,10 +237,13 @@ export class Painter {
         this.frame = gl.createFramebuffer();
         gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
         gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.texture, 0);
-        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-        gl.enable(gl.DEPTH_TEST);
-        gl.clearColor(...SKY, 1);
-        gl.clear(gl.COLOR_BUFFER_BIT); // until there are bodies
+    }
+
+    resize() {
+        const canvas = this.canvas, scale = [0.5, 1, Math.min(devicePixelRatio || 1, 2)][this.quality];
+        const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((x) => Math.max(1, Math.round(x * scale)));
+        if (canvas.width !== width) canvas.width = width;
+        if (canvas.height !== height) canvas.height = height;
     }
 
     buildMesh(points) {
@@ -237,8 +275,8 @@ export class Painter {
         gl.drawArraysInstanced(gl.TRIANGLES, 0, this.meshes[mesh].vertices, count);
     }
 
-    drawAll(program, counts, values, planes) {
-        const gl = this.gl;
+    drawAll(kind, counts, values, planes) {
+        const gl = this.gl, program = this.program(kind);
         gl.useProgram(program.program);
         gl.uniformMatrix4fv(program.at.camera, false, values.camera);
         gl.uniformMatrix4fv(program.at.sun, false, values.sun);
@@ -252,16 +290,25 @@ export class Painter {
         });
     }
 
-    // A machine that draws slowly gets no shadows, and then fewer dots. Frames that come late for
-    // another reason (a tab that was hidden) are not counted.
+    // A machine that draws slowly gets no shadows, and then fewer dots; one that draws in software
+    // begins without shadows. Frames that come late for another reason (a tab that was hidden) are not
+    // counted.
     adapt(now) {
         const passed = now - (this.drawn ?? now);
         this.drawn = now;
         if (passed === 0 || passed > SLOW_MS * 20) return;
         this.mean += (passed - this.mean) * 0.15;
+        if (this.quick > 0 && --this.quick === 0 && this.quality === 1 && this.mean < QUICK_MS) this.quality = 2;
         if (this.mean < SLOW_MS || this.quality === 0) return;
         this.quality--;
         this.mean = 0;
+    }
+
+    // After what was drawn to be ready for more: it is drawn now, not with the next frame.
+    prepare() {
+        this.gl.deleteSync(this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0));
+        this.gl.flush();
+        this.rest();
     }
 
     // A frame in which nothing changes: the time until the next one says nothing.
@@ -274,14 +321,11 @@ export class Painter {
         const gl = this.gl, canvas = this.canvas;
         this.adapt(performance.now());
         const began = performance.now();
-        const scale = [0.5, 1, Math.min(devicePixelRatio || 1, 2)][this.quality];
-        const width = Math.max(1, Math.round(canvas.clientWidth * scale));
-        const height = Math.max(1, Math.round(canvas.clientHeight * scale));
-        if (canvas.width !== width || canvas.height !== height) canvas.width = width, canvas.height = height;
+        this.resize();
         const light = unit([0.45, -0.35, 0.85]), r = view.distance * 1.2;
         const sunEye = view.target.map((x, k) => x + light[k] * r * 3);
         const sun = multiply(orthographic(r, r, r * 6), lookAt(sunEye, view.target, [0, 1, 0]));
-        const camera = multiply(perspective(0.8, width / height, view.distance * 0.01, view.distance * 200),
+        const camera = multiply(perspective(0.8, canvas.width / canvas.height, view.distance * 0.01, view.distance * 200),
             lookAt(view.eye, view.target, view.up));
         const values = { camera, sun, light, eye: view.eye, sky: SKY, focus: view.target, reach: view.distance * 12 };
         this.camera = camera;
@@ -289,16 +333,20 @@ export class Painter {
         if (picture.instances.length > this.capacity) this.capacity = picture.instances.length * 2;
         gl.bufferData(gl.ARRAY_BUFFER, this.capacity, gl.STREAM_DRAW);
         gl.bufferSubData(gl.ARRAY_BUFFER, 0, picture.instances);
-        gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
-        gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
-        gl.clear(gl.DEPTH_BUFFER_BIT);
-        gl.bindTexture(gl.TEXTURE_2D, null);
-        if (this.quality === 2) this.drawAll(this.shades, picture.counts, values, false);
+        const shadows = this.quality === 2;
+        if (shadows) {
+            if (!this.frame) this.buildShadow();
+            gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+            gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
+            gl.clear(gl.DEPTH_BUFFER_BIT);
+            gl.bindTexture(gl.TEXTURE_2D, null);
+            this.drawAll(SHADOW, picture.counts, values, false);
+        }
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-        gl.viewport(0, 0, width, height);
+        gl.viewport(0, 0, canvas.width, canvas.height);
         gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-        gl.bindTexture(gl.TEXTURE_2D, this.texture);
-        this.drawAll(this.bodies, picture.counts, values, true);
+        gl.bindTexture(gl.TEXTURE_2D, shadows ? this.texture : null);
+        this.drawAll(shadows ? SHADED : PLAIN, picture.counts, values, true);
         this.spent = performance.now() - began;
     }
 }

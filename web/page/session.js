@@ -12,6 +12,10 @@ const OVER = 3; // and beyond: refused, closed, lost
 const EVENT = { joined: 0, left: 1, message: 6, chat: 7, ended: 9 };
 const SAID_MAX = 8;
 const ABOUT_MS = 250;
+// What a page shows beside the bodies, and its data channel, come behind the first pictures; or after
+// this time, where there are none.
+const CALM_MS = 1000;
+const FIRST = 4;
 const isRefusal = (code) => code >= 4005 && code <= 4009; // there was no proof, or a wrong one
 const WANTS_PASSWORD = 4009;
 const REASON_BASE = 4000; // close codes of a WebSocket from here on: reasons of the transport
@@ -38,6 +42,7 @@ let played = false; // since the last join
 let others = 0; // answers of a server that gives no socket
 let refusal = ""; // why the server let the page in no further
 let picture = 0;
+let calm = false; // the first pictures are shown, and all else may come
 let cost = 0, drawing = 0; // of a frame, ms: its scripts, and WebGL, which a slow machine does within its calls
 let extras = null; // extras.js
 let stepper = null; // stepper.js and its module, once the player has wanted to step
@@ -71,8 +76,8 @@ const channel = new Channel((kind, text) => {
 
 const page = {
     connect() {
-        const url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
-        const own = (socket = new WebSocket(url, "foliot.6"));
+        const own = (socket = window.early?.readyState < WebSocket.CLOSING ? window.early : new WebSocket(`ws${location.origin.slice(4)}/ws`, "foliot.6"));
+        window.early = null; // of index.html, before this file was here
         own.binaryType = "arraybuffer";
         own.onopen = () => {
             if (own !== socket) return;
@@ -100,6 +105,7 @@ const page = {
             viewer.call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
             setTimeout(update); // not within a call of the module
         };
+        if (own.readyState === WebSocket.OPEN) queueMicrotask(own.onopen); // nor this
     },
     async want_tables() { // the session sends each what is near alone
         const to = viewer, tables = await fetch("tables.bin").then((r) => r.arrayBuffer());
@@ -131,7 +137,15 @@ function update() {
     document.body.dataset.state = state;
     if (state !== before) changed();
     if (state === PLAYING) for (const event of viewer.json(viewer.call.events())) hear(event);
-    if (now() - asked > ABOUT_MS) tell();
+    if (state !== PLAYING || calm) {
+        if (now() - asked > ABOUT_MS) tell();
+    } else if (picture > FIRST || now() - asked > CALM_MS) {
+        calm = true;
+        changed();
+        tell();
+    } else if (picture === 0) {
+        show(); // sooner than the next frame: the browser prepares what it draws with
+    }
 }
 
 // What is meant for a command line stays out of it.
@@ -150,16 +164,14 @@ async function refuse(code, why) {
 }
 
 function changed() {
-    const over = state >= OVER;
-    $("leave").hidden = over;
-    $("step").hidden = state !== PLAYING || given.has("watch");
-    $("talk").hidden = $("pads").hidden = state !== PLAYING || given.has("watch");
+    const over = state >= OVER, plays = state === PLAYING, plain = !plays || given.has("watch");
     if (state < PLAYING && played) message("The connection was lost. Trying again …");
-    played ||= state === PLAYING;
-    if (state === PLAYING) {
-        message(blind);
-        channel.open();
-    }
+    played ||= plays;
+    if (plays) message(blind);
+    if (plays && !calm) return void (asked = now());
+    $("leave").hidden = over;
+    $("step").hidden = $("talk").hidden = $("pads").hidden = plain;
+    if (plays) channel.open();
     if (!over) return;
     about = viewer.json(viewer.call.about());
     message(refusal || sentence(about.reason === "left" ? "you have left" : about.reason || "the session is over"));
@@ -239,7 +251,11 @@ function frame() {
     requestAnimationFrame(frame);
     const began = now();
     update();
-    if (state !== PLAYING) return;
+    show(began);
+}
+
+function show(began = now()) {
+    if (state !== PLAYING || !painter) return;
     const count = viewer.call.sample(now());
     if (count < 0) return;
     const shown = viewer.picture(count);
@@ -348,10 +364,15 @@ function keepsLink() {
     }
 }
 
-// Beside the answers of the server: shaders take their time.
+// Beside the answers of the server: shaders take their time, and more when they draw first. A box is
+// drawn that is too far to be seen.
 function paint() {
+    const box = new Float32Array(12);
+    box.fill(1, 7, 10)[0] = 1e9;
     try {
         painter = new Painter($("view"));
+        painter.draw({ instances: new Uint8Array(box.buffer), counts: [0, 1, 0] }, camera.view());
+        painter.prepare();
     } catch (error) {
         painter = { draw() {}, spent: 0 };
         blind = `There is no picture: ${error.message}.`;
@@ -370,7 +391,7 @@ async function start() {
     viewer = await loads;
     if (given.has("step")) await toggle().catch((error) => message(`${error.message}.`));
     bind();
-    if (given.has("name") || given.has("watch")) join(given.has("watch"));
+    if (given.has("name") || given.has("watch")) await join(given.has("watch")); // its hello is on its way
     else $("join").hidden = false;
     paint();
     requestAnimationFrame(frame);
