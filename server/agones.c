@@ -127,6 +127,8 @@ static void read_status(foliot__json_reader *r, const char *key, foliot__agones_
 {
     if (strcmp(key, "state") == 0) {
         read_text(r, out->state);
+    } else if (strcmp(key, "address") == 0 && foliot__json_peek(r) == '"') {
+        read_text(r, out->address);
     } else if (strcmp(key, "ports") == 0 && foliot__json_peek(r) == '[') {
         foliot__json_enter(r, '[');
         while (foliot__json_more(r))

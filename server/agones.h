@@ -14,7 +14,8 @@
 
 typedef struct foliot__agones_server {
     char name[FOLIOT__AGONES_TEXT_BYTES], state[FOLIOT__AGONES_TEXT_BYTES];
-    uint16_t port; // of status.ports[0]; 0: none
+    char address[FOLIOT__AGONES_TEXT_BYTES]; // where players find it; "": not known yet
+    uint16_t port;                           // of status.ports[0]; 0: none
     uint64_t health_period_s;
     bool health_disabled;
     bool counted; // it has a counter "sessions": several in one process

@@ -25,6 +25,7 @@
 #define HELD_MAX 16 // orders that wait for the loop, and answers that wait for the SDK server
 
 static struct {
+    char address[FOLIOT__AGONES_TEXT_BYTES + 16]; // and port, of players
     uint16_t port;
     foliot__agones_server about; // as it was at the start
     bool open, runs;
@@ -207,6 +208,19 @@ static int complain(int code, const char *why)
     return code;
 }
 
+static void keep_address(void)
+{
+    bool six = strchr(agones.about.address, ':') != NULL;
+    if (*agones.about.address && agones.about.port)
+        snprintf(agones.address, sizeof agones.address, six ? "[%s]:%u" : "%s:%u",
+                 agones.about.address, agones.about.port);
+}
+
+const char *foliot__life_agones_address(void)
+{
+    return agones.address;
+}
+
 static int open_agones(bool port_is_given, uint64_t *port)
 {
     uint64_t sdk = FOLIOT__AGONES_PORT;
@@ -226,6 +240,7 @@ static int open_agones(bool port_is_given, uint64_t *port)
     }
     if (!port_is_given && agones.about.port)
         *port = agones.about.port;
+    keep_address();
     agones.open = true;
     if (pthread_create(&agones.thread, NULL, talk, NULL) != 0)
         return complain(FOLIOT__EXIT_AGAIN, "no thread");

@@ -12,6 +12,7 @@
 #include "bind.h"
 #include "crypto/crypto.h"
 #include "crypto/secret_file.h"
+#include "life.h"
 
 #define USED_TOKENS_A_PEER 16u // that are remembered, in the middle
 #define USED_TOKENS_MIN 4096u
@@ -45,9 +46,10 @@ int foliot__security_check(const foliot__arguments *arguments)
     return 0;
 }
 
-// Those that the user names, or where the server listens.
+// Those that the user names, or where the server listens, and what Agones calls its machine.
 static int find_own(void)
 {
+    const char *agones = foliot__life_agones_address();
     for (uint32_t i = 0; i < foliot__given.public_addresses.count; i++) {
         const char *text = foliot__given.public_addresses.items[i];
         if (secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX ||
@@ -59,8 +61,14 @@ static int find_own(void)
             return FOLIOT__EXIT_USAGE;
         }
     }
-    if (secrets.own_count == 0)
+    if (foliot__given.public_addresses.count == 0)
         secrets.own_count = foliot__bind_own_addresses(secrets.own, FOLIOT_TOKEN_ADDRESSES_MAX);
+    if (foliot__given.public_addresses.count == 0 && *agones) {
+        secrets.own_count -= secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX;
+        if (foliot_token_address_read(agones, 0, &secrets.own[secrets.own_count]) ==
+            FOLIOT_STATUS_OK) // else it is a name
+            secrets.own_count++;
+    }
     return 0;
 }
 

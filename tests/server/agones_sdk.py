@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler
 options = argparse.ArgumentParser()
 options.add_argument("sdk", type=int)
 options.add_argument("--port", type=int, default=7777)
+options.add_argument("--address", default="127.0.0.1")
 options.add_argument("--period", type=int, default=1)
 options.add_argument("--counter", type=int, default=2, help="-1: none")
 given = options.parse_args()
@@ -20,7 +21,7 @@ def game_server():
     return {"object_meta": {"name": "local", "namespace": "default", "uid": "1234", "resource_version": "v1", "generation": "1",
                             "creation_timestamp": "1795246775", "deletion_timestamp": "0", "annotations": annotations, "labels": {"islocal": "true"}},
             "spec": {"health": {"disabled": False, "period_seconds": given.period, "failure_threshold": 5, "initial_delay_seconds": 10}},
-            "status": {"state": state, "address": "127.0.0.1", "addresses": [], "ports": [{"name": "default", "port": given.port}],
+            "status": {"state": state, "address": given.address, "addresses": [], "ports": [{"name": "default", "port": given.port}],
                        "players": None, "counters": {"sessions": {"count": str(count), "capacity": "10"}} if given.counter >= 0 else None, "lists": {}}}
 
 class Sdk(BaseHTTPRequestHandler):

@@ -71,6 +71,18 @@ ok "a stopped process is not alive" test "$(grep -c 'POST /health' asked)" = "$b
 kill -CONT $server_pid
 stop
 kill $sdk_pid
+wait $sdk_pid 2>/dev/null
+
+# What an allocation answers is where players find the server: tokens name that, and not the address of its pod.
+sdk --address 203.0.113.9
+"$build/foliotctl" key arena.key
+start "$scenes/spacewar.yaml" --no-record --key arena.key
+"$build/foliotctl" token --key arena.key --server "203.0.113.9:$game" >ada.token
+ok "a token for the address of Agones lets in" timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --token ada.token --bot idle --ticks 5
+"$build/foliotctl" token --key arena.key --server "203.0.113.10:$game" >bob.token
+exits "and none for another one" 1 'for another server' "$client" "127.0.0.1:$port" --token bob.token --bot idle --ticks 5
+stop
+kill $sdk_pid
 
 # Nonsense instead of an SDK server.
 exits "a port that is none" 2 'AGONES_SDK_HTTP_PORT is no port' env AGONES_SDK_HTTP_PORT=sdk "$server" "$scenes/pendulum.yaml"
