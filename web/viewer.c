@@ -119,12 +119,15 @@ void web_set_input(int32_t x, int32_t y, int32_t z, int32_t turn, uint32_t butto
         foliot_client_set_input(client, axes, (uint16_t)buttons);
 }
 
-// The block holds UTF-8 text.
+// The block holds UTF-8 text. What begins with a slash is for the game, without it, as in
+// foliot-client.
 WEB_EXPORT(chat) int web_chat(uint32_t length)
 {
     if (!client || length > FOLIOT_ORDER_BYTES_MAX)
         return FOLIOT_STATUS_INVALID;
-    return foliot_client_order(client, FOLIOT_ORDER_CHAT, block, length, NULL);
+    bool order = length > 0 && block[0] == '/';
+    return foliot_client_order(client, order ? FOLIOT_ORDER_GAME : FOLIOT_ORDER_CHAT, block + order,
+                               length - order, NULL);
 }
 
 // What the body in a slot was made as; NULL: that is not known.
@@ -329,8 +332,7 @@ static void write_event(foliot__json *j, const foliot_client_event *e)
     foliot__json_object(j, NULL);
     foliot__json_count(j, "kind", e->kind);
     foliot__json_integer(j, "player", e->player == UINT32_MAX ? -1 : (int64_t)e->player);
-    if (e->kind != FOLIOT_CLIENT_MESSAGE)
-        foliot__json_text(j, "text", e->bytes ? (const char *)e->bytes : "");
+    foliot__json_text(j, "text", e->bytes ? (const char *)e->bytes : "");
     if (e->kind == FOLIOT_CLIENT_CHAT && e->player != UINT32_MAX)
         foliot__json_text(j, "from", foliot_client_get_name(client, e->player));
     foliot__json_close(j);

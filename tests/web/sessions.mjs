@@ -118,9 +118,35 @@ export async function sessions(browser, build, shots) {
             await drawn(page);
             const { player } = await until(page, () => document.body.dataset.player && { ...document.body.dataset });
             check(player === "-1", "player " + player);
-            check(!(await page.isVisible("#talk")), "no chat");
+            check(!(await page.isVisible("#say")), "nothing to talk with");
             clean(page);
             await page.context().close();
+        }));
+
+    await test("a game talks to its players, who talk to it; who watches reads what all say", () =>
+        withServer(build, "games/siege/siege.yaml", async ({ url }) => {
+            const watcher = await open(browser, url + "#watch=1", small);
+            await drawn(watcher);
+            const page = await open(browser, url + "#name=ann", small);
+            const read = (p, what) => until(p, (w) => document.getElementById("said").textContent.includes(w), what);
+            const ammo = () => until(page, () => [...document.querySelectorAll("#board tr")].find((row) => row.cells[0].textContent === "ammo.ann")?.cells[1].textContent);
+            await read(page, "Throw stones at the other tower");
+            const before = Number(await ammo());
+            const type = async (text) => {
+                await page.keyboard.press("Enter");
+                await page.keyboard.type(text);
+                await page.keyboard.press("Enter");
+            };
+            await type("/throw 1 0 1");
+            for (let i = 0; i < 300 && Number(await ammo()) !== before - 1; i++) await pause(100);
+            check(Number(await ammo()) === before - 1, `${await ammo()} of ${before} stones`);
+            await type("hello");
+            for (const p of [page, watcher]) await read(p, "ann: hello");
+            check(!/throw 1/.test(await page.textContent("#said")), "an order is no chat");
+            for (const p of [page, watcher]) {
+                clean(p);
+                await p.context().close();
+            }
         }));
 
     await test("a game's scoreboard, tags as colours", () =>

@@ -170,7 +170,8 @@ function changed() {
     if (plays) message(blind);
     if (plays && !calm) return void (asked = now());
     $("leave").hidden = over;
-    $("step").hidden = $("talk").hidden = $("pads").hidden = plain;
+    $("step").hidden = $("say").hidden = $("pads").hidden = plain;
+    $("talk").hidden = !plays;
     if (plays) channel.open();
     if (!over) return;
     about = viewer.json(viewer.call.about());
@@ -191,6 +192,7 @@ function say(text, kind) {
 
 function hear(event) {
     if (event.kind === EVENT.chat) say(`${event.from ?? "the game"}: ${event.text}`, "chat");
+    if (event.kind === EVENT.message && event.text) say(event.text, "event");
     if (event.kind === EVENT.joined) say(`${event.text} is here`, "event");
     if (event.kind === EVENT.left) say(`${event.text} has left`, "event");
     if (event.kind === EVENT.ended) say(`the session has ended: ${event.text}`, "event");
@@ -344,7 +346,7 @@ function bind() {
     });
     addEventListener("keydown", (e) => {
         if (e.target.tagName === "INPUT" || e.target.tagName === "BUTTON") return;
-        if (e.key === "Enter" && !$("talk").hidden) {
+        if (e.key === "Enter" && !$("say").hidden) {
             e.preventDefault();
             $("say").focus();
         }
