@@ -130,22 +130,17 @@ WEB_EXPORT(chat) int web_chat(uint32_t length)
                                length - order, NULL);
 }
 
-// What the body in a slot was made as; NULL: that is not known.
+// What the body in a slot was made as; a point that meets nothing where that is not known.
 static const foliot_body_definition *definition_of(uint32_t slot)
 {
+    static const foliot_body_definition unknown;
     const foliot_scene *scene = foliot_client_get_scene(client);
     uint32_t prototype = foliot_client_get_prototype(client, slot);
     if (!scene || (prototype != FOLIOT_NO_BODY && prototype >= scene->prototype_count))
-        return NULL; // the server may name any
+        return &unknown; // the server may name any
     return prototype != FOLIOT_NO_BODY ? &scene->prototypes[prototype]
            : slot < scene->body_count  ? &scene->bodies[slot]
                                        : &scene->players.body;
-}
-
-static foliot_shape shape_of(uint32_t slot)
-{
-    const foliot_body_definition *definition = definition_of(slot);
-    return definition ? definition->shape : (foliot_shape){.kind = FOLIOT_SHAPE_POINT};
 }
 
 // The slot is looked for again when it holds another body: names are compared only then.
@@ -173,7 +168,7 @@ WEB_EXPORT(sample) int web_sample(double now_ms)
         const foliot_body_state *state = &sample.bodies[i];
         if (!(state->flags & FOLIOT_BODY_ALIVE))
             continue;
-        web_body body = {.state = *state, .shape = shape_of(i), .slot = i};
+        web_body body = {.state = *state, .shape = definition_of(i)->shape, .slot = i};
         body.tag = foliot_client_get_tag(client, i);
         web_instances_add(&body);
         if (own == FOLIOT_NO_BODY && is_own(i, state->flags, name)) {
@@ -200,32 +195,18 @@ WEB_EXPORT(body_position) const double *web_body_position(uint32_t slot)
 
 // -- what is shown on demand
 
-// The name of the body in a slot: the player's, or the scene's; "": it has none.
+// The name of the body in a slot: the player's, the scene's, or its prototype's; "": it has none.
 WEB_EXPORT(body_name) const char *web_body_name(uint32_t slot)
 {
-    const foliot_scene *scene = client ? foliot_client_get_scene(client) : NULL;
     const char *name = client ? foliot_client_get_player_name(client, slot) : NULL;
-    if (!name && scene && slot < scene->body_count)
-        name = scene->bodies[slot].name;
+    if (client && !name)
+        name = definition_of(slot)->name;
     return name ? name : "";
 }
 
 WEB_EXPORT(body_tag) uint32_t web_body_tag(uint32_t slot)
 {
     return client ? foliot_client_get_tag(client, slot) : 0;
-}
-
-static void set_detail(uint32_t slot, web_detail_body *out)
-{
-    const foliot_body_definition *definition = definition_of(slot);
-    *out = (web_detail_body){.state = shown.bodies[slot], .mask = UINT32_MAX};
-    if (!definition)
-        return;
-    out->shape = definition->shape;
-    out->category = definition->category;
-    out->mask = definition->mask;
-    out->group = (uint32_t)definition->group;
-    web_kind_filter(client, slot, out);
 }
 
 // The last picture for details.c, right after a sample; NULL: there is none, or no memory.
@@ -247,8 +228,15 @@ WEB_EXPORT(details) const web_details *web_details_block(void)
         return NULL;
     web_detail_body *body = (web_detail_body *)(details + 1);
     *details = (web_details){.body_count = shown.count, .rounding = web_kind_rounding(client)};
-    for (uint32_t i = 0; i < shown.count; i++)
-        set_detail(i, body++);
+    for (uint32_t i = 0; i < shown.count; i++, body++) {
+        const foliot_body_definition *made = definition_of(i);
+        *body = (web_detail_body){.state = shown.bodies[i],
+                                  .shape = made->shape,
+                                  .category = made->category,
+                                  .mask = made->mask,
+                                  .group = (uint32_t)made->group};
+        web_kind_filter(client, i, body);
+    }
     foliot_constraint_definition *joint = (foliot_constraint_definition *)body;
     for (uint32_t i = 0; i < joints; i++)
         if (foliot_client_get_joint(client, i, joint))

@@ -165,7 +165,7 @@ async function refuse(code, why) {
 
 function changed() {
     const over = state >= OVER, plays = state === PLAYING, plain = !plays || given.has("watch");
-    if (state < PLAYING && played) message("The connection was lost. Trying again …");
+    if (state < PLAYING && played) message("Connection lost. Trying again …");
     played ||= plays;
     if (plays) message(blind);
     if (plays && !calm) return void (asked = now());
@@ -354,7 +354,7 @@ function bind() {
         if (e.code === "KeyN") more();
     });
     $("more").addEventListener("click", more);
-    document.querySelector("header").addEventListener("click", (e) => e.detail && $("view").focus()); // keys are the player's again
+    document.querySelector("header").onmousedown = () => false; // a click leaves the keys to the player
     setInterval(update, 100); // where no frames are drawn
 }
 
