@@ -25,6 +25,7 @@
 #define FOLIOT__HTTP_TOKEN_BYTES_MIN 16    // of a bearer token
 #define FOLIOT__HTTP_TOKEN_BYTES_MAX 512   // of a bearer token
 #define FOLIOT__HTTP_SOCKET_FRAGMENTS 1024 // of one message of a WebSocket
+#define FOLIOT__HTTP_SOCKETS_PARTING 8     // of one address, that were told why they are closed
 
 typedef struct foliot__http foliot__http;
 typedef struct foliot__http_socket foliot__http_socket; // one WebSocket
@@ -102,6 +103,7 @@ typedef struct foliot__http_config {
     X(bytes_sent)                                                                                  \
     X(sockets_opened)                                                                              \
     X(socket_messages)                                                                             \
+    X(sockets_cut) /* one address had too many that were closed: the oldest went at once */        \
     X(socket_frames_refused) /* one without a mask, or too many pings: the socket ended */
 typedef struct foliot__http_counters {
 #define FOLIOT__HTTP_COUNTER_FIELD(name) uint64_t name;
@@ -148,7 +150,8 @@ typedef enum foliot__http_written {
 } foliot__http_written;
 foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, const void *bytes,
                                                size_t length, bool more);
-// With a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows.
+// With a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows. The peer has five
+// seconds to take it, or less where its address has FOLIOT__HTTP_SOCKETS_PARTING of them.
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason);
 // The socket ends after so many seconds, though its peer takes nothing; 0: no longer.
 void foliot__http_socket_limit(foliot__http_socket *socket, int seconds);

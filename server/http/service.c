@@ -21,6 +21,7 @@
 
 #include "base/threads.h"
 #include "crypto/crypto.h"
+#include "net/address.h"
 
 #define TOKEN_MEMORY_BYTES ((size_t)FOLIOT__HTTP_TOKEN_BYTES_MAX + 1)
 #define THREAD_STACK_BYTES ((size_t)8 << 20)
@@ -37,26 +38,30 @@ foliot__http_connection *foliot__http_connection_of(struct lws *wsi)
     return wsi ? lws_get_opaque_user_data(wsi) : NULL;
 }
 
-static bool same_peer(const foliot__http *http, const char *peer, uint32_t *count)
+uint64_t foliot__http_host_of(const char *address)
 {
-    *count = 0;
-    for (uint32_t i = 0; i < http->connections_max; i++) {
-        const foliot__http_connection *c = &http->connections[i].connection;
-        *count += c->wsi && strcmp(c->peer, peer) == 0;
-    }
-    return *count > 0;
+    foliot__net_address host;
+    return *address && !foliot__http_is_loopback(address) &&
+                   foliot__net_address_read(address, 0, &host)
+               ? foliot__net_address_host_key(&host)
+               : 0;
 }
 
-// One address beyond the loopback holds a quarter of all connections at most.
-static bool has_room(foliot__http *http, int descriptor)
+bool foliot__http_within_share(const foliot__http *http, uint64_t host)
+{
+    uint32_t held = 0;
+    for (uint32_t i = 0; host && i < http->connections_max; i++)
+        held += http->connections[i].connection.wsi && http->connections[i].connection.host == host;
+    return held < http->connections_max / 4;
+}
+
+static bool has_room(const foliot__http *http, int descriptor)
 {
     char peer[FOLIOT__HTTP_PEER_BYTES] = "";
-    uint32_t held;
     if (http->counters.connections_now >= http->connections_max)
         return false;
     lws_get_peer_simple_fd(descriptor, peer, sizeof peer);
-    return !*peer || foliot__http_is_loopback(peer) || !same_peer(http, peer, &held) ||
-           held < http->connections_max / 4;
+    return foliot__http_within_share(http, foliot__http_host_of(peer));
 }
 
 static bool is_local(struct lws *wsi)
@@ -79,6 +84,7 @@ static int open_connection(foliot__http *http, struct lws *wsi)
             c->descriptor = -1;
         if (!c->local)
             lws_get_peer_simple(wsi, c->peer, sizeof c->peer);
+        c->host = foliot__http_host_of(c->peer);
         lws_set_opaque_user_data(wsi, c);
         lws_set_timer_usecs(wsi, FOLIOT__HTTP_REQUEST_SECONDS * LWS_USEC_PER_SEC);
         http->counters.connections++;

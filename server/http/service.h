@@ -22,6 +22,7 @@ typedef struct foliot__http_connection {
     struct lws *wsi; // NULL: free
     bool local;      // came over the Unix socket
     char peer[FOLIOT__HTTP_PEER_BYTES];
+    uint64_t host; // whose connections are counted together (net/address.h); 0: not counted
     // The request that is read or waits for its answer.
     uint64_t id; // 0: none
     bool head, sending, closes, awaits_body;
@@ -35,6 +36,7 @@ typedef struct foliot__http_connection {
     size_t length, sent;
     // A WebSocket.
     bool is_socket, closing, parting; // `parting`: the library says goodbye
+    uint64_t parts;                   // closing sockets, in their order
     foliot__frames frames;
     int descriptor; // that is watched; -1: none
     void *of_socket;
@@ -71,7 +73,7 @@ struct foliot__http {
     uint8_t *frame;          // scratch, of a message on its way out
     size_t frame_capacity;
     lws_sorted_usec_list_t tick;
-    uint64_t serial;
+    uint64_t serial, parted; // requests, and sockets that were closed
     uint16_t port;
     foliot__http_counters counters;
 };
@@ -81,6 +83,13 @@ foliot__http_connection *foliot__http_connection_of(struct lws *wsi);
 int foliot__http_refused(const foliot__http_connection *c, const char **why);
 // A header that is not too long; "" if it is not there. False: it is too long.
 bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t bytes);
+
+// Whose connections an address counts among: equal for all that may be one person's. 0: of
+// nobody's, since all who come by a proxy of this machine have it, or it is none.
+uint64_t foliot__http_host_of(const char *address);
+// Whether one that comes from there, whether it has its slot or not, is within a quarter of all
+// connections.
+bool foliot__http_within_share(const foliot__http *http, uint64_t host);
 
 void foliot__http_unwatch(foliot__http_connection *c);
 // requests.c

@@ -37,8 +37,23 @@ static void take_forwarded(foliot__http_connection *c)
     const char *last = strrchr(text, ',') ? strrchr(text, ',') + 1 : text;
     last += strspn(last, " ");
     if (strlen(last) < sizeof c->peer &&
-        (inet_pton(AF_INET, last, address) == 1 || inet_pton(AF_INET6, last, address) == 1))
+        (inet_pton(AF_INET, last, address) == 1 || inet_pton(AF_INET6, last, address) == 1)) {
         memcpy(c->peer, last, strlen(last) + 1);
+        c->host = foliot__http_host_of(c->peer);
+    }
+}
+
+// Of a proxy's visitors it is known here whose they are.
+static bool within_share(foliot__http_connection *c)
+{
+    uint64_t before = c->host;
+    take_forwarded(c);
+    uint64_t host = c->host;
+    c->host = 0; // it does not count itself
+    bool within = host == before || foliot__http_within_share(c->http, host);
+    c->host = host;
+    c->http->counters.connections_refused += !within;
+    return within;
 }
 
 static int open_socket(foliot__http_connection *c)
@@ -67,13 +82,36 @@ static void close_socket(foliot__http_connection *c)
     c->of_socket = NULL;
 }
 
+// What is closed is still open until its peer has taken the reason, which whoever is refused may
+// put off. So the oldest of one address make room for the others.
+static void part(foliot__http_connection *c)
+{
+    foliot__http *http = c->http;
+    foliot__http_connection *oldest = NULL;
+    uint32_t count = 0;
+    c->closing = true;
+    c->parts = ++http->parted;
+    for (uint32_t i = 0; c->host && i < http->connections_max; i++) {
+        foliot__http_connection *other = &http->connections[i].connection;
+        if (!other->wsi || !other->parts || other->host != c->host)
+            continue;
+        count++;
+        oldest = oldest && oldest->parts < other->parts ? oldest : other;
+    }
+    if (count <= FOLIOT__HTTP_SOCKETS_PARTING)
+        return;
+    oldest->parts = 0; // counted no more
+    http->counters.sockets_cut++;
+    lws_set_timeout(oldest->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+}
+
 static void set_reason(foliot__http_connection *c, uint16_t code, const char *why)
 {
     uint8_t reason[REASON_BYTES];
     size_t length = strnlen(why, REASON_BYTES);
     memcpy(reason, why, length);
     lws_close_reason(c->wsi, (enum lws_close_status)code, reason, length);
-    c->closing = true;
+    part(c);
 }
 
 static int close_with(foliot__http_connection *c, uint16_t code, const char *why)
@@ -138,10 +176,7 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
     }
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
         c = foliot__http_connection_of(wsi);
-        if (!wanted(c))
-            return -1;
-        take_forwarded(c);
-        return 0;
+        return wanted(c) && within_share(c) ? 0 : -1;
     case LWS_CALLBACK_ESTABLISHED:
         c = foliot__http_connection_of(wsi);
         return c ? open_socket(c) : -1;

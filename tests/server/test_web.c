@@ -16,6 +16,7 @@
 #include "foliot/client.h"
 #include "foliot/foliot.h"
 #include "foliot/server.h"
+#include "http/http.h"
 #include "status.h"
 
 static void send_flush(site *s, foliot_peer_id peer, foliot_delivery delivery, const char *text)
@@ -122,6 +123,21 @@ static void what_is_sent_together_shares_packets(void **state)
 }
 
 // Who is behind a proxy on this machine has the address that the proxy saw.
+// A browser's socket as a proxy on this machine passes it on.
+static int open_forwarded(uint16_t port, const char *forwarded)
+{
+    char request[512];
+    snprintf(request, sizeof request,
+             "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: %s\r\n"
+             "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+             "Sec-WebSocket-Protocol: foliot.6\r\n\r\n",
+             forwarded);
+    int fd = web_connect(port);
+    assert_int_equal(web_upgrade(fd, port, request), 101);
+    return fd;
+}
+
 static void a_proxy_names_its_browsers(void **state)
 {
     (void)state;
@@ -130,15 +146,8 @@ static void a_proxy_names_its_browsers(void **state)
                                            {"10.0.0.1, 2001:db8::7", "2001:db8::7"},
                                            {"198.51.100.7, no address", "127.0.0.1"}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        char request[512], address[64];
-        snprintf(request, sizeof request,
-                 "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: %s\r\n"
-                 "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                 "Sec-WebSocket-Protocol: foliot.6\r\n\r\n",
-                 lists[i][0]);
-        int fd = web_connect(s.port);
-        assert_int_equal(web_upgrade(fd, s.port, request), 101);
+        char address[64];
+        int fd = open_forwarded(s.port, lists[i][0]);
         foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
         foliot_transport_get_peer_address(s.transport, peer, address, sizeof address);
         assert_string_equal(address, lists[i][1]);
@@ -169,6 +178,59 @@ static void too_many_browsers_are_told(void **state)
     expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
     close(fd[0]);
     close(fd[1]);
+    close_site(&s);
+}
+
+// Whether the service has closed it; what it sent before is passed over.
+static bool has_ended(int fd)
+{
+    char bytes[256];
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    while (poll(&ended, 1, 0) > 0)
+        if (recv(fd, bytes, sizeof bytes, 0) <= 0)
+            return true;
+    return false;
+}
+
+static int open_refused(uint16_t port, const char *forwarded)
+{
+    int fd = open_forwarded(port, forwarded);
+    assert_int_equal(close_code(fd), 4000 + FOLIOT_DISCONNECT_FULL);
+    return fd;
+}
+
+// Whether the first of too many from a /64 ended before another's, which was refused before it. Not
+// if the machine was so busy that each had its time.
+static bool evicts_the_first(site *s)
+{
+    int other = open_refused(s->port, "2001:db8:0:1::1"), fd[FOLIOT__HTTP_SOCKETS_PARTING + 4];
+    const int count = sizeof fd / sizeof fd[0];
+    bool stays;
+    for (int i = 0; i < count; i++) {
+        char address[64];
+        snprintf(address, sizeof address, "2001:db8::%d", i + 1);
+        fd[i] = open_refused(s->port, address);
+    }
+    while (!has_ended(fd[3]))
+        poll(NULL, 0, 10);
+    stays = !has_ended(fd[4]) && !has_ended(other);
+    for (int i = 0; i < count; i++)
+        close(fd[i]);
+    close(other);
+    return stays;
+}
+
+// Who is refused and stays holds no more than a few sockets, whatever address of a /64 it has.
+static void who_is_refused_holds_few_sockets(void **state)
+{
+    (void)state;
+    site s = open_site(1);
+    int in = web_open(s.port);
+    expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+    uint64_t until_ns = clock_now_ns() + 60 * SECOND;
+    while (!evicts_the_first(&s))
+        assert_true(clock_now_ns() < until_ns);
+    close(in);
     close_site(&s);
 }
 
@@ -551,6 +613,7 @@ int main(void)
         cmocka_unit_test(what_is_sent_together_shares_packets),
         cmocka_unit_test(a_proxy_names_its_browsers),
         cmocka_unit_test(too_many_browsers_are_told),
+        cmocka_unit_test(who_is_refused_holds_few_sockets),
         cmocka_unit_test(foreign_requests_are_refused),
         cmocka_unit_test(a_handshake_may_come_byte_by_byte),
         cmocka_unit_test(malformed_frames_end_their_socket_alone),
