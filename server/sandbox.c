@@ -309,13 +309,15 @@ static const char *why_not(void)
 
 static struct {
     bool files, calls;
+    const char *why_no_files; // valid where calls alone are given up
 } given_up;
 
 void foliot__sandbox_begin(const foliot__arguments *arguments)
 {
     if (foliot__given.no_sandbox || foreign_needs())
         return;
-    given_up.files = foliot__sandbox_files(arguments);
+    given_up.why_no_files = foliot__sandbox_files(arguments);
+    given_up.files = !given_up.why_no_files;
     refuse_rings();
 }
 
@@ -340,9 +342,8 @@ int foliot__sandbox_enter(void)
 
 void foliot__sandbox_announce(void)
 {
-    if (given_up.calls || given_up.files)
-        printf("sandbox: %s\n", !given_up.files   ? "system calls; this system has no Landlock, "
-                                                    "so files are not limited"
-                                : !given_up.calls ? "files"
-                                                  : "system calls and files");
+    if (given_up.calls && !given_up.files)
+        printf("sandbox: system calls; %s, so files are not limited\n", given_up.why_no_files);
+    else if (given_up.files)
+        printf("sandbox: %s\n", given_up.calls ? "system calls and files" : "files");
 }

@@ -12,10 +12,10 @@
 // From here on the files and folders alone can be opened that the options name, and what libraries
 // need of the system's: written in the folders of recordings, bans, used tokens and the socket and
 // in the working folder, read in those of scenes. Before any thread is started. Where this system
-// does not know it (Landlock) nothing happens.
+// does not know it (Landlock), or descriptors or memory lack, nothing happens.
 void foliot__sandbox_begin(const foliot__arguments *arguments);
-// False: this system cannot. Of sandbox_files.c, for the above.
-bool foliot__sandbox_files(const foliot__arguments *arguments);
+// Of sandbox_files.c, for the above. NULL, or half a sentence: why files are not limited.
+const char *foliot__sandbox_files(const foliot__arguments *arguments);
 // Finds the user that --user names. Returns an exit code, with a sentence on stderr.
 int foliot__sandbox_check(const foliot__arguments *arguments);
 // Becomes that user, in every thread; nothing where none is named. After secrets were read and

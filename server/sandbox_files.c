@@ -64,7 +64,7 @@ static const char *const system_files[] = {"/usr",
 typedef struct ruleset {
     int descriptor;
     uint64_t handled;
-    bool lacks; // a descriptor, or memory: what is needed would be refused
+    int lacks; // an errno: a descriptor, or memory, so what is needed would be refused; 0: nothing
 } ruleset;
 
 // A path that is not there stays as it is: opening it fails as before.
@@ -75,13 +75,14 @@ static void let(ruleset *r, const char *path, uint64_t access)
     if (!path)
         return;
     rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
-    r->lacks = r->lacks || (rule.parent_fd < 0 && (errno == EMFILE || errno == ENFILE));
-    if (rule.parent_fd < 0)
+    if (rule.parent_fd < 0) {
+        r->lacks = errno == EMFILE || errno == ENFILE || errno == ENOMEM ? errno : r->lacks;
         return;
+    }
     if (fstat(rule.parent_fd, &about) == 0 && !S_ISDIR(about.st_mode))
         rule.allowed_access &= OF_FILES;
     if (syscall(SYS_landlock_add_rule, r->descriptor, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
-        r->lacks = r->lacks || errno == ENOMEM;
+        r->lacks = errno == ENOMEM ? errno : r->lacks;
     close(rule.parent_fd);
 }
 
@@ -142,36 +143,45 @@ static void let_read(ruleset *r)
         let(r, "/", READING);
 }
 
-bool foliot__sandbox_files(const foliot__arguments *arguments)
+static const char *why_not(void)
+{
+    return errno == EMFILE || errno == ENFILE ? "no descriptor was left for that"
+           : errno == ENOMEM                  ? "no memory was left for that"
+                                              : "this system does not allow Landlock";
+}
+
+const char *foliot__sandbox_files(const foliot__arguments *arguments)
 {
     struct landlock_ruleset_attr about = {.handled_access_fs = FIRST_VERSION};
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version < 1)
-        return false;
+        return "this system has no Landlock";
     if (version >= 2)
         about.handled_access_fs |= ACCESS_REFER;
     if (version >= 3)
         about.handled_access_fs |= ACCESS_TRUNCATE;
     ruleset r = {
         (int)syscall(SYS_landlock_create_ruleset, &about, sizeof about.handled_access_fs, 0),
-        about.handled_access_fs, false};
+        about.handled_access_fs, 0};
     if (r.descriptor < 0)
-        return false;
+        return why_not();
     let_read(&r);
     let_scenes(&r, arguments);
     let_written(&r);
+    errno = r.lacks;
     bool done = !r.lacks && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                 syscall(SYS_landlock_restrict_self, r.descriptor, 0) == 0;
+    const char *why = done ? NULL : why_not();
     close(r.descriptor);
-    return done;
+    return why;
 }
 
 #else
 
-bool foliot__sandbox_files(const foliot__arguments *arguments)
+const char *foliot__sandbox_files(const foliot__arguments *arguments)
 {
     (void)arguments;
-    return false;
+    return "this build knows no Landlock";
 }
 
 #endif

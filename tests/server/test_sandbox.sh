@@ -35,6 +35,23 @@ files=$(grep '^sandbox' server.out)
 ok "no thread may call what it does not need" [ "$(of_threads Seccomp)" = 2 ]
 ok "nor get more rights" [ "$(of_threads NoNewPrivs)" = 1 ]
 stop
+if grep -q 'system calls and files' <<<"$files"; then # a descriptor lacks for a moment
+    cat >lacks.c <<'END'
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+typedef int opener(const char *file, int flags, ...);
+int open(const char *file, int flags, int mode)
+{
+    if (strcmp(file, "/usr") == 0) return errno = EMFILE, -1;
+    return ((opener *)dlsym(RTLD_NEXT, "open"))(file, flags, mode);
+}
+END
+    ${CC:-gcc} -D_GNU_SOURCE -shared -fPIC lacks.c -o lacks.so
+    LD_PRELOAD=$PWD/lacks.so start "$scene" --port 0 --no-record
+    ok "files are not limited for want of a descriptor, which is said" grep -q '^sandbox: system calls; no descriptor was left' server.out
+    stop
+fi
 start "$scene" --port 0 --no-record --no-sandbox
 ok "without the sandbox, none of it" [ "$(of_threads Seccomp)$(of_threads NoNewPrivs)" = 00 ]
 stop
