@@ -465,6 +465,13 @@ void foliot__buffer_show_changes(foliot__snapshot_buffer *buffer, const uint64_t
 
 foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer)
 {
-    const foliot_snapshot *newest = foliot__buffer_newest(buffer);
-    return newest ? foliot_snapshot_get_digest(newest) : (foliot_digest){0, 0};
+    foliot__entry *e = foliot__buffer_newest(buffer) ? find_entry(buffer, buffer->newest) : NULL;
+    if (!e)
+        return (foliot_digest){0, 0};
+    if (!e->hashed || e->hashed_tick != e->snapshot.tick) {
+        e->hashed = true;
+        e->hashed_tick = e->snapshot.tick;
+        e->digest = foliot_snapshot_get_digest(&e->snapshot);
+    }
+    return e->digest;
 }

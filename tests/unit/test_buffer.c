@@ -197,6 +197,28 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
     close_fixture(&y);
 }
 
+// Statistics are asked for once a frame: a snapshot is hashed once, and the next one again.
+static void a_snapshot_is_hashed_once(void **state)
+{
+    (void)state;
+    fixture y;
+    open_fixture(&y);
+    assert_true(foliot_digest_equal(foliot__buffer_digest(&y.buffer), (foliot_digest){0, 0}));
+    fill(&y, 1);
+    foliot_snapshot *newest = (foliot_snapshot *)(uintptr_t)foliot__buffer_newest(&y.buffer);
+    foliot_digest hashed = foliot__buffer_digest(&y.buffer);
+    assert_true(foliot_digest_equal(hashed, foliot_snapshot_get_digest(newest)));
+    newest->bodies[1].generation++;
+    assert_true(foliot_digest_equal(foliot__buffer_digest(&y.buffer), hashed));
+    for (int i = 0; i < 2 * FOLIOT__BUFFER_ENTRIES; i++) { // entries are used again
+        demand(foliot_world_step(y.world, NULL, 0, NULL));
+        assert_true(foliot__buffer_put(&y.buffer, y.world));
+        hashed = foliot_snapshot_get_digest(foliot__buffer_newest(&y.buffer));
+        assert_true(foliot_digest_equal(foliot__buffer_digest(&y.buffer), hashed));
+    }
+    close_fixture(&y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +227,7 @@ int main(void)
         cmocka_unit_test(a_new_body_in_a_slot_is_not_turned),
         cmocka_unit_test(the_newest_that_is_complete_stays),
         cmocka_unit_test(what_was_guessed_wrongly_is_set_right_within_some_frames),
+        cmocka_unit_test(a_snapshot_is_hashed_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
