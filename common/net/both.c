@@ -195,6 +195,13 @@ static void both_count(foliot_transport *transport)
     b->head.counters.packets_refused = refused;
 }
 
+static uint32_t both_count_leaving(foliot_transport *transport)
+{
+    const both *b = (const both *)transport;
+    return foliot__transport_count_leaving(b->part[0]) +
+           foliot__transport_count_leaving(b->part[1]);
+}
+
 static const foliot__transport_maker both_maker = {
     both_destroy,
     both_connect,
@@ -217,6 +224,7 @@ static const foliot__transport_maker both_maker = {
     both_overhead,
     both_end_shown,
     both_set_keys,
+    both_count_leaving,
 };
 
 // One descriptor for two: an epoll, which can be watched like any other.

@@ -389,6 +389,18 @@ static void enet_destroy(foliot_transport *transport)
     enet_deinitialize();
 }
 
+static uint32_t enet_count_leaving(foliot_transport *transport)
+{
+    const enet_transport *t = (const enet_transport *)transport;
+    uint32_t count = 0;
+    for (size_t i = 0; i < t->host->peerCount; i++)
+        count += t->host->peers[i].state >= ENET_PEER_STATE_DISCONNECT_LATER &&
+                 t->host->peers[i].state <= ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT;
+    for (uint32_t i = 0; i < t->head.config.peers_max; i++) // ENet has not connected yet
+        count += t->slots[i].state == SLOT_CLOSING;
+    return count;
+}
+
 static const foliot__transport_maker enet_maker = {
     enet_destroy,
     foliot__enet_connect,
@@ -411,6 +423,7 @@ static const foliot__transport_maker enet_maker = {
     foliot__enet_overhead,
     foliot__enet_end_shown,
     foliot__enet_set_keys,
+    enet_count_leaving,
 };
 
 // ENet's own bind hides why it failed.

@@ -507,6 +507,7 @@ static const foliot__transport_maker memory_maker = {
     NULL,
     NULL,
     NULL,
+    NULL,
 };
 
 foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,

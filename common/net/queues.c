@@ -253,6 +253,17 @@ static uint32_t queues_overhead(const foliot_transport *transport, foliot_peer_i
     return FOLIOT__IP4_BYTES + FOLIOT__UDP_BYTES + 37 + 28;
 }
 
+static uint32_t queues_count_leaving(foliot_transport *transport)
+{
+    foliot_queues *q = (foliot_queues *)transport;
+    uint32_t count = 0;
+    pthread_mutex_lock(&q->lock);
+    for (uint32_t i = 0; i < q->config.peers_max; i++)
+        count += q->places[i].state == FOLIOT__PLACE_ENDED;
+    pthread_mutex_unlock(&q->lock);
+    return count;
+}
+
 static const foliot__transport_maker queues_maker = {
     queues_destroy,
     queues_connect,
@@ -275,6 +286,7 @@ static const foliot__transport_maker queues_maker = {
     queues_overhead,
     NULL,
     NULL,
+    queues_count_leaving,
 };
 
 foliot_status foliot_transport_create_queues(const foliot_queues_config *config,

@@ -182,3 +182,8 @@ uint32_t foliot__transport_overhead(const foliot_transport *transport, foliot_pe
     return transport->maker->overhead ? transport->maker->overhead(transport, peer)
                                       : FOLIOT__TRANSPORT_OVERHEAD;
 }
+
+uint32_t foliot__transport_count_leaving(foliot_transport *transport)
+{
+    return transport->maker->count_leaving ? transport->maker->count_leaving(transport) : 0;
+}

@@ -45,7 +45,12 @@ typedef struct foliot__transport_maker {
     void (*end_shown)(foliot_transport *transport, const foliot_peer_identity *identity);
     // From any thread. May be NULL: it asks for no tokens.
     void (*set_keys)(foliot_transport *transport, const uint8_t *keys, uint32_t count);
+    // See foliot__transport_count_leaving. May be NULL: none.
+    uint32_t (*count_leaving)(foliot_transport *transport);
 } foliot__transport_maker;
+
+// Peers that were disconnected, and have not said yet that they know. Each has some seconds.
+uint32_t foliot__transport_count_leaving(foliot_transport *transport);
 
 // Bytes that an unreliable packet to the peer costs the network beside its own, from the network
 // layer's head on. (One that shares a datagram with another costs less.)

@@ -141,8 +141,9 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns);
 // When to call foliot_server_update at the latest.
 uint64_t foliot_server_get_wake_ns(const foliot_server *server);
 // Ends all sessions and reports the reason to every peer. The host goes on updating until
-// foliot_server_get_done. `why` NULL: they are told nothing and only disconnected; clients that
-// reconnect then look for the server that resumes their session.
+// foliot_server_get_done: for a second, and for three where a peer has not said that it knows.
+// `why` NULL: they are told nothing and only disconnected; clients that reconnect then look for the
+// server that resumes their session.
 void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns);
 // Whether all sessions have ended and no step is running.
 bool foliot_server_get_done(const foliot_server *server);

@@ -14,7 +14,8 @@
 
 #define GREETING_NS 5000000000u // to say hello in
 #define EXPIRE_EVERY_NS 100000000u
-#define STOP_NS 1000000000u // for the goodbyes to arrive
+#define STOP_NS 1000000000u     // for the goodbyes to arrive ...
+#define STOP_NS_MAX 3000000000u // ... where a peer has not said so that its own did
 
 foliot_server_config foliot_server_config_default(void)
 {
@@ -429,8 +430,11 @@ bool foliot_server_get_done(const foliot_server *server)
         ended = server->sessions[i]->ended && !server->sessions[i]->running;
     if (ended && !server->stopping)
         return true;
-    return server->stopping && !any_running(server) &&
-           server->now_ns - server->stopped_ns >= STOP_NS;
+    if (!server->stopping || any_running(server))
+        return false;
+    uint64_t waited_ns = server->now_ns - server->stopped_ns;
+    return waited_ns >= STOP_NS_MAX ||
+           (waited_ns >= STOP_NS && !foliot__transport_count_leaving(server->config.transport));
 }
 
 uint64_t foliot_server_get_step_age_ns(const foliot_server *server, uint64_t now_ns)

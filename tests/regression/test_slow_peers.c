@@ -16,6 +16,7 @@
 #define MESSAGES_A_TICK 64
 #define TIMEOUT_MS 60000 // of the transport: the server drops a peer long before, busy or not
 #define LIMIT_NS 50000000000ull // for what does not happen
+#define SECOND ((uint64_t)1000000000u)
 
 typedef struct host {
     foliot_transport *wire, *wires[2];
@@ -72,12 +73,18 @@ static void update(host *h, unsigned clients)
         foliot_client_update(h->clients[i], now_ns);
 }
 
+static void end_client(host *h, unsigned i)
+{
+    foliot_client_destroy(h->clients[i]);
+    foliot_transport_destroy(h->wires[i]);
+    h->clients[i] = NULL;
+    h->wires[i] = NULL;
+}
+
 static void close_all(host *h)
 {
-    for (int i = 0; i < 2; i++) {
-        foliot_client_destroy(h->clients[i]);
-        foliot_transport_destroy(h->wires[i]);
-    }
+    for (unsigned i = 0; i < 2; i++)
+        end_client(h, i);
     foliot_server_destroy(h->server);
     foliot_transport_destroy(h->wire);
 }
@@ -179,11 +186,65 @@ static void commands_wait_for_who_is_slow(void **state)
     close_all(&h);
 }
 
+// False: what was stopped had no connection of ENet's yet, and nothing to wait for.
+static bool waits_after_stop(host *h, uint64_t *stopped_ns)
+{
+    uint64_t begun_ns = clock_now_ns(), give_up_ns = begun_ns + 60 * SECOND;
+    *h = (host){0};
+    open_server(h, FOLIOT_SESSION_SNAPSHOTS, begun_ns);
+    for (unsigned i = 0; i < 2; i++)
+        join(h, i, begun_ns);
+    while (foliot_client_get_state(h->clients[0]) != FOLIOT_CLIENT_PLAYING ||
+           foliot_client_get_state(h->clients[1]) != FOLIOT_CLIENT_PLAYING ||
+           clock_now_ns() - begun_ns < SECOND / 2) {
+        assert_true(clock_now_ns() < give_up_ns);
+        update(h, 2);
+    }
+    *stopped_ns = clock_now_ns();
+    foliot_server_stop(h->server, "over", *stopped_ns);
+    while (foliot_client_get_state(h->clients[0]) == FOLIOT_CLIENT_PLAYING) {
+        assert_true(clock_now_ns() < give_up_ns);
+        foliot_server_update(h->server, *stopped_ns);
+        foliot_client_update(h->clients[0], clock_now_ns());
+    }
+    for (int i = 1; i <= 20; i++) // ENet takes a leap of time for a silence
+        foliot_server_update(h->server, *stopped_ns + (uint64_t)i * SECOND / 10);
+    return !foliot_server_get_done(h->server);
+}
+
+// Until the client says that it knows of the end, for three seconds at most. The server's time is
+// the test's own from the stop on.
+static void a_stopped_server_waits_for_a_starved_client(void **state)
+{
+    (void)state;
+    uint64_t stopped_ns, give_up_ns = clock_now_ns() + 60 * SECOND;
+    for (int returns = 0; returns < 2; returns++) {
+        host h;
+        while (!waits_after_stop(&h, &stopped_ns)) {
+            assert_true(clock_now_ns() < give_up_ns);
+            close_all(&h);
+        }
+        for (int ms = 2000; returns && !foliot_server_get_done(h.server); ms += 10) {
+            assert_true(ms < 3000);
+            for (unsigned i = 0; i < 2; i++)
+                if (h.clients[i] && foliot_client_get_state(h.clients[i]) == FOLIOT_CLIENT_PLAYING)
+                    foliot_client_update(h.clients[i], clock_now_ns());
+                else
+                    end_client(&h, i); // as a program does that was told
+            foliot_server_update(h.server, stopped_ns + (uint64_t)ms * SECOND / 1000);
+        }
+        foliot_server_update(h.server, stopped_ns + 3 * SECOND);
+        assert_true(foliot_server_get_done(h.server));
+        close_all(&h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_peer_that_acknowledges_nothing_is_dropped),
         cmocka_unit_test(commands_wait_for_who_is_slow),
+        cmocka_unit_test(a_stopped_server_waits_for_a_starved_client),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,7 @@ static const foliot__transport_maker wire_maker = {
     NULL,
     NULL,
     NULL,
+    NULL,
 };
 
 foliot_transport *seed_wire_create(foliot_transport *inner, const seed_wire_config *config)
