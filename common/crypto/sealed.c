@@ -5,15 +5,15 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "crypto/aead.h"
+#include "base/assert.h"
 #include "crypto/crypto.h"
 
 #define NUMBER_BITS 24
 #define NUMBERS (UINT64_C(1) << NUMBER_BITS)
 #define EPOCH(number) ((number) >> FOLIOT__SEAL_EPOCH_BITS)
 
-_Static_assert(FOLIOT__SEAL_KEY_BYTES == FOLIOT__AEAD_KEY_BYTES &&
-                   FOLIOT__SEAL_TAG_BYTES == FOLIOT__AEAD_TAG_BYTES,
+_Static_assert(FOLIOT__SEAL_KEY_BYTES == crypto_aead_chacha20poly1305_ietf_KEYBYTES &&
+                   FOLIOT__SEAL_TAG_BYTES == crypto_aead_chacha20poly1305_ietf_ABYTES,
                "ChaCha20-Poly1305");
 
 static void next_key(const uint8_t key[FOLIOT__SEAL_KEY_BYTES],
@@ -71,8 +71,9 @@ size_t foliot__seal(foliot__sealer *sealer, uint8_t type, uint32_t connection, c
     for (int i = 0; i < 3; i++)
         out[5 + i] = (uint8_t)(sealer->next >> (8 * i));
     nonce_of(sealer->next++, nonce);
-    foliot__aead_seal(sealer->key, nonce, (foliot__aead_head){out, FOLIOT__SEAL_HEAD_BYTES}, plain,
-                      length, out + FOLIOT__SEAL_HEAD_BYTES);
+    crypto_aead_chacha20poly1305_ietf_encrypt(out + FOLIOT__SEAL_HEAD_BYTES, NULL, plain, length,
+                                              out, FOLIOT__SEAL_HEAD_BYTES, NULL, nonce,
+                                              sealer->key);
     return length + FOLIOT__SEAL_BYTES;
 }
 
@@ -150,17 +151,17 @@ foliot__opened foliot__unseal(foliot__opener *opener, const uint8_t *bytes, size
     if (other)
         key = keys[1];
     nonce_of(number, nonce);
-    bool right =
-        foliot__aead_open(key, nonce, (foliot__aead_head){bytes, FOLIOT__SEAL_HEAD_BYTES},
-                          bytes + FOLIOT__SEAL_HEAD_BYTES, length - FOLIOT__SEAL_BYTES, plain);
-    if (right && epoch > opener->epoch) {
+    int wrong = crypto_aead_chacha20poly1305_ietf_decrypt(
+        plain, NULL, NULL, bytes + FOLIOT__SEAL_HEAD_BYTES, length - FOLIOT__SEAL_HEAD_BYTES, bytes,
+        FOLIOT__SEAL_HEAD_BYTES, nonce, key);
+    if (wrong == 0 && epoch > opener->epoch) {
         memcpy(opener->before, keys[0], FOLIOT__SEAL_KEY_BYTES);
         memcpy(opener->key, keys[1], FOLIOT__SEAL_KEY_BYTES);
         opener->epoch = epoch;
     }
     if (other)
         foliot__forget(keys, sizeof keys);
-    if (!right)
+    if (wrong)
         return FOLIOT__OPENED_FORGED;
     if (newest)
         *newest = !opener->any || number > opener->highest;
