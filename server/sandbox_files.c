@@ -137,7 +137,7 @@ static void let_read(ruleset *r)
         let(r, system_files[i], READING);
     let(r, foliot__given.password, READING);
     let(r, foliot__given.sign, READING);
-    let_beside(r, foliot__given.key, READING); // read again, and may be another file then
+    let_beside(r, foliot__given.key, READING);         // read again, and may be another file then
     let_beside(r, foliot__given.admin_token, READING); // so this
     if (foliot__given.allow_modules)                   // with libraries of their own
         let(r, "/", READING);

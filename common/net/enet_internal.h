@@ -148,8 +148,7 @@ void foliot__enet_seal_outbox(enet_transport *t);
 bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id peer,
                            foliot_peer_identity *identity);
 // From any thread, these.
-void foliot__enet_set_keys(foliot_transport *transport, const uint8_t *keys,
-                           uint32_t count);
+void foliot__enet_set_keys(foliot_transport *transport, const uint8_t *keys, uint32_t count);
 uint32_t foliot__enet_show_token(foliot_transport *transport, const char *text,
                                  const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
                                  foliot_peer_identity *identity);

@@ -340,8 +340,7 @@ uint32_t foliot__enet_show_token(foliot_transport *transport, const char *text,
                   : FOLIOT_DISCONNECT_SECURITY;
 }
 
-void foliot__enet_set_keys(foliot_transport *transport, const uint8_t *keys,
-                           uint32_t count)
+void foliot__enet_set_keys(foliot_transport *transport, const uint8_t *keys, uint32_t count)
 {
     foliot__secure_set_keys(((enet_transport *)transport)->secure, keys, count);
 }

@@ -49,26 +49,18 @@ static bool read_bool(foliot__json_reader *r, bool *value)
     return foliot__json_word(r, *value ? "true" : "false");
 }
 
-// A key that the action does not have is a mistake of who wrote it.
-static bool allowed(const char *keys, const char *key)
+// Where the key is among those of the action, which blanks separate; -1: it is none of them.
+static int place_of(const char *keys, const char *key)
 {
     size_t length = strlen(key);
-    for (const char *at = keys; length && (at = strstr(at, key)); at += length)
-        if (at[length] == ' ' && (at == keys || at[-1] == ' '))
-            return true;
-    return false;
-}
-
-// Readers differ in which of two they take. A bit of *seen stands for where the key is in the list.
-static bool seen_before(const char *keys, const char *key, uint64_t *seen)
-{
-    char whole[40];
-    snprintf(whole, sizeof whole, " %s ", key);
-    const char *at = strstr(keys, whole);
-    uint64_t bit = 1ull << (at ? (at + 1 - keys) % 64 : 0);
-    bool before = *seen & bit;
-    *seen |= bit;
-    return before;
+    for (int place = 0; *keys; place++) {
+        size_t word = strcspn(keys, " ");
+        if (word == length && memcmp(keys, key, length) == 0)
+            return place;
+        keys += word;
+        keys += *keys == ' ';
+    }
+    return -1;
 }
 
 static bool read_value(foliot__call *c, foliot__json_reader *r, const char *key)
@@ -111,21 +103,23 @@ bool foliot__call_read(foliot__call *c, const char *body, size_t length)
         return read_command(c, body, length);
     if (length == 0)
         return true;
-    uint64_t seen = 0;
+    uint32_t seen = 0; // a bit for each place
     foliot__json_reader r = foliot__json_reader_of(body, length);
     foliot__json_enter(&r, '{');
     while (foliot__json_more(&r)) {
         if (!foliot__json_key(&r, key, sizeof key))
             break;
-        if (!allowed(c->action->keys, key)) {
+        int place = place_of(c->action->keys, key);
+        if (place < 0) { // a mistake of who wrote it
             foliot__call_fail(c, 400, "there is no key '%.31s' here%s%s", foliot__text_mend(key),
                               *c->action->keys ? "; there is: " : "", c->action->keys);
             return false;
         }
-        if (seen_before(c->action->keys, key, &seen)) {
+        if (seen & 1u << place) { // readers differ in which of two they take
             foliot__call_fail(c, 400, "the key '%.31s' is there twice", key);
             return false;
         }
+        seen |= 1u << place;
         if (!read_value(c, &r, key))
             break;
     }

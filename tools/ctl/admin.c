@@ -36,7 +36,7 @@ static struct {
     }
 #define SECONDS_OPTION                                                                             \
     {                                                                                              \
-        "seconds", "N", FOLIOT__OPTION_COUNT, &given.seconds, 1, 3153600000.0,                                \
+        "seconds", "N", FOLIOT__OPTION_COUNT, &given.seconds, 1, 3153600000.0,                     \
             .help = "the ban lasts; for good unless said"                                          \
     }
 static const foliot__option plain[] = {SERVER_OPTIONS, {0}};
