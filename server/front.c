@@ -29,6 +29,9 @@ static void copy_figures(foliot__app *a)
     for (uint32_t i = 0; i < foliot_server_get_session_count(a->server); i++)
         if (foliot_server_get_session_info(a->server, i, &info) == FOLIOT_STATUS_OK)
             copy.sessions += !info.ended;
+    copy.has_web = a->browsers.web != NULL;
+    if (copy.has_web)
+        copy.web = foliot__web_get_counters(a->browsers.web);
     copy.copy_s = 1e-9 * (double)(foliot__metrics_thread_ns() - begun_ns);
     uv_mutex_lock(&f->mutex);
     copy.answer_s = f->shown.answer_s;

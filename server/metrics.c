@@ -50,16 +50,12 @@ static void print_head(FILE *out, const char *name, const char *kind, const char
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
 }
 
-static void print_counter(FILE *out, const char *part, const char *name, uint64_t value)
+static void print_counter(FILE *out, const char *part, const char *name, uint64_t value,
+                          const char *help)
 {
     char full[128];
     snprintf(full, sizeof full, "foliot_%s%s_total", part, name);
-    fprintf(out, "# HELP %s Counter '%s' of the %s, since the server started.\n# TYPE %s counter\n",
-            full, name,
-            strcmp(part, "transport_") == 0 ? "transport"
-            : strcmp(part, "http_") == 0    ? "HTTP service"
-                                            : "server",
-            full);
+    print_head(out, full, "counter", help);
     fprintf(out, "%s %" PRIu64 "\n", full, value);
 }
 
@@ -117,13 +113,29 @@ static void print_process(FILE *out)
     print_gauge(out, "process_open_fds", open_files(), "Open file descriptors.");
 }
 
+// Of the pages, and of the data channels beside their sockets.
+static void print_web(FILE *out, const foliot__web_counters *web)
+{
+#define PRINT_HTTP(name, help) print_counter(out, "web_", #name, web->http.name, help);
+#define PRINT_CHANNELS(name, help) print_counter(out, "channels_", #name, web->channels.name, help);
+    FOLIOT__HTTP_COUNTERS(PRINT_HTTP)
+    FOLIOT__RTC_COUNTERS(PRINT_CHANNELS)
+#undef PRINT_HTTP
+#undef PRINT_CHANNELS
+    print_gauge(out, "foliot_web_connections", (double)web->http.connections_now,
+                "Open connections of browsers.");
+    print_gauge(out, "foliot_web_sockets", (double)web->http.sockets_now,
+                "Open WebSockets of browsers.");
+}
+
 void foliot__metrics_print(const foliot__metrics *m, const foliot__http_counters *http, FILE *out)
 {
     print_head(out, "foliot_build_info", "gauge", "1; the label is the version of this build.");
     fprintf(out, "foliot_build_info{version=\"%s\"} 1\n", FOLIOT_VERSION);
-#define PRINT_SERVER(name) print_counter(out, "", #name, m->server.name);
-#define PRINT_TRANSPORT(name) print_counter(out, "transport_", #name, m->transport.name);
-#define PRINT_HTTP(name) print_counter(out, "http_", #name, http->name);
+#define PRINT_SERVER(name, help) print_counter(out, "", #name, m->server.name, help);
+#define PRINT_TRANSPORT(name, help)                                                                \
+    print_counter(out, "transport_", #name, m->transport.name, help);
+#define PRINT_HTTP(name, help) print_counter(out, "http_", #name, http->name, help);
     FOLIOT_SERVER_COUNTERS(PRINT_SERVER)
     FOLIOT_TRANSPORT_COUNTERS(PRINT_TRANSPORT)
     FOLIOT__HTTP_COUNTERS(PRINT_HTTP)
@@ -133,6 +145,8 @@ void foliot__metrics_print(const foliot__metrics *m, const foliot__http_counters
     print_gauge(out, "foliot_http_connections", (double)http->connections_now,
                 "Open connections of the HTTP service.");
     print_gauge(out, "foliot_http_sockets", (double)http->sockets_now, "Open WebSockets.");
+    if (m->has_web)
+        print_web(out, &m->web);
     print_gauge(out, "foliot_sessions", m->sessions, "Sessions that have not ended.");
     print_gauge(out, "foliot_peers", m->presence.peers, "Connections of clients.");
     print_gauge(out, "foliot_players", m->presence.players,

@@ -10,6 +10,7 @@
 #include "foliot/server.h"
 #include "foliot/transport.h"
 #include "http/http.h"
+#include "web/web.h"
 
 #define FOLIOT__METRICS_BOUNDS 12 // of a histogram
 
@@ -26,6 +27,8 @@ typedef struct foliot__metrics {
     foliot__histogram duration, lateness; // of ticks
     uint32_t sessions;                    // that have not ended
     bool draining;
+    bool has_web; // there are pages, and what they count
+    foliot__web_counters web;
     double copy_s, answer_s; // processor time of the loop for this copy, and of the HTTP thread for
                              // the last answer with one
 } foliot__metrics;
@@ -34,7 +37,7 @@ typedef struct foliot__metrics {
 uint64_t foliot__metrics_thread_ns(void);
 // A step took so long.
 void foliot__histogram_add(foliot__histogram *histogram, double seconds);
-// Everything but `duration`, `sessions`, `draining` and processor times.
+// Everything but `duration`, `sessions`, `draining`, `web` and processor times.
 void foliot__metrics_copy(foliot__metrics *metrics, const foliot_server *server,
                           const foliot_transport *transport, uint64_t now_ns);
 // Text format 0.0.4.

@@ -189,7 +189,7 @@ static void both_count(foliot_transport *transport)
     uint64_t refused = b->head.counters.packets_refused;
     const foliot_transport_counters *x = foliot_transport_get_counters(b->part[0]),
                                     *y = foliot_transport_get_counters(b->part[1]);
-#define ADD_COUNTER(name) b->head.counters.name = x->name + y->name;
+#define ADD_COUNTER(name, help) b->head.counters.name = x->name + y->name;
     FOLIOT_TRANSPORT_COUNTERS(ADD_COUNTER)
 #undef ADD_COUNTER
     b->head.counters.packets_refused = refused;

@@ -229,108 +229,108 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
 // each update: what *found points to is valid until the next one.
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found);
 
-// Counts since the server was made, one line a counter.
+// Counts since the server was made: X(name, what is counted, as a sentence).
 // clang-format off
 #define FOLIOT_SERVER_COUNTERS(X)                                                                  \
-    X(ticks)                                                                                       \
-    X(ticks_late)                   /* closed after the next one was due */                        \
-    X(inputs)                                                                                      \
-    X(inputs_late)                  /* applied in a later tick than they were meant for */         \
-    X(inputs_repeated)                                                                             \
-    X(inputs_refused)               /* too far ahead, or more than a player may hold */            \
-    X(inputs_abandoned)             /* their player left before their tick was closed */           \
-    X(joins)                                                                                       \
-    X(resumes)                                                                                     \
-    X(leaves)                                                                                      \
-    X(refusals)                                                                                    \
-    X(byes)                                                                                        \
-    X(peers_lost)                                                                                  \
-    X(peers_superseded)             /* their player came back through another */                   \
-    X(tokens_rotated)                                                                              \
-    X(tokens_spent)                 /* that came after they had been replaced */                   \
-    X(refusals_over_address)        /* the address has all the places that it may */               \
-    X(refusals_reserved)            /* connections are kept for players who may come back */       \
-    X(input_packets)                                                                               \
-    X(answers)                      /* of clients about searches, keyframes and kinds */           \
-    X(messages_ignored)             /* repeated hellos; messages of dropped peers */               \
-    X(messages_malformed)                                                                          \
-    X(messages_unexpected)                                                                         \
-    X(peers_dropped)                                                                               \
-    X(snapshots_sent)                                                                              \
-    X(snapshots_complete)           /* sent without a baseline */                                  \
-    X(snapshot_pieces_sent)                                                                        \
-    X(snapshots_superseded)         /* not sent: a newer one was due */                            \
-    X(snapshots_thinned)            /* not sent: rate adaptation */                                \
-    X(snapshot_bytes_sent)                                                                         \
-    X(snapshot_encodes)                                                                            \
-    X(interest_packets_sent)        /* to watchers in sessions with interest */                    \
-    X(interest_bytes_sent)                                                                         \
-    X(interest_acknowledgements)                                                                   \
-    X(events_dropped)                                                                              \
-    X(commands)                     /* of closed ticks */                                          \
-    X(commands_refused)             /* no room in their tick */                                    \
-    X(orders)                                                                                      \
-    X(orders_refused)               /* too many, too large, of a spectator, or out of order */     \
-    X(orders_repeated)                                                                             \
-    X(orders_abandoned)             /* no memory at the close of their tick */                     \
-    X(aims)                         /* ticks that players were shown, for rules that look back */  \
-    X(aims_clamped)                 /* of the future, not acknowledged, or too long ago */         \
-    X(messages)                     /* of rules, host and chat */                                  \
-    X(messages_missed)              /* to a player without a connection */                         \
-    X(messages_unrecorded)                                                                         \
-    X(updates)                      /* parts */                                                    \
-    X(update_bytes)                                                                                \
-    X(updates_dropped)              /* for spectators who are behind: no memory */                 \
-    X(players_dismissed)            /* by the rules */                                             \
-    X(kind_changes)                 /* watchers that stepped from then on, and the reverse */      \
-    X(kind_changes_refused)         /* too often, or not possible */                               \
-    X(rules_stopped)                                                                               \
-    X(ticks_unrecorded)                                                                            \
+    X(ticks, "Ticks closed, of all sessions.")                                                     \
+    X(ticks_late, "Ticks closed after the next one was due.")                                      \
+    X(inputs, "Inputs received, once each.")                                                       \
+    X(inputs_late, "Inputs applied in a later tick than they were meant for.")                     \
+    X(inputs_repeated, "Inputs received again: clients repeat them until they are acknowledged.")  \
+    X(inputs_refused, "Inputs too far ahead, or more than a player may hold.")                     \
+    X(inputs_abandoned, "Inputs whose player left before their tick was closed.")                  \
+    X(joins, "Players and spectators let in for the first time.")                                  \
+    X(resumes, "Players who came back to their place.")                                            \
+    X(leaves, "Players gone for good.")                                                            \
+    X(refusals, "Joins refused, whatever the reason.")                                             \
+    X(byes, "Clients that said goodbye.")                                                          \
+    X(peers_lost, "Connections of players that ended without a goodbye.")                          \
+    X(peers_superseded, "Connections whose player came back through another.")                     \
+    X(tokens_rotated, "Tokens to come back by that were replaced by new ones.")                    \
+    X(tokens_spent, "Tokens to come back by that came after they had been replaced.")              \
+    X(refusals_over_address, "Joins refused: the address has all the places that it may.")         \
+    X(refusals_reserved, "Joins refused: connections are kept for players who may come back.")     \
+    X(input_packets, "Packets with inputs received.")                                              \
+    X(answers, "Answers of clients about searches, keyframes and kinds.")                          \
+    X(messages_ignored, "Repeated hellos; messages of dropped peers.")                             \
+    X(messages_malformed, "Messages that are none of the protocol.")                               \
+    X(messages_unexpected, "Messages that are right by themselves, but not at that time.")         \
+    X(peers_dropped, "Connections that the server ended.")                                         \
+    X(snapshots_sent, "Snapshots sent, once for each client.")                                     \
+    X(snapshots_complete, "Snapshots sent without a baseline.")                                    \
+    X(snapshot_pieces_sent, "Packets that snapshots took.")                                        \
+    X(snapshots_superseded, "Snapshots not sent: a newer one was due.")                            \
+    X(snapshots_thinned, "Snapshots not sent: the connection was given a lower rate.")             \
+    X(snapshot_bytes_sent, "Bytes of snapshots sent.")                                             \
+    X(snapshot_encodes, "Encodings of snapshots: clients with equal baselines share one.")         \
+    X(interest_packets_sent, "Packets to clients in sessions with interest.")                      \
+    X(interest_bytes_sent, "Bytes of packets to clients in sessions with interest.")               \
+    X(interest_acknowledgements, "Acknowledgements of clients in sessions with interest.")         \
+    X(events_dropped, "Events that the host did not take in time.")                                \
+    X(commands, "Commands of closed ticks.")                                                       \
+    X(commands_refused, "Commands for which their tick had no room.")                              \
+    X(orders, "Orders of players received.")                                                       \
+    X(orders_refused, "Orders: too many, too large, of a spectator, or out of order.")             \
+    X(orders_repeated, "Orders received again.")                                                   \
+    X(orders_abandoned, "Orders lost for want of memory at the close of their tick.")              \
+    X(aims, "Ticks that players were shown, for rules that look back.")                            \
+    X(aims_clamped, "Such ticks of the future, not acknowledged, or too long ago.")                \
+    X(messages, "Messages of rules, host and chat.")                                               \
+    X(messages_missed, "Messages to a player without a connection.")                               \
+    X(messages_unrecorded, "Messages that are not in the recording.")                              \
+    X(updates, "Parts of updates sent: variables, messages, players.")                             \
+    X(update_bytes, "Bytes of updates sent.")                                                      \
+    X(updates_dropped, "Updates for spectators who are behind: no memory.")                        \
+    X(players_dismissed, "Players sent away by the rules.")                                        \
+    X(kind_changes, "Watchers that stepped from then on, and the reverse.")                        \
+    X(kind_changes_refused, "Wishes to step or watch: too often, or not possible.")                \
+    X(rules_stopped, "Rules that were stopped for a fault of theirs.")                             \
+    X(ticks_unrecorded, "Ticks that are not in the recording.")                                    \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
-    X(relays_sent)                                                                                 \
-    X(relay_bytes_sent)                                                                            \
-    X(relay_encodes)                                                                               \
-    X(command_parts_sent)                                                                          \
-    X(holes_filled)                 /* missed ticks that were sent again */                        \
-    X(holes_put_off)                /* to a later tick: the work of one is bounded */              \
-    X(ticks_too_large)              /* for a packet: sent reliably */                              \
-    X(relays_spared)                /* not sent to a silent peer */                                \
-    X(early_asked)                  /* packets that ask for those below */                         \
-    X(early_sent)                   /* packets of inputs before their tick is closed */            \
-    X(early_bytes_sent)                                                                            \
-    X(early_dropped)                /* inputs: too many waited */                                  \
-    X(ticks_missing)                /* closed without an input packet of some player */            \
-    X(inputs_superseded)            /* so late that a newer one had acted */                       \
-    X(inputs_stale)                 /* for a tick that is no longer kept */                        \
-    X(keyframes_saved)                                                                             \
-    X(keyframes_unsaved)            /* all places were in use */                                   \
-    X(keyframes_sent)                                                                              \
-    X(keyframes_taken_back)         /* overwritten while being sent: sent anew */                  \
-    X(keyframes_stalled)            /* peers dropped for not acknowledging one */                  \
-    X(keyframe_bytes_sent)                                                                         \
-    X(behind)                       /* peers that were sent a new state */                         \
-    X(peers_silent)                 /* dropped: the transport answered, the client did not */      \
-    X(ticks_compared)               /* digests of clients */                                       \
-    X(divergences)                                                                                 \
-    X(searches)                                                                                    \
-    X(search_steps)                 /* taken again for searches */                                 \
-    X(searches_put_off)             /* the budget was used up, until later */                      \
-    X(searches_refused)             /* beyond the budget of a peer, or too late */                 \
-    X(heals)                        /* peers that stepped again after a divergence */              \
+    X(relays_sent, "Packets of inputs sent to clients that step.")                                 \
+    X(relay_bytes_sent, "Bytes of such packets.")                                                  \
+    X(relay_encodes, "Times that such a packet was encoded.")                                      \
+    X(command_parts_sent, "Parts of commands sent to clients that step.")                          \
+    X(holes_filled, "Missed ticks that were sent again.")                                          \
+    X(holes_put_off, "Missed ticks put off to a later tick: the work of one is bounded.")          \
+    X(ticks_too_large, "Ticks too large for a packet: sent reliably.")                             \
+    X(relays_spared, "Packets of inputs not sent to a silent client.")                             \
+    X(early_asked, "Packets that ask for inputs before their tick is closed.")                     \
+    X(early_sent, "Packets of inputs sent before their tick is closed.")                           \
+    X(early_bytes_sent, "Bytes of such packets.")                                                  \
+    X(early_dropped, "Inputs not sent before their tick is closed: too many waited.")              \
+    X(ticks_missing, "Ticks closed without an input packet of some player.")                       \
+    X(inputs_superseded, "Inputs so late that a newer one had acted.")                             \
+    X(inputs_stale, "Inputs for a tick that is no longer kept.")                                   \
+    X(keyframes_saved, "States kept for clients that join or heal.")                               \
+    X(keyframes_unsaved, "States not kept: all places were in use.")                               \
+    X(keyframes_sent, "States sent to clients that step.")                                         \
+    X(keyframes_taken_back, "States overwritten while being sent: sent anew.")                     \
+    X(keyframes_stalled, "Clients dropped for not acknowledging a state.")                         \
+    X(keyframe_bytes_sent, "Bytes of states sent.")                                                \
+    X(behind, "Clients so far behind that they were sent a new state.")                            \
+    X(peers_silent, "Clients dropped: the transport answered, the client did not.")                \
+    X(ticks_compared, "Digests of clients compared with the server's.")                            \
+    X(divergences, "Digests of clients that differed.")                                            \
+    X(searches, "Searches for the step and field of a divergence.")                                \
+    X(search_steps, "Steps taken again for searches.")                                             \
+    X(searches_put_off, "Searches put off: the budget was used up.")                               \
+    X(searches_refused, "Searches beyond the budget of a client, or too late.")                    \
+    X(heals, "Clients that stepped again after a divergence.")                                     \
     FOLIOT_SERVER_VIOLATIONS(X)
 // What no correct client sends; each is counted, and reported as FOLIOT_SERVER_VIOLATION.
 #define FOLIOT_SERVER_VIOLATIONS(X)                                                                \
-    X(violations_other_player)      /* inputs for another player */                                \
-    X(violations_contradicted)      /* other inputs for a tick than before */                      \
-    X(violations_long_ago)          /* inputs for a tick closed long ago */                        \
-    X(violations_unclosed)          /* acknowledgements of what was never sent */                  \
-    X(violations_digests)           /* divergences that its responses contradict */                \
-    X(violations_flood)             /* more packets than needed */                                 \
-    X(violations_kinds)             /* wishes to step or to watch, again and again */
+    X(violations_other_player, "Violations: inputs for another player.")                           \
+    X(violations_contradicted, "Violations: other inputs for a tick than before.")                 \
+    X(violations_long_ago, "Violations: inputs for a tick closed long ago.")                       \
+    X(violations_unclosed, "Violations: acknowledgements of what was never sent.")                 \
+    X(violations_digests, "Violations: divergences that the client's own answers contradict.")     \
+    X(violations_flood, "Violations: more packets than needed.")                                   \
+    X(violations_kinds, "Violations: wishes to step or to watch, again and again.")
 // clang-format on
 typedef struct foliot_server_counters {
-#define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;
+#define FOLIOT_SERVER_COUNTER_FIELD(name, help) uint64_t name;
     FOLIOT_SERVER_COUNTERS(FOLIOT_SERVER_COUNTER_FIELD)
 #undef FOLIOT_SERVER_COUNTER_FIELD
 } foliot_server_counters;

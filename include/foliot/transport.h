@@ -116,39 +116,39 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
                                                         foliot_impairment *impairment,
                                                         char *problem, size_t problem_bytes);
 
-// Counts since the transport was made.
+// Counts since the transport was made: X(name, what is counted, as a sentence).
 #define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \
-    X(packets_sent)                                                                                \
-    X(bytes_sent)                                                                                  \
-    X(packets_received)                                                                            \
-    X(bytes_received)                                                                              \
-    X(packets_batched) /* of those received: read together, without a wake-up */                   \
-    X(packets_refused) /* larger than the limit, or to a peer that is gone */                      \
-    X(packets_lost)                                                                                \
-    X(packets_duplicated)                                                                          \
-    X(packets_reordered)                                                                           \
-    X(packets_queue_full)         /* impairment's */                                               \
-    X(datagrams_dropped_source)   /* source port 0, or not a peer and not asking properly */       \
-    X(datagrams_dropped_cookie)   /* asked to connect without proof of the address */              \
-    X(datagrams_dropped_ended)    /* for a connection that is over */                              \
-    X(datagrams_dropped_unproven) /* named a connection without knowing its connect id */          \
-    X(datagrams_unsent)           /* that the system did not take */                               \
-    X(datagrams_dropped_malformed)                                                                 \
-    X(datagrams_dropped_fragment)                                                                  \
-    X(service_errors) /* the host's service failed and was survived */                             \
-    X(connects_refused)                                                                            \
-    /* no slot */ X(connects)                                                                      \
-    X(disconnects)                                                                                 \
-    X(connects_over_address)      /* refused: the address held all that it may */                  \
-    X(connects_over_client)       /* refused: the token's client held or opened too many */        \
-    X(connects_too_fast)          /* delayed: the address opened too many in too short a time */   \
-    X(connects_unproven)          /* refused: no good token, a wrong password, or none */          \
-    X(datagrams_dropped_forged)   /* sealed, but not by its peer */                                \
-    X(datagrams_dropped_repeated) /* sealed by its peer, and received before */                    \
-    X(datagrams_dropped_clear)    /* not sealed, where all must be */                              \
-    X(migrations)                 /* peers that go on from another address */
+    X(packets_sent, "Packets given to the transport.")                                             \
+    X(bytes_sent, "Bytes of packets given to the transport.")                                      \
+    X(packets_received, "Packets received.")                                                       \
+    X(bytes_received, "Bytes of packets received.")                                                \
+    X(packets_batched, "Packets received together with others, without a wake-up.")                \
+    X(packets_refused, "Packets larger than the limit, or to a peer that is gone.")                \
+    X(packets_lost, "Packets lost by the impairment, or by a network in memory.")                  \
+    X(packets_duplicated, "Packets duplicated by the impairment.")                                 \
+    X(packets_reordered, "Packets reordered by the impairment.")                                   \
+    X(packets_queue_full, "Packets dropped: the impairment's queue was full.")                     \
+    X(datagrams_dropped_source, "Datagrams from port 0, or of no peer and not asking properly.")   \
+    X(datagrams_dropped_cookie, "Datagrams that asked to connect without proof of their address.") \
+    X(datagrams_dropped_ended, "Datagrams for a connection that is over.")                         \
+    X(datagrams_dropped_unproven, "Datagrams of those who did not know their connect id.")         \
+    X(datagrams_unsent, "Datagrams that the system did not take.")                                 \
+    X(datagrams_dropped_malformed, "Datagrams that are none of the protocol.")                     \
+    X(datagrams_dropped_fragment, "Datagrams with fragments too large, or of a kind not in use.")  \
+    X(service_errors, "Failures of the transport's service that were survived.")                   \
+    X(connects_refused, "Connections refused: there was no slot.")                                 \
+    X(connects, "Connections.")                                                                    \
+    X(disconnects, "Connections ended.")                                                           \
+    X(connects_over_address, "Connections refused: the address held all that it may.")             \
+    X(connects_over_client, "Connections refused: the token's client held or opened too many.")    \
+    X(connects_too_fast, "Connections delayed: the address opened too many in too short a time.")  \
+    X(connects_unproven, "Connections refused: no good token, a wrong password, or none.")         \
+    X(datagrams_dropped_forged, "Datagrams sealed, but not by their peer.")                        \
+    X(datagrams_dropped_repeated, "Datagrams sealed by their peer, and received before.")          \
+    X(datagrams_dropped_clear, "Datagrams not sealed, where all must be.")                         \
+    X(migrations, "Clients that went on from another address.")
 typedef struct foliot_transport_counters {
-#define FOLIOT_COUNTER_FIELD(name) uint64_t name;
+#define FOLIOT_COUNTER_FIELD(name, help) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
 #undef FOLIOT_COUNTER_FIELD
 } foliot_transport_counters;

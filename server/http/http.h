@@ -93,20 +93,20 @@ typedef struct foliot__http_config {
     foliot__http **self; // set before the first handler is called; NULL: not wanted
 } foliot__http_config;
 
-// What the service has counted so far.
+// What the service has counted so far: X(name, what is counted, as a sentence).
 #define FOLIOT__HTTP_COUNTERS(X)                                                                   \
-    X(connections)                                                                                 \
-    X(connections_refused) /* too many, in all or of one address */                                \
-    X(requests)                                                                                    \
-    X(requests_refused)   /* answered with a status of 400 or more */                              \
-    X(requests_timed_out) /* too slow, or an answer that nobody took */                            \
-    X(bytes_sent)                                                                                  \
-    X(sockets_opened)                                                                              \
-    X(socket_messages)                                                                             \
-    X(sockets_cut) /* one address had too many that were closed: the oldest went at once */        \
-    X(socket_frames_refused) /* one without a mask, or too many pings: the socket ended */
+    X(connections, "Connections taken.")                                                           \
+    X(connections_refused, "Connections refused: too many, in all or of one address.")             \
+    X(requests, "Requests.")                                                                       \
+    X(requests_refused, "Requests answered with a status of 400 or more.")                         \
+    X(requests_timed_out, "Requests that were too slow, or whose answer nobody took.")             \
+    X(bytes_sent, "Bytes sent, WebSockets included.")                                              \
+    X(sockets_opened, "WebSockets opened.")                                                        \
+    X(socket_messages, "Messages received by WebSockets.")                                         \
+    X(sockets_cut, "Refused WebSockets cut off: their address held too many that were closing.")   \
+    X(socket_frames_refused, "WebSockets ended for a frame without a mask, or too many pings.")
 typedef struct foliot__http_counters {
-#define FOLIOT__HTTP_COUNTER_FIELD(name) uint64_t name;
+#define FOLIOT__HTTP_COUNTER_FIELD(name, help) uint64_t name;
     FOLIOT__HTTP_COUNTERS(FOLIOT__HTTP_COUNTER_FIELD)
 #undef FOLIOT__HTTP_COUNTER_FIELD
     uint64_t connections_now, sockets_now;

@@ -50,7 +50,7 @@
 #define FOLIOT__RESTARTS_MAX 4         // states that one peer is sent anew, before it is given up
 
 typedef enum foliot__violation {
-#define FOLIOT__VIOLATION_ENUM(name) FOLIOT__VIOLATION_##name,
+#define FOLIOT__VIOLATION_ENUM(name, help) FOLIOT__VIOLATION_##name,
     FOLIOT_SERVER_VIOLATIONS(FOLIOT__VIOLATION_ENUM)
 #undef FOLIOT__VIOLATION_ENUM
         FOLIOT__VIOLATION_COUNT

@@ -25,7 +25,7 @@ static const char *const violation_texts[] = {
 static uint64_t *violation_counter(foliot_server_counters *counters, foliot__violation violation)
 {
     switch (violation) {
-#define VIOLATION_CASE(name)                                                                       \
+#define VIOLATION_CASE(name, help)                                                                 \
     case FOLIOT__VIOLATION_##name:                                                                 \
         return &counters->name;
         FOLIOT_SERVER_VIOLATIONS(VIOLATION_CASE)

@@ -41,16 +41,16 @@ typedef struct foliot__rtc_config {
 } foliot__rtc_config;
 
 #define FOLIOT__RTC_COUNTERS(X)                                                                    \
-    X(offers)                                                                                      \
-    X(opened)                                                                                      \
-    X(failed) /* ended before they were open */                                                    \
-    X(lost)   /* ended afterwards, by themselves */                                                \
-    X(datagrams)                                                                                   \
-    X(strangers)   /* datagrams of addresses that proved nothing, and of no known protocol */      \
-    X(unauthentic) /* STUN of no known user, or without his password */                            \
-    X(too_many)    /* beyond what one channel may send in a second */
+    X(offers, "Offers of a data channel.")                                                         \
+    X(opened, "Data channels opened.")                                                             \
+    X(failed, "Data channels that ended before they were open.")                                   \
+    X(lost, "Data channels that ended by themselves afterwards.")                                  \
+    X(datagrams, "Datagrams received for data channels.")                                          \
+    X(strangers, "Datagrams of addresses that proved nothing, and of no known protocol.")          \
+    X(unauthentic, "STUN messages of no known user, or without his password.")                     \
+    X(too_many, "Messages beyond what one channel may send in a second.")
 typedef struct foliot__rtc_counters {
-#define FOLIOT__RTC_COUNTER_FIELD(name) uint64_t name;
+#define FOLIOT__RTC_COUNTER_FIELD(name, help) uint64_t name;
     FOLIOT__RTC_COUNTERS(FOLIOT__RTC_COUNTER_FIELD)
 #undef FOLIOT__RTC_COUNTER_FIELD
 } foliot__rtc_counters;

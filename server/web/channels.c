@@ -45,6 +45,11 @@ static void note(foliot__channels *s, const char *what, const char *why, uint64_
     pthread_mutex_unlock(&s->mutex);
 }
 
+foliot__rtc_counters foliot__channels_get_counters(const foliot__channels *channels)
+{
+    return *foliot__rtc_get_counters(channels->rtc);
+}
+
 bool foliot__channels_take_note(foliot__channels *channels, char *text, size_t bytes)
 {
     if (!channels || atomic_load(&channels->note_count) == 0)

@@ -47,6 +47,7 @@ bool foliot__channel_take_signal(foliot__channels *channels, foliot__channel *ch
                                  const char *local, const uint8_t *bytes, size_t length,
                                  uint64_t now_ns);
 void foliot__channel_close(foliot__channel *channel);
+foliot__rtc_counters foliot__channels_get_counters(const foliot__channels *channels);
 foliot__rtc_way foliot__channel_get_way(const foliot__channel *channel, uint64_t now_ns);
 
 // From any thread: the oldest sentence for the log. False: there is none.

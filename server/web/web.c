@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ struct foliot__web {
     atomic_uint present;           // of them
     uint8_t *message;              // that is sent
     foliot__http_socket **waiting; // scratch: those that have something to send
+    pthread_mutex_t counted_mutex;
+    foliot__web_counters counted; // for other threads
 };
 
 static uint64_t now_ns(void)
@@ -348,7 +351,16 @@ static void on_writable(void *user, void *of_socket)
         (void)write_packet(web, b, &packet, false);
 }
 
-// The server has sent something.
+static void publish_counters(foliot__web *web)
+{
+    pthread_mutex_lock(&web->counted_mutex);
+    web->counted.http = foliot__http_get_counters(web->http);
+    if (web->channels)
+        web->counted.channels = foliot__channels_get_counters(web->channels);
+    pthread_mutex_unlock(&web->counted_mutex);
+}
+
+// The server has sent something, or somebody wants to know what was counted.
 static void on_woken(void *user)
 {
     foliot__web *web = user;
@@ -369,6 +381,7 @@ static void on_woken(void *user)
             foliot__http_socket_limit(b->socket, FOLIOT__WEB_END_SECONDS);
     }
     foliot__http_sockets_want_write(web->http, web->waiting, count);
+    publish_counters(web);
 }
 
 // -- data channels
@@ -451,6 +464,7 @@ foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transpo
     if (!web)
         return NULL;
     web->config = *config;
+    pthread_mutex_init(&web->counted_mutex, NULL);
     web->browsers = calloc(config->peers_max, sizeof(browser *));
     web->waiting = calloc(config->peers_max, sizeof(foliot__http_socket *));
     web->message = malloc(1 + (size_t)FOLIOT_RELIABLE_BYTES_MAX);
@@ -484,6 +498,16 @@ void foliot__web_set_lobby(foliot__web *web, bool shows)
 {
     if (atomic_exchange(&web->lobby, shows) != shows && web->http)
         foliot__http_wake(web->http);
+}
+
+foliot__web_counters foliot__web_get_counters(foliot__web *web)
+{
+    pthread_mutex_lock(&web->counted_mutex);
+    foliot__web_counters counted = web->counted;
+    pthread_mutex_unlock(&web->counted_mutex);
+    if (web->http)
+        foliot__http_wake(web->http);
+    return counted;
 }
 
 foliot__http *foliot__web_get_http(const foliot__web *web)
@@ -543,6 +567,7 @@ void foliot__web_destroy(foliot__web *web)
     foliot__channels_destroy(web->channels);
     foliot_queues_close(web->queues);
     foliot__web_gate_close(&web->gate);
+    pthread_mutex_destroy(&web->counted_mutex);
     free(web->browsers);
     free(web->waiting);
     free(web->files);

@@ -11,6 +11,7 @@
 
 #include "foliot/transport.h"
 #include "http/http.h"
+#include "rtc/rtc.h"
 
 #define FOLIOT__WEB_PATH "/ws"
 #define FOLIOT__WEB_CLOSE_CODE 4000     // and the reason
@@ -58,6 +59,13 @@ void foliot__web_set_routes(foliot__web *web, const foliot__http_route *routes, 
                             const char *token);
 // Whether the site's address shows the list of sessions, or goes straight into the only one.
 void foliot__web_set_lobby(foliot__web *web, bool shows);
+// What its service and the data channels have counted, until the last call or some flush behind it.
+// From any thread.
+typedef struct foliot__web_counters {
+    foliot__http_counters http;
+    foliot__rtc_counters channels;
+} foliot__web_counters;
+foliot__web_counters foliot__web_get_counters(foliot__web *web);
 foliot__http *foliot__web_get_http(const foliot__web *web);
 // Opens the port. False with a sentence.
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes);

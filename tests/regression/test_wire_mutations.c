@@ -398,7 +398,7 @@ static void play(rig *r, uint32_t index, int8_t axis)
 static uint64_t dropped(const foliot_transport_counters *c)
 {
     uint64_t sum = 0;
-#define ADD(name) sum += strncmp(#name, "datagrams_dropped", 17) == 0 ? c->name : 0;
+#define ADD(name, help) sum += strncmp(#name, "datagrams_dropped", 17) == 0 ? c->name : 0;
     FOLIOT_TRANSPORT_COUNTERS(ADD)
 #undef ADD
     return sum;

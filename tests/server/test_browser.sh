@@ -7,6 +7,11 @@ set -u
 scene=$scenes/spacewar.yaml
 get() { curl -sS -m 10 "$@"; } # ARGUMENT...
 status() { get -o /dev/null -w '%{http_code}' "$@"; }
+http_port() { sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out; }
+counted() { # NAME AT-LEAST: the metrics, which are renewed every second, do
+    curl -s -m 10 "http://127.0.0.1:$(http_port)/metrics" >metrics.out
+    [ "$(awk -v name="$1" '$1 == name { print $2 }' metrics.out)" -ge "$2" ] 2>/dev/null
+}
 web_port() { sed -n 's|^in a browser: http://127.0.0.1:\([0-9]*\)/$|\1|p' server.out; }
 
 if ! ldd "$server" | grep -q libwebsockets; then
@@ -16,7 +21,7 @@ fi
 exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web 99999
 exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web example.com:80
 exits "anybody, unless it is said" 2 '\-\-insecure' "$server" "$scene" --port 0 --no-record --web 0.0.0.0:0
-start "$scene" --port 0 --no-record --web 0 --http-host game.example
+start "$scene" --port 0 --no-record --web 0 --http 0 --http-host game.example
 web=$(web_port) url=http://127.0.0.1:$(web_port)
 exits "a busy port" 75 "port $web on 127.0.0.1: Address already in use" "$server" "$scene" --port 0 --no-record --web "$web"
 get -i "$url/" >page.out
@@ -33,6 +38,14 @@ ok "another site" test "$(status -H 'Origin: http://evil.example' "$url/")" = 40
 if [ -e "$build/web/viewer.wasm" ]; then
     ok "WebAssembly by its type" sh -c "curl -s -I $url/viewer.wasm | grep -qi '^content-type: application/wasm'"
     ok "a page that is known is not sent again" test "$(status -H "If-None-Match: $(sed -n 's/^etag: \(.*\)\r/\1/p' page.out)" "$url/")" = 304
+fi
+curl -s --http1.1 -m 5 -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' \
+    -H 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==' -H 'Sec-WebSocket-Protocol: foliot.6' "$url/ws" >/dev/null 2>&1
+ok "a socket is in the metrics" eventually counted foliot_web_sockets_opened_total 1
+ok "so are requests of another host, of another site" counted foliot_web_requests_refused_total 2
+ok "and data channels, where there are any" grep -q '^foliot_channels_offers_total 0$' metrics.out
+if command -v promtool >/dev/null; then
+    ok "promtool finds nothing wrong" sh -c 'promtool check metrics <metrics.out >promtool.out 2>&1 && [ ! -s promtool.out ]'
 fi
 "$client" "127.0.0.1:$port" --bot idle --ticks 60 >client.out 2>&1
 ok "players by UDP are not disturbed" test $? = 0

@@ -78,6 +78,7 @@ exits "a scene that takes no commands" 78 'commands_max' "$server" "$scenes/spac
 ls ./*.foliot | grep -vE '^./(game|siege).foliot$' >left.out
 ok "a start that is refused leaves no recording" test ! -s left.out
 
+has_player() { "$replay" info --json spacewar-*.foliot 2>/dev/null | grep -q '"players":1[,}]'; }
 # Rounds: a scene that names the next one. Bots play on without doing anything for it.
 cat >round.lua <<'END'
 function on_tick() if world.tick() == 180 then end_session('round over', 'second.yaml') end end
@@ -90,6 +91,7 @@ ada=$!
 pids="$pids $ada"
 ok "the next scene is told" logged 'goes on with second.yaml'
 logged ' joined as player' 2
+eventually has_player # it is in the tick after
 stop # the client ends with it
 ok "the server ends in order" test $? = 0
 wait $ada

@@ -367,7 +367,7 @@ void seed_check_counters(seed_run *run)
         check_zero(run, "commands refused", c->commands_refused);
         if (!plan->faults)
             check_zero(run, "divergences", c->divergences);
-#define LIE(name) check_zero(run, #name, c->name);
+#define LIE(name, help) check_zero(run, #name, c->name);
         FOLIOT_SERVER_VIOLATIONS(LIE)
 #undef LIE
     }
@@ -377,7 +377,7 @@ void seed_check_counters(seed_run *run)
     tally->packets = l.attempts + l.duplicated;
     tally->packets_lost = l.lost;
     check_zero(run, "connections are left in the hub", l.connections);
-#define MIX(name) seed_mix(run, c->name);
+#define MIX(name, help) seed_mix(run, c->name);
     FOLIOT_SERVER_COUNTERS(MIX)
 #undef MIX
 }

@@ -506,7 +506,7 @@ void seed_server_act(seed_run *run)
 static void add_counters(seed_run *run)
 {
     const foliot_server_counters *now = foliot_server_get_counters(run->server);
-#define ADD(name) run->counted.name += now->name;
+#define ADD(name, help) run->counted.name += now->name;
     FOLIOT_SERVER_COUNTERS(ADD)
 #undef ADD
     run->received += foliot_transport_get_counters(run->host)->packets_received;
