@@ -12,7 +12,7 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
     $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
-VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer numbers instances socket no_world libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer numbers instances socket no_world no_files libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \

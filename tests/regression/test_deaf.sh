@@ -97,7 +97,7 @@ ok "a signal that comes twice at once is one" ended_with 0
 ok "and loses no report" grep -q '"outcome":"played"' prog.out
 stop
 
-heavy 8 50 >slow.yaml
+heavy 24 50 >slow.yaml
 if command -v script >/dev/null && "$build/foliot-lab" run slow.yaml --ticks 1 --record slow.foliot >lab.out 2>lab.log; then
     in_a_terminal "$replay play slow.foliot"
     busy
