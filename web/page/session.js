@@ -174,7 +174,6 @@ function changed() {
     $("talk").hidden = !plays;
     if (plays) channel.open();
     if (!over) return;
-    $("view").style.opacity = 1;
     about = viewer.json(viewer.call.about());
     message(refusal || sentence(about.reason === "left" ? "you have left" : about.reason || "the session is over"));
     $("about").textContent = $("figures").textContent = "";
@@ -272,7 +271,7 @@ function show(began = now()) {
     cost += (now() - began - painter.spent - cost) * share;
     drawing += (painter.spent - drawing) * share;
     document.body.dataset.cost = cost.toFixed(2);
-    if (picture++ === 0) document.body.dataset.first = Math.round(now()), $("view").style.opacity = 1;
+    if (picture++ === 0) document.body.dataset.first = Math.round(now());
     while (frames.length && frames[0] < now() - 1000) frames.shift();
     frames.push(now());
     document.body.dataset.bodies = count;
@@ -394,7 +393,6 @@ async function start() {
     viewer = await loads;
     if (given.has("step")) await toggle().catch((error) => message(`${error.message}.`));
     bind();
-    $("view").style.opacity = +!(given.has("name") || given.has("watch")); // a sky shown first would hold up the bodies
     if (given.has("name") || given.has("watch")) await join(given.has("watch")); // its hello is on its way
     else $("join").hidden = false;
     paint();
