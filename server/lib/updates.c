@@ -288,9 +288,6 @@ static void emit_end(void *user, const uint8_t *bytes, size_t length)
 
 // What a peer does not acknowledge stays in memory, and rules may send megabytes a second. A
 // newcomer may lack the scene, a complete snapshot and a full update besides.
-// Each peer is looked at in one of so many ticks: where nothing waits, that reads half a kilobyte
-// of ENet's for nothing.
-#define SLOW_EVERY_TICKS 8
 static void drop_slow(foliot__session *session)
 {
     foliot_server *server = session->server;
@@ -299,9 +296,7 @@ static void drop_slow(foliot__session *session)
                    (session->has_complete ? complete->offsets[complete->count] : 0),
            most = FOLIOT__BACKLOG_MAX + bytes / FOLIOT__BACKLOG_PIECE_BYTES;
     for (foliot__peer *peer = session->peers; peer; peer = peer->next)
-        if ((uint32_t)(peer - server->peers) % SLOW_EVERY_TICKS ==
-                session->tick % SLOW_EVERY_TICKS &&
-            peer->state == FOLIOT__PEER_IN &&
+        if (peer->state == FOLIOT__PEER_IN &&
             foliot_transport_get_backlog(server->config.transport, peer->id) > most)
             foliot__peer_drop(server, peer, FOLIOT__REFUSE_SLOW,
                               "it does not acknowledge what it is sent");
