@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
+
 scene_builder builder_new(foliot_integrator integrator)
 {
     scene_builder y = {.scene = foliot_scene_default()};
@@ -172,6 +174,20 @@ void run_ticks(foliot_world *world, uint32_t ticks)
     for (uint32_t t = 0; t < ticks; t++)
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             abort();
+}
+
+foliot_command_reason step_command(foliot_world *world, const foliot_command *command)
+{
+    const foliot_tick_inputs tick = {.commands = command, .command_count = 1};
+    uint32_t count;
+    FOLIOT_ASSERT(foliot_world_step_tick(world, &tick, NULL) == FOLIOT_STATUS_OK);
+    const foliot_event *events = foliot_world_get_events(world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED) {
+            FOLIOT_ASSERT(events[i].a == command->sequence);
+            return (foliot_command_reason)events[i].b;
+        }
+    return FOLIOT_COMMAND_REASON_none;
 }
 
 void builder_with_every_scheme(void (*test)(foliot_integrator id))

@@ -45,6 +45,8 @@ void builder_set_material(scene_builder *y, double friction,
 // A world that must be made; free with foliot_world_destroy.
 foliot_world *builder_create_world(scene_builder *y);
 void run_ticks(foliot_world *world, uint32_t ticks);
+// Steps one tick with the command; the reason for which it was refused.
+foliot_command_reason step_command(foliot_world *world, const foliot_command *command);
 // Runs the test with each integrator that has contacts, and prints its name first.
 void builder_with_every_scheme(void (*test)(foliot_integrator id));
 

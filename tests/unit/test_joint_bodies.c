@@ -54,14 +54,7 @@ static void stage_free(stage *s)
 static foliot_command_reason issue(stage *s, foliot_command command)
 {
     command.sequence = ++s->sequence;
-    const foliot_tick_inputs tick = {.commands = &command, .command_count = 1};
-    demand(foliot_world_step_tick(s->world, &tick, NULL));
-    uint32_t count;
-    const foliot_event *events = foliot_world_get_events(s->world, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED)
-            return (foliot_command_reason)events[i].b;
-    return FOLIOT_COMMAND_REASON_none;
+    return step_command(s->world, &command);
 }
 
 // A box and another, held where the other is.
