@@ -12,6 +12,7 @@
 
 #define NEAR FOLIOT__SPECULATIVE_MARGIN // of the smaller one's inradius: so near counts as contact
 #define LOOKS_MAX 20000000u             // at pairs of bounds, in one picture: the page stays usable
+#define POINTS_LOOKS 64                 // as much work as looking for a pair's points
 #define CONTACTS_MAX 65536u             // points
 
 enum { JOINTS = 1, CONTACTS = 2 };
@@ -186,6 +187,11 @@ static bool may_touch(uint32_t i, uint32_t j)
 
 // -- and where they are
 
+static bool may_look(void)
+{
+    return d.looks < LOOKS_MAX && d.contacts < CONTACTS_MAX;
+}
+
 static void add_contacts_of(const solid *one, const solid *two)
 {
     const solid *a = one->slot < two->slot ? one : two, *b = a == one ? two : one;
@@ -199,6 +205,7 @@ static void add_contacts_of(const solid *one, const solid *two)
         from[k] = second.x[k] - first.x[k];
     double inradius = foliot__smaller(a->inradius, b->inradius);
     double near = inradius * NEAR + d.rounding, length = foliot__smaller(d.length, inradius);
+    d.looks += POINTS_LOOKS;
     uint32_t count = foliot__near_points(&first, of_a->state.orientation, &second,
                                          of_b->state.orientation, from, near, normal, points);
     for (uint32_t i = 0; i < count && d.contacts < CONTACTS_MAX; i++, d.contacts++) {
@@ -249,11 +256,11 @@ static void add_contacts(void)
     list_solids();
     sort_solids();
     const solid *planes = d.solids + d.body_count - d.plane_count;
-    for (uint32_t i = 0; i < d.solid_count && d.looks < LOOKS_MAX; i++) {
+    for (uint32_t i = 0; i < d.solid_count && may_look(); i++) {
         const solid *a = &d.solids[i];
-        for (uint32_t p = 0; p < d.plane_count; p++, d.looks++)
+        for (uint32_t p = 0; p < d.plane_count && may_look(); p++, d.looks++)
             add_contacts_of(a, &planes[p]);
-        for (uint32_t j = i + 1; j < d.solid_count; j++, d.looks++) {
+        for (uint32_t j = i + 1; j < d.solid_count && may_look(); j++, d.looks++) {
             if (d.solids[j].low[sort_axis] > a->high[sort_axis])
                 break;
             if (bounds_meet(a, &d.solids[j]))
@@ -277,7 +284,7 @@ WEB_EXPORT(draw) uint32_t web_details_draw(uint32_t what, double length)
     if (what & CONTACTS)
         add_contacts();
     uint32_t lines = web_lines_end();
-    d.cut = d.looks >= LOOKS_MAX || d.contacts > lines - joints || d.contacts >= CONTACTS_MAX;
+    d.cut = !may_look() || d.contacts > lines - joints;
     d.contacts = lines - joints;
     return lines;
 }
