@@ -281,13 +281,16 @@ static void send_group(foliot__session *session, const uint32_t *order, uint32_t
     }
 }
 
-// A host that makes up for late ticks tells nothing of the network.
+// Where the host makes up for late ticks, did when it sent that snapshot, or has yet to, a lag
+// tells nothing of the network: what arrived while it stood still has waited for it.
 void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick)
 {
+    bool late = session->running_late || tick + delay_of(session, peer) <= session->newest_late ||
+                session->server->now_ns >= foliot__session_due_ns(session, session->tick + 1);
     uint64_t sent_ns =
         session->broadcast_ns - ticks_ns(session, foliot__fanout_shown(session, peer) - tick);
     uint64_t arrived_ns = session->server->arrived_ns;
-    if (!session->running_late)
+    if (!late)
         foliot__rate_adaptation_acknowledge(&peer->rate, session->server->now_ns,
                                             arrived_ns > sent_ns ? arrived_ns - sent_ns : 0,
                                             ticks_ns(session, session->snapshot_every));

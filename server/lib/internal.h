@@ -246,9 +246,10 @@ struct foliot__session {
     bool recording_reported;
     uint64_t ticks_lost; // of those that are counted as unrecorded
     uint64_t frozen_reported;
-    bool running_late;
-    bool notes_tokens; // the block of the step that runs is written out at once
-    bool awaiting;     // some peers wait for their welcome
+    bool running_late;    // a tick was stepped when the next was due already
+    uint64_t newest_late; // snapshot of such a tick
+    bool notes_tokens;    // the block of the step that runs is written out at once
+    bool awaiting;        // some peers wait for their welcome
     // How far behind their deadlines ticks are closed at least, in this window and the last one.
     uint64_t lag_ns, lag_before_ns, lag_window_ns;
     // What steppers need, and what watchers do: `snapshots`, and `game.updates`. Each is made when

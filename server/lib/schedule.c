@@ -106,6 +106,8 @@ void foliot__session_count_late(foliot__session *s)
             s->server, FOLIOT_SERVER_LATE, s, FOLIOT__NO_PLAYER,
             (uint64_t)((double)(now - foliot__session_due_ns(s, s->tick)) * 1e-9 * s->pace_hz), "");
     s->running_late = late;
+    if (late)
+        s->newest_late = s->tick + 1;
 }
 
 uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
