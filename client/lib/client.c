@@ -186,12 +186,13 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
         client->began_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
     if (!client->welcomed && client->config.connect_timeout_ms > 0 && give_up_ns < wake)
         wake = give_up_ns;
-    uint64_t sent_ns = client->lockstep_open && (!client->watches ||
-                                                 client->lockstep_sent_ns < client->input_sent_ns)
-                           ? client->lockstep_sent_ns
-                           : client->input_sent_ns;
     uint64_t period = client->welcomed ? foliot__stream_period_ns(client) : 10000000u;
-    uint64_t next = sent_ns + period;
+    uint64_t next = client->lockstep_sent_ns + period;
+    if (client->watches || !client->lockstep_open) {
+        uint64_t inputs = client->welcomed ? foliot__stream_inputs_due_ns(client)
+                                           : client->input_sent_ns + period;
+        next = client->lockstep_open && next < inputs ? next : inputs;
+    }
     if (client->welcomed && foliot__predict_leads(client)) { // its own tick, or what else is due
         uint64_t tick = foliot__predict_wake_ns(client), soonest = next - period / 2;
         next = tick < soonest ? soonest : tick < next + period ? tick : next + period;

@@ -166,6 +166,8 @@ struct foliot_client {
     bool clock_set; // by a jump, at `clock_set_us`
     uint32_t clock_set_us;
     uint64_t input_sent_ns, lockstep_sent_ns;
+    bool has_acknowledged; // a snapshot, this one, in the last input packet
+    uint64_t acknowledged;
     uint64_t first_snapshot; // of this connection
     uint64_t welcomed_ns;    // the update that took its welcome
     uint64_t expected_before, snaps_before,
@@ -266,6 +268,8 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
 void foliot__stream_update(
     foliot_client *c); // sends inputs that are due; in lockstep steps the simulation
 uint64_t foliot__stream_period_ns(const foliot_client *c);
+// When the next input packet is.
+uint64_t foliot__stream_inputs_due_ns(const foliot_client *c);
 // New controls go out by change, for ticks after those of the other way; or by tick.
 void foliot__stream_by_changes(foliot_client *c);
 void foliot__stream_by_ticks(foliot_client *c);

@@ -10,7 +10,9 @@
 #define SLACK_TICKS 1.5 // inputs should arrive so long before their tick is closed
 #define SLACK_GAIN 0.15
 #define LEAST_AHEAD_MAX 600u
-#define SHOWN_BACKLOG_MAX 32 // ticks: a client farther behind does not show what it steps
+#define SPECTATOR_HZ 30.0       // snapshots a second that a spectator acknowledges
+#define SPECTATOR_PERIODS_MAX 3 // of input packets, without a snapshot to acknowledge
+#define SHOWN_BACKLOG_MAX 32    // ticks: a client farther behind does not show what it steps
 
 // -- snapshots
 
@@ -234,10 +236,24 @@ static void acknowledge_partial(foliot_client *c)
     foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
+// The thirtieth of a second that a tick is in. A spectator acknowledges the first snapshot in each:
+// all spectators the same ones, so that the server has few baselines to encode against.
+static uint64_t thirtieth_of(const foliot_client *c, uint64_t tick)
+{
+    return (uint64_t)((double)tick * fmin(SPECTATOR_HZ / c->welcome.pace_hz, 1));
+}
+
+uint64_t foliot__stream_inputs_due_ns(const foliot_client *c)
+{
+    uint64_t newest = c->buffer.newest, period = foliot__stream_period_ns(c);
+    bool waits = c->config.spectates && !c->tracks && c->buffer.has_newest && c->has_acknowledged &&
+                 thirtieth_of(c, newest) == thirtieth_of(c, c->acknowledged);
+    return c->input_sent_ns + (waits ? SPECTATOR_PERIODS_MAX * period : period);
+}
+
 static void send_inputs(foliot_client *c)
 {
-    if (c->state != FOLIOT_CLIENT_PLAYING ||
-        c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
+    if (c->state != FOLIOT_CLIENT_PLAYING || c->now_ns < foliot__stream_inputs_due_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
     if (packet.tick < c->least_meant) // ages of changes count from it
@@ -253,6 +269,8 @@ static void send_inputs(foliot_client *c)
     foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
     c->statistics.inputs_sent++;
     c->input_sent_ns = c->now_ns;
+    c->has_acknowledged = c->buffer.has_newest;
+    c->acknowledged = c->buffer.newest;
     if (c->tracks)
         acknowledge_partial(c);
 }

@@ -75,6 +75,44 @@ static void a_narrow_network_is_given_what_it_takes(void **state)
     simulation_destroy(s);
 }
 
+// What a client acknowledged while the host stood still says nothing of its network.
+static void a_host_that_stood_still_thins_nothing(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "delay=20ms", false);
+    simulation_join(s, "delay=20ms", true);
+    simulation_run(s, 2);
+    for (int i = 0; i < 140; i++) {
+        simulation_run(s, 1 + i * 0.0037);
+        for (uint64_t end = s->now_ns + 700000000u; s->now_ns < end; s->now_ns += 1000000)
+            for (unsigned k = 0; k < s->client_count; k++)
+                foliot_client_update(s->clients[k], s->now_ns);
+    }
+    assert_int_equal(foliot_server_get_counters(s->server)->snapshots_thinned, 0);
+    simulation_destroy(s);
+}
+
+// The server has half of the packets of a spectator to take, and deltas stay as small.
+static void a_spectator_acknowledges_thirty_snapshots_a_second(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "delay=20ms,jitter=0-10ms,seed=5", false);
+    simulation_join(s, "delay=20ms,jitter=0-10ms,seed=6", true);
+    simulation_run(s, 3);
+    foliot_client_statistics plays = foliot_client_get_statistics(s->clients[0]),
+                             watches = foliot_client_get_statistics(s->clients[1]);
+    simulation_run(s, 20);
+    uint64_t all = foliot_client_get_statistics(s->clients[0]).inputs_sent - plays.inputs_sent,
+             some = foliot_client_get_statistics(s->clients[1]).inputs_sent - watches.inputs_sent;
+    assert_in_range(all, 1100, 1201);
+    assert_in_range(some, 560, 640);
+    check_below(foliot_client_get_statistics(s->clients[1]).snapshot_bytes_mean,
+                1.1 * foliot_client_get_statistics(s->clients[0]).snapshot_bytes_mean);
+    simulation_destroy(s);
+}
+
 static void inputs_arrive_in_their_tick_on_a_bad_network(void **state)
 {
     (void)state;
@@ -241,6 +279,8 @@ int main(void)
         cmocka_unit_test(a_client_sees_what_the_server_steps),
         cmocka_unit_test(a_bad_network_is_not_seen),
         cmocka_unit_test(a_narrow_network_is_given_what_it_takes),
+        cmocka_unit_test(a_host_that_stood_still_thins_nothing),
+        cmocka_unit_test(a_spectator_acknowledges_thirty_snapshots_a_second),
         cmocka_unit_test(inputs_arrive_in_their_tick_on_a_bad_network),
         cmocka_unit_test(a_full_session_refuses_with_a_sentence),
         cmocka_unit_test(spectators_are_shown_what_was_so_long_ago),
