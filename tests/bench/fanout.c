@@ -12,8 +12,9 @@
 // at 64 for recvmmsg alone, and our own code. Where anything else runs on the machine, both sides
 // slow down, and not alike: measure alone.
 //
-// The clients are spectators in a child process, spread over the period as real ones are. Usage:
-// fanout [SCENE CLIENTS [sealed]]
+// The clients are in a child process, spread over the period as real ones are: spectators, which
+// acknowledge every second snapshot, and where the case says players, such that send a packet in
+// every tick, as players do. Usage: fanout [SCENE CLIENTS [sealed] [players]]
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -79,6 +80,7 @@ typedef struct listener {
     foliot_peer_id peer;
     uint64_t tick, have; // a snapshot on its way, and its pieces
     uint32_t newest;     // complete
+    uint32_t acknowledged;
 } listener;
 
 typedef struct crowd {
@@ -86,7 +88,7 @@ typedef struct crowd {
     uint32_t count, complete;
     uint16_t port; // of the server; 0: not yet
     char turn;     // whose, as in a command
-    bool sealed;
+    bool sealed, players;
     int commands, answers;
 } crowd;
 
@@ -135,13 +137,16 @@ static void talk(crowd *c, listener *l)
             event.bytes[0] == FOLIOT__SNAPSHOT_PACKET)
             take_piece(c, l, event.bytes + 1, event.length - 1);
     }
-    if (l->newest != NEVER) {
+    // As of the client library, at 60 snapshots a second.
+    bool due = c->players || l->newest / 2 != l->acknowledged / 2;
+    if (l->newest != NEVER && due) {
         uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
         foliot__input_packet packet = {
             .newest_snapshot = l->newest, .tick = l->newest + 3, .sent_us = (uint32_t)(now / 1000)};
         size_t length = foliot__input_packet_encode(&packet, bytes);
         allow_failure(
             foliot_transport_send(l->wire, l->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length));
+        l->acknowledged = l->newest;
     }
     foliot_transport_flush(l->wire, now);
 }
@@ -212,22 +217,21 @@ static void crowd_run(crowd *c)
     }
 }
 
-static void child(uint32_t count, bool sealed, int commands, int answers)
+static void child(crowd c)
 {
-    crowd c = {.count = count, .sealed = sealed, .commands = commands, .answers = answers};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    c.all = calloc(count, sizeof *c.all);
-    for (uint32_t i = 0; i < count; i++) {
+    c.all = calloc(c.count, sizeof *c.all);
+    for (uint32_t i = 0; i < c.count; i++) {
         struct sockaddr_in at = {.sin_family = AF_INET};
         socklen_t length = sizeof at;
-        c.all[i].newest = NEVER;
+        c.all[i].newest = c.all[i].acknowledged = NEVER;
         c.all[i].bare = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
         if (c.all[i].bare < 0 || bind(c.all[i].bare, (struct sockaddr *)&at, sizeof at) != 0 ||
             getsockname(c.all[i].bare, (struct sockaddr *)&at, &length) != 0 ||
-            write(answers, &at.sin_port, sizeof at.sin_port) != (ssize_t)sizeof at.sin_port)
+            write(c.answers, &at.sin_port, sizeof at.sin_port) != (ssize_t)sizeof at.sin_port)
             die("no sockets for the clients");
     }
-    fcntl(commands, F_SETFL, O_NONBLOCK);
+    fcntl(c.commands, F_SETFL, O_NONBLOCK);
     crowd_run(&c);
     _exit(0);
 }
@@ -237,7 +241,8 @@ static void child(uint32_t count, bool sealed, int commands, int answers)
 typedef struct bench_case {
     const char *scene_name;
     uint32_t clients;
-    bool sealed; // with keys
+    bool sealed;  // with keys
+    bool players; // clients that send a packet in every tick
     pid_t child;
     int commands, answers;
     struct sockaddr_in *bare;
@@ -282,7 +287,11 @@ static void begin_child(bench_case *b)
     if (b->child == 0) {
         close(commands[1]);
         close(answers[0]);
-        child(b->clients, b->sealed, commands[0], answers[1]);
+        child((crowd){.count = b->clients,
+                      .sealed = b->sealed,
+                      .players = b->players,
+                      .commands = commands[0],
+                      .answers = answers[1]});
     }
     close(commands[0]);
     close(answers[1]);
@@ -453,8 +462,8 @@ static void report(const bench_case *b, const figures *rounds)
     }
     const figures *last = &rounds[ROUNDS - 1];
 #define ROW(what, value, unit, opponent, opponent_value)                                           \
-    snprintf(name, sizeof name, "%s, %u clients%s: %s", b->scene_name, b->clients,                 \
-             b->sealed ? ", sealed" : "", what);                                                   \
+    snprintf(name, sizeof name, "%s, %u %s%s: %s", b->scene_name, b->clients,                      \
+             b->players ? "players" : "clients", b->sealed ? ", sealed" : "", what);               \
     bench_report("fanout", name, value, unit, opponent, opponent_value)
     ROW("a client and snapshot", bench_median(network, ROUNDS), "us", "bare sendto",
         bench_median(bare, ROUNDS));
@@ -471,9 +480,9 @@ static void report(const bench_case *b, const figures *rounds)
 #undef ROW
 }
 
-static void run_case(const char *scene, uint32_t clients, bool sealed)
+static void run_case(const char *scene, uint32_t clients, bool sealed, bool players)
 {
-    bench_case b = {.scene_name = scene, .clients = clients, .sealed = sealed};
+    bench_case b = {.scene_name = scene, .clients = clients, .sealed = sealed, .players = players};
     figures rounds[ROUNDS];
     stepping = &b;
     begin_child(&b);
@@ -507,13 +516,16 @@ int main(int argc, char **argv)
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
     if (argc >= 3) {
-        run_case(argv[1], (uint32_t)strtoul(argv[2], NULL, 10), argc > 3);
+        bool sealed = argc > 3 && strcmp(argv[3], "sealed") == 0;
+        run_case(argv[1], (uint32_t)strtoul(argv[2], NULL, 10), sealed, argc > 3 + sealed);
         return 0;
     }
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         for (int sealed = 0; sealed < 2; sealed++)
-            run_case("spacewar", counts[i], sealed);
+            run_case("spacewar", counts[i], sealed, false);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        run_case("marbles", counts[i], false);
+        run_case("marbles", counts[i], false, false);
+    for (int sealed = 0; sealed < 2; sealed++)
+        run_case("spacewar", 64, sealed, true);
     return 0;
 }
