@@ -40,7 +40,7 @@ static foliot_transport_event event_of(foliot_transport_event_kind kind)
 
 static bool enqueue(foliot_transport_event event, const uint8_t *bytes, size_t length)
 {
-    if (waiting_bytes + length > WAITING_BYTES_MAX)
+    if (waiting_bytes + sizeof(waiting) + length > WAITING_BYTES_MAX)
         return false;
     waiting *w = malloc(sizeof *w + length);
     if (!w)
@@ -51,7 +51,7 @@ static bool enqueue(foliot_transport_event event, const uint8_t *bytes, size_t l
     w->event.length = length;
     if (length > 0)
         memcpy(w->bytes, bytes, length);
-    waiting_bytes += length;
+    waiting_bytes += sizeof *w + length;
     *(last ? &last->next : &first) = w;
     last = w;
     return true;
@@ -122,7 +122,7 @@ static bool poll_event(foliot_transport *t, uint64_t now_ns, foliot_transport_ev
         return false;
     first = given->next;
     last = first ? last : NULL;
-    waiting_bytes -= given->event.length;
+    waiting_bytes -= sizeof *given + given->event.length;
     *event = given->event;
     event->arrived_ns = now_ns;
     return true;
