@@ -99,7 +99,7 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
     else if (server->silent && !session->ended)
         foliot__peer_end(peer, (foliot__departure){0});
     else if (!server->stopping && server->now_ns < session->next_until_ns)
-        return NULL; // its hello comes again every 20 ms
+        peer->connected_ns = server->now_ns; // is not silent: its hello comes again every 20 ms
     else if (server->stopping || session->ended)
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
     else

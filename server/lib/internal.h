@@ -129,7 +129,8 @@ typedef struct foliot__peer {
         complete_every_ns;  // which, when the last copy did, and the next one will
     bool complete_reliable; // one of them went reliably
     uint32_t malformed;
-    uint64_t connected_ns, welcomed_ns, greeted_ns;
+    uint64_t connected_ns; // or said a hello that has to wait
+    uint64_t welcomed_ns, greeted_ns;
     uint64_t stepper_input_ns, stepper_status_ns; // of its lockstep packets
     foliot__lockstep_peer lockstep;
     foliot__misbehaviour misbehaviour;

@@ -367,6 +367,25 @@ static void players_wait_for_a_next_scene_that_is_being_opened(void **state)
     simulation_destroy(s);
 }
 
+// A newcomer's hellos are left unanswered for longer than a silent peer may take to say one.
+static void newcomers_wait_as_long_as_the_next_scene_may_take(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    for (unsigned i = 0; i < 2; i++)
+        simulation_join(s, "delay=20ms", false);
+    simulation_run(s, 1);
+    end_the_game(s);
+    simulation_join(s, "delay=20ms", true);
+    simulation_run(s, 0.95 * FOLIOT_SERVER_NEXT_MS / 1000);
+    check_eq(foliot_client_get_state(s->clients[2]), FOLIOT_CLIENT_JOINING);
+    simulation_follow(s);
+    simulation_run(s, 2);
+    for (unsigned i = 0; i < 3; i++)
+        check_eq(foliot_client_get_state(s->clients[i]), FOLIOT_CLIENT_PLAYING);
+    simulation_destroy(s);
+}
+
 static void who_waits_is_told_when_no_next_scene_comes(void **state)
 {
     (void)state;
@@ -662,6 +681,7 @@ int main(void)
         cmocka_unit_test(the_game_ends_its_session),
         cmocka_unit_test(players_follow_to_the_next_scene),
         cmocka_unit_test(players_wait_for_a_next_scene_that_is_being_opened),
+        cmocka_unit_test(newcomers_wait_as_long_as_the_next_scene_may_take),
         cmocka_unit_test(who_waits_is_told_when_no_next_scene_comes),
         cmocka_unit_test(rules_dismiss_players_and_may_fail),
         cmocka_unit_test(spectators_learn_late),
