@@ -10,6 +10,7 @@ import { SCENE } from "./steppers.mjs";
 
 const small = { viewport: { width: 480, height: 360 } };
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const onItsSide = { ...phone, viewport: { width: 844, height: 390 } };
 const position = (page) => until(page, () => document.body.dataset.position);
 const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
 const said = (page, id, word) => until(page, ([i, w]) => document.getElementById(i).textContent.includes(w) && document.getElementById(i).textContent, [id, word]);
@@ -138,6 +139,24 @@ export async function pages(browser, site, build, shots) {
                 clean(page);
                 await page.context().close();
             }
+        }));
+
+    await test("a phone on its side shows the scene's name whole", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, `${url}/#name=ann`, onItsSide);
+            await position(page);
+            await until(page, () => document.getElementById("figures").textContent);
+            await fits(page, "on its side");
+            const { text, room, needs, height } = await page.evaluate(() => {
+                const about = document.getElementById("about");
+                return { text: about.textContent, room: about.clientWidth, needs: about.scrollWidth, height: document.querySelector("header").offsetHeight };
+            });
+            console.log(`        '${text}': ${needs} of ${room} px, a header of ${height} px`);
+            check(text && needs <= room, `the header cuts '${text}': ${room} of ${needs} px`);
+            check(height < 60, `the header is ${height} px high`);
+            if (shots) await page.screenshot({ path: `${shots}/phone-on-its-side.png` });
+            clean(page);
+            await page.context().close();
         }));
     rmSync(folder, { recursive: true });
 }
