@@ -94,6 +94,7 @@ export async function sessions(browser, build, shots) {
             for (const page of [ann, ben]) await drawn(page);
             await until(ann, () => /ben is here/.test(document.getElementById("said").textContent));
             const began = await own(ann);
+            await until(ann, () => !document.getElementById("pads").hidden); // comes behind the first pictures
             const stick = await ann.locator("#stick").boundingBox();
             check(stick, "a page that is touched has a stick");
             await ann.mouse.move(stick.x + stick.width / 2, stick.y + stick.height / 2);
@@ -110,6 +111,33 @@ export async function sessions(browser, build, shots) {
                 clean(page);
                 await page.context().close();
             }
+        }));
+
+    await test("software that still draws a picture is asked for no other", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url }) => {
+            const page = await open(browser, "about:blank", small);
+            await page.addInitScript(() => {
+                const gl = WebGL2RenderingContext.prototype, { drawArraysInstanced, getSyncParameter } = gl;
+                Object.assign(window, { draws: 0, asked: 0, held: true });
+                gl.drawArraysInstanced = function (...all) {
+                    window.draws++;
+                    return drawArraysInstanced.apply(this, all);
+                };
+                gl.getSyncParameter = function (...all) {
+                    window.asked++;
+                    return window.held ? gl.UNSIGNALED : getSyncParameter.apply(this, all);
+                };
+            });
+            await page.goto(url + "#name=ann");
+            await drawn(page);
+            const draws = await page.evaluate(() => window.draws);
+            await page.evaluate(() => (window.asked = 0));
+            await until(page, () => window.asked > 20);
+            check((await page.evaluate(() => window.draws)) === draws, "it draws the next picture");
+            await page.evaluate(() => (window.held = false));
+            await until(page, (n) => window.draws > n, draws);
+            clean(page);
+            await page.context().close();
         }));
 
     await test("a spectator watches, and has nothing to push with", () =>

@@ -198,6 +198,7 @@ export class Painter {
         const named = gl.getExtension("WEBGL_debug_renderer_info");
         software ||= /swiftshader|llvmpipe|software/i.test(named && gl.getParameter(named.UNMASKED_RENDERER_WEBGL));
         if (software) this.quality = 1;
+        this.software = software;
         this.quick = software ? QUICK_FRAMES : 0; // frames until it may get shadows
         canvas.addEventListener("webglcontextlost", (e) => e.preventDefault());
         canvas.addEventListener("webglcontextrestored", () => this.build());
@@ -207,7 +208,7 @@ export class Painter {
     build() {
         const gl = this.gl;
         this.programs = [];
-        this.frame = null;
+        this.frame = this.drawing = null;
         if (this.quality === 2) this.buildShadow();
         else this.program(PLAIN);
         this.instances = gl.createBuffer();
@@ -308,7 +309,15 @@ export class Painter {
     prepare() {
         this.gl.deleteSync(this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0));
         this.gl.flush();
+        this.drawing = null; // what comes may queue behind it
         this.rest();
+    }
+
+    // Whether software still draws the last picture. The browser shows a picture when all is drawn that was
+    // asked for before it looks: a second one in the queue makes the first one late.
+    busy() {
+        const { gl, drawing } = this;
+        return drawing && gl.getSyncParameter(drawing, gl.SYNC_STATUS) === gl.UNSIGNALED;
     }
 
     // A frame in which nothing changes: the time until the next one says nothing.
@@ -347,6 +356,11 @@ export class Painter {
         gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
         gl.bindTexture(gl.TEXTURE_2D, shadows ? this.texture : null);
         this.drawAll(shadows ? SHADED : PLAIN, picture.counts, values, true);
+        if (this.software) {
+            gl.deleteSync(this.drawing);
+            this.drawing = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+            gl.flush();
+        }
         this.spent = performance.now() - began;
     }
 }

@@ -257,7 +257,7 @@ function frame() {
 }
 
 function show(began = now()) {
-    if (state !== PLAYING || !painter) return;
+    if (state !== PLAYING || !painter || painter.busy()) return;
     const count = viewer.call.sample(now());
     if (count < 0) return;
     const shown = viewer.picture(count);
@@ -376,7 +376,7 @@ function paint() {
         painter.draw({ instances: new Uint8Array(box.buffer), counts: [0, 1, 0] }, camera.view());
         painter.prepare();
     } catch (error) {
-        painter = { draw() {}, spent: 0 };
+        painter = { busy() {}, draw() {}, spent: 0 };
         blind = `There is no picture: ${error.message}.`;
     }
 }
