@@ -15,10 +15,10 @@ static bool tables_here;
 
 __attribute__((import_module("page"), import_name("want_tables"))) void page_want_tables(void);
 
-// Room for the tables (tables.bin).
-WEB_EXPORT(tables) void *web_tables_room(void)
+// Room for so many bytes of tables (tables.bin); NULL: they are of another build, or none at all.
+WEB_EXPORT(tables) void *web_tables_room(uint32_t bytes)
 {
-    return &web_tables;
+    return bytes == sizeof web_tables ? &web_tables : NULL;
 }
 
 // So many bytes of them are there now. Returns 0 for those of another build.

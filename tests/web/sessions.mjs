@@ -216,6 +216,20 @@ export async function sessions(browser, build, shots) {
             await page.context().close();
         }, ["--interest", "8"]));
 
+    await test("tables that do not come, or are something else, are asked for again", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url }) => {
+            const page = await open(browser, "about:blank", small), thrown = [];
+            let asked = 0;
+            page.on("pageerror", (error) => thrown.push(error.message));
+            await page.route("**/tables.bin", (route) => // of a proxy that has lost its server
+                ++asked === 1 ? route.fulfill({ status: 502, body: Buffer.alloc(1 << 20, 0xff) }) : asked === 2 ? route.abort() : route.continue());
+            await page.goto(url + "#name=ann");
+            await own(page);
+            check(asked === 3, `tables were asked for ${asked} times`);
+            check(!thrown.length, thrown.join("; "));
+            await page.context().close();
+        }, ["--interest", "8"]));
+
     await test("a session that there is not is refused with a sentence", () =>
         withServer(build, "scenes/pendulum.yaml", async ({ url }) => {
             const page = await open(browser, url + "#name=ann&session=nowhere", small);

@@ -292,7 +292,8 @@ export class Session {
             },
             want_tables: async () => { // the session sends each what is near alone
                 const bytes = await read(URLS.tables).catch(() => new Uint8Array(0)); // it asks again
-                module().call.tables_come(module().put(module().call.tables(), bytes));
+                const at = module().call.tables(bytes.length);
+                if (at) module().call.tables_come(module().put(at, bytes));
             },
             disconnect: (reason) => {
                 const own = this.#socket;

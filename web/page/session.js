@@ -108,8 +108,9 @@ const page = {
         if (own.readyState === WebSocket.OPEN) queueMicrotask(own.onopen); // nor this
     },
     async want_tables() { // the session sends each what is near alone
-        const to = viewer, tables = await fetch("tables.bin").then((r) => r.arrayBuffer());
-        to.call.tables_come(to.put(to.call.tables(), new Uint8Array(tables)));
+        const to = viewer, tables = new Uint8Array(await fetch("tables.bin").then((r) => r.arrayBuffer()).catch(() => 0)); // it asks again
+        const at = to.call.tables(tables.length);
+        if (at) to.call.tables_come(to.put(at, tables));
     },
     disconnect(reason) {
         const own = socket;
