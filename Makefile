@@ -193,6 +193,7 @@ $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/closing.o
 $(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o
 $(BUILD)/tests/web/test_details: $(BUILD)/obj/web/details.o $(BUILD)/obj/web/lines.o
 $(BUILD)/tests/web/test_socket: $(BUILD)/obj/web/socket.o
+$(BUILD)/tests/web/test_watches: $(BUILD)/obj/web/watches.o
 $(BUILD)/tests/unit/test_siege: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard games/siege/*.c))
 
 # tests/support/*.c is linked into every test and bench. Some of it includes cmocka.h, so everything in
