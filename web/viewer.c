@@ -151,12 +151,14 @@ static bool is_own(uint32_t slot, uint32_t flags, const char *name)
     return here && strcmp(here, name) == 0;
 }
 
-// Returns how many instances there are to draw, -1 before there is a picture.
+// Returns how many instances there are to draw, -1 before there is a picture: the scene, which says
+// what shapes bodies have, may come after their first snapshot.
 WEB_EXPORT(sample) int web_sample(double now_ms)
 {
     foliot_sample sample;
     own_position[3] = 0;
-    if (!client || foliot_client_sample(client, to_ns(now_ms), &sample) != FOLIOT_STATUS_OK ||
+    if (!client || !foliot_client_get_scene(client) ||
+        foliot_client_sample(client, to_ns(now_ms), &sample) != FOLIOT_STATUS_OK ||
         !web_instances_begin(sample.count))
         return -1;
     shown = sample;

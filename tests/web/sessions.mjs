@@ -87,6 +87,27 @@ export async function sessions(browser, build, shots) {
             await page.context().close();
         }));
 
+    // The scene may come after the first snapshot, which it did at most opens but the first two.
+    await test("the first picture has the bodies' shapes", () =>
+        withServer(build, "scenes/cubes.yaml", async ({ url }) => {
+            for (let i = 0; i < 4; i++) {
+                const page = await open(browser, "about:blank", small);
+                await page.addInitScript(() => {
+                    const drawn = WebGL2RenderingContext.prototype.drawArraysInstanced;
+                    window.meshes = [];
+                    WebGL2RenderingContext.prototype.drawArraysInstanced = function (mode, first, vertices, count) {
+                        if (count > 500) window.meshes.push(vertices);
+                        return drawn.call(this, mode, first, vertices, count);
+                    };
+                });
+                await page.goto(url + "#name=ann");
+                await drawn(page);
+                const meshes = await page.evaluate(() => window.meshes);
+                check(meshes.every((vertices) => vertices === 36), `900 boxes have meshes of ${meshes} vertices`);
+                await page.context().close();
+            }
+        }));
+
     await test("two pages see each other; one pushes by touch; what both show is the same", () =>
         withServer(build, "scenes/cubes.yaml", async ({ url }) => {
             const ann = await open(browser, url + "#name=ann", { ...small, hasTouch: true, isMobile: true });
