@@ -38,6 +38,9 @@ does "a session" 'name +arena' create arena spacewar.yaml
 does "in a table" 'arena +snapshot +running' sessions
 does "as JSON" '^\{"sessions":\[\{"name":"arena"' sessions --json
 does "by port and token" 'arena' sessions --server "$http" --token-file token
+export http_proxy=http://127.0.0.1:1
+does "and past a proxy, which does not get to this machine" 'arena' sessions --server "$http" --token-file token
+unset http_proxy
 exits "a port without a token" 1 'needs a bearer token' env -u FOLIOT_SOCKET "$ctl" sessions --server "http://localhost:$http"
 "$client" "127.0.0.1:$port" --session arena --name "ann with blanks" --bot idle --seconds 600 >ann.out 2>&1 &
 pids="$pids $!"

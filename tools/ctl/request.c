@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -58,6 +59,15 @@ static void base_of(const char *server, char *url, size_t bytes)
              : strstr(server, "://") ? ""
                                      : "http://",
              server);
+}
+
+static bool of_this_machine(const char *base)
+{
+    const char *host = strstr(base, "://") + 3;
+    size_t length = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/");
+    return strncmp(host, "127.", 4) == 0 ||
+           (length == 9 && strncasecmp(host, "localhost", 9) == 0) ||
+           (length == 5 && strncmp(host, "[::1]", 5) == 0);
 }
 
 // What would lead out of its place in the path: servers decode a path before they take it apart.
@@ -186,6 +196,8 @@ int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     if (path)
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, path);
+    if (path || of_this_machine(base)) // no proxy gets there, nor is the token for one
+        curl_easy_setopt(curl, CURLOPT_PROXY, "");
     if (body)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
