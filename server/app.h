@@ -79,7 +79,8 @@ int foliot__app_lacks(const char *what);
 int foliot__app_open_loop(foliot__app *a); // everything that it needs; the handles stay stopped
 int foliot__app_start_loop(foliot__app *a);
 void foliot__app_update(foliot__app *a);
-void foliot__app_end(foliot__app *a); // sessions end in order, and then the loop
+bool foliot__app_drains(const foliot__app *a); // or ends: it takes no new sessions
+void foliot__app_end(foliot__app *a);          // sessions end in order, and then the loop
 void foliot__app_session_ended(foliot__app *a, const char *session); // and nothing follows it
 void foliot__app_run_loop(foliot__app *a); // until the last session has ended
 void foliot__app_start_step(void *app, void (*run)(void *job), void *job);

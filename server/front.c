@@ -24,7 +24,7 @@ static void copy_figures(foliot__app *a)
     uint64_t begun_ns = foliot__metrics_thread_ns();
     copy.duration = f->duration;
     copy.sessions = 0;
-    copy.draining = a->ending || a->drained || a->life.drains_until_ns;
+    copy.draining = foliot__app_drains(a);
     foliot__metrics_copy(&copy, a->server, a->transport, foliot__app_now_ns());
     for (uint32_t i = 0; i < foliot_server_get_session_count(a->server); i++)
         if (foliot_server_get_session_info(a->server, i, &info) == FOLIOT_STATUS_OK)

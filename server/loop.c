@@ -38,6 +38,11 @@ uint64_t foliot__app_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+bool foliot__app_drains(const foliot__app *a)
+{
+    return a->ending || a->drained || a->life.drains_until_ns;
+}
+
 static void on_readable(uv_poll_t *poll, int status, int events);
 
 // While packets come one by one, the socket is left alone until the timer, and they are received

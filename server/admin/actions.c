@@ -128,7 +128,7 @@ static foliot__outcome look_at_server(foliot__call *c)
     now->ticks = foliot_server_get_counters(c->app->server)->ticks;
     now->late = foliot_server_get_counters(c->app->server)->ticks_late;
     c->seconds = (foliot__app_now_ns() - c->app->admin.begun_ns) / 1000000000u;
-    c->record = c->app->drained || c->app->ending;
+    c->record = foliot__app_drains(c->app);
     c->player = foliot_transport_get_port(c->app->transport);
     return FOLIOT__CALL_DONE;
 }

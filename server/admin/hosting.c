@@ -66,7 +66,7 @@ static foliot__outcome begin_session(foliot__call *c)
     char clean[FOLIOT__CALL_TEXT_BYTES];
     if (!foliot__given.scenes)
         return foliot__call_fail(c, 409, "this server was started without --scenes DIR");
-    if (a->drained || a->ending)
+    if (foliot__app_drains(a))
         return foliot__call_fail(c, 409, "the server drains: it takes no new sessions");
     if (!plain_name(c->scene))
         return foliot__call_fail(c, 400, "'scene' is the name of a file in --scenes");

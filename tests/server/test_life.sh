@@ -9,7 +9,7 @@ hook='printf "%s\n" "$1" >>finished'
 
 # -- a drain with a player in
 mkdir rec
-start "$scenes/spacewar.yaml" --port 0 --resume-all rec --drain-seconds 3 --on-recording "$hook"
+start "$scenes/spacewar.yaml" --port 0 --resume-all rec --drain-seconds 3 --on-recording "$hook" --scenes "$scenes" --admin-socket ./admin
 ok "an empty folder has nothing to go on with, and takes the new recording" test "$(ls rec | wc -l)" = 1
 at=$port
 "$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json >ada.out 2>ada.log &
@@ -19,6 +19,10 @@ logged ' joined as player 0'
 kill -TERM $server_pid
 logged 'draining: sessions may end'
 ok "a drain lets sessions go on" kill -0 $server_pid
+if ldd "$server" | grep -q libwebsockets; then
+    ok "it says that it drains" grep -q '"draining":true' <(curl -sS -m 10 --unix-socket admin http://localhost/v1/server)
+    ok "and takes no new session" grep -q 'drains' <(curl -sS -m 10 --unix-socket admin -d '{"name": "late", "scene": "cubes"}' http://localhost/v1/sessions)
+fi
 wait $server_pid
 ok "until its time is over, and ends in order" test $? = 0
 ok "the last tick is in the recording, which has no end" grep -qE '^recording rec/.*; go on with it' server.out
