@@ -19,6 +19,7 @@
 #define FOLIOT__HTTP_REPLY_SECONDS 60      // for the answer
 #define FOLIOT__HTTP_IDLE_SECONDS 30       // between two requests
 #define FOLIOT__HTTP_CONNECTIONS 512       // in all, unless said
+#define FOLIOT__HTTP_CONNECTIONS_KEPT 8    // of those, for the Unix socket, where there is one
 #define FOLIOT__HTTP_PATH_BYTES 512        // longer ones are refused
 #define FOLIOT__HTTP_ARGUMENTS 2           // of {} in a route's path
 #define FOLIOT__HTTP_ARGUMENT_BYTES 192    // of each

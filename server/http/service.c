@@ -55,21 +55,24 @@ bool foliot__http_within_share(const foliot__http *http, uint64_t host)
     return held < http->connections_max / 4;
 }
 
-static bool has_room(const foliot__http *http, int descriptor)
-{
-    char peer[FOLIOT__HTTP_PEER_BYTES] = "";
-    if (http->counters.connections_now >= http->connections_max)
-        return false;
-    lws_get_peer_simple_fd(descriptor, peer, sizeof peer);
-    return foliot__http_within_share(http, foliot__http_host_of(peer));
-}
-
-static bool is_local(struct lws *wsi)
+static bool is_local(int descriptor)
 {
     struct sockaddr_storage name;
     socklen_t length = sizeof name;
-    return getsockname(lws_get_socket_fd(wsi), (struct sockaddr *)&name, &length) == 0 &&
+    return getsockname(descriptor, (struct sockaddr *)&name, &length) == 0 &&
            name.ss_family == AF_UNIX;
+}
+
+// Who fills the port does not keep the operator from the Unix socket.
+static bool has_room(const foliot__http *http, int descriptor)
+{
+    char peer[FOLIOT__HTTP_PEER_BYTES] = "";
+    bool keeps = http->config.unix_path && !is_local(descriptor);
+    uint32_t kept = keeps ? FOLIOT__HTTP_CONNECTIONS_KEPT : 0;
+    if (http->counters.connections_now + kept >= http->connections_max)
+        return false;
+    lws_get_peer_simple_fd(descriptor, peer, sizeof peer);
+    return foliot__http_within_share(http, foliot__http_host_of(peer));
 }
 
 static int open_connection(foliot__http *http, struct lws *wsi)
@@ -78,8 +81,10 @@ static int open_connection(foliot__http *http, struct lws *wsi)
         foliot__http_connection *c = &http->connections[i].connection;
         if (c->wsi)
             continue;
-        *c = (foliot__http_connection){
-            .http = http, .wsi = wsi, .local = is_local(wsi), .descriptor = lws_get_socket_fd(wsi)};
+        *c = (foliot__http_connection){.http = http,
+                                       .wsi = wsi,
+                                       .local = is_local(lws_get_socket_fd(wsi)),
+                                       .descriptor = lws_get_socket_fd(wsi)};
         if (!foliot__frames_watch(c->descriptor, &c->frames))
             c->descriptor = -1;
         if (!c->local)
