@@ -333,8 +333,10 @@ static foliot__outcome add_ban(foliot__call *c, foliot__ban ban)
         return foliot__call_fail(
             c, 400, "a ban lasts at most %u seconds; without 'seconds' for good", BAN_SECONDS_MAX);
     ban.until = c->seconds ? time(NULL) + (int64_t)c->seconds : 0;
+    foliot__bans_forget_over(&c->app->admin.bans, time(NULL));
     if (!foliot__bans_add(&c->app->admin.bans, &ban))
         return foliot__call_fail(c, 507, "there are %d bans: no more are kept", FOLIOT__BANS_MAX);
+    c->app->admin.bans_changes++;
     note(c, "bans somebody");
     return keep_bans(c);
 }
@@ -383,12 +385,14 @@ static foliot__outcome unban(foliot__call *c)
     snprintf(whom, sizeof whom, "%s%s%s", c->session, *c->subject ? "/" : "", c->subject);
     if (!foliot__bans_remove(&c->app->admin.bans, whom))
         return foliot__call_fail(c, 404, "there is no ban of '%.100s'", whom);
+    c->app->admin.bans_changes++;
     return keep_bans(c);
 }
 
 static foliot__outcome list_bans(foliot__call *c)
 {
-    const foliot__bans *bans = &c->app->admin.bans;
+    foliot__bans *bans = &c->app->admin.bans;
+    foliot__bans_forget_over(bans, time(NULL));
     c->count = bans->count;
     c->items = malloc((bans->count + 1) * sizeof *bans->items);
     if (!c->items)

@@ -61,11 +61,13 @@ struct foliot__call {
     char file[FOLIOT__CALL_TEXT_BYTES];
     struct foliot__hosted *hosted;
     foliot_recording *recording;
-    foliot__bans bans; // read again
+    foliot__bans bans;     // read again
+    uint32_t bans_changes; // when that began
 };
 
 typedef struct foliot__admin {
     bool runs, ending;
+    bool terminal; // standard error was one at the start
     uv_async_t asked;
     uv_signal_t hangup;
     uv_thread_t thread;
@@ -75,6 +77,7 @@ typedef struct foliot__admin {
     foliot__call *todo, **todo_last;       // for the worker
     foliot__call *waiting;                 // of the loop's thread: AGAIN
     foliot__bans bans;                     // of the loop's thread
+    uint32_t bans_changes;                 // additions and removals, of the loop's thread
     bool opening;                          // a session is: one at a time
     uint64_t begun_ns;
 } foliot__admin;

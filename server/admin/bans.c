@@ -159,6 +159,20 @@ bool foliot__bans_remove(foliot__bans *bans, const char *text)
     return kept < before;
 }
 
+static bool holds(const foliot__ban *ban, int64_t now)
+{
+    return ban->until == 0 || now < ban->until;
+}
+
+void foliot__bans_forget_over(foliot__bans *bans, int64_t now)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < bans->count; i++)
+        if (holds(&bans->items[i], now))
+            bans->items[kept++] = bans->items[i];
+    bans->count = kept;
+}
+
 static bool is_meant(const foliot__ban *ban, const char *name, const network *from, uint64_t client)
 {
     network banned;
@@ -177,7 +191,7 @@ const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
     bool known = read_network(address, &from);
     for (uint32_t i = 0; i < bans->count; i++) {
         const foliot__ban *b = &bans->items[i];
-        if ((b->until == 0 || now < b->until) && is_meant(b, name, known ? &from : NULL, client))
+        if (holds(b, now) && is_meant(b, name, known ? &from : NULL, client))
             return b;
     }
     return NULL;

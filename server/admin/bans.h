@@ -36,6 +36,7 @@ bool foliot__ban_of_peer(foliot__ban *ban, const char *address);
 // Replaces one of the same. False: there is no room or no memory.
 bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban);
 bool foliot__bans_remove(foliot__bans *bans, const char *whom); // address, name or client
+void foliot__bans_forget_over(foliot__bans *bans, int64_t now); // whose time is over
 // The one that keeps such a newcomer out now; NULL: none. `address` may have a port; client 0: it
 // has no number.
 const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../app.h"
 #include "../arguments.h"
@@ -207,6 +208,7 @@ int foliot__admin_open(foliot__app *a)
     if (uv_signal_init(&a->loop, &admin->hangup) != 0)
         return foliot__app_lacks("an event loop");
     admin->hangup.data = a;
+    admin->terminal = isatty(STDERR_FILENO);
     if (!foliot__given.http && !foliot__given.admin_socket && !foliot__given.scenes &&
         !foliot__given.key && !foliot__given.bans)
         return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // reload.c: SIGHUP: the bearer token, the bans and the keys of connect tokens are read again. What
 // cannot be read changes nothing.
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,8 +44,12 @@ static void read_files(foliot__call *c)
 static foliot__outcome reload(foliot__call *c)
 {
     char line[FOLIOT__CALL_TEXT_BYTES + 64];
-    if (c->stage == 0)
+    bool changed = c->bans_changes != c->app->admin.bans_changes;
+    if (c->stage == 0 || (c->status == 200 && foliot__given.bans && changed)) {
+        foliot__bans_destroy(&c->bans); // read before a change that is written by now
+        c->bans_changes = c->app->admin.bans_changes;
         return FOLIOT__CALL_SLOW;
+    }
     if (c->status == 200 && foliot__given.bans) {
         foliot__bans before = c->app->admin.bans;
         c->app->admin.bans = c->bans;
@@ -64,13 +69,21 @@ static foliot__outcome reload(foliot__call *c)
 
 static const foliot__action reloading = {"", "", "", reload, read_files, NULL};
 
+// One that has hung up is no terminal to isatty any more.
+static bool terminal_is_gone(void)
+{
+    struct pollfd of_errors = {.fd = STDERR_FILENO};
+    return poll(&of_errors, 1, 0) == 1 && (of_errors.revents & POLLHUP);
+}
+
 void foliot__admin_on_hangup(uv_signal_t *signal, int number)
 {
     foliot__app *a = signal->data;
     (void)number;
     bool any = foliot__given.admin_token || foliot__given.bans || foliot__given.key;
-    if (!any && isatty(STDERR_FILENO)) { // the terminal is gone, and nobody would end it any more
-        foliot__app_end(a);
+    if (a->admin.terminal && (!any || terminal_is_gone())) { // nobody would end it any more
+        if (!a->ending) // the shell and the kernel both send the signal
+            foliot__app_end(a);
         return;
     }
     if (!any)

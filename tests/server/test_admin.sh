@@ -198,6 +198,55 @@ kill -HUP "$server_pid"
 ok "bans are read again without the API" logged 'not reloaded: bans: line 2 is no ban'
 stop
 
+# A ban that is given while the file is read, which takes its time, holds.
+seq -f '{"name": "n%g", "reason": "", "until": 0}' 8000 >bans
+: >server.log
+start "$scenes/spacewar.yaml" --port 0 --no-record --bans bans --admin-socket ./bans.socket
+bans() { curl -sS -m 60 --unix-socket bans.socket "$@" http://localhost/v1/bans; } # CURL-ARGUMENT...
+kill -HUP "$server_pid"
+bans -d '{"name": "eve"}' >answer.json
+logged 'reloaded'
+ok "what is banned while bans are read again stays banned" grep -q '"eve"' <(bans)
+bans -d '{"name": "bob", "seconds": 1}' >answer.json
+ok "a ban for a second" grep -q '"bob"' <(bans)
+is_over() { ! bans | grep -q '"bob"'; }
+ok "is in the list as long as it holds" eventually is_over
+stop
+
+# In a terminal: who closes it ends the server, also one that has something to read again.
+cat >terminal.py <<'END'
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+said = b""
+while b"listening" not in said:
+    said += os.read(terminal, 4096)
+time.sleep(0.5)
+os.close(terminal)
+for _ in range(200):
+    if os.waitpid(pid, os.WNOHANG)[0]:
+        sys.exit(0)
+    time.sleep(0.1)
+os.kill(pid, 9)
+sys.exit("it goes on")
+END
+ok "a closed terminal ends its server" python3 terminal.py "$server" "$scenes/spacewar.yaml" --port 0 --no-record
+ok "and one with bans" python3 terminal.py "$server" "$scenes/spacewar.yaml" --port 0 --no-record --bans bans
+
+# Who holds every connection of the port, as a proxy's visitors may, leaves the operator the socket.
+start "$scenes/spacewar.yaml" --port 0 --no-record --http 0 --admin-socket ./kept.socket
+http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
+python3 - "$http" >status.out <<'END'
+import socket, subprocess, sys, time
+held = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(600)]
+time.sleep(1)
+print(subprocess.run(["curl", "-sS", "-m", "60", "--unix-socket", "kept.socket", "http://localhost/v1/server"],
+                     capture_output=True, text=True).stdout)
+END
+ok "a full port does not close the socket" grep -q '"version"' status.out
+stop
+
 # What is made later is recorded where the others are, so that it goes on with them.
 mkdir kept
 start --port 0 --resume-all kept --scenes "$scenes" --admin-socket ./later.socket

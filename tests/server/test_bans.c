@@ -128,6 +128,25 @@ static void they_outlast_the_server(void **state)
     unlink(file);
 }
 
+static void one_that_is_over_takes_no_room(void **state)
+{
+    foliot__bans bans = {0};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        foliot__ban ban = {.until = i % 2 ? 1000 + i : 0};
+        snprintf(ban.name, sizeof ban.name, "p%d", i);
+        assert_true(foliot__bans_add(&bans, &ban));
+    }
+    foliot__bans_forget_over(&bans, 1000);
+    check_eq(bans.count, 4u);
+    foliot__bans_forget_over(&bans, 1001);
+    check_eq(bans.count, 3u);
+    foliot__bans_forget_over(&bans, 5000);
+    check_eq(bans.count, 2u);
+    assert_string_equal(bans.items[1].name, "p2");
+    foliot__bans_destroy(&bans);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +156,7 @@ int main(void)
         cmocka_unit_test(a_peer_by_ipv6_is_banned_with_its_network),
         cmocka_unit_test(what_is_no_ban_is_refused),
         cmocka_unit_test(they_outlast_the_server),
+        cmocka_unit_test(one_that_is_over_takes_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
