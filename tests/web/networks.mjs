@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { check, launch, longTest, open, test, until } from "./harness.mjs";
 import { impair } from "./impair.mjs";
-import { host } from "./sessions.mjs";
+import { host, say } from "./sessions.mjs";
 
 const PLAYING = "2", REFUSED = "3";
 const small = { viewport: { width: 320, height: 240 } }; // software draws it
@@ -57,9 +57,7 @@ export async function networks(browser, build, modules, shots) {
                 await until(page, () => document.body.dataset.bodies);
                 const seconds = (performance.now() - begin) / 1000;
                 await pushes(page, "KeyW");
-                await page.keyboard.press("Enter");
-                await page.keyboard.type("over there");
-                await page.keyboard.press("Enter");
+                await say(page, "over there");
                 await until(page, () => /ann: over there/.test(document.getElementById("said").textContent));
                 const delays = [];
                 for (let i = 0; i < 20; i++) {

@@ -35,6 +35,13 @@ const data = (page) => page.evaluate(() => ({ ...document.body.dataset }));
 const inState = (page, state) => until(page, (s) => document.body.dataset.state === s, state);
 const drawn = (page) => until(page, () => document.body.dataset.bodies);
 const own = async (page) => (await until(page, () => document.body.dataset.position)).split(",").map(Number);
+// Where it is said comes behind the first pictures.
+export async function say(page, text) {
+    await until(page, () => !document.getElementById("say").hidden);
+    await page.keyboard.press("Enter");
+    await page.keyboard.type(text);
+    await page.keyboard.press("Enter");
+}
 // Until the own body is shown where it was for a second.
 export const atRest = (page) => until(page, () => {
     const { position, was, since } = document.body.dataset, now = performance.now();
@@ -70,9 +77,7 @@ export async function sessions(browser, build, shots) {
             await page.keyboard.down("KeyW");
             await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 1, began);
             await page.keyboard.up("KeyW");
-            await page.keyboard.press("Enter");
-            await page.keyboard.type("hello wasd");
-            await page.keyboard.press("Enter");
+            await say(page, "hello wasd");
             await until(page, () => /ann: hello wasd/.test(document.getElementById("said").textContent));
             if (shots) await page.screenshot({ path: `${shots}/session-cubes.png` });
             await page.click("#leave");
@@ -181,15 +186,10 @@ export async function sessions(browser, build, shots) {
             const ammo = () => until(page, () => [...document.querySelectorAll("#board tr")].find((row) => row.cells[0].textContent === "ammo.ann")?.cells[1].textContent);
             await read(page, "Throw stones at the other tower");
             const before = Number(await ammo());
-            const type = async (text) => {
-                await page.keyboard.press("Enter");
-                await page.keyboard.type(text);
-                await page.keyboard.press("Enter");
-            };
-            await type("/throw 1 0 1");
+            await say(page, "/throw 1 0 1");
             for (let i = 0; i < 300 && Number(await ammo()) !== before - 1; i++) await pause(100);
             check(Number(await ammo()) === before - 1, `${await ammo()} of ${before} stones`);
-            await type("hello");
+            await say(page, "hello");
             for (const p of [page, watcher]) await read(p, "ann: hello");
             check(!/throw 1/.test(await page.textContent("#said")), "an order is no chat");
             for (const p of [page, watcher]) {
