@@ -39,14 +39,23 @@ export async function impair(port, network, seed = 1) {
         return ms;
     };
     const pass = (from, to) => {
+        const queue = []; // timers of Node keep no order among themselves
         let last = 0, ended = false;
+        const drain = () => {
+            while (queue.length && queue[0].due <= performance.now() + 1) {
+                const { piece } = queue.shift();
+                to.destroyed || ended || to.write(piece);
+            }
+            if (queue.length) setTimeout(drain, queue[0].due - performance.now());
+        };
         sockets.add(from);
         from.setNoDelay(true);
         from.on("data", (bytes) => {
             for (let at = 0; at < bytes.length; at += SEGMENT) {
                 const piece = bytes.subarray(at, at + SEGMENT);
                 last = Math.max(last, performance.now() + lateness()); // in order
-                setTimeout(() => to.destroyed || ended || to.write(piece), last - performance.now());
+                queue.push({ due: last, piece });
+                if (queue.length === 1) setTimeout(drain, last - performance.now());
             }
         });
         from.on("close", () => setTimeout(() => {
