@@ -58,7 +58,10 @@ start --port 0 --resume-all rec --ticks 20
 wait $server_pid
 ok "after crashes the last part goes on" grep -q '^resumed at tick' server.out
 "$replay" verify --json rec/blue-*.foliot >verify.out 2>/dev/null
-# A part that was only begun while the one before it went on has no ticks, and stays.
+# A part that was only begun while the one before it went on has no ticks, and stays. All ticks are in some part.
+resumed=$(sed -n 's/^resumed at tick \([0-9]*\).*/\1/p' server.out | head -n 1)
+held=$(grep -o '"ticks":[0-9]*' verify.out | awk -F: '{ sum += $2 } END { print sum }')
+ok "and no tick is in none" test "$held" -ge "$((resumed + 20))"
 parts=$(ls rec/blue-*.foliot | wc -l)
 ok "and all parts are whole, or end with a whole block" test "$(grep -cE '"verdict":"(match|corrupt)"' verify.out)" = "$parts" \
     -a "$(grep -cE '"ticks":0,|"verdict":"match"' verify.out)" -ge $((parts - 1))
