@@ -47,7 +47,7 @@ part() {
         printf '%-28s %5d passed  %4d s\n' "$name" "$passed" $((SECONDS - begin))
     else
         printf '%-28s %5d passed, %d FAILED (exit %s)  %4d s\n' "$name" "$passed" "$failed" "$rc" $((SECONDS - begin))
-        grep -aE '^FAILED|error:|warning:|not ok - |    \|' "$out/$name.log" | cut -c 1-160 | head -n 40
+        grep -aE '^FAILED|^seed [0-9]+: FAILED|error:|warning:|not ok - |    \|' "$out/$name.log" | cut -c 1-160 | head -n 40
         tail -n 3 "$out/$name.log" | cut -c 1-160
     fi
 }
