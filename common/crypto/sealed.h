@@ -26,12 +26,14 @@ typedef struct foliot__sealer {
     uint64_t began_ns; // when the key was first used
 } foliot__sealer;
 
+// In this order for the sake of cache lines.
 typedef struct foliot__opener {
-    uint8_t key[FOLIOT__SEAL_KEY_BYTES], before[FOLIOT__SEAL_KEY_BYTES];
-    uint64_t epoch;                            // of `key`
-    uint64_t highest;                          // number that was accepted
-    bool any;                                  // one was
+    uint64_t epoch;   // of `key`
+    uint64_t highest; // number that was accepted
+    bool any;         // one was
+    uint8_t key[FOLIOT__SEAL_KEY_BYTES];
     uint64_t window[FOLIOT__SEAL_WINDOW / 64]; // by number modulo its size
+    uint8_t before[FOLIOT__SEAL_KEY_BYTES];    // the key of the epoch before
 } foliot__opener;
 
 typedef enum foliot__opened {

@@ -311,12 +311,12 @@ void foliot__enet_seal_outbox(enet_transport *t)
             memcpy(plain + length, o->parts[i][k].iov_base, o->parts[i][k].iov_len);
             length += o->parts[i][k].iov_len;
         }
-        foliot__secure_peer *p =
-            foliot__secure_find(t->secure, foliot__sealed_connection(o->heads[i]));
+        foliot__secure_peer *p = o->owners[i];
         uint8_t *out = foliot__outbox_whole(o, FOLIOT__SEAL_BYTES + length);
-        size_t sealed = p ? foliot__seal(&p->sealer, FOLIOT__SEALED_RAW, p->connection, plain,
-                                         length, t->now_ns, out)
-                          : 0;
+        bool gone = !p->used || p->connection != foliot__sealed_connection(o->heads[i]);
+        size_t sealed = gone ? 0
+                             : foliot__seal(&p->sealer, FOLIOT__SEALED_RAW, p->connection, plain,
+                                            length, t->now_ns, out);
         o->parts[i][0] = (struct iovec){out, sealed};
         m->msg_iovlen = 1;
     }

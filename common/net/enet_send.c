@@ -38,6 +38,7 @@ static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_
     if (s->secure) { // sealed when it leaves
         o->heads[index][0] = FOLIOT__SEALED_RAW;
         memcpy(o->heads[index] + 1, &s->connect_id, 4);
+        o->owners[index] = s->secure;
     } else if (is_short)
         foliot__raw_datagram_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
     else

@@ -147,9 +147,11 @@ bool foliot__outbox_init(foliot__outbox *o, uint32_t receivers)
     o->addresses = calloc(n, sizeof *o->addresses);
     o->heads = calloc(n, sizeof *o->heads);
     o->sizes = calloc(n, sizeof *o->sizes);
+    o->owners = calloc(n, sizeof *o->owners);
     o->bytes = malloc(o->room);
     o->whole = malloc((size_t)n * FOLIOT__RAW_DATAGRAM_BYTES_MAX);
-    return o->whole && o->messages && o->parts && o->addresses && o->heads && o->sizes && o->bytes;
+    return o->whole && o->messages && o->parts && o->addresses && o->heads && o->sizes &&
+           o->owners && o->bytes;
 }
 
 void foliot__outbox_close(foliot__outbox *o)
@@ -159,6 +161,7 @@ void foliot__outbox_close(foliot__outbox *o)
     free(o->addresses);
     free(o->heads);
     free(o->sizes);
+    free(o->owners);
     free(o->bytes);
     free(o->whole);
     *o = (foliot__outbox){0};

@@ -79,6 +79,7 @@ typedef struct foliot__outbox {
     foliot__socket_address *addresses;
     uint8_t (*heads)[FOLIOT__RAW_HEAD_BYTES_MAX];
     uint16_t *sizes;
+    void **owners;  // the caller's to note, from foliot__outbox_add on
     uint8_t *bytes; // of packets
     size_t used, room;
     uint8_t *whole; // the datagrams as they leave, sealed or put together, one behind another

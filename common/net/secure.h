@@ -36,13 +36,15 @@
     (FOLIOT__SECURE_OPENING_BYTES_MIN + FOLIOT__TOKEN_SEALED_BYTES)
 
 typedef struct foliot__secure_peer {
+    // First, in whole cache lines, what sealing touches, and then what opening does: at a thousand
+    // peers nothing of a peer is in the cache any more when its next datagram leaves or comes.
+    _Alignas(64) uint32_t connection; // the connect id
+    uint32_t next;                    // in its bucket: index + 1
     bool used, confirmed; // confirmed: a datagram of the peer's was opened with these keys
-    uint32_t connection;  // the connect id
-    uint32_t next;        // in its bucket: index + 1
-    foliot__net_address address;
+    foliot__sealer sealer;
     void *owner;       // NULL: its slot is gone, and ENet still says farewell
     uint64_t until_ns; // until then
-    foliot__sealer sealer;
+    foliot__net_address address;
     foliot__opener opener;
     foliot__session_keys keys; // returns alone is kept
     // A host's.
