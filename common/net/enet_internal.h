@@ -83,8 +83,9 @@ typedef struct enet_transport {
     uint32_t datagrams;   // of the service that runs
     uint64_t services_ns; // when ENet was served, and how often at that time
     uint32_t services;
-    bool drained; // the last one emptied the socket, and acknowledged
-    bool unsent;  // something waits for a flush
+    uint64_t idle_ns; // when it last found nothing to do
+    bool drained;     // the last one emptied the socket, and acknowledged
+    bool unsent;      // something waits for a flush
 } enet_transport;
 
 // ENet gives its intercept function no way to tell whose host it is called for; it is called within

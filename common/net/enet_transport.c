@@ -25,6 +25,7 @@
 #define PING_MS_MAX 2000u
 #define PINGS_A_TIMEOUT 5u
 #define SERVICES_AT_A_TIME 16 // of ENet, for one time of the host's clock
+#define REST_NS_MAX 5000000u  // of ENet's timers, which count milliseconds
 #define FAREWELL_MS 3000u
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 
@@ -151,6 +152,15 @@ static void drop_delivered(enet_transport *t)
     t->delivered = NULL;
 }
 
+// Nothing has come for ENet, nothing waits to leave, and its timers were looked at just now.
+static bool enet_rests(const enet_transport *t)
+{
+    char byte;
+    return t->batched && !t->six && !t->unsent && t->idle_ns &&
+           t->now_ns - t->idle_ns < REST_NS_MAX &&
+           recv(t->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
 // The next event of ENet's, or what its service returns.
 static int next_event(enet_transport *t, ENetEvent *from)
 {
@@ -167,6 +177,9 @@ static int next_event(enet_transport *t, ENetEvent *from)
     if (t->services++ >=
         SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
         return 0;
+    if (enet_rests(t))
+        return 0;
+    t->idle_ns = 0;
     t->datagrams = 0;
     bool fed = t->six && foliot__six_feed(t);
     got = enet_host_service(t->host, from, 0);
@@ -175,11 +188,11 @@ static int next_event(enet_transport *t, ENetEvent *from)
     // ENet reports a packet after it has received and answered everything, a connection before
     // that.
     if (got == 0)
-        t->unsent = false;
-    else if (got > 0 && from->type == ENET_EVENT_TYPE_RECEIVE)
+        t->idle_ns = t->now_ns;
+    if (got > 0 && from->type == ENET_EVENT_TYPE_RECEIVE)
         t->drained = t->datagrams < DATAGRAMS_A_SERVICE && !(t->six && foliot__six_waits(t));
     else
-        t->unsent = true;
+        t->unsent = got != 0;
     return got;
 }
 
