@@ -116,6 +116,8 @@ foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark, u
         return NULL;
     }
     batched->many = many_of(batched->fd);
+    for (uint32_t i = 0; i < BATCH; i++)
+        prepare(batched, i);
     return batched;
 }
 
@@ -147,8 +149,6 @@ static uint32_t read_batch(foliot__batched_socket *batched, foliot__batch_receiv
                            void *user)
 {
     struct timespec now;
-    for (uint32_t i = 0; i < BATCH; i++)
-        prepare(batched, i);
     int got = recvmmsg(batched->fd, batched->messages, BATCH, MSG_DONTWAIT, NULL);
     clock_gettime(CLOCK_REALTIME, &now);
     for (int i = 0; i < got; i++) {
@@ -159,6 +159,8 @@ static uint32_t read_batch(foliot__batched_socket *batched, foliot__batch_receiv
         take(user, &from, batched->bytes[i], batched->messages[i].msg_len,
              batched->read_ns - waited_ns(head, &now));
     }
+    for (int i = 0; i < got; i++) // those that were used, for the next read
+        prepare(batched, (uint32_t)i);
     return got < 0 ? 0 : (uint32_t)got;
 }
 
