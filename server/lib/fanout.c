@@ -193,34 +193,25 @@ static void repeat_complete(foliot__session *session, foliot__peer *peer)
     send_complete(session, peer);
 }
 
-// Sorting by what they are shown and by baseline, then by index: groups come out in a total order.
-static int by_baseline(const void *a, const void *b, void *context)
-{
-    const foliot__session *session = context;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const foliot__peer *p = &session->server->peers[i], *q = &session->server->peers[j];
-    uint64_t x = foliot__fanout_shown(session, p), y = foliot__fanout_shown(session, q);
-    if (x == y) {
-        x = p->baseline_tick;
-        y = q->baseline_tick;
-    }
-    return x < y ? -1 : x > y ? 1 : i < j ? -1 : i > j;
-}
-
-// Most of the time it is in order: all have acknowledged the same snapshot.
-static void sort_by_baseline(foliot__session *session, uint32_t *order, uint32_t count)
-{
-    for (uint32_t i = 1; i < count; i++)
-        if (by_baseline(&order[i - 1], &order[i], session) > 0) {
-            qsort_r(order, count, sizeof *order, by_baseline, session);
-            return;
-        }
-}
-
 static bool same_group(const foliot__session *session, const foliot__peer *p, const foliot__peer *q)
 {
     return p->baseline_tick == q->baseline_tick &&
            foliot__fanout_shown(session, p) == foliot__fanout_shown(session, q);
+}
+
+// Those of the first one's group come first; their number.
+static uint32_t gather_group(const foliot__session *session, uint32_t *order, uint32_t count)
+{
+    const foliot__peer *peers = session->server->peers, *first = &peers[order[0]];
+    uint32_t gathered = 1;
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t other = order[i];
+        if (!same_group(session, first, &peers[other]))
+            continue;
+        order[i] = order[gathered];
+        order[gathered++] = other;
+    }
+    return gathered;
 }
 
 static void send_status(foliot__session *session, foliot__peer *peer)
@@ -429,7 +420,7 @@ void foliot__fanout_broadcast(foliot__session *session)
         return;
     }
     foliot_server *server = session->server;
-    uint32_t count = 0, first = 0;
+    uint32_t *order = server->order, count = 0;
     for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_IN || !peer->watches)
             continue;
@@ -444,16 +435,12 @@ void foliot__fanout_broadcast(foliot__session *session)
                                                    session->snapshot_every);
         server->counters.snapshots_thinned += peer->has_baseline && !sends;
         if (sends)
-            server->order[count++] = (uint32_t)(peer - server->peers);
+            order[count++] = (uint32_t)(peer - server->peers);
         else
             send_status(session, peer);
     }
-    sort_by_baseline(session, server->order, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const foliot__peer *peer = &server->peers[server->order[i]];
-        if (i + 1 == count || !same_group(session, peer, &server->peers[server->order[i + 1]])) {
-            send_group(session, server->order + first, i + 1 - first);
-            first = i + 1;
-        }
+    for (uint32_t group; count > 0; order += group, count -= group) {
+        group = gather_group(session, order, count);
+        send_group(session, order, group);
     }
 }
