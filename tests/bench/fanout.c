@@ -44,6 +44,8 @@
 #define PERIOD_NS (1000000000u / HZ)
 #define SLICES 16 // of a period, in each of which a share of the clients is awake
 #define ROUNDS 5
+#define ROUNDS_FEW 15 // with few clients a round differs from the next by a third
+#define FEW 64
 #define WARM_SECONDS 0.4
 #define WARMS_MAX 6
 #define SERVER_SECONDS 0.8
@@ -51,7 +53,7 @@
 #define LENGTH_BYTES 2 // before each packet of a datagram
 #define INPUT_BYTES 16 // of a client that presses nothing
 #define JOIN_SECONDS 40.0
-#define CHILD_SECONDS 90.0 // it ends by itself
+#define CHILD_SECONDS 150.0 // it ends by itself
 #define DATAGRAM_BYTES_MAX 1400
 #define NEVER FOLIOT__NO_TICK
 
@@ -450,26 +452,32 @@ static figures round_of(bench_case *b)
     return f;
 }
 
+static int rounds_of(const bench_case *b)
+{
+    return b->clients <= FEW ? ROUNDS_FEW : ROUNDS;
+}
+
 static void report(const bench_case *b, const figures *rounds)
 {
-    double network[ROUNDS], step[ROUNDS], bare[ROUNDS], both[ROUNDS];
+    double network[ROUNDS_FEW], step[ROUNDS_FEW], bare[ROUNDS_FEW], both[ROUNDS_FEW];
     char name[128];
-    for (int i = 0; i < ROUNDS; i++) {
+    int count = rounds_of(b);
+    for (int i = 0; i < count; i++) {
         network[i] = rounds[i].network_us;
         step[i] = rounds[i].step_us;
         bare[i] = rounds[i].bare_us;
         both[i] = rounds[i].both_us;
     }
-    const figures *last = &rounds[ROUNDS - 1];
+    const figures *last = &rounds[count - 1];
 #define ROW(what, value, unit, opponent, opponent_value)                                           \
     snprintf(name, sizeof name, "%s, %u %s%s: %s", b->scene_name, b->clients,                      \
              b->players ? "players" : "clients", b->sealed ? ", sealed" : "", what);               \
     bench_report("fanout", name, value, unit, opponent, opponent_value)
-    ROW("a client and snapshot", bench_median(network, ROUNDS), "us", "bare sendto",
-        bench_median(bare, ROUNDS));
-    ROW("the same, beside one who receives too", bench_median(network, ROUNDS), "us",
-        "sendto and recvfrom", bench_median(both, ROUNDS));
-    ROW("step and capture, once a tick", bench_median(step, ROUNDS), "us", NULL, 0);
+    ROW("a client and snapshot", bench_median(network, count), "us", "bare sendto",
+        bench_median(bare, count));
+    ROW("the same, beside one who receives too", bench_median(network, count), "us",
+        "sendto and recvfrom", bench_median(both, count));
+    ROW("step and capture, once a tick", bench_median(step, count), "us", NULL, 0);
     ROW("bytes a client and snapshot", last->bytes, "B", NULL, 0);
     ROW("inputs a client and snapshot", last->inputs, "", NULL, 0);
     ROW("late ticks", last->late, "%", NULL, 0);
@@ -483,7 +491,7 @@ static void report(const bench_case *b, const figures *rounds)
 static void run_case(const char *scene, uint32_t clients, bool sealed, bool players)
 {
     bench_case b = {.scene_name = scene, .clients = clients, .sealed = sealed, .players = players};
-    figures rounds[ROUNDS];
+    figures rounds[ROUNDS_FEW];
     stepping = &b;
     begin_child(&b);
     begin_server(&b);
@@ -491,7 +499,7 @@ static void run_case(const char *scene, uint32_t clients, bool sealed, bool play
     bool joined = serve(&b, JOIN_SECONDS, true) > 0;
     serve(&b, WARM_SECONDS, false);
     b.memory += memory_now();
-    for (int i = 0; joined && i < ROUNDS; i++)
+    for (int i = 0; joined && i < rounds_of(&b); i++)
         rounds[i] = round_of(&b);
     if (joined)
         report(&b, rounds);
