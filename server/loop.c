@@ -45,12 +45,13 @@ bool foliot__app_drains(const foliot__app *a)
 
 static void on_readable(uv_poll_t *poll, int status, int events);
 
-// While packets come one by one, the socket is left alone until the timer, and they are received
-// together. Returns whether it is left alone.
+// While datagrams come one by one, the socket is left alone until the timer, and they are received
+// together: a flood of garbage must not cost a wake each. Returns whether it is left alone.
 static bool batch_by_timer(foliot__app *a)
 {
     const foliot_transport_counters *counted = foliot_transport_get_counters(a->transport);
-    uint64_t received = counted->packets_received - counted->packets_batched;
+    uint64_t received =
+        counted->packets_received - counted->packets_batched + counted->datagrams_alone;
     bool rests = received != a->received;
     a->received = received;
     if (rests && !a->rests)

@@ -342,6 +342,7 @@ const uint8_t *foliot__enet_take(enet_transport *t, foliot__net_address *from, c
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__secure_peer *peer = NULL;
+    counters->datagrams_alone++;
     if (from->port == 0) {
         counters->datagrams_dropped_source++;
         return NULL;

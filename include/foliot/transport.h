@@ -146,7 +146,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
     X(datagrams_dropped_forged, "Datagrams sealed, but not by their peer.")                        \
     X(datagrams_dropped_repeated, "Datagrams sealed by their peer, and received before.")          \
     X(datagrams_dropped_clear, "Datagrams not sealed, where all must be.")                         \
-    X(migrations, "Clients that went on from another address.")
+    X(migrations, "Clients that went on from another address.")                                    \
+    X(datagrams_alone, "Datagrams received one by one, garbage too: each can wake the host.")
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name, help) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
