@@ -109,7 +109,7 @@ static bool learn_connect_id(enet_transport *t, slot *s)
     ENetPeer *peer = enet_host_connect(t->host, &nobody, FOLIOT__CHANNELS, 0);
     if (!peer)
         return false;
-    s->connect_id = peer->connectID;
+    foliot__slot_set_connect_id(t, s, peer->connectID);
     enet_peer_reset(peer); // before anything was sent
     return true;
 }
@@ -128,16 +128,15 @@ static foliot_status choose_socket(enet_transport *t, foliot__net_address addres
                                    uint32_t *count)
 {
     foliot__net_address any = {.port = 0};
-    bool four = false, six = false, used = false;
+    bool four = false, six = false;
     for (uint32_t i = 0; i < *count; i++) {
         four = four || foliot__net_address_is_ip4(&address[i]);
         six = six || !foliot__net_address_is_ip4(&address[i]);
     }
     if (t->six || !six)
         return FOLIOT_STATUS_OK;
-    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
-        used = used || t->slots[i].generation > 0;
-    foliot_status status = used ? FOLIOT_STATUS_UNSUPPORTED : foliot__six_open(t, &any);
+    foliot_status status =
+        t->slots_used > 0 ? FOLIOT_STATUS_UNSUPPORTED : foliot__six_open(t, &any);
     if (status == FOLIOT_STATUS_OK || !four)
         return status;
     keep_one(address, count, true);

@@ -128,7 +128,7 @@ static slot *open_early(enet_transport *t, const foliot__net_address *from,
         foliot__send_refusal(t, from, datagram->connect_id, FOLIOT_DISCONNECT_FULL);
         return NULL;
     }
-    s->connect_id = datagram->connect_id;
+    foliot__slot_set_connect_id(t, s, datagram->connect_id);
     s->cookie = datagram->cookie;
     foliot__slot_set(t, s, SLOT_EARLY);
     foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);

@@ -66,6 +66,8 @@ typedef struct enet_transport {
     int socket;                      // the network's: ENet's own, but with IPv6
     foliot__six *six;                // NULL: IPv4, or behind the proxy
     slot *slots;
+    uint32_t *connect_ids; // of the slots, in a row: whoever guesses must not make us look at each
+    uint32_t slots_used;   // slots from this index on were never taken
     uint32_t packet_bytes_max;
     foliot__cookie_keys keys; // of a host
     foliot__admission admission;
@@ -102,6 +104,7 @@ static inline bool foliot__enet_needs_keys(const enet_transport *t)
 slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer); // NULL: gone
 foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s);
 slot *foliot__slot_take(enet_transport *t); // a free one, NULL if there is none
+void foliot__slot_set_connect_id(enet_transport *t, slot *s, uint32_t connect_id);
 // A free slot still knows its last connection: what comes late for that one opens no new one.
 slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *address,
                                  uint32_t connect_id);

@@ -51,7 +51,7 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
                         size_t length)
 {
     uint32_t reason = FOLIOT_DISCONNECT_FULL;
-    s->connect_id = connection;
+    foliot__slot_set_connect_id(t, s, connection);
     s->secure = foliot__secure_take(t->secure, connection, s->address, t->now_ns);
     if (s->secure) {
         s->secure->owner = s;
@@ -65,7 +65,7 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
         s->secure = NULL;
         foliot__slot_set(t, s, SLOT_EARLY); // it was admitted: this gives that back
         foliot__slot_set(t, s, SLOT_FREE);
-        s->connect_id = 0; // it may try again with the same
+        foliot__slot_set_connect_id(t, s, 0); // it may try again with the same
         bool over = reason == FOLIOT__OVER_CLIENT;
         t->head.counters.connects_over_client += over;
         t->head.counters.connects_unproven += !over;

@@ -28,21 +28,24 @@ slot *foliot__slot_take(enet_transport *t)
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         if (t->slots[i].state == SLOT_FREE) {
             t->slots[i] = (slot){.generation = t->slots[i].generation + 1, .began_ns = t->now_ns};
+            t->connect_ids[i] = 0;
+            t->slots_used = i >= t->slots_used ? i + 1 : t->slots_used;
             return &t->slots[i];
         }
     return NULL;
 }
 
-static bool same_connection(const slot *s, const foliot__net_address *address, uint32_t connect_id)
+void foliot__slot_set_connect_id(enet_transport *t, slot *s, uint32_t connect_id)
 {
-    return s->connect_id == connect_id && foliot__net_address_same(&s->address, address);
+    s->connect_id = t->connect_ids[s - t->slots] = connect_id;
 }
 
 slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *address,
                                  uint32_t connect_id)
 {
-    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
-        if (t->slots[i].generation > 0 && same_connection(&t->slots[i], address, connect_id))
+    for (uint32_t i = 0; i < t->slots_used; i++)
+        if (t->connect_ids[i] == connect_id &&
+            foliot__net_address_same(&t->slots[i].address, address))
             return &t->slots[i];
     return NULL;
 }
@@ -51,7 +54,7 @@ slot *foliot__slot_answered(enet_transport *t, const foliot__net_address *addres
                             uint32_t connect_id)
 {
     slot *s = foliot__slot_by_connection(t, address, connect_id);
-    for (uint32_t i = 0; !s && i < t->head.config.peers_max; i++) {
+    for (uint32_t i = 0; !s && i < t->slots_used; i++) {
         slot *other = &t->slots[i];
         if (other->state != SLOT_ASKING || !other->has_other || other->connect_id != connect_id ||
             !foliot__net_address_same(&other->other, address))

@@ -397,6 +397,7 @@ static void enet_destroy(foliot_transport *transport)
     if (t->epoll_fd >= 0)
         close(t->epoll_fd);
     free(t->slots);
+    free(t->connect_ids);
     free(t);
     foliot__servicing = NULL;
     enet_deinitialize();
@@ -539,13 +540,16 @@ foliot_status foliot_transport_create_enet(const foliot_transport_config *config
         return FOLIOT_STATUS_IO;
     enet_transport *t = calloc(1, sizeof *t);
     slot *slots = calloc(config->peers_max, sizeof *slots);
-    if (!t || !slots) {
+    uint32_t *connect_ids = calloc(config->peers_max, sizeof *connect_ids);
+    if (!t || !slots || !connect_ids) {
         free(t);
         free(slots);
+        free(connect_ids);
         return FOLIOT_STATUS_MEMORY;
     }
     t->head = (foliot_transport){.maker = &enet_maker, .config = *config};
     t->slots = slots;
+    t->connect_ids = connect_ids;
     t->epoll_fd = -1;
     foliot_transport_config limits = *config;
     if (shares_address(t)) {
