@@ -170,6 +170,7 @@ bool foliot__life_drain(foliot__app *a)
     if (seconds == 0)
         return false;
     a->life.drains_until_ns = foliot__app_now_ns() + seconds * NS_PER_S;
+    (void)!foliot_server_close_session(a->server, "", true);
     snprintf(note, sizeof note,
              "draining: sessions may end by themselves within %llu s, and are then left resumable; "
              "once more to stop at once",

@@ -205,12 +205,17 @@ static foliot__outcome of_status(foliot__call *c, foliot_status status)
     }
 }
 
-static void note(const foliot__call *c, const char *what)
+static void note_of(const char *what, const char *whom)
 {
     char line[400], clean[200];
-    snprintf(line, sizeof line, "admin: %s%s%s", what, *c->session ? " " : "",
-             foliot__text_clean(clean, sizeof clean, c->session));
+    snprintf(line, sizeof line, "admin: %s%s%s", what, *whom ? " " : "",
+             foliot__text_clean(clean, sizeof clean, whom));
     foliot__log_note("admin", line);
+}
+
+static void note(const foliot__call *c, const char *what)
+{
+    note_of(what, c->session);
 }
 
 static foliot__outcome set_paused(foliot__call *c, bool paused)
@@ -260,6 +265,8 @@ static foliot__outcome drain_server(foliot__call *c)
 
 static foliot__outcome undrain_server(foliot__call *c)
 {
+    if (c->app->ending || c->app->life.drains_until_ns)
+        return foliot__call_fail(c, 409, "the server ends: it was told to by a signal");
     c->app->drained = false;
     note(c, "lets newcomers in again");
     return of_status(c, foliot_server_close_session(c->app->server, "", false));
@@ -337,7 +344,7 @@ static foliot__outcome add_ban(foliot__call *c, foliot__ban ban)
     if (!foliot__bans_add(&c->app->admin.bans, &ban))
         return foliot__call_fail(c, 507, "there are %d bans: no more are kept", FOLIOT__BANS_MAX);
     c->app->admin.bans_changes++;
-    note(c, "bans somebody");
+    note_of("bans", *ban.address ? ban.address : *ban.client ? ban.client : ban.name);
     return keep_bans(c);
 }
 
@@ -349,11 +356,13 @@ static foliot__outcome ban_player(foliot__call *c)
     if (!find_player(c, &player))
         return no_player(c);
     foliot__ban ban = {0};
+    char why[FOLIOT__CALL_TEXT_BYTES];
     if (!foliot__ban_of_peer(&ban, player.address))
         snprintf(ban.name, sizeof ban.name, "%s", player.name);
     foliot__outcome outcome = add_ban(c, ban);
     if (c->status == 200)
-        (void)!foliot_server_kick(c->app->server, c->session, player.player, c->reason);
+        (void)!foliot_server_kick(c->app->server, c->session, player.player,
+                                  foliot__text_clean(why, sizeof why, c->reason));
     return outcome;
 }
 

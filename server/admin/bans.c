@@ -263,7 +263,8 @@ bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size
 bool foliot__bans_write(const foliot__ban *items, uint32_t count, const char *file)
 {
     char fresh[600];
-    snprintf(fresh, sizeof fresh, "%.580s.new", file);
+    if ((size_t)snprintf(fresh, sizeof fresh, "%s.new", file) >= sizeof fresh)
+        return false; // another file's name
     int descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (!out) {

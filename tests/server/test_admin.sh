@@ -145,6 +145,7 @@ says "nobody of that name" 404 "no player 'eve'" POST sessions/spacewar/players/
 says "a ban" 200 true POST sessions/spacewar/players/bob/ban '{"reason": "cheats", "seconds": 1000}'
 says "is listed" 200 '"address":"127.0.0.1"' GET bans
 ok "and kept" grep -q cheats bans
+ok "and the log says whose it is" logged 'admin: bans 127.0.0.1'
 exits "who is banned is told why" 1 'not let in: cheats' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
 says "no ban for ages" 400 'at most 3153600000 seconds' POST bans '{"name": "eve", "seconds": 18446744073709551615}'
 says "no ban of nobody" 400 'of an address, of a name or of a client' POST bans '{"reason": "x"}'

@@ -19,9 +19,12 @@ logged ' joined as player 0'
 kill -TERM $server_pid
 logged 'draining: sessions may end'
 ok "a drain lets sessions go on" kill -0 $server_pid
+"$client" 127.0.0.1:$port --name bob --seconds 600 >bob.out 2>&1
+ok "but nobody new in" grep -q 'lets nobody new in' bob.out
 if ldd "$server" | grep -q libwebsockets; then
     ok "it says that it drains" grep -q '"draining":true' <(curl -sS -m 10 --unix-socket admin http://localhost/v1/server)
     ok "and takes no new session" grep -q 'drains' <(curl -sS -m 10 --unix-socket admin -d '{"name": "late", "scene": "cubes"}' http://localhost/v1/sessions)
+    ok "and cannot be told to go on" grep -q 'by a signal' <(curl -sS -m 10 --unix-socket admin -X DELETE http://localhost/v1/drain)
 fi
 wait $server_pid
 ok "until its time is over, and ends in order" test $? = 0
