@@ -1,28 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # bench.sh BUILD [NAME...]: runs the benches built under BUILD/bench (all, or those named), keeps their lines of JSON
-# in BUILD/bench/results.jsonl, and prints one table. A run of all benches also writes BENCHMARKS.md. A bench that
-# fails is named, and the exit status is 1.
+# in BUILD/bench/results, and prints one table. As soon as there are results of all benches, BENCHMARKS.md is written
+# from them: after a change those that it touches can be run alone. A bench that fails is named, and the exit status is 1.
 set -u
 build=${1:-build}
 shift || true
-page=BENCHMARKS.md
-[ $# = 0 ] || page=/dev/null
 bench=$build/bench
-results=$bench/results.jsonl
-: >"$results"
-if [ $# = 0 ]; then
-    for program in "$bench"/*; do
-        [ -f "$program" ] && [ -x "$program" ] && set -- "$@" "${program##*/}"
-    done
-fi
-failed=""
-load=$(cut -d " " -f 1 /proc/loadavg)
+results=$bench/results
+mkdir -p "$results"
+programs=() failed=() measured=()
+for program in "$bench"/*; do
+    [ -f "$program" ] && [ -x "$program" ] && programs+=("${program##*/}")
+done
+[ $# != 0 ] || set -- "${programs[@]}"
+for name in "$@"; do
+    [ -x "$bench/$name" ] || { echo "there is no bench $name; there are: ${programs[*]}" >&2; exit 2; }
+done
+
+# state_of_tree: the commit that is measured.
+state_of_tree() {
+    git rev-parse --short HEAD 2>/dev/null || { echo unknown; return; }
+    git diff --quiet HEAD -- . ":!BENCHMARKS.md" || echo "with local changes"
+}
 for name in "$@"; do
     echo "bench $name" >&2
-    "$bench/$name" >"$bench/.$name.out" </dev/null || failed="$failed $name"
-    grep '^{' "$bench/.$name.out" >>"$results"
-    rm -f "$bench/.$name.out"
+    load=$(cut -d " " -f 1 /proc/loadavg)
+    rm -f "$results/$name.jsonl"
+    "$bench/$name" >"$results/$name.out" </dev/null || failed+=("$name")
+    grep '^{' "$results/$name.out" >"$results/$name.new"
+    rm "$results/$name.out"
+    echo "Measured $(date -u +%Y-%m-%d) at commit $(state_of_tree | paste -sd " "), load $load of $(nproc) cores when it began." >"$results/$name.about"
+    case " ${failed[*]-} " in *" $name "*) echo "This bench failed." >>"$results/$name.about" ;; esac
+    mv "$results/$name.new" "$results/$name.jsonl"
+    measured+=("$results/$name.jsonl")
 done
 
 # Goals: bench, case (* stands for its beginning), what is compared, bound.
@@ -183,36 +194,29 @@ BEGIN {
 {
     b = field($0, "bench"); c = field($0, "case"); v = field($0, "value"); r = field($0, "ratio")
     printf form, b, c, v, field($0, "unit"), field($0, "opponent"), field($0, "opponent_value"), r, goal(b, c, v, r)
-}' "$results"
-
+}' "${measured[@]}"
 
 # -- the page
 
 # head_of_page: what the page is for, and where its figures come from.
 head_of_page() {
-    local commit changes=
-    commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
-    git diff --quiet HEAD -- . ":!BENCHMARKS.md" 2>/dev/null || changes=" with local changes"
     cat <<TEXT
 # Benchmarks
 
-This page has all figures of speed and size. \`make bench\` measures them and writes the page anew; do not edit it.
+This page has all figures of speed and size. \`make bench\` measures them and writes the page anew, \`make bench
+ONLY="NAME..."\` some of them; do not edit it.
 
 | | |
 |---|---|
-| date | $(date -u +%Y-%m-%d) |
-| commit | $commit$changes |
 | processor | $(sed -n "s/^model name[^:]*: //p" /proc/cpuinfo | head -n 1), $(nproc) cores |
-| load when it began | $load of $(nproc) cores |
 | compiler | $(gcc --version | head -n 1) |
 
-The ratio is our value divided by the opponent's, both measured in this run: below 1 is better for times and
+The ratio is our value divided by the opponent's, both measured in the same run: below 1 is better for times and
 sizes, above 1 for rates. Ratios hold on other machines better than times do. Benches on a virtual clock
 (\`lockstep\`, \`netcode\`) and those of accuracy and size give the same figures on every machine. A machine that was
-busy when the benches began gives uncertain times.
+busy when a bench began gives uncertain times.
 A goal is a bound that a figure must keep; *missed* marks one that did not.
 TEXT
-    [ -z "$failed" ] || printf "\nThese benches failed in this run:%s.\n" "$failed"
 }
 
 # about_bench NAME: the first sentence of its source, as a line of text.
@@ -223,7 +227,7 @@ about_bench() {
 }
 
 rows_of_bench() {
-    grep "^{\"bench\":\"$1\"," "$results" | awk -v targets="$targets" "$read_results"'
+    awk -v targets="$targets" "$read_results"'
     BEGIN { print "| case | foliot | opponent | ratio | goal |\n|---|---|---|---|---|" }
     {
         b = field($0, "bench"); c = field($0, "case"); v = field($0, "value"); r = field($0, "ratio")
@@ -232,18 +236,28 @@ rows_of_bench() {
         sub(/<=/, "≤", bound); sub(/>=/, "≥", bound)
         printf "| %s | %s %s | %s | %s | %s |\n", c, v, field($0, "unit"),
             o == "-" ? "" : o ": " field($0, "opponent_value"), r == "-" ? "" : r, bound
-    }'
+    }' "$results/$1.jsonl"
 }
 
-{
-    head_of_page
-    for name in "$@"; do
-        grep -q "^{\"bench\":\"$name\"," "$results" || continue
-        printf "\n\n## %s\n\n" "$name"
-        about_bench "$name"
-        echo
-        rows_of_bench "$name"
-    done
-} >"$page"
+missing=()
+for name in "${programs[@]}"; do
+    [ -e "$results/$name.jsonl" ] || missing+=("$name")
+done
+if [ ${#missing[@]} != 0 ]; then
+    echo "BENCHMARKS.md is as it was: there are no results of ${missing[*]}"
+else
+    {
+        head_of_page
+        for name in "${programs[@]}"; do
+            [ -s "$results/$name.jsonl" ] || continue
+            printf "\n\n## %s\n\n" "$name"
+            about_bench "$name"
+            echo
+            cat "$results/$name.about"
+            echo
+            rows_of_bench "$name"
+        done
+    } >BENCHMARKS.md
+fi
 
-[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
+[ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}" >&2; exit 1; }
