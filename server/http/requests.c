@@ -76,7 +76,7 @@ static bool write_header(foliot__http_connection *c, int status, const char *typ
     if (fine && status == HTTP_STATUS_UNAUTHORIZED)
         fine = add_header(c->wsi, "www-authenticate:", "Bearer", &at, end);
     if (fine && status == HTTP_STATUS_METHOD_NOT_ALLOWED)
-        fine = add_header(c->wsi, "allow:", "GET, HEAD, POST, PUT, DELETE", &at, end);
+        fine = add_header(c->wsi, "allow:", c->allow, &at, end);
     return fine && lws_finalize_write_http_header(c->wsi, start, &at, end) == 0;
 }
 
@@ -171,18 +171,25 @@ static const foliot__http_file *find_file(const foliot__http_connection *c)
     return file && file->path ? file : NULL;
 }
 
-// NULL: none; *other: the path is known with another method.
-static const foliot__http_route *find_route(foliot__http_connection *c, bool *other)
+// Adds a method that the path has.
+static void allow(foliot__http_connection *c, const char *method)
+{
+    size_t length = strlen(c->allow);
+    snprintf(c->allow + length, sizeof c->allow - length, "%s%s", length ? ", " : "", method);
+}
+
+// NULL: none; if the path has other methods, they are in c->allow.
+static const foliot__http_route *find_route(foliot__http_connection *c)
 {
     char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES];
     const char *method = c->head ? "GET" : c->method;
-    *other = false;
+    c->allow[0] = 0;
     for (const foliot__http_route *r = c->http->config.routes; r && r->method; r++) {
         if (!foliot__http_path_fits(r->path, c->path, arguments))
             continue;
         if (strcmp(r->method, method) == 0)
             return r;
-        *other = true;
+        allow(c, strcmp(r->method, "GET") == 0 ? "GET, HEAD" : r->method);
     }
     return NULL;
 }
@@ -190,8 +197,10 @@ static const foliot__http_route *find_route(foliot__http_connection *c, bool *ot
 static int serve_file(foliot__http_connection *c, const foliot__http_file *file)
 {
     char known[128];
-    if (strcmp(c->method, "GET") != 0 && !c->head)
+    if (strcmp(c->method, "GET") != 0 && !c->head) {
+        strcpy(c->allow, "GET, HEAD");
         return refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED, "this is a file: GET it");
+    }
     if (file->etag &&
         foliot__http_header(c->wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
         strcmp(known, file->etag) == 0) {
@@ -269,7 +278,6 @@ static bool body_length(foliot__http_connection *c, size_t *length, int *code)
 static int begin(foliot__http_connection *c, const char *uri, size_t length)
 {
     const char *why;
-    bool other;
     int code;
     size_t follows;
     foliot__http *http = c->http;
@@ -292,11 +300,12 @@ static int begin(foliot__http_connection *c, const char *uri, size_t length)
     const foliot__http_file *file = find_file(c);
     if (file)
         return serve_file(c, file);
-    c->route = find_route(c, &other);
+    c->route = find_route(c);
     if (!c->route)
-        return other ? refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED,
-                                        "this path has other methods")
-                     : refuse_and_close(c, HTTP_STATUS_NOT_FOUND, "there is nothing at this path");
+        return *c->allow
+                   ? refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED,
+                                      "this path has other methods")
+                   : refuse_and_close(c, HTTP_STATUS_NOT_FOUND, "there is nothing at this path");
     code = check_token(c);
     if (code || c->sending)
         return code;

@@ -28,6 +28,7 @@ typedef struct foliot__http_connection {
     bool head, sending, closes, awaits_body;
     const foliot__http_route *route;
     char method[8], path[FOLIOT__HTTP_PATH_BYTES];
+    char allow[40]; // methods of the path, as a 405 names them; "": none
     char *body;
     size_t body_bytes, body_capacity;
     // The answer.

@@ -149,6 +149,8 @@ ok "and the log says whose it is" logged 'admin: bans 127.0.0.1'
 exits "who is banned is told why" 1 'not let in: cheats' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
 says "no ban for ages" 400 'at most 3153600000 seconds' POST bans '{"name": "eve", "seconds": 18446744073709551615}'
 says "no ban of nobody" 400 'of an address, of a name or of a client' POST bans '{"reason": "x"}'
+allowed=$(curl -sS -m 60 -i -H "$authorization" -X PUT "http://127.0.0.1:$http/v1/drain" | tr -d '\r' | sed -n 's/^allow: //p')
+ok "another method is told which there are" test "$allowed" = "POST, DELETE"
 says "a pardon" 200 true DELETE bans/127.0.0.1
 says "once" 404 'no ban' DELETE bans/127.0.0.1
 says "a ban by name" 200 true POST bans '{"name": "eve"}'
