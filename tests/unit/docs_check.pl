@@ -89,7 +89,8 @@ for my $page (@pages) {
     print "$page:1: does not say what it is for\n" if $opening !~ /^[A-Za-z*]/;
     for my $i (0 .. $#lines) {
         my ($text, $line) = ($lines[$i], $i + 1);
-        print "$page:$line: ", length $text, " columns\n" if length $text > COLUMNS_MAX;
+        my $measured = $page eq 'BENCHMARKS.md' && $text =~ /^\|/; # a row that a program wrote
+        print "$page:$line: ", length $text, " columns\n" if length $text > COLUMNS_MAX && !$measured;
         $fenced = !$fenced if $text =~ /^```/;
         $prose = !$fenced && $text !~ /^(?:    |\||#|```|!\[)/ && $text =~ /\S/;
         check_names($page, $line, $text) if $page !~ /^(?:CHANGELOG|docs\/GLOSSARY)\.md$/; # they tell of the past
