@@ -48,7 +48,7 @@ run_one() {
     else
         printf 'FAILED  %-60s %4d passed, %d failed (exit %d)\n' "$test" "$passed" "$failed" "$rc"
         {
-            grep -aE -A 2 'not ok - |^\[  (FAILED|ERROR)|error: |ERROR: |\.sh: line ' "$log" | head -n 12
+            grep -aE -A 5 'not ok - |^\[  (FAILED|ERROR)|error: |ERROR: |\.sh: line ' "$log" | head -n 24
             echo "... $log"
             tail -n 3 "$log"
         } | cut -c 1-160 | sed 's/^/    | /'

@@ -353,10 +353,11 @@ static void send_wish(foliot_client *c)
     }
 }
 
-// Whether closed ticks come faster than they are stepped.
+// Whether closed ticks come faster than they are stepped. One that waits to be healed steps none.
 static bool falls_behind(foliot_client *c)
 {
-    uint64_t behind = foliot__lockstep_client_backlog(c->lockstep);
+    const foliot__lockstep_client *l = c->lockstep;
+    uint64_t behind = l->begun && l->diverged ? 0 : foliot__lockstep_client_backlog(l);
     if (c->now_ns - c->slow_ns < SLOW_NS && (double)behind >= c->welcome.pace_hz)
         return false;
     bool slow = (double)behind >= c->welcome.pace_hz && behind >= c->slow_backlog;

@@ -5,6 +5,7 @@
 // each address and of each peer. A search beyond a budget waits, and is dropped if it waits too
 // long.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -76,12 +77,35 @@ static bool take_from_budgets(foliot_server *server, foliot__peer *peer)
     return true;
 }
 
+// Without memory it is not kept: the search does without.
+static void keep_state(const foliot__session *s)
+{
+    foliot__divergence_search *q = &s->lockstep->search;
+    const foliot__keyframe *k = foliot__keyframe_before(s, q->first - 1);
+    size_t head = k ? 4 * (size_t)k->players : 0;
+    FOLIOT_ASSERT(!q->state);
+    q->state = k ? malloc(k->length - head + 1) : NULL;
+    if (!q->state)
+        return;
+    memcpy(q->state, k->bytes + head, k->length - head);
+    q->state_length = k->length - head;
+    q->state_tick = k->tick;
+}
+
+static void drop_state(foliot__divergence_search *q)
+{
+    free(q->state);
+    q->state = NULL;
+}
+
 bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &l->search;
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (q->active || q->running || s->server->now_ns < p->search_ns)
+    bool unseen =
+        q->has_case && s->server->now_ns == q->found_ns; // the host polls after the update
+    if (q->active || q->running || unseen || s->server->now_ns < p->search_ns)
         return false;
     // Waited too long: our digests of then are gone. Or it has had all its searches.
     if (s->tick - p->compared >= l->log.capacity ||
@@ -107,6 +131,8 @@ bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
     for (uint64_t t = q->first; t <= p->stepped; t++)
         before = q->chain[t - q->first] =
             foliot_digest_chain(before, l->digests[t & (l->log.capacity - 1)]);
+    drop_state(q);
+    keep_state(s);
     q->active = true;
     q->has_case = false;
     q->peer = (uint32_t)(peer - s->server->peers);
@@ -135,21 +161,40 @@ static void give_tick(foliot__lockstep *l, uint64_t t, uint32_t count, foliot_co
     foliot__rewind_give(&l->search.rewind, &tick);
 }
 
-static void start_rewind(foliot__session *s, uint64_t tick)
+// From the newest state before the tick. False: from none, or from one too long before it.
+static bool begin_rewind(foliot__session *s, uint64_t tick)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &l->search;
     const foliot__keyframe *k = foliot__keyframe_before(s, tick - 1);
+    const uint8_t *bytes = q->state;
+    size_t length = q->state_length;
+    uint64_t from = q->state_tick;
+    if (k && (!q->state || k->tick > from)) {
+        size_t head = 4 * (size_t)k->players;
+        bytes = k->bytes + head;
+        length = k->length - head;
+        from = k->tick;
+    }
+    if (!bytes || from < l->log.first ||
+        tick - from > REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks)
+        return false;
+    foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length, bytes,
+                         length, tick);
+    return true;
+}
+
+static void start_rewind(foliot__session *s, uint64_t tick)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__divergence_search *q = &l->search;
     q->running = true;
     atomic_store_explicit(&q->finished, false, memory_order_relaxed);
     q->rewind.status = FOLIOT_STATUS_NOT_FOUND;
-    if (k && k->tick < tick && tick - k->tick <= REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks) {
-        size_t head = 4 * (size_t)k->players;
-        foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length,
-                             k->bytes + head, k->length - head, tick);
+    if (begin_rewind(s, tick)) {
         foliot__rewind_assume_held(&q->rewind);
         foliot_command_list commands = {0};
-        for (uint64_t t = k->tick; t < tick; t++) {
+        for (uint64_t t = q->rewind.from; q->rewind.status == FOLIOT_STATUS_OK && t < tick; t++) {
             uint32_t count =
                 foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
             if (count > FOLIOT__BLOCK_INPUTS_MAX)
@@ -189,6 +234,7 @@ static void keep_case(foliot__session *s, const foliot__peer *peer)
         q->found.commands = last.commands;
         q->found.command_count = last.command_count;
     }
+    q->found_ns = s->server->now_ns;
     q->has_case = true;
     q->reported = false;
 }
@@ -323,6 +369,7 @@ static void release_rewind(foliot__session *s)
     foliot__divergence_search *q = &s->lockstep->search;
     if (q->active || q->running)
         return;
+    drop_state(q);
     if (q->rewind.trace)
         foliot__rewind_drop_trace(&q->rewind);
     if (q->rewind.simulation.self && s->server->now_ns - q->begun_ns > REWIND_KEPT_NS)

@@ -312,20 +312,20 @@ void foliot__kind_receive(foliot__session *s, foliot__peer *peer,
 
 // -- healing
 
-// Whether it still needs what it stepped: it has none of the step in question again.
 static bool is_searched(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__divergence_search *q = &s->lockstep->search;
-    return (q->active || q->running) && q->id.value == peer->id.value &&
-           !foliot__search_has_layers(&q->search);
+    return (q->active || q->running) && q->id.value == peer->id.value;
 }
 
-// The place of its divergence is known, or will not be.
-static bool is_over(const foliot__session *s, const foliot__peer *peer)
+// It has the step in question taken again, and needs no more what it stepped; or no search is to
+// come.
+static bool may_begin_anew(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
-    return !is_searched(s, peer) &&
-           (p->searched || s->server->now_ns - p->diverged_ns >= SEARCH_BEGINS_NS);
+    if (is_searched(s, peer) && !foliot__search_has_layers(&s->lockstep->search.search))
+        return false;
+    return p->searched || s->server->now_ns - p->diverged_ns >= SEARCH_BEGINS_NS;
 }
 
 // It is sent a state beside the search, and begins with it as soon as it has taken the step in
@@ -338,9 +338,9 @@ static void heal(foliot__session *s, foliot__peer *peer)
     if (!peer->healing || !p->diverged)
         return;
     bool soon = peer->healed_ns != 0 && now - peer->healed_ns < FOLIOT__HEAL_LEAST_NS,
-         over = is_over(s, peer);
+         may = may_begin_anew(s, peer);
     if (!p->heals && soon) {
-        if (over && s->world)
+        if (may && !is_searched(s, peer) && s->world) // who steps no more is searched no more
             foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_UNHEALED);
         return;
     }
@@ -350,7 +350,7 @@ static void heal(foliot__session *s, foliot__peer *peer)
         peer->healed_ns = now;
         s->lockstep->keyframe_wanted = true;
     }
-    if (over && !p->released)
+    if (may && !p->released)
         s->server->bulk_waits = p->released = true;
 }
 

@@ -190,6 +190,8 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t now = s->server->now_ns;
+    if (p->joining && p->heals && !p->released && p->sent == p->heard)
+        p->progress_ns = now + FOLIOT__PROGRESS_NS; // it waits for us, and not we for it
     if (!p->joining && !p->bulk_sent && peer->scene_sent == s->scene_length &&
         now - p->begun_ns >= FOLIOT__PROGRESS_NS)
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY,

@@ -88,6 +88,7 @@ void foliot__lockstep_destroy(foliot__session *s)
     free(l->sums);
     free(l->digests);
     free(l->search.chain);
+    free(l->search.state);
     foliot__rewind_free(&l->search.rewind);
     free(l);
     s->lockstep = NULL;

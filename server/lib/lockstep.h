@@ -147,11 +147,16 @@ typedef struct foliot__divergence_search {
     foliot_search search;
     uint32_t number; // of the question that waits for its answer; 0: none
     uint64_t asked_ns, begun_ns;
+    // A saved state before `first`, kept while it searches: those for newcomers are soon younger.
+    uint8_t *state; // NULL: none
+    size_t state_length;
+    uint64_t state_tick;
     foliot__rewind rewind;
     bool running; // on a worker
     atomic_bool finished;
     // Of the last that was found, until the next begins.
     bool reported, has_case;
+    uint64_t found_ns;
     foliot_divergence_report found;
     char name[FOLIOT_NAME_BYTES];
 } foliot__divergence_search;

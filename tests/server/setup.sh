@@ -13,7 +13,7 @@ cd "$work" || exit 1
 ok() { # NAME CONDITION...
     local name=$1
     shift
-    if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 4 ./*.log ./*.out 2>/dev/null | cut -c 1-200; fi
+    if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 4 ./server.log ./*.log ./*.out 2>/dev/null | cut -c 1-200; fi
 }
 # Tests wait for what happens, and never for a time: this limit is for what does not happen, and is long since the machine may be busy.
 LIMIT_SECONDS=60

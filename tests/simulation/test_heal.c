@@ -12,6 +12,7 @@
 #include "../../server/lib/internal.h"
 #include "chain.h"
 #include "foliot/replay.h"
+#include "recording/perturb.h"
 #include "status.h"
 
 #define FILE_NAME "/tmp/foliot-test-heal"
@@ -193,6 +194,57 @@ static void one_that_differs_again_and_again_watches(void **state)
     arena_destroy(a);
 }
 
+// Adds an ulp in every tick, as a build does that rounds otherwise.
+static void round_otherwise(void *user, foliot_world *world, foliot_stage stage)
+{
+    const foliot_perturbation *fault = user;
+    if (stage == fault->stage && fault->body < foliot_world_get_body_count(world))
+        foliot__perturb(world, fault);
+}
+
+// It has differed again before its first divergence is found, and the states that the server saves
+// for newcomers are all younger by then: a search takes ten round trips and more.
+static void a_build_that_rounds_otherwise_is_found_on_long_ways(void **state)
+{
+    (void)state;
+    foliot_perturbation fault = {
+        .stage = FOLIOT_STAGE_integrate, .body = 3, .field = FOLIOT_FIELD_velocity_y, .ulps = 1};
+    static const foliot_host none;
+    foliot_host host = none;
+    host.after_stage = round_otherwise;
+    host.stage_user = &fault;
+    foliot_client_config config = foliot_client_config_default();
+    config.step_host = &host;
+    static const int delays_ms[] = {20, 40, 80, 160, 320, 640, 1280};
+    for (size_t i = 0; i < sizeof delays_ms / sizeof *delays_ms; i++) {
+        char network[32];
+        snprintf(network, sizeof network, "delay=%dms", delays_ms[i]);
+        arena *a = arena_create(&(arena_options){.clock = true});
+        arena_bot(a, "delay=20ms");
+        arena_run(a, 1);
+        unsigned bad = arena_join(a, network, &config);
+        const foliot_divergence_report *found = &a->found;
+        foliot_divergence_report told = {0};
+        for (int ms = 0; !foliot_client_poll_divergence(a->clients[bad], &told); ms++) {
+            check_le(ms, 60000);
+            arena_run(a, 0.001);
+        }
+        assert_int_equal(a->found_count, 1);
+        assert_true(found->divergence.stage_known);
+        assert_string_equal(found->divergence.stage_name, "integrate");
+        assert_true(found->divergence.field_known);
+        assert_int_equal(found->divergence.body, 3);
+        assert_string_equal(found->divergence.field_name, "velocity.y");
+        check_gt(found->before_bytes, 0);
+        check_gt(told.before_bytes, 0);
+        arena_run(a, 20);
+        assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_WATCHER);
+        assert_int_equal(arena_counted(a)->violations_digests, 0);
+        assert_true(arena_agrees(a, 0));
+        arena_destroy(a);
+    }
+}
+
 // What has no snapshots stands still, and goes on from the server's state.
 static void a_simulation_that_is_no_world_is_healed_too(void **state)
 {
@@ -250,6 +302,7 @@ int main(void)
         cmocka_unit_test(what_was_said_of_the_state_before_changes_nothing),
         cmocka_unit_test(no_input_is_lost_while_it_is_healed),
         cmocka_unit_test(one_that_differs_again_and_again_watches),
+        cmocka_unit_test(a_build_that_rounds_otherwise_is_found_on_long_ways),
         cmocka_unit_test(a_simulation_that_is_no_world_is_healed_too),
         cmocka_unit_test(a_client_that_goes_in_the_middle_leaves_nothing),
     };
