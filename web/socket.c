@@ -75,10 +75,12 @@ bool web_socket_closed(uint32_t reason)
     return enqueue(event, NULL, 0);
 }
 
-bool web_socket_received(foliot_delivery delivery, const uint8_t *bytes, size_t length)
+bool web_socket_received(foliot_delivery delivery, uint32_t path, const uint8_t *bytes,
+                         size_t length)
 {
     foliot_transport_event event = event_of(FOLIOT_TRANSPORT_RECEIVED);
     event.delivery = delivery;
+    event.path = path;
     return state == OPEN && enqueue(event, bytes, length);
 }
 

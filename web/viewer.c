@@ -83,15 +83,18 @@ WEB_EXPORT(closed) void web_closed(uint32_t reason)
     (void)web_socket_closed(reason);
 }
 
-// A message of the WebSocket, in the block. The first byte says how it was sent.
+enum { UNRELIABLE, RELIABLE, BY_CHANNEL }; // the first byte of a packet: how it came
+
+// A packet, in the block.
 WEB_EXPORT(received) int web_received(uint32_t length)
 {
-    if (length == 0 || length > BLOCK_BYTES || block[0] > 1)
+    if (length == 0 || length > BLOCK_BYTES || block[0] > BY_CHANNEL)
         return 0;
-    foliot_delivery delivery = block[0] ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
+    foliot_delivery delivery =
+        block[0] == RELIABLE ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
     if (delivery == FOLIOT_DELIVERY_UNRELIABLE && length > 1 && !web_kind_takes(block[1]))
         return 0;
-    return web_socket_received(delivery, block + 1, length - 1);
+    return web_socket_received(delivery, block[0] == BY_CHANNEL, block + 1, length - 1);
 }
 
 // Returns the client's state.

@@ -137,6 +137,8 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
         return;
     c->received_ns = c->now_ns;
     c->received_bytes += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
+    if (e->kind == FOLIOT_TRANSPORT_RECEIVED && e->delivery == FOLIOT_DELIVERY_UNRELIABLE)
+        c->path = e->path;
     c->buffer.received = c->stepped.received = c->received_bytes;
     if (c->tracks)
         c->tracks->received = c->received_bytes;

@@ -97,6 +97,7 @@ struct foliot_client {
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
     uint64_t received_ns;    // last packet from the server
+    uint32_t path;           // of the newest unreliable packet: foliot_transport_event
     uint64_t received_bytes; // from all connections together: bounds the memory that a server can
                              // make us hold
     uint64_t work;           // of this update (client.c)

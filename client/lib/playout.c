@@ -167,7 +167,8 @@ static void note_fastest(foliot__playout *p, uint64_t now_ns, double age)
     p->fastest_ns = fmin(p->least_ns[0], p->least_ns[1]);
 }
 
-void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick, bool timely)
+void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick, bool timely,
+                             uint32_t path)
 {
     double age = (double)now_ns - (double)tick * p->tick_ns;
     if (!p->started) {
@@ -175,6 +176,7 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick,
         p->origin_ns = age - 0.25 * FOLIOT__PLAYOUT_BINS * BIN_NS;
     }
     bool stopped = now_ns - p->newest_ns > STOP_NS,
+         changed = (double)tick > p->newest_tick && path != p->path,
          joins = now_ns - p->started_ns < JOIN_NS && age < p->settled_age_ns - p->tick_ns;
     if (!p->timely)
         p->newest_tick = -1;
@@ -182,7 +184,7 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick,
         p->started_ns = now_ns;
     if (stopped)
         p->has_render = false; // it went on without the server
-    if (!p->timely || stopped || joins)
+    if (!p->timely || stopped || changed || joins)
         begin_anew(p, now_ns, age);
     p->timely |= timely;
     count_lateness(p, age);
@@ -196,6 +198,7 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick,
         add_time(p, before, grown);
     p->newest_ns = now_ns;
     p->newest_tick = (double)tick;
+    p->path = path;
     choose_target(p);
 }
 
@@ -212,7 +215,8 @@ double foliot__playout_render(foliot__playout *p, uint64_t now_ns)
             p->snaps++;
         } else {
             // Half of what is off within a second, at most the pace allowed.
-            bool settles = off < -SETTLE_LEAST_NS && now_ns - p->settled_ns < SETTLE_NS;
+            bool settles = off < -SETTLE_LEAST_NS && now_ns - p->settled_ns < SETTLE_NS &&
+                           p->settled_ns - p->started_ns < JOIN_NS;
             double step = off * fmin(1, passed * (settles ? SETTLE_GAIN : 0.7e-9)),
                    limit = (settles ? SETTLE_PACE : PACE_MAX) * passed;
             p->offset_ns += fmin(fmax(step, -limit), limit);

@@ -25,6 +25,7 @@ typedef struct foliot__playout {
     bool started, timely;             // timely: one has come whose time is known
     uint64_t started_ns, settled_ns;  // settled: since then nothing that the join queued has come
     double settled_age_ns;
+    uint32_t path;      // of the newest snapshot
     uint64_t newest_ns; // when the newest snapshot arrived
     double newest_tick;
     double fastest_ns;           // the smallest age just after an arrival, of late
@@ -41,7 +42,10 @@ typedef struct foliot__playout {
 void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_share,
                           double delay_min_ns, double delay_max_ns);
 // A snapshot became complete. `timely`: it arrived at that time; else some time before or after.
-void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick, bool timely);
+// `path`: by which way; when another one begins to be the faster, what was seen of the one before
+// is forgotten.
+void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick, bool timely,
+                             uint32_t path);
 // The render time in ticks. It falls only where no snapshot came for seconds. Its pace differs from
 // the clock's by at most 5 %, except for a jump when it is more than ten ticks off, and for a
 // second after a join, when it may catch up with half the clock's pace more.

@@ -28,7 +28,7 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
     else
         s->snapshots_used++;
     // Behind the welcome, in the same update, time stands still while the world is prepared.
-    foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->welcomed_ns);
+    foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->welcomed_ns, c->path);
 }
 
 static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)

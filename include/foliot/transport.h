@@ -83,6 +83,7 @@ typedef enum foliot_transport_event_kind {
 
 typedef struct foliot_transport_event {
     foliot_transport_event_kind kind;
+    uint32_t path; // RECEIVED: by which of the ways of its connection; 0 where there is but one
     foliot_peer_id peer;
     uint32_t reason;
     foliot_delivery delivery;

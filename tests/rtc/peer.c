@@ -347,6 +347,7 @@ static bool poll_channel(rtc_peer *p, foliot_transport_event *event)
         return false;
     event->kind = FOLIOT_TRANSPORT_RECEIVED;
     event->delivery = FOLIOT_DELIVERY_UNRELIABLE;
+    event->path = 1;
     event->bytes = p->waiting[p->first].bytes;
     event->length = p->waiting[p->first].length;
     p->first = (p->first + 1) % 64;

@@ -75,7 +75,6 @@ static void run_peer(uint16_t port)
     for (uint64_t ticked_ns = clock_now_ns();;) {
         struct pollfd fd = {.fd = foliot_transport_get_descriptor(transport), .events = POLLIN};
         poll(&fd, 1, 10);
-        uint64_t before = rtc_peer_get_received(p, true);
         while (foliot_transport_poll(transport, clock_now_ns(), &event)) {
             if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
                 _exit(0);
@@ -85,8 +84,7 @@ static void run_peer(uint16_t port)
                 rtc_peer_block(p, event.bytes[0] == 'b');
                 continue;
             }
-            echo[0] = rtc_peer_get_received(p, true) != before;
-            before = rtc_peer_get_received(p, true);
+            echo[0] = (uint8_t)event.path;
             memcpy(echo + 1, event.bytes, 8);
             foliot_status status =
                 foliot_transport_send(transport, peer, FOLIOT_DELIVERY_UNRELIABLE, echo, 9);

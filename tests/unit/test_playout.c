@@ -52,7 +52,7 @@ static outcome play(uint64_t seed, double loss, double jitter_ms)
     foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
     for (uint64_t ms = 1; ms < SECONDS * 1e3; ms++) {
         for (; next < count && arrivals[next].at_ns <= (double)ms * 1e6; next++) {
-            foliot__playout_arrived(&p, ms * 1000000u, arrivals[next].tick, true);
+            foliot__playout_arrived(&p, ms * 1000000u, arrivals[next].tick, true, 0);
             newest = fmax(newest, (double)arrivals[next].tick);
         }
         if (!p.started || ms % 16)
@@ -102,7 +102,7 @@ static void the_render_time_keeps_its_pace(void **state)
     for (uint64_t tick = 1; tick < 3000; tick++) {
         uint64_t now = (uint64_t)((double)tick * 1e9 / HZ);
         if (foliot__rng_unit(&rng) > 0.2)
-            foliot__playout_arrived(&p, now, tick, true);
+            foliot__playout_arrived(&p, now, tick, true, 0);
         if (!p.started)
             continue;
         double render = foliot__playout_render(&p, now);
@@ -125,7 +125,7 @@ static void one_long_stop_is_forgotten_soon(void **state)
     for (uint64_t tick = 1; tick < 60 * HZ; tick++) {
         double now = (double)tick / HZ;
         foliot__playout_arrived(&p, (uint64_t)(1e9 * (now > 20 && now < 20.9 ? 20.9 : now)), tick,
-                                true);
+                                true, 0);
         foliot__playout_render(&p, (uint64_t)(1e9 * (now > 20 && now < 20.9 ? 20.9 : now)));
         if (now < 25)
             after_5_s = foliot__playout_delay_ms(&p);
@@ -144,11 +144,11 @@ static double delay_after(double after_s, double queued_ms, double early_ms)
     double last = 0, before = -HZ;
     foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
     if (early_ms > 0)
-        foliot__playout_arrived(&p, (uint64_t)(1e9 + 1e9 / HZ - early_ms * 1e6), 1, false);
+        foliot__playout_arrived(&p, (uint64_t)(1e9 + 1e9 / HZ - early_ms * 1e6), 1, false, 0);
     for (uint64_t tick = 2; (double)tick < after_s * HZ; tick++) {
         double queued = queued_ms * fmax(0, 1 - (double)tick / (0.5 * HZ)),
                at = 1e9 + (double)tick * 1e9 / HZ + (queued + foliot__rng_unit(&rng)) * 1e6;
-        foliot__playout_arrived(&p, (uint64_t)(last = fmax(at, last)), tick, true);
+        foliot__playout_arrived(&p, (uint64_t)(last = fmax(at, last)), tick, true, 0);
         double render = foliot__playout_render(&p, (uint64_t)last);
         check_below(before, render + 1e-9);
         before = render;
@@ -171,6 +171,53 @@ static void a_join_is_no_measure_of_the_network(void **state)
     }
 }
 
+typedef struct change {
+    double delay_ms, pace; // at the end, and the fastest, as a share of the clock's
+    unsigned starved;
+} change;
+
+// After `at_s` by a path where packets wait for lost ones before them, five seconds by another one,
+// where they do not. Some of the first path come long after those of the second.
+static change change_path(double at_s)
+{
+    foliot__playout p;
+    foliot__rng rng = foliot__rng_seeded(6);
+    change c = {0, 0, 0};
+    double step = 1e9 / HZ, now = 0, before_ns = 0, render = 0;
+    foliot__playout_init(&p, step, 0.001, 0, 1500e6);
+    for (uint64_t tick = 6; (double)tick < (at_s + 5) * HZ; tick++) {
+        bool changed = (double)tick > at_s * HZ, lost = foliot__rng_unit(&rng) < 0.05;
+        double sent = 1e9 + (double)tick * step, before = render;
+        if (changed && lost)
+            continue;
+        before_ns = now;
+        now = changed ? sent : fmax(now, sent + 120e6 * lost);
+        foliot__playout_arrived(&p, (uint64_t)now, tick, true, changed);
+        if (changed && tick % 3 == 0)
+            foliot__playout_arrived(&p, (uint64_t)now, tick - 5, true, 0);
+        render = foliot__playout_render(&p, (uint64_t)now);
+        if (changed && now - before_ns > step / 2)
+            c.pace = fmax(c.pace, (render - before) / ((now - before_ns) / step));
+        c.starved += changed && render >= (double)tick;
+    }
+    c.delay_ms = foliot__playout_delay_ms(&p);
+    return c;
+}
+
+// Beyond the join's first second without haste.
+static void a_path_that_was_left_is_forgotten(void **state)
+{
+    (void)state;
+    for (double at_s = 0.5; at_s < 30; at_s *= 3) {
+        change c = change_path(at_s);
+        print_message("changed after %.1f s: %.1f ms, fastest %.2f, starved %u times\n", at_s,
+                      c.delay_ms, c.pace, c.starved);
+        check_below(c.delay_ms, 60);
+        check_below(c.pace, at_s < 1 ? 1.51 : 1.051);
+        assert_int_equal(c.starved, 0);
+    }
+}
+
 // A server that stands still for a minute goes on later: that is where its ticks are from then on.
 static void a_pause_is_forgotten_at_once(void **state)
 {
@@ -183,7 +230,7 @@ static void a_pause_is_forgotten_at_once(void **state)
         uint64_t now = (uint64_t)((double)frame * 1e9 / HZ);
         double tick = (double)frame - (frame > 70 * HZ ? 60 * HZ : 0);
         if (frame <= 10 * HZ || frame > 70 * HZ)
-            foliot__playout_arrived(&p, now, (uint64_t)(newest = tick), true);
+            foliot__playout_arrived(&p, now, (uint64_t)(newest = tick), true, 0);
         double render = foliot__playout_render(&p, now);
         starved += frame > 71 * HZ && render >= newest;
     }
@@ -199,6 +246,7 @@ int main(void)
         cmocka_unit_test(the_render_time_keeps_its_pace),
         cmocka_unit_test(one_long_stop_is_forgotten_soon),
         cmocka_unit_test(a_join_is_no_measure_of_the_network),
+        cmocka_unit_test(a_path_that_was_left_is_forgotten),
         cmocka_unit_test(a_pause_is_forgotten_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static uint32_t taken(size_t length)
     uint32_t count = 0;
     for (; count <= TINY_MAX; count++) {
         memcpy(bytes, &count, sizeof count);
-        if (!web_socket_received(FOLIOT_DELIVERY_RELIABLE, bytes, length))
+        if (!web_socket_received(FOLIOT_DELIVERY_RELIABLE, 0, bytes, length))
             break;
     }
     return count;

@@ -3,6 +3,7 @@
 // none that follow it. The WebSocket carries offer and answer, and all packets while there is no
 // channel. The server chooses the path; the page sends by the one that the last packet came by.
 const OFFER = 3, ANSWER = 4; // the first byte of a signal
+const BY_CHANNEL = 2; // of a packet, to the module
 const AGAIN_MS = 5000; // after a failure; doubled each time
 const AGAIN_MS_MAX = 80000;
 const CLOGGED_BYTES = 16384; // beyond, it would only come late
@@ -25,6 +26,7 @@ export class Channel {
             if (peer !== this.peer) return;
             this.flows = channel;
             const packet = new Uint8Array(data.byteLength + 1);
+            packet[0] = BY_CHANNEL;
             packet.set(new Uint8Array(data), 1);
             this.received(packet);
         };
