@@ -281,7 +281,7 @@ static void tell_alive(foliot__app *a, uint64_t now)
     life->told_ns = now;
     foliot_server_presence presence = foliot_server_get_presence(a->server);
     snprintf(status, sizeof status, "%s%u sessions, %u players",
-             life->drains_until_ns ? "draining: " : "", a->hosted_count,
+             life->drains_until_ns ? "draining: " : "", sessions_left(a),
              presence.players - presence.absent);
     life->kind->alive(status);
 }

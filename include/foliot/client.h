@@ -50,7 +50,9 @@ typedef struct foliot_client_config {
     bool reconnects;      // after a lost connection, as the same player
     double starved_share; // share of samples that may lack a newer snapshot; decides the delay; > 0
     double delay_ms_min, delay_ms_max; // bounds of the interpolation delay
-    double input_hz; // input packets a second, at most; 0: one a tick. A spectator sends up to 30
+    // Input packets a second, at most; 0: one a tick. A spectator of whole snapshots sends up
+    // to 30.
+    double input_hz;
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
     foliot_peer_kind kind;     // wished; the server may give another (foliot_client_get_kind)
     // Of a stepper:

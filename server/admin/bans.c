@@ -38,13 +38,8 @@ static bool same(const foliot__ban *a, const foliot__ban *b)
 
 // -- networks
 
-typedef struct network {
-    foliot__net_address address;
-    uint32_t bits; // of the 128 that count
-} network;
-
 // "192.0.2.1", "10.0.0.0/8", "2001:db8::/32", and a port or brackets around an address.
-static bool read_network(const char *text, network *n)
+static bool read_network(const char *text, foliot__ban_network *n)
 {
     char host[FOLIOT_ADDRESS_BYTES];
     const char *slash = strchr(text, '/');
@@ -65,7 +60,7 @@ static bool read_network(const char *text, network *n)
     return true;
 }
 
-static bool within(const foliot__net_address *a, const network *n)
+static bool within(const foliot__net_address *a, const foliot__ban_network *n)
 {
     uint32_t bytes = n->bits / 8, rest = n->bits % 8;
     if (foliot__net_address_is_ip4(a) != foliot__net_address_is_ip4(&n->address))
@@ -75,8 +70,9 @@ static bool within(const foliot__net_address *a, const network *n)
 }
 
 // In its one form.
-static void print_network(network n, char text[FOLIOT_ADDRESS_BYTES])
+static void keep_network(foliot__ban *ban, foliot__ban_network n)
 {
+    char *text = ban->address;
     char host[FOLIOT__ADDRESS_TEXT_BYTES], alone[FOLIOT_ADDRESS_BYTES];
     uint32_t most = foliot__net_address_is_ip4(&n.address) ? 32 : 128;
     for (uint32_t i = n.bits; i < 128; i++)
@@ -87,11 +83,12 @@ static void print_network(network n, char text[FOLIOT_ADDRESS_BYTES])
         snprintf(text, FOLIOT_ADDRESS_BYTES, "%s", alone);
     else
         snprintf(text, FOLIOT_ADDRESS_BYTES, "%.50s/%u", alone, n.bits + most - 128);
+    ban->network = n;
 }
 
 bool foliot__ban_normalise(foliot__ban *ban)
 {
-    network n;
+    foliot__ban_network n;
     uint64_t client;
     if (!!*ban->address + !!*ban->name + !!*ban->client != 1)
         return false;
@@ -104,20 +101,20 @@ bool foliot__ban_normalise(foliot__ban *ban)
         return true;
     if (!read_network(ban->address, &n))
         return false;
-    print_network(n, ban->address);
+    keep_network(ban, n);
     return true;
 }
 
 bool foliot__ban_of_peer(foliot__ban *ban, const char *address)
 {
-    network n;
+    foliot__ban_network n;
     if (!read_network(address, &n))
         return false;
     bool of_link = n.address.ip[0] == 0xfe && (n.address.ip[1] & 0xc0) == 0x80;
     if (!foliot__net_address_is_ip4(&n.address) && !of_link &&
         !foliot__net_address_is_loopback(&n.address))
         n.bits = 64;
-    print_network(n, ban->address);
+    keep_network(ban, n);
     return true;
 }
 
@@ -173,21 +170,21 @@ void foliot__bans_forget_over(foliot__bans *bans, int64_t now)
     bans->count = kept;
 }
 
-static bool is_meant(const foliot__ban *ban, const char *name, const network *from, uint64_t client)
+static bool is_meant(const foliot__ban *ban, const char *name, const foliot__ban_network *from,
+                     uint64_t client)
 {
-    network banned;
     uint64_t number;
     if (*ban->name)
         return strcmp(ban->name, name) == 0;
     if (*ban->client)
         return client != 0 && foliot__parse_count(ban->client, &number) && number == client;
-    return from && read_network(ban->address, &banned) && within(&from->address, &banned);
+    return from && *ban->address && within(&from->address, &ban->network);
 }
 
 const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
                                      const char *address, uint64_t client, int64_t now)
 {
-    network from;
+    foliot__ban_network from;
     bool known = read_network(address, &from);
     for (uint32_t i = 0; i < bans->count; i++) {
         const foliot__ban *b = &bans->items[i];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bans.h: who is not let in, by address or network, by name or by the client of a token, for a time
-// or for good. Kept in a file of JSON
-// lines where one is named, so that bans outlast the server.
+// or for good. Kept in a file of JSON lines where one is named, so that bans outlast the server.
 #ifndef FOLIOT_SERVER_ADMIN_BANS_H
 #define FOLIOT_SERVER_ADMIN_BANS_H
 
@@ -9,14 +8,21 @@
 #include <stdint.h>
 
 #include "foliot/admin.h"
+#include "net/address.h"
 
 #define FOLIOT__BANS_MAX 10000
 #define FOLIOT__BAN_REASON_BYTES 128
 #define FOLIOT__BAN_CLIENT_BYTES 24
 
+typedef struct foliot__ban_network {
+    foliot__net_address address;
+    uint32_t bits; // of the 128 that count
+} foliot__ban_network;
+
 typedef struct foliot__ban {
     // One of these; the others are "".
     char address[FOLIOT_ADDRESS_BYTES]; // without a port: "192.0.2.1", or "2001:db8::/32"
+    foliot__ban_network network;        // what `address` says
     char name[FOLIOT_NAME_BYTES];
     char client[FOLIOT__BAN_CLIENT_BYTES]; // its number in tokens, not 0
     char reason[FOLIOT__BAN_REASON_BYTES];

@@ -125,13 +125,19 @@ while True: out.write("%s at %.3f\n" % (s.recv(4096).decode().replace("\n", " ")
     eventually test -S notify
 }
 if command -v python3 >/dev/null; then
+    admin=()
+    if ldd "$server" | grep -q libwebsockets; then admin=(--admin-socket ./words); fi
     listen told
-    NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=800000 start "$scenes/pendulum.yaml" --port 0 --no-record --drain-seconds 3
+    NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=800000 start --session stays="$scenes/pendulum.yaml" --session ends="$scenes/pendulum.yaml" --port 0 --no-record --drain-seconds 3 "${admin[@]}"
     ok "systemd is told that it is ready, with its process" eventually has_lines told "^READY=1 .*MAINPID=$server_pid"
     # The shortest of the times between: a busy machine only lengthens them.
     is_alive() { awk '/^WATCHDOG=1/ { if (n++ && (!least || $NF - last < least)) least = $NF - last; last = $NF } END { exit !(n >= 3 && least < 0.6) }' told; }
     ok "that it is alive, twice in its watchdog's time" eventually is_alive
-    ok "in words too" eventually has_lines told 'STATUS=.*1 sessions, 0 players'
+    ok "in words too" eventually has_lines told 'STATUS=2 sessions, 0 players'
+    if test -S words; then
+        curl -sS -m 10 -o /dev/null -d '{}' --unix-socket words http://localhost/v1/sessions/ends/end
+        ok "of sessions that run alone" eventually has_lines told 'STATUS=1 sessions, 0 players'
+    fi
     kill -TERM $server_pid
     wait $server_pid
     ok "that it drains, and how long that may take" eventually has_lines told '^STOPPING=1 STATUS=draining EXTEND_TIMEOUT_USEC=13000000'
