@@ -23,14 +23,26 @@ state_of_tree() {
     git rev-parse --short HEAD 2>/dev/null || { echo unknown; return; }
     git diff --quiet HEAD -- . ":!BENCHMARKS.md" || echo "with local changes"
 }
+# Processor time that the host gave to others, and all, in jiffies.
+stolen_and_all() {
+    awk '$1 == "cpu" { for (i = 2; i <= 9; i++) all += $i; print $9 + 0, all }' "${PROC_STAT:-/proc/stat}" 2>/dev/null
+}
+# stolen_since BEFORE: a part of a sentence, from one per cent on.
+stolen_since() {
+    echo "$1 $(stolen_and_all)" | awk 'NF == 4 && $4 > $2 {
+        share = 100 * ($3 - $1) / ($4 - $2)
+        if (share >= 1) printf "; the host gave %.0f %% of the processors to others meanwhile", share
+    }'
+}
 for name in "$@"; do
     echo "bench $name" >&2
+    before=$(stolen_and_all)
     load=$(cut -d " " -f 1 /proc/loadavg)
     rm -f "$results/$name.jsonl"
     "$bench/$name" >"$results/$name.out" </dev/null || failed+=("$name")
     grep '^{' "$results/$name.out" >"$results/$name.new"
     rm "$results/$name.out"
-    echo "Measured $(date -u +%Y-%m-%d) at commit $(state_of_tree | paste -sd " "), load $load of $(nproc) cores when it began." >"$results/$name.about"
+    echo "Measured $(date -u +%Y-%m-%d) at commit $(state_of_tree | paste -sd " "), load $load of $(nproc) cores when it began$(stolen_since "$before")." >"$results/$name.about"
     case " ${failed[*]-} " in *" $name "*) echo "This bench failed." >>"$results/$name.about" ;; esac
     mv "$results/$name.new" "$results/$name.jsonl"
     measured+=("$results/$name.jsonl")

@@ -29,6 +29,7 @@ has() { # NAME PATTERN
 
 bench match_sizes 'siege: an impulse in a recording' 18
 bench seal whatever 2
+export PROC_STAT=/dev/null
 bash "$script" build seal >out 2>&1
 report "one of two writes no page" "$([ ! -e BENCHMARKS.md ]; echo $?)"
 report "and says what is missing" "$(grep -q 'no results of match_sizes' out; echo $?)" "$(cat out)"
@@ -37,9 +38,13 @@ report "with the other one it is written" "$([ -s BENCHMARKS.md ]; echo $?)"
 has "with what a bench is about" '^What seal costs\.$'
 has "with its figures, and the goal that is kept" '^| siege: an impulse in a recording | 18 B | rival: 4 | 0.5 | ≤ 24 |$'
 report "and when each was measured" "$([ "$(grep -c '^Measured 20.* at commit .*, load ' BENCHMARKS.md)" = 2 ]; echo $?)" "$(cat BENCHMARKS.md)"
+report "a host that took nothing is not named" "$(! grep -q 'the host gave' BENCHMARKS.md; echo $?)" "$(cat BENCHMARKS.md)"
+echo 'cpu 100 0 100 800 0 0 0 10 0 0' >stat
 bench match_sizes 'siege: an impulse in a recording' 25
+sed -i "2i echo 'cpu 150 0 150 860 0 0 0 50 0 0' >stat" build/bench/match_sizes
 bench seal whatever 3
-bash "$script" build match_sizes >out 2>&1
+PROC_STAT=stat bash "$script" build match_sizes >out 2>&1
+has "but one that did" 'when it began; the host gave 20 % of the processors to others meanwhile\.$'
 has "a goal that is missed is marked" '≤ 24, \*missed\*'
 has "what was not measured again stays" '^| whatever | 2 B '
 bench seal whatever 4 7
