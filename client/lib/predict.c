@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define STEPS_TIMED 32      // before a step is called slow
+#define STEPS_TIMED 64      // before a step is called slow
 #define STEP_SHARE_MAX 0.25 // of a tick
 #define EARLIER_TICKS 1.25  // a tick is decided as it begins: no margin for a late packet is needed
 #define JUMP_STEPS 64       // of a snapshot's position: less is no jump
@@ -176,13 +176,17 @@ uint32_t foliot__predict_closed_steps(const foliot_client *c)
     return calm && due < most ? due : most;
 }
 
+// A step of more than a tick counts as one tick: the machine did something else meanwhile (another
+// program, a compiler, garbage), and a few such steps must not end the prediction of cheap ones.
 static void time_step(foliot_client *c, double step_ns)
 {
     foliot__predictor *predictor = &c->predictor;
+    double tick_ns = foliot__client_tick_ns(c);
+    step_ns = fmin(step_ns, tick_ns);
     predictor->steps_timed += predictor->steps_timed < STEPS_TIMED;
     predictor->step_ns += (step_ns - predictor->step_ns) / predictor->steps_timed;
-    predictor->slow |= predictor->steps_timed == STEPS_TIMED &&
-                       predictor->step_ns > STEP_SHARE_MAX * foliot__client_tick_ns(c);
+    predictor->slow |=
+        predictor->steps_timed == STEPS_TIMED && predictor->step_ns > STEP_SHARE_MAX * tick_ns;
 }
 
 bool foliot__predict_step(foliot_client *c)

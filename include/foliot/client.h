@@ -322,7 +322,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
     X(double, input_delay_ticks)           /* now */                                               \
     X(double, key_to_screen_ms)            /* from new controls to their first frame; mean */ \
     X(double, key_to_screen_max_ms)                                                                \
-    X(double, step_us)                     /* of a tick, by the config's clock; recent mean */
+    X(double, step_us)                     /* by the config's clock, recent mean of at most a tick */
 // clang-format on
 typedef struct foliot_client_statistics {
 #define FOLIOT_CLIENT_STATISTIC_FIELD(type, name) type name;

@@ -383,6 +383,33 @@ static void slow_steps_are_not_repeated(void **state)
     arena_destroy(a);
 }
 
+static uint64_t stalled_clock(void *user)
+{
+    uint64_t *calls = user;
+    ++*calls; // a step is between two of them
+    return *calls * 100000 + *calls / 21 * 400000000;
+}
+
+// A machine that is busy for a moment now and then: the mean of its steps is above a tick.
+static void stalls_are_not_slow_steps(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    uint64_t calls = 0;
+    foliot_client_config config = foliot_client_config_default();
+    config.predicts = true;
+    config.clock = stalled_clock;
+    config.clock_user = &calls;
+    arena_join(a, "delay=50ms", &config);
+    arena_run(a, 6);
+    foliot_client_statistics seen = arena_seen(a, 0);
+    print_message("%llu calls, mean %.0f us\n", (unsigned long long)calls, seen.step_us);
+    assert_true(seen.step_us > 500 && seen.step_us < 3000); // stalls were seen
+    assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_ON);
+    assert_true(arena_agrees(a, 0));
+    arena_destroy(a);
+}
+
 // What is in a predicted world is a guess: whatever becomes of it, the server hears nothing of it.
 static void digests_are_of_closed_ticks(void **state)
 {
@@ -581,6 +608,7 @@ int main(void)
         cmocka_unit_test(it_ends_at_any_time),
         cmocka_unit_test(its_host_may_sleep),
         cmocka_unit_test(slow_steps_are_not_repeated),
+        cmocka_unit_test(stalls_are_not_slow_steps),
         cmocka_unit_test(digests_are_of_closed_ticks),
         cmocka_unit_test(early_lies_are_only_guesses),
         cmocka_unit_test(early_inputs_are_for_players),
