@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // channel.c: players in browsers by WebSocket alone, and with a data channel beside it. First what
-// a snapshot for one costs, all in, and what memory one takes, on the loopback: as bench web does.
-// Then, where network namespaces may be made: a server in one and a client library in another, with
-// a wire between them that delays by 25 ms each way and loses packets of TCP and UDP alike. The
-// client's playout delay and how late the worst snapshots are, by either path. The wire is this
-// process, which moves packets between two tun devices.
+// a snapshot for one costs, all in, and what memory one takes, on the loopback: as bench web does,
+// against bare sockets that send and take as many datagrams of as many bytes. Then, where network
+// namespaces may be made: a server in one and a client library in another, with a wire between them
+// that delays by 25 ms each way and loses packets of TCP and UDP alike. The client's playout delay
+// and how late the worst snapshots are, by either path. The wire is this process, which moves
+// packets between two tun devices.
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -43,6 +44,8 @@
 #define HZ 60
 #define SECONDS 2
 #define SNAPSHOT_BYTES 300
+#define INPUT_BYTES 24
+#define DATAGRAM_MORE 65 // bytes: 28 of SCTP with one chunk, 37 of DTLS 1.2 with AES-GCM
 #define CHILD_SECONDS 240
 #define SERVER_ADDRESS "10.61.0.1"
 #define CLIENT_ADDRESS "10.61.0.2"
@@ -57,7 +60,7 @@ static void die(const char *what)
     exit(1);
 }
 
-// -- what one costs
+// -- peers
 
 // Takes all that comes, and answers each packet with an input.
 static void run_peers(uint16_t port, uint32_t count)
@@ -66,7 +69,7 @@ static void run_peers(uint16_t port, uint32_t count)
     static foliot_transport *transports[PEERS_MAX];
     static struct pollfd fds[PEERS_MAX];
     foliot_peer_id ids[PEERS_MAX];
-    uint8_t input[24] = {0};
+    uint8_t input[INPUT_BYTES] = {0};
     rtc_start(count);
     for (uint32_t i = 0; i < count; i++) {
         peers[i] = rtc_peer_create("127.0.0.1", true, &transports[i]);
@@ -127,6 +130,14 @@ static void poll_all(crowd *c)
     }
 }
 
+static void wait_for_tick(struct timespec *next)
+{
+    next->tv_nsec += 1000000000 / HZ;
+    next->tv_sec += next->tv_nsec / 1000000000;
+    next->tv_nsec %= 1000000000;
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL);
+}
+
 static void run_ticks(crowd *c, uint32_t ticks)
 {
     static uint8_t snapshot[SNAPSHOT_BYTES];
@@ -137,13 +148,110 @@ static void run_ticks(crowd *c, uint32_t ticks)
                                    snapshot, sizeof snapshot);
         foliot_transport_flush(c->transport, clock_now_ns());
         foliot__web_flush(c->web);
-        next.tv_nsec += 1000000000 / HZ;
-        next.tv_sec += next.tv_nsec / 1000000000;
-        next.tv_nsec %= 1000000000;
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+        wait_for_tick(&next);
         poll_all(c);
     }
 }
+
+// -- bare sockets
+
+static struct sockaddr_in loopback_port(in_port_t port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static int bare_socket(in_port_t *port)
+{
+    struct sockaddr_in at = loopback_port(0);
+    socklen_t length = sizeof at;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &length) != 0)
+        die("no socket");
+    *port = at.sin_port;
+    return fd;
+}
+
+static void run_bare_peers(const int *sockets, uint32_t count)
+{
+    static struct pollfd fds[PEERS_MAX];
+    uint8_t bytes[SNAPSHOT_BYTES + DATAGRAM_MORE];
+    struct sockaddr_in from;
+    for (uint32_t i = 0; i < count; i++)
+        fds[i] = (struct pollfd){.fd = sockets[i], .events = POLLIN};
+    for (;;) {
+        poll(fds, count, 20);
+        for (uint32_t i = 0; i < count; i++) {
+            socklen_t length = sizeof from;
+            while (recvfrom(fds[i].fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &length) >
+                   0)
+                sendto(fds[i].fd, bytes, INPUT_BYTES + DATAGRAM_MORE, 0, (struct sockaddr *)&from,
+                       length);
+        }
+    }
+}
+
+static uint32_t take_bare(int fd)
+{
+    enum { BATCH = 16 };
+    static uint8_t bytes[BATCH][SNAPSHOT_BYTES];
+    struct iovec parts[BATCH];
+    struct mmsghdr heads[BATCH];
+    uint32_t taken = 0;
+    for (int got = BATCH; got == BATCH; taken += got > 0 ? (uint32_t)got : 0) {
+        for (int i = 0; i < BATCH; i++) {
+            parts[i] = (struct iovec){bytes[i], sizeof bytes[i]};
+            heads[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &parts[i], .msg_iovlen = 1}};
+        }
+        got = recvmmsg(fd, heads, BATCH, MSG_DONTWAIT, NULL);
+    }
+    return taken;
+}
+
+// Microseconds of a datagram out and one in, with nothing above the sockets.
+static double bare_us(uint32_t count)
+{
+    static const uint8_t bytes[SNAPSHOT_BYTES + DATAGRAM_MORE];
+    int sockets[PEERS_MAX];
+    in_port_t own, ports[PEERS_MAX];
+    int fd = bare_socket(&own);
+    for (uint32_t i = 0; i < count; i++)
+        sockets[i] = bare_socket(&ports[i]);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(CHILD_SECONDS);
+        run_bare_peers(sockets, count);
+    }
+    double began = 0;
+    uint32_t taken = 0;
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (uint32_t t = 0; t < (1 + SECONDS) * HZ; t++) {
+        if (t == HZ) { // warm by now
+            began = clock_process_s();
+            taken = 0;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            struct sockaddr_in to = loopback_port(ports[i]);
+            sendto(fd, bytes, sizeof bytes, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof to);
+        }
+        wait_for_tick(&next);
+        taken += take_bare(fd);
+    }
+    double spent = clock_process_s() - began, sent = (double)count * SECONDS * HZ;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(fd);
+    for (uint32_t i = 0; i < count; i++)
+        close(sockets[i]);
+    if (taken < sent * 0.9)
+        die("bare sockets lose datagrams");
+    return 1e6 * spent / sent;
+}
+
+// -- what one costs
 
 static void measure_cost(uint32_t count)
 {
@@ -188,7 +296,7 @@ static void measure_cost(uint32_t count)
     if (c.open < c.received)
         die("not all peers have channels");
     snprintf(name, sizeof name, "%u peers: a peer and snapshot", count);
-    bench_report("channel", name, 1e6 * spent / snapshots, "us", NULL, 0);
+    bench_report("channel", name, 1e6 * spent / snapshots, "us", "bare sockets", bare_us(count));
     snprintf(name, sizeof name, "%u peers: inputs a peer and snapshot", count);
     bench_report("channel", name, c.received / snapshots, "", NULL, 0);
     snprintf(name, sizeof name, "%u peers: memory of one", count);
