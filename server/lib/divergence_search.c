@@ -237,6 +237,7 @@ static void keep_case(foliot__session *s, const foliot__peer *peer)
     q->found_ns = s->server->now_ns;
     q->has_case = true;
     q->reported = false;
+    s->server->divergence_found = true;
 }
 
 static void send_findings(foliot__session *s, const foliot__peer *peer)
@@ -399,7 +400,7 @@ void foliot__divergence_search_update(foliot__session *s)
 
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found)
 {
-    for (uint32_t i = 0; i < server->session_count; i++) {
+    for (uint32_t i = 0; server->divergence_found && i < server->session_count; i++) {
         foliot__lockstep *l = server->sessions[i]->lockstep;
         if (!l || !l->search.has_case || l->search.reported)
             continue;
@@ -407,5 +408,6 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
         *found = l->search.found;
         return true;
     }
+    server->divergence_found = false;
     return false;
 }

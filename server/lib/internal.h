@@ -286,6 +286,8 @@ struct foliot_server {
     uint64_t touched[FOLIOT__SET_WORDS], due_ns[FOLIOT_SESSIONS_MAX];
     _Atomic uint64_t finished[FOLIOT__SET_WORDS];
     bool begun;                     // there was an update
+    bool divergence_found;          // by some session, since the host last polled all
+    uint32_t lockstep_count;        // sessions in lockstep, ended ones too
     uint64_t epoch_ns;              // when the first session was added: ticks are spread from there
     foliot__peer *peers;            // by the transport's index
     uint32_t peers_max, peers_used; // used: none of those after is

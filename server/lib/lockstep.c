@@ -41,6 +41,7 @@ foliot_status foliot__lockstep_create(foliot__session *s)
     foliot__lockstep *l = s->lockstep = calloc(1, sizeof *l);
     if (!l)
         return FOLIOT_STATUS_MEMORY;
+    s->server->lockstep_count++;
     l->keyframe_ticks = foliot__session_ticks(s, FOLIOT__KEYFRAME_SECONDS);
     l->keyframe_count = foliot__stepper_delay(s) / l->keyframe_ticks + FOLIOT__KEYFRAMES_SPARE;
     l->keyframes = calloc(l->keyframe_count, sizeof *l->keyframes);
@@ -92,6 +93,7 @@ void foliot__lockstep_destroy(foliot__session *s)
     foliot__rewind_free(&l->search.rewind);
     free(l);
     s->lockstep = NULL;
+    s->server->lockstep_count--;
 }
 
 // -- sending

@@ -388,7 +388,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 // Inputs are handed on before their tick closes in lockstep alone.
 static bool hands_on_early(const foliot_server *server)
 {
-    for (uint32_t i = 0; i < server->session_count; i++)
+    for (uint32_t i = 0; server->lockstep_count > 0 && i < server->session_count; i++)
         if (server->sessions[i]->lockstep && !server->sessions[i]->ended)
             return true;
     return false;

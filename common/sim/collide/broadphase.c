@@ -144,6 +144,12 @@ static void collect_bodies(foliot__collider *c)
     c->counts->planes = planes;
 }
 
+// The lowest of the levels in the mask.
+static uint32_t lowest(uint64_t levels)
+{
+    return (uint32_t)__builtin_ctzll(levels);
+}
+
 // Levels by the exponent of the size; the largest body is in the last level.
 static void place_levels(foliot__collider *c)
 {
@@ -153,14 +159,16 @@ static void place_levels(foliot__collider *c)
         int exponent = exponent_of(size_of(&c->grid.bounds[k]));
         largest = exponent > largest ? exponent : largest;
     }
-    for (int l = 0; l < FOLIOT__LEVELS; l++)
-        c->grid.levels[l] = (foliot__level){.cell = 0};
+    uint64_t levels = 0;
     for (uint32_t k = 0; k < count; k++) {
         foliot__bounds *b = &c->grid.bounds[k];
         double extent = size_of(b);
         int l = exponent_of(extent) - largest + FOLIOT__LEVELS - 1;
         l = l < 0 ? 0 : l;
         foliot__level *level = &c->grid.levels[l];
+        if (!(levels >> l & 1))
+            *level = (foliot__level){.cell = 0};
+        levels |= (uint64_t)1 << l;
         bool first = level->cell == 0;
         level->cell = foliot__larger(level->cell, extent);
         for (int axis = 0; axis < 3; axis++)
@@ -168,8 +176,9 @@ static void place_levels(foliot__collider *c)
                 first ? b->min[axis] : foliot__smaller(level->origin[axis], b->min[axis]);
         b->row = (uint32_t)l;
     }
-    for (int l = 0; l < FOLIOT__LEVELS; l++) {
-        foliot__level *level = &c->grid.levels[l];
+    c->counts->levels = levels;
+    for (uint64_t rest = levels; rest; rest &= rest - 1) {
+        foliot__level *level = &c->grid.levels[lowest(rest)];
         if (level->cell == 0)
             continue;
         level->cell *= 1 + 0x1p-20; // rounding never puts two that meet two cells apart
@@ -272,10 +281,11 @@ static void sort_bounds(foliot__collider *c)
         sort_keys(c, count);
     round_bounds(c, count);
     uint32_t sum = 0;
-    for (uint32_t l = 0; l < FOLIOT__LEVELS; l++) {
-        c->grid.levels[l].begin = sum;
-        sum += sizes[l];
-        c->grid.levels[l].end = sum;
+    for (uint64_t rest = c->counts->levels; rest; rest &= rest - 1) {
+        foliot__level *level = &c->grid.levels[lowest(rest)];
+        level->begin = sum;
+        sum += sizes[lowest(rest)];
+        level->end = sum;
     }
 }
 
@@ -432,9 +442,8 @@ static void query_level(const foliot__collider *c, const foliot__level *level,
 void foliot__query(const foliot__collider *c, const foliot__bounds *box,
                    void (*meet)(void *context, uint32_t body), void *context)
 {
-    for (int l = 0; l < FOLIOT__LEVELS; l++)
-        if (c->grid.levels[l].begin < c->grid.levels[l].end)
-            query_level(c, &c->grid.levels[l], box, meet, context);
+    for (uint64_t rest = c->counts->levels; rest; rest &= rest - 1)
+        query_level(c, &c->grid.levels[lowest(rest)], box, meet, context);
 }
 
 static void pair_with(void *context, uint32_t body)
@@ -472,28 +481,28 @@ static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uin
 }
 
 // Pairs of the sorted bounds [begin, end), which are of level l.
-static void pair_some(finder *f, int l, uint32_t begin, uint32_t end)
+static void pair_some(finder *f, uint32_t l, uint32_t begin, uint32_t end)
 {
     const foliot__collider *c = f->c;
     const foliot__level *level = &c->grid.levels[l];
+    uint64_t coarser = c->counts->levels >> l & ~(uint64_t)1;
     uint32_t from[4] = {NOWHERE, NOWHERE, NOWHERE, NOWHERE};
     for (uint32_t k = begin; k < end; k++) {
         pair_in_level(f, level, k, from);
         f->body = c->grid.sorted[k].body;
-        for (int coarser = l + 1; coarser < FOLIOT__LEVELS; coarser++)
-            if (c->grid.levels[coarser].begin < c->grid.levels[coarser].end)
-                query_level(c, &c->grid.levels[coarser], &c->grid.sorted[k], pair_with, f);
+        for (uint64_t rest = coarser; rest; rest &= rest - 1)
+            query_level(c, &level[lowest(rest)], &c->grid.sorted[k], pair_with, f);
     }
 }
 
 static void pair_levels(finder *f, uint32_t begin, uint32_t end)
 {
-    for (int l = 0; l < FOLIOT__LEVELS; l++) {
-        const foliot__level *level = &f->c->grid.levels[l];
+    for (uint64_t rest = f->c->counts->levels; rest; rest &= rest - 1) {
+        const foliot__level *level = &f->c->grid.levels[lowest(rest)];
         uint32_t first = begin > level->begin ? begin : level->begin;
         uint32_t last = end < level->end ? end : level->end;
         if (first < last)
-            pair_some(f, l, first, last);
+            pair_some(f, lowest(rest), first, last);
     }
 }
 

@@ -237,9 +237,11 @@ static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair
     return colour;
 }
 
-// Of every colour and kind: the number of manifolds, and the first of their blocks.
+// Of every colour and kind: the number of manifolds, and the first of their blocks. Colours are
+// used one after the other, and those that are not are not written.
 typedef struct placing {
     foliot__solver *s;
+    uint32_t colours; // that are used
     uint32_t sizes[FOLIOT__COLOURS + 1][SORTS], first[FOLIOT__COLOURS + 1][SORTS];
 } placing;
 
@@ -248,7 +250,7 @@ static void lay_out_blocks(placing *p)
 {
     foliot__solver *s = p->s;
     uint32_t count = 0, at = 0, of_world = kinds_of(s->world);
-    for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
+    for (uint32_t colour = 0; colour < p->colours; colour++) {
         uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         s->colour_begin[colour] = count;
         for (uint32_t sort = 0; sort < FOLIOT__REGIONS * of_world; sort++) {
@@ -270,7 +272,8 @@ static void lay_out_blocks(placing *p)
                        columns * sizeof(uint32_t)); // FOLIOT__NOTHING
         }
     }
-    s->colour_begin[FOLIOT__COLOURS + 1] = count;
+    for (uint32_t colour = p->colours; colour <= FOLIOT__COLOURS + 1; colour++)
+        s->colour_begin[colour] = count;
     s->counts->blocks = count;
 }
 
@@ -291,6 +294,8 @@ static void make_blocks(placing *p)
             continue;
         uint32_t colour = colour_of(s, &s->ccd.collider.pairs[k], moving_of(kind));
         uint32_t sort = kind + region_of(n, count, colour) * of_world;
+        for (; p->colours <= colour; p->colours++)
+            memset(p->sizes[p->colours], 0, sizeof p->sizes[0]);
         s->live[n] = k;
         s->colour[n] = (uint8_t)colour;
         s->kind[k] = (uint8_t)sort;
@@ -374,7 +379,7 @@ void foliot__prepare_contacts(foliot__solver *s)
     foliot__workers *workers = s->workers;
     placing p;
     p.s = s;
-    memset(p.sizes, 0, sizeof p.sizes);
+    p.colours = 0;
     place_bodies(s);
     find_live(s);
     make_blocks(&p);
