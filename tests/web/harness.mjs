@@ -23,10 +23,13 @@ export function serve(folder, extra = new Map()) {
         server.listen(0, "127.0.0.1", () => resolve({ url: `http://127.0.0.1:${server.address().port}`, server })));
 }
 
+// What draws: software, unless GL says what else ANGLE has (vulkan, gl-egl).
+const software = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+const gpu = (angle) => [`--use-angle=${angle}`, "--ignore-gpu-blocklist", "--enable-features=Vulkan", "--disable-vulkan-surface"];
+
 export async function launch(modules) {
     const { chromium } = createRequire(modules + "/")("playwright-core");
-    const args = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-        "--disable-background-networking"];
+    const args = ["--no-sandbox", "--use-gl=angle", "--disable-background-networking", ...(process.env.GL ? gpu(process.env.GL) : software)];
     return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args, headless: true });
 }
 

@@ -2,6 +2,7 @@
 // main.mjs MODULES BUILD [SCREENSHOTS]: tests the pages in a real browser. MODULES is the folder where
 // playwright-core is installed. `make test-web` calls it.
 // ONLY=WORDS runs the tests whose names hold these words; SHORT=1 leaves out those that take long.
+// CHROMIUM=FILE is another browser than /usr/bin/chromium; GL=vulkan or gl-egl draws on a GPU.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

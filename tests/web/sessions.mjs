@@ -88,7 +88,7 @@ export async function sessions(browser, build, shots) {
             await page.click("#more");
             await until(page, () => document.body.dataset.labels === "1");
             const { frames, cost } = await data(page);
-            console.log(`        first frame with bodies shown after ${first} ms, ${frames} frames/s in software, ${cost} ms of JavaScript a frame`);
+            console.log(`        first frame with bodies shown after ${first} ms, ${frames} frames/s, ${cost} ms of JavaScript a frame`);
             await page.context().close();
         }));
 
