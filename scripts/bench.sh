@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # bench.sh BUILD [NAME...]: runs the benches built under BUILD/bench (all, or those named), keeps their lines of JSON
-# in BUILD/bench/results, and prints one table. As soon as there are results of all benches, BENCHMARKS.md is written
-# from them: after a change those that it touches can be run alone. A bench that fails is named, and the exit status is 1.
+# in BUILD/bench/results, and prints one table. BENCHMARKS.md is written from the results of all benches; of those that
+# this build has not measured, the page keeps what it says of them: after a change those that it touches can be run
+# alone. A bench that fails is named, and the exit status is 1.
 set -u
 build=${1:-build}
 shift || true
@@ -18,6 +19,9 @@ for name in "$@"; do
     [ -x "$bench/$name" ] || { echo "there is no bench $name; there are: ${programs[*]}" >&2; exit 2; }
 done
 
+processor() {
+    echo "$(sed -n "s/^model name[^:]*: //p" /proc/cpuinfo | head -n 1) with $(nproc) cores"
+}
 # state_of_tree: the commit that is measured.
 state_of_tree() {
     git rev-parse --short HEAD 2>/dev/null || { echo unknown; return; }
@@ -42,7 +46,7 @@ for name in "$@"; do
     "$bench/$name" >"$results/$name.out" </dev/null || failed+=("$name")
     grep '^{' "$results/$name.out" >"$results/$name.new"
     rm "$results/$name.out"
-    echo "Measured $(date -u +%Y-%m-%d) at commit $(state_of_tree | paste -sd " "), load $load of $(nproc) cores when it began$(stolen_since "$before")." >"$results/$name.about"
+    echo "Measured $(date -u +%Y-%m-%d) at commit $(state_of_tree | paste -sd " "), $(processor), load $load when it began$(stolen_since "$before")." >"$results/$name.about"
     case " ${failed[*]-} " in *" $name "*) echo "This bench failed." >>"$results/$name.about" ;; esac
     mv "$results/$name.new" "$results/$name.jsonl"
     measured+=("$results/$name.jsonl")
@@ -218,10 +222,7 @@ head_of_page() {
 This page has all figures of speed and size. \`make bench\` measures them and writes the page anew, \`make bench
 ONLY="NAME..."\` some of them; do not edit it.
 
-| | |
-|---|---|
-| processor | $(sed -n "s/^model name[^:]*: //p" /proc/cpuinfo | head -n 1), $(nproc) cores |
-| compiler | $(gcc --version | head -n 1) |
+Compiled by $(gcc --version | head -n 1).
 
 The ratio is our value divided by the opponent's, both measured in the same run: below 1 is better for times and
 sizes, above 1 for rates. Ratios hold on other machines better than times do. Benches on a virtual clock
@@ -251,25 +252,33 @@ rows_of_bench() {
     }' "$results/$1.jsonl"
 }
 
-missing=()
-for name in "${programs[@]}"; do
-    [ -e "$results/$name.jsonl" ] || missing+=("$name")
-done
-if [ ${#missing[@]} != 0 ]; then
-    echo "BENCHMARKS.md is as it was: there are no results of ${missing[*]}"
-else
-    {
-        head_of_page
-        for name in "${programs[@]}"; do
-            [ -s "$results/$name.jsonl" ] || continue
-            printf "\n\n## %s\n\n" "$name"
-            about_bench "$name"
-            echo
-            cat "$results/$name.about"
-            echo
-            rows_of_bench "$name"
-        done
-    } >BENCHMARKS.md
-fi
+# kept_section NAME: what stands below the section's heading in the page as it was.
+kept_section() {
+    awk -v heading="## $1" '/^## / { inside = $0 == heading; next } inside && (begun || NF) { print; begun = 1 }' \
+        BENCHMARKS.md 2>/dev/null
+}
+
+section_of_page() { # NAME
+    local kept
+    if [ ! -e "$results/$1.jsonl" ]; then
+        kept=$(kept_section "$1")
+        echo "${kept:-Not measured yet.}"
+    elif [ -s "$results/$1.jsonl" ]; then
+        about_bench "$1"
+        echo
+        cat "$results/$1.about"
+        echo
+        rows_of_bench "$1"
+    fi
+}
+
+page=$(
+    head_of_page
+    for name in "${programs[@]}"; do
+        section=$(section_of_page "$name")
+        [ -z "$section" ] || printf "\n\n## %s\n\n%s\n" "$name" "$section"
+    done
+)
+printf "%s\n" "$page" >BENCHMARKS.md
 
 [ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}" >&2; exit 1; }
