@@ -86,8 +86,8 @@ typedef struct foliot__body_grid {
 
 typedef struct foliot__collide_counts {
     uint32_t sorted, planes, pairs;
-    uint32_t full;  // 1: the table of pairs is full of pairs that differ
-    uint32_t stale; // 1: manifolds must be found anew before they are solved
+    uint32_t full;   // 1: the table of pairs is full of pairs that differ
+    uint32_t stale;  // 1: manifolds must be found anew before they are solved
     uint64_t levels; // bit l: some body is in level l; the others are not written
 } foliot__collide_counts;
 
