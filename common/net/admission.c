@@ -80,3 +80,8 @@ void foliot__admission_release(foliot__admission *a, uint64_t host)
             return;
         }
 }
+
+void foliot__admission_restore(foliot__admission *a, uint64_t host, uint64_t now_ns)
+{
+    entry_of(a, host, now_ns)->connections++;
+}

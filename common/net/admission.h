@@ -39,5 +39,7 @@ void foliot__admission_close(foliot__admission *admission);
 // released.
 foliot__admitted foliot__admit(foliot__admission *admission, uint64_t host, uint64_t now_ns);
 void foliot__admission_release(foliot__admission *admission, uint64_t host);
+// One that was released by mistake counts again, whatever the limits are.
+void foliot__admission_restore(foliot__admission *admission, uint64_t host, uint64_t now_ns);
 
 #endif

@@ -13,6 +13,8 @@
 
 #define LINGER_NS 5000000000u        // longer than ENet says farewell
 #define CHALLENGE_EVERY_NS 50000000u // to an address that a peer seems to have moved to
+#define SETTLED_NS 250000000u        // and not for so long once it was found where it was
+#define BACK_NS 500000000u           // that a peer that has moved may be found where it was
 
 // -- greetings
 
@@ -150,38 +152,75 @@ static void send_control(enet_transport *t, foliot__secure_peer *p, const foliot
 }
 
 // A host's: the newest datagram of a peer came from elsewhere. It goes on there once it has shown
-// that it receives there; until then nothing but the challenge is sent there.
+// that it receives there; until then nothing but the challenge is sent there, and no more than came
+// from there. Where it was it is challenged too, also for a while after it has moved: somebody on
+// the way may have been faster with a copy of its datagram.
 static void challenge_address(enet_transport *t, foliot__secure_peer *p,
-                              const foliot__net_address *from)
+                              const foliot__net_address *from, size_t length)
 {
-    bool same = foliot__net_address_same(&p->moved, from);
     if (p->challenged_ns && t->now_ns - p->challenged_ns < CHALLENGE_EVERY_NS)
         return;
-    if (!same)
-        foliot__system_random(NULL, p->challenge, sizeof p->challenge);
-    p->moved = *from;
+    p->moved_lately = p->moved_lately && t->now_ns - p->moved_ns < BACK_NS;
+    if (!p->moved_lately && (foliot__net_address_same(&p->address, from) ||
+                             length < FOLIOT__CONTROL_BYTES + FOLIOT__SEAL_BYTES ||
+                             (p->settled_ns && t->now_ns - p->settled_ns < SETTLED_NS)))
+        return;
     p->challenged_ns = t->now_ns ? t->now_ns : 1;
+    if (p->moved_lately) {
+        send_control(t, p, &p->left, FOLIOT__CONTROL_CHALLENGE, p->stays);
+        return;
+    }
+    if (!foliot__net_address_same(&p->moved, from)) {
+        foliot__system_random(NULL, p->challenge, sizeof p->challenge);
+        foliot__system_random(NULL, p->stays, sizeof p->stays);
+    }
+    p->moved = *from;
     send_control(t, p, from, FOLIOT__CONTROL_CHALLENGE, p->challenge);
+    send_control(t, p, &p->address, FOLIOT__CONTROL_CHALLENGE, p->stays);
 }
 
-static void move_to(enet_transport *t, foliot__secure_peer *p, slot *s,
-                    const foliot__net_address *to)
+static void move_to(enet_transport *t, foliot__secure_peer *p, slot *s, foliot__net_address to)
 {
-    uint64_t there = foliot__net_address_host_key(to),
-             here = foliot__net_address_host_key(&s->address);
+    s->address = to;
+    if (t->six)
+        foliot__six_moved(t, s);
+    else if (s->peer)
+        s->peer->address = (ENetAddress){.host = foliot__net_address_get_ip4(&to), .port = to.port};
+    p->address = to;
+    t->head.counters.migrations++;
+}
+
+static void take_answer_of_new(enet_transport *t, foliot__secure_peer *p, slot *s)
+{
+    uint64_t there = foliot__net_address_host_key(&p->moved),
+             here = foliot__net_address_host_key(&p->address);
     if (there != here) {
         if (foliot__admit(&t->admission, there, t->now_ns) != FOLIOT__ADMITTED)
             return; // that address has all that it may
         foliot__admission_release(&t->admission, here);
     }
-    s->address = *to;
-    if (t->six)
-        foliot__six_moved(t, s);
-    else if (s->peer)
-        s->peer->address = (ENetAddress){.host = foliot__net_address_get_ip4(to), .port = to->port};
-    p->address = *to;
-    p->challenged_ns = 0;
-    t->head.counters.migrations++;
+    p->left = p->address;
+    p->moved_lately = true;
+    p->moved_ns = t->now_ns;
+    move_to(t, p, s, p->moved);
+    p->moved.port = 0;
+}
+
+// Whoever brought the answer: the peer receives where it was. It goes on there, and goes back if it
+// was thought to have moved. If it really leaves, that address soon answers no more.
+static void take_answer_of_old(enet_transport *t, foliot__secure_peer *p, slot *s)
+{
+    uint64_t there = foliot__net_address_host_key(&p->left),
+             here = foliot__net_address_host_key(&p->address);
+    if (p->moved_lately && there != here) {
+        foliot__admission_restore(&t->admission, there, t->now_ns);
+        foliot__admission_release(&t->admission, here);
+    }
+    if (p->moved_lately)
+        move_to(t, p, s, p->left);
+    p->moved.port = 0;
+    p->moved_lately = false;
+    p->settled_ns = t->now_ns ? t->now_ns : 1;
 }
 
 static void take_control(enet_transport *t, foliot__secure_peer *p, const foliot__net_address *from,
@@ -194,10 +233,14 @@ static void take_control(enet_transport *t, foliot__secure_peer *p, const foliot
     }
     if (plain[0] == FOLIOT__CONTROL_CHALLENGE && !t->head.config.bind)
         send_control(t, p, from, FOLIOT__CONTROL_ANSWER, plain + 1);
-    if (plain[0] == FOLIOT__CONTROL_ANSWER && s && p->challenged_ns &&
-        foliot__net_address_same(&p->moved, from) && s->state == SLOT_CONNECTED &&
-        foliot__secrets_equal(p->challenge, plain + 1, sizeof p->challenge))
-        move_to(t, p, s, from);
+    if (plain[0] != FOLIOT__CONTROL_ANSWER || !s || s->state != SLOT_CONNECTED)
+        return;
+    if ((p->moved.port || p->moved_lately) &&
+        foliot__secrets_equal(p->stays, plain + 1, sizeof p->stays))
+        take_answer_of_old(t, p, s);
+    else if (p->moved.port && foliot__net_address_same(&p->moved, from) &&
+             foliot__secrets_equal(p->challenge, plain + 1, sizeof p->challenge))
+        take_answer_of_new(t, p, s);
 }
 
 // -- what arrives
@@ -251,9 +294,9 @@ static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_add
         return NULL;
     if (!p->confirmed)
         confirm(t, p);
-    if (newest && !foliot__net_address_same(&p->address, from) &&
-        bytes[0] != FOLIOT__SEALED_CONTROL)
-        challenge_address(t, p, from);
+    if (newest && bytes[0] != FOLIOT__SEALED_CONTROL &&
+        (p->moved_lately || !foliot__net_address_same(&p->address, from)))
+        challenge_address(t, p, from, length);
     return p;
 }
 

@@ -41,6 +41,7 @@ typedef struct foliot__secure_peer {
     _Alignas(64) uint32_t connection; // the connect id
     uint32_t next;                    // in its bucket: index + 1
     bool used, confirmed; // confirmed: a datagram of the peer's was opened with these keys
+    bool moved_lately;    // a host's: and may be found where it was
     foliot__sealer sealer;
     void *owner;       // NULL: its slot is gone, and ENet still says farewell
     uint64_t until_ns; // until then
@@ -54,9 +55,12 @@ typedef struct foliot__secure_peer {
     bool returned;             // by the secret that its token's holder was given
     bool too_late;             // not so, and the holder has shown itself before
     uint64_t accepted;         // so many were before it
-    foliot__net_address moved; // an address that is not proven yet
-    uint8_t challenge[8];
-    uint64_t challenged_ns;
+    foliot__net_address moved; // an address that is not proven yet; port 0: none
+    foliot__net_address left;  // where it was, if it has moved lately
+    uint8_t challenge[8];      // sent to `moved`,
+    uint8_t stays[8];          // and to where it was
+    uint64_t challenged_ns, moved_ns;
+    uint64_t settled_ns; // when it was found where it was
     // A client's.
     uint8_t opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
     uint32_t opening_bytes;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "loopback.h"
+#include "net/secure.h"
 
 int stage_open_socket(uint16_t port, foliot__net_address *at)
 {
@@ -32,11 +33,17 @@ static void catch (stage *s, const uint8_t *bytes, ssize_t length, bool to_host)
     memcpy(c->bytes, bytes, c->length);
 }
 
+static void send_from(int socket, const foliot__net_address *to, const uint8_t *bytes,
+                      size_t length)
+{
+    foliot__socket_address at;
+    socklen_t at_bytes = foliot__net_address_to_socket(to, &at);
+    (void)!sendto(socket, bytes, length, 0, &at.any, at_bytes);
+}
+
 void stage_send_on(stage *s, const uint8_t *bytes, size_t length, bool to_host)
 {
-    foliot__socket_address to;
-    socklen_t to_bytes = foliot__net_address_to_socket(to_host ? &s->host_at : &s->client_at, &to);
-    (void)!sendto(to_host ? s->back : s->front, bytes, length, 0, &to.any, to_bytes);
+    send_from(to_host ? s->back : s->front, to_host ? &s->host_at : &s->client_at, bytes, length);
 }
 
 void stage_pump(stage *s)
@@ -48,8 +55,13 @@ void stage_pump(stage *s)
     while ((got = recvfrom(s->front, bytes, sizeof bytes, 0, &from.any, &from_bytes)) >= 0) {
         s->client_at = foliot__net_address_of_socket(&from);
         catch (s, bytes, got, true);
+        if (s->foe)
+            send_from(s->foe, &s->host_at, bytes, (size_t)got);
         stage_send_on(s, bytes, (size_t)got, true);
     }
+    while (s->foe && (got = recv(s->foe, bytes, sizeof bytes, 0)) >= 0)
+        if (got > 0 && bytes[0] == FOLIOT__SEALED_CONTROL)
+            stage_send_on(s, bytes, (size_t)got, false);
     while ((got = recv(s->back, bytes, sizeof bytes, 0)) >= 0) {
         catch (s, bytes, got, false);
         stage_send_on(s, bytes, (size_t)got, false);

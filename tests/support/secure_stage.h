@@ -20,6 +20,9 @@ typedef struct stage {
     foliot_transport *host, *client;
     foliot_transport_config host_config, client_config;
     int front, back; // the wire's sockets: where clients come to, and where the host sees them from
+    // Of somebody beside the wire who is faster: what clients say comes from there first, and of
+    // what the host sends there challenges alone go on. 0: nobody.
+    int foe;
     uint16_t port;
     foliot__net_address host_at, client_at;
     foliot_peer_id at_host, at_client;

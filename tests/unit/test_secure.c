@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "foliot/transport.h"
+#include "net/enet_internal.h"
 #include "net/raw_datagram.h"
 #include "net/secure.h"
 #include "net/transport.h"
@@ -294,6 +295,7 @@ static void a_peer_goes_on_from_another_address(void **state)
         stage_talk(s, 1);
         check_eq(stage_counters(s)->migrations, (uint64_t)i);
         stage_expect_talk(s);
+        stage_run(s, 600); // in which it may still be found where it was
     }
     stage_close(s);
 }
@@ -326,6 +328,52 @@ static void an_address_that_does_not_answer_gets_nothing(void **state)
     stage_close(s);
 }
 
+// A listener who is faster than the network brings a copy of each datagram before it comes, and
+// brings the client the challenges, which it answers.
+static void who_is_faster_does_not_take_a_connection_over(void **state)
+{
+    (void)state;
+    stage *s = stage_open_with_token();
+    foliot__net_address at;
+    stage_expect_talk(s);
+    unsigned got = s->client_got;
+    s->foe = stage_open_socket(0, &at);
+    for (int i = 0; i < 10; i++) {
+        stage_talk(s, 10);
+        stage_run(s, 300); // until the host asks again
+    }
+    check_ge(s->client_got, got + 60);
+    check_gt(stage_counters(s)->migrations, 0u); // for a moment each time
+    close(s->foe);
+    s->foe = 0;
+    stage_expect_talk(s);
+    stage_close(s);
+}
+
+// Whoever has a connection could send it from the addresses of others.
+static void an_address_gets_no_more_than_came_from_it(void **state)
+{
+    (void)state;
+    stage *s = stage_open_with_token();
+    stage_expect_talk(s);
+    enet_transport *client = (enet_transport *)s->client;
+    foliot__secure_peer *own = foliot__slot_of(client, s->at_client)->secure;
+    foliot__net_address at;
+    uint8_t sealed[1 + FOLIOT__SEAL_BYTES], bytes[2000];
+    int other = stage_open_socket(0, &at), back = s->back;
+    foliot__seal(&own->sealer, FOLIOT__SEALED_RAW, own->connection, (const uint8_t *)"x", 1,
+                 clock_now_ns(), sealed);
+    s->back = other;
+    stage_send_on(s, sealed, sizeof sealed, true);
+    s->back = back;
+    stage_run(s, 50);
+    check_eq(stage_counters(s)->datagrams_dropped_malformed, 1u);
+    assert_true(recv(other, bytes, sizeof bytes, 0) < 0);
+    stage_expect_talk(s);
+    close(other);
+    stage_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +391,8 @@ int main(void)
         cmocka_unit_test(no_flipped_bit_of_an_opening_opens),
         cmocka_unit_test(a_peer_goes_on_from_another_address),
         cmocka_unit_test(an_address_that_does_not_answer_gets_nothing),
+        cmocka_unit_test(who_is_faster_does_not_take_a_connection_over),
+        cmocka_unit_test(an_address_gets_no_more_than_came_from_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
