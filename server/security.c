@@ -20,7 +20,7 @@
 static struct {
     uint8_t keys[FOLIOT_KEYS_MAX * FOLIOT_KEY_BYTES]; // the first, at first
     char line[FOLIOT_PASSWORD_BYTES_MAX + 1];
-    foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
+    foliot_token_address own[FOLIOT_OWN_ADDRESSES_MAX];
     uint32_t own_count, key_count;
 } secrets;
 
@@ -62,9 +62,9 @@ static int find_own(void)
         }
     }
     if (foliot__given.public_addresses.count == 0)
-        secrets.own_count = foliot__bind_own_addresses(secrets.own, FOLIOT_TOKEN_ADDRESSES_MAX);
+        secrets.own_count = foliot__bind_own_addresses(secrets.own, FOLIOT_OWN_ADDRESSES_MAX);
     if (foliot__given.public_addresses.count == 0 && *agones) {
-        secrets.own_count -= secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX;
+        secrets.own_count -= secrets.own_count == FOLIOT_OWN_ADDRESSES_MAX;
         if (foliot_token_address_read(agones, 0, &secrets.own[secrets.own_count]) ==
             FOLIOT_STATUS_OK) // else it is a name
             secrets.own_count++;

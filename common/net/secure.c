@@ -77,9 +77,8 @@ static foliot_status take_config(foliot__secure *s, const foliot_transport_confi
             return status;
         s->owns_used = true;
     }
-    s->own_count = config->own_address_count < FOLIOT_TOKEN_ADDRESSES_MAX
-                       ? config->own_address_count
-                       : FOLIOT_TOKEN_ADDRESSES_MAX;
+    s->own_count = config->own_address_count < FOLIOT_OWN_ADDRESSES_MAX ? config->own_address_count
+                                                                        : FOLIOT_OWN_ADDRESSES_MAX;
     for (uint32_t i = 0; i < s->own_count; i++) {
         s->own[i] = config->own_addresses[i];
         s->own[i].port = s->own[i].port ? s->own[i].port : port;

@@ -23,7 +23,7 @@ struct foliot__secure {
     uint8_t returns_by[FOLIOT__RETURN_BYTES];
     foliot__share shares[2]; // of a host: now, and before
     uint64_t drawn_ns, expired_ns;
-    foliot_token_address own[FOLIOT_TOKEN_ADDRESSES_MAX];
+    foliot_token_address own[FOLIOT_OWN_ADDRESSES_MAX];
     uint32_t own_count;
     foliot_used_tokens *used; // a host's, with tokens
     bool owns_used;

@@ -168,6 +168,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_used_tokens_open(const char *file, uint32
                                                         foliot_used_tokens **tokens);
 void foliot_used_tokens_close(foliot_used_tokens *tokens); // after the transports; may be NULL
 
+#define FOLIOT_OWN_ADDRESSES_MAX 64 // of a host's; a token names fewer
+
 typedef struct foliot_transport_config {
     const char *bind; // address to listen on, "127.0.0.1"; NULL: does not listen
     uint16_t port;    // 0: any free one
@@ -189,7 +191,7 @@ typedef struct foliot_transport_config {
     const char *token;    // its text: connecting, TOKEN
     const char *password; // 1 .. FOLIOT_PASSWORD_BYTES_MAX bytes: PASSWORD
     // Listening, TOKEN: tokens that name other addresses are refused. A port of 0 is the
-    // transport's. None: no token is refused for that.
+    // transport's. None: no token is refused for that. At most FOLIOT_OWN_ADDRESSES_MAX.
     const foliot_token_address *own_addresses;
     uint32_t own_address_count;
     // Listening, TOKEN: shared with other transports. NULL: its own, in memory.

@@ -76,6 +76,35 @@ ok "no key and no token is in an output or a recording" [ -z "$(leaks)" ]
 ok "nothing came in clear" [ "$(counter datagrams_dropped_clear)" = 0 ]
 ok "who was refused is counted" [ "$(counter connects_unproven)" -ge 4 ]
 
+# A machine with many addresses, as one with containers has them.
+cat >many.c <<'END'
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <stdlib.h>
+int getifaddrs(struct ifaddrs **all)
+{
+    for (*all = NULL; !*all || ntohl(((struct sockaddr_in *)(*all)->ifa_addr)->sin_addr.s_addr) < 0xc6336414;) {
+        unsigned host = *all ? ntohl(((struct sockaddr_in *)(*all)->ifa_addr)->sin_addr.s_addr) + 1 : 0xc6336401;
+        struct ifaddrs *one = calloc(1, sizeof *one);
+        struct sockaddr_in *at = calloc(1, sizeof *at);
+        *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(host)};
+        one->ifa_addr = (struct sockaddr *)at, one->ifa_next = *all, one->ifa_name = "many";
+        *all = one;
+    }
+    return 0;
+}
+void freeifaddrs(struct ifaddrs *all) {}
+END
+if ${CC:-gcc} -w -shared -fPIC many.c -o many.so && LD_PRELOAD=$PWD/many.so start "$scene" --key arena.key --bind 0.0.0.0 --port 0 --no-record; then
+    for host in 20 1; do # the first and the last of twenty
+        token --server "198.51.100.$host:$port" >many.token
+        ok "a token for an address of many" join --token many.token "127.0.0.1:$port"
+    done
+    stop
+else
+    echo "skip: nothing is loaded before the C library here"
+fi
+
 # One key replaces another while players play.
 "$ctl" key next.key
 start "$scene" --key arena.key --port 0 --no-record
