@@ -384,11 +384,11 @@ static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint
 {
     uint8_t token_keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
     foliot_token *token = &p->identity.token;
-    foliot__used_token *used = foliot__used_token_find(&s->used->table, bytes + AT_TOKEN);
     bool returns = bytes[AT_RETURNS], good = false;
     uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
     if (!foliot__secure_unseal_token(s, bytes + AT_TOKEN, token, token_keys))
         return FOLIOT_DISCONNECT_TOKEN;
+    foliot__used_token *used = foliot__used_token_find(&s->used->table, bytes + AT_TOKEN);
     uint32_t reason = foliot__secure_look_up_token(s, token, returns, now_s, &used);
     for (int i = 0; !reason && !good && i < 1 + returns; i++) {
         if (returns && !foliot__secret_given(used->returns[i]))

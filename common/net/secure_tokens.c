@@ -73,7 +73,9 @@ void foliot__secure_remember_token(foliot__used_token *used, const uint8_t *nonc
     memcpy(used->nonce, nonce, sizeof used->nonce);
     memcpy(used->returns[1], came_by, FOLIOT__RETURN_BYTES); // if nothing of this one arrives
     memcpy(used->returns[0], returns, FOLIOT__RETURN_BYTES);
-    used->keep_until_s = token->expires_s + FOLIOT__TOKEN_RETURN_S;
+    used->keep_until_s = token->expires_s < UINT64_MAX - FOLIOT__TOKEN_RETURN_S
+                             ? token->expires_s + FOLIOT__TOKEN_RETURN_S
+                             : UINT64_MAX; // it was to be good for ever, for one client
     used->answered = answered;
 }
 

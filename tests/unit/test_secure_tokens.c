@@ -8,13 +8,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "foliot/transport.h"
 #include "loopback.h"
-#include "net/secure.h"
+#include "net/secure_internal.h"
 #include "secure_stage.h"
 
 // -- who may come
@@ -253,6 +254,59 @@ static void who_has_no_token_keeps_nobody_out(void **state)
     foliot__secure_confirm(host, at_host);
     foliot__secure_close(host);
     foliot__secure_close(honest);
+}
+
+// The table of used tokens is long. Who has no token does not make a host look at it.
+static void garbage_costs_no_look_at_used_tokens(void **state)
+{
+    (void)state;
+    foliot_token token = stage_some_token();
+    static const foliot__net_address from = {.port = 9};
+    uint8_t opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
+    foliot_key_draw(stage_key);
+    assert_int_equal(foliot_token_print(&token, stage_key, stage_token), FOLIOT_STATUS_OK);
+    foliot__secure *host = open_end(true, FOLIOT_SECURITY_TOKEN),
+                   *honest = open_end(false, FOLIOT_SECURITY_TOKEN);
+    foliot__secure_peer *own, *theirs = accept_by_hand(host, honest, 5, &own);
+    assert_non_null(theirs);
+    foliot__secure_peer *foe = foliot__secure_take(host, 6, from, 1);
+    memcpy(opening, own->opening, own->opening_bytes);
+    opening[own->opening_bytes - 20]++; // the sealed token is none any more
+    foliot_used_tokens *used = host->used;
+    assert_int_equal(mprotect(used->block, used->bytes, PROT_NONE), 0);
+    check_eq(foliot__secure_accept(host, foe, opening, own->opening_bytes, 1, 1),
+             (uint32_t)FOLIOT_DISCONNECT_TOKEN);
+    assert_int_equal(mprotect(used->block, used->bytes, PROT_READ | PROT_WRITE), 0);
+    foliot__secure_close(host);
+    foliot__secure_close(honest);
+}
+
+// A token that never expires is used up by its client all the same, and its place is taken.
+static void a_token_for_ever_is_good_for_one_client(void **state)
+{
+    (void)state;
+    foliot_token forever = stage_some_token(), next = stage_some_token();
+    forever.expires_s = UINT64_MAX;
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot__secure *host, *client, *other;
+    foliot_key_draw(stage_key);
+    assert_int_equal(foliot_used_tokens_open(NULL, 1, &config.used_tokens), FOLIOT_STATUS_OK);
+    config.bind = "127.0.0.1";
+    config.security = FOLIOT_SECURITY_TOKEN;
+    config.key = stage_key;
+    config.peers_max = 4;
+    assert_int_equal(foliot__secure_open(&config, 7777, &host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_token_print(&forever, stage_key, stage_token), FOLIOT_STATUS_OK);
+    client = open_end(false, FOLIOT_SECURITY_TOKEN);
+    check_eq(open_by_hand(host, client, 5), 0u);
+    assert_int_equal(foliot_token_print(&next, stage_key, stage_token), FOLIOT_STATUS_OK);
+    other = open_end(false, FOLIOT_SECURITY_TOKEN);
+    check_eq(open_by_hand(host, other, 6), (uint32_t)FOLIOT_DISCONNECT_FULL);
+    check_eq(open_by_hand(host, client, 7), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
+    foliot__secure_close(host);
+    foliot__secure_close(client);
+    foliot__secure_close(other);
+    foliot_used_tokens_close(config.used_tokens);
 }
 
 // A password can be guessed: so many guesses a minute, wherever they come from.
@@ -537,6 +591,8 @@ int main(void)
         cmocka_unit_test(a_token_that_is_shown_is_used_up_for_everybody),
         cmocka_unit_test(who_comes_back_leaves_the_older_connection),
         cmocka_unit_test(who_has_no_token_keeps_nobody_out),
+        cmocka_unit_test(garbage_costs_no_look_at_used_tokens),
+        cmocka_unit_test(a_token_for_ever_is_good_for_one_client),
         cmocka_unit_test(passwords_are_not_guessed_without_end),
         cmocka_unit_test(a_connection_ends_for_its_own_client_alone),
         cmocka_unit_test(what_is_shown_counts_for_its_client),
