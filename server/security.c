@@ -110,6 +110,7 @@ int foliot__security_open_used(uint32_t peers_max, foliot_used_tokens **used)
     uint32_t most = USED_TOKENS_A_PEER * peers_max;
     foliot_status status =
         foliot_used_tokens_open(file, most < USED_TOKENS_MIN ? USED_TOKENS_MIN : most, used);
+    bool full = errno == ENOSPC || errno == EDQUOT;
     if (status == FOLIOT_STATUS_OK)
         return 0;
     fprintf(stderr, "foliot-server: --used-tokens %s: %s\n", file ? file : "",
@@ -118,7 +119,8 @@ int foliot__security_open_used(uint32_t peers_max, foliot_used_tokens **used)
             : status == FOLIOT_STATUS_CORRUPT ? "it is no file of used tokens of this version"
             : status == FOLIOT_STATUS_IO      ? strerror(errno)
                                               : foliot_status_get_text(status));
-    return status == FOLIOT_STATUS_AGAIN ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
+    bool again = status == FOLIOT_STATUS_AGAIN || (status == FOLIOT_STATUS_IO && full);
+    return again ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
 
 void foliot__security_take_keys(foliot_transport *transport)

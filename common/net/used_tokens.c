@@ -58,8 +58,10 @@ static foliot_status read_head(int fd, uint32_t *capacity)
 {
     struct stat about;
     file_head head;
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
+    if (fstat(fd, &about) != 0)
         return FOLIOT_STATUS_IO;
+    if (!S_ISREG(about.st_mode))
+        return FOLIOT_STATUS_CORRUPT;
     if (about.st_mode & 077)
         return FOLIOT_STATUS_REFUSED;
     *capacity = 0;
@@ -93,9 +95,13 @@ static foliot_status open_file(foliot_used_tokens *used, const char *file, uint3
     }
     file_head head = head_of(*capacity);
     errno = posix_fallocate(used->fd, 0, (off_t)size_of(*capacity));
-    if (errno != 0 || pwrite(used->fd, &head, sizeof head, 0) != sizeof head)
-        return FOLIOT_STATUS_IO;
-    return FOLIOT_STATUS_OK;
+    if (errno == 0 && pwrite(used->fd, &head, sizeof head, 0) == sizeof head)
+        return FOLIOT_STATUS_OK;
+    int why = errno;
+    if (there == 0) // a part of a new file would be taken for a damaged one later
+        (void)!ftruncate(used->fd, 0);
+    errno = why;
+    return FOLIOT_STATUS_IO;
 }
 
 foliot_status foliot_used_tokens_open(const char *file, uint32_t capacity,

@@ -22,7 +22,21 @@ chmod 600 letter
 exits "a file of something else" 1 'no file of used tokens' "$server" "$scene" --key arena.key --used-tokens letter --port 0
 ok "which stays as it was" [ "$(cat letter)" = 'dear ada' ]
 
+# A disk that is full in the middle of the new file.
+cat >full.c <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+int posix_fallocate(int fd, off_t at, off_t length) { return ftruncate(fd, at + length / 2) ? errno : ENOSPC; }
+int posix_fallocate64(int fd, off64_t at, off64_t length) { return posix_fallocate(fd, at, length); }
+END
+if ${CC:-gcc} -D_GNU_SOURCE -shared -fPIC full.c -o full.so 2>/dev/null; then
+    exits "no room for the file" 75 'used: No space left' env LD_PRELOAD="$PWD/full.so" "$server" "$scene" --key arena.key --used-tokens used --port 0
+else
+    echo "skip: nothing is loaded before the C library here"
+fi
 start "$scene" --key arena.key --used-tokens used --port 0 --record match.foliot
+ok "with room there is one" test -s used
 exits "two servers with one file" 75 'another server uses it' "$server" "$scene" --key arena.key --used-tokens used --port 0 --no-record
 ok "the file is its owner's alone" [ "$(stat -c %a used)" = 600 ]
 token --client 7 >ann.token

@@ -547,6 +547,7 @@ static void a_file_of_something_else_is_left_alone(void **state)
     close(fd);
     unlink(file);
     assert_int_equal(foliot_used_tokens_open("/nowhere/at/all", 64, &used), FOLIOT_STATUS_IO);
+    assert_int_equal(foliot_used_tokens_open("/dev/zero", 64, &used), FOLIOT_STATUS_CORRUPT);
     assert_int_equal(foliot_used_tokens_open(NULL, 0, &used), FOLIOT_STATUS_INVALID);
 }
 
