@@ -3,6 +3,7 @@
 #include "crypto/crypto.h"
 
 #include <sodium.h>
+#include <sys/mman.h>
 
 #include "base/assert.h"
 
@@ -39,4 +40,21 @@ bool foliot__secrets_equal(const void *a, const void *b, size_t count)
 void foliot__forget(void *secret, size_t count)
 {
     sodium_memzero(secret, count);
+}
+
+void *foliot__secret_memory(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    madvise(memory, bytes, MADV_DONTDUMP);
+    return memory;
+}
+
+void foliot__secret_memory_free(void *memory, size_t bytes)
+{
+    if (!memory)
+        return;
+    foliot__forget(memory, bytes);
+    munmap(memory, bytes);
 }

@@ -28,4 +28,8 @@ void foliot__one_way(const void *secret, size_t count, uint8_t hash[16]);
 bool foliot__secrets_equal(const void *a, const void *b, size_t count);
 void foliot__forget(void *secret, size_t count); // overwrites it
 
+// Memory for secrets that live long: zeros, which core dumps leave out. NULL: there is none.
+void *foliot__secret_memory(size_t bytes);
+void foliot__secret_memory_free(void *memory, size_t bytes); // overwrites it; may be NULL
+
 #endif

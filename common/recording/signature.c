@@ -172,7 +172,7 @@ foliot_status foliot_signature_check(const char *file, foliot_signature_summary 
 
 foliot_status foliot_signer_create(const uint8_t seed[FOLIOT_KEY_BYTES], foliot_signer **signer)
 {
-    foliot_signer *s = calloc(1, sizeof *s);
+    foliot_signer *s = foliot__secret_memory(sizeof *s);
     if (!s)
         return FOLIOT_STATUS_MEMORY;
     foliot__signing_key_of(&s->key, seed);
@@ -182,10 +182,7 @@ foliot_status foliot_signer_create(const uint8_t seed[FOLIOT_KEY_BYTES], foliot_
 
 void foliot_signer_destroy(foliot_signer *signer)
 {
-    if (!signer)
-        return;
-    foliot__forget(signer, sizeof *signer);
-    free(signer);
+    foliot__secret_memory_free(signer, sizeof *signer);
 }
 
 const uint8_t *foliot_signer_get_key(const foliot_signer *signer)

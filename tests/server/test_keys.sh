@@ -30,7 +30,8 @@ exits "a key that is none" 1 '64 hexadecimal digits' "$server" "$scene" --key sh
 exits "a password on the command line" 1 'hunter2: .*[Nn]o such file' "$server" "$scene" --password hunter2
 exits "two ways at once" 2 'exclude each other' "$server" "$scene" --key arena.key --insecure
 
-start "$scene" --key arena.key --port 0 --record match.foliot
+"$replay" keys sign.key >out
+start "$scene" --key arena.key --port 0 --record match.foliot --sign sign.key
 token --server "127.0.0.1:$port" --session spacewar --client 7 --user ada >ada.token
 ok "the server says how to join" grep -q -- '--token FILE' server.out
 ok "a token lets its client in, and says where" join --token ada.token
@@ -66,6 +67,11 @@ held=$(python3 "$root/tests/server/memory_holds.py" $server_pid "$key")
 case $held in
 skip*) echo "skip - the key is in no core dump: $held" ;;
 *) ok "the key is in no core dump: $held" [ "$held" = "dumped: 0, left out: 1" ] ;;
+esac
+held=$(python3 "$root/tests/server/memory_holds.py" $server_pid "$(sed 's/.* //' sign.key)")
+case $held in
+skip*) echo "skip - the key that signs is in no core dump: $held" ;;
+*) ok "nor the key that signs: $held" [ "$held" = "dumped: 0, left out: 1" ] ;;
 esac
 stop
 secret=$(cut -c 300-340 ada.token)
