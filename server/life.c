@@ -263,6 +263,12 @@ int foliot__life_open(foliot__app *a)
                : 0;
 }
 
+void foliot__life_resuming(foliot__app *a, uint32_t number, uint32_t count)
+{
+    if (a->life.kind && a->life.kind->resuming)
+        a->life.kind->resuming(number, count);
+}
+
 // A step that does not end makes the server dead to its supervisor, though the loop runs.
 static void tell_alive(foliot__app *a, uint64_t now)
 {
@@ -323,6 +329,8 @@ void foliot__life_stop(foliot__app *a)
     if (!a->life.timed)
         return;
     a->life.timed = false;
+    if (a->life.kind && a->life.kind->ending)
+        a->life.kind->ending();
     uv_timer_stop(&a->life.timer);
     uv_close((uv_handle_t *)&a->life.timer, NULL);
 }

@@ -27,11 +27,13 @@ typedef struct foliot__life_kind {
     bool (*present)(void); // whether the environment names it
     // Before the transport is open. Returns an exit code, after a sentence; may set --port's value.
     int (*open)(bool port_is_given, uint64_t *port);
+    void (*resuming)(uint32_t number, uint32_t count); // a recording, at the start
     void (*ready)(uint32_t sessions);
     // How often `alive` is to be called, and how long a step may take until it is not; 0: never.
     uint64_t (*get_interval_ns)(void);
     void (*alive)(const char *status); // the loop runs, and no step is stuck
     void (*draining)(uint64_t seconds);
+    void (*ending)(void); // the loop has ended; recordings and their commands may take a while
     // The next order; false: there is none. Then what became of it, `why` NULL: it is hosted.
     bool (*take_order)(foliot__life_order *order);
     // This and the next: `left` sessions go on. They return whether the server is to end now.
@@ -62,7 +64,9 @@ void foliot__life_order_done(struct foliot__app *a, const foliot__life_order *or
                              const char *why);
 
 // Each returns an exit code, 0 on success, and prints what is wrong.
-int foliot__life_open(struct foliot__app *a);  // before sessions and transport
+int foliot__life_open(struct foliot__app *a); // before sessions and transport
+// At the start, before each recording of --resume-all: it may take a while.
+void foliot__life_resuming(struct foliot__app *a, uint32_t number, uint32_t count);
 int foliot__life_start(struct foliot__app *a); // the loop is open; all sessions are hosted
 void foliot__life_stop(struct foliot__app *a); // the loop ends
 void foliot__life_close(struct foliot__app *a);

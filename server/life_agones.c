@@ -18,7 +18,7 @@
 
 #define START_MS 30000u // the SDK server may start after this one
 #define TRY_MS 500u
-#define LOADING_NS 120000000000u // until the first tick the server counts as alive for so long
+#define LOADING_NS 120000000000u // before its loop, and behind it, a server is alive for so long
 #define COUNTER "sessions"
 #define CLOSE_MS 1000u
 #define KNOWN_BYTES (3 * FOLIOT__AGONES_TEXT_BYTES)
@@ -32,6 +32,7 @@ static struct {
     pthread_t thread;
     uint64_t began_ns;
     _Atomic(uint64_t) alive_ns; // when the loop was alive last; 0: it has not begun
+    _Atomic(uint64_t) ended_ns; // when it ended; 0: it has not
     _Atomic(bool) wants_ready, wants_shutdown, closing, draining;
     _Atomic(uint32_t) ended; // sessions, to be taken off the counter
     uint32_t sessions;
@@ -73,7 +74,9 @@ static uint64_t period_ns(void)
 // The loop tells twice in a period that it is alive.
 static bool is_alive(uint64_t now)
 {
-    uint64_t alive = atomic_load(&agones.alive_ns);
+    uint64_t alive = atomic_load(&agones.alive_ns), ended = atomic_load(&agones.ended_ns);
+    if (ended) // recordings are closed, and handed to their commands
+        return now < ended || now - ended < LOADING_NS;
     return alive ? now - alive < 2 * period_ns() : now - agones.began_ns < LOADING_NS;
 }
 
@@ -273,6 +276,11 @@ static void draining(uint64_t seconds)
     atomic_store(&agones.wants_ready, false);
 }
 
+static void ending(void)
+{
+    atomic_store(&agones.ended_ns, now_ns());
+}
+
 static bool take_order(foliot__life_order *order)
 {
     pthread_mutex_lock(&agones.mutex);
@@ -339,6 +347,7 @@ const foliot__life_kind foliot__life_agones = {.name = "agones",
                                                .get_interval_ns = get_interval_ns,
                                                .alive = alive,
                                                .draining = draining,
+                                               .ending = ending,
                                                .take_order = take_order,
                                                .order_done = order_done,
                                                .session_ended = session_ended,

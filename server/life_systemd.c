@@ -14,7 +14,9 @@
 #include "base/text.h"
 #include "life.h"
 
-#define GOODBYE_SECONDS 10u // beyond the drain: recordings, and the commands they are given to
+#define GOODBYE_SECONDS 10u  // beyond the drain: recordings, and the commands they are given to
+#define RESUME_SECONDS 60u   // of one recording, at most
+#define COMMANDS_SECONDS 30u // the latter at most
 
 static int notify_socket = -1;
 
@@ -61,6 +63,15 @@ static int open_socket(bool port_is_given, uint64_t *port)
     return 0;
 }
 
+// A start with many recordings takes longer than a service manager waits.
+static void resuming(uint32_t number, uint32_t count)
+{
+    char text[128];
+    snprintf(text, sizeof text, "STATUS=resuming %u of %u recordings\nEXTEND_TIMEOUT_USEC=%u",
+             number, count, RESUME_SECONDS * 1000000u);
+    tell(text);
+}
+
 static void ready(uint32_t sessions)
 {
     char text[96];
@@ -95,6 +106,15 @@ static void draining(uint64_t seconds)
     tell(text);
 }
 
+// Also where no signal came: a server that stops is asked for no watchdog any more.
+static void ending(void)
+{
+    char text[96];
+    snprintf(text, sizeof text, "STOPPING=1\nSTATUS=ending\nEXTEND_TIMEOUT_USEC=%u",
+             (GOODBYE_SECONDS + COMMANDS_SECONDS) * 1000000u);
+    tell(text);
+}
+
 static void close_socket(void)
 {
     tell("STOPPING=1\nSTATUS=ended");
@@ -106,8 +126,10 @@ static void close_socket(void)
 const foliot__life_kind foliot__life_systemd = {.name = "systemd",
                                                 .present = present,
                                                 .open = open_socket,
+                                                .resuming = resuming,
                                                 .ready = ready,
                                                 .get_interval_ns = get_interval_ns,
                                                 .alive = alive,
                                                 .draining = draining,
+                                                .ending = ending,
                                                 .close = close_socket};

@@ -77,6 +77,7 @@ static int resume_all(foliot__app *a, const foliot__host_options *options)
         return FOLIOT__EXIT_ERROR;
     }
     for (uint32_t i = 0; i < count; i++) {
+        foliot__life_resuming(a, i + 1, count);
         if (a->hosted_count < FOLIOT_SESSIONS_MAX)
             resume_found(a, files[i], options);
         else

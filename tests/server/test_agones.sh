@@ -73,6 +73,16 @@ stop
 kill $sdk_pid
 wait $sdk_pid 2>/dev/null
 
+# What its recordings are handed to takes longer than two periods: the server is alive until then.
+: >asked
+sdk
+start "$scenes/pendulum.yaml" --record slow.foliot --ticks 5 --on-recording 'sleep 6'
+wait $server_pid
+ok "a server that hands its recordings on is alive" \
+    awk '/POST \/health/ { last = $1 } /POST \/shutdown/ { gone = $1 } END { exit !(gone && gone - last < 3) }' asked
+kill $sdk_pid
+wait $sdk_pid 2>/dev/null
+
 # What an allocation answers is where players find the server: tokens name that, and not the address of its pod.
 sdk --address 203.0.113.9
 "$build/foliotctl" key arena.key

@@ -144,6 +144,29 @@ if command -v python3 >/dev/null; then
     kill $listener
     wait $listener 2>/dev/null
     rm -f notify
+    mkdir paused
+    start "$scenes/pendulum.yaml" --port 0 --recordings paused
+    durable "$(compgen -G 'paused/*.foliot')" 1
+    kill -9 $server_pid
+    wait $server_pid 2>/dev/null
+    listen told
+    NOTIFY_SOCKET=$PWD/notify start --port 0 --resume-all paused --ticks 5
+    wait $server_pid
+    ok "a start that resumes asks for the time that it takes" grep -q '^STATUS=resuming 1 of 1 recordings EXTEND_TIMEOUT_USEC=60000000' told
+    kill $listener
+    wait $listener 2>/dev/null
+    rm -f notify
+    # A command that takes longer than the watchdog's time, of a server that ends by itself.
+    mkfifo gate
+    listen told
+    NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=800000 start "$scenes/pendulum.yaml" --port 0 --record ended.foliot --ticks 5 --on-recording 'cat gate'
+    ok "that it ends by itself, before its recordings are handed on" eventually has_lines told '^STOPPING=1 STATUS=ending EXTEND_TIMEOUT_USEC=40000000'
+    ok "which it waits for" kill -0 $server_pid
+    : >gate
+    wait $server_pid
+    kill $listener
+    wait $listener 2>/dev/null
+    rm -f notify
     NOTIFY_SOCKET=$PWD/notify start "$scenes/pendulum.yaml" --port 0 --no-record --ticks 5
     wait $server_pid
     ok "a manager that does not listen is no reason to stop" grep -q 'it goes on without' server.log
