@@ -210,16 +210,23 @@ static listed *list_folder(const char *folder, uint32_t *count)
 }
 
 // A descriptor that locks the file, if no process writes to it and it has ended as `closed` says;
-// else -1. *damage: why it cannot be read, if so.
+// else -1. *damage: why it cannot be read, if so; FOLIOT_STATUS_AGAIN where it is written to.
 static int lock_idle(const char *file, bool closed, foliot_damage *damage)
 {
     foliot_replay *replay;
     *damage = (foliot_damage){0};
     int descriptor = foliot__file_open(file);
-    if (descriptor < 0)
+    if (descriptor < 0) {
+        damage->status = FOLIOT_STATUS_IO;
+        snprintf(damage->text, sizeof damage->text, "%s", foliot__file_problem(errno));
         return -1;
-    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
-        foliot_replay_open_simulation(file, NULL, &replay, damage) == FOLIOT_STATUS_OK) {
+    }
+    bool idle = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    if (!idle) {
+        damage->status = FOLIOT_STATUS_AGAIN;
+        snprintf(damage->text, sizeof damage->text, "it is being written to");
+    }
+    if (idle && foliot_replay_open_simulation(file, NULL, &replay, damage) == FOLIOT_STATUS_OK) {
         *damage = (foliot_damage){0};
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         // A part without a tick (rotation.c): the one before it has no end either.

@@ -80,8 +80,21 @@ echo nothing >many/none.foliot
 start --session short="$scenes/pendulum.yaml" --port 0 --resume-all many
 ok "files that are no recordings, or finished, are left alone" grep -q "^session 'short'" server.out
 ok "nobody's session goes missing without a word" has_lines server.log 'many/none.foliot cannot be gone on with, and is left alone: .'
+exits "nor one that another server writes to" 1 'left alone: it is being written to' "$server" --port 0 --resume-all many
 stop
 rm -rf many
+mkdir locked
+cp damaged.foliot locked/a.foliot
+chmod 000 locked/a.foliot
+chmod 711 . && chmod 755 locked
+other=()
+[ "$(id -u)" != 0 ] || other=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if "${other[@]}" "$server" --version >/dev/null 2>&1; then
+    exits "nor one that may not be read" 1 'locked/a.foliot cannot be gone on with, and is left alone: Permission denied' \
+        "${other[@]}" "$server" --port 0 --resume-all locked
+else
+    echo "skip: nobody else may run the server here"
+fi
 
 # -- the budget
 mkdir full
