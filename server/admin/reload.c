@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // reload.c: SIGHUP: the bearer token, the bans and the keys of connect tokens are read again. What
 // cannot be read changes nothing.
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +25,12 @@ static void read_files(foliot__call *c)
     if (foliot__given.admin_token)
         fine = foliot__http_token_read(foliot__given.admin_token, token, c->problem,
                                        sizeof c->problem);
+    // `count`: of those that hold.
+    if (fine && c->count > 0 && access(foliot__given.bans, F_OK) != 0) {
+        snprintf(c->problem, sizeof c->problem, "%s: %s: %u bans stay; an empty file lifts them",
+                 foliot__given.bans, strerror(errno), c->count);
+        fine = false;
+    }
     if (fine && foliot__given.bans)
         fine = foliot__bans_read(&c->bans, foliot__given.bans, c->problem, sizeof c->problem);
     if (fine && foliot__given.key)
@@ -48,6 +55,7 @@ static foliot__outcome reload(foliot__call *c)
     if (c->stage == 0 || (c->status == 200 && foliot__given.bans && changed)) {
         foliot__bans_destroy(&c->bans); // read before a change that is written by now
         c->bans_changes = c->app->admin.bans_changes;
+        c->count = c->app->admin.bans.count;
         return FOLIOT__CALL_SLOW;
     }
     if (c->status == 200 && foliot__given.bans) {

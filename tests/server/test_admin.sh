@@ -170,6 +170,11 @@ echo rubbish >>bans
 kill -HUP "$server_pid"
 ok "a file that is wrong changes nothing" logged 'not reloaded: bans: line 3 is no ban'
 says "so the bans stay" 200 'gil' GET bans
+mv bans moved-bans
+kill -HUP "$server_pid"
+ok "nor does one that is gone: who is banned stays so" logged 'not reloaded: bans: No such file'
+says "and is listed" 200 'gil' GET bans
+mv moved-bans bans
 says "a drain" 200 true POST drain
 is_not_ready() { test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503; }
 ok "is not ready" eventually is_not_ready
