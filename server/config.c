@@ -191,11 +191,25 @@ void foliot__config_take_scene(foliot__arguments *arguments)
 
 // -- printing
 
+// As YAML reads it again.
+static void print_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\' || *text == '\n')
+            putchar('\\');
+        putchar(*text == '\n' ? 'n' : *text);
+    }
+    putchar('"');
+}
+
 static void print_texts(const foliot__texts *texts)
 {
     putchar('[');
-    for (uint32_t i = 0; i < texts->count; i++)
-        printf("%s\"%s\"", i ? ", " : "", texts->items[i]);
+    for (uint32_t i = 0; i < texts->count; i++) {
+        fputs(i ? ", " : "", stdout);
+        print_text(texts->items[i]);
+    }
     putchar(']');
 }
 
@@ -208,7 +222,10 @@ static void print_value(const foliot__option *o)
         return;
     case FOLIOT__OPTION_TEXT:
         text = *(const char **)o->to;
-        printf(text ? "\"%s\"" : "~", text);
+        if (text)
+            print_text(text);
+        else
+            putchar('~');
         return;
     case FOLIOT__OPTION_TEXTS:
         print_texts(o->to);

@@ -18,6 +18,13 @@ for line in "tick-hz: 50  # host.yaml:4" "ticks: 25  # command line" "mode: ~  #
     "players-per-address: 7  # host.yaml:6"; do
     ok "$line" grep -qxF "$line" config.out
 done
+cat >quoted.yaml <<'END'
+on-recording: "rsync \"$1\" a\\b:\necho"
+http-host: ['a"b']
+END
+printed() { "$server" --config "$1" --print-config | sed -n "s/  # $1:[12]$//p" | sort; } # FILE: what it gives
+printed quoted.yaml >again.yaml
+ok "what is printed can be read again" test "$(printed again.yaml)" = "$(cat again.yaml)" -a "$(wc -l <again.yaml)" = 2
 "$server" --config=host.yaml --ticks 25 >server.out 2>server.log
 ok "it hosts what the file names" test "$(grep -c "^session '" server.out)" = 3
 ok "for as long as the command line says" grep -qE '^ticks +75$' server.out
