@@ -72,6 +72,11 @@ bool foliot__bind_is_loopback(void)
     return is_loopback(bound.four) && is_loopback(bound.six);
 }
 
+uint32_t foliot__bind_count(void)
+{
+    return bound.four && bound.six ? 2 : 1;
+}
+
 const char *foliot__bind_widest(void)
 {
     return !is_loopback(bound.four) || !bound.six ? bound.four : bound.six;

@@ -11,6 +11,7 @@
 int foliot__bind_check(const foliot__arguments *arguments);
 // All addresses are of the loopback: clients come from this machine alone.
 bool foliot__bind_is_loopback(void);
+uint32_t foliot__bind_count(void); // 2: one address of each family
 // What --bind says, of one that is not the loopback; else the first.
 const char *foliot__bind_widest(void);
 // The addresses that tokens may name, unless the user says others: with port 0. Returns how many.

@@ -9,6 +9,7 @@
 #include "app.h"
 #include "arguments.h"
 #include "base/exit_code.h"
+#include "bind.h"
 #include "log.h"
 #include "http/access.h"
 
@@ -61,8 +62,8 @@ int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
         return fail(FOLIOT__EXIT_USAGE,
                     "an address beyond this machine lets anybody join by a browser: --key FILE or "
                     "--password FILE changes that, or say so by --insecure");
-    if (udp->peers_max > FOLIOT_PEERS_MAX / 2) // all places are for either kind
-        udp->peers_max = FOLIOT_PEERS_MAX / 2;
+    uint32_t most = FOLIOT_PEERS_MAX / (1 + foliot__bind_count()); // all places are for any kind
+    udp->peers_max = udp->peers_max < most ? udp->peers_max : most;
     config.peers_max = udp->peers_max;
     int code = plan_channels(a, &config);
     if (code != 0)

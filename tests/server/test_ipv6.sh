@@ -57,3 +57,10 @@ start "$scene" --bind ::1 --port 0 --no-record --impair delay=5ms,loss=5%
 ok "through an impaired network of the server's" join "[::1]:$port"
 ok "and of the client's" join "[::1]:$port" --impair delay=5ms,loss=5%
 stop
+
+if ldd "$server" | grep -q libwebsockets; then # more places than there may be connections
+    start "$scene" --sessions 100 --bind ::1 --bind 127.0.0.1 --web 0 --port 0 --no-record
+    ok "both families and browsers, with many sessions" grep -q '^in a browser' server.out
+    ok "and all of them are joined" join "[::1]:$port" --session spacewar-100
+    stop
+fi
