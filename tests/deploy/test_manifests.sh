@@ -19,6 +19,7 @@ if command -v systemd-analyze >/dev/null; then
 else
     echo "skip: no systemd-analyze here"
 fi
+ok "the unit is started again for as long as a disk is full" grep -q '^StartLimitIntervalSec=0$' <(sed -n '/^\[Unit\]/,/^\[Service\]/p' deploy/systemd/foliot-server@.service)
 # Every option that a unit, a manifest or a container gives is one of foliot-server's.
 "$build/foliot-server" --help >/tmp/help.$$ 2>&1
 for option in $(grep -hE "^ExecStart|OPTIONS=|- --" deploy/systemd/* deploy/agones/*.yaml | grep -oE -- "--[a-z][a-z-]+" | sort -u); do

@@ -19,9 +19,13 @@ chmod +x unit
 server=$PWD/unit
 ok "what it refuses is refused" sh -c '! ./in_unit "$(sed -n 1p filter)" "$(sed -n 2p filter)" /usr/bin/chroot / /bin/true 2>/dev/null'
 
-"$build/foliotctl" key arena.key
+# As systemd hands a credential over: its mode shows the access list's mask.
+mkdir credentials
+"$build/foliotctl" key credentials/key
+chmod 440 credentials/key && chmod 500 credentials
+cp credentials/key arena.key && chmod 600 arena.key
 mkdir state
-start "$scenes/spacewar.yaml" --port 0 --bind 0.0.0.0 --key arena.key --resume-all state --admin-socket ./socket --web 0.0.0.0:0 --drain-seconds 1
+start "$scenes/spacewar.yaml" --port 0 --bind 0.0.0.0 --key credentials/key --resume-all state --admin-socket ./socket --web 0.0.0.0:0 --drain-seconds 1
 ok "the server starts" test -n "${port:-}"
 [ -n "${port:-}" ] || { cat server.log; exit 1; }
 if grep -q '^foliot-server: no sandbox' server.log; then
