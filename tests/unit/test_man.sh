@@ -18,10 +18,16 @@ options_of() {
     } | sed '/^Examples:/,/^$/d' | grep -oE -- '--[a-z][a-z-]*' | sort -u | grep -vE '^--(help|version)$'
 }
 commands_of() { "$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'; }
-# In the page an option is ".Fl -name", with the first dash put there by .Fl.
-in_page() { grep -oE 'Fl -[a-z][a-z-]*' "$1" | sed 's/^Fl -/--/' | sort -u; }
+# In the page an option is ".Fl -name", with the first dash put there by .Fl. That of foliotctl speaks of the server's too.
+in_page() {
+    grep -oE 'Fl -[a-z][a-z-]*' "$1" | sed 's/^Fl -/--/' | sort -u |
+        case $1 in */foliotctl.1) grep -vxE -- '--(admin-token|http|scenes)' ;; *) cat ;; esac
+}
 
-for program in "$build"/foliot-*; do
+# Words of which one is an operand, as "address|name|client".
+words_of() { "$1" "$2" --help | sed -n "s/^.* $2 \([a-z]*|[a-z|]*\) .*/\1/p" | head -n 1 | tr '|' ' '; } # PROGRAM COMMAND
+
+for program in "$build"/foliot-* "$build/foliotctl"; do
     [ -x "$program" ] && [ ! -d "$program" ] || continue
     name=$(basename "$program")
     page=docs/man/$name.1
@@ -33,6 +39,10 @@ for program in "$build"/foliot-*; do
         for command in $(commands_of "$program"); do
             grep -qE "^\.(Cm|It Cm) $command( |$)" "$page" ||
                 problems="$problems no command $command;"
+            for word in $(words_of "$program" "$command"); do
+                grep -qE "^\.It Cm $command Cm ([a-z]+ \| )*$word( |$)" "$page" ||
+                    problems="$problems no '$command $word';"
+            done
         done
         if command -v groff >/dev/null; then
             problems=$problems$(groff -Tutf8 -wall -mandoc "$page" 2>&1 >/dev/null)
