@@ -12,6 +12,8 @@ ldd "$server" | grep -q libwebsockets && ldd "$ctl" | grep -q libcurl || {
 exits "nobody there" 75 '127.0.0.1:1:' "$ctl" sessions --server 1
 exits "no such socket" 75 './none: No such file' "$ctl" sessions --socket ./none
 exits "what is no socket" 75 './.: no server listens|Connection refused' "$ctl" sessions --socket ./.
+exits "an address that is too long" 2 'too long' "$ctl" sessions --server "$(printf '%0600d' 0)://x"
+exits "an empty variable is none" 75 '127.0.0.1:1:' env FOLIOT_SOCKET= FOLIOT_TOKEN_FILE= FOLIOT_SERVER=1 "$ctl" sessions
 exits "a name that is a path" 2 'part of a path' "$ctl" unban ../drain
 exits "of two points" 2 'part of a path' "$ctl" kick arena ..
 exits "no name" 2 'a name is empty' "$ctl" end ''

@@ -49,16 +49,24 @@ static size_t take(char *bytes, size_t size, size_t count, void *user)
     return length;
 }
 
-// "8080", "host:8080" or a whole URL.
-static void base_of(const char *server, char *url, size_t bytes)
+// "8080", "host:8080" or a whole URL. False: it is too long.
+static bool base_of(const char *server, char *url, size_t bytes)
 {
     uint64_t port;
     bool number = foliot__parse_count(server, &port);
-    snprintf(url, bytes, "%s%s",
-             number                  ? "http://127.0.0.1:"
-             : strstr(server, "://") ? ""
-                                     : "http://",
-             server);
+    int length = snprintf(url, bytes, "%s%s",
+                          number                  ? "http://127.0.0.1:"
+                          : strstr(server, "://") ? ""
+                                                  : "http://",
+                          server);
+    return length >= 0 && (size_t)length < bytes;
+}
+
+// Of the environment; an empty one says nothing.
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
 }
 
 static bool of_this_machine(const char *base)
@@ -173,17 +181,18 @@ int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
                         const char *const *parts, const char *body, char **answer)
 {
     char base[512], url[2048], header[TOKEN_BYTES_MAX + 64];
-    const char *named = server->url ? server->url : getenv("FOLIOT_SERVER"),
-               *file = server->token ? server->token : getenv("FOLIOT_TOKEN_FILE"),
+    const char *named = server->url ? server->url : variable("FOLIOT_SERVER"),
+               *file = server->token ? server->token : variable("FOLIOT_TOKEN_FILE"),
                *path = server->socket ? server->socket
                        : server->url  ? NULL
-                                      : getenv("FOLIOT_SOCKET");
+                                      : variable("FOLIOT_SOCKET");
     growing got = {0};
     struct curl_slist *headers = NULL;
+    if (!base_of(path ? "http://localhost" : named ? named : SERVER_DEFAULT, base, sizeof base))
+        return fail(FOLIOT__EXIT_USAGE, "", "the server's address is too long");
     CURL *curl = curl_easy_init();
     if (!curl)
         return fail(FOLIOT__EXIT_ERROR, "", "no memory");
-    base_of(path ? "http://localhost" : named ? named : SERVER_DEFAULT, base, sizeof base);
     int code = write_url(curl, base, parts, url, sizeof url)
                    ? 0
                    : fail(FOLIOT__EXIT_USAGE, "", "a name is empty, too long, or part of a path");
