@@ -67,6 +67,28 @@ export async function pages(browser, site, build, shots) {
             await page.context().close();
         }));
 
+    await test("keys alone: Enter follows a link and sends what is composed; a key that is held acts once", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small);
+            await position(page);
+            await until(page, () => !document.getElementById("say").hidden);
+            for (let i = 0; i < 4; i++) await page.keyboard.down("KeyN"); // as a keyboard repeats it
+            await page.keyboard.up("KeyN");
+            await until(page, () => document.getElementById("details")?.checkVisibility());
+            await page.keyboard.press("Enter");
+            await page.keyboard.type("half a w");
+            await page.evaluate(() => document.getElementById("say").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true })));
+            check(await page.inputValue("#say") === "half a w", "it is sent while it is composed");
+            await page.keyboard.type("ord");
+            await page.keyboard.press("Enter");
+            await said(page, "said", "half a word");
+            await page.focus("header a[href='scene.html']");
+            await page.keyboard.press("Enter");
+            await page.waitForURL("**/scene.html*", { timeout: 10000 });
+            clean(page);
+            await page.context().close();
+        }));
+
     await test("a refusal is a sentence for who has no command line", () =>
         withServer("scenes/pendulum.yaml", async ({ url }) => {
             const page = await open(browser, url + "#name=ann", small), text = await said(page, "message", "watched");

@@ -337,7 +337,7 @@ function bind() {
     $("leave").addEventListener("click", () => viewer.call.leave(now()));
     $("step").addEventListener("click", () => toggle().catch((error) => say(`${error.message}.`, "event")));
     $("say").addEventListener("keydown", (e) => {
-        if (e.key === "Escape" || e.key === "Enter") {
+        if (!e.isComposing && (e.key === "Escape" || e.key === "Enter")) { // Enter takes what is composed, too
             const text = $("say").value.trim();
             if (e.key === "Enter" && text && viewer.call.chat(viewer.put(viewer.call.block(), text)) !== 0) return;
             $("say").value = "";
@@ -346,7 +346,7 @@ function bind() {
         e.stopPropagation();
     });
     addEventListener("keydown", (e) => {
-        if (e.target.tagName === "INPUT" || e.target.tagName === "BUTTON") return;
+        if (/^(INPUT|BUTTON|A)$/.test(e.target.tagName) || e.repeat || e.ctrlKey || e.metaKey || e.altKey) return;
         if (e.key === "Enter" && !$("say").hidden) {
             e.preventDefault();
             $("say").focus();
