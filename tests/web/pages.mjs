@@ -89,6 +89,26 @@ export async function pages(browser, site, build, shots) {
             await page.context().close();
         }));
 
+    await test("what cannot be sent is said, and stays to be shortened", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small), long = "ä".repeat(200);
+            await until(page, () => !document.getElementById("say").hidden);
+            await page.keyboard.press("Enter");
+            await page.fill("#say", long);
+            await page.keyboard.press("Enter");
+            await said(page, "said", "too long");
+            check(await page.inputValue("#say") === long, await page.inputValue("#say"));
+            await page.evaluate(() => {
+                for (let i = 0; i < 300; i++) {
+                    document.getElementById("say").value = "again";
+                    document.getElementById("say").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+                }
+            });
+            await said(page, "said", "try again");
+            clean(page);
+            await page.context().close();
+        }));
+
     await test("a refusal is a sentence for who has no command line", () =>
         withServer("scenes/pendulum.yaml", async ({ url }) => {
             const page = await open(browser, url + "#name=ann", small), text = await said(page, "message", "watched");

@@ -11,6 +11,7 @@ const PLAYING = 2; // states of include/foliot/client.h
 const OVER = 3; // and beyond: refused, closed, lost
 const EVENT = { joined: 0, left: 1, message: 6, chat: 7, ended: 9 };
 const SAID_MAX = 8;
+const TOO_LONG = -1; // status of the library
 const ABOUT_MS = 250;
 // What a page shows beside the bodies, and its data channel, come behind the first pictures; or after
 // this time, where there are none.
@@ -337,13 +338,13 @@ function bind() {
     $("leave").addEventListener("click", () => viewer.call.leave(now()));
     $("step").addEventListener("click", () => toggle().catch((error) => say(`${error.message}.`, "event")));
     $("say").addEventListener("keydown", (e) => {
-        if (!e.isComposing && (e.key === "Escape" || e.key === "Enter")) { // Enter takes what is composed, too
-            const text = $("say").value.trim();
-            if (e.key === "Enter" && text && viewer.call.chat(viewer.put(viewer.call.block(), text)) !== 0) return;
-            $("say").value = "";
-            $("view").focus();
-        }
         e.stopPropagation();
+        if (e.isComposing || (e.key !== "Escape" && e.key !== "Enter")) return; // Enter takes what is composed, too
+        const text = $("say").value.trim();
+        const status = e.key === "Enter" && text ? viewer.call.chat(viewer.put(viewer.call.block(), text)) : 0;
+        if (status) return say(status === TOO_LONG ? "That is too long to be sent." : "Not sent: try again in a moment.", "event");
+        $("say").value = "";
+        $("view").focus();
     });
     addEventListener("keydown", (e) => {
         if (/^(INPUT|BUTTON|A)$/.test(e.target.tagName) || e.repeat || e.ctrlKey || e.metaKey || e.altKey) return;
