@@ -109,6 +109,27 @@ export async function pages(browser, site, build, shots) {
             await page.context().close();
         }));
 
+    await test("details that come late, or not at all, come once", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small), thrown = [];
+            let asked = 0, release;
+            const held = new Promise((done) => (release = done));
+            page.on("pageerror", (error) => thrown.push(String(error)));
+            await position(page);
+            await until(page, () => !document.getElementById("talk").hidden);
+            await page.route("**/extras.js", async (route) => {
+                if (++asked === 1) await held;
+                route.continue();
+            });
+            for (let i = 0; i < 3; i++) await page.click("#more");
+            release();
+            await until(page, () => document.getElementById("details")?.checkVisibility());
+            const count = await page.evaluate(() => document.querySelectorAll("#details").length);
+            check(count === 1, `${count} panels`);
+            check(!thrown.length, thrown.join("; "));
+            await page.context().close();
+        }));
+
     await test("a refusal is a sentence for who has no command line", () =>
         withServer("scenes/pendulum.yaml", async ({ url }) => {
             const page = await open(browser, url + "#name=ann", small), text = await said(page, "message", "watched");

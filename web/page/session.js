@@ -45,7 +45,7 @@ let refusal = ""; // why the server let the page in no further
 let picture = 0;
 let calm = false; // the first pictures are shown, and all else may come
 let cost = 0, drawing = 0; // of a frame, ms: its scripts, and WebGL, which a slow machine does within its calls
-let extras = null; // extras.js
+let extras = null, loading = null; // extras.js, and the promise of it
 let stepper = null; // stepper.js and its module, once the player has wanted to step
 const frames = [];
 
@@ -246,9 +246,12 @@ function sendControls() {
 }
 
 // Names, joints, plots and what a body is, which are loaded when somebody wants them.
-async function more() {
-    extras ??= new (await import("./extras.js")).Extras(painter, camera);
-    extras.toggle();
+function more() {
+    loading ??= import("./extras.js").then((all) => (extras = new all.Extras(painter, camera)));
+    loading.then(() => extras.toggle(), (error) => {
+        loading = null;
+        say(`${error.message}.`, "event");
+    });
 }
 
 function frame() {
