@@ -15,6 +15,17 @@ const position = (page) => until(page, () => document.body.dataset.position);
 const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
 const said = (page, id, word) => until(page, ([i, w]) => document.getElementById(i).textContent.includes(w) && document.getElementById(i).textContent, [id, word]);
 
+// Waits beyond a navigation, too.
+async function beyond(page, f) {
+    for (let i = 0; i < 20; i++) {
+        try {
+            return await until(page, f);
+        } catch (error) {
+            if (!/destroyed|navigat/.test(error.message)) throw error;
+        }
+    }
+}
+
 // What is dropped on a page: files, or one that cannot be read.
 const drop = (page, files) => page.evaluate((all) => {
     const event = new Event("drop", { cancelable: true });
@@ -127,6 +138,23 @@ export async function pages(browser, site, build, shots) {
             const count = await page.evaluate(() => document.querySelectorAll("#details").length);
             check(count === 1, `${count} panels`);
             check(!thrown.length, thrown.join("; "));
+            await page.context().close();
+        }));
+
+    await test("another link in the same tab is followed", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small);
+            await until(page, () => document.body.dataset.player === "0");
+            await page.evaluate(() => (location.hash = "#watch=1"));
+            await beyond(page, () => document.body.dataset.player === "-1");
+            await page.goto(`${url}lobby.html`);
+            await page.evaluate(() => (location.hash = "#name=ben"));
+            await beyond(page, () => /index\.html/.test(location.pathname) && document.body.dataset.state === "2");
+            await page.goto(`${site.url}/lab.html#pause=1`);
+            await until(page, () => document.body.dataset.made);
+            await page.evaluate(() => (location.hash = "#scene=pendulum&pause=1"));
+            await beyond(page, () => document.title === "foliot: the lab, pendulum");
+            clean(page);
             await page.context().close();
         }));
 

@@ -229,6 +229,7 @@ async function start() {
         setPlaying(!playing);
     });
     addEventListener("resize", () => paint(true));
+    addEventListener("hashchange", () => location.reload()); // another link, in the same tab
     const asked = given.get("scene") ?? "kepler", here = SCENES.includes(asked);
     await openScene(here ? asked : "kepler");
     const strange = wished.find((w) => !known.includes(w));

@@ -4,8 +4,12 @@
 const EVERY_MS = 1000;
 const $ = (id) => document.getElementById(id);
 
-const given = new URLSearchParams(location.hash.slice(1));
-if (["session", "name", "watch", "token"].some((key) => given.has(key))) location.replace("index.html" + location.hash);
+function goOn() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    if (["session", "name", "watch", "token"].some((key) => given.has(key))) location.replace("index.html" + location.hash);
+}
+goOn();
+addEventListener("hashchange", goOn);
 
 function link(text, session, also) {
     const a = document.createElement("a");

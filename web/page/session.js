@@ -359,6 +359,7 @@ function bind() {
         if (e.code === "KeyN") more();
     });
     $("more").addEventListener("click", more);
+    addEventListener("hashchange", () => location.reload()); // another link, in the same tab
     document.querySelector("header").onmousedown = () => false; // a click leaves the keys to the player
     setInterval(update, 100); // where no frames are drawn
 }
