@@ -96,6 +96,11 @@ export async function recordings(browser, site, shots) {
         await page.keyboard.press("Home");
         await until(page, () => document.body.dataset.tick === "0");
         check((await page.evaluate(() => window.foliotView())).distance === closer, "it stays");
+        const swiped = await page.evaluate(() => { // a touchpad: as far as one notch of a wheel, in many steps
+            for (let i = 0; i < 25; i++) document.getElementById("view").dispatchEvent(new WheelEvent("wheel", { deltaY: 4, cancelable: true }));
+            return window.foliotView().distance;
+        });
+        check(Math.abs(Math.log(swiped / closer) - 0.12) < 0.01, `from ${closer} to ${swiped}`);
         check(page.complaints.length === 0, page.complaints.join("; "));
         await page.context().close();
     });

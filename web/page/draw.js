@@ -402,7 +402,9 @@ export class Camera {
         canvas.addEventListener("contextmenu", (e) => e.preventDefault());
         canvas.addEventListener("wheel", (e) => {
             e.preventDefault();
-            this.distance *= Math.exp(Math.sign(e.deltaY) * 0.12);
+            // A wheel's notch is some 100 pixels or 3 lines; a touchpad sends many small steps instead.
+            const notches = (e.deltaY * [1, 33, 100][e.deltaMode]) / 100;
+            this.distance *= Math.exp(Math.max(-1, Math.min(1, notches)) * 0.12);
         }, { passive: false });
     }
 
