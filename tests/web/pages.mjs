@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, open, test, until } from "./harness.mjs";
-import { host } from "./sessions.mjs";
+import { atRest, host } from "./sessions.mjs";
 import { SCENE } from "./steppers.mjs";
 
 const small = { viewport: { width: 480, height: 360 } };
@@ -154,6 +154,19 @@ export async function pages(browser, site, build, shots) {
             await until(page, () => document.body.dataset.made);
             await page.evaluate(() => (location.hash = "#scene=pendulum&pause=1"));
             await beyond(page, () => document.title === "foliot: the lab, pendulum");
+            clean(page);
+            await page.context().close();
+        }));
+
+    await test("a Mac that tells of no key that was released beside Meta pushes no more", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, url + "#name=ann", small), began = (await position(page)).split(",").map(Number);
+            const key = (kind, code, name) => page.evaluate(([k, c, n]) => document.getElementById("view").dispatchEvent(new KeyboardEvent(k, { code: c, key: n, bubbles: true })), [kind, code, name]);
+            await key("keydown", "KeyW", "w");
+            await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 0.5, began);
+            await key("keydown", "MetaLeft", "Meta");
+            await key("keyup", "MetaLeft", "Meta");
+            await atRest(page);
             clean(page);
             await page.context().close();
         }));

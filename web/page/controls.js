@@ -19,7 +19,10 @@ export class Controls {
             this.held.add(e.code);
             if (e.target.tagName !== "BUTTON") e.preventDefault();
         });
-        addEventListener("keyup", (e) => this.held.delete(e.code));
+        addEventListener("keyup", (e) => {
+            this.held.delete(e.code);
+            if (e.key === "Meta") this.held.clear(); // a Mac tells of no key that was released meanwhile
+        });
         addEventListener("blur", () => this.held.clear());
         this.bindStick(stick);
         for (const button of pads.querySelectorAll("[data-button]")) {
