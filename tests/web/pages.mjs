@@ -201,11 +201,34 @@ export async function pages(browser, site, build, shots) {
         await until(page, () => document.body.dataset.verdict === "match");
         await drop(page, [["a folder"]]);
         console.log(`        ${await said(page, "verdict", "a folder cannot be read")}`);
+        check(await page.isVisible("#drop"), "what was shown before is covered");
         await drop(page, [["picture.png", [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]]);
         await said(page, "verdict", "not a recording");
         check(await page.isVisible("#drop"), "what was shown before is covered");
         await page.goto(`${site.url}/recording.html?file=https://game.example/a.foliot`);
         console.log(`        ${await said(page, "verdict", "another site")}`);
+        clean(page);
+        await page.context().close();
+    });
+
+    await test("files of which one comes late: the last one that was opened is shown, and nothing of the others", async () => {
+        const page = await open(browser, `${site.url}/recording.html?file=cubes.foliot`, small);
+        await until(page, () => document.body.dataset.verdict === "match");
+        await page.click("#play");
+        await page.evaluate(() => {
+            const event = new Event("drop", { cancelable: true });
+            const late = { name: "late.foliot", size: 9, arrayBuffer: () => new Promise((done) => (window.give = () => done(new ArrayBuffer(9)))) };
+            Object.defineProperty(event, "dataTransfer", { value: { files: [late] } });
+            dispatchEvent(event);
+        });
+        check(await said(page, "verdict", "Reading"), "it says that it reads");
+        check(await page.textContent("#play") === "Play", "nothing plays");
+        check(await page.textContent("#tick") === "", "no tick is shown: " + await page.textContent("#tick"));
+        await page.setInputFiles("#file", "tests/golden/kepler.foliot");
+        check(await page.evaluate(() => document.getElementById("file").value) === "", "the same file can be chosen again");
+        await page.evaluate(() => window.give());
+        await until(page, () => document.body.dataset.verdict === "match");
+        check(await page.textContent("#name") === "kepler.foliot", await page.textContent("#name"));
         clean(page);
         await page.context().close();
     });

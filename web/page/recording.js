@@ -9,6 +9,7 @@ const $ = (id) => document.getElementById(id);
 const canvas = $("view"), line = $("line");
 const grouped = (n) => Number(n).toLocaleString("en");
 
+let sources = 0; // that were opened
 let shower = null;
 let verifier = null;
 let opened = null;
@@ -118,23 +119,29 @@ function newWorker() {
     return worker;
 }
 
-function start(name, buffer) {
+// Nothing is open, while something else is read.
+function clear(name) {
     shower?.terminate();
     verifier?.terminate();
-    shower = newWorker();
-    verifier = newWorker();
     opened = verdict = picture = asked = null;
     verified = 0;
-    playing = false;
+    setPlaying(false);
     follow.restart();
     delete document.body.dataset.verdict;
     $("report").hidden = $("difference").hidden = true;
     $("summary").replaceChildren();
     for (const id of ["play", "back", "forward"]) $(id).disabled = true;
     $("name").textContent = name;
+    $("tick").textContent = "";
     document.title = "foliot: " + name;
-    began = performance.now();
     say("Reading …");
+    drawLine();
+}
+
+function start(buffer) {
+    shower = newWorker();
+    verifier = newWorker();
+    began = performance.now();
     shower.postMessage({ open: buffer.slice(0), verify: false });
     verifier.postMessage({ open: buffer, verify: true }, [buffer]);
 }
@@ -149,11 +156,17 @@ function fits(size) {
     return true;
 }
 
+// The last one that was asked for is shown, whichever is read first.
 async function openSource(source, name, read) {
+    const mine = ++sources;
+    clear(name);
     try {
-        start(name, await read());
+        const buffer = await read();
+        if (mine === sources) start(buffer);
     } catch (error) { // a folder, a file that is gone, one too large for this machine
+        if (mine !== sources) return;
         say(`${source} cannot be read: ${error.message.replace(/\.$/, "")}.`, "damaged");
+        $("drop").hidden = false; // over what was shown before
     }
 }
 
@@ -246,7 +259,10 @@ function bindLine() {
 }
 
 function bind() {
-    $("file").addEventListener("change", (e) => openFile(e.target.files[0]));
+    $("file").addEventListener("change", (e) => {
+        openFile(e.target.files[0]);
+        e.target.value = ""; // the same one can be opened again, when it has changed
+    });
     addEventListener("dragover", (e) => {
         e.preventDefault();
         document.body.classList.add("over");
