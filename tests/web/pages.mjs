@@ -35,6 +35,13 @@ const drop = (page, files) => page.evaluate((all) => {
     dispatchEvent(event);
 }, files);
 
+const dropLink = (page, link) => page.evaluate((url) => {
+    const event = new Event("drop", { cancelable: true });
+    const getData = (type) => (type === "text/uri-list" ? `${new URL(url, location.href)}\r\n` : "");
+    Object.defineProperty(event, "dataTransfer", { value: { files: [], types: ["text/uri-list"], getData } });
+    dispatchEvent(event);
+}, link);
+
 // What can be pressed or read is on the screen, as far as it goes from side to side.
 async function fits(page, what) {
     const out = await page.evaluate(() => [...document.querySelectorAll("button, a, input, select, td, #message p, aside")]
@@ -207,6 +214,10 @@ export async function pages(browser, site, build, shots) {
         check(await page.isVisible("#drop"), "what was shown before is covered");
         await page.goto(`${site.url}/recording.html?file=https://game.example/a.foliot`);
         console.log(`        ${await said(page, "verdict", "another site")}`);
+        for (const [name, word] of [["spacewar.foliot", "Match"], ["https://game.example/a.foliot", "another site"]]) {
+            await dropLink(page, name);
+            await said(page, "verdict", word);
+        }
         clean(page);
         await page.context().close();
     });

@@ -271,7 +271,9 @@ function bind() {
     addEventListener("drop", (e) => {
         e.preventDefault();
         document.body.classList.remove("over");
-        openFile(e.dataTransfer.files[0]);
+        const { files } = e.dataTransfer, url = files.length ? "" : e.dataTransfer.getData("text/uri-list").split(/[\r\n]/)[0];
+        if (url) openLink(url);
+        else openFile(files[0]);
     });
     const step = (by) => {
         setPlaying(false);
