@@ -104,6 +104,28 @@ export async function scenes(browser, site, build, shots) {
         await page.context().close();
     });
 
+    await test("a run to a tick is stopped by Play; text is moved within the editor", async () => {
+        const page = await open(browser, `${site.url}/scene.html#pause=1`);
+        await until(page, () => document.body.dataset.digest);
+        await page.fill("#goal", "900000000");
+        await page.press("#goal", "Enter");
+        await until(page, () => Number(document.body.dataset.tick) > 0);
+        for (let i = 0; i < 2; i++) await page.click("#play");
+        await page.waitForTimeout(500); // what was asked for is answered
+        const { tick, read } = await data(page);
+        await page.waitForTimeout(500);
+        check((await data(page)).tick === tick, `it runs on, from ${tick} to ${(await data(page)).tick}`);
+        const prevented = await page.evaluate(() => ["dragover", "drop"].map((kind) => {
+            const dataTransfer = new DataTransfer();
+            dataTransfer.setData("text/plain", "mass: 1");
+            return !document.getElementById("text").dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+        }));
+        check(!prevented.some(Boolean), `a text's drop is taken from the editor: ${prevented}`);
+        check((await data(page)).read === read, "nor is the scene read anew");
+        clean(page);
+        await page.context().close();
+    });
+
     await test("the lab shows several integrators beside each other, their errors as foliot-lab has them", async () => {
         const page = await open(browser, `${site.url}/lab.html#scene=kepler&end=300&speed=4`, { viewport: { width: 1280, height: 800 } });
         await until(page, () => document.body.dataset.tick === "300");

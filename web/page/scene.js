@@ -190,6 +190,7 @@ function describe(b) {
 }
 
 function setPlaying(on) {
+    goal = null; // so does a run to a tick end
     playing = on && world !== null;
     $("play").textContent = playing ? "Pause" : "Play";
 }
@@ -243,7 +244,10 @@ function bind() {
         document.execCommand("insertText", false, "  ");
     });
     $("example").addEventListener("change", (e) => e.target.value && openExample(e.target.value));
-    $("file").addEventListener("change", (e) => openFiles(e.target.files));
+    $("file").addEventListener("change", (e) => {
+        openFiles([...e.target.files]);
+        e.target.value = ""; // the same ones can be opened again, when they have changed
+    });
     $("save").addEventListener("click", () => {
         const a = document.createElement("a");
         a.href = URL.createObjectURL(new Blob([$("text").value], { type: "text/yaml" }));
@@ -251,15 +255,18 @@ function bind() {
         a.click();
         setTimeout(() => URL.revokeObjectURL(a.href), 1000);
     });
+    const isText = (e) => e.target === $("text") && !e.dataTransfer.types.includes("Files"); // which is moved within the editor
     addEventListener("dragover", (e) => {
+        if (isText(e)) return;
         e.preventDefault();
         document.body.classList.add("over");
     });
     addEventListener("dragleave", () => document.body.classList.remove("over"));
     addEventListener("drop", (e) => {
+        if (isText(e)) return;
         e.preventDefault();
         document.body.classList.remove("over");
-        openFiles(e.dataTransfer.files);
+        if (e.dataTransfer.files.length) openFiles(e.dataTransfer.files);
     });
     const step = (by) => {
         setPlaying(false);
