@@ -173,6 +173,8 @@ typedef struct foliot__player_slot {
     uint64_t noted_tick, noted_ns; // that its block has, and when it was given to the recording
     uint64_t host;                 // address of its last peer, to count by; 0: unknown
     bool leaves;                   // said goodbye before its first tick
+    bool announced;                // everybody knows of it,
+    uint32_t announced_body;       // and of this body
     int64_t peer;                  // index, -1: its peer is gone
     uint64_t lost_ns;
     uint32_t next_sequence; // of the change expected next

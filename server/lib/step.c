@@ -11,14 +11,17 @@
 
 static void announce(foliot__session *session, uint32_t player, bool joined)
 {
+    foliot__player_slot *p = &session->players[player];
     foliot__message m = {.kind = FOLIOT__PLAYER};
     m.as.player.player = player;
     m.as.player.joined = joined;
     m.as.player.slot = FOLIOT_NO_BODY;
     if (!session->running && joined && session->world)
         m.as.player.slot = foliot_world_get_player_body(session->world, player);
-    memcpy(m.as.player.name, session->players[player].name, sizeof m.as.player.name);
+    memcpy(m.as.player.name, p->name, sizeof m.as.player.name);
     foliot__session_send(session, &m);
+    p->announced = joined;
+    p->announced_body = m.as.player.slot;
 }
 
 static void add_input(foliot__session *session, uint32_t player, uint32_t sequence,
@@ -268,6 +271,20 @@ static void start_step(foliot__session *s)
 
 // -- taking in
 
+// Who joined, and whose body is another one since: a game may give players theirs, and take them.
+static void announce_players(foliot__session *s)
+{
+    bool bodiless = s->scene && s->scene->players.bodiless;
+    for (uint32_t p = 0; s->players_here && p < s->player_limit; p++) {
+        const foliot__player_slot *player = &s->players[p];
+        if (player->state != FOLIOT__PLAYER_IN_WORLD)
+            continue;
+        uint32_t body = foliot_world_get_player_body(s->world, p);
+        if (player->announced ? body != player->announced_body : bodiless || body != FOLIOT_NO_BODY)
+            announce(s, p, true);
+    }
+}
+
 static void report_step(foliot__session *s)
 {
     foliot_server *server = s->server;
@@ -287,11 +304,7 @@ static void report_step(foliot__session *s)
                                                      : foliot_status_get_text(s->recorded));
         s->recording_reported = true;
     }
-    uint32_t count;
-    const foliot_event *events = foliot_world_get_events(s->world, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == FOLIOT_EVENT_SPAWN && events[i].b < s->player_limit)
-            announce(s, events[i].b, true);
+    announce_players(s);
 }
 
 // Those who joined in this step. A simulation that is no world has no slots to name.

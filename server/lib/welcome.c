@@ -10,12 +10,14 @@
 #define WELCOME_EVERY_NS 15000000u  // at most
 #define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
 
-static void send_players(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
+static void send_players(foliot_server *server, foliot__session *session, foliot_peer_id peer)
 {
     for (uint32_t p = 0; p < session->player_limit; p++) {
-        const foliot__player_slot *player = &session->players[p];
+        foliot__player_slot *player = &session->players[p];
         if (player->state != FOLIOT__PLAYER_IN_WORLD)
             continue;
+        if (session->running) // its body is told behind the step
+            player->announced = false;
         foliot__message m = {.kind = FOLIOT__PLAYER};
         m.as.player.player = p;
         m.as.player.joined = true;

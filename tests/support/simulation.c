@@ -134,7 +134,7 @@ static void open_server(simulation *s, foliot_world *world, double spectator_del
 }
 
 typedef struct options {
-    bool game, bridged;
+    bool game, bridged, bodiless;
     const foliot_rules_kind *rules;
     uint32_t history_ticks;
     double spectator_delay_s, snapshot_hz;
@@ -151,6 +151,7 @@ static simulation *create(options o)
     s->now_ns = 1000000000u;
     make_scene(s);
     s->scene.history_ticks = o.history_ticks;
+    s->scene.players.bodiless = o.bodiless;
     if (o.game)
         make_game(s, o.rules);
     demand(foliot_hub_create(&s->hub));
@@ -220,6 +221,11 @@ simulation *simulation_create_game(const foliot_rules_kind *rules, double specta
 simulation *simulation_create_slow_game(double snapshot_hz)
 {
     return create((options){.game = true, .snapshot_hz = snapshot_hz});
+}
+
+simulation *simulation_create_bodiless(void)
+{
+    return create((options){.game = true, .bodiless = true});
 }
 
 simulation *simulation_create_looking_back(const foliot_rules_kind *rules)
