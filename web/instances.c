@@ -64,7 +64,9 @@ bool web_instances_begin(uint32_t count)
     return true;
 }
 
-// A tag is the game's business: whatever it means, equal ones look alike.
+// A tag is the game's business: whatever it means, equal ones look alike. Most games have a
+// player's number plus 1 as the tag of what is the player's: it has the colour of the player's
+// body.
 static uint32_t colour_of(const web_body *b)
 {
     static const uint32_t palette[] = {0xff4b4be6, 0xff4bb43c, 0xff32c8f0, 0xffdc8232, 0xffbe50c8,
@@ -76,7 +78,7 @@ static uint32_t colour_of(const web_body *b)
     if (b->tag != 0)
         return palette[(b->tag - 1) % colours];
     if (b->state.flags & FOLIOT_BODY_PLAYER)
-        return palette[b->slot % colours];
+        return palette[b->player % colours];
     if (b->state.flags & FOLIOT_BODY_STATIC)
         return GREY;
     uint32_t colour = plain[b->slot % 4];

@@ -29,7 +29,7 @@ typedef struct web_instance {
 typedef struct web_body {
     foliot_body_state state;
     foliot_shape shape;
-    uint32_t slot, tag;
+    uint32_t slot, tag, player; // player: of one that is a player's
     bool marked; // drawn so that it is seen at once
 } web_body;
 

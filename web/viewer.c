@@ -6,6 +6,7 @@
 #include "details.h"
 #include "hand_over.h"
 #include "instances.h"
+#include "internal.h"
 #include "kind.h"
 #include "socket.h"
 
@@ -146,12 +147,25 @@ static const foliot_body_definition *definition_of(uint32_t slot)
                                        : &scene->players.body;
 }
 
-// The slot is looked for again when it holds another body: names are compared only then.
-static bool is_own(uint32_t slot, uint32_t flags, const char *name)
+// The player whose body is in a slot; the slot itself where that is not known.
+static uint32_t player_of(uint32_t slot)
 {
-    const char *here =
-        flags & FOLIOT_BODY_PLAYER && name ? foliot_client_get_player_name(client, slot) : NULL;
-    return here && strcmp(here, name) == 0;
+    static uint32_t last; // mostly the next slot is the next player's
+    for (uint32_t i = 1; i <= FOLIOT__PLAYER_NAMES; i++) {
+        uint32_t p = (last + i) % FOLIOT__PLAYER_NAMES;
+        if (client->players[p].here && client->players[p].slot == slot)
+            return last = p;
+    }
+    return slot;
+}
+
+// A game may give its players any bodies, and other ones later.
+static uint32_t own_slot(void)
+{
+    uint32_t player = foliot_client_get_player(client);
+    return player < FOLIOT__PLAYER_NAMES && client->players[player].here
+               ? client->players[player].slot
+               : FOLIOT_NO_BODY;
 }
 
 // Returns how many instances there are to draw, -1 before there is a picture: the scene, which says
@@ -166,23 +180,23 @@ WEB_EXPORT(sample) int web_sample(double now_ms)
         return -1;
     shown = sample;
     shown_tick = sample.render_tick;
-    uint32_t player = foliot_client_get_player(client);
-    const char *name = player == UINT32_MAX ? NULL : foliot_client_get_name(client, player);
-    own = FOLIOT_NO_BODY;
+    own = own_slot();
     for (uint32_t i = 0; i < sample.count; i++) {
         const foliot_body_state *state = &sample.bodies[i];
         if (!(state->flags & FOLIOT_BODY_ALIVE))
             continue;
         web_body body = {.state = *state, .shape = definition_of(i)->shape, .slot = i};
         body.tag = foliot_client_get_tag(client, i);
+        body.player = state->flags & FOLIOT_BODY_PLAYER ? player_of(i) : i;
         web_instances_add(&body);
-        if (own == FOLIOT_NO_BODY && is_own(i, state->flags, name)) {
-            own = i;
-            for (int k = 0; k < 3; k++)
-                own_position[k] = (float)state->position[k];
-            own_position[3] = 1;
-        }
+        if (i != own)
+            continue;
+        for (int k = 0; k < 3; k++)
+            own_position[k] = (float)state->position[k];
+        own_position[3] = 1;
     }
+    if (own_position[3] == 0)
+        own = FOLIOT_NO_BODY;
     return (int)web_instances_end();
 }
 

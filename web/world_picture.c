@@ -5,6 +5,19 @@
 
 #include <stdlib.h>
 
+// As in viewer.c.
+static uint32_t player_of(const foliot_world *world, uint32_t slot)
+{
+    static uint32_t last; // mostly the next slot is the next player's
+    uint32_t count = foliot_world_get_players_max(world);
+    for (uint32_t i = 1; i <= count; i++) {
+        uint32_t p = (last + i) % count;
+        if (foliot_world_get_player_body(world, p) == slot)
+            return last = p;
+    }
+    return slot;
+}
+
 int web_world_picture(const foliot_world *world, uint32_t marked_body)
 {
     uint32_t count = world ? foliot_world_get_body_count(world) : 0;
@@ -17,6 +30,7 @@ int web_world_picture(const foliot_world *world, uint32_t marked_body)
                          .shape = foliot_world_get_body_shape(world, i),
                          .slot = i,
                          .tag = foliot_world_get_body_tag(world, i)};
+        body.player = body.state.flags & FOLIOT_BODY_PLAYER ? player_of(world, i) : i;
         body.marked = i == marked_body;
         web_instances_add(&body);
     }

@@ -204,14 +204,49 @@ export async function sessions(browser, build, shots) {
             }
         }));
 
-    await test("a game's scoreboard, tags as colours", () =>
+    await test("a game's scoreboard, tags as colours, which are those of the players", () =>
         withServer(build, "games/katamari/katamari.yaml", async ({ url }) => {
-            const page = await open(browser, url + "#name=ann", small);
+            const page = await open(browser, "about:blank", small);
+            await page.addInitScript(() => {
+                const put = WebGL2RenderingContext.prototype.bufferSubData;
+                WebGL2RenderingContext.prototype.bufferSubData = function (...all) {
+                    window.drawn = all[2].slice();
+                    return put.apply(this, all);
+                };
+            });
+            await page.goto(url + "#name=ann");
             await drawn(page);
             await until(page, () => document.querySelectorAll("#board tr").length > 0);
+            await until(page, () => Number(document.querySelector("#board tr").cells[1].textContent) > 2); // it has fallen onto some
+            const colours = await page.evaluate(() => {
+                const floats = new Float32Array(window.drawn.buffer), words = new Uint32Array(window.drawn.buffer), seen = { player: [], cubes: new Map() };
+                for (let i = 0; i < floats.length; i += 12) {
+                    if (Math.abs(floats[i + 7] - 0.75) < 0.01) seen.player.push(words[i + 11]);
+                    else if (Math.abs(floats[i + 7] - 0.2) < 0.01) seen.cubes.set(words[i + 11], (seen.cubes.get(words[i + 11]) ?? 0) + 1);
+                }
+                return { player: seen.player, cubes: [...seen.cubes] };
+            });
+            check(colours.player.length === 1 && colours.cubes.some(([colour]) => colour === colours.player[0]), JSON.stringify(colours));
             if (shots) await page.screenshot({ path: `${shots}/session-katamari.png` });
             clean(page);
             await page.context().close();
+        }));
+
+    await test("a game that gives players their bodies: the page knows who plays, and follows its own", () =>
+        withServer(build, "games/sumo/sumo.yaml", async ({ url }) => {
+            const ann = await open(browser, url + "#name=ann", small);
+            await until(ann, () => /, 1 player$/.test(document.getElementById("about").textContent));
+            const ben = await open(browser, url + "#name=ben", small);
+            await until(ann, () => /ben is here/.test(document.getElementById("said").textContent));
+            for (const page of [ann, ben]) {
+                await until(page, () => /, 2 players$/.test(document.getElementById("about").textContent));
+                await own(page);
+            }
+            check((await data(ann)).own !== (await data(ben)).own, "each has a body of its own");
+            for (const page of [ann, ben]) {
+                clean(page);
+                await page.context().close();
+            }
         }));
 
     await test("details: names, joints, plots, and what a clicked body is", () =>
