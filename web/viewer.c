@@ -52,7 +52,8 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     config.transport = web_socket_transport();
     config.name = (const char *)block;
     config.session = config.name + strlen(config.name) + 1;
-    config.address = "the page's server";
+    config.address = "the server of this link";
+    config.port = 0;
     config.spectates = spectates;
     web_kind_configure(&config);
     foliot_status status = foliot_client_create(&config, to_ns(now_ms), &client);

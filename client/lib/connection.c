@@ -178,8 +178,11 @@ static void end_unanswered(foliot_client *c)
         snprintf(seconds, sizeof seconds, "0.%u", (unsigned)tenths);
     else
         snprintf(seconds, sizeof seconds, "%u", (unsigned)((tenths + 5) / 10));
-    snprintf(why, sizeof why, "no answer from %.100s:%u in %s s: is a server running there?",
-             c->host, c->config.port, seconds);
+    if (c->config.port)
+        snprintf(why, sizeof why, "no answer from %.100s:%u in %s s: is a server running there?",
+                 c->host, c->config.port, seconds);
+    else // a page's transport has its address, and may be refused at once
+        snprintf(why, sizeof why, "no answer from %.100s: is a server running there?", c->host);
     foliot__connection_end(c, FOLIOT_CLIENT_LOST, why);
 }
 

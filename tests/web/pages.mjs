@@ -186,6 +186,17 @@ export async function pages(browser, site, build, shots) {
             await page.context().close();
         }));
 
+    await test("a server that is gone before somebody plays is said to be", async () => {
+        const server = await host(build, scene), page = await open(browser, server.url, small);
+        await until(page, () => !document.getElementById("join").hidden);
+        await server.stop();
+        await page.click("#play");
+        const text = await said(page, "message", "answer");
+        console.log(`        ${text}`);
+        check(/^[A-Z][^:]*: [^:.]*[.?]$/.test(text) && !/\d/.test(text), text);
+        await page.context().close();
+    });
+
     await test("without WebGL there are the details, all but the picture", () =>
         withServer(scene, async ({ url }) => {
             const page = await open(browser, "about:blank", small);

@@ -151,7 +151,7 @@ function update() {
 }
 
 // What is meant for a command line stays out of it.
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/( \(--\S+\))?\.?$/, ".");
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/( \(--\S+\))?([.?]?)$/, (all, option, mark) => mark || ".");
 
 // The same proof would be refused again, so the client is not asked to reconnect.
 async function refuse(code, why) {
