@@ -197,6 +197,29 @@ export async function pages(browser, site, build, shots) {
         await page.context().close();
     });
 
+    await test("what is said about the end is read beside the form, at every size", () =>
+        withServer("scenes/pendulum.yaml", async ({ url }) => {
+            for (const [name, size] of [["a phone", phone], ["a phone on its side", onItsSide], ["a page that is zoomed", { viewport: { width: 640, height: 360 } }]]) {
+                const page = await open(browser, url + "#name=ann", size);
+                await said(page, "message", "watched");
+                check(await apart(page, "#message p", "#join"), `${name}: the form lies over the sentence`);
+                await page.click("#more");
+                await until(page, () => document.getElementById("details")?.checkVisibility());
+                const over = await page.evaluate(() => ["#message p", "#play"].filter((what) => {
+                    const box = document.querySelector(what).getBoundingClientRect();
+                    for (let x = box.left + 2; x < box.right; x += 8) {
+                        document.getElementById("message").style.pointerEvents = "auto";
+                        const top = document.elementFromPoint(x, (box.top + box.bottom) / 2);
+                        if (!top?.closest("#message, #join")) return true;
+                    }
+                    return false;
+                }));
+                check(over.length === 0, `${name}: the details lie over ${over}`);
+                if (shots) await page.screenshot({ path: `${shots}/over-${name.replaceAll(" ", "-")}.png` });
+                await page.context().close();
+            }
+        }));
+
     await test("without WebGL there are the details, all but the picture", () =>
         withServer(scene, async ({ url }) => {
             const page = await open(browser, "about:blank", small);
