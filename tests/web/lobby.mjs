@@ -27,11 +27,17 @@ export async function lobby(browser, build, shots) {
             check(/token is wrong/.test(await create("arena", "cubes.yaml", "another-token-0123456789")), "a wrong token");
             check(/cannot be opened/.test(await create("arena", "nowhere.yaml", TOKEN)), "no such scene");
             page.complaints.length = 0; // the answers of 401 and 422, which Chromium complains of
-            for (const [name, scene] of [["arena", "cubes.yaml"], ["a <b>bold name", "pendulum.yaml"]]) {
+            for (const [name, scene] of [["arena", "cubes.yaml"], ["a <b>bold name", "pendulum.yaml"], ["x".repeat(31), "pendulum.yaml"]]) {
                 const created = await create(name, scene, TOKEN);
                 check(/running/.test(created), created);
             }
-            await until(page, () => document.querySelectorAll("#sessions tbody tr").length === 2);
+            await until(page, () => document.querySelectorAll("#sessions tbody tr").length === 3);
+            for (const width of [390, 500, 800]) {
+                await page.setViewportSize({ width, height: 500 });
+                const { right, high } = await page.evaluate(() => ({ right: document.querySelector("#sessions a:last-child").getBoundingClientRect().right,
+                    high: document.querySelector("#sessions th:nth-child(3)").clientHeight }));
+                check(right <= width && high < 60, `at ${width} px the links end at ${right}, and the head is ${high} px high`);
+            }
             const tick = await page.textContent("tr[data-session=arena] td:nth-child(5)");
             await until(page, (t) => document.querySelector("tr[data-session=arena]").cells[4].textContent !== t, tick);
             check(await page.locator("#sessions b").count() === 0, "a name is text");
