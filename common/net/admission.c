@@ -55,7 +55,8 @@ static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host, ui
     return oldest;
 }
 
-foliot__admitted foliot__admit(foliot__admission *a, uint64_t host, uint64_t now_ns)
+// The address's entry, with the allowance that it has by now.
+static foliot__admission_entry *entry_now(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
     foliot__admission_entry *e = entry_of(a, host, now_ns);
     double passed = now_ns > e->at_ns ? (double)(now_ns - e->at_ns) * 1e-9 : 0;
@@ -63,6 +64,17 @@ foliot__admitted foliot__admit(foliot__admission *a, uint64_t host, uint64_t now
     if (e->allowance > burst(a))
         e->allowance = burst(a);
     e->at_ns = now_ns;
+    return e;
+}
+
+bool foliot__admission_allows(foliot__admission *a, uint64_t host, uint64_t now_ns)
+{
+    return entry_now(a, host, now_ns)->allowance >= 1;
+}
+
+foliot__admitted foliot__admit(foliot__admission *a, uint64_t host, uint64_t now_ns)
+{
+    foliot__admission_entry *e = entry_now(a, host, now_ns);
     if (e->connections >= a->per_address_max)
         return FOLIOT__ADMITTED_NOT_MORE;
     if (e->allowance < 1)

@@ -38,6 +38,8 @@ void foliot__admission_close(foliot__admission *admission);
 // A connection of that host, not 0, is about to open. FOLIOT__ADMITTED: it counts until it is
 // released.
 foliot__admitted foliot__admit(foliot__admission *admission, uint64_t host, uint64_t now_ns);
+// Whether its rate would let one more be admitted.
+bool foliot__admission_allows(foliot__admission *admission, uint64_t host, uint64_t now_ns);
 void foliot__admission_release(foliot__admission *admission, uint64_t host);
 // One that was released by mistake counts again, whatever the limits are.
 void foliot__admission_restore(foliot__admission *admission, uint64_t host, uint64_t now_ns);

@@ -210,12 +210,29 @@ static int serve_file(foliot__http_connection *c, const foliot__http_file *file)
     return foliot__http_reply(c, HTTP_STATUS_OK, file->type, NULL, file->bytes, file->length, file);
 }
 
+// Whose guesses are counted together; 0: nobody's, as for requests of this machine.
+static uint64_t guesser_of(const foliot__http_connection *c)
+{
+    char address[FOLIOT__HTTP_PEER_BYTES];
+    return foliot__http_forwarded(c, address) ? foliot__http_host_of(address) : c->host;
+}
+
+static void count_guess(foliot__http *http, uint64_t guesser)
+{
+    if (guesser && foliot__admit(&http->guesses, guesser, uv_hrtime()) == FOLIOT__ADMITTED)
+        foliot__admission_release(&http->guesses, guesser);
+}
+
 static int check_token(foliot__http_connection *c)
 {
     char authorization[FOLIOT__HTTP_TOKEN_BYTES_MAX + 16];
     char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1];
     if (!c->route->guarded || c->local)
         return 0;
+    uint64_t guesser = guesser_of(c);
+    if (guesser && !foliot__admission_allows(&c->http->guesses, guesser, uv_hrtime()))
+        return refuse_and_close(c, 429, // Too Many Requests
+                                "too many wrong bearer tokens came from this address: wait");
     uv_mutex_lock(&c->http->mutex);
     memcpy(token, c->http->token, sizeof token);
     uv_mutex_unlock(&c->http->mutex);
@@ -230,6 +247,8 @@ static int check_token(foliot__http_connection *c)
                                 "this server was started without --admin-token FILE");
     if (fits)
         return 0;
+    if (given)
+        count_guess(c->http, guesser);
     return refuse_and_close(c, HTTP_STATUS_UNAUTHORIZED,
                             given ? "the bearer token is wrong" : "this needs a bearer token");
 }

@@ -25,6 +25,7 @@
 
 #define TOKEN_MEMORY_BYTES ((size_t)FOLIOT__HTTP_TOKEN_BYTES_MAX + 1)
 #define THREAD_STACK_BYTES ((size_t)8 << 20)
+#define GUESSES_AT_ONCE 64 // wrong bearer tokens of an address, and then one a second
 
 bool foliot__http_available(void)
 {
@@ -377,8 +378,11 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     http->connections = calloc(http->connections_max, sizeof *http->connections);
     http->writable = calloc(http->connections_max, sizeof *http->writable);
     uv_mutex_init(&http->mutex);
+    foliot_transport_config guesses = {
+        .peers_max = 1, .peers_per_address_max = GUESSES_AT_ONCE, .joins_per_second = 1};
+    bool admits = foliot__admission_init(&http->guesses, &guesses) == FOLIOT_STATUS_OK;
     http->token = token_memory();
-    if (!http->token) {
+    if (!http->token || !admits) {
         foliot__http_stop(http);
         return NULL;
     }
@@ -427,6 +431,7 @@ void foliot__http_stop(foliot__http *http)
         foliot__forget(http->token, TOKEN_MEMORY_BYTES);
         munmap(http->token, TOKEN_MEMORY_BYTES);
     }
+    foliot__admission_close(&http->guesses);
     uv_mutex_destroy(&http->mutex);
     free(http->connections);
     free(http->writable);

@@ -14,6 +14,7 @@
 #include "access.h"
 #include "frames.h"
 #include "http.h"
+#include "net/admission.h"
 
 #define FOLIOT__HTTP_PEER_BYTES 64 // of an address as text
 
@@ -73,6 +74,7 @@ struct foliot__http {
     struct pollfd *writable; // scratch, one for each connection
     uint8_t *frame;          // scratch, of a message on its way out
     size_t frame_capacity;
+    foliot__admission guesses; // of the token, by address
     lws_sorted_usec_list_t tick;
     uint64_t serial, parted; // requests, and sockets that were closed
     uint16_t port;
@@ -100,6 +102,9 @@ int foliot__http_reply(foliot__http_connection *c, int status, const char *type,
                        const void *bytes, size_t length, const foliot__http_file *file);
 void foliot__http_request_forget(foliot__http_connection *c);
 // sockets.c
+// Whom a proxy of this machine names as the peer; false: there is none, or it names nobody.
+bool foliot__http_forwarded(const foliot__http_connection *c,
+                            char address[FOLIOT__HTTP_PEER_BYTES]);
 int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                            size_t length);
 

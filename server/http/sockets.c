@@ -27,27 +27,28 @@ static bool wanted(foliot__http_connection *c)
 
 // Behind a proxy on this machine the peer is whom the proxy names last: what stands before that
 // anybody may have sent. Addresses alone are taken.
-static void take_forwarded(foliot__http_connection *c)
+bool foliot__http_forwarded(const foliot__http_connection *c, char address[FOLIOT__HTTP_PEER_BYTES])
 {
     char text[256];
-    uint8_t address[16];
+    uint8_t bytes[16];
     if ((!c->local && !foliot__http_is_loopback(c->peer)) ||
         !foliot__http_header(c->wsi, WSI_TOKEN_X_FORWARDED_FOR, text, sizeof text))
-        return;
+        return false;
     const char *last = strrchr(text, ',') ? strrchr(text, ',') + 1 : text;
     last += strspn(last, " ");
-    if (strlen(last) < sizeof c->peer &&
-        (inet_pton(AF_INET, last, address) == 1 || inet_pton(AF_INET6, last, address) == 1)) {
-        memcpy(c->peer, last, strlen(last) + 1);
-        c->host = foliot__http_host_of(c->peer);
-    }
+    if (strlen(last) >= FOLIOT__HTTP_PEER_BYTES ||
+        (inet_pton(AF_INET, last, bytes) != 1 && inet_pton(AF_INET6, last, bytes) != 1))
+        return false;
+    memcpy(address, last, strlen(last) + 1);
+    return true;
 }
 
 // Of a proxy's visitors it is known here whose they are.
 static bool within_share(foliot__http_connection *c)
 {
     uint64_t before = c->host;
-    take_forwarded(c);
+    if (foliot__http_forwarded(c, c->peer))
+        c->host = foliot__http_host_of(c->peer);
     uint64_t host = c->host;
     c->host = 0; // it does not count itself
     bool within = host == before || foliot__http_within_share(c->http, host);

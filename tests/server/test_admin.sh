@@ -56,6 +56,13 @@ for path in server sessions bans sessions/spacewar/players; do
     ok "$path needs a token" test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/v1/$path")" = 401
 done
 ok "and the right one" test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' -H "$authorization"x "http://127.0.0.1:$http/v1/server")" = 401
+by() { curl -s -m 60 -o /dev/null -w '%{http_code}' -H "X-Forwarded-For: $1" -H "$authorization${2:-}" "http://127.0.0.1:$http/v1/server"; } # VISITOR [MORE]
+guesses=0
+until [ $guesses = 300 ] || [ "$(by 203.0.113.9 x)" = 429 ]; do guesses=$((guesses + 1)); done
+ok "who guesses waits, after 64 ($guesses)" test $guesses -ge 64 -a $guesses -lt 300
+waits() { [ "$(by 203.0.113.9 x)" = 429 ] && [ "$(by 203.0.113.9)" = 429 ]; } # one a second is looked at
+ok "the right one waits too" eventually waits
+ok "nobody else does" test "$(by 203.0.113.10) $(by 127.0.0.1)" = '200 200'
 curl -sS -m 60 --unix-socket socket http://localhost/v1/server >answer.json
 ok "the socket needs none" test "$(field sessions answer.json)" = 1
 
