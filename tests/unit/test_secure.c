@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "foliot/transport.h"
+#include "loopback.h"
 #include "net/enet_internal.h"
 #include "net/raw_datagram.h"
 #include "net/secure.h"
@@ -394,5 +395,8 @@ int main(void)
         cmocka_unit_test(who_is_faster_does_not_take_a_connection_over),
         cmocka_unit_test(an_address_gets_no_more_than_came_from_it),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("over IPv4", tests, NULL, NULL);
+    if (loopback_use_six())
+        failed += cmocka_run_group_tests_name("over IPv6", tests, NULL, NULL);
+    return failed;
 }

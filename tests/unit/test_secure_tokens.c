@@ -603,5 +603,8 @@ int main(void)
         cmocka_unit_test(a_file_of_something_else_is_left_alone),
         cmocka_unit_test(a_client_holds_no_more_than_its_share),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("over IPv4", tests, NULL, NULL);
+    if (loopback_use_six())
+        failed += cmocka_run_group_tests_name("over IPv6", tests, NULL, NULL);
+    return failed;
 }
