@@ -30,7 +30,7 @@ typedef struct web_body {
     foliot_body_state state;
     foliot_shape shape;
     uint32_t slot, tag, player; // player: of one that is a player's
-    bool marked; // drawn so that it is seen at once
+    bool marked;                // drawn so that it is seen at once
 } web_body;
 
 // Begins a picture of at most `count` bodies. False: no memory.

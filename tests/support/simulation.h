@@ -53,7 +53,7 @@ simulation *simulation_create_delayed(double spectator_delay_s);
 // The same with a prototype, 64 commands a tick, room for 8 joints, and rules (NULL: none).
 simulation *simulation_create_game(const foliot_rules_kind *rules, double spectator_delay_s);
 simulation *simulation_create_slow_game(double snapshot_hz); // without rules
-simulation *simulation_create_bodiless(void);                 // nor bodies of players
+simulation *simulation_create_bodiless(void);                // nor bodies of players
 // The same, with rules that look back.
 simulation *simulation_create_looking_back(const foliot_rules_kind *rules);
 // The same as simulation_create_game, recorded to a file.
