@@ -173,6 +173,8 @@ async function all(browser, build, shots, scene) {
             await until(page, () => document.body.dataset.kind === "watcher");
             await page.click("#step");
             await predicts(page);
+            const said = await page.evaluate(() => document.getElementById("said").innerText);
+            check(said.match(/is here/g).length === 1, `who was there is told again: ${said}`);
             clean(page);
             await page.context().close();
         });
@@ -187,6 +189,8 @@ async function all(browser, build, shots, scene) {
             await until(page, () => document.body.dataset.position);
             await page.click("#step");
             await predicts(page);
+            const said = await page.evaluate(() => document.getElementById("said").innerText);
+            check(said.match(/is here/g).length === 1, `who was there is told again: ${said}`);
             clean(page);
             await page.context().close();
         });

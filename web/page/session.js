@@ -34,6 +34,7 @@ let camera = null;
 let controls = null;
 let state = -1;
 let about = {};
+let known = {}; // players of whom it was said that they are here
 let asked = 0; // when `about` was asked for
 let follows = true;
 let sent = "";
@@ -195,8 +196,8 @@ function say(text, kind) {
 function hear(event) {
     if (event.kind === EVENT.chat) say(`${event.from ?? "the game"}: ${event.text}`, "chat");
     if (event.kind === EVENT.message && event.text) say(event.text, "event");
-    if (event.kind === EVENT.joined) say(`${event.text} is here`, "event");
-    if (event.kind === EVENT.left) say(`${event.text} has left`, "event");
+    if (event.kind === EVENT.joined && known[event.player] !== event.text) say(`${known[event.player] = event.text} is here`, "event");
+    if (event.kind === EVENT.left && delete known[event.player]) say(`${event.text} has left`, "event");
     if (event.kind === EVENT.ended) say(`the session has ended: ${event.text}`, "event");
 }
 
@@ -299,6 +300,7 @@ function join(watches, goesOn = false) {
     $("join").hidden = true;
     if (!goesOn) {
         $("said").replaceChildren();
+        known = {};
         camera.distance = 0;
     }
     sent = "";
