@@ -186,6 +186,17 @@ export async function pages(browser, site, build, shots) {
             await page.context().close();
         }));
 
+    await test("who has no mouse types a name, and plays", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, url, small);
+            await until(page, () => !document.getElementById("join").hidden);
+            await page.keyboard.type("eve");
+            await page.keyboard.press("Enter");
+            await said(page, "said", "eve is here");
+            clean(page);
+            await page.context().close();
+        }));
+
     await test("a server that is gone before somebody plays is said to be", async () => {
         const server = await host(build, scene), page = await open(browser, server.url, small);
         await until(page, () => !document.getElementById("join").hidden);

@@ -402,7 +402,10 @@ async function start() {
     if (given.has("step")) await toggle().catch((error) => message(`${error.message}.`));
     bind();
     if (given.has("name") || given.has("watch")) await join(given.has("watch")); // its hello is on its way
-    else $("join").hidden = false;
+    else {
+        $("join").hidden = false;
+        $("name").focus();
+    }
     paint();
     requestAnimationFrame(frame);
 }
