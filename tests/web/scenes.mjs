@@ -104,7 +104,7 @@ export async function scenes(browser, site, build, shots) {
         await page.context().close();
     });
 
-    await test("a run to a tick is stopped by Play; text is moved within the editor", async () => {
+    await test("a run to a tick is stopped by Play; text is moved within the editor, and not lost", async () => {
         const page = await open(browser, `${site.url}/scene.html#pause=1`);
         await until(page, () => document.body.dataset.digest);
         await page.fill("#goal", "900000000");
@@ -122,6 +122,18 @@ export async function scenes(browser, site, build, shots) {
         }));
         check(!prevented.some(Boolean), `a text's drop is taken from the editor: ${prevented}`);
         check((await data(page)).read === read, "nor is the scene read anew");
+        const asked = [];
+        page.on("dialog", (dialog) => {
+            asked.push(dialog.type());
+            dialog.accept();
+        });
+        await page.reload();
+        check(asked.length === 0, "nothing was written: " + asked);
+        await until(page, () => document.body.dataset.digest);
+        await page.click("#text");
+        await page.keyboard.type("# mine");
+        await page.reload();
+        check(asked.join() === "beforeunload", "what was written is lost without a question");
         clean(page);
         await page.context().close();
     });

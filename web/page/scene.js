@@ -22,6 +22,7 @@ let made = 0; // counts scenes: an answer about an older one is dropped
 let busy = false, playing = false, stale = false;
 let due = 0, goal = null, shown = null, body = -1, touched = false;
 let last = 0, drawn = null, looked = "";
+let edited = false; // and not saved
 
 function tell(text, bad) {
     $("problem").textContent = text;
@@ -80,6 +81,7 @@ async function read() {
 
 let timer = 0;
 function changed() {
+    edited = true;
     number();
     clearTimeout(timer);
     timer = setTimeout(read, TYPING_MS);
@@ -88,7 +90,7 @@ function changed() {
 function show(text, title, where) {
     $("text").value = text;
     $("text").scrollTop = 0;
-    [name, base, touched] = [title, where, false];
+    [name, base, touched, edited] = [title, where, false, false];
     number();
     return read();
 }
@@ -253,6 +255,7 @@ function bind() {
         a.href = URL.createObjectURL(new Blob([$("text").value], { type: "text/yaml" }));
         a.download = name;
         a.click();
+        edited = false;
         setTimeout(() => URL.revokeObjectURL(a.href), 1000);
     });
     const isText = (e) => e.target === $("text") && !e.dataTransfer.types.includes("Files"); // which is moved within the editor
@@ -287,6 +290,7 @@ function bind() {
     });
     $("view").addEventListener("pointermove", (e) => (touched = touched || e.buttons !== 0), { passive: true });
     $("view").addEventListener("wheel", () => (touched = true), { passive: true });
+    addEventListener("beforeunload", (e) => edited && e.preventDefault()); // the browser asks
     addEventListener("hashchange", () => {
         const example = new URLSearchParams(location.hash.slice(1)).get("example");
         if (example && example !== $("example").value) openExample(example);
