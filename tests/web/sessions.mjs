@@ -2,9 +2,10 @@
 // sessions.mjs: the page of a session, with real servers: join, play by keys and by touch, see the
 // world move, talk, leave and come back, survive what a network and a stranger do.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { SCENE } from "./steppers.mjs";
 import { check, longTest, open, test, until, watchFirst } from "./harness.mjs";
 
 // A server on free ports. Gives the page's address, and what it printed.
@@ -312,6 +313,34 @@ export async function sessions(browser, build, shots) {
             check(child.exitCode === null, "the server runs");
             await page.context().close();
         }));
+
+    await test("where another scene follows the page says so, and plays it", async () => {
+        const folder = mkdtempSync(join(tmpdir(), "foliot-next-"));
+        writeFileSync(`${folder}/round.yaml`, SCENE.replace("bodies:", "limits: {commands_max: 16}\nscript: {lua: round.lua}\nbodies:"));
+        writeFileSync(`${folder}/round.lua`, `function on_order(player, text)
+            command["end"] {reason = "round over", next = "round.yaml"}
+        end\n`);
+        try {
+            await withServer(build, `${folder}/round.yaml`, async ({ url }) => {
+                const page = await open(browser, url + "#name=ann", small);
+                await own(page);
+                await page.evaluate(() => {
+                    window.told = new Set();
+                    new MutationObserver(() => window.told.add(document.getElementById("message").textContent)).observe(document.getElementById("message"), { childList: true, subtree: true });
+                });
+                await say(page, "/over");
+                await until(page, () => /round over/.test(document.getElementById("said").textContent));
+                await until(page, () => !document.getElementById("message").textContent);
+                await own(page);
+                const told = await page.evaluate(() => [...window.told].filter(Boolean).join("; "));
+                check(told === "The next scene begins …", told);
+                clean(page);
+                await page.context().close();
+            });
+        } finally {
+            rmSync(folder, { recursive: true, force: true });
+        }
+    });
 
     await test("a server is killed and resumed; the page goes on as the same player", async () => {
         const first = await host(build, "scenes/cubes.yaml");

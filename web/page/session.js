@@ -20,6 +20,7 @@ const FIRST = 4;
 const isRefusal = (code) => code >= 4005 && code <= 4009; // there was no proof, or a wrong one
 const WANTS_PASSWORD = 4009;
 const REASON_BASE = 4000; // close codes of a WebSocket from here on: reasons of the transport
+const NEXT = 4301; // another scene follows
 const UNRELIABLE = 0, SIGNAL = 2; // first bytes of messages
 const THRUST = 1; // controls push along the world's axes
 
@@ -42,6 +43,7 @@ let link = null; // link.js, where there is something to show
 let blind = ""; // why there is no picture
 let played = false; // since the last join
 let others = 0; // answers of a server that gives no socket
+let closed = 0; // the code that the last socket was closed with
 let refusal = ""; // why the server let the page in no further
 let picture = 0;
 let calm = false; // the first pictures are shown, and all else may come
@@ -100,6 +102,7 @@ const page = {
         own.onclose = async ({ code, reason }) => {
             if (own !== socket) return;
             socket = null;
+            closed = code;
             channel.close();
             if (isRefusal(code)) return refuse(code, reason);
             if (!own.was && await isOther()) return refuse(code, "this page is of another version than its server: reload it");
@@ -168,7 +171,7 @@ async function refuse(code, why) {
 
 function changed() {
     const over = state >= OVER, plays = state === PLAYING, plain = !plays || given.has("watch");
-    if (state < PLAYING && played) message("Connection lost. Trying again …");
+    if (state < PLAYING && played) message(closed === NEXT ? "The next scene begins …" : "Connection lost. Trying again …");
     played ||= plays;
     if (plays) message(blind);
     if (plays && !calm) return void (asked = now());
