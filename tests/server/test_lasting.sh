@@ -87,6 +87,7 @@ fi
 stop
 
 # Names.
+: >server.log # others of that name have joined before
 start "$scene" --port 0 --no-record
 for i in 1 2; do
     timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --name ann --bot idle --seconds 600 --json >"ann$i.out" 2>&1 &
