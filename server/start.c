@@ -59,10 +59,12 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
             *h = *other;
             *other = further;
         }
+        // Without an end it would go on at a later start, when the other has ended.
         fprintf(stderr,
-                "foliot-server: --resume-all: %s is left as it is: a newer recording of the "
-                "session '%s' goes on\n",
+                "foliot-server: --resume-all: %s ends here: a newer recording of the session '%s' "
+                "goes on\n",
                 h->recording_file, h->name);
+        (void)!foliot__hosted_end_recording(h);
         leave_out(a, h);
     }
 }

@@ -83,6 +83,22 @@ ok "nobody's session goes missing without a word" has_lines server.log 'many/non
 exits "nor one that another server writes to" 1 'left alone: it is being written to' "$server" --port 0 --resume-all many
 stop
 rm -rf many
+# A crash may leave two parts of a session. The one that goes on is the later; the other is no session of its own afterwards.
+mkdir two
+start --session a="$scenes/pendulum.yaml" --port 0 --recordings two
+one=$(compgen -G 'two/a-*.foliot')
+durable "$one" 20
+cp "$one" early.foliot
+durable "$one" 60
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+cp early.foliot two/early.foliot
+touch -d '1 hour ago' two/early.foliot
+start --port 0 --resume-all two --ticks 5
+wait $server_pid
+ok "of two recordings of a session the later goes on" test "$(sed -n 's/^resumed at tick //p' server.out)" -ge 60
+ok "and the other has an end" test "$("$replay" verify --json two/*.foliot | grep -c '"verdict":"match"')" = 2
+exits "so it goes on at no later start" 1 'no recording there is unfinished' "$server" --port 0 --resume-all two --ticks 1
 mkdir locked
 cp damaged.foliot locked/a.foliot
 chmod 000 locked/a.foliot
