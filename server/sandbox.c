@@ -340,10 +340,18 @@ int foliot__sandbox_enter(void)
     return FOLIOT__EXIT_ERROR;
 }
 
+// Below the working folder everything may be written.
+static bool works_at_the_root(void)
+{
+    char folder[2]; // no other fits
+    return getcwd(folder, sizeof folder) != NULL;
+}
+
 void foliot__sandbox_announce(void)
 {
+    const char *end = works_at_the_root() ? "; the working folder is /, so all may be written" : "";
     if (given_up.calls && !given_up.files)
         printf("sandbox: system calls; %s, so files are not limited\n", given_up.why_no_files);
     else if (given_up.files)
-        printf("sandbox: %s\n", given_up.calls ? "system calls and files" : "files");
+        printf("sandbox: %s%s\n", given_up.calls ? "system calls and files" : "files", end);
 }
