@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 #include "arguments.h"
@@ -97,6 +98,8 @@ static void print_counters(const foliot__app *a)
 static int host(const foliot__arguments *arguments)
 {
     static foliot__app a;
+    if (!isatty(STDERR_FILENO)) // a reload of one that starts is none; a closed terminal ends it
+        signal(SIGHUP, SIG_IGN);
     int code = foliot__sandbox_check(arguments);
     if (code == 0)
         code = foliot__recordings_open(foliot__given.on_recording);

@@ -239,6 +239,7 @@ void foliot__admin_start(foliot__app *a)
 void foliot__admin_close(foliot__app *a)
 {
     uv_close((uv_handle_t *)&a->admin.hangup, NULL);
+    signal(SIGHUP, SIG_IGN); // recordings are closed still
     if (a->admin.runs)
         uv_close((uv_handle_t *)&a->admin.asked, NULL);
 }

@@ -141,6 +141,15 @@ ok "without a recording there is no command" test "$(grep -c on-recording server
 "$server" "$scenes/pendulum.yaml" --port 0 --ticks 5 --record 'it is; "mine"$(touch no).foliot' --on-recording 'test -f "$1" || exit 4; exit 3' >out 2>err
 ok "a command that fails is told, and no name is read by the shell" test "$(grep -c 'ended with exit code 3' err)" = 1 -a ! -e no
 
+# -- a reload before there is anything to reload: it waits for Agones
+AGONES_SDK_HTTP_PORT=1 "$server" "$scenes/pendulum.yaml" --port 0 --no-record >out 2>err &
+waits=$!
+pids="$pids $waits"
+ignores() { [ $((0x$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/$waits/status) & 1)) = 1 ]; }
+ok "a reload does not end a server that starts" eventually ignores
+kill -9 $waits
+wait $waits 2>/dev/null
+
 # -- sd_notify
 listen() { # FILE: what comes to the socket, until it is killed
     python3 -c '
@@ -191,8 +200,10 @@ if command -v python3 >/dev/null; then
     NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=800000 start "$scenes/pendulum.yaml" --port 0 --record ended.foliot --ticks 5 --on-recording 'cat gate'
     ok "that it ends by itself, before its recordings are handed on" eventually has_lines told '^STOPPING=1 STATUS=ending EXTEND_TIMEOUT_USEC=40000000'
     ok "which it waits for" kill -0 $server_pid
+    kill -HUP $server_pid
     : >gate
     wait $server_pid
+    ok "and a reload meanwhile costs nothing" test $? = 0
     kill $listener
     wait $listener 2>/dev/null
     rm -f notify
