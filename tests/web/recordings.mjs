@@ -60,6 +60,7 @@ export async function recordings(browser, site, shots) {
     await test("bodies that fly off stay in view, and the camera does not jump", async () => {
         const page = await open(browser, `${site.url}/recording.html?file=apart.foliot`);
         await verdictOf(page);
+        await until(page, () => window.foliotView()); // the other worker's, which may be slower
         await page.evaluate(() => {
             let before = window.foliotView();
             window.farthest = 0; // in a frame, as a share of the distance
