@@ -148,6 +148,31 @@ export async function pages(browser, site, build, shots) {
             await page.context().close();
         }));
 
+    await test("bandwidth is not below zero when another module begins to count", () =>
+        withServer(scene, async ({ url }) => {
+            const page = await open(browser, "about:blank", { viewport: { width: 800, height: 500 } });
+            await page.addInitScript(() => {
+                const write = CanvasRenderingContext2D.prototype.fillText;
+                window.written = new Set();
+                CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+                    if (this.canvas === document.querySelector("#details canvas")) window.written.add(text);
+                    return write.call(this, text, ...more);
+                };
+            });
+            await page.goto(url + "#name=ann");
+            await until(page, () => !document.getElementById("step").hidden);
+            await page.click("#more");
+            await until(page, () => window.written.has("bandwidth, kB/s"));
+            await page.waitForTimeout(1500); // what was received is more than the other module begins with
+            await page.click("#step");
+            await until(page, () => document.body.dataset.kind === "stepper");
+            await page.waitForTimeout(1000);
+            const below = await page.evaluate(() => [...window.written].filter((text) => /^-/.test(text)));
+            check(below.length === 0, `the plot goes down to ${below.join(", ")} kB/s`);
+            clean(page);
+            await page.context().close();
+        }));
+
     await test("another link in the same tab is followed", () =>
         withServer(scene, async ({ url }) => {
             const page = await open(browser, url + "#name=ann", small);

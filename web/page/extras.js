@@ -116,7 +116,7 @@ export class Extras {
     }
 
     plot(about, now) {
-        const passed = (now - this.plotted) / 1000, rate = this.plotted ? (about.bytes - this.bytes) / 1000 / passed : NaN;
+        const passed = (now - this.plotted) / 1000, rate = this.plotted && about.bytes >= this.bytes ? (about.bytes - this.bytes) / 1000 / passed : NaN; // another module counts anew
         [this.plotted, this.bytes] = [now, about.bytes];
         const all = { rate, delay: about.delay_ms, step: about.kind === "stepper" ? about.step_ms : NaN, cost: Number(document.body.dataset.cost) };
         for (const { plot, value } of this.plots) {
