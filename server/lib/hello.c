@@ -206,6 +206,6 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
         let_in(server, session, peer, hello, player, resumed);
     else
         refuse(server, peer, FOLIOT__REFUSE_FULL,
-               "the session '%s' is full: it has room for %u players", session->name,
-               session->player_limit);
+               "the session '%s' is full: it has room for %u player%s", session->name,
+               session->player_limit, session->player_limit == 1 ? "" : "s");
 }
