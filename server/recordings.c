@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // recordings.c: see recordings.h. Which recordings are finished is read from the files, never from
 // their names. The helper process that runs the command is forked early: it keeps the system
-// calls that the server gives up, and is told nothing but names of files.
+// calls that the server gives up, and is told nothing but names of files. With a name goes a lock
+// of the file, so that no budget deletes a recording that waits for its command.
 #include "recordings.h"
 
 #include <dirent.h>
@@ -34,6 +35,12 @@ static struct {
     pid_t helper;
 } helper = {.socket = -1};
 
+// Room for one descriptor beside a message.
+typedef union passed_descriptor {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+} passed_descriptor;
+
 // One at a time: a slow command delays the next ones, not the server.
 static void run_command(const char *command, const char *file)
 {
@@ -59,24 +66,42 @@ static void run_command(const char *command, const char *file)
                 file, WTERMSIG(status));
 }
 
+// A name and the descriptor that came with it; -1: none did.
+static ssize_t receive_name(int socket, char *file, size_t bytes, int *lock)
+{
+    struct iovec part = {.iov_base = file, .iov_len = bytes};
+    passed_descriptor passed;
+    struct msghdr head = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &passed, .msg_controllen = sizeof passed};
+    ssize_t length = recvmsg(socket, &head, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *control = length > 0 ? CMSG_FIRSTHDR(&head) : NULL;
+    *lock = -1;
+    if (control && control->cmsg_type == SCM_RIGHTS && control->cmsg_len == CMSG_LEN(sizeof *lock))
+        memcpy(lock, CMSG_DATA(control), sizeof *lock);
+    return length;
+}
+
 // Ends with the server: its socket closes then. Signals that are meant for the server also reach
 // this process, since it is in its group.
 static _Noreturn void help(int socket, const char *command)
 {
     char file[PATH_MAX];
+    int lock;
     if (foliot__sandbox_drop() != 0)
         _exit(1);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     for (;;) {
-        ssize_t length = recv(socket, file, sizeof file - 1, 0);
+        ssize_t length = receive_name(socket, file, sizeof file - 1, &lock);
         if (length < 0 && errno == EINTR)
             continue;
         if (length <= 0)
             _exit(0);
         file[length] = 0;
         run_command(command, file);
+        if (lock >= 0)
+            close(lock);
     }
 }
 
@@ -104,6 +129,23 @@ int foliot__recordings_open(const char *command)
     return 0;
 }
 
+static bool send_name(const char *file, int lock)
+{
+    struct iovec part = {.iov_base = (void *)(uintptr_t)file, .iov_len = strlen(file)};
+    passed_descriptor passed;
+    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
+    memset(&passed, 0, sizeof passed);
+    if (lock >= 0) {
+        head.msg_control = &passed;
+        head.msg_controllen = sizeof passed;
+        passed.head.cmsg_level = SOL_SOCKET;
+        passed.head.cmsg_type = SCM_RIGHTS;
+        passed.head.cmsg_len = CMSG_LEN(sizeof lock);
+        memcpy(CMSG_DATA(&passed.head), &lock, sizeof lock);
+    }
+    return sendmsg(helper.socket, &head, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
 void foliot__recordings_finished(const char *file)
 {
     char path[PATH_MAX], note[PATH_MAX + 96];
@@ -111,7 +153,16 @@ void foliot__recordings_finished(const char *file)
         return;
     if (!realpath(file, path))
         snprintf(path, sizeof path, "%s", file);
-    if (send(helper.socket, path, strlen(path), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    int lock = foliot__file_open(path);
+    if (lock >= 0)
+        (void)flock(lock, LOCK_SH | LOCK_NB);
+    // Too many descriptors may be on their way: the name alone then.
+    bool sent = send_name(path, lock) || (errno == ETOOMANYREFS && send_name(path, -1));
+    int why = errno;
+    if (lock >= 0)
+        close(lock);
+    errno = why;
+    if (sent)
         return;
     snprintf(note, sizeof note, "--on-recording: %s: %s", path,
              errno == EAGAIN

@@ -23,7 +23,8 @@ void foliot__recordings_close(uint32_t wait_ms);
 char **foliot__recordings_unfinished(const char *folder, uint32_t *count);
 
 // Deletes the oldest finished recordings of the folder, until all *.foliot in it take at most
-// `bytes_max`. One that is unfinished, or that a process has open for writing, is never deleted.
+// `bytes_max`. One that is unfinished, that a process has open for writing, or that waits for its
+// command is never deleted.
 typedef struct foliot__recordings_kept {
     uint64_t bytes;   // that remain
     uint32_t deleted; // files

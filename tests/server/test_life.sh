@@ -141,6 +141,18 @@ ok "without a recording there is no command" test "$(grep -c on-recording server
 "$server" "$scenes/pendulum.yaml" --port 0 --ticks 5 --record 'it is; "mine"$(touch no).foliot' --on-recording 'test -f "$1" || exit 4; exit 3' >out 2>err
 ok "a command that fails is told, and no name is read by the shell" test "$(grep -c 'ended with exit code 3' err)" = 1 -a ! -e no
 
+# A budget that has no room for a recording: it is there until its command has ended.
+mkdir small
+mkfifo budget
+start "$scenes/pendulum.yaml" --port 0 --ticks 5 --recordings small --recordings-max-bytes 1 --on-recording 'cat budget; test -s "$1" && echo there >budgeted'
+sleep 1 # in which it would be deleted
+: >budget
+wait $server_pid
+ok "no budget takes a recording from its command" grep -q there budgeted
+start "$scenes/pendulum.yaml" --port 0 --ticks 5 --recordings small --recordings-max-bytes 1
+wait $server_pid
+ok "behind it, it does" test -z "$(ls small)"
+
 # -- a reload before there is anything to reload: it waits for Agones
 AGONES_SDK_HTTP_PORT=1 "$server" "$scenes/pendulum.yaml" --port 0 --no-record >out 2>err &
 waits=$!
