@@ -272,7 +272,8 @@ static int lock_idle(const char *file, bool closed, foliot_damage *damage)
         snprintf(damage->text, sizeof damage->text, "%s", foliot__file_problem(errno));
         return -1;
     }
-    bool idle = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    // A finished one that waits for its command is locked by others who read it: see above.
+    bool idle = flock(descriptor, (closed ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0;
     if (!idle) {
         damage->status = FOLIOT_STATUS_AGAIN;
         snprintf(damage->text, sizeof damage->text, "it is being written to");

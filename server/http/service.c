@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -352,16 +351,6 @@ static bool listen_unix(foliot__http *http, struct lws_context_creation_info *in
     return true;
 }
 
-static char *token_memory(void)
-{
-    void *block =
-        mmap(NULL, TOKEN_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED)
-        return NULL;
-    madvise(block, TOKEN_MEMORY_BYTES, MADV_DONTDUMP);
-    return block;
-}
-
 foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
                                  size_t problem_bytes)
 {
@@ -381,7 +370,7 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     foliot_transport_config guesses = {
         .peers_max = 1, .peers_per_address_max = GUESSES_AT_ONCE, .joins_per_second = 1};
     bool admits = foliot__admission_init(&http->guesses, &guesses) == FOLIOT_STATUS_OK;
-    http->token = token_memory();
+    http->token = foliot__secret_memory(TOKEN_MEMORY_BYTES);
     if (!http->token || !admits) {
         foliot__http_stop(http);
         return NULL;
@@ -427,10 +416,7 @@ void foliot__http_stop(foliot__http *http)
     }
     if (http->config.unix_path && http->thread)
         unlink(http->config.unix_path);
-    if (http->token) {
-        foliot__forget(http->token, TOKEN_MEMORY_BYTES);
-        munmap(http->token, TOKEN_MEMORY_BYTES);
-    }
+    foliot__secret_memory_free(http->token, TOKEN_MEMORY_BYTES);
     foliot__admission_close(&http->guesses);
     uv_mutex_destroy(&http->mutex);
     free(http->connections);

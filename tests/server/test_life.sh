@@ -144,7 +144,10 @@ ok "a command that fails is told, and no name is read by the shell" test "$(grep
 # A budget that has no room for a recording: it is there until its command has ended.
 mkdir small
 mkfifo budget
-start "$scenes/pendulum.yaml" --port 0 --ticks 5 --recordings small --recordings-max-bytes 1 --on-recording 'cat budget; test -s "$1" && echo there >budgeted'
+start "$scenes/pendulum.yaml" --port 0 --ticks 5 --recordings small --recordings-max-bytes 1 --on-recording 'echo >began; cat budget; test -s "$1" && echo there >budgeted'
+eventually test -e began
+exits "what waits for its command is no session to go on with" 1 'no recording there is unfinished' "$server" --port 0 --resume-all small --ticks 1
+ok "nor one that is in use" test "$(grep -c 'left alone' err)" = 0
 sleep 1 # in which it would be deleted
 : >budget
 wait $server_pid
