@@ -16,7 +16,7 @@
 #define GROUP_WRITES 020
 #define KEYS_BYTES_MAX ((size_t)1024)
 
-bool foliot__secret_is_guarded(int fd, char *why, size_t why_bytes)
+static bool may_be_secret(int fd, char *why, size_t why_bytes)
 {
     struct stat s;
     if (fstat(fd, &s) != 0) {
@@ -114,7 +114,7 @@ bool foliot__secret_read_keys(const char *file, uint8_t *keys, uint32_t *count, 
         snprintf(why, why_bytes, "%s", foliot__file_problem(errno));
         return false;
     }
-    bool good = foliot__secret_is_guarded(fd, why, why_bytes) &&
+    bool good = may_be_secret(fd, why, why_bytes) &&
                 read_all(fd, text, sizeof text, why, why_bytes) &&
                 read_keys(text, keys, count, why, why_bytes);
     close(fd);
@@ -132,7 +132,7 @@ bool foliot__secret_read(const char *file, bool guarded, char *text, size_t byte
         snprintf(why, why_bytes, "%s", foliot__file_problem(errno));
         return false;
     }
-    bool good = (piped || !guarded || foliot__secret_is_guarded(fd, why, why_bytes)) &&
+    bool good = (piped || !guarded || may_be_secret(fd, why, why_bytes)) &&
                 read_line(fd, text, bytes, why, why_bytes);
     if (!piped)
         close(fd);

@@ -8,11 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Whether an open file may hold a secret: its owner and, as credentials of service managers are,
-// its group may read it, and its owner alone may change it. False, with what is to be done about
-// it.
-bool foliot__secret_is_guarded(int fd, char *why, size_t why_bytes);
-
 // `file` "-" is stdin. `guarded`: a file that everybody can read, or that a group can write, is
 // refused. The line, without its end, goes to `text` (at least 1 byte of it, at most bytes - 1).
 // False, with a sentence in `why`: text is empty then. The caller wipes `text`.

@@ -14,7 +14,6 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "crypto/crypto.h"
-#include "crypto/secret_file.h"
 #include "recording/block_reader.h"
 #include "recording/damage.h"
 #include "recording/format.h"
@@ -251,19 +250,29 @@ static foliot_status read_line(int descriptor, const char *file, const char *wor
                              word);
 }
 
+static foliot_status check_mode(int descriptor, const char *file, char *problem, size_t bytes)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) != 0)
+        return problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", file,
+                          foliot__file_problem(errno));
+    if (about.st_mode & 077)
+        return problem_is(FOLIOT_STATUS_INVALID, problem, bytes,
+                          "%s: others than its owner may read or change this secret key; 'chmod "
+                          "600' it, or make another if they did",
+                          file);
+    return FOLIOT_STATUS_OK;
+}
+
 foliot_status foliot_signer_read(const char *file, foliot_signer **signer, char *problem,
                                  size_t bytes)
 {
     uint8_t seed[FOLIOT_KEY_BYTES];
-    char why[160];
     int descriptor = foliot__file_open(file);
     if (descriptor < 0)
         return problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", file,
                           foliot__file_problem(errno));
-    foliot_status status =
-        foliot__secret_is_guarded(descriptor, why, sizeof why)
-            ? FOLIOT_STATUS_OK
-            : problem_is(FOLIOT_STATUS_INVALID, problem, bytes, "%s: %s", file, why);
+    foliot_status status = check_mode(descriptor, file, problem, bytes);
     if (status == FOLIOT_STATUS_OK)
         status = read_line(descriptor, file, SECRET_WORD, seed, problem, bytes);
     close(descriptor);

@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "crypto/secret_file.h"
 
 #define HOST_BYTES 256
 #define BEARER "Bearer "
@@ -105,7 +104,6 @@ bool foliot__http_token_read(const char *file, char token[FOLIOT__HTTP_TOKEN_BYT
                              char *problem, size_t problem_bytes)
 {
     struct stat about;
-    char why[160];
     int descriptor = foliot__file_open(file);
     if (descriptor < 0)
         return refuse(problem, problem_bytes, file, foliot__file_problem(errno));
@@ -113,10 +111,10 @@ bool foliot__http_token_read(const char *file, char token[FOLIOT__HTTP_TOKEN_BYT
     bool known = fstat(descriptor, &about) == 0;
     if (known && about.st_size <= FOLIOT__HTTP_TOKEN_BYTES_MAX)
         got = read(descriptor, token, FOLIOT__HTTP_TOKEN_BYTES_MAX);
-    bool guarded = foliot__secret_is_guarded(descriptor, why, sizeof why);
     close(descriptor);
-    if (!guarded)
-        return refuse(problem, problem_bytes, file, why);
+    if (known && (about.st_mode & 077))
+        return refuse(problem, problem_bytes, file,
+                      "others than its owner may read it: chmod 600 it, and replace the token");
     if (got < 0)
         return refuse(problem, problem_bytes, file, "a token has at most 512 bytes");
     while (got > 0 && isspace((unsigned char)token[got - 1]))

@@ -9,9 +9,9 @@ ldd "$server" | grep -q libwebsockets || {
     exit 0
 }
 head -c 24 /dev/urandom | base64 >token
-chmod 644 token
-exits "a token that others may read" 2 'others may open it.*chmod 600' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token token
-chmod 440 token # as credentials of service managers are
+chmod 640 token
+exits "a token that others may read" 2 'others than its owner' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token token
+chmod 600 token
 echo short >few && chmod 600 few
 exits "a token that is short" 2 'at least 16 bytes' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token few
 exits "a token without a port" 2 'is for --http' "$server" "$scenes/spacewar.yaml" --port 0 --admin-token token

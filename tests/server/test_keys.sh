@@ -31,7 +31,6 @@ exits "a password on the command line" 1 'hunter2: .*[Nn]o such file' "$server" 
 exits "two ways at once" 2 'exclude each other' "$server" "$scene" --key arena.key --insecure
 
 "$replay" keys sign.key >out
-chmod 440 sign.key # as credentials of service managers are
 start "$scene" --key arena.key --port 0 --record match.foliot --sign sign.key
 token --server "127.0.0.1:$port" --session spacewar --client 7 --user ada >ada.token
 ok "the server says how to join" grep -q -- '--token FILE' server.out
