@@ -25,6 +25,7 @@ typedef struct decoding {
     foliot__reader entries;           // of INPUTS
     uint32_t entry_values;
     foliot__session_entries commands, orders;
+    uint32_t records; // so far
     bool has_inputs, has_index, has_end;
 } decoding;
 
@@ -373,6 +374,14 @@ static bool decode_session_record(decoding *d, uint64_t type)
     return true;
 }
 
+// No signature covers the closing block, nor the block of the last signature. So they have exactly
+// what they must say: a record or a value more would be anybody's.
+static bool record_exact(uint64_t type)
+{
+    return type == FOLIOT__RECORDING_CLOSING || type == FOLIOT__RECORDING_INDEX ||
+           type == FOLIOT__RECORDING_END || type == FOLIOT__RECORDING_SIGNATURE;
+}
+
 // One record. *type is its type, for the damage's text.
 static void decode_record(decoding *d, uint64_t *type)
 {
@@ -384,6 +393,10 @@ static void decode_record(decoding *d, uint64_t *type)
         return;
     d->values--;
     corrupt_if(d, d->has_end);
+    corrupt_if(d, *type == FOLIOT__RECORDING_CLOSING && d->records > 0);
+    corrupt_if(d, d->content->has_closing && *type != FOLIOT__RECORDING_INDEX &&
+                      *type != FOLIOT__RECORDING_END);
+    d->records++;
     switch (*type) {
     case FOLIOT__RECORDING_HEADER:
         decode_header(d);
@@ -420,7 +433,8 @@ static void decode_record(decoding *d, uint64_t *type)
         d->content->unknown++;
         break;
     }
-    // Later minor versions may append values to a record.
+    corrupt_if(d, d->values > 0 && record_exact(*type));
+    // Later minor versions may append values to any other record.
     for (uint32_t i = 0; i < d->values && d->r->status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(d->r);
     *bytes_counter(d->content, *type) += d->r->at - start;
@@ -430,8 +444,8 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
 {
     const foliot__recording_content *content = d->content;
     foliot__reader *r = d->r;
-    uint64_t type = 0, records = 0;
-    for (; r->status == FOLIOT_STATUS_OK && r->at < r->length; records++)
+    uint64_t type = 0;
+    while (r->status == FOLIOT_STATUS_OK && r->at < r->length)
         decode_record(d, &type);
     if (r->status == FOLIOT_STATUS_UNSUPPORTED)
         return foliot__damage_set(
@@ -446,7 +460,7 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
                                   "record of type %" PRIu64
                                   " is malformed near byte %zu of the block's payload",
                                   type, r->at);
-    if (content->has_signature && records > 1)
+    if (content->has_signature && d->records > 1)
         return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                                   "a signature has a block of its own");
     bool still =

@@ -50,11 +50,14 @@ static void play(foliot_recording *recording, recording_fixture *fixture, foliot
         foliot_recording_abandon(recording);
 }
 
+static bool record_commands; // in a format that has them, and messages
+
 static foliot_recording_config config_of(const foliot_signer *signer)
 {
     foliot_recording_config config = recording_fixture_config(BLOCK_TICKS, KEYFRAME_TICKS);
     config.threaded = false;
     config.signer = signer;
+    config.commands = record_commands;
     return config;
 }
 
@@ -269,6 +272,18 @@ static void close_file(forged *f, uint64_t tick)
     foliot__buffer_free(&block);
 }
 
+// The last block of `f` with another payload, and right checksums.
+static void replace_last(forged *f, const foliot__buffer *payload)
+{
+    foliot__recording_block head = head_of(f, f->count - 1);
+    size_t at = f->blocks[f->count - 1];
+    f->length = at + FOLIOT__RECORDING_BLOCK_BYTES + payload->length;
+    f->bytes = realloc(f->bytes, f->length);
+    memcpy(f->bytes + at + FOLIOT__RECORDING_BLOCK_BYTES, payload->bytes, payload->length);
+    foliot__recording_block_frame(f->bytes + at, (uint32_t)head.number, head.tick, payload->bytes,
+                                  payload->length);
+}
+
 // The end cut off behind a signature, and a closing block made for what is left.
 static void a_shorter_one_is_not_whole(void **state)
 {
@@ -312,6 +327,137 @@ static void a_longer_one_is_not_whole(void **state)
     assert_false(s.one_key); // two hands
     foliot_signer_destroy(signer);
     foliot_signer_destroy(other);
+}
+
+// Where something unsigned is put into a file whose closing block no signature covers.
+enum smuggled {
+    NOTE_FIRST,
+    NOTE_LAST,
+    NOTE_BEHIND,
+    MESSAGE_LAST,
+    UNKNOWN_LAST,
+    CLOSING_VALUE,
+    INDEX_VALUE,
+    END_VALUE,
+    SMUGGLED
+};
+
+static void put_smuggled(foliot__buffer *out, enum smuggled what, uint64_t tick)
+{
+    if (what == MESSAGE_LAST)
+        foliot__recording_encode_message(out, tick, 0, true, "buy", 3);
+    else if (what == UNKNOWN_LAST)
+        foliot__pack_raw(out, "\x92\x7f\x01", 3);
+    else
+        foliot__recording_encode_note(out, tick, "player", "0 0 somebody");
+}
+
+// The closing block as it is, with one record or one value more.
+static void closing_payload(foliot__buffer *out, const forged *f, enum smuggled what)
+{
+    foliot__recording_block head = head_of(f, f->count - 1);
+    const uint8_t *bytes = f->bytes + f->blocks[f->count - 1] + FOLIOT__RECORDING_BLOCK_BYTES;
+    size_t index = 0, last = head.length - FOLIOT__RECORDING_END_BYTES;
+    while (memcmp(bytes + index + 1, "\xc4\x10", 2) != 0) // the digest's head
+        index++;
+    index += 1 + 2 + 16;
+    if (what == NOTE_FIRST)
+        put_smuggled(out, what, head.tick);
+    foliot__pack_raw(out, bytes, index);
+    if (what == CLOSING_VALUE) {
+        out->bytes[0]++; // one value more in its array
+        foliot__pack_uint(out, 1);
+    }
+    size_t at = out->length;
+    foliot__pack_raw(out, bytes + index, last - index);
+    if (what == INDEX_VALUE) {
+        assert_in_range(out->bytes[at], 0x92, 0x9e);
+        out->bytes[at]++;
+        foliot__pack_uint(out, 1);
+    }
+    if (what == NOTE_LAST || what == MESSAGE_LAST || what == UNKNOWN_LAST)
+        put_smuggled(out, what, head.tick);
+    at = out->length;
+    foliot__pack_raw(out, bytes + last, FOLIOT__RECORDING_END_BYTES);
+    if (what == END_VALUE) {
+        out->bytes[at]++;
+        foliot__pack_uint(out, 1);
+    }
+    if (what == NOTE_BEHIND)
+        put_smuggled(out, what, head.tick);
+}
+
+static void refused_everywhere(void)
+{
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    foliot_signature_summary s;
+    foliot_status status = foliot_signature_check(FILE_NAME, &s, NULL);
+    assert_true(status != FOLIOT_STATUS_OK || !s.whole);
+    demand(foliot_replay_open(FILE_NAME, &replay, NULL));
+    demand(foliot_replay_verify(replay, NULL, &verdict));
+    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
+    foliot_replay_close(replay);
+}
+
+// Of a format that has messages, so that each of them would be read.
+static void nothing_is_put_into_the_closing_block(void **state)
+{
+    (void)state;
+    foliot_signer *signer = signer_of(1);
+    record_commands = true;
+    record(signer, 130, 0, ENDS);
+    record_commands = false;
+    for (int what = 0; what < SMUGGLED; what++) {
+        forged f = read_file();
+        uint8_t *whole = malloc(f.length);
+        size_t length = f.length;
+        memcpy(whole, f.bytes, f.length);
+        foliot__buffer payload = {0};
+        closing_payload(&payload, &f, (enum smuggled)what);
+        replace_last(&f, &payload);
+        write_file(&f);
+        refused_everywhere();
+        free(f.bytes);
+        f = (forged){.bytes = whole, .length = length};
+        write_file(&f);
+        assert_true(seen(FOLIOT_STATUS_OK).whole);
+        free(whole);
+        foliot__buffer_free(&payload);
+    }
+    foliot_signer_destroy(signer);
+}
+
+// The block of the last signature is covered by none, either.
+static void nothing_is_put_behind_a_signature(void **state)
+{
+    (void)state;
+    foliot_signer *signer = signer_of(1);
+    record(signer, 130, 0, ENDS);
+    forged f = read_file();
+    foliot__buffer payload = {0}, closing = {0};
+    foliot__recording_block head = head_of(&f, f.count - 2), last = head_of(&f, f.count - 1);
+    assert_int_equal(type_of(&f, f.count - 2), FOLIOT__RECORDING_SIGNATURE);
+    foliot__pack_raw(&closing, f.bytes + f.length - last.length, last.length);
+    closing.bytes[closing.length - 1]++; // it lies one byte further on
+    foliot__pack_raw(&payload, f.bytes + f.blocks[f.count - 2] + FOLIOT__RECORDING_BLOCK_BYTES,
+                     head.length);
+    payload.bytes[0]++;
+    foliot__pack_uint(&payload, 1);
+    f.count--;
+    replace_last(&f, &payload);
+    f.blocks[f.count] = f.length;
+    f.length += FOLIOT__RECORDING_BLOCK_BYTES + closing.length;
+    f.bytes = realloc(f.bytes, f.length);
+    foliot__recording_block_frame(f.bytes + f.blocks[f.count], f.count, last.tick, closing.bytes,
+                                  closing.length);
+    memcpy(f.bytes + f.length - closing.length, closing.bytes, closing.length);
+    write_file(&f);
+    refused_everywhere();
+    foliot__buffer_free(&payload);
+    foliot__buffer_free(&closing);
+    free(f.bytes);
+    foliot_signer_destroy(signer);
 }
 
 static void a_crash_leaves_it_signed_to_the_last_keyframe(void **state)
@@ -419,6 +565,8 @@ int main(void)
         cmocka_unit_test(inputs_cannot_be_replaced),
         cmocka_unit_test(a_shorter_one_is_not_whole),
         cmocka_unit_test(a_longer_one_is_not_whole),
+        cmocka_unit_test(nothing_is_put_into_the_closing_block),
+        cmocka_unit_test(nothing_is_put_behind_a_signature),
         cmocka_unit_test(a_crash_leaves_it_signed_to_the_last_keyframe),
         cmocka_unit_test(compaction_signs_anew),
         cmocka_unit_test(secret_keys_are_kept),
