@@ -148,11 +148,60 @@ static void views_fit_their_scenes(void **state)
     (void)state;
     foliot_body_definition bodies[] = {{.position = {0, 0, 0}}, {.position = {4, 0.5, 1}}};
     foliot_scene scene = {.bodies = bodies, .body_count = 2};
-    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_TOP);
-    scene.gravity[2] = -9.81;
-    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_FRONT);
+    bodies[0].orientation[0] = bodies[1].orientation[0] = 1;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_FRONT); // flat in y
     bodies[1].position[1] = 3;
+    bodies[1].position[2] = 0;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_TOP);
+    scene.gravity[2] = -9.81; // what lies on a ground is not seen from above, nor edge-on
     assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
+    bodies[1].position[1] = 0.5;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_FRONT);
+    scene.gravity[2] = 0;
+    scene.gravity[1] = -9.81; // two dimensions with y up
+    bodies[1].position[1] = 3;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_TOP);
+}
+
+static void what_may_move_in_depth_is_not_seen_edge_on(void **state)
+{
+    (void)state;
+    foliot_body_definition bodies[] = {{.position = {0, 0, 0}}, {.position = {4, 0.1, 1}}};
+    foliot_scene scene = {.bodies = bodies, .body_count = 2, .gravity = {0, 0, -9.81}};
+    bodies[0].orientation[0] = bodies[1].orientation[0] = 1;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_FRONT);
+    bodies[1].velocity[1] = 2;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
+    bodies[1].velocity[1] = 0;
+    // A wide floor, as a box; then a wall across y.
+    bodies[0].is_static = true;
+    bodies[0].shape = (foliot_shape){.kind = FOLIOT_SHAPE_BOX, .half = {6, 6, 0.5}};
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
+    bodies[0].shape = (foliot_shape){.kind = FOLIOT_SHAPE_PLANE, .normal = {0, 0, 1}};
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_FRONT);
+    bodies[0].shape = (foliot_shape){.kind = FOLIOT_SHAPE_PLANE, .normal = {0, 1, 0}, .offset = -3};
+    bodies[1].velocity[0] = 1;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
+}
+
+static void scenes_that_are_empty_at_first_are_seen_from_a_corner(void **state)
+{
+    (void)state;
+    foliot_body_definition prototype = {.mass = 1};
+    foliot_scene scene = {.prototypes = &prototype, .prototype_count = 1};
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
+    static const double spawns[2][3] = {{-9, 0, 1}, {9, 0, 1}};
+    scene = (foliot_scene){.gravity = {0, 0, -9.81},
+                           .players = {.limit = 2, .positions = spawns, .position_count = 2}};
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
+    static const double ring[3][3] = {{60, 0, 0}, {-60, 0, 0}, {0, 60, 0}};
+    scene = (foliot_scene){.players = {.limit = 3, .positions = ring, .position_count = 3}};
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_TOP);
+}
+
+static void sides_have_words(void **state)
+{
+    (void)state;
     foliot__view_side side = FOLIOT__VIEW_TOP;
     assert_true(foliot__view_side_of("side", &side));
     assert_int_equal(side, FOLIOT__VIEW_SIDE);
@@ -169,6 +218,9 @@ int main(void)
         cmocka_unit_test_setup(near_bodies_hide_far_ones, small_canvas),
         cmocka_unit_test_setup(joints_are_lines_until_they_part, small_canvas),
         cmocka_unit_test(views_fit_their_scenes),
+        cmocka_unit_test(what_may_move_in_depth_is_not_seen_edge_on),
+        cmocka_unit_test(scenes_that_are_empty_at_first_are_seen_from_a_corner),
+        cmocka_unit_test(sides_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, free_canvas);
 }

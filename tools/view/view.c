@@ -14,7 +14,7 @@
 #define TORN 0.25      // a joint whose ends are further apart than this share of its arms is broken
 #define GRID_DOTS 17   // between two points of a plane seen from a corner
 #define ARMS_DOTS 12   // shorter arms of a joint are hidden by the bodies, and not drawn
-#define FLAT 0.2 // a scene less deep than this share of its width or height is seen from the front
+#define FLAT 0.2       // a scene less deep than this share of its largest extent is flat
 
 // The view's axes in the world: right, up, and towards the viewer.
 typedef struct look {
@@ -57,22 +57,124 @@ bool foliot__view_side_of(const char *word, foliot__view_side *side)
     return false;
 }
 
+// v turned by the unit quaternion q: v + 2 w (u x v) + 2 u x (u x v).
+static void rotate(const double q[4], const double v[3], double out[3])
+{
+    double c[3] = {2 * (q[2] * v[2] - q[3] * v[1]), 2 * (q[3] * v[0] - q[1] * v[2]),
+                   2 * (q[1] * v[1] - q[2] * v[0])};
+    out[0] = v[0] + q[0] * c[0] + (q[2] * c[2] - q[3] * c[1]);
+    out[1] = v[1] + q[0] * c[1] + (q[3] * c[0] - q[1] * c[2]);
+    out[2] = v[2] + q[0] * c[2] + (q[1] * c[1] - q[2] * c[0]);
+}
+
+// Half of what a shape takes along a direction.
+static double half_size_along(const foliot_shape *shape, const double q[4], const double along[3])
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        double axis[3] = {k == 0, k == 1, k == 2}, turned[3];
+        rotate(q, axis, turned);
+        if (shape->kind == FOLIOT_SHAPE_BOX || (shape->kind == FOLIOT_SHAPE_CAPSULE && k == 2))
+            sum += fabs(dot(turned, along)) * shape->half[k];
+    }
+    bool round = shape->kind == FOLIOT_SHAPE_SPHERE || shape->kind == FOLIOT_SHAPE_CAPSULE;
+    return sum + (round ? shape->radius : 0);
+}
+
+// Where the bodies of a scene are and may go: an interval along each axis.
+typedef struct extent {
+    double low[3], high[3];
+    bool any, moves[3]; // moves: some body has a velocity along that axis
+} extent;
+
+static void extend(extent *e, const double at[3], const double half[3])
+{
+    for (int k = 0; k < 3; k++) {
+        e->low[k] = e->any ? fmin(e->low[k], at[k] - half[k]) : at[k] - half[k];
+        e->high[k] = e->any ? fmax(e->high[k], at[k] + half[k]) : at[k] + half[k];
+    }
+    e->any = true;
+}
+
+// A body that moves counts by its centre and its velocity, one that does not by its size as well:
+// balls on a line may swing in a plane, but a wide floor is a place to walk on in every direction.
+static void extend_by_body(extent *e, const foliot_body_definition *body)
+{
+    double half[3] = {0, 0, 0}, speed = sqrt(dot(body->velocity, body->velocity));
+    if (body->shape.kind == FOLIOT_SHAPE_PLANE)
+        return;
+    for (int k = 0; k < 3; k++) {
+        double along[3] = {k == 0, k == 1, k == 2};
+        if (body->is_static || body->is_kinematic)
+            half[k] = half_size_along(&body->shape, body->orientation, along);
+        e->moves[k] |= fabs(body->velocity[k]) > FLAT * speed;
+    }
+    extend(e, body->position, half);
+}
+
+// A wall across an axis bounds the room: a ground, whose normal is along gravity, tells nothing
+// about depth.
+static void extend_by_wall(extent *e, const foliot_shape *plane, int up)
+{
+    for (int k = 0; k < 3; k++)
+        if (k != up && fabs(plane->normal[k]) > 0.9) {
+            double at = plane->normal[k] * plane->offset;
+            e->low[k] = fmin(e->low[k], at);
+            e->high[k] = fmax(e->high[k], at);
+        }
+}
+
+static extent scene_extent(const foliot_scene *scene, int up)
+{
+    static const double none[3] = {0, 0, 0};
+    extent e = {{0}, {0}, false, {false}};
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        extend_by_body(&e, &scene->bodies[i]);
+    for (uint32_t i = 0; i < scene->players.position_count; i++)
+        extend(&e, scene->players.positions[i], none);
+    for (uint32_t i = 0; i < scene->force_count; i++)
+        if (scene->forces[i].kind == FOLIOT_FORCE_SPRING && scene->forces[i].b == FOLIOT_NO_BODY)
+            extend(&e, scene->forces[i].as.spring.point, none);
+    for (uint32_t i = 0; i < scene->constraint_count; i++)
+        if (scene->constraints[i].b == FOLIOT_NO_BODY)
+            extend(&e, scene->constraints[i].anchor_b, none);
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        if (scene->bodies[i].shape.kind == FOLIOT_SHAPE_PLANE)
+            extend_by_wall(&e, &scene->bodies[i].shape, up);
+    return e;
+}
+
+// The axis along which things fall, -1 where they do not.
+static int vertical_axis(const foliot_scene *scene)
+{
+    double pull[3] = {scene->gravity[0], scene->gravity[1], scene->gravity[2]};
+    for (uint32_t i = 0; i < scene->force_count; i++)
+        for (int k = 0; k < 3 && scene->forces[i].kind == FOLIOT_FORCE_UNIFORM; k++)
+            pull[k] += scene->forces[i].as.uniform.acceleration[k];
+    int up = fabs(pull[1]) > fabs(pull[0]) ? 1 : 0;
+    up = fabs(pull[2]) >= fabs(pull[up]) ? 2 : up;
+    return pull[up] != 0 ? up : -1;
+}
+
 foliot__view_side foliot__view_side_for(const foliot_scene *scene)
 {
-    double low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
-    bool any = false;
-    for (uint32_t i = 0; i < scene->body_count; i++) {
-        const foliot_body_definition *body = &scene->bodies[i];
-        for (int k = 0; k < 3 && body->shape.kind != FOLIOT_SHAPE_PLANE; k++) {
-            low[k] = any ? fmin(low[k], body->position[k]) : body->position[k];
-            high[k] = any ? fmax(high[k], body->position[k]) : body->position[k];
-        }
-        any |= body->shape.kind != FOLIOT_SHAPE_PLANE;
-    }
-    if (scene->gravity[2] == 0)
-        return FOLIOT__VIEW_TOP;
-    double size = fmax(high[0] - low[0], high[2] - low[2]);
-    return high[1] - low[1] > FLAT * size ? FOLIOT__VIEW_CORNER : FOLIOT__VIEW_FRONT;
+    // Looking along an axis, in the order of preference: z, then y, then x.
+    static const foliot__view_side along[3] = {FOLIOT__VIEW_SIDE, FOLIOT__VIEW_FRONT,
+                                               FOLIOT__VIEW_TOP};
+    int up = vertical_axis(scene);
+    extent e = scene_extent(scene, up);
+    bool players = scene->players.limit > 0, guests = players || scene->prototype_count > 0;
+    double widest = 0;
+    for (int k = 0; k < 3; k++)
+        widest = fmax(widest, e.high[k] - e.low[k]);
+    // Players and what rules spawn go everywhere on a ground, and what falls is not seen from
+    // above.
+    if (guests && (up >= 0 || !(widest > 0)))
+        return FOLIOT__VIEW_CORNER;
+    for (int k = 2; k >= 0; k--)
+        if (k != up && !e.moves[k] && e.high[k] - e.low[k] <= FLAT * widest)
+            return along[k];
+    return FOLIOT__VIEW_CORNER;
 }
 
 // -- the part of the world that is seen
@@ -167,16 +269,6 @@ bool foliot__figures_bounds(const foliot__figure *figures, uint32_t count, doubl
 }
 
 // -- bodies
-
-// v turned by the unit quaternion q: v + 2 w (u x v) + 2 u x (u x v).
-static void rotate(const double q[4], const double v[3], double out[3])
-{
-    double c[3] = {2 * (q[2] * v[2] - q[3] * v[1]), 2 * (q[3] * v[0] - q[1] * v[2]),
-                   2 * (q[1] * v[1] - q[2] * v[0])};
-    out[0] = v[0] + q[0] * c[0] + (q[2] * c[2] - q[3] * c[1]);
-    out[1] = v[1] + q[0] * c[1] + (q[3] * c[0] - q[1] * c[2]);
-    out[2] = v[2] + q[0] * c[2] + (q[1] * c[1] - q[2] * c[0]);
-}
 
 static void point_of_body(const foliot_body_state *body, const double local[3], double at[3])
 {

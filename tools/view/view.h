@@ -24,7 +24,9 @@ typedef struct foliot__view {
 const char *foliot__view_name(foliot__view_side side);
 // top, front, side or corner; false for any other word.
 bool foliot__view_side_of(const char *word, foliot__view_side *side);
-// From above without gravity; otherwise from the front if the scene is flat, else from a corner.
+// Across the plane of a flat scene, else from a corner. Counts where bodies, walls, anchors and
+// spawn points are, how large what stands still is, and velocities; nothing that falls or walks on
+// a ground is seen edge-on.
 foliot__view_side foliot__view_side_for(const foliot_scene *scene);
 // Fits the box between the corners. A view that still shows it well is not changed, so that the
 // picture keeps still: it changes when something would be clipped, or would look too small.
