@@ -162,7 +162,7 @@ $(BUILD)/librtc.a: $(RTC_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 # The page, where `make web` has built it.
-$(BUILD)/web_files.c: scripts/embed_web.sh FORCE | $(if $(filter web test-web,$(MAKECMDGOALS)),web) $(DEPS_STAMP)
+$(BUILD)/web_files.c: scripts/embed_web.sh FORCE | $(if $(filter web test-web,$(MAKECMDGOALS)),web-files) $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@scripts/embed_web.sh $(BUILD)/web $@
 $(BUILD)/obj/server/web/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags

@@ -33,9 +33,10 @@ ZSTD_OBJECTS := $(patsubst %,$(WEB_OBJ)/zstd/common/%.o,debug entropy_common err
     $(patsubst %,$(WEB_OBJ)/zstd/decompress/%.o,huf_decompress zstd_ddict zstd_decompress zstd_decompress_block)
 WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*)) $(patsubst %,$(WEB)/%,$(wildcard scenes/*)) $(WEB)/scenes/index.json
 
-.PHONY: web
-#: make web             the browser's page, in build/web, for any web server: needs clang-19 and wasi-libc
-web: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/details.wasm $(WEB)/tables.bin $(WEB_PAGES)
+.PHONY: web web-files
+#: make web             the browser's pages, in build/web, for any web server, and foliot-server with them: needs clang-19 and wasi-libc
+web: web-files $(BUILD)/foliot-server
+web-files: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/details.wasm $(WEB)/tables.bin $(WEB_PAGES)
 
 # The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
 $(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)
@@ -47,7 +48,7 @@ $(WEB_OBJ)/tables/partial_tables.h: common/wire/partial_priors.h web.mk
 	awk '/^#define|^enum|^#include/ { print } /^static const uint16_t/ { sub(/^static const /, ""); sub(/ *=.*/, ""); name = $$2; \
 	    sub(/\[.*/, "", name); members = members "    " $$0 ";\n"; names = names "#define " name " (web_tables." name ")\n" } \
 	    END { printf "extern struct web_tables {\n%s} web_tables;\n%s", members, names }' $< > $@
-$(WEB)/tables.bin: common/wire/partial_priors.h
+$(WEB)/tables.bin: common/wire/partial_priors.h | $(call deps_of,web)
 	@mkdir -p $(@D)
 	node -e 'const all = require("fs").readFileSync("$<", "utf8").match(/\{[\d,\s]+\}/g).join().match(/\d+/g), out = Buffer.alloc(2 * all.length); all.forEach((n, i) => out.writeUInt16LE(Number(n), 2 * i)); require("fs").writeFileSync("$@", out);'
 $(patsubst %,$(WEB_OBJ)/viewer/common/%.o,base/json base/text command/command_print): BIT_FLAGS += -include web/numbers.h
@@ -85,7 +86,7 @@ $(WEB_OBJ)/worlds/%.o: %.c $(WEB_OBJ)/include/xxhash.h $(WEB_SRC)/.stamp web.mk
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: $(WEB_SRC)/.stamp
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: BIT_FLAGS += -UFOLIOT_NO_ZSTD -I$(WEB_SRC)/zstd/lib
 # What finds contacts is small by itself.
-$(WEB_OBJ)/details/%.o: %.c web.mk
+$(WEB_OBJ)/details/%.o: %.c web.mk | $(call deps_of,web)
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) -Os -MMD -MP -c $< -o $@
 $(WEB)/details.wasm: WEB_FLAGS := -Os

@@ -52,10 +52,10 @@ cat <<TEXT
 It worked: the replay gave the same bits as the session, and its rules the same commands. Try next:
    $build/foliot-server $game.yaml   host it yourself, and in another terminal
    $build/foliot-client 127.0.0.1              join it: arrows push, space pulls, 1 repels, 2 jumps, Esc leaves
-   $build/foliot-server --web 8080 $game.yaml   host it for browsers too; it prints the link (make web builds the page)
+   make web && $build/foliot-server --web 8080 $game.yaml   host it for browsers too: it prints the link
    http://127.0.0.1:8080/recording.html        then drop $folder/demo.foliot there: the browser steps all of it, too
    $build/foliot-client 127.0.0.1 --bot play   or let a bot play against you
    $build/foliot-replay play $folder/demo.foliot   watch the bots
-   $build/foliot-lab compare scenes/kepler.yaml --integrators rk4,yoshida4 --dt 1/100 --out kepler.svg   compares integrators
+   $build/foliot-lab compare scenes/kepler.yaml --integrators rk4,yoshida4 --dt 1/20 --time 1000 --out kepler.svg   compares integrators over 160 orbits
    make help
 TEXT

@@ -68,6 +68,11 @@ void foliot__web_print_link(const char *address, uint16_t port)
 {
     char host[64], link[128];
     find_address(address, host, sizeof host);
+    if (!foliot__web_has_page()) {
+        printf("web: listening on %s:%u, without the page for browsers: `make web` builds it in\n",
+               host, port);
+        return;
+    }
     snprintf(link, sizeof link, strchr(host, ':') ? "http://[%s]:%u/" : "http://%s:%u/", host,
              port);
     printf("in a browser: %s\n", link);

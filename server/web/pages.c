@@ -9,23 +9,26 @@
 static const char missing[] =
     "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>foliot</title>\n"
     "<p>This server takes players from browsers, but it was built without its page. To build it,\n"
-    "run <code>make web</code> and then <code>make</code>, which need clang-19, lld-19,\n"
-    "libclang-rt-19-dev-wasm32 and wasi-libc. Players with <code>foliot-client</code> can join.\n";
+    "run <code>make web</code>, which installs what it needs, and start the server again. Players "
+    "with <code>foliot-client</code> can join.\n";
 
 static const foliot__http_file alone[] = {
     {"/", "text/html; charset=utf-8", missing, sizeof missing - 1, false, NULL}, {0}};
 
+bool foliot__web_has_page(void)
+{
+    const foliot__http_file *f = foliot__web_embedded;
+    while (f->path && strcmp(f->path, "/index.html") != 0)
+        f++;
+    return f->path != NULL;
+}
+
 foliot__http_file *foliot__web_files(void)
 {
-    const foliot__http_file *from = foliot__web_embedded;
-    size_t count = 1;
-    bool whole = false;
-    for (const foliot__http_file *f = from; f->path; f++, count++)
-        whole = whole || strcmp(f->path, "/index.html") == 0;
-    if (!whole) {
-        from = alone;
-        count = sizeof alone / sizeof alone[0];
-    }
+    const foliot__http_file *from = foliot__web_has_page() ? foliot__web_embedded : alone;
+    size_t count = 1; // with the entry that ends them
+    while (from[count - 1].path)
+        count++;
     foliot__http_file *files = malloc((count + 1) * sizeof *files);
     if (!files)
         return NULL;

@@ -87,8 +87,10 @@ foliot__http_file *foliot__web_files(void);
 bool foliot__web_set_home(foliot__http_file *files, const char *path);
 // Generated from what `make web` has built; the last path is NULL.
 extern const foliot__http_file foliot__web_embedded[];
+bool foliot__web_has_page(void); // false: this build was made without `make web`
 
-// link.c: the link that a player is given, and as a QR code where stdout is a terminal.
+// link.c: the link that a player is given, and as a QR code where stdout is a terminal. Without the
+// page there is no link: it says so.
 void foliot__web_print_link(const char *address, uint16_t port);
 
 #endif

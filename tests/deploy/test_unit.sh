@@ -40,7 +40,7 @@ ok "the admin API answers" sh -c 'curl -sS -m 10 --unix-socket socket http://loc
 ok "and its socket is the owner's" test "$(stat -c %a socket)" = 600
 own=$(python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(("192.0.2.1", 9)); print(s.getsockname()[0])' 2>/dev/null)
 if [ -n "$own" ]; then
-    ok "the page's address is one of this machine, not the loopback" grep -q "^in a browser: http://$own:" server.out
+    ok "the page's address is one of this machine, not the loopback" grep -qE "^(in a browser: http://|web: listening on )$own:" server.out
     "$build/foliotctl" token --key arena.key --server "$own:$port" >own.token
     ok "a token for that address is good" timeout 20 "$client" "$own:$port" --token own.token --bot random --ticks 30 --json
 else

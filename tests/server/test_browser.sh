@@ -12,7 +12,7 @@ counted() { # NAME AT-LEAST: the metrics, which are renewed every second, do
     curl -s -m 10 "http://127.0.0.1:$(http_port)/metrics" >metrics.out
     [ "$(awk -v name="$1" '$1 == name { print $2 }' metrics.out)" -ge "$2" ] 2>/dev/null
 }
-web_port() { sed -n 's|^in a browser: http://127.0.0.1:\([0-9]*\)/$|\1|p' server.out; }
+web_port() { sed -nE 's#^(in a browser: http://|web: listening on )127.0.0.1:([0-9]+)[/,].*#\2#p' server.out; }
 
 if ! ldd "$server" | grep -q libwebsockets; then
     exits "a build without libwebsockets says so" 1 'libwebsockets-dev' "$server" "$scene" --port 0 --no-record --web 0
@@ -52,9 +52,16 @@ ok "players by UDP are not disturbed" test $? = 0
 stop
 ok "it ends in order" test $? = 0
 
+# A link that leads nowhere is none.
+if [ -e "$build/web/index.html" ]; then ok "the link is printed" grep -q "^in a browser: $url/$" server.out
+else
+    ok "without the page there is no link" sh -c '! grep -q "http://" server.out'
+    ok "and the server says what builds it" grep -q '^web: listening on 127.0.0.1:[0-9]*, without the page.*make web' server.out
+fi
+
 # Two modules of the code are a character's upper and lower half.
 ok "no picture in a file" sh -c "! grep -q '[█▀▄]' server.out"
-if command -v script >/dev/null; then
+if command -v script >/dev/null && [ -e "$build/web/index.html" ]; then
     TERM=xterm script -qec "sh -c 'echo \$\$ >pid; exec $server $scene --port 0 --no-record --web 0'" /dev/null </dev/null >terminal.out 2>&1 &
     pids="$pids $!"
     ok "a link for phones, as a picture, in a terminal" eventually has_lines terminal.out '█.*▄.*█' 12
