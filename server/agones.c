@@ -8,11 +8,14 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -166,9 +169,21 @@ static bool read_game_server(const char *text, size_t length, foliot__agones_ser
     return fine && *out->state;
 }
 
-// -- requests
+// -- connections
 
-static int connect_to(uint16_t port)
+// The process that connects for this one, which may connect to nothing once it serves: sandbox.h.
+static struct {
+    int socket; // -1: there is none, and this process connects itself
+    pthread_mutex_t mutex;
+} connector = {.socket = -1, .mutex = PTHREAD_MUTEX_INITIALIZER};
+
+// Room for one descriptor beside a message.
+typedef union passed_descriptor {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+} passed_descriptor;
+
+static int open_connection(uint16_t port)
 {
     struct sockaddr_in to = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -185,6 +200,87 @@ static int connect_to(uint16_t port)
     errno = error;
     return -1;
 }
+
+// Answers each byte with a connection to that one port, or with an errno. Ends with the server: its
+// socket closes then. Signals that are meant for the server also reach this process, since it is in
+// its group.
+static _Noreturn void connect_for(int socket, uint16_t port)
+{
+    char asked;
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (;;) {
+        ssize_t length = recv(socket, &asked, sizeof asked, 0);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            _exit(0);
+        int opened = open_connection(port), error = opened < 0 ? errno : 0;
+        struct iovec part = {.iov_base = &error, .iov_len = sizeof error};
+        passed_descriptor passed;
+        struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
+        memset(&passed, 0, sizeof passed);
+        if (opened >= 0) {
+            head.msg_control = &passed;
+            head.msg_controllen = sizeof passed;
+            passed.head.cmsg_level = SOL_SOCKET;
+            passed.head.cmsg_type = SCM_RIGHTS;
+            passed.head.cmsg_len = CMSG_LEN(sizeof opened);
+            memcpy(CMSG_DATA(&passed.head), &opened, sizeof opened);
+        }
+        (void)!sendmsg(socket, &head, MSG_NOSIGNAL);
+        if (opened >= 0)
+            close(opened);
+    }
+}
+
+bool foliot__agones_start_connector(uint16_t port, int (*drop)(void))
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    pid_t process = fork();
+    if (process == 0) {
+        close(ends[0]);
+        if (drop() != 0)
+            _exit(1);
+        connect_for(ends[1], port);
+    }
+    close(ends[1]);
+    if (process < 0)
+        close(ends[0]);
+    else
+        connector.socket = ends[0];
+    return process >= 0;
+}
+
+static int ask_for_connection(void)
+{
+    int error = EPIPE, opened = -1;
+    struct iovec part = {.iov_base = &error, .iov_len = sizeof error};
+    passed_descriptor passed;
+    struct msghdr head = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &passed, .msg_controllen = sizeof passed};
+    pthread_mutex_lock(&connector.mutex);
+    ssize_t length = send(connector.socket, "", 1, MSG_NOSIGNAL);
+    while (length > 0 && (length = recvmsg(connector.socket, &head, MSG_CMSG_CLOEXEC)) < 0 &&
+           errno == EINTR)
+        length = 1;
+    pthread_mutex_unlock(&connector.mutex);
+    const struct cmsghdr *control = length > 0 ? CMSG_FIRSTHDR(&head) : NULL;
+    if (control && control->cmsg_type == SCM_RIGHTS && control->cmsg_len == CMSG_LEN(sizeof opened))
+        memcpy(&opened, CMSG_DATA(control), sizeof opened);
+    errno = error;
+    return opened;
+}
+
+static int connect_to(uint16_t port)
+{
+    return connector.socket >= 0 ? ask_for_connection() : open_connection(port);
+}
+
+// -- requests
 
 static bool send_request(int opened, uint16_t port, const char *method, const char *path,
                          const char *body)

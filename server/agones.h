@@ -25,6 +25,9 @@ typedef struct foliot__agones_server {
         allocated[FOLIOT__AGONES_TEXT_BYTES];
 } foliot__agones_server;
 
+// Forks a process that connects to that port of the loopback for this one, whose sandbox lets it
+// connect to nothing. It becomes another user by `drop`. Before there are threads. False: errno.
+bool foliot__agones_start_connector(uint16_t port, int (*drop)(void));
 // One request on a connection of its own. `answer` may be NULL; it is terminated. True for 2xx.
 bool foliot__agones_request(uint16_t port, const char *method, const char *path, const char *body,
                             char *answer, size_t capacity);

@@ -45,6 +45,8 @@ typedef struct foliot__life_kind {
 extern const foliot__life_kind foliot__life_systemd, foliot__life_agones;
 // Where players find this server, "ADDRESS:PORT", as Agones says; "": it does not.
 const char *foliot__life_agones_address(void);
+// A connected datagram socket, for the sandbox; -1: none.
+int foliot__life_systemd_socket(void);
 
 typedef struct foliot__life {
     const foliot__life_kind *kind; // NULL: none

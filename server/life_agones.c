@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "life.h"
 #include "log.h"
+#include "sandbox.h"
 
 #define START_MS 30000u // the SDK server may start after this one
 #define TRY_MS 500u
@@ -233,6 +234,8 @@ static int open_agones(bool port_is_given, uint64_t *port)
         return complain(FOLIOT__EXIT_USAGE, "$AGONES_SDK_HTTP_PORT is no port");
     agones.port = (uint16_t)sdk;
     agones.began_ns = now_ns();
+    if (!foliot__agones_start_connector(agones.port, foliot__sandbox_drop))
+        return complain(FOLIOT__EXIT_AGAIN, "no process that connects to the SDK server");
     while (!foliot__agones_get_server(agones.port, &agones.about, problem, sizeof problem)) {
         if (now_ns() - agones.began_ns >= START_MS * 1000000ull) {
             snprintf(why, sizeof why, "no answer on 127.0.0.1:%u within %u s: %s", agones.port,

@@ -20,6 +20,11 @@
 
 static int notify_socket = -1;
 
+int foliot__life_systemd_socket(void)
+{
+    return notify_socket;
+}
+
 static bool present(void)
 {
     const char *path = getenv("NOTIFY_SOCKET");

@@ -5,9 +5,12 @@
 #include "sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <linux/netlink.h>
 #include <pwd.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,7 @@
 
 #include "arguments.h"
 #include "base/exit_code.h"
+#include "life.h"
 
 #if defined(__has_include) && !defined(FOLIOT_SECCOMP_OFF)
 #if __has_include(<seccomp.h>)
@@ -116,9 +120,9 @@ static const char *const allowed[] = {
     "writev", // of the C library's own last words
     // The network. bind: of the netlink socket that lists interfaces, and of a port of --http whose
     // interface comes late, which libwebsockets tries again; listen: the latter.
-    "accept", "accept4", "bind", "connect", "getpeername", "getsockname", "getsockopt", "listen",
-    "recv", "recvfrom", "recvmmsg", "recvmmsg_time64", "recvmsg", "send", "sendmmsg", "sendmsg",
-    "sendto", "setsockopt", "shutdown",
+    "accept", "accept4", "bind", "getpeername", "getsockname", "getsockopt", "listen", "recv",
+    "recvfrom", "recvmmsg", "recvmmsg_time64", "recvmsg", "send", "sendmmsg", "sendmsg", "sendto",
+    "setsockopt", "shutdown",
     // Waiting, time, signals. wait4: for the helper of --on-recording.
     "clock_getres", "clock_getres_time64", "clock_gettime", "clock_gettime64", "clock_nanosleep",
     "clock_nanosleep_time64", "epoll_ctl", "epoll_pwait", "epoll_wait", "gettimeofday", "nanosleep",
@@ -135,12 +139,14 @@ static const char *const allowed[] = {
     "getegid", "getegid32", "geteuid", "geteuid32", "getgid", "getgid32", "getpid", "getrandom",
     "getrlimit", "getrusage", "gettid", "getuid", "getuid32", "sysinfo", "ugetrlimit", "uname"};
 
-// Sockets of these kinds alone: none that forges packets. UNIX: sd_notify, and the C library's way
-// to ask about interfaces; the others: life cycles, and the list of interfaces.
+// Sockets of these kinds alone: none that forges packets, and none of protocols that connect by
+// sending (SCTP, DCCP, MPTCP). A port of --http whose interface comes late, datagrams, and the list
+// of interfaces.
 static const struct {
-    int family, type; // type -1: any
-} sockets[] = {{AF_UNIX, -1},           {AF_INET, SOCK_STREAM}, {AF_INET, SOCK_DGRAM},
-               {AF_INET6, SOCK_STREAM}, {AF_INET6, SOCK_DGRAM}, {AF_NETLINK, -1}};
+    int family, type, protocol; // protocol beside 0
+} sockets[] = {{AF_INET, SOCK_STREAM, IPPROTO_TCP},   {AF_INET, SOCK_DGRAM, IPPROTO_UDP},
+               {AF_INET6, SOCK_STREAM, IPPROTO_TCP},  {AF_INET6, SOCK_DGRAM, IPPROTO_UDP},
+               {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, {AF_NETLINK, SOCK_DGRAM, NETLINK_ROUTE}};
 
 // Whether there is a terminal, and its size: its input can be forged by others (TIOCSTI).
 static const unsigned controls[] = {TCGETS,       0x802c542a /* TCGETS2, of glibc 2.42 */,
@@ -194,11 +200,14 @@ static int allow_sockets(scmp_filter_ctx filter)
 {
     int wrong = 0;
     for (size_t i = 0; !wrong && i < sizeof sockets / sizeof sockets[0]; i++) {
-        const struct scmp_arg_cmp conditions[] = {
+        struct scmp_arg_cmp conditions[] = {
             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)sockets[i].family, 0),
-            SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, (scmp_datum_t)sockets[i].type)}; // without its flags
-        wrong = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket),
-                                       sockets[i].type < 0 ? 1 : 2, conditions);
+            SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, (scmp_datum_t)sockets[i].type), // without its flags
+            SCMP_A2(SCMP_CMP_EQ, 0, 0)};
+        wrong = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3, conditions);
+        conditions[2].datum_a = (scmp_datum_t)sockets[i].protocol;
+        if (!wrong && sockets[i].protocol)
+            wrong = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3, conditions);
     }
     return wrong;
 }
@@ -233,10 +242,16 @@ static int allow_some(scmp_filter_ctx filter)
     return wrong;
 }
 
-// Calls that are expected to fail, after which the C library takes another way.
+// Calls that are expected to fail, after which the C library takes another way: it asks name
+// services over local sockets, and about interfaces by such a socket, else by one of another kind.
 static int refuse_politely(scmp_filter_ctx filter)
 {
+    const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
     int wrong = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    if (!wrong)
+        wrong = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(connect), 0);
+    if (!wrong)
+        wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1, &local);
     if (!wrong && !foliot__given.allow_modules) {
         const struct scmp_arg_cmp code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);
         wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mmap), 1, &code);
@@ -244,6 +259,47 @@ static int refuse_politely(scmp_filter_ctx filter)
             wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mprotect), 1,
                                            &code);
     }
+    return wrong;
+}
+
+// Ways to reach another service without connect(2), in a filter of their own since the first one
+// allows these calls whatever they are given: the flag of TCP that connects and sends at once, and
+// the socket of systemd, a datagram socket that could name another receiver in each datagram.
+static int refuse_detours(void)
+{
+    static const struct {
+        const char *name;
+        unsigned flags; // which argument they are
+    } sends[] = {{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}};
+    int systemd = foliot__life_systemd_socket();
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (!filter)
+        return -ENOMEM;
+    int wrong = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+    for (size_t i = 0; !wrong && i < sizeof sends / sizeof sends[0]; i++) {
+        int call = seccomp_syscall_resolve_name(sends[i].name);
+        const struct scmp_arg_cmp fast =
+            SCMP_CMP(sends[i].flags, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN);
+        const struct scmp_arg_cmp named[] = {
+            SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, (scmp_datum_t)systemd),
+            SCMP_A4(SCMP_CMP_NE, 0, 0)};
+        wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), call, 1, &fast);
+        if (!wrong && systemd >= 0)
+            wrong = seccomp_rule_add_array(filter, SCMP_ACT_TRAP, call, sends[i].flags == 3 ? 2 : 1,
+                                           named);
+    }
+    const int copies[] = {F_DUPFD, F_DUPFD_CLOEXEC};
+    for (int i = 0; !wrong && systemd >= 0 && i < 4; i++) {
+        const struct scmp_arg_cmp copied[] = {
+            SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, (scmp_datum_t)systemd),
+            SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, (scmp_datum_t)copies[i / 2])};
+        int call = seccomp_syscall_resolve_name(i % 2 ? "fcntl64" : "fcntl");
+        int done = seccomp_rule_add_array(filter, SCMP_ACT_TRAP, call, 2, copied);
+        wrong = done == -EDOM || done == -EEXIST ? 0 : done;
+    }
+    if (!wrong)
+        wrong = seccomp_load(filter);
+    seccomp_release(filter);
     return wrong;
 }
 
@@ -261,6 +317,8 @@ static int load_filter(void)
         wrong = refuse_politely(filter);
     if (!wrong && !watch_forbidden())
         wrong = -errno;
+    if (!wrong)
+        wrong = refuse_detours(); // before the first forbids to load another
     if (!wrong)
         wrong = seccomp_load(filter);
     seccomp_release(filter);

@@ -22,7 +22,9 @@ int foliot__sandbox_check(const foliot__arguments *arguments);
 // ports were taken. Returns an exit code.
 int foliot__sandbox_drop(void);
 // Gives up all other system calls, in every thread; a forbidden one ends the process with a
-// sentence. What cannot be given up here is said on stderr. Returns an exit code.
+// sentence. No service of this machine is connected to any more: what the options name has a socket
+// by now, or a process that connects for this one (agones.h). What cannot be given up here is said
+// on stderr. Returns an exit code.
 int foliot__sandbox_enter(void);
 // A line on stdout: what was given up.
 void foliot__sandbox_announce(void);

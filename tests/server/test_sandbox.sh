@@ -10,8 +10,9 @@ module() { # NAME CALL: ring.c whose step makes that call at tick 100, behind th
     sed -e '/^#include <stdio.h>/i #include <errno.h>\n#include <fcntl.h>\n#include <sys/mman.h>\n#include <sys/syscall.h>\n#include <sys/socket.h>\n#include <sys/wait.h>\n#include <unistd.h>' \
         -e "/^static foliot_status step_tick(/,/^{/s/^{/{\n    if (((ring *)self)->ring[TICK] == 100) { $2; }/" \
         "$root/examples/modules/ring.c" >"$1.c"
-    ${CC:-gcc} -O1 -w -D_GNU_SOURCE -shared -fPIC -I"$root/include" "$1.c" -o "$1.so"
+    ${CC:-gcc} -O1 -w -D_GNU_SOURCE -shared -fPIC ${helpers:+-include "$helpers"} -I"$root/include" "$1.c" -o "$1.so"
 }
+helpers= # a header for modules
 forbidden() { # NAME CALL-NAME CALL
     local rc
     module planted "$3"
@@ -98,6 +99,94 @@ else
     cd .. || exit 1
     ok "without the sandbox it is" hosts link
     stop
+fi
+
+# Other services of this machine: nothing is connected to, by no way. The module does what an intruder would.
+cat >reach.h <<'END'
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+static void reach(void)
+{
+    FILE *out = fopen("reached", "w");
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    struct sockaddr_in port = {.sin_family = AF_INET, .sin_port = htons(atoi(getenv("SERVICE_PORT")))};
+    port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    strcpy(local.sun_path, getenv("SERVICE_SOCKET"));
+    int stream = socket(AF_UNIX, SOCK_STREAM, 0), datagram = socket(AF_UNIX, SOCK_DGRAM, 0);
+    int tcp = socket(AF_INET, SOCK_STREAM, 0), fast = socket(AF_INET, SOCK_STREAM, 0);
+    fprintf(out, "stream %d\n", connect(stream, (struct sockaddr *)&local, sizeof local) == 0);
+    strcat(local.sun_path, ".datagram");
+    fprintf(out, "datagram %d\n", sendto(datagram, "x", 1, 0, (struct sockaddr *)&local, sizeof local) == 1);
+    fprintf(out, "tcp %d\n", connect(tcp, (struct sockaddr *)&port, sizeof port) == 0);
+    fprintf(out, "fast %d\n", sendto(fast, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&port, sizeof port) == 1);
+    fclose(out);
+}
+static void misuse_notify_socket(void)
+{
+    struct sockaddr_un other = {.sun_family = AF_UNIX};
+    strcpy(other.sun_path, getenv("OTHER_SOCKET"));
+    for (int fd = 3; fd < 100; fd++) {
+        struct sockaddr_storage peer;
+        socklen_t bytes = sizeof peer;
+        if (getpeername(fd, (struct sockaddr *)&peer, &bytes) != 0 || peer.ss_family != AF_UNIX) continue;
+        FILE *out = fopen("told", "w");
+        fprintf(out, "%d\n", connect(fd, (struct sockaddr *)&other, sizeof other));
+        fclose(out);
+        sendto(fd, "x", 1, 0, (struct sockaddr *)&other, sizeof other);
+    }
+}
+END
+cat >service.py <<'END'
+import socket, sys, time
+stream, datagram, tcp = (socket.socket(f, t) for f, t in (
+    (socket.AF_UNIX, socket.SOCK_STREAM), (socket.AF_UNIX, socket.SOCK_DGRAM), (socket.AF_INET, socket.SOCK_STREAM)))
+stream.bind(sys.argv[1]), stream.listen(9)
+datagram.bind(sys.argv[1] + ".datagram")
+tcp.bind(("127.0.0.1", 0)), tcp.listen(9)
+print(tcp.getsockname()[1], flush=True)
+time.sleep(120)
+END
+if ! command -v python3 >/dev/null; then
+    echo "skip: no python3 for a service"
+else
+    export SERVICE_SOCKET=$PWD/service.socket
+    python3 service.py "$SERVICE_SOCKET" >service.port &
+    pids="$pids $!"
+    eventually has_lines service.port .
+    export SERVICE_PORT=$(cat service.port)
+    helpers=$PWD/reach.h
+    module reaching 'reach()'
+    module telling 'misuse_notify_socket()'
+    helpers=
+    timeout 20 "$server" --simulation reaching.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
+    ok "without the sandbox a service is reached in four ways" test "$(grep -c ' 1$' reached)" = 4
+    rm -f reached
+    timeout 20 "$server" --simulation reaching.so --allow-modules --port 0 --no-record --ticks 130 >out 2>err
+    ok "with it in none" test "$(grep -c ' 0$' reached)" = 4
+    # The socket of systemd is open. It sends to systemd alone.
+    cat >notified.py <<'END'
+import socket, sys
+here = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+here.bind(sys.argv[1])
+while True:
+    print(here.recv(4096), flush=True)
+END
+    export OTHER_SOCKET=$PWD/other.socket NOTIFY_SOCKET=$PWD/notify.socket
+    python3 notified.py "$OTHER_SOCKET" >other.out & pids="$pids $!"
+    python3 notified.py "$NOTIFY_SOCKET" >notify.out & pids="$pids $!"
+    eventually test -S other.socket -a -S notify.socket
+    timeout 20 "$server" --simulation telling.so --life-cycle systemd --allow-modules --port 0 --no-record --ticks 130 >out 2>err
+    ok "who sends to another than systemd is ended" test $? = 159 -a "$(cat told)" = -1 -a ! -s other.out
+    ok "systemd has been told" grep -q READY=1 notify.out
+    timeout 20 "$server" --simulation telling.so --life-cycle systemd --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
+    ok "without the sandbox it sends" eventually test -s other.out
+    unset NOTIFY_SOCKET
 fi
 
 # A ring of the kernel's could do what the filter forbids, so the loop gets none: as a libuv from 1.45 on asks for one.
