@@ -177,8 +177,8 @@ $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/benc
 RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o
 $(BUILD)/tests/server/test_channel $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
 $(BUILD)/tests/server/test_channel $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
-$(BUILD)/tests/server/test_rtc_parsers: $(BUILD)/librtc.a
-$(BUILD)/tests/server/test_rtc_parsers: LIBS_test += $(RTC_LIBS)
+$(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: $(BUILD)/librtc.a
+$(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: LIBS_test += $(RTC_LIBS)
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)

@@ -15,11 +15,10 @@
 #include <time.h>
 #include <usrsctp.h>
 
+#include "rtc/sctp_filter.h"
+
 #define PPID_BINARY 53
-#define CHUNK_DATA 0
-#define CHUNK_SACK 3
-#define CHUNK_HEARTBEAT_ACK 5
-#define HEAD_BYTES 12
+#define CHECKSUM_AT 8       // of a packet's head
 #define RECEIVE_BYTES 65536 // holds fragments that wait for the rest of a message
 #define SEND_BYTES 16384
 #define CHUNKS_MAX 64  // on the queues of one association
@@ -36,6 +35,7 @@ struct foliot__sctp {
     foliot__sctp_state state;
     bool clogged, emitted; // emitted: a packet with data has gone out
     uint64_t silent_ns;
+    foliot__sctp_due due;
 };
 
 static struct {
@@ -52,20 +52,6 @@ static foliot__sctp *find(const void *address)
     return s && s->number == number ? s : NULL;
 }
 
-// Whether a packet has a chunk of one of two types.
-static bool has_chunk(const uint8_t *packet, size_t length, uint8_t a, uint8_t b)
-{
-    for (size_t at = HEAD_BYTES; at + 4 <= length;) {
-        size_t bytes = (size_t)packet[at + 2] << 8 | packet[at + 3];
-        if (packet[at] == a || packet[at] == b)
-            return true;
-        if (bytes < 4)
-            return false;
-        at += (bytes + 3) / 4 * 4;
-    }
-    return false;
-}
-
 static int on_output(void *address, void *packet, size_t length, uint8_t tos, uint8_t set_df)
 {
     foliot__sctp *s = find(address);
@@ -73,7 +59,7 @@ static int on_output(void *address, void *packet, size_t length, uint8_t tos, ui
     (void)set_df;
     if (!s)
         return 0;
-    if (has_chunk(packet, length, CHUNK_DATA, CHUNK_DATA)) {
+    if (foliot__sctp_has_chunk(packet, length, FOLIOT__CHUNK_DATA)) {
         s->emitted = true;
         s->clogged = false;
     }
@@ -228,6 +214,7 @@ foliot__sctp *foliot__sctp_create(uint16_t peer_port, const foliot__sctp_hook *h
     if (!s)
         return NULL;
     *s = (foliot__sctp){.hook = hook, .user = user, .number = number};
+    s->due = (foliot__sctp_due){.source = peer_port, .destination = FOLIOT__SCTP_PORT};
     all.associations[number % all.count] = s;
     usrsctp_register_address((void *)number);
     s->socket = usrsctp_socket(AF_CONN, SOCK_STREAM, IPPROTO_SCTP, on_received, NULL, 0, s);
@@ -257,11 +244,20 @@ foliot__sctp_state foliot__sctp_get_state(const foliot__sctp *sctp)
 
 void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t length)
 {
-    if (length < HEAD_BYTES + 4)
+    uint8_t kept[FOLIOT__SCTP_FILTER_BYTES_MAX];
+    sctp->due.opening = sctp->state == FOLIOT__SCTP_OPENING;
+    size_t bytes = foliot__sctp_filter(&sctp->due, packet, length, kept);
+    if (bytes == 0)
         return;
-    if (has_chunk(packet, length, CHUNK_SACK, CHUNK_HEARTBEAT_ACK))
+    if (bytes != length || memcmp(kept, packet, length) != 0) { // DTLS has authenticated it
+        memset(kept + CHECKSUM_AT, 0, sizeof(uint32_t));
+        uint32_t checksum = usrsctp_crc32c(kept, bytes);
+        memcpy(kept + CHECKSUM_AT, &checksum, sizeof checksum);
+    }
+    if (foliot__sctp_has_chunk(kept, bytes, FOLIOT__CHUNK_SACK) ||
+        foliot__sctp_has_chunk(kept, bytes, FOLIOT__CHUNK_HEARTBEAT_ACK))
         sctp->silent_ns = 0;
-    usrsctp_conninput((void *)sctp->number, packet, length, 0);
+    usrsctp_conninput((void *)sctp->number, kept, bytes, 0);
 }
 
 foliot__sctp_sent foliot__sctp_send(foliot__sctp *sctp, const uint8_t *message, size_t length,
