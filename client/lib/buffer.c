@@ -16,11 +16,12 @@
     0.2 // of the time that is extrapolated at most: an offset falls to 1/e in it
 
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
-                                  const foliot_snapshot_format *format, double dt)
+                                  const foliot_snapshot_format *format, double dt, uint64_t tick)
 {
     memset(buffer, 0, sizeof *buffer);
     buffer->format = *format;
     buffer->dt = dt;
+    buffer->newest = tick;
     buffer->capacity = FOLIOT__BUFFER_ENTRIES;
     for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++)
         buffer->entries[i].snapshot.tick = UINT64_MAX;
@@ -195,7 +196,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
                                   size_t length, uint64_t *tick)
 {
     foliot_snapshot_head head;
-    if (foliot_snapshot_decode_head(bytes, length, &head) != FOLIOT_STATUS_OK ||
+    if (foliot_snapshot_decode_head(bytes, length, buffer->newest, &head) != FOLIOT_STATUS_OK ||
         head.pieces > FOLIOT__PIECES_MAX || head.bodies > buffer->format.bodies_max)
         return FOLIOT__TAKEN_MALFORMED;
     foliot__entry *entry = find_entry(buffer, head.tick), *base = NULL;
@@ -213,8 +214,9 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
     if (!entry || entry == base)
         return FOLIOT__TAKEN_STALE;
     buffer->decoded += head.count;
-    if (foliot_snapshot_decode(buffer->coder, bytes, length, base ? &base->snapshot : NULL,
-                               &entry->snapshot, &head) != FOLIOT_STATUS_OK)
+    if (foliot_snapshot_decode(buffer->coder, bytes, length, head.tick,
+                               base ? &base->snapshot : NULL, &entry->snapshot,
+                               &head) != FOLIOT_STATUS_OK)
         return FOLIOT__TAKEN_MALFORMED;
     entry->have[head.piece / 64] |= (uint64_t)1 << head.piece % 64;
     entry->bodies_here += head.count;

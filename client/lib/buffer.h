@@ -44,7 +44,7 @@ typedef struct foliot__snapshot_buffer {
     uint32_t shown_max;      // bodies of the largest snapshot so far
     uint32_t shown_capacity; // of the arrays below
     bool has_newest;
-    uint64_t newest;           // tick of the newest complete one
+    uint64_t newest;           // tick of the newest complete one, or the one to begin near
     foliot_body_state *bodies; // of the last sample
     // The two snapshots that were sampled last, dequantised: frames are more frequent than
     // snapshots.
@@ -64,8 +64,9 @@ typedef enum foliot__taken {
     FOLIOT__TAKEN_MALFORMED,
 } foliot__taken;
 
+// `tick`: near which those of the first pieces are read.
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
-                                  const foliot_snapshot_format *format, double dt);
+                                  const foliot_snapshot_format *format, double dt, uint64_t tick);
 void foliot__buffer_close(foliot__snapshot_buffer *buffer);
 foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
                                   size_t length, uint64_t *tick);

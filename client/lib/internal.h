@@ -17,6 +17,7 @@
 #include "tracks.h"
 #include "wire/message.h"
 #include "wire/session_state.h"
+#include "wire/tick_near.h"
 
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
@@ -131,7 +132,7 @@ struct foliot_client {
     bool closing;       // the lockstep traffic, as soon as nothing is missing
     bool healing;       // is given another state, having diverged
     bool by_ticks;      // new controls go out in lockstep packets
-    uint32_t last_meant,
+    uint64_t last_meant,
         least_meant;                 // ticks of controls: the last that went out; the next is later
     foliot__kind given;              // on this connection; ANY: nothing yet
     uint64_t given_ns, given_tick;   // when and as of which tick it was given the other kind
@@ -169,9 +170,12 @@ struct foliot_client {
     uint64_t input_sent_ns, lockstep_sent_ns;
     bool has_acknowledged; // a snapshot, this one, in the last input packet
     uint64_t acknowledged;
-    uint64_t first_snapshot; // of this connection
-    uint64_t welcomed_ns;    // the update that took its welcome
-    uint64_t expected_before, snaps_before,
+    uint64_t welcomed_ns; // the update that took its welcome
+    // Snapshots of this connection: all that came, those of ticks up to the last status, and what
+    // that said of the server.
+    uint64_t arrived, arrived_counted, counted_tick;
+    uint32_t counted;
+    uint64_t lost_before, snaps_before,
         too_large_before; // totals of the previous connections
     double delay_sum;
     uint64_t delay_count;

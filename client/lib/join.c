@@ -89,9 +89,9 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->tracks = NULL;
     c->welcomed = false;
     c->welcome = *w;
-    foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt);
+    foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt, w->tick);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot__buffer_init(&c->stepped, &w->format, w->dt);
+        status = foliot__buffer_init(&c->stepped, &w->format, w->dt, w->tick);
     if (status != FOLIOT_STATUS_OK || !begin_tracks(c, w) ||
         foliot__kind_enter(c, w) != FOLIOT_STATUS_OK) {
         foliot__buffer_close(&c->buffer);
@@ -102,6 +102,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->welcomed = true;
     c->welcomed_ns = c->now_ns;
+    c->arrived = c->arrived_counted = c->counted_tick = c->counted = 0;
     foliot__updates_reset(c);
     if (c->state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made
@@ -111,7 +112,6 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
                          c->config.delay_ms_min * 1e6, c->config.delay_ms_max * 1e6);
     c->state = FOLIOT_CLIENT_PLAYING;
     c->reconnecting = false;
-    c->first_snapshot = 0;
     if (c->follows || (double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick) {
         c->shown_tick = 0; // another run of the session
         foliot__events_release(c);

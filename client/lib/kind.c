@@ -156,11 +156,12 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
 
 // -- what the server gives
 
-static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer)
+static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     int capacity = buffer->capacity;
+    c->too_large_before += buffer == &c->buffer ? buffer->dropped : 0;
     foliot__buffer_close(buffer);
-    if (foliot__buffer_init(buffer, &c->welcome.format, c->welcome.dt) != FOLIOT_STATUS_OK)
+    if (foliot__buffer_init(buffer, &c->welcome.format, c->welcome.dt, tick) != FOLIOT_STATUS_OK)
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
     buffer->capacity = capacity;
     buffer->received = c->received_bytes;
@@ -168,8 +169,9 @@ static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer)
 
 static void take_watcher(foliot_client *c, const foliot__kind_message *given)
 {
-    if (!c->watches && c->buffer.has_newest && c->buffer.newest + OLD_SNAPSHOT_TICKS < given->tick)
-        clear_buffer(c, &c->buffer); // of an earlier time as a watcher
+    bool old = !c->buffer.has_newest || c->buffer.newest + OLD_SNAPSHOT_TICKS < given->tick;
+    if (!c->watches && old)
+        clear_buffer(c, &c->buffer, given->tick); // of an earlier time as a watcher
     c->watches = true;
     foliot__updates_given(c);
     if (!c->lockstep_open)
@@ -195,7 +197,7 @@ static void take_stepper(foliot_client *c)
         watch_instead(c, FOLIOT__KIND_SLOW);
         return;
     }
-    clear_buffer(c, &c->stepped);
+    clear_buffer(c, &c->stepped, c->lockstep->tick);
     if (c->scene_done || c->welcome.scene_bytes == 0)
         foliot__kind_setup(c);
 }
@@ -247,8 +249,6 @@ static void predict(foliot_client *c)
 
 static void show(foliot_client *c, bool steps)
 {
-    foliot__client_keep_figures(c);
-    c->first_snapshot = 0;
     if (!steps)
         foliot__predict_leave(c);
     c->steps = steps;
@@ -296,7 +296,7 @@ static void become_stepper(foliot_client *c)
     c->statistics.heals += c->healing;
     c->watches = c->healing = false;
     send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
-    clear_buffer(c, &c->buffer);
+    clear_buffer(c, &c->buffer, c->lockstep->tick);
 }
 
 static void become_watcher(foliot_client *c)
@@ -315,7 +315,7 @@ void foliot__kind_state_begins(foliot_client *c)
         return;
     if (c->steps) // no snapshot has come
         show(c, false);
-    clear_buffer(c, &c->stepped);
+    clear_buffer(c, &c->stepped, c->lockstep->tick);
 }
 
 // A simulation that is no world stands still until it has the server's state.

@@ -10,6 +10,7 @@
 #define SLACK_TICKS 1.5 // inputs should arrive so long before their tick is closed
 #define SLACK_GAIN 0.15
 #define LEAST_AHEAD_MAX 600u
+#define TICK_MAX 0x1p60         // as in a welcome
 #define SPECTATOR_HZ 30.0       // snapshots a second that a spectator acknowledges
 #define SPECTATOR_PERIODS_MAX 3 // of input packets, without a snapshot to acknowledge
 #define SHOWN_BACKLOG_MAX 32    // ticks: a client farther behind does not show what it steps
@@ -21,8 +22,6 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
     foliot_client_statistics *s = &c->statistics;
     if (s->snapshots_received++ == 0)
         s->join_ms = (double)(c->now_ns - c->began_ns) * 1e-6;
-    if (c->first_snapshot == 0 || tick < c->first_snapshot)
-        c->first_snapshot = tick;
     if (c->playout.started && (double)tick < c->playout.render_tick)
         s->snapshots_stale++;
     else
@@ -31,12 +30,20 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
     foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->welcomed_ns, c->path);
 }
 
+// Whatever it is shown from: what the server sent, and what of that has come.
+static void count_arrived(foliot_client *c, uint64_t tick)
+{
+    c->arrived++;
+    c->arrived_counted += tick <= c->counted_tick;
+}
+
 static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot_client_statistics *s = &c->statistics;
     uint64_t tick = 0;
     switch (foliot__tracks_take(c->tracks, bytes, length, &tick)) {
     case FOLIOT__TRACKS_TAKEN:
+        count_arrived(c, tick);
         snapshot_complete(c, tick);
         break;
     case FOLIOT__TRACKS_STALE:
@@ -65,6 +72,7 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     uint64_t tick = 0;
     switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
     case FOLIOT__TAKEN_SNAPSHOT:
+        count_arrived(c, tick);
         if (!c->steps)
             snapshot_complete(c, tick);
         break;
@@ -123,6 +131,12 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
         c->statistics.pieces_malformed++;
         return;
     }
+    if ((int32_t)(status.sent - c->counted) >= 0) { // else it has been overtaken
+        c->counted = status.sent;
+        c->counted_tick =
+            foliot__tick_near(status.tick, c->tracks ? c->tracks->newest : c->buffer.newest);
+        c->arrived_counted = c->arrived; // but for a few, where a status was overtaken
+    }
     while (c->change_count > 0 && c->changes[0].sequence <= status.sequence)
         memmove(&c->changes[0], &c->changes[1], --c->change_count * sizeof c->changes[0]);
     c->statistics.inputs_late = status.late_changes;
@@ -170,10 +184,10 @@ void foliot__stream_by_ticks(foliot_client *c)
     c->least_meant = c->last_meant + 1;
 }
 
-static uint32_t input_tick(const foliot_client *c)
+static uint64_t input_tick(const foliot_client *c)
 {
     double tick = ((double)c->now_ns - c->input_offset_ns) / foliot__client_tick_ns(c);
-    return tick < 0 ? 0 : tick > 4e9 ? UINT32_MAX - 1 : (uint32_t)tick;
+    return tick < 0 ? 0 : tick > TICK_MAX ? (uint64_t)TICK_MAX : (uint64_t)tick;
 }
 
 void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
@@ -199,7 +213,7 @@ static void note_key(foliot_client *c, uint64_t tick)
         c->key_tick = tick;
 }
 
-static void append_change(foliot_client *c, uint32_t tick)
+static void append_change(foliot_client *c, uint64_t tick)
 {
     if (!c->changed || c->change_count == FOLIOT__CHANGES_HELD)
         return; // wait for acknowledgements; the newest controls are sent then
@@ -261,7 +275,7 @@ static void send_inputs(foliot_client *c)
     packet.shown = foliot__shown_before(packet.tick, foliot__client_shown(c));
     if (!c->config.spectates && !c->by_ticks)
         append_change(c, packet.tick);
-    packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest : FOLIOT__NO_TICK;
+    packet.newest_snapshot = c->buffer.has_newest ? c->buffer.newest : FOLIOT__NO_TICK;
     packet.count = c->change_count;
     memcpy(packet.changes, c->changes, sizeof c->changes[0] * c->change_count);
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
@@ -360,7 +374,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
                                                    c->changed ? &controls : NULL, &decided, bytes);
     if (decided) {
         note_key(c, tick);
-        c->last_meant = (uint32_t)tick;
+        c->last_meant = tick;
     }
     if (own == FOLIOT__OWN_NEW && c->lockstep->own_begun && (decided || tick >= undecided))
         foliot__predict_decided(c, tick, decided ? &controls : NULL);

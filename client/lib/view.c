@@ -263,19 +263,16 @@ static void add_lockstep(const foliot__lockstep_client *l, bool steps, foliot_cl
         s->snapshot_bytes_mean = s->relay_bytes_mean;
 }
 
-static uint64_t expected_here(const foliot_client *client)
+// A snapshot that the server never sent, since it stood still or the network was full, is no loss.
+static uint64_t lost_here(const foliot_client *client)
 {
-    const foliot_snapshot *newest = foliot__buffer_newest(foliot__client_buffer_now(client));
-    double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
-    double expected = newest && client->first_snapshot
-                          ? (double)(newest->tick - client->first_snapshot) / every + 1.5
-                          : 0;
-    return (uint64_t)fmin(expected, 0x1p53); // the server's numbers may be anything
+    return client->counted > client->arrived_counted ? client->counted - client->arrived_counted
+                                                     : 0;
 }
 
 void foliot__client_keep_figures(foliot_client *client)
 {
-    client->expected_before += expected_here(client);
+    client->lost_before += lost_here(client);
     client->snaps_before += client->playout.snaps;
     client->too_large_before += client->buffer.dropped;
 }
@@ -292,7 +289,7 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     } else if (client->tracks) {
         s.newest_tick = client->tracks->newest;
     }
-    s.snapshots_expected = client->expected_before + expected_here(client);
+    s.snapshots_expected = s.snapshots_received + client->lost_before + lost_here(client);
     if (s.snapshots_expected > s.snapshots_received)
         s.loss = 1 - (double)s.snapshots_received / (double)s.snapshots_expected;
     s.jitter_ms = foliot__playout_jitter_ms(&client->playout);

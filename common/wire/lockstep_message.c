@@ -212,14 +212,6 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
 
 // -- between packets and logs
 
-uint64_t foliot__tick_near(uint32_t low, uint64_t near)
-{
-    int32_t distance = (int32_t)(low - (uint32_t)near);
-    return distance < 0 && near < (uint64_t) - (int64_t)distance
-               ? low
-               : near + (uint64_t)(int64_t)distance;
-}
-
 static uint32_t run_of(const foliot__tick_log *log, uint64_t from, bool here)
 {
     uint32_t length = 0;

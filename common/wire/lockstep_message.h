@@ -13,6 +13,7 @@
 #include "foliot/transport.h"
 #include "wire/lockstep_block.h"
 #include "wire/tick_log.h"
+#include "wire/tick_near.h"
 
 #define FOLIOT__LOCKSTEP_INPUT_PACKET 19  // client
 #define FOLIOT__RELAY_PACKET 20           // server
@@ -107,8 +108,6 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
 
 // -- between packets and logs
 
-// The tick whose low bits these are and that is nearest to `near`.
-uint64_t foliot__tick_near(uint32_t low, uint64_t near);
 // What has come, for an acknowledgement.
 foliot__tick_acks foliot__tick_acks_of(const foliot__tick_log *log);
 // The i-th of the holes that acknowledgements of ticks from `next` on show: false beyond the last.

@@ -13,6 +13,7 @@
 #include "base/pack.h"
 #include "base/text.h"
 #include "base/unpack.h"
+#include "wire/tick_near.h"
 
 // -- fields
 
@@ -502,23 +503,26 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
 
 // -- packets of our own
 
+#define ACKNOWLEDGES 0x80 // beside the count of changes: there is a newest snapshot
+
 size_t foliot__input_packet_encode(const foliot__input_packet *packet,
                                    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES])
 {
     foliot__writer w = foliot__writer_of(bytes, FOLIOT_SNAPSHOT_PIECE_BYTES);
     foliot__write_u8(&w, FOLIOT__INPUT_PACKET);
-    foliot__write_u32(&w, packet->newest_snapshot);
-    foliot__write_u32(&w, packet->tick);
+    bool acknowledges = packet->newest_snapshot != FOLIOT__NO_TICK;
+    foliot__write_u32(&w, acknowledges ? (uint32_t)packet->newest_snapshot : 0);
+    foliot__write_u32(&w, (uint32_t)packet->tick);
     foliot__write_u16(&w, packet->shown);
     foliot__write_u32(&w, packet->sent_us);
-    foliot__write_u8(&w, (uint8_t)packet->count);
+    foliot__write_u8(&w, (uint8_t)(packet->count | (acknowledges ? ACKNOWLEDGES : 0)));
     if (packet->count)
         foliot__write_u32(&w, packet->changes[0].sequence);
     for (uint32_t i = 0; i < packet->count; i++) {
         const foliot__change *c = &packet->changes[i];
         // A change may be meant for a later tick than the packet, where the clock was set back in
         // between: it is due now.
-        uint32_t age = c->tick < packet->tick ? packet->tick - c->tick : 0;
+        uint64_t age = c->tick < packet->tick ? packet->tick - c->tick : 0;
         foliot__write_u16(&w, (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX));
         foliot__write_bytes(&w, c->axes, sizeof c->axes);
         foliot__write_u16(&w, c->buttons);
@@ -527,17 +531,23 @@ size_t foliot__input_packet_encode(const foliot__input_packet *packet,
     return w.at;
 }
 
-foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length,
+foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, uint64_t near,
                                           foliot__input_packet *packet)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     if (foliot__read_u8(&r) != FOLIOT__INPUT_PACKET)
         foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
-    packet->newest_snapshot = foliot__read_u32(&r);
-    packet->tick = foliot__read_u32(&r);
+    packet->newest_snapshot = foliot__tick_near(foliot__read_u32(&r), near);
+    packet->tick = foliot__tick_near(foliot__read_u32(&r), near);
     packet->shown = foliot__read_u16(&r);
     packet->sent_us = foliot__read_u32(&r);
     packet->count = foliot__read_u8(&r);
+    if (!(packet->count & ACKNOWLEDGES)) {
+        if (packet->newest_snapshot != foliot__tick_near(0, near))
+            foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
+        packet->newest_snapshot = FOLIOT__NO_TICK;
+    }
+    packet->count &= ACKNOWLEDGES - 1;
     if (packet->count > FOLIOT__INPUTS_A_PACKET)
         foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     uint32_t sequence = packet->count ? foliot__read_u32(&r) : 0;
@@ -564,6 +574,7 @@ void foliot__status_packet_encode(const foliot__status_packet *packet,
 {
     foliot__writer w = foliot__writer_of(bytes, FOLIOT__STATUS_PACKET_BYTES);
     foliot__write_u8(&w, FOLIOT__STATUS_PACKET);
+    foliot__write_u32(&w, packet->sent);
     foliot__write_u32(&w, packet->tick);
     foliot__write_u32(&w, packet->sequence);
     foliot__write_u32(&w, (uint32_t)packet->slack_us);
@@ -578,6 +589,7 @@ foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length,
     foliot__reader r = foliot__reader_of(bytes, length);
     if (foliot__read_u8(&r) != FOLIOT__STATUS_PACKET || length != FOLIOT__STATUS_PACKET_BYTES)
         foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
+    packet->sent = foliot__read_u32(&r);
     packet->tick = foliot__read_u32(&r);
     packet->sequence = foliot__read_u32(&r);
     packet->slack_us = (int32_t)foliot__read_u32(&r);

@@ -19,14 +19,14 @@
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
 
-#define FOLIOT_PROTOCOL 6
+#define FOLIOT_PROTOCOL 7
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
 #define FOLIOT__COMMAND_RUNS_BYTES 160 // that a message spends at most on which ticks have commands
 #define FOLIOT__CONTROL_BYTES_MAX (FOLIOT__SCENE_PART_BYTES + FOLIOT__COMMAND_RUNS_BYTES + 64)
 #define FOLIOT__INPUTS_A_PACKET 64
 #define FOLIOT__NO_PLAYER UINT32_MAX
-#define FOLIOT__NO_TICK UINT32_MAX
+#define FOLIOT__NO_TICK UINT64_MAX
 
 // The right to be a player: its owner resumes that player after a lost connection. The server draws
 // it, sends it to the owner only, and never logs it. All zero: none.
@@ -302,7 +302,7 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length);
 // A change of a player's controls, as it travels until the server has it.
 typedef struct foliot__change {
     uint32_t sequence; // from 1, without holes
-    uint32_t tick;     // in which it counts
+    uint64_t tick;     // in which it counts
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
     uint16_t shown; // when it was made: how long before `tick`, in 1 / FOLIOT_AIM_PARTS of a tick
@@ -324,8 +324,8 @@ static inline uint64_t foliot__shown_of(uint64_t tick, uint16_t before)
 }
 
 typedef struct foliot__input_packet {
-    uint32_t newest_snapshot; // complete at the client; FOLIOT__NO_TICK: none
-    uint32_t tick;            // the client's: inputs made now count in this one
+    uint64_t newest_snapshot; // complete at the client; FOLIOT__NO_TICK: none
+    uint64_t tick;            // the client's: inputs made now count in this one
     uint16_t shown;           // how long before `tick` is shown now, as of a change
     uint32_t sent_us;         // client's clock, comes back in a status
     uint32_t count;
@@ -333,7 +333,8 @@ typedef struct foliot__input_packet {
 } foliot__input_packet;
 
 typedef struct foliot__status_packet {
-    uint32_t tick;     // the server's next
+    uint32_t sent;     // snapshots of different ticks that were sent to this client
+    uint32_t tick;     // of the newest of these, low bits
     uint32_t sequence; // all changes up to it have arrived
     int32_t slack_us;  // how long before its tick closed the newest input packet came; < 0: late
     uint32_t late_changes; // counted so far
@@ -343,9 +344,10 @@ typedef struct foliot__status_packet {
 
 size_t foliot__input_packet_encode(const foliot__input_packet *packet,
                                    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES]);
-foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length,
+// Ticks travel as their low 32 bits; `near` is one that the server knows: its own.
+foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, uint64_t near,
                                           foliot__input_packet *packet);
-#define FOLIOT__STATUS_PACKET_BYTES 25
+#define FOLIOT__STATUS_PACKET_BYTES 29
 void foliot__status_packet_encode(const foliot__status_packet *packet,
                                   uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES]);
 foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length,

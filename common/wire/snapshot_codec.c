@@ -95,16 +95,15 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
 }
 
 foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,
-                                     size_t length, const foliot_snapshot *baseline,
+                                     size_t length, uint64_t near, const foliot_snapshot *baseline,
                                      foliot_snapshot *into, foliot_snapshot_head *head)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
-    foliot__snapshot_head_read(&r, head);
+    foliot__snapshot_head_read(&r, near, head);
     if (r.status != FOLIOT_STATUS_OK)
         return r.status;
     if (head->has_baseline != (baseline != NULL) ||
-        (baseline && (uint32_t)baseline->tick != head->baseline_tick) ||
-        into->capacity < head->bodies)
+        (baseline && baseline->tick != head->baseline_tick) || into->capacity < head->bodies)
         return FOLIOT_STATUS_INVALID;
     foliot__range_decoder in = foliot__range_decoder_of(bytes + r.at, length - r.at);
     return foliot__bodies_decode(coder, &in, baseline, head, into) ? FOLIOT_STATUS_OK

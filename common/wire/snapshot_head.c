@@ -3,6 +3,8 @@
 // contradict each other, and one that claims more bodies than its bytes can carry.
 #include "wire/snapshot_head.h"
 
+#include "wire/tick_near.h"
+
 #define UNSENT_BYTES_MAX 12 // that a decoder may read behind the end of a piece
 
 // Seven bits a byte, the low ones first; the high bit says that more follow.
@@ -42,9 +44,9 @@ void foliot__snapshot_head_write(foliot__writer *w, const foliot_snapshot_head *
     foliot__write_u24(w, head->count);
 }
 
-void foliot__snapshot_head_read(foliot__reader *r, foliot_snapshot_head *head)
+void foliot__snapshot_head_read(foliot__reader *r, uint64_t near, foliot_snapshot_head *head)
 {
-    uint32_t tick = foliot__read_u32(r);
+    uint64_t tick = foliot__tick_near(foliot__read_u32(r), near);
     uint32_t form = read_varint(r);
     uint32_t bodies = read_varint(r), age = form >> 1;
     *head = (foliot_snapshot_head){
@@ -67,10 +69,10 @@ void foliot__snapshot_head_read(foliot__reader *r, foliot_snapshot_head *head)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
-foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
+foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length, uint64_t near,
                                           foliot_snapshot_head *head)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
-    foliot__snapshot_head_read(&r, head);
+    foliot__snapshot_head_read(&r, near, head);
     return r.status;
 }

@@ -13,6 +13,6 @@
 
 void foliot__snapshot_head_write(foliot__writer *w, const foliot_snapshot_head *head);
 // FOLIOT_STATUS_CORRUPT sticks to the reader if it is none.
-void foliot__snapshot_head_read(foliot__reader *r, foliot_snapshot_head *head);
+void foliot__snapshot_head_read(foliot__reader *r, uint64_t near, foliot_snapshot_head *head);
 
 #endif

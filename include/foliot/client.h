@@ -275,7 +275,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
     X(uint64_t, snapshots_stale)           /* came after their time, or twice */                   \
     X(uint64_t, snapshots_without_baseline) /* not decoded: the baseline was gone */               \
     X(uint64_t, snapshots_too_large)       /* dropped: more bodies than the bytes can hold */      \
-    X(uint64_t, snapshots_expected)        /* that the server sent, as far as ticks show */        \
+    X(uint64_t, snapshots_expected)        /* that the server says it sent, or stepped here */     \
     X(uint64_t, pieces_received)                                                                   \
     X(uint64_t, pieces_malformed)                                                                  \
     X(uint64_t, bytes_received)                                                                    \

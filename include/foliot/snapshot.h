@@ -131,16 +131,17 @@ typedef struct foliot_snapshot_head {
     uint32_t first, count; // slots in this piece
     uint32_t bodies;       // slots in the whole
 } foliot_snapshot_head;
-// Hostile bytes give FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, here and below.
+// A piece has the low 32 bits of its tick: it is the tick nearest to `near`, one that the reader
+// knows, for example that of the newest snapshot it has, or of the welcome. Hostile bytes give
+// FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, here and below.
 FOLIOT_MUST_CHECK foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
+                                                            uint64_t near,
                                                             foliot_snapshot_head *head);
 // Writes the slots of this piece into `into`, whose capacity is at least head.bodies, and changes
 // nothing else of it. `baseline` is the snapshot of head.baseline_tick, NULL if there is none.
-FOLIOT_MUST_CHECK foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder,
-                                                       const uint8_t *bytes, size_t length,
-                                                       const foliot_snapshot *baseline,
-                                                       foliot_snapshot *into,
-                                                       foliot_snapshot_head *head);
+FOLIOT_MUST_CHECK foliot_status foliot_snapshot_decode(
+    foliot_snapshot_coder *coder, const uint8_t *bytes, size_t length, uint64_t near,
+    const foliot_snapshot *baseline, foliot_snapshot *into, foliot_snapshot_head *head);
 
 #ifdef __cplusplus
 }

@@ -148,6 +148,15 @@ static const foliot_snapshot *complete_for(const foliot__session *session, const
     return foliot__fanout_find(session, tick);
 }
 
+// A copy of a snapshot that was sent before is not another one.
+static void count_sent(foliot__peer *peer, uint64_t tick)
+{
+    if (peer->sent > 0 && tick <= peer->sent_tick)
+        return;
+    peer->sent++;
+    peer->sent_tick = tick;
+}
+
 static void send_complete(foliot__session *session, foliot__peer *peer)
 {
     const foliot_snapshot *snapshot = complete_for(session, peer);
@@ -156,6 +165,7 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
     bool small = session->complete.count <= FOLIOT__COMPLETE_PIECES_MAX;
     bool late = session->server->now_ns - peer->greeted_ns > FOLIOT__COMPLETE_RELIABLE_NS;
     session->server->counters.snapshots_complete++;
+    count_sent(peer, snapshot->tick);
     if (small)
         send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_DELIVERY_UNRELIABLE);
     if (!peer->complete_reliable && (!small || late)) {
@@ -226,7 +236,8 @@ static void send_status(foliot__session *session, foliot__peer *peer)
         (int64_t)(foliot__session_closes_ns(session, peer->newest_tick) - peer->input_ns);
     int64_t slack_us = slack_ns / 1000;
     foliot__status_packet status = {
-        .tick = (uint32_t)session->tick,
+        .sent = peer->sent,
+        .tick = (uint32_t)peer->sent_tick,
         .sequence = player ? player->next_sequence - 1 : 0,
         .slack_us = (int32_t)(slack_us < -1000000000  ? -1000000000
                               : slack_us > 1000000000 ? 1000000000
@@ -266,6 +277,8 @@ static void send_group(foliot__session *session, const uint32_t *order, uint32_t
             foliot__peer *peer = &server->peers[order[from + i]];
             send_status(session, peer);
             server->group[i] = peer->id;
+            if (encoded)
+                count_sent(peer, foliot__fanout_shown(session, peer));
         }
         if (encoded)
             send_pieces(session, &session->pieces, server->group, some, FOLIOT_DELIVERY_UNRELIABLE);
@@ -384,6 +397,7 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
     if (length == 0)
         return;
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, packet, length);
+    count_sent(peer, shown);
     server->counters.interest_packets_sent++;
     server->counters.interest_bytes_sent += length;
 }

@@ -105,8 +105,11 @@ typedef struct foliot__peer {
     uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
                             // its way
     size_t scene_sent;      // bytes
+    uint64_t sent_tick;     // the newest snapshot that was sent to it, valid if `sent` is not 0
+    uint32_t sent;          // snapshots of different ticks; its client tells losses by them
     // Of its newest input packet:
-    uint32_t newest_tick, echo_us;
+    uint64_t newest_tick;
+    uint32_t echo_us;
     uint64_t input_ns;
     uint64_t status_ns;
     foliot__rate_adaptation rate; // what it reads for every snapshot first
@@ -193,7 +196,7 @@ typedef struct foliot__player_slot {
     uint16_t shown_before;
     // The same in lockstep, of the packet that was the first for a tick: it has what changed then.
     struct foliot__shown_at {
-        uint32_t tick; // low bits
+        uint64_t tick;
         uint16_t before;
     } shown_at[FOLIOT__SHOWN_TICKS];
     uint32_t aim;

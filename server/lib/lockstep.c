@@ -257,7 +257,7 @@ static void send_status(foliot__session *s, foliot__peer *peer)
         .tick = (uint32_t)s->tick,
         .checked = (uint32_t)p->compared,
         .diverged = p->diverged,
-        .stamp = p->stamp,
+        .stamp = (uint32_t)p->stamp,
         .slack_us = (int32_t)(slack_us < -1000000000  ? -1000000000
                               : slack_us > 1000000000 ? 1000000000
                                                       : slack_us),
@@ -419,8 +419,8 @@ static void take_own_ticks(foliot__session *s, foliot__peer *peer,
 static void note_shown(foliot__player_slot *player, uint64_t tick, uint16_t before)
 {
     struct foliot__shown_at *at = &player->shown_at[tick % FOLIOT__SHOWN_TICKS];
-    if (at->tick != (uint32_t)tick)
-        *at = (struct foliot__shown_at){(uint32_t)tick, before};
+    if (at->tick != tick)
+        *at = (struct foliot__shown_at){tick, before};
 }
 
 void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
@@ -443,7 +443,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
         s->server->now_ns - peer->stepper_input_ns > 30000000000u) {
         peer->stepper_input_ns = s->server->arrived_ns;
         p->echo_ms = packet->sent_ms;
-        p->stamp = (uint32_t)tick;
+        p->stamp = tick;
         if (peer->player != FOLIOT__NO_PLAYER)
             s->players[peer->player].shown_before = packet->shown;
     }

@@ -123,7 +123,7 @@ typedef struct foliot__lockstep_peer {
     uint64_t search_ns; // not before
     uint64_t diverged_ns;
     uint16_t echo_ms;
-    uint32_t stamp;
+    uint64_t stamp;
     uint64_t early_until_ns; // it predicts: what others will do is of use to it
 } foliot__lockstep_peer;
 

@@ -256,7 +256,8 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         take_partial(server, peer, bytes, length);
         return;
     }
-    if (foliot__input_packet_decode(bytes, length, &packet) != FOLIOT_STATUS_OK) {
+    if (foliot__input_packet_decode(bytes, length, peer->session->tick, &packet) !=
+        FOLIOT_STATUS_OK) {
         foliot__peer_malformed(server, peer);
         return;
     }

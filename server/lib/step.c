@@ -75,8 +75,8 @@ static uint64_t streamed_shown(const foliot__session *session, uint32_t p)
 {
     const foliot__player_slot *player = &session->players[p];
     const struct foliot__shown_at *at = &player->shown_at[session->tick % FOLIOT__SHOWN_TICKS];
-    return foliot__shown_of(
-        session->tick, at->tick == (uint32_t)session->tick ? at->before : player->shown_before);
+    return foliot__shown_of(session->tick,
+                            at->tick == session->tick ? at->before : player->shown_before);
 }
 
 // Controls that came by change and by tick, in the order of the ticks that they were meant for.

@@ -518,7 +518,7 @@ foliot__http *foliot__web_get_http(const foliot__web *web)
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
 {
     web->hook = (foliot__http_sockets){.path = FOLIOT__WEB_PATH,
-                                       .subprotocol = "foliot.6",
+                                       .subprotocol = "foliot.7",
                                        .message_bytes_max = FOLIOT__WEB_MESSAGE_BYTES,
                                        .user = web,
                                        .opened = on_opened,

@@ -81,8 +81,8 @@ typedef struct listener {
     foliot_transport *wire;
     foliot_peer_id peer;
     uint64_t tick, have; // a snapshot on its way, and its pieces
-    uint32_t newest;     // complete
-    uint32_t acknowledged;
+    uint64_t newest;     // complete
+    uint64_t acknowledged;
 } listener;
 
 typedef struct crowd {
@@ -116,7 +116,8 @@ static void hello(listener *l)
 static void take_piece(crowd *c, listener *l, const uint8_t *bytes, size_t length)
 {
     foliot_snapshot_head head;
-    if (foliot_snapshot_decode_head(bytes, length, &head) != FOLIOT_STATUS_OK || head.pieces > 64)
+    if (foliot_snapshot_decode_head(bytes, length, l->tick, &head) != FOLIOT_STATUS_OK ||
+        head.pieces > 64)
         return;
     if (head.tick != l->tick)
         l->have = 0;
@@ -125,7 +126,7 @@ static void take_piece(crowd *c, listener *l, const uint8_t *bytes, size_t lengt
     if (l->have != UINT64_MAX >> (64 - head.pieces))
         return;
     c->complete += l->newest == NEVER;
-    l->newest = (uint32_t)head.tick;
+    l->newest = head.tick;
 }
 
 static void talk(crowd *c, listener *l)

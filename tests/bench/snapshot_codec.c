@@ -95,9 +95,9 @@ static void one_frame(foliot_snapshot_coder *coder, foliot_snapshot_pieces *piec
     start = bench_now();
     for (uint32_t i = 0; i < pieces->count && status == FOLIOT_STATUS_OK; i++) {
         foliot_snapshot_head head;
-        status =
-            foliot_snapshot_decode(coder, pieces->bytes + pieces->offsets[i],
-                                   pieces->offsets[i + 1] - pieces->offsets[i], base, got, &head);
+        status = foliot_snapshot_decode(coder, pieces->bytes + pieces->offsets[i],
+                                        pieces->offsets[i + 1] - pieces->offsets[i], s->tick, base,
+                                        got, &head);
     }
     t->decode_us[t->count++] = (bench_now() - start) * 1e6;
     t->mismatches += status != FOLIOT_STATUS_OK || !foliot_snapshot_equal(s, got);

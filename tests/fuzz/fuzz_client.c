@@ -374,9 +374,10 @@ static void say_status(game *g)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], flags = byte(g);
     if (flags & 1) {
-        foliot__status_packet status = {(uint32_t)number(g),          (uint32_t)number(g),
-                                        (int32_t)(uint32_t)number(g), (uint32_t)number(g),
-                                        (uint32_t)number(g),          (uint32_t)number(g)};
+        foliot__status_packet status = {(uint32_t)number(g), (uint32_t)number(g),
+                                        (uint32_t)number(g), (int32_t)(uint32_t)number(g),
+                                        (uint32_t)number(g), (uint32_t)number(g),
+                                        (uint32_t)number(g)};
         foliot__status_packet_encode(&status, bytes);
         put(g, false, bytes, FOLIOT__STATUS_PACKET_BYTES);
         return;

@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     foliot__status_packet status;
     fuzz_control(data, size);
     fuzz_lockstep(data, size);
-    if (foliot__input_packet_decode(data, size, &input) == FOLIOT_STATUS_OK) {
+    if (foliot__input_packet_decode(data, size, 0, &input) == FOLIOT_STATUS_OK) {
         FOLIOT_ASSERT(foliot__input_packet_encode(&input, bytes) == size);
         FOLIOT_ASSERT(memcmp(bytes, data, size) == 0);
     }

@@ -50,8 +50,8 @@ static void fuzz_again(const foliot_snapshot *s, const foliot_snapshot *base)
         foliot_snapshot_head head;
         uint32_t at = fuzz_pieces.offsets[i], end = fuzz_pieces.offsets[i + 1];
         FOLIOT_ASSERT(end - at <= FOLIOT_SNAPSHOT_PIECE_BYTES);
-        FOLIOT_ASSERT(foliot_snapshot_decode(fuzz_coder, fuzz_pieces.bytes + at, end - at, base,
-                                             &got, &head) == FOLIOT_STATUS_OK);
+        FOLIOT_ASSERT(foliot_snapshot_decode(fuzz_coder, fuzz_pieces.bytes + at, end - at, s->tick,
+                                             base, &got, &head) == FOLIOT_STATUS_OK);
     }
     FOLIOT_ASSERT(foliot_snapshot_equal(s, &got));
 }
@@ -64,13 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     foliot_snapshot_head head;
     if (!fuzz_coder)
         FOLIOT_ASSERT(foliot_snapshot_coder_create(&fuzz_format, &fuzz_coder) == FOLIOT_STATUS_OK);
-    if (foliot_snapshot_decode_head(data, size, &head) != FOLIOT_STATUS_OK)
+    if (foliot_snapshot_decode_head(data, size, 0, &head) != FOLIOT_STATUS_OK)
         return 0;
     fuzz_baseline(&base);
     memset(bodies, 0, sizeof bodies);
     base.tick = head.baseline_tick;
     const foliot_snapshot *baseline = head.has_baseline ? &base : NULL;
-    foliot_status status = foliot_snapshot_decode(fuzz_coder, data, size, baseline, &into, &head);
+    foliot_status status =
+        foliot_snapshot_decode(fuzz_coder, data, size, 0, baseline, &into, &head);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT ||
                   status == FOLIOT_STATUS_INVALID);
     if (status == FOLIOT_STATUS_OK) {

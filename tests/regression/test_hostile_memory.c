@@ -238,8 +238,8 @@ static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
     const uint8_t lie[] = {9, 0, 0, 0, 1, 0x80, 0x80, 0x40, 0, 0, 0, 0}; // 2^20 slots, four bytes
     const uint8_t true_one[] = {9, 0, 0, 0, 1, 0x85, 0x07, 0, 0, 0, 0};  // 901 slots
     foliot_snapshot_head head;
-    assert_int_equal(foliot_snapshot_decode_head(lie, sizeof lie, &head), FOLIOT_STATUS_CORRUPT);
-    assert_int_equal(foliot_snapshot_decode_head(true_one, sizeof true_one, &head),
+    assert_int_equal(foliot_snapshot_decode_head(lie, sizeof lie, 0, &head), FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(foliot_snapshot_decode_head(true_one, sizeof true_one, 0, &head),
                      FOLIOT_STATUS_OK);
     assert_int_equal(head.count, 901);
 }

@@ -197,7 +197,7 @@ def main():
         length = struct.unpack("<H", plain[:2])[0]
         message = plain[2:2 + length]
         if message[0] in (0xDC,) and message[3] == 2 or message[1] == 2:  # welcome
-            check("the protocol of the welcome", 6 in message[1:6])
+            check("the protocol of the welcome", 7 in message[1:6])
             print("ok: welcomed")
             return
         check("no refusal", message[1] != 3)

@@ -131,7 +131,7 @@ static int open_forwarded(uint16_t port, const char *forwarded)
              "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: %s\r\n"
              "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-             "Sec-WebSocket-Protocol: foliot.6\r\n\r\n",
+             "Sec-WebSocket-Protocol: foliot.7\r\n\r\n",
              forwarded);
     int fd = web_connect(port);
     assert_int_equal(web_upgrade(fd, port, request), 101);
@@ -242,7 +242,7 @@ static void foreign_requests_are_refused(void **state)
     static const char asks[] =
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-        "Sec-WebSocket-Protocol: foliot.6\r\n\r\n";
+        "Sec-WebSocket-Protocol: foliot.7\r\n\r\n";
     static const char *const heads[] = {
         "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n",
         "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\n",
@@ -255,7 +255,7 @@ static void foreign_requests_are_refused(void **state)
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
         "Sec-WebSocket-Protocol: foliot.5\r\n\r\n",
         "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Protocol: foliot.6\r\nSec-WebSocket-Version: 13\r\n\r\n",
+        "Sec-WebSocket-Protocol: foliot.7\r\nSec-WebSocket-Version: 13\r\n\r\n",
         "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
@@ -280,7 +280,7 @@ static void a_handshake_may_come_byte_by_byte(void **state)
     snprintf(request, sizeof request,
              "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
              "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.6\r\n"
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.7\r\n"
              "\r\n",
              s.port);
     int fd = web_connect(s.port);
@@ -389,7 +389,7 @@ static void frames_before_the_answer_are_refused(void **state)
                           "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
                           "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                          "Sec-WebSocket-Protocol: foliot.6\r\n\r\n",
+                          "Sec-WebSocket-Protocol: foliot.7\r\n\r\n",
                           s.port);
     memcpy(request + length, "\x82\x82\0\0\0\0\0a", 8);
     int fd = web_connect(s.port);

@@ -93,6 +93,38 @@ static void a_host_that_stood_still_thins_nothing(void **state)
     simulation_destroy(s);
 }
 
+// Snapshots that a host which stood still never made, and those that a full network was not sent,
+// are no losses of the network.
+static void what_was_never_sent_is_not_lost(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "delay=5ms", false);
+    simulation_join(s, "delay=5ms", true);
+    simulation_run(s, 2);
+    for (int i = 0; i < 20; i++) {
+        simulation_run(s, 0.4);
+        for (uint64_t end = s->now_ns + 100000000u; s->now_ns < end; s->now_ns += 1000000)
+            for (unsigned k = 0; k < s->client_count; k++)
+                foliot_client_update(s->clients[k], s->now_ns);
+    }
+    simulation_run(s, 1);
+    for (unsigned k = 0; k < s->client_count; k++) {
+        foliot_client_statistics seen = foliot_client_get_statistics(s->clients[k]);
+        check_gt(seen.snapshots_received, 500);
+        check_near(seen.loss, 0, 1e-9);
+        assert_int_equal(seen.snapshots_expected, seen.snapshots_received);
+    }
+    simulation_destroy(s);
+    s = simulation_create();
+    simulation_join(s, "rate=40kbit,delay=20ms", false);
+    simulation_run(s, 30);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
+    check_gt(foliot_server_get_counters(s->server)->snapshots_thinned, 300);
+    check_below(seen.loss, 0.1); // what is still in the queue
+    simulation_destroy(s);
+}
+
 // The server has half of the packets of a spectator to take, and deltas stay as small.
 static void a_spectator_acknowledges_thirty_snapshots_a_second(void **state)
 {
@@ -280,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_bad_network_is_not_seen),
         cmocka_unit_test(a_narrow_network_is_given_what_it_takes),
         cmocka_unit_test(a_host_that_stood_still_thins_nothing),
+        cmocka_unit_test(what_was_never_sent_is_not_lost),
         cmocka_unit_test(a_spectator_acknowledges_thirty_snapshots_a_second),
         cmocka_unit_test(inputs_arrive_in_their_tick_on_a_bad_network),
         cmocka_unit_test(a_full_session_refuses_with_a_sentence),

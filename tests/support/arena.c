@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "net/transport.h"
 #include "seed_wire.h"
 #include "status.h"
@@ -59,6 +60,22 @@ static void make_game(arena *a, const foliot_rules_kind *rules)
     demand(foliot_rules_create(rules, &a->scene, &a->rules, problem, sizeof problem));
 }
 
+// A state begins with its tick.
+static void begin_at(foliot_world *world, uint64_t tick)
+{
+    size_t length = 0;
+    if (tick == 0)
+        return;
+    demand(foliot_world_capture(world, NULL, 0, &length));
+    uint8_t *state = malloc(length);
+    FOLIOT_ASSERT(state);
+    demand(foliot_world_capture(world, state, length, &length));
+    foliot__writer w = foliot__writer_of(state, length);
+    foliot__write_u64(&w, tick);
+    demand(foliot_world_restore(world, state, length));
+    free(state);
+}
+
 static void open_session(arena *a, const arena_options *options)
 {
     foliot_session_config session = {.name = "main",
@@ -77,6 +94,7 @@ static void open_session(arena *a, const arena_options *options)
         session.player_limit = a->scene.players.limit;
     } else {
         demand(foliot_world_create(&a->scene, &session.world));
+        begin_at(session.world, options->first_tick);
     }
     if (options->record) {
         foliot_recording_config config = foliot_recording_config_default();

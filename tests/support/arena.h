@@ -21,6 +21,7 @@ typedef struct arena_options {
     double spectator_delay_s;
     bool refuses_forced;
     bool snapshots;                     // clients watch unless they wish to step
+    uint64_t first_tick;                // of our world
     bool clock;                         // clients sample, every 16 ms
     const char *record;                 // NULL: no recording
     const char *server_network;         // NULL: none

@@ -403,6 +403,9 @@ sub partial {
 sub signed { my ($n, $v) = @_; return $v >= 1 << (8 * $n - 1) ? $v - (1 << 8 * $n) : $v }
 sub input {
     my ($newest, $tick, $shown, $clock, $count) = (take(4), take(4), take(2), take(4), take(1));
+    my $has = $count >> 7;
+    $count &= 127;
+    $newest = 'none' if !$has;
     my $sequence = $count ? take(4) : 0;
     print "input $newest $tick $shown $clock $count\n";
     for my $i (0 .. $count - 1) {
@@ -675,7 +678,7 @@ while (my $line = <STDIN>) {
     elsif ($kind == 24) { relay_commands() }
     elsif ($kind == 26) { early() }
     elsif ($kind == 21) { lockstep_status() }
-    elsif ($kind == 18) { print join(' ', 'status', take(4), take(4), signed(4, take(4)), take(4), take(4), take(4)), "\n" }
+    elsif ($kind == 18) { print join(' ', 'status', take(4), take(4), take(4), signed(4, take(4)), take(4), take(4), take(4)), "\n" }
     else { die "kind $kind\n" }
     die "left over\n" if @bytes;
 }

@@ -54,7 +54,7 @@ static int is_of_today(const uint8_t *bytes, size_t length)
     foliot__relay relay;
     foliot__early early;
     bool is = foliot__message_decode(bytes, length, &message) == FOLIOT_STATUS_OK ||
-              foliot__input_packet_decode(bytes, length, &input) == FOLIOT_STATUS_OK ||
+              foliot__input_packet_decode(bytes, length, 0, &input) == FOLIOT_STATUS_OK ||
               foliot__status_packet_decode(bytes, length, &status) == FOLIOT_STATUS_OK ||
               foliot__lockstep_input_decode(bytes, length, &lockstep) == FOLIOT_STATUS_OK ||
               foliot__lockstep_status_decode(bytes, length, &told) == FOLIOT_STATUS_OK ||

@@ -342,20 +342,23 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
                                             .buttons = 0x8001,
                                             .shown = (uint16_t)(7 * i)};
     size_t length = foliot__input_packet_encode(&input, packet);
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__input_packet_decode(packet, length, 70001, &got), FOLIOT_STATUS_OK);
     assert_memory_equal(&got, &input, sizeof got);
     for (size_t cut = 0; cut < length; cut++)
-        assert_int_not_equal(foliot__input_packet_decode(packet, cut, &got), FOLIOT_STATUS_OK);
+        assert_int_not_equal(foliot__input_packet_decode(packet, cut, 70001, &got),
+                             FOLIOT_STATUS_OK);
     memcpy(packet + 5, (const uint8_t[4]){64, 0, 0, 0},
            4); // a packet of tick 64: its first change is 64 ticks old
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__input_packet_decode(packet, length, 70001, &got), FOLIOT_STATUS_OK);
     assert_int_equal(got.changes[0].tick, 0);
     packet[5] = 63; // older than the world
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(foliot__input_packet_decode(packet, length, 70001, &got),
+                     FOLIOT_STATUS_CORRUPT);
     packet[15] = FOLIOT__INPUTS_A_PACKET + 1;
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(foliot__input_packet_decode(packet, length, 70001, &got),
+                     FOLIOT_STATUS_CORRUPT);
 
-    foliot__status_packet status = {1, 2, -3, 4, 5, 6}, back;
+    foliot__status_packet status = {7, 1, 2, -3, 4, 5, 6}, back;
     foliot__status_packet_encode(&status, packet);
     assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back),
                      FOLIOT_STATUS_OK);

@@ -204,10 +204,10 @@ static void put_packets_of_ours(void)
     put_packet("packet", bytes, foliot__input_packet_encode(&input, bytes));
     fprintf(expected, "input 77 90 2305 4294967295 2\nchange 5 80 -128 127 0 1 32769 777\n"
                       "change 6 89 0 0 0 0 2 65535\n");
-    foliot__status_packet status = {91, 6, -1500, 3, 1234567, 89};
+    foliot__status_packet status = {41, 91, 6, -1500, 3, 1234567, 89};
     foliot__status_packet_encode(&status, bytes);
     put_packet("packet", bytes, FOLIOT__STATUS_PACKET_BYTES);
-    fprintf(expected, "status 91 6 -1500 3 1234567 89\n");
+    fprintf(expected, "status 41 91 6 -1500 3 1234567 89\n");
     foliot__message m = {
         .kind = FOLIOT__REFUSE,
         .as.refuse = {FOLIOT__REFUSE_FULL, true, "the session is full, all 32 players are in"}};
@@ -222,7 +222,7 @@ static void put_packets_of_ours(void)
     put_packet("packet", bytes, foliot__partial_acknowledge_encode(&came, bytes));
     fprintf(expected, "came 9 3 4294967294\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
-                          .as.welcome = {.protocol = 6,
+                          .as.welcome = {.protocol = 7,
                                          .session = "arena",
                                          .scene = "cubes",
                                          .integrator = "verlet",
@@ -245,7 +245,7 @@ static void put_packets_of_ours(void)
                                          .far = 35.5}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
-    fprintf(expected, "control 2 6 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
+    fprintf(expected, "control 2 7 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
                       "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
                       "0807060504030201ff00000000000000 1 3 1 41 1 2 5 35.5\n");
 }

@@ -394,7 +394,7 @@ static uint32_t send_now(sent *s, const foliot_world *world)
                      FOLIOT_STATUS_OK);
     assert_int_equal(s->pieces.count, 1);
     assert_int_equal(foliot_snapshot_decode(s->coder, s->pieces.bytes, s->pieces.offsets[1],
-                                            &s->base, &s->got, &head),
+                                            s->base.tick, &s->base, &s->got, &head),
                      FOLIOT_STATUS_OK);
     return s->pieces.offsets[1];
 }
