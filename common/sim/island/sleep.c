@@ -16,10 +16,18 @@
 #define COLUMNS 1024 // along x, in the search for sleepers near a moving body
 #define NO_SLOT UINT32_MAX
 #define WAKE_REQUESTED 31u // in place of the ticks at rest: wakes at the next foliot__sleep_begin
+#define PLACES_MAX 1024    // of bodies that changed in a tick; the last one grows to hold the rest
 
 typedef struct box {
     double min[3], max[3];
 } box;
+
+// Where a body was when it changed, or is since: sleepers there wake.
+typedef struct place {
+    box bounds;
+    double normal[3], offset; // of a plane
+    uint32_t is_plane;
+} place;
 
 // What holds for an island that might fall asleep.
 enum { SUPPORT_FIXED = 1, SUPPORT_STAYS_AWAKE = 2 }; // it rests on what does not move; it may not
@@ -32,6 +40,7 @@ typedef struct sleepers {
     uint32_t *support;         // of an island's root, SUPPORT_*; it shares memory with must_wake
     box *boxes;                // of sleepers
     foliot__contact_row *rows; // laid aside
+    place *places;             // world->changed_places of them
 } sleepers;
 
 static uint64_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
@@ -44,6 +53,7 @@ static uint64_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
     FOLIOT__CARVE(&from, s->column, COLUMNS);
     FOLIOT__CARVE(&from, s->boxes, slots);
     FOLIOT__CARVE(&from, s->rows, contacts);
+    FOLIOT__CARVE(&from, s->places, PLACES_MAX);
     return from.at;
 }
 
@@ -225,15 +235,9 @@ static void wake_sleeper(foliot_world *world, uint32_t slot)
         set_still(world, slot, WAKE_REQUESTED);
 }
 
-void foliot__sleep_leave(foliot_world *world, uint32_t slot)
-{
-    if (world->sleeps)
-        foliot__contact_visit(world, slot, wake_sleeper);
-}
-
 void foliot__sleep_wake(foliot_world *world, uint32_t slot)
 {
-    if (world->sleeps)
+    if (world->sleeps && slot != FOLIOT_NO_BODY)
         wake_sleeper(world, slot);
 }
 
@@ -250,22 +254,33 @@ static bool player_acts(const foliot_world *world, uint32_t p)
     return foliot__player_body(world, p) != FOLIOT_NO_BODY && (axes || player->buttons);
 }
 
-// Bodies of players that steer, and the bodies that they pull or push.
-static void wake_for_players(sleepers *s)
+// Calls wake(context, i) for the player's body and for those that it pulls or pushes.
+static void each_gripped(foliot_world *world, uint32_t player,
+                         void (*wake)(foliot_world *world, uint32_t i))
 {
-    foliot_world *world = s->world;
     foliot__v3 x = foliot__position(world);
-    for (uint32_t p = 0; p < world->player_limit; p++) {
-        if (!player_acts(world, p))
-            continue;
-        uint32_t me = foliot__player_body(world, p);
-        request_wake(s, me);
-        for (uint32_t i = 0; foliot__player_grip(world, p) != 0 && i < world->body_count; i++) {
-            double dx = x.x[i] - x.x[me], dy = x.y[i] - x.y[me], dz = x.z[i] - x.z[me];
-            if ((dx * dx + dy * dy) + dz * dz < world->reach * world->reach)
-                request_wake(s, i);
-        }
+    uint32_t me = foliot__player_body(world, player);
+    if (me == FOLIOT_NO_BODY)
+        return;
+    wake(world, me);
+    for (uint32_t i = 0; foliot__player_grip(world, player) != 0 && i < world->body_count; i++) {
+        double dx = x.x[i] - x.x[me], dy = x.y[i] - x.y[me], dz = x.z[i] - x.z[me];
+        if ((dx * dx + dy * dy) + dz * dz < world->reach * world->reach)
+            wake(world, i);
     }
+}
+
+static void wake_for_players(foliot_world *world)
+{
+    for (uint32_t p = 0; p < world->player_limit; p++)
+        if (player_acts(world, p))
+            each_gripped(world, p, wake_sleeper);
+}
+
+void foliot__sleep_change_player(foliot_world *world, uint32_t player)
+{
+    if (world->sleeps)
+        each_gripped(world, player, wake_sleeper);
 }
 
 // Constant forces that begin or end in this tick.
@@ -408,11 +423,38 @@ static bool may_wake(const foliot_world *world, uint32_t i)
     return moves && !(foliot__flags(world)[i] & FOLIOT_BODY_SENSOR);
 }
 
-// Sleepers in the path of moving bodies: they must be able to yield when they are hit.
-static void wake_for_neighbours(sleepers *s)
+static bool near_plane(const foliot_world *world, const place *plane, uint32_t i)
+{
+    foliot__v3 x = foliot__position(world);
+    const double at[3] = {x.x[i], x.y[i], x.z[i]};
+    double height = foliot__vec3_dot(at, plane->normal) - plane->offset;
+    double radius = bounding_radius_of(world, i);
+    return radius > 0 && height <= radius * (1 + 0x1p-6);
+}
+
+static void wake_in_place(sleepers *s, const columns *c, const place *changed)
+{
+    foliot_world *world = s->world;
+    for (uint32_t i = 0; changed->is_plane && i < world->body_count; i++)
+        if (is_asleep(world, i) && near_plane(world, changed, i))
+            s->must_wake[i] = 1;
+    if (changed->is_plane)
+        return;
+    uint32_t last = column_of(c, changed->bounds.max[0]);
+    for (uint32_t k = column_of(c, changed->bounds.min[0] - c->widest); k <= last; k++)
+        for (uint32_t i = s->column[k]; i != NO_SLOT; i = s->next[i])
+            if (boxes_meet(&changed->bounds, &s->boxes[i]))
+                s->must_wake[i] = 1;
+}
+
+// Sleepers where something has changed, and sleepers in the path of moving bodies: they must be
+// able to yield when they are hit.
+static void wake_for_neighbours(sleepers *s, uint32_t places)
 {
     foliot_world *world = s->world;
     columns c = sort_sleepers(s);
+    for (uint32_t k = 0; k < places; k++)
+        wake_in_place(s, &c, &s->places[k]);
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!may_wake(world, i) || bounding_radius_of(world, i) == 0)
             continue;
@@ -423,6 +465,67 @@ static void wake_for_neighbours(sleepers *s)
                 if (boxes_meet(&awake, &s->boxes[other]) && foliot__may_touch(world, i, other))
                     s->must_wake[other] = 1;
     }
+}
+
+// -- changes from without
+
+// What the body reaches in this tick from where it is now. Filters are not asked: a change of
+// theirs is a change too.
+static void note_place(foliot_world *world, uint32_t slot)
+{
+    uint32_t flags = foliot__flags(world)[slot], kind = foliot__shape_kind(world)[slot];
+    bool plane = kind == FOLIOT_SHAPE_PLANE;
+    if (!(flags & FOLIOT_BODY_ALIVE) || flags & FOLIOT_BODY_SENSOR ||
+        (!plane && bounding_radius_of(world, slot) == 0))
+        return;
+    sleepers s = sleepers_of(world);
+    place here = {.is_plane = plane};
+    if (plane) {
+        const double n[3] = {foliot__half_x(world)[slot], foliot__half_y(world)[slot],
+                             foliot__half_z(world)[slot]};
+        memcpy(here.normal, n, sizeof n);
+        here.offset = foliot__plane_offset(world)[slot];
+    } else {
+        here.bounds = bounds_of(world, slot, world->dt);
+    }
+    if (world->changed_places < PLACES_MAX) {
+        s.places[world->changed_places++] = here;
+        return;
+    }
+    place *last = &s.places[PLACES_MAX - 1]; // too many to tell apart: everywhere
+    *last = (place){.is_plane = 0};
+    for (int k = 0; k < 3; k++) {
+        last->bounds.min[k] = -2 * FOLIOT_POSITION_MAX;
+        last->bounds.max[k] = 2 * FOLIOT_POSITION_MAX;
+    }
+}
+
+// An awake body that moves by itself is tied to nothing that sleeps.
+static void wake_tied(foliot_world *world, uint32_t slot)
+{
+    const foliot_constraint_definition *constraint = foliot__constraint(world);
+    for (uint32_t i = 0; i < world->constraint_count; i++)
+        if (!foliot__constraint_broken(world)[i] &&
+            (constraint[i].a == slot || constraint[i].b == slot))
+            foliot__sleep_wake(world, constraint[i].a == slot ? constraint[i].b : constraint[i].a);
+    const foliot_force_definition *force = foliot__force(world);
+    for (uint32_t i = 0; i < world->force_count; i++)
+        if (force[i].kind == FOLIOT_FORCE_SPRING && (force[i].a == slot || force[i].b == slot))
+            foliot__sleep_wake(world, force[i].a == slot ? force[i].b : force[i].a);
+}
+
+void foliot__sleep_change(foliot_world *world, uint32_t slot)
+{
+    if (!world->sleeps || slot == FOLIOT_NO_BODY)
+        return;
+    if (is_asleep(world, slot))
+        wake_sleeper(world, slot);
+    else if (still_ticks(world, slot) == WAKE_REQUESTED) // it slept before this change
+        set_still(world, slot, 0);
+    foliot__contact_visit(world, slot, wake_sleeper);
+    if (!is_awake(world, slot))
+        wake_tied(world, slot);
+    note_place(world, slot);
 }
 
 // -- contacts of sleepers
@@ -569,16 +672,17 @@ void foliot__sleep_begin(foliot_world *world)
     if (!world->sleeps)
         return;
     sleepers s = sleepers_of(world);
-    world->contacts_aside = 0;
+    uint32_t places = world->changed_places;
+    world->contacts_aside = world->changed_places = 0;
     if (!any_body(world, is_asleep))
         return;
+    wake_for_players(world);
     wake_requested(&s);
-    wake_for_players(&s);
     wake_for_pulses(&s);
     if (any_carrier(world))
         each_link(world, wake_if_carried, &s);
-    if (any_motion(world))
-        wake_for_neighbours(&s);
+    if (any_motion(world) || places > 0)
+        wake_for_neighbours(&s, places);
     wake_islands(&s);
     if (any_motion(world))
         set_contacts_aside(&s);

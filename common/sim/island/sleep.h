@@ -17,9 +17,14 @@
 
 uint64_t foliot__sleep_workspace_bytes(const foliot_world_config *config);
 
-// The body is about to be removed: sleepers that touch it wake at the next foliot__sleep_begin.
-void foliot__sleep_leave(foliot_world *world, uint32_t slot);
-// The body wakes with its island at the next foliot__sleep_begin, if it sleeps.
+// The one rule of what a change from without wakes (a command, a join, a leave): at the next
+// foliot__sleep_begin the body itself, all that touched it, is tied to it by a constraint or a
+// spring, or lies where it is now or gets in this tick. Called before every change and after it.
+void foliot__sleep_change(foliot_world *world, uint32_t slot);
+// The same for a change of what a player's controls do: its body, and what it pulls or pushes.
+void foliot__sleep_change_player(foliot_world *world, uint32_t player);
+// The body wakes with its island at the next foliot__sleep_begin, if it sleeps: for both ends of a
+// tie that changes. Slot FOLIOT_NO_BODY is allowed.
 void foliot__sleep_wake(foliot_world *world, uint32_t slot);
 // After the inputs: wakes what must wake, and sets the sleepers' contacts aside.
 void foliot__sleep_begin(foliot_world *world);

@@ -25,7 +25,7 @@ void foliot__body_erase(foliot_world *world, uint32_t slot);
 // Changes how a body moves: of what becomes static the velocity is 0. False, and nothing changes:
 // the slot is empty or frozen, a body without mass would become dynamic (what starts static has
 // none), or a plane something else than static. The caller calls foliot__forces_body_gone, and
-// wakes what sleeps against the body (foliot__sleep_leave) and the body itself.
+// foliot__sleep_change before and after.
 bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_motion motion);
 // Stops a body whose state is non-finite or out of range, where it was when the tick began.
 void foliot__body_freeze(foliot_world *world, uint32_t slot);

@@ -263,6 +263,7 @@ struct foliot_world {
     uint32_t sensed_count, sensed_before_count;
     uint32_t sensed_valid;   // 1: the table `sensed` is that of the present state
     uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
+    uint32_t changed_places; // of sleep.c: where commands and players changed something
     // Of the stage `input`; 0 after it.
     uint32_t contact_searches, contacts_listed; // contact_cache.c
     uint32_t links_changed, forces_changed;     // foliot__world_prepare_changed makes them anew

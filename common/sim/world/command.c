@@ -15,6 +15,7 @@
 #include "sim/scene/scene.h"
 #include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
+#include "sim/state/controls.h"
 #include "sim/state/event.h"
 #include "sim/state/filter.h"
 #include "sim/state/joint_table.h"
@@ -164,6 +165,7 @@ static reason spawn_body(batch *b, const foliot_command *c)
     b->free_slots--;
     foliot__body_write(world, slot, &body, body.position, 0);
     foliot__prototype(world)[slot] = c->as.spawn.prototype + 1;
+    foliot__sleep_change(world, slot);
     world->definition_dirty = 1;
     world->acceleration_valid = 0;
     foliot__event(world, FOLIOT_EVENT_COMMAND_SPAWN, slot,
@@ -191,9 +193,11 @@ static void break_links(foliot_world *world, uint32_t slot)
 void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
 {
     foliot__event(world, FOLIOT_EVENT_DESPAWN, slot, player);
-    foliot__sleep_leave(world, slot);
+    foliot__sleep_change(world, slot);
     break_links(world, slot);
     for (uint32_t p = 0; p < world->player_limit; p++) {
+        if (foliot__player_body(world, p) == slot)
+            foliot__sleep_change_player(world, p);
         if (foliot__players(world)[p].body == slot)
             foliot__players(world)[p].body = FOLIOT_NO_BODY;
         if (world->extended && foliot__driven(world)[p] == slot)
@@ -280,16 +284,16 @@ static reason push_body(batch *b, const foliot_command *c)
         return FOLIOT_COMMAND_REASON_motion;
     if (GIVEN(c, impulse, point) && !in_range(c->as.impulse.point, 3))
         return FOLIOT_COMMAND_REASON_range;
+    foliot__sleep_change(world, slot);
     apply_impulse(world, slot, c);
     foliot__velocity_changed(world, slot);
-    foliot__sleep_wake(world, slot);
+    foliot__sleep_change(world, slot);
     return FINE;
 }
 
-// The body is elsewhere: nothing of its contacts holds, and whoever rested on it wakes.
+// The body is elsewhere: nothing of its contacts holds.
 static void leave_place(foliot_world *world, uint32_t slot)
 {
-    foliot__sleep_leave(world, slot);
     foliot__contact_forget(world, slot);
     world->acceleration_valid = 0;
     foliot__joints_changed(world);
@@ -325,6 +329,7 @@ static reason set_motion(batch *b, const foliot_command *c)
     if (refused != FINE)
         return refused;
     double v[3], q[4];
+    foliot__sleep_change(world, slot);
     foliot__target_drop(world, slot);
     if (GIVEN(c, set_motion, position)) {
         widen(c->as.set_motion.position, 3, v);
@@ -346,7 +351,7 @@ static reason set_motion(batch *b, const foliot_command *c)
     }
     foliot__velocity_changed(world, slot);
     foliot__lattice_enter(world, slot);
-    foliot__sleep_wake(world, slot);
+    foliot__sleep_change(world, slot);
     return FINE;
 }
 
@@ -406,7 +411,6 @@ static reason check_properties(const foliot_world *world, uint32_t slot, const f
 static void change_kind(foliot_world *world, uint32_t slot, foliot_body_motion motion)
 {
     foliot__target_drop(world, slot);
-    foliot__sleep_leave(world, slot);
     FOLIOT_ASSERT(foliot__body_set_motion(world, slot, motion)); // as check_properties found
     foliot__forces_body_gone(world);
 }
@@ -428,6 +432,7 @@ static reason set_body(batch *b, const foliot_command *c)
         ~(uint32_t)(FOLIOT_COMMAND_HAS(set_body, tag) | FOLIOT_COMMAND_HAS(set_body, body));
     if (!(c->fields & physical))
         return FINE; // a new tag wakes nobody
+    foliot__sleep_change(world, slot);
 #define PUT(name, table)                                                                           \
     if (GIVEN(c, set_body, name))                                                                  \
         foliot__##table(world)[slot] = c->as.set_body.name;
@@ -449,8 +454,7 @@ static reason set_body(batch *b, const foliot_command *c)
         change_kind(world, slot, (foliot_body_motion)c->as.set_body.motion);
     if (GIVEN(c, set_body, category) || GIVEN(c, set_body, mask) || GIVEN(c, set_body, group))
         leave_place(world, slot); // what touched it may let it pass from now on
-    foliot__sleep_leave(world, slot);
-    foliot__sleep_wake(world, slot);
+    foliot__sleep_change(world, slot);
     world->acceleration_valid = 0;
     world->definition_dirty = 1;
     return FINE;

@@ -161,8 +161,7 @@ static void joint_changed(foliot_world *world, const foliot_constraint_definitio
     foliot__joints_changed(world);
     world->links_changed = 1;
     foliot__sleep_wake(world, d->a);
-    if (d->b != FOLIOT_NO_BODY)
-        foliot__sleep_wake(world, d->b);
+    foliot__sleep_wake(world, d->b);
     world->acceleration_valid = 0;
     world->session_dirty = world->definition_dirty = 1;
 }

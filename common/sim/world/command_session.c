@@ -22,10 +22,12 @@ reason foliot__command_control(foliot_world *world, const foliot_command *c)
         if (slot == FOLIOT_NO_BODY)
             return FOLIOT_COMMAND_REASON_body;
     }
+    foliot__sleep_change_player(world, player);
     uint32_t *driven = &foliot__driven(world)[player];
     if (*driven != FOLIOT_NO_BODY)
         foliot__body_refresh(world, *driven); // nobody pushes it any more
     *driven = slot;
+    foliot__sleep_change_player(world, player);
     world->session_dirty = 1;
     world->acceleration_valid = 0;
     return FINE;

@@ -57,6 +57,7 @@ static bool join_player(foliot_world *world, uint32_t index)
     foliot__body_write(world, slot, &world->spawn, position, FOLIOT_BODY_PLAYER);
     *player = (foliot__player){.body = slot, .joined = 1};
     bind_player(world, index, slot);
+    foliot__sleep_change(world, slot);
     foliot__event(world, FOLIOT_EVENT_SPAWN, slot, index);
     return true;
 }
@@ -66,6 +67,7 @@ static bool remove_player(foliot_world *world, uint32_t index)
     foliot__player *player = &foliot__players(world)[index];
     if (!player->joined)
         return false;
+    foliot__sleep_change_player(world, index);
     bind_player(world, index, FOLIOT_NO_BODY);
     if (player->body != FOLIOT_NO_BODY)
         foliot__body_despawn(world, player->body, index);
@@ -94,6 +96,8 @@ static bool hold_controls(foliot_world *world, const foliot_input *input)
     foliot__player *player = &foliot__players(world)[input->player];
     if (!player->joined)
         return false;
+    if (foliot__player_grip(world, input->player) != 0) // what it lets go must fall
+        foliot__sleep_change_player(world, input->player);
     for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         player->axes[i] = input->axes[i] == -128 ? -127 : input->axes[i];
     uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
