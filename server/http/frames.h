@@ -16,8 +16,6 @@
 #define FOLIOT__FRAMES_FLOOD 1008
 
 typedef struct foliot__frames {
-    bool upgraded;   // frames come; before that a request does
-    uint8_t tail[4]; // the request's last bytes
     uint8_t head[14];
     uint32_t head_bytes; // that have come
     uint64_t left;       // of a frame's payload
@@ -29,14 +27,8 @@ typedef struct foliot__frames {
 // What came next. Returns 0, or the close code to refuse it with.
 uint16_t foliot__frames_take(foliot__frames *frames, const uint8_t *bytes, size_t length,
                              uint64_t now_ns);
-// The request was answered, and frames follow. False: some came already, unseen.
-bool foliot__frames_begin(foliot__frames *frames);
-
-// What recv gives for this descriptor is looked at from now on. `frames` stays the caller's. False:
-// the number is too high to be watched.
-bool foliot__frames_watch(int descriptor, foliot__frames *frames);
-// No longer, unless the number is another connection's by now.
-void foliot__frames_unwatch(int descriptor, foliot__frames *frames);
+// Frames come from now on.
+void foliot__frames_begin(foliot__frames *frames);
 
 // What this thread gives to send waits in the kernel for what follows, until it is told false.
 void foliot__frames_follow(bool follows);

@@ -18,6 +18,7 @@
 #define FOLIOT__HTTP_REQUEST_SECONDS 10    // from its first byte to its answer's first
 #define FOLIOT__HTTP_REPLY_SECONDS 60      // for the answer
 #define FOLIOT__HTTP_IDLE_SECONDS 30       // between two requests
+#define FOLIOT__HTTP_PART_SECONDS 2        // for what a refused request still sends
 #define FOLIOT__HTTP_CONNECTIONS 512       // in all, unless said
 #define FOLIOT__HTTP_CONNECTIONS_KEPT 8    // of those, for the Unix socket, where there is one
 #define FOLIOT__HTTP_PATH_BYTES 512        // longer ones are refused

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "base/text.h"
 #include "crypto/crypto.h"
@@ -80,12 +81,31 @@ static bool write_header(foliot__http_connection *c, int status, const char *typ
     return fine && lws_finalize_write_http_header(c->wsi, start, &at, end) == 0;
 }
 
+// What the peer has sent and nobody read would take the answer from it: a socket that is closed
+// over it is reset. So the socket is read, for a moment, until the peer closes it.
+static int part(foliot__http_connection *c)
+{
+    bool reads = c->intake.state == FOLIOT__INTAKE_BODY && !lws_partial_buffered(c->wsi);
+    if (!reads)
+        return -1;
+    shutdown(c->descriptor, SHUT_WR);
+    foliot__intake_drop(&c->intake);
+    lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_PART_SECONDS * LWS_USEC_PER_SEC);
+    return 0;
+}
+
 static int finish(foliot__http_connection *c)
 {
     bool closes = c->closes;
     foliot__http_request_forget(c); // and `closes` with it
+    if (closes)
+        return part(c);
     lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_IDLE_SECONDS * LWS_USEC_PER_SEC);
-    return closes || lws_http_transaction_completed(c->wsi) ? -1 : 0;
+    if (lws_http_transaction_completed(c->wsi))
+        return -1;
+    c->http->answered += !c->answered;
+    c->answered = true;
+    return 0;
 }
 
 // `owned` is freed after the answer, `bytes` lie in it; or NULL. Returns what a callback returns.

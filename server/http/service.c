@@ -85,8 +85,11 @@ static int open_connection(foliot__http *http, struct lws *wsi)
                                        .wsi = wsi,
                                        .local = is_local(lws_get_socket_fd(wsi)),
                                        .descriptor = lws_get_socket_fd(wsi)};
-        if (!foliot__frames_watch(c->descriptor, &c->frames))
-            c->descriptor = -1;
+        if (!foliot__intake_open(&c->intake) || !foliot__intake_watch(c->descriptor, &c->intake)) {
+            foliot__intake_close(&c->intake);
+            c->wsi = NULL;
+            return -1;
+        }
         if (!c->local)
             lws_get_peer_simple(wsi, c->peer, sizeof c->peer);
         c->host = foliot__http_host_of(c->peer);
@@ -102,10 +105,12 @@ static int open_connection(foliot__http *http, struct lws *wsi)
 // While the descriptor is its own.
 void foliot__http_unwatch(foliot__http_connection *c)
 {
-    foliot__frames_unwatch(c->descriptor, &c->frames);
-    if (c->frames.refused)
-        c->http->counters.socket_frames_refused++;
-    c->frames.refused = 0;
+    foliot__intake_unwatch(c->descriptor, &c->intake);
+    c->http->counters.socket_frames_refused += c->intake.frames.refused != 0;
+    c->http->counters.requests += c->intake.status != 0;
+    c->http->counters.requests_refused += c->intake.status != 0;
+    c->intake.frames.refused = 0;
+    c->intake.status = 0;
     c->descriptor = -1;
 }
 
@@ -115,10 +120,12 @@ static void close_connection(struct lws *wsi)
     if (!c || c->wsi != wsi)
         return;
     foliot__http_unwatch(c);
+    foliot__intake_close(&c->intake);
     foliot__http_request_forget(c);
     free(c->message);
     lws_set_opaque_user_data(wsi, NULL);
     c->http->counters.connections_now--;
+    c->http->answered -= c->answered;
     *c = (foliot__http_connection){0};
 }
 
@@ -258,11 +265,27 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
 }
 
+// Whoever has taken the whole answer may send another request. Before that the library would have
+// to keep it.
+static void read_on(foliot__http *http)
+{
+    for (uint32_t i = 0; http->answered > 0 && i < http->connections_max; i++) {
+        foliot__http_connection *c = &http->connections[i].connection;
+        if (!c->wsi || !c->answered || lws_partial_buffered(c->wsi))
+            continue;
+        c->answered = false;
+        http->answered--;
+        foliot__intake_next(&c->intake);
+    }
+}
+
 static void serve(void *user)
 {
     foliot__http *http = user;
-    while (!atomic_load(&http->stopping))
+    while (!atomic_load(&http->stopping)) {
+        read_on(http);
         lws_service(http->context, 0);
+    }
 }
 
 static bool fail(foliot__http *http, char *problem, size_t bytes, const char *what, const char *why)

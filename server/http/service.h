@@ -12,8 +12,9 @@
 #include <uv.h>
 
 #include "access.h"
-#include "frames.h"
+
 #include "http.h"
+#include "intake.h"
 #include "net/admission.h"
 
 #define FOLIOT__HTTP_PEER_BYTES 64 // of an address as text
@@ -26,7 +27,7 @@ typedef struct foliot__http_connection {
     uint64_t host; // whose connections are counted together (net/address.h); 0: not counted
     // The request that is read or waits for its answer.
     uint64_t id; // 0: none
-    bool head, sending, closes, awaits_body;
+    bool head, sending, closes, awaits_body, answered;
     const foliot__http_route *route;
     char method[8], path[FOLIOT__HTTP_PATH_BYTES];
     char allow[40]; // methods of the path, as a 405 names them; "": none
@@ -39,7 +40,7 @@ typedef struct foliot__http_connection {
     // A WebSocket.
     bool is_socket, closing, parting; // `parting`: the library says goodbye
     uint64_t parts;                   // closing sockets, in their order
-    foliot__frames frames;
+    foliot__intake intake;
     int descriptor; // that is watched; -1: none
     void *of_socket;
     uint8_t *message;
@@ -77,6 +78,7 @@ struct foliot__http {
     foliot__admission guesses; // of the token, by address
     lws_sorted_usec_list_t tick;
     uint64_t serial, parted; // requests, and sockets that were closed
+    uint32_t answered;       // connections that may be read again once their answer is out
     uint16_t port;
     foliot__http_counters counters;
 };

@@ -62,9 +62,7 @@ static int open_socket(foliot__http_connection *c)
     const foliot__http_sockets *hook = c->http->config.sockets;
     lws_set_timer_usecs(c->wsi, LWS_SET_TIMER_USEC_CANCEL);
     c->is_socket = true;
-    // What comes with the request was not looked at, and no browser sends it.
-    if (c->descriptor < 0 || !foliot__frames_begin(&c->frames))
-        return -1;
+    foliot__intake_upgrade(&c->intake);
     c->of_socket = hook->opened(hook->user, (foliot__http_socket *)c, c->peer);
     if (!c->of_socket)
         return -1;

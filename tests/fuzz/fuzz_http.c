@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_frames(const uint8_t *data, size_t size)
 {
-    foliot__frames whole = {.tail = "\r\n\r\n"}, cut = whole;
-    FOLIOT_ASSERT(foliot__frames_begin(&whole) && foliot__frames_begin(&cut));
+    foliot__frames whole, cut;
+    foliot__frames_begin(&whole);
+    foliot__frames_begin(&cut);
     uint16_t code = foliot__frames_take(&whole, data, size, 1), in_pieces = 0;
     for (size_t at = 0, piece = 1; at < size; at += piece, piece = piece % 7 + 1) {
         piece = piece < size - at ? piece : size - at;

@@ -85,5 +85,17 @@ my @requests = (
     ['no-such-socket', "GET /nothing HTTP/1.1\r\n${host}${upgrade}Upgrade: websocket\r\nSec-WebSocket-Protocol: none\r\n\r\n"],
     ['byte-by-byte', "$get$host\r\n", 1],
     ['five-at-once', "$get$host\r\n" x 5],
+    ['body-behind', "$get$host\r\n${post}Content-Length: 2\r\n\r\n{}"], # these two once stopped the service for good
+    ['body-behind-slowly', "$get$host\r\n${post}Content-Length: 2\r\n\r\n{}", 1],
+    ['get-with-body-behind', "$get$host\r\n$get${host}Content-Length: 2\r\n\r\n{}"],
+    ['bare-line-feeds', "GET /livez HTTP/1.1\nHost: localhost\n\n"],
+    ['folded', "$get${host}X: a\r\n b\r\n\r\n"],
+    ['blank-before-colon', "$get${host}X : a\r\n\r\n"],
+    ['zero-in-header', "$get${host}X: a\0b\r\n\r\n"],
+    ['http-1.0', "GET /livez HTTP/1.0\r\n$host\r\n"],
+    ['unknown-method', "BREW /livez HTTP/1.1\r\n$host\r\n"],
+    ['connect', "CONNECT a:80 HTTP/1.1\r\n$host\r\n"],
+    ['expects-else', "$get${host}Expect: a pot\r\n\r\n"],
+    ['empty-line-before', "\r\n$get$host\r\n"],
 );
 printf "%s %s\n", $_->[0], ask($_->[1], $_->[2]) for @requests;

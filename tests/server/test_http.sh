@@ -50,14 +50,16 @@ for header in 'x-content-type-options: nosniff' "content-security-policy: defaul
 done
 
 perl "$root/tests/server/http_probe.pl" "$http" >probe.out
-for refused in no-host:400 two-hosts:421 other-host:421 other-origin:403 'garbage:403|400|closed' 'http2:403|400|closed' \
-    'http2-upgrade:closed|403' 'long-header:closed|431' 'many-headers:closed|431' 'long-path:closed|414' path-600:404 \
-    no-such-path:404 'zero-in-path:closed|403' 'half-escape:403|400|closed' no-utf8:404 chunked:501 no-length:405 negative-length:400 \
-    huge-length:400 long-body:413 two-lengths:400 body-of-get:400 wrong-method:405 'trace:403|405|closed' \
-    'no-such-socket:closed|404|403' own-origin:200 numeric-host:200 byte-by-byte:200 five-at-once:200; do
+for refused in no-host:400 two-hosts:400 other-host:421 other-origin:403 garbage:400 http2:505 \
+    'http2-upgrade:closed|403' long-header:431 many-headers:431 long-path:431 path-600:404 \
+    no-such-path:404 zero-in-path:400 half-escape:400 no-utf8:404 chunked:501 no-length:405 negative-length:400 \
+    huge-length:400 long-body:413 two-lengths:400 body-of-get:400 wrong-method:405 trace:501 \
+    'no-such-socket:closed|404|403' own-origin:200 numeric-host:200 byte-by-byte:200 five-at-once:200 body-behind:200 body-behind-slowly:200 \
+    get-with-body-behind:200 bare-line-feeds:400 folded:400 blank-before-colon:400 zero-in-header:400 http-1.0:200 \
+    unknown-method:501 connect:501 expects-else:417 empty-line-before:200; do
     answers "${refused%%:*}" "${refused#*:}"
 done
-ok "all were asked" test "$(wc -l <probe.out)" = 29
+ok "all were asked" test "$(wc -l <probe.out)" = 41
 perl "$root/tests/server/http_probe.pl" "$http" slow >slow.out
 ok "64 slow connections are closed, and nobody waits for that" awk '{ exit !($2 == 64 && $4 > 0) }' slow.out
 ok "and are counted" eventually counts foliot_http_connections_total 90

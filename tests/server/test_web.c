@@ -379,25 +379,32 @@ static void frames_without_a_mask_are_refused(void **state)
     close_site(&s);
 }
 
-// Frames that come with the request have not been looked at.
-static void frames_before_the_answer_are_refused(void **state)
+// What comes with the request waits until the answer is out, and is looked at as all else is.
+static void frames_before_the_answer_are_read_behind_it(void **state)
 {
     (void)state;
     site s = open_site(4);
-    char request[512];
-    int length = snprintf(request, sizeof request,
-                          "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
-                          "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                          "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                          "Sec-WebSocket-Protocol: foliot.7\r\n\r\n",
-                          s.port);
-    memcpy(request + length, "\x82\x82\0\0\0\0\0a", 8);
-    int fd = web_connect(s.port);
-    web_send_bytes(fd, request, (size_t)length + 8);
-    assert_true(close_code(fd) >= 0);
-    close(fd);
-    foliot_transport_event event;
-    assert_false(foliot_transport_poll(s.transport, clock_now_ns(), &event));
+    for (int masked = 0; masked < 2; masked++) {
+        char request[512];
+        int length = snprintf(request, sizeof request,
+                              "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
+                              "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                              "Sec-WebSocket-Protocol: foliot.7\r\n\r\n",
+                              s.port);
+        memcpy(request + length, masked ? "\x82\x82\0\0\0\0\0a" : "\x82\x06\0\0\0\0\0a", 8);
+        int fd = web_connect(s.port);
+        web_send_bytes(fd, request, (size_t)length + 8);
+        expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
+        if (masked)
+            expect_event(&s, FOLIOT_TRANSPORT_RECEIVED);
+        else
+            check_eq(web_upgrade(fd, 0, ""), 101); // the answer's head
+        if (!masked)
+            check_eq(close_code(fd), 1002);
+        close(fd);
+        expect_event(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    }
     close_site(&s);
 }
 
@@ -618,7 +625,7 @@ int main(void)
         cmocka_unit_test(a_handshake_may_come_byte_by_byte),
         cmocka_unit_test(malformed_frames_end_their_socket_alone),
         cmocka_unit_test(frames_without_a_mask_are_refused),
-        cmocka_unit_test(frames_before_the_answer_are_refused),
+        cmocka_unit_test(frames_before_the_answer_are_read_behind_it),
         cmocka_unit_test(a_flood_of_pings_ends_its_socket),
         cmocka_unit_test(long_messages_and_endless_fragments_are_cut_off),
         cmocka_unit_test(a_flood_ends_its_socket),

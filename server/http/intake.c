@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+// intake.c: see intake.h. libwebsockets reads its sockets by recv and waits for them by poll, which
+// a program may define: then these are found before the C library's. They do as those do, but for
+// descriptors that are watched. It is the same with send.
+#include "intake.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define DESCRIPTORS 65536
+#define PIECE_BYTES 4096
+
+static _Atomic(foliot__intake *) watched[DESCRIPTORS];
+
+// -- heads
+
+static size_t refuse(foliot__intake *in, int status, const char *why, size_t taken)
+{
+    in->status = status;
+    in->why = why;
+    return taken;
+}
+
+static bool is_token(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+           (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static bool is_named(const uint8_t *name, size_t length, const char *wanted)
+{
+    return strlen(wanted) == length && strncasecmp((const char *)name, wanted, length) == 0;
+}
+
+typedef struct span {
+    const uint8_t *at, *end;
+} span;
+
+// What stands before the next CRLF; both are skipped.
+static span next_line(span *rest)
+{
+    span line = {rest->at, rest->at};
+    while (line.end + 1 < rest->end && line.end[0] != '\r')
+        line.end++;
+    rest->at = line.end + 2;
+    return line;
+}
+
+// The request line. Sets whether a body may follow. False: it was refused.
+static bool read_request_line(foliot__intake *in, span line, bool *has_body)
+{
+    static const char *const methods[] = {"GET",    "HEAD",  "POST",   "PUT",
+                                          "DELETE", "PATCH", "OPTIONS"};
+    const uint8_t *at = line.at, *target;
+    bool known = false;
+    while (at < line.end && is_token(*at))
+        at++;
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        known = known || ((size_t)(at - line.at) == strlen(methods[i]) &&
+                          memcmp(line.at, methods[i], (size_t)(at - line.at)) == 0);
+    *has_body = *line.at == 'P' && (line.at[1] == 'O' || line.at[1] == 'U');
+    if (at == line.at || at == line.end || *at++ != ' ')
+        return refuse(in, 400, "this is no request of HTTP", 0);
+    target = at;
+    while (at<line.end && * at> ' ')
+        at++;
+    if (line.end - at == 9 && memcmp(at, " HTTP/", 6) == 0 && at[6] != '1')
+        return refuse(in, 505, "this server speaks HTTP/1.1 and HTTP/1.0", 0);
+    if (line.end - at != 9 || memcmp(at, " HTTP/1.", 8) != 0 || (at[8] != '0' && at[8] != '1'))
+        return refuse(in, 400, "this is no request of HTTP", 0);
+    if (!known)
+        return refuse(in, 501, "this server does not know the method", 0);
+    if (*target != '/')
+        return refuse(in, 400, "the target of a request begins with a slash", 0);
+    for (const uint8_t *c = target; c < at; c++) // its end, a blank, is no digit
+        if (*c == '%' && (!isxdigit(c[1]) || !isxdigit(c[2]) || (c[1] == '0' && c[2] == '0')))
+            return refuse(in, 400, "the target of a request has an escape that is none", 0);
+    return true;
+}
+
+static bool read_length(foliot__intake *in, span value)
+{
+    in->left = 0;
+    if (value.at == value.end || value.end - value.at > 15)
+        return refuse(in, 400, "Content-Length is no number", 0);
+    for (; value.at < value.end; value.at++) {
+        if (*value.at < '0' || *value.at > '9')
+            return refuse(in, 400, "Content-Length is no number", 0);
+        in->left = in->left * 10 + (*value.at - '0');
+    }
+    return true;
+}
+
+// Those that differ between two readers of the same bytes are there once, or not at all.
+static bool read_header(foliot__intake *in, span line, uint32_t *seen)
+{
+    static const char *const single[] = {"host", "content-length", "authorization", "origin",
+                                         "sec-websocket-key"};
+    span value = {line.at, line.end};
+    while (value.at < line.end && is_token(*value.at))
+        value.at++;
+    size_t length = (size_t)(value.at - line.at);
+    if (length == 0 || value.at == line.end || *value.at++ != ':')
+        return refuse(in, 400, "a header is a name, a colon and a value", 0);
+    while (value.at < value.end && (*value.at == ' ' || *value.at == '\t'))
+        value.at++;
+    while (value.at < value.end && (value.end[-1] == ' ' || value.end[-1] == '\t'))
+        value.end--;
+    if (is_named(line.at, length, "transfer-encoding"))
+        return refuse(in, 501, "a body comes with Content-Length, not in chunks", 0);
+    if (is_named(line.at, length, "expect")) {
+        if (!is_named(value.at, (size_t)(value.end - value.at), "100-continue"))
+            return refuse(in, 417, "of what may be expected there is 100-continue alone", 0);
+        in->continues = true;
+    }
+    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
+        if (!is_named(line.at, length, single[i]))
+            continue;
+        if (*seen & 1u << i)
+            return refuse(in, 400, "a header that may be there once is there twice", 0);
+        *seen |= 1u << i;
+        if (i == 1 && !read_length(in, value))
+            return false;
+    }
+    return true;
+}
+
+static void read_head(foliot__intake *in)
+{
+    span rest = {in->head, in->head + in->head_bytes};
+    bool has_body;
+    uint32_t seen = 0, count = 0;
+    in->left = 0;
+    in->continues = false;
+    if (!read_request_line(in, next_line(&rest), &has_body))
+        return;
+    for (span line; rest.end - rest.at > 2;) {
+        line = next_line(&rest);
+        if (++count > FOLIOT__INTAKE_HEADERS) {
+            refuse(in, 431, "the request has too many headers", 0);
+            return;
+        }
+        if (!read_header(in, line, &seen))
+            return;
+    }
+    if (in->left > 0 && !has_body) {
+        refuse(in, 400, "this method has no body", 0);
+        return;
+    }
+    in->continues = in->continues && in->left > 0 && in->left <= FOLIOT__INTAKE_BODY_BYTES;
+    in->given = 0;
+    in->state = FOLIOT__INTAKE_GIVE;
+}
+
+size_t foliot__intake_take_head(foliot__intake *in, const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = bytes[i], before = in->head_bytes ? in->head[in->head_bytes - 1] : 0;
+        if (before == '\r' ? c != '\n'
+                           : c == '\n' || c == 0x7f || (c < ' ' && !strchr("\t\r", c)) || !c)
+            return refuse(in, 400, "the head of a request has lines of text that end with CR LF",
+                          i + 1);
+        if (in->head_bytes == FOLIOT__INTAKE_HEAD_BYTES)
+            return refuse(in, 431, "the headers are too long", i + 1);
+        in->head[in->head_bytes++] = c;
+        if (in->head_bytes == 2 && c == '\n')
+            in->head_bytes = 0; // an empty line before a request is skipped
+        else if (in->head_bytes >= 4 && memcmp(in->head + in->head_bytes - 4, "\r\n\r\n", 4) == 0) {
+            read_head(in);
+            return i + 1;
+        }
+    }
+    return length;
+}
+
+// -- the rest of a request
+
+size_t foliot__intake_give(foliot__intake *in, uint8_t *bytes, size_t length)
+{
+    size_t left = in->head_bytes - in->given, count = left < length ? left : length;
+    memcpy(bytes, in->head + in->given, count);
+    in->given += (uint32_t)count;
+    if (in->given == in->head_bytes) {
+        in->head_bytes = in->given = 0;
+        in->state = in->left > 0 ? FOLIOT__INTAKE_BODY : FOLIOT__INTAKE_ANSWER;
+    }
+    return count;
+}
+
+void foliot__intake_take_body(foliot__intake *in, size_t length)
+{
+    in->left -= length;
+    if (in->left == 0)
+        in->state = FOLIOT__INTAKE_ANSWER;
+}
+
+void foliot__intake_next(foliot__intake *in)
+{
+    if (in->state == FOLIOT__INTAKE_ANSWER)
+        in->state = FOLIOT__INTAKE_HEAD;
+}
+
+void foliot__intake_upgrade(foliot__intake *in)
+{
+    in->state = FOLIOT__INTAKE_FRAMES;
+    foliot__frames_begin(&in->frames);
+    free(in->head);
+    in->head = NULL;
+}
+
+void foliot__intake_drop(foliot__intake *in)
+{
+    in->state = FOLIOT__INTAKE_DROP;
+    in->left = FOLIOT__INTAKE_DROPPED_BYTES;
+}
+
+bool foliot__intake_open(foliot__intake *in)
+{
+    *in = (foliot__intake){.head = malloc(FOLIOT__INTAKE_HEAD_BYTES)};
+    return in->head != NULL;
+}
+
+void foliot__intake_close(foliot__intake *in)
+{
+    free(in->head);
+    in->head = NULL;
+}
+
+// -- descriptors
+
+bool foliot__intake_watch(int descriptor, foliot__intake *intake)
+{
+    if (descriptor < 0 || descriptor >= DESCRIPTORS)
+        return false;
+    atomic_store(&watched[descriptor], intake);
+    return true;
+}
+
+void foliot__intake_unwatch(int descriptor, foliot__intake *intake)
+{
+    if (descriptor >= 0 && descriptor < DESCRIPTORS)
+        (void)atomic_compare_exchange_strong(&watched[descriptor], &intake, NULL);
+}
+
+static foliot__intake *intake_of(int descriptor)
+{
+    return descriptor >= 0 && descriptor < DESCRIPTORS ? atomic_load(&watched[descriptor]) : NULL;
+}
+
+static ssize_t later(void)
+{
+    errno = EAGAIN;
+    return -1;
+}
+
+static ssize_t broken(void)
+{
+    errno = ECONNRESET;
+    return -1;
+}
+
+// Straight to the socket: the library has sent nothing of an answer while a head is read.
+static void say(int descriptor, const char *text)
+{
+    (void)!sendto(descriptor, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+static void answer_refused(int descriptor, foliot__intake *in)
+{
+    static const struct {
+        int status;
+        const char *name;
+    } names[] = {{400, "Bad Request"},
+                 {417, "Expectation Failed"},
+                 {431, "Request Header Fields Too Large"},
+                 {501, "Not Implemented"},
+                 {505, "HTTP Version Not Supported"}};
+    char text[512], body[160];
+    size_t i = 0;
+    while (names[i].status != in->status)
+        i++;
+    int length = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", in->why);
+    snprintf(text, sizeof text,
+             "HTTP/1.1 %d %s\r\nserver: foliot\r\ncontent-type: application/json\r\n"
+             "content-length: %d\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
+             "content-security-policy: default-src 'none'\r\nconnection: close\r\n\r\n%s",
+             names[i].status, names[i].name, length, body);
+    say(descriptor, text);
+    shutdown(descriptor, SHUT_WR);
+    foliot__intake_drop(in);
+}
+
+// What is taken of the kernel's bytes ends with the head.
+static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, size_t length)
+{
+    uint8_t piece[PIECE_BYTES];
+    ssize_t got = recvfrom(descriptor, piece, sizeof piece, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
+    if (got <= 0)
+        return got;
+    size_t taken = foliot__intake_take_head(in, piece, (size_t)got);
+    (void)!recvfrom(descriptor, piece, taken, MSG_DONTWAIT, NULL, NULL);
+    if (in->status)
+        answer_refused(descriptor, in);
+    if (in->state != FOLIOT__INTAKE_GIVE)
+        return later();
+    if (in->continues)
+        say(descriptor, "HTTP/1.1 100 Continue\r\n\r\n");
+    return (ssize_t)foliot__intake_give(in, bytes, length);
+}
+
+static ssize_t drop(int descriptor, foliot__intake *in)
+{
+    uint8_t piece[PIECE_BYTES];
+    ssize_t got = recvfrom(descriptor, piece, sizeof piece, MSG_DONTWAIT, NULL, NULL);
+    if (got <= 0)
+        return got;
+    if ((uint64_t)got > in->left)
+        return broken();
+    in->left -= (uint64_t)got;
+    return later();
+}
+
+// A close frame of the server's, straight to the socket: nothing more is read from it.
+static void say_goodbye(int descriptor, uint16_t code)
+{
+    const uint8_t frame[4] = {0x88, 2, (uint8_t)(code >> 8), (uint8_t)code};
+    (void)!sendto(descriptor, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+static ssize_t read_frames(int descriptor, foliot__frames *frames, void *bytes, size_t length,
+                           int flags)
+{
+    ssize_t got = recvfrom(descriptor, bytes, length, flags, NULL, NULL);
+    struct timespec t;
+    if (got <= 0 || (flags & MSG_PEEK))
+        return got;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    bool refused = frames->refused;
+    uint16_t code = foliot__frames_take(frames, bytes, (size_t)got, now_ns);
+    if (!code)
+        return got;
+    if (!refused)
+        say_goodbye(descriptor, code);
+    return broken();
+}
+
+ssize_t recv(int descriptor, void *bytes, size_t length, int flags)
+{
+    foliot__intake *in = intake_of(descriptor);
+    if (!in)
+        return recvfrom(descriptor, bytes, length, flags, NULL, NULL);
+    switch (in->state) {
+    case FOLIOT__INTAKE_HEAD:
+        return read_of_head(descriptor, in, bytes, length);
+    case FOLIOT__INTAKE_GIVE:
+        return (ssize_t)foliot__intake_give(in, bytes, length);
+    case FOLIOT__INTAKE_BODY: {
+        length = length < in->left ? length : (size_t)in->left;
+        ssize_t got = recvfrom(descriptor, bytes, length, flags, NULL, NULL);
+        if (got > 0)
+            foliot__intake_take_body(in, (size_t)got);
+        return got;
+    }
+    case FOLIOT__INTAKE_FRAMES:
+        return read_frames(descriptor, &in->frames, bytes, length, flags);
+    case FOLIOT__INTAKE_DROP:
+        return drop(descriptor, in);
+    default:
+        return later();
+    }
+}
+
+// Who waits for an answer is not read from: what else it has sent would wake the loop for ever.
+// What of a head has not been given yet is there to be read.
+int poll(struct pollfd *all, nfds_t count, int timeout)
+{
+    bool gives = false;
+    for (nfds_t i = 0; i < count; i++) {
+        const foliot__intake *in = intake_of(all[i].fd);
+        if (in && in->state == FOLIOT__INTAKE_ANSWER)
+            all[i].events &= ~POLLIN;
+        gives = gives || (in && in->state == FOLIOT__INTAKE_GIVE && (all[i].events & POLLIN));
+    }
+    struct timespec t = {.tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000};
+    if (gives)
+        t = (struct timespec){0};
+    int ready = ppoll(all, count, timeout < 0 && !gives ? NULL : &t, NULL);
+    for (nfds_t i = 0; i < count; i++) {
+        const foliot__intake *in = intake_of(all[i].fd);
+        if (in && in->state == FOLIOT__INTAKE_ANSWER)
+            all[i].events |= POLLIN;
+        if (ready < 0 || !in || in->state != FOLIOT__INTAKE_GIVE || !(all[i].events & POLLIN))
+            continue;
+        ready += all[i].revents == 0;
+        all[i].revents |= POLLIN;
+    }
+    return ready;
+}
+
+static _Thread_local bool more_follows;
+
+void foliot__frames_follow(bool follows)
+{
+    more_follows = follows;
+}
+
+ssize_t send(int descriptor, const void *bytes, size_t length, int flags)
+{
+    return sendto(descriptor, bytes, length, more_follows ? flags | MSG_MORE : flags, NULL, 0);
+}

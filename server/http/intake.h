@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// intake.h: what a connection sends, cut into requests before libwebsockets sees any of it. The
+// library gets whole, checked heads, then exactly the body that a head announces, then nothing
+// until its answer is out. What follows stays in the kernel. So it never holds bytes of a second
+// request: version 4.1 loops for ever over those. What is no HTTP/1 is answered here.
+#ifndef FOLIOT_SERVER_HTTP_INTAKE_H
+#define FOLIOT_SERVER_HTTP_INTAKE_H
+
+#include "frames.h"
+
+#define FOLIOT__INTAKE_HEAD_BYTES 8192       // of a request line and all headers
+#define FOLIOT__INTAKE_HEADERS 100           // of one request
+#define FOLIOT__INTAKE_BODY_BYTES 262144     // of a request that says Expect: 100-continue
+#define FOLIOT__INTAKE_DROPPED_BYTES 1048576 // that are read behind an answer that ends it all
+
+typedef enum foliot__intake_state {
+    FOLIOT__INTAKE_HEAD,   // a head is collected
+    FOLIOT__INTAKE_GIVE,   // and given to the library
+    FOLIOT__INTAKE_BODY,   // `left` bytes follow
+    FOLIOT__INTAKE_ANSWER, // nothing is read
+    FOLIOT__INTAKE_FRAMES, // of a WebSocket
+    FOLIOT__INTAKE_DROP    // all that comes: the connection ends
+} foliot__intake_state;
+
+typedef struct foliot__intake {
+    foliot__intake_state state;
+    uint8_t *head; // FOLIOT__INTAKE_HEAD_BYTES
+    uint32_t head_bytes, given;
+    uint64_t left;  // of the body; of what may be dropped
+    bool continues; // the body comes when it is told to
+    // The head is no request that the library may see: the status to answer, or 0, and why.
+    int status;
+    const char *why;
+    foliot__frames frames;
+} foliot__intake;
+
+// False: no memory.
+bool foliot__intake_open(foliot__intake *intake);
+void foliot__intake_close(foliot__intake *intake);
+
+// The next bytes of a head. Returns how many of them belong to it; `state` is GIVE with the last,
+// or `status` is set.
+size_t foliot__intake_take_head(foliot__intake *intake, const uint8_t *bytes, size_t length);
+// Some of the head, or 0: all was given.
+size_t foliot__intake_give(foliot__intake *intake, uint8_t *bytes, size_t length);
+// So many bytes of the body were read.
+void foliot__intake_take_body(foliot__intake *intake, size_t length);
+// The answer is out: the next head may come.
+void foliot__intake_next(foliot__intake *intake);
+// The answer made a WebSocket of it.
+void foliot__intake_upgrade(foliot__intake *intake);
+// Nothing more is wanted of it.
+void foliot__intake_drop(foliot__intake *intake);
+
+// What recv and poll give for this descriptor is cut from now on. `intake` stays the caller's.
+// False: the number is too high to be watched.
+bool foliot__intake_watch(int descriptor, foliot__intake *intake);
+// No longer, unless the number is another connection's by now.
+void foliot__intake_unwatch(int descriptor, foliot__intake *intake);
+
+#endif
