@@ -22,6 +22,7 @@
 #include "foliot/scene_reader.h"
 #include "log.h"
 #include "recording/format.h"
+#include "recording/replay.h"
 #include "recordings.h"
 #include "scene/assembly.h"
 
@@ -149,7 +150,7 @@ static bool unfinished(const char *file)
     bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     if (descriptor >= 0)
         close(descriptor);
-    if (!idle || foliot_replay_open_simulation(file, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
+    if (!idle || foliot__replay_look(file, &replay, NULL) != FOLIOT_STATUS_OK)
         return false;
     bool closed = foliot_replay_get_summary(replay)->closed;
     foliot_replay_close(replay);

@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "foliot/replay.h"
 #include "log.h"
+#include "recording/replay.h"
 #include "sandbox.h"
 
 #define SUFFIX ".foliot"
@@ -278,7 +279,7 @@ static int lock_idle(const char *file, bool closed, foliot_damage *damage)
         damage->status = FOLIOT_STATUS_AGAIN;
         snprintf(damage->text, sizeof damage->text, "it is being written to");
     }
-    if (idle && foliot_replay_open_simulation(file, NULL, &replay, damage) == FOLIOT_STATUS_OK) {
+    if (idle && foliot__replay_look(file, &replay, damage) == FOLIOT_STATUS_OK) {
         *damage = (foliot_damage){0};
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         // A part without a tick (rotation.c): the one before it has no end either.

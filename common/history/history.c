@@ -51,7 +51,7 @@ static foliot_status make_view(foliot_history *h)
     if (!block)
         return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
     h->view = block;
-    foliot_status status = foliot__block_init(block, bytes, &h->config);
+    foliot_status status = foliot__block_init(block, bytes, &h->config, false);
     h->view->past = 1;
     h->view->dt = h->dt;
     h->view->extended = h->config.extended;

@@ -30,8 +30,8 @@ static foliot_status probe_digest(foliot_replay *replay, const foliot__recording
 static foliot_status digest_of(foliot_replay *replay, const foliot__recording_content *content,
                                foliot_digest *digest)
 {
-    if (replay->world)
-        return foliot__captured_digest(replay->world, content->keyframe, content->keyframe_length,
+    if (replay->outline)
+        return foliot__captured_digest(replay->outline, content->keyframe, content->keyframe_length,
                                        digest);
     if (replay->foreign->digest)
         return probe_digest(replay, content, digest);
@@ -41,7 +41,7 @@ static foliot_status digest_of(foliot_replay *replay, const foliot__recording_co
 
 size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
 {
-    return replay->world ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
+    return replay->outline ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
 }
 
 foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
@@ -51,7 +51,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
     foliot_digest digest;
     uint8_t bytes[16];
     // Nothing starts from a keyframe of a kind that is not known.
-    if (!replay->world && !replay->foreign)
+    if (!replay->outline && !replay->foreign)
         return FOLIOT_STATUS_OK;
     bool packed = content->keyframe_packed;
     foliot_status status =

@@ -19,6 +19,7 @@ struct foliot_replay {
     foliot_scene *scene;
     foliot_world_config capacities;
     size_t world_bytes;
+    foliot_world *outline;         // of a world: its head, without tables
     foliot_world *world, *scratch; // scratch is made when it is first needed
     foliot_host host;
     const foliot_simulation_kind *foreign; // NULL: a world, or a kind that is not known
@@ -52,6 +53,10 @@ struct foliot_replay {
     bool held_valid;     // `held` is what players hold at content.first_tick
     foliot__recording_held held[FOLIOT_PLAYERS_MAX];
 };
+
+// Opens a recording of any kind to be looked at: nothing is made of its scene or setup, so that it
+// costs no more than the file has, and it cannot be stepped.
+foliot_status foliot__replay_look(const char *file, foliot_replay **replay, foliot_damage *damage);
 
 #define FOLIOT__CALLBACKS_MISSING "the scene has forces that only its own program can compute"
 // Whether the scene has a callback force that the host has not lent.

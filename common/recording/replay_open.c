@@ -6,6 +6,9 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "recording/damage.h"
+#include "foliot/contact.h"
+#include "sim/state/state.h"
+#include "sim/world/layout.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A few bytes of header can ask for any capacities. Four times what the largest scene needs by
-// itself.
+// A few bytes of header can ask for any room. What a world does not use of it costs nothing; this
+// bounds what a file can make it use. Four times what the largest scene needs by itself.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define WORLD_BYTES_MAX ((size_t)64 << 20)
 #else
@@ -24,6 +27,31 @@
 static foliot_status refuse_header(foliot_damage *damage, foliot_status status, const char *reason)
 {
     return foliot__damage_set(damage, status, 0, FOLIOT__RECORDING_START_BYTES, "%s", reason);
+}
+
+static uint32_t at_most(uint32_t value, uint64_t most)
+{
+    return value < most ? value : (uint32_t)most;
+}
+
+// What the recorded world had room for. More than the scene can ever use changes no run, and is
+// not believed: no force, constraint, player or place to spawn beyond the scene's comes into being,
+// no body where nothing takes commands, and no more contacts than there are pairs.
+static foliot_world_config bounded_capacities(const foliot_scene *scene, const uint32_t header[6])
+{
+    const foliot_world_config needed = foliot_world_config_default(scene);
+    foliot_world_config bounded = needed;
+    bounded.bodies_max = scene->commands_max ? header[0] : at_most(header[0], needed.bodies_max);
+    bounded.forces_max = at_most(header[1], needed.forces_max);
+    bounded.constraints_max = at_most(header[2], needed.constraints_max);
+    bounded.players_max = at_most(header[4], needed.players_max);
+    bounded.spawns_max = at_most(header[5], needed.spawns_max);
+    uint64_t pairs = 4 * (uint64_t)bounded.bodies_max * bounded.bodies_max; // and rows to spare
+    if (pairs < FOLIOT_HIT_EVENTS_MAX) // as many hits are kept as there is room for contacts
+        pairs = FOLIOT_HIT_EVENTS_MAX;
+    bounded.contacts_max =
+        at_most(header[3], pairs > needed.contacts_max ? pairs : needed.contacts_max);
+    return bounded;
 }
 
 static foliot_status decode_scene(foliot_replay *replay, foliot_damage *damage)
@@ -48,16 +76,27 @@ static foliot_status decode_scene(foliot_replay *replay, foliot_damage *damage)
         foliot__f64_bits(header->dt) != foliot__f64_bits(scene->dt))
         return refuse_header(damage, FOLIOT_STATUS_CORRUPT,
                              "header and scene contradict each other");
-    const uint32_t *c = header->capacities;
-    replay->capacities = foliot_world_config_default(scene);
-    replay->capacities.bodies_max = c[0];
-    replay->capacities.forces_max = c[1];
-    replay->capacities.constraints_max = c[2];
-    replay->capacities.contacts_max = c[3];
-    replay->capacities.players_max = c[4];
-    replay->capacities.spawns_max = c[5];
+    replay->capacities = bounded_capacities(scene, header->capacities);
     replay->world_bytes = foliot_world_config_get_bytes(&replay->capacities);
     return FOLIOT_STATUS_OK;
+}
+
+// Of the world nothing but its head, against which the bytes of keyframes are checked.
+static foliot_status make_outline(foliot_replay *replay, foliot_damage *damage)
+{
+    replay->outline = calloc(1, sizeof *replay->outline);
+    if (!replay->outline)
+        return refuse_header(damage, FOLIOT_STATUS_MEMORY, "no memory");
+    foliot_status status =
+        replay->world_bytes
+            ? foliot__world_outline(replay->outline, &replay->capacities, replay->scene)
+            : FOLIOT_STATUS_INVALID;
+    if (status == FOLIOT_STATUS_INVALID)
+        return refuse_header(damage, FOLIOT_STATUS_CORRUPT,
+                             "scene or capacities are outside their ranges");
+    return status == FOLIOT_STATUS_OK
+               ? status
+               : refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
 }
 
 static foliot_status create_world(foliot_replay *replay, foliot_damage *damage)
@@ -68,9 +107,6 @@ static foliot_status create_world(foliot_replay *replay, foliot_damage *damage)
     foliot_status status = foliot__replay_new_world(replay, &replay->world);
     if (status == FOLIOT_STATUS_MEMORY)
         return refuse_header(damage, status, "no memory for the world");
-    if (status == FOLIOT_STATUS_INVALID)
-        return refuse_header(damage, FOLIOT_STATUS_CORRUPT,
-                             "scene or capacities are outside their ranges");
     if (status != FOLIOT_STATUS_OK)
         return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
     return FOLIOT_STATUS_OK;
@@ -131,6 +167,7 @@ static foliot_status load_index(foliot_replay *replay)
 typedef struct opener {
     const foliot_simulation_kind *kind; // NULL: worlds
     bool any;                           // others too, to be looked at
+    bool look;                          // no simulation is made of any
 } opener;
 
 static foliot_status refuse_kind(const foliot__recording_header *header, const opener *opening,
@@ -176,7 +213,10 @@ static foliot_status open_world(foliot_replay *replay, const opener *opening, fo
         return refuse_kind(&replay->header, opening, damage);
     foliot_status status = decode_scene(replay, damage);
     if (status == FOLIOT_STATUS_OK)
-        status = create_world(replay, damage);
+        status = make_outline(replay, damage);
+    if (status != FOLIOT_STATUS_OK || opening->look)
+        return status;
+    status = create_world(replay, damage);
     if (status == FOLIOT_STATUS_OK)
         foliot__replay_take_world(replay);
     return status;
@@ -252,26 +292,31 @@ static foliot_status open_bytes(const void *bytes, size_t length, const opener *
 
 foliot_status foliot_replay_open(const char *file, foliot_replay **out, foliot_damage *damage)
 {
-    return open_file(file, &(opener){NULL, false}, out, damage);
+    return open_file(file, &(opener){0}, out, damage);
+}
+
+foliot_status foliot__replay_look(const char *file, foliot_replay **out, foliot_damage *damage)
+{
+    return open_file(file, &(opener){.any = true, .look = true}, out, damage);
 }
 
 foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **out,
                                        foliot_damage *damage)
 {
-    return open_bytes(bytes, length, &(opener){NULL, false}, out, damage);
+    return open_bytes(bytes, length, &(opener){0}, out, damage);
 }
 
 foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
                                             foliot_replay **out, foliot_damage *damage)
 {
-    return open_file(file, &(opener){kind, !kind}, out, damage);
+    return open_file(file, &(opener){.kind = kind, .any = !kind}, out, damage);
 }
 
 foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
                                                   const foliot_simulation_kind *kind,
                                                   foliot_replay **out, foliot_damage *damage)
 {
-    return open_bytes(bytes, length, &(opener){kind, !kind}, out, damage);
+    return open_bytes(bytes, length, &(opener){.kind = kind, .any = !kind}, out, damage);
 }
 
 void foliot_replay_close(foliot_replay *replay)
@@ -284,8 +329,9 @@ void foliot_replay_close(foliot_replay *replay)
     if (replay->foreign)
         foliot_simulation_destroy(&replay->simulation);
     foliot_simulation_destroy(&replay->probe);
-    free(replay->world);
-    free(replay->scratch);
+    free(replay->outline);
+    foliot_world_destroy(replay->world);
+    foliot_world_destroy(replay->scratch);
     free(replay->index);
     free(replay->segment);
     free(replay->segment_rules);

@@ -3,7 +3,7 @@
 // start. Restores nothing and steps nothing.
 #include "recording/replay.h"
 
-#include <stdlib.h>
+#include "sim/world/layout.h"
 
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
 {
@@ -13,18 +13,7 @@ void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
 
 foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world)
 {
-    void *block = NULL;
-    size_t bytes = (replay->world_bytes + FOLIOT_WORLD_ALIGNMENT - 1) / FOLIOT_WORLD_ALIGNMENT *
-                   FOLIOT_WORLD_ALIGNMENT;
-    if (bytes)
-        block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
-    if (!block)
-        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
-    foliot_status status =
-        foliot_world_init(block, bytes, &replay->capacities, replay->scene, world);
-    if (status != FOLIOT_STATUS_OK)
-        free(block);
-    return status;
+    return foliot__world_create(&replay->capacities, replay->scene, world);
 }
 
 foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
@@ -47,7 +36,7 @@ foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_worl
 void foliot__replay_drop(foliot_simulation *simulation)
 {
     if (simulation->kind == &foliot_world_kind)
-        free(((foliot_hosted_world *)simulation->self)->world);
+        foliot_world_destroy(((foliot_hosted_world *)simulation->self)->world);
     else
         foliot_simulation_destroy(simulation);
     *simulation = (foliot_simulation){0};

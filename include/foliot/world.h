@@ -230,7 +230,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_world_init(void *block, size_t bytes,
                                                   const foliot_world_config *config,
                                                   const foliot_scene *scene, foliot_world **world);
 // The same on the heap, with the default config. The caller owns the world and frees it with
-// foliot_world_destroy (NULL is allowed). FOLIOT_STATUS_MEMORY besides.
+// foliot_world_destroy (NULL is allowed), and with nothing else. FOLIOT_STATUS_MEMORY besides.
 FOLIOT_MUST_CHECK foliot_status foliot_world_create(const foliot_scene *scene,
                                                     foliot_world **world);
 void foliot_world_destroy(foliot_world *world);

@@ -155,7 +155,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
 static int info_file(const char *file)
 {
     int code;
-    foliot_replay *replay = tool_open_any(file, &code);
+    foliot_replay *replay = tool_look(file, &code);
     if (!replay)
         return code;
     foliot_status status = foliot_replay_scan(replay);

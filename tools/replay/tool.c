@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include "base/text.h"
+#include "recording/replay.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -86,13 +87,14 @@ foliot_simulation_terms tool_terms(const foliot_replay_summary *about)
 }
 #endif
 
-static foliot_replay *open_file(const char *file, bool any, int *exit_code)
+static foliot_replay *open_file(const char *file, bool look, int *exit_code)
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
-    foliot_status status = any || tool_kind()
+    foliot_status status = tool_kind()
                                ? foliot_replay_open_simulation(file, tool_kind(), &replay, &damage)
-                               : foliot_replay_open(file, &replay, &damage);
+                           : look ? foliot__replay_look(file, &replay, &damage)
+                                  : foliot_replay_open(file, &replay, &damage);
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_STATUS_OK)
         return replay;
@@ -105,7 +107,7 @@ foliot_replay *tool_open(const char *file, int *exit_code)
     return open_file(file, false, exit_code);
 }
 
-foliot_replay *tool_open_any(const char *file, int *exit_code)
+foliot_replay *tool_look(const char *file, int *exit_code)
 {
     return open_file(file, true, exit_code);
 }

@@ -52,8 +52,9 @@ __attribute__((format(printf, 2, 3))) void tool_complain(const char *what, const
 // Opens a recording: of a world, or of the simulation that --simulation names. On failure it prints
 // the reason on stderr and sets *exit_code.
 foliot_replay *tool_open(const char *file, int *exit_code);
-// Recordings of simulations that this program does not know too: to be looked at.
-foliot_replay *tool_open_any(const char *file, int *exit_code);
+// Recordings of simulations that this program does not know too: to be looked at, and not stepped.
+// Nothing is made of the scene.
+foliot_replay *tool_look(const char *file, int *exit_code);
 int tool_exit_of(foliot_status status);
 // Prints a recording's damage on stderr, if it has one.
 void tool_tell_damage(const char *file, const foliot_replay *replay);

@@ -1,10 +1,49 @@
 // SPDX-License-Identifier: MIT
 // create.c: a world on the heap. A step never allocates; foliot_world_init takes a block of the
 // caller's instead.
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "sim/scene/scene.h"
 #include "sim/state/state.h"
+#include "sim/world/layout.h"
+
+// A few bytes of a scene or a header can ask for gigabytes of room. calloc gives pages that cost
+// nothing before something is written to them, and a world writes to the rows that it uses alone.
+// It aligns to 16 bytes; where the memory begins stands right before the block.
+static void *allocate_zeroed(size_t bytes)
+{
+    if (bytes > SIZE_MAX - 2 * FOLIOT_WORLD_ALIGNMENT)
+        return NULL;
+    char *memory = calloc(1, bytes + 2 * FOLIOT_WORLD_ALIGNMENT);
+    if (!memory)
+        return NULL;
+    uintptr_t room = FOLIOT_WORLD_ALIGNMENT + sizeof(void *);
+    char *block = memory + room - ((uintptr_t)memory + room) % FOLIOT_WORLD_ALIGNMENT;
+    ((void **)(void *)block)[-1] = memory;
+    return block;
+}
+
+static void free_zeroed(void *block)
+{
+    if (block)
+        free(((void **)block)[-1]);
+}
+
+foliot_status foliot__world_create(const foliot_world_config *config, const foliot_scene *scene,
+                                   foliot_world **world)
+{
+    size_t bytes = foliot_world_config_get_bytes(config);
+    if (bytes == 0) // no such capacities, or more than the machine addresses
+        return FOLIOT_STATUS_INVALID;
+    void *block = allocate_zeroed(bytes);
+    if (!block)
+        return FOLIOT_STATUS_MEMORY;
+    foliot_status status = foliot__world_init_zeroed(block, bytes, config, scene, world);
+    if (status != FOLIOT_STATUS_OK)
+        free_zeroed(block);
+    return status;
+}
 
 foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world)
 {
@@ -12,17 +51,12 @@ foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **worl
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world_config config = foliot_world_config_default(scene);
-    size_t bytes = foliot_world_config_get_bytes(&config);
-    void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
-    if (!block) // 0 bytes: more than the machine addresses, since the scene is valid
+    if (foliot_world_config_get_bytes(&config) == 0) // the scene is valid: it is the machine
         return FOLIOT_STATUS_MEMORY;
-    status = foliot_world_init(block, bytes, &config, scene, world);
-    if (status != FOLIOT_STATUS_OK)
-        free(block);
-    return status;
+    return foliot__world_create(&config, scene, world);
 }
 
 void foliot_world_destroy(foliot_world *world)
 {
-    free(world);
+    free_zeroed(world);
 }

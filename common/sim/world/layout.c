@@ -136,7 +136,19 @@ size_t foliot_world_config_get_bytes(const foliot_world_config *config)
     return (size_t)bytes == bytes ? (size_t)bytes : 0;
 }
 
-foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_config *config)
+static void fill_head(foliot_world *world, const foliot_world_config *config,
+                      const foliot__capacity *capacity)
+{
+    world->magic = FOLIOT__BLOCK_MAGIC;
+    world->capacity = *capacity;
+    world->bodies_max = config->bodies_max;
+    world->integrator = config->integrator;
+    world->scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
+    world->sums_time = foliot_integrator_get_info(config->integrator)->lab_only;
+}
+
+foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_config *config,
+                                 bool zeroed)
 {
     foliot__capacity capacity;
     if ((uintptr_t)block % FOLIOT_WORLD_ALIGNMENT != 0 || !capacity_of(config, &capacity))
@@ -145,16 +157,22 @@ foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_c
     uint64_t needed = lay_out(&capacity, offset);
     if (bytes < needed)
         return FOLIOT_STATUS_FULL;
-    memset(block, 0, (size_t)needed);
+    if (!zeroed)
+        memset(block, 0, (size_t)needed);
     foliot_world *world = block;
-    world->magic = FOLIOT__BLOCK_MAGIC;
+    fill_head(world, config, &capacity);
     world->block_bytes = needed;
-    world->capacity = capacity;
     memcpy(world->offset, offset, sizeof offset);
-    world->bodies_max = config->bodies_max;
-    world->integrator = config->integrator;
-    world->scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
-    world->sums_time = foliot_integrator_get_info(config->integrator)->lab_only;
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot__head_init(foliot_world *head, const foliot_world_config *config)
+{
+    foliot__capacity capacity;
+    if (!capacity_of(config, &capacity))
+        return FOLIOT_STATUS_INVALID;
+    memset(head, 0, sizeof *head);
+    fill_head(head, config, &capacity);
     return FOLIOT_STATUS_OK;
 }
 

@@ -85,8 +85,8 @@ static void take_tables(foliot_world *world, const foliot_scene *scene)
     }
 }
 
-foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
-                                const foliot_scene *scene, foliot_world **out)
+// Whether a world of these capacities has room for the scene.
+static foliot_status check_config(const foliot_world_config *config, const foliot_scene *scene)
 {
     foliot_status status = foliot_scene_check(scene, NULL);
     if (status != FOLIOT_STATUS_OK)
@@ -103,7 +103,29 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
         config->joints_added_max < needed.joints_added_max ||
         config->prototypes_max < needed.prototypes_max || config->senses < needed.senses)
         return FOLIOT_STATUS_INVALID;
-    status = foliot__block_init(block, bytes, config);
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot__world_outline(foliot_world *outline, const foliot_world_config *config,
+                                    const foliot_scene *scene)
+{
+    foliot_status status = check_config(config, scene);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__head_init(outline, config);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    take_settings(outline, scene);
+    outline->scene_bodies = outline->body_count = scene->body_count;
+    outline->scene_constraints = outline->constraint_count = scene->constraint_count;
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status init_world(void *block, size_t bytes, const foliot_world_config *config,
+                                const foliot_scene *scene, bool zeroed, foliot_world **out)
+{
+    foliot_status status = check_config(config, scene);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__block_init(block, bytes, config, zeroed);
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world *world = block;
@@ -118,6 +140,19 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
     foliot__definition_refresh(world);
     *out = world;
     return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
+                                const foliot_scene *scene, foliot_world **out)
+{
+    return init_world(block, bytes, config, scene, false, out);
+}
+
+foliot_status foliot__world_init_zeroed(void *block, size_t bytes,
+                                        const foliot_world_config *config,
+                                        const foliot_scene *scene, foliot_world **out)
+{
+    return init_world(block, bytes, config, scene, true, out);
 }
 
 // -- looking
