@@ -81,6 +81,8 @@ static uint32_t colour_of(const web_body *b)
         return palette[b->player % colours];
     if (b->state.flags & FOLIOT_BODY_STATIC)
         return GREY;
+    if (b->shape.kind == FOLIOT_SHAPE_POINT) // small, and often before the sky
+        return palette[b->slot % colours];
     uint32_t colour = plain[b->slot % 4];
     return b->state.flags & FOLIOT_BODY_ASLEEP ? 0xff000000u | (colour >> 1 & 0x7f7f7fu) + 0x282828u
                                                : colour;

@@ -8,6 +8,7 @@
 #define LINES_MAX 200000
 #define JOINT_COLOUR 0xffb43c78u
 #define SPRING_COLOUR 0xff2d7d2du
+#define POINT_COLOUR 0xff1496f0u
 #define CONTACT_COLOUR 0xff1e1ed2u
 
 static web_line *lines;
@@ -80,6 +81,11 @@ void web_lines_add_spring(const foliot_force_definition *force, const foliot_bod
                           const foliot_body_state *b)
 {
     add_line(a->position, b ? b->position : force->as.spring.point, SPRING_COLOUR);
+}
+
+void web_lines_add_point(const double point[3])
+{
+    add_line(point, point, POINT_COLOUR);
 }
 
 void web_lines_add_contact(const double point[3], const double normal[3], double length)

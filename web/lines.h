@@ -16,6 +16,7 @@ void web_lines_add_constraint(const foliot_constraint_definition *constraint,
                               const foliot_body_state *a, const foliot_body_state *b);
 void web_lines_add_spring(const foliot_force_definition *force, const foliot_body_state *a,
                           const foliot_body_state *b);
+void web_lines_add_point(const double point[3]); // of an attractor; it has no length
 // A normal of the given length.
 void web_lines_add_contact(const double point[3], const double normal[3], double length);
 uint32_t web_lines_end(void); // returns how many there are

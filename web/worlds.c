@@ -18,6 +18,7 @@
 
 #define WORLDS_MAX 64
 #define INPUTS_MAX 1024 // of one tick
+#define POINTS_MAX 64   // that the page of a scene is told of
 
 typedef struct entry {
     foliot_scene *scene;
@@ -124,6 +125,11 @@ static void write_scene(foliot__json *j, const foliot_scene *scene)
     foliot__json_count(j, "constraints", scene->constraint_count);
     foliot__json_count(j, "forces", scene->force_count);
     foliot__json_count(j, "players", scene->players.limit);
+    foliot__json_array(j, "points"); // of the first bodies: those without a shape
+    for (uint32_t i = 0; i < scene->body_count && i < POINTS_MAX; i++)
+        if (scene->bodies[i].shape.kind == FOLIOT_SHAPE_POINT && !scene->bodies[i].is_static)
+            foliot__json_count(j, NULL, i);
+    foliot__json_close(j);
     foliot__json_text(j, "rules", scene->script_name ? scene->script_name : "");
     foliot__json_close(j);
 }
@@ -318,6 +324,8 @@ static void add_joints(const foliot_world *world, const foliot_scene *scene)
     }
     for (uint32_t i = 0; i < scene->force_count; i++) {
         const foliot_force_definition *f = &scene->forces[i];
+        if (f->kind == FOLIOT_FORCE_ATTRACTOR)
+            web_lines_add_point(f->as.attractor.point);
         if (f->kind != FOLIOT_FORCE_SPRING || !state_at(world, f->a, &a))
             continue;
         if (f->b == FOLIOT_NO_BODY)

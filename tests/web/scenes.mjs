@@ -80,9 +80,8 @@ export async function scenes(browser, site, build, shots) {
     await test("a scene is written, run, played, looked into", async () => {
         const page = await open(browser, `${site.url}/scene.html#example=wrecking-ball`, { viewport: { width: 1280, height: 800 } });
         await until(page, () => Number(document.body.dataset.tick) > 40); // it plays at once
-        await page.check("#joints");
+        await until(page, () => Number(document.body.dataset.lines) > 0); // its joints are
         await page.check("#contacts");
-        await until(page, () => Number(document.body.dataset.lines) > 0);
         await page.click("#play");
         const box = await page.locator("#view").boundingBox();
         for (let i = 0; i < 64 && !(await page.isVisible("#body")); i++) {
@@ -102,6 +101,40 @@ export async function scenes(browser, site, build, shots) {
         check((await data(page)).digest === digestOf(build, join(folder, "stone.yaml"), 20, ["--integrator", "rk4"]), "another digest under rk4");
         clean(page);
         await page.context().close();
+    });
+
+    await test("orbits, pendulums and ragdolls are seen: large enough, in view, with trails and joints, behind no panel", async () => {
+        const decoder = await browser.newPage();
+        for (const [example, trail] of [["kepler", true], ["solar-system", true], ["double-pendulum", true], ["ragdoll", false]]) {
+            const page = await open(browser, `${site.url}/scene.html#example=${example}`, { viewport: { width: 1280, height: 800 } });
+            await until(page, () => Number(document.body.dataset.tick) > 200);
+            await page.click("#play");
+            await page.waitForTimeout(3000); // the camera glides to where it shall be
+            const view = await page.evaluate(() => window.foliotView()), box = await page.locator("#view").boundingBox();
+            const panel = await page.locator("#energy").boundingBox();
+            check(panel.y >= box.y + box.height - 1, `${example}: the panel hides the picture`);
+            check((view.trail > 20) === trail, `${example}: trails of ${view.trail} parts`);
+            check(example !== "double-pendulum" || (await data(page)).lines !== "0", "no rods are drawn");
+            const image = (await page.screenshot({ clip: box })).toString("base64");
+            const sizes = await decoder.evaluate(async ({ image, view, box }) => {
+                const bitmap = await createImageBitmap(await (await fetch("data:image/png;base64," + image)).blob());
+                const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+                context.drawImage(bitmap, 0, 0);
+                return view.positions.map((p) => {
+                    const [x, y, , w] = [0, 1, 2, 3].map((r) => view.matrix[r] * p[0] + view.matrix[4 + r] * p[1] + view.matrix[8 + r] * p[2] + view.matrix[12 + r]);
+                    const at = [((x / w + 1) / 2) * box.width, ((1 - y / w) / 2) * box.height];
+                    if (at.some((v, k) => v < 3 || v > [box.width, box.height][k] - 3)) return -1;
+                    const { data } = context.getImageData(Math.round(at[0]) - 4, Math.round(at[1]) - 4, 9, 9);
+                    let count = 0;
+                    for (let i = 0; i < data.length; i += 4) count += Math.max(...[184, 204, 227].map((s, k) => Math.abs(data[i + k] - s))) > 40 ? 1 : 0;
+                    return count;
+                });
+            }, { image, view, box });
+            check(sizes.every((s) => s >= 8), `${example}: bodies have ${sizes} pixels that are not the sky's (-1: out of view)`);
+            clean(page);
+            await page.context().close();
+        }
+        await decoder.close();
     });
 
     await test("a run to a tick is stopped by Play; text is moved within the editor, and not lost", async () => {

@@ -10,7 +10,8 @@ const QUICK_FRAMES = 60;
 
 // A point's w: which half of the mesh it belongs to, -1, 0, 1. A turn: w, x, y, z. The w of a size: half
 // length. A plane has no size: it goes as far as can be seen, around what is looked at. (These words
-// are not in the shaders, since nobody minifies them.)
+// are not in the shaders, since nobody minifies them.) What would be smaller than some two pixels is
+// drawn larger.
 const COMMON = `#version 300 es
 precision highp float;
 layout(location=0) in vec4 point;
@@ -32,7 +33,8 @@ vec3 place() {
         vec3 middle = focus - n * dot(focus - position, n);
         return middle + turned(vec3(point.xy * reach, 0));
     }
-    return position + turned(point.xyz * size.xyz + vec3(0, 0, point.w * size.w));
+    float grow = max(1.0, 0.004 * (camera * vec4(position, 1)).w / max(size.x, max(size.y, size.z)));
+    return position + turned(point.xyz * size.xyz + vec3(0, 0, point.w * size.w)) * grow;
 }
 `;
 const VERTEX = COMMON + `

@@ -31,8 +31,9 @@ function ends(floats, count) {
 }
 
 export class Follow {
-    constructor(camera) {
+    constructor(camera, canvas) {
         this.camera = camera;
+        this.canvas = canvas; // of the picture, whose height the camera's distance is made for
         this.restart();
     }
 
@@ -59,10 +60,20 @@ export class Follow {
         this.put(low.map((x, k) => (x + high[k]) / 2), this.first);
     }
 
-    // From where all is seen: the widest side of the box, or the sphere around it.
+    // What else is to be in view, from the next frame on.
+    include(points) {
+        for (const p of this.low ? points : [])
+            for (let k = 0; k < 3; k++) {
+                this.low[k] = Math.min(this.low[k], p[k]);
+                this.high[k] = Math.max(this.high[k], p[k]);
+            }
+    }
+
+    // From where all is seen: the widest side of the box, or the sphere around it; from farther in a narrow picture.
     wanted() {
         const sides = this.low.map((x, k) => this.high[k] - x);
-        return Math.max(1.4 * Math.max(...sides), 1.05 * Math.hypot(...sides), this.size * 6, 1);
+        const { clientWidth, clientHeight } = this.canvas, narrow = Math.max(1, clientHeight / (clientWidth || 1));
+        return narrow * Math.max(1.4 * Math.max(...sides), 1.05 * Math.hypot(...sides), this.size * 6, 1);
     }
 
     put(target, distance) {

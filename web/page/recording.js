@@ -306,7 +306,7 @@ try {
     $("blind").hidden = false;
 }
 camera = new Camera(canvas);
-follow = new Follow(camera);
+follow = new Follow(camera, canvas);
 bind();
 drawLine();
 requestAnimationFrame(frame);

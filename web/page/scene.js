@@ -2,6 +2,8 @@
 // scene.js: the page of a scene: its text, read as it is written, the world that it makes, and its
 // energy. world_worker.js does the work; there is no server.
 import { Camera, Painter } from "./draw.js";
+import { Follow } from "./follow.js";
+import { Lines, onClick, pick } from "./lines.js";
 import { Plot } from "./plot.js";
 import { Worlds } from "./worlds.js";
 
@@ -10,19 +12,26 @@ const TYPING_MS = 350;
 const SLICE_MS = 28;
 const FILE_BYTES_MAX = 1 << 28;
 const JOINTS = 1, CONTACTS = 2;
+const TRAILED_MAX = 64; // bodies that have a trail, where the scene has no more
+const TRAIL_MAX = 8192; // parts of all trails
+const TRAIL_PART = 0.01; // of the camera's distance: a body that has gone less far has no new part
+const LINE_BYTES = 28;
+const DOTTED_MAX = 64; // joints that have dots at their ends: more of them would hide the bodies
+const SKY = [184, 204, 227]; // what trails fade to
 
 const worlds = new Worlds();
 const plot = new Plot($("plot"), { series: ["total", "kinetic", "potential"] });
 const given = new URLSearchParams(location.hash.slice(1));
-let painter = null, camera = null;
-let over = null; // lines.js, once it is wanted
+let painter = null, camera = null, follow = null, over = null;
+let trails = []; // of each body that has no shape: {slot, at: [[x, y, z], ...]}, the newest last
 let name = "scene.yaml", base = "";
 let world = null, scene = null;
 let made = 0; // counts scenes: an answer about an older one is dropped
 let busy = false, playing = false, stale = false;
-let due = 0, goal = null, shown = null, body = -1, touched = false;
-let last = 0, drawn = null, looked = "";
+let due = 0, goal = null, shown = null, body = -1;
+let last = 0, seen = 0, followed = null, drawn = null, looked = "";
 let edited = false; // and not saved
+let sameView = false; // the text is a new version of what is shown
 
 function tell(text, bad) {
     $("problem").textContent = text;
@@ -75,7 +84,9 @@ async function read() {
     plot.clear();
     [due, goal, shown, body] = [0, null, null, -1];
     $("body").hidden = true;
-    if (!touched && camera) camera.distance = 0;
+    trails = scene.bodies <= TRAILED_MAX ? scene.points.map((slot) => ({ slot, at: [] })) : [];
+    if (!sameView) follow?.restart();
+    sameView = true;
     stale = true;
 }
 
@@ -90,7 +101,7 @@ function changed() {
 function show(text, title, where) {
     $("text").value = text;
     $("text").scrollTop = 0;
-    [name, base, touched, edited] = [title, where, false, false];
+    [name, base, edited, sameView] = [title, where, false, false];
     number();
     return read();
 }
@@ -128,7 +139,7 @@ async function advance(ticks) {
     busy = true;
     stale = false;
     const lines = ($("joints").checked ? JOINTS : 0) | ($("contacts").checked ? CONTACTS : 0);
-    const see = { picture: true, about: true, digest: true, body, lines, length: (camera?.distance || 10) * 0.03, chunk: goal !== null ? 8 : 1 };
+    const see = { picture: true, about: true, digest: true, body, lines, length: (camera?.distance || 10) * 0.03, chunk: goal !== null ? 8 : 1, trail: trails.length ? TRAILED_MAX : 0 };
     try {
         const answer = await worlds.advance({ worlds: [world], ticks, limit: SLICE_MS, see });
         if (mine !== made) return;
@@ -151,7 +162,7 @@ function take(answer) {
         goal = null;
         tell(`Tick ${shown.tick}: ${answer.problem}.`, true);
     }
-    if (camera && shown.picture) fit(shown.picture);
+    if (shown.trail) grow(shown);
     const { about } = shown;
     plot.push(shown.time, [about.kinetic + about.potential, about.kinetic, about.potential]);
     plot.unit = scene.unit_time;
@@ -164,19 +175,44 @@ function take(answer) {
     if (shown.body) describe(shown.body);
 }
 
-// Everything stays in view until somebody turns the camera.
-function fit(picture) {
-    if (!camera.distance) {
-        camera.fit(picture);
-        first = camera.distance;
-    }
-    if (touched) return;
-    const floats = new Float32Array(picture.instances.buffer), count = picture.counts[0] + picture.counts[1], far = [];
-    for (let i = 0; i < count; i++) far.push(Math.hypot(...camera.target.map((t, k) => floats[12 * i + k] - t)));
-    const needed = 2.4 * (far.sort((a, b) => a - b)[(count < 200 ? count : Math.ceil(count * 0.98)) - 1] ?? 0);
-    if (needed > camera.distance) camera.distance = Math.min(needed, first * 25);
+// What the bodies have passed since the last picture.
+function grow({ trail, times }) {
+    const width = times.length ? trail.length / times.length : 0, most = Math.floor(TRAIL_MAX / trails.length);
+    const least = (camera?.distance || 10) * TRAIL_PART;
+    for (const { slot, at } of trails)
+        for (let i = 3 * slot; i + 2 < trail.length && 3 * slot < width; i += width) {
+            const p = [trail[i], trail[i + 1], trail[i + 2]], q = at.at(-1);
+            if (!q || Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) > least) at.push(p);
+            if (at.length > most) at.shift();
+        }
 }
-let first = 1;
+
+// Joints and contacts, and behind them the trails, each in its body's colour.
+function segments() {
+    const given = shown.lines ?? new Uint8Array(0), { instances, slots } = shown.picture;
+    if (!$("trails").checked) return given;
+    const parts = trails.reduce((sum, { at }) => sum + at.length, 0);
+    const bytes = new Uint8Array(given.length + LINE_BYTES * parts), to = new DataView(bytes.buffer);
+    const positions = new Float32Array(instances.buffer, instances.byteOffset, instances.length / 4);
+    let place = given.length;
+    bytes.set(given);
+    for (const { slot, at } of trails) {
+        const index = slots.indexOf(slot);
+        if (index < 0) continue;
+        const colour = instances.subarray(48 * index + 44, 48 * index + 47);
+        at.forEach((p, n) => {
+            const q = at[n + 1] ?? positions.subarray(12 * index, 12 * index + 3), fresh = n / at.length;
+            for (let k = 0; k < 3; k++) {
+                to.setFloat32(place + 4 * k, p[k], true);
+                to.setFloat32(place + 12 + 4 * k, q[k], true);
+                bytes[place + 24 + k] = SKY[k] + (colour[k] - SKY[k]) * fresh;
+            }
+            bytes[place + 27] = 255;
+            place += LINE_BYTES;
+        });
+    }
+    return bytes.subarray(0, place);
+}
 
 function describe(b) {
     const vector = (v) => v.map((x) => Number(x.toPrecision(5))).join(", "), speed = Math.hypot(...b.velocity);
@@ -199,28 +235,28 @@ function setPlaying(on) {
 
 function frame(now) {
     requestAnimationFrame(frame);
-    const passed = Math.min(now - last, 100) / 1000;
+    const since = now - last, passed = Math.min(since, 100) / 1000;
     last = now;
     if (playing && goal === null && scene) due += passed * pace();
     if (world !== null && !busy && (stale || wanted() > 0)) advance(wanted());
     if (!painter || !shown?.picture || document.hidden) return;
+    if (shown !== followed) follow.see(shown.picture, followed ? now - seen : 0);
+    if (shown !== followed) {
+        follow.include(trails.flatMap(({ at }) => at));
+        [followed, seen] = [shown, now];
+    }
+    follow.glide(since);
     const look = [camera.around, camera.above, camera.distance, ...camera.target, painter.canvas.clientWidth, painter.canvas.clientHeight].join();
     if (shown === drawn && look === looked) return painter.rest();
     painter.draw(shown.picture, camera.view());
-    if (over && shown.lines) over.draw(shown.lines);
+    const parts = (shown.lines?.length ?? 0) / LINE_BYTES;
+    over.draw(segments(), parts <= DOTTED_MAX ? parts : 0);
     [drawn, looked] = [shown, look];
 }
 
 // -- the page
 
-async function wantLines() {
-    const { Lines } = await import("./lines.js");
-    over ??= new Lines(painter);
-    stale = true;
-}
-
-async function bindPicking() {
-    const { onClick, pick } = await import("./lines.js");
+function bindPicking() {
     onClick($("view"), (x, y) => {
         const index = shown?.picture ? pick(shown.picture, camera.view(), $("view"), x, y) : -1;
         body = index < 0 ? -1 : shown.picture.slots[index];
@@ -280,7 +316,8 @@ function bind() {
     $("again").addEventListener("click", read);
     $("goal").addEventListener("keydown", (e) => e.key === "Enter" && goToTick());
     $("integrator").addEventListener("change", read);
-    for (const id of ["joints", "contacts"]) $(id).addEventListener("change", wantLines);
+    for (const id of ["joints", "contacts"]) $(id).addEventListener("change", () => (stale = true));
+    $("trails").addEventListener("change", () => (drawn = null));
     addEventListener("keydown", (e) => {
         if (/^(BUTTON|SELECT|INPUT|TEXTAREA|A)$/.test(e.target.tagName)) return;
         const keys = { " ": () => setPlaying(!playing), ArrowRight: () => step(e.shiftKey ? 100 : 1), Home: read };
@@ -288,8 +325,6 @@ function bind() {
         e.preventDefault();
         keys[e.key]();
     });
-    $("view").addEventListener("pointermove", (e) => (touched = touched || e.buttons !== 0), { passive: true });
-    $("view").addEventListener("wheel", () => (touched = true), { passive: true });
     addEventListener("beforeunload", (e) => edited && e.preventDefault()); // the browser asks
     addEventListener("hashchange", () => {
         const example = new URLSearchParams(location.hash.slice(1)).get("example");
@@ -301,6 +336,8 @@ async function start() {
     try {
         painter = new Painter($("view"));
         camera = new Camera($("view"));
+        follow = new Follow(camera, $("view"));
+        over = new Lines(painter);
     } catch (error) { // it runs all the same
         $("blind").textContent = `No picture: ${error.message}.`;
         $("blind").hidden = false;
@@ -314,7 +351,11 @@ async function start() {
     await openExample(examples.includes(example) ? example : "double-pendulum");
     if (example && !examples.includes(example)) tell(`There is no example '${example}'; this is another one.`, true);
     if (!given.has("pause")) setPlaying(true);
-    if (painter) await bindPicking();
+    if (painter) bindPicking();
 }
+
+// For scripts beside the page, and its tests.
+window.foliotView = () => shown?.picture && painter?.camera && ({ matrix: Array.from(painter.camera), trail: trails.reduce((sum, { at }) => sum + at.length, 0),
+    positions: Array.from({ length: shown.picture.counts[0] + shown.picture.counts[1] }, (_, i) => Array.from(new Float32Array(shown.picture.instances.buffer, 48 * i, 3))) });
 
 start().catch((error) => tell(`This page cannot start: ${error.message}.`, true));
