@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 // Whether the name is UTF-8 in Unicode's normal form C, where this build can tell, without
-// characters that are not drawn. False with a sentence.
+// characters that are not drawn, and can be taken neither for a player's number nor for the
+// server. False with a sentence.
 bool foliot__name_fits(const char *name, char *why, size_t why_bytes);
 
 #endif

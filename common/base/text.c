@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_space(char c)
 {
@@ -192,6 +193,21 @@ char *foliot__text_clean(char *out, size_t capacity, const char *in)
     if (capacity)
         out[at] = 0;
     return out;
+}
+
+bool foliot__name_misleads(const char *name)
+{
+    static const char *const roles[] = {"admin",    "administrator", "everybody", "game",
+                                        "host",     "moderator",     "nobody",    "server",
+                                        "somebody", "system"};
+    if (name[0] == '#' || (name[0] && name[strspn(name, "0123456789")] == 0))
+        return true;
+    if (strncasecmp(name, "the ", 4) == 0)
+        name += 4;
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+        if (strcasecmp(name, roles[i]) == 0)
+            return true;
+    return false;
 }
 
 char *foliot__text_mend(char *text)

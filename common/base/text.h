@@ -43,6 +43,11 @@ char *foliot__text_clean(char *out, size_t capacity, const char *in);
 // The same in place, with '?' for each character and byte that is not shown. Never longer.
 char *foliot__text_mend(char *text);
 
+// Whether a name would be taken for something else than a player's name: for the number of a player
+// ("3", "#3"), or for who speaks for the session ("the game", "Server"). All code that gives or
+// accepts names of players decides by this function.
+bool foliot__name_misleads(const char *name);
+
 // Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.
 size_t foliot__utf8_decode(const char *text, uint32_t *character);
 // Whether the text ends within `bytes` and is well-formed UTF-8 up to there. *length is its length.

@@ -274,13 +274,13 @@ static foliot__outcome undrain_server(foliot__call *c)
 
 // -- players
 
-// By number or by name.
+// By number, 3 or #3, or by name: no name is a number.
 static bool find_player(const foliot__call *c, foliot_player_info *found)
 {
     static foliot_player_info players[FOLIOT_PLAYERS_MAX];
     uint32_t count;
     uint64_t number;
-    bool numeric = foliot__parse_count(c->subject, &number);
+    bool numeric = foliot__parse_count(c->subject + (c->subject[0] == '#'), &number);
     if (foliot_server_get_players(c->app->server, c->session, players, FOLIOT_PLAYERS_MAX,
                                   &count) != FOLIOT_STATUS_OK)
         return false;

@@ -143,17 +143,25 @@ bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban)
 
 bool foliot__bans_remove(foliot__bans *bans, const char *text)
 {
-    uint32_t kept = 0, before = bans->count;
+    uint32_t before = bans->count;
     foliot__ban meant = {0}; // an address in its one form
     snprintf(meant.address, sizeof meant.address, "%s", text);
     if (!foliot__ban_normalise(&meant))
         snprintf(meant.address, sizeof meant.address, "%s", text);
-    for (uint32_t i = 0; i < before; i++)
-        if (strcmp(bans->items[i].address, meant.address) != 0 &&
-            strcmp(bans->items[i].name, text) != 0 && strcmp(bans->items[i].client, text) != 0)
-            bans->items[kept++] = bans->items[i];
-    bans->count = kept;
-    return kept < before;
+    // A player may be called like the address of another: the first kind that has it is meant.
+    for (int kind = 0; kind < 3 && bans->count == before; kind++) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < before; i++) {
+            const foliot__ban *ban = &bans->items[i];
+            bool same = kind == 0   ? strcmp(ban->address, meant.address) == 0
+                        : kind == 1 ? strcmp(ban->client, text) == 0
+                                    : strcmp(ban->name, text) == 0;
+            if (!same)
+                bans->items[kept++] = *ban;
+        }
+        bans->count = kept;
+    }
+    return bans->count < before;
 }
 
 static bool holds(const foliot__ban *ban, int64_t now)

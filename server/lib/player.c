@@ -142,12 +142,13 @@ static bool name_taken(const foliot__session *session, uint32_t player, const ch
     return false;
 }
 
-// Without what is not printable, and as no other is called: the second ann is ann-2.
+// Without what is not printable, and as no other is called: the second ann is ann-2. A name that is
+// taken for a number or for the game is none.
 static void name_player(foliot__session *session, uint32_t player, const char *wished)
 {
     char clean[FOLIOT_NAME_BYTES], *name = session->players[player].name;
     foliot__text_clean(clean, sizeof clean, wished);
-    if (!*clean) // others want to call him something
+    if (!*clean || foliot__name_misleads(clean)) // others want to call him something
         snprintf(clean, sizeof clean, "player-%u", player);
     snprintf(name, FOLIOT_NAME_BYTES, "%s", clean);
     for (uint32_t i = 2; name_taken(session, player, name) && i < NAME_NUMBER_MAX; i++) {
@@ -265,7 +266,7 @@ void foliot__players_keep(foliot__session *s)
         player->gap = true;
         foliot__orders_keep(&player->orders, r->order_sequence, r->orders_aimed, s->server->now_ns);
         player->aim = UINT32_MAX;
-        memcpy(player->name, r->name, sizeof player->name);
+        name_player(s, r->player, r->name); // as for a newcomer: the file may be of an older build
     }
 }
 

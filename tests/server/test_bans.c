@@ -128,6 +128,27 @@ static void they_outlast_the_server(void **state)
     unlink(file);
 }
 
+// A player may be called like another's address, or like a client's number in an old file.
+static void a_pardon_is_of_one_kind(void **state)
+{
+    foliot__bans bans = {0};
+    (void)state;
+    assert_true(add(&bans, "", "203.0.113.9", ""));
+    assert_true(add(&bans, "203.0.113.9", "", ""));
+    assert_true(add(&bans, "", "42", ""));
+    assert_true(add(&bans, "", "", "42"));
+    assert_true(foliot__bans_remove(&bans, "203.0.113.9"));
+    assert_false(banned(&bans, "ann", "203.0.113.9:1", 0));
+    assert_true(banned(&bans, "203.0.113.9", "192.0.2.1:1", 0));
+    assert_true(foliot__bans_remove(&bans, "42"));
+    assert_false(banned(&bans, "ann", "192.0.2.1:1", 42));
+    assert_true(banned(&bans, "42", "192.0.2.1:1", 0));
+    assert_true(foliot__bans_remove(&bans, "42"));
+    assert_true(foliot__bans_remove(&bans, "203.0.113.9"));
+    check_eq(bans.count, 0u);
+    foliot__bans_destroy(&bans);
+}
+
 static void one_that_is_over_takes_no_room(void **state)
 {
     foliot__bans bans = {0};
@@ -156,6 +177,7 @@ int main(void)
         cmocka_unit_test(a_peer_by_ipv6_is_banned_with_its_network),
         cmocka_unit_test(what_is_no_ban_is_refused),
         cmocka_unit_test(they_outlast_the_server),
+        cmocka_unit_test(a_pardon_is_of_one_kind),
         cmocka_unit_test(one_that_is_over_takes_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

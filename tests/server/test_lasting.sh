@@ -102,6 +102,9 @@ wait $names
 ok "the second ann is ann-2" sh -c "grep -q ' ann (.*joined' server.log && grep -q ' ann-2 (.*joined' server.log"
 refused "one with a blank at its end" 'no blank' --name 'ada '
 refused "one that would be a path to another player" "no '/'" --name '../players/ann'
+for name in 0 '#0' 007 'the game' 'The Server'; do
+    refused "one that is taken for another: $name" "no number" --name "$name"
+done
 ok "one with an accent" join --name "$(printf 'andr\303\251')"
 if ldd "$server" | grep -q utf8proc; then
     refused "the same in two characters" 'normal form C' --name "$(printf 'andre\314\201')"

@@ -253,6 +253,19 @@ static void words_are_measured(void **state)
     assert_int_equal(foliot__word_distance("abcdef", "abdcfe"), 2);
 }
 
+static void a_name_is_no_number_and_not_the_games(void **state)
+{
+    static const char *const wrong[] = {"0",    "17",       "007",      "#0",     "#",
+                                        "#ann", "the game", "The Game", "SERVER", "the host"},
+                             *const right[] = {"",    "ann",   "0x",        "a1",
+                                               "1-2", "gamer", "the gamer", "player-0"};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_true(foliot__name_misleads(wrong[i]));
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
+        assert_false(foliot__name_misleads(right[i]));
+}
+
 static void names_are_cleaned(void **state)
 {
     (void)state;
@@ -307,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_program_may_have_a_command_without_a_name),
         cmocka_unit_test(help_begins_with_examples_and_lists_every_option),
         cmocka_unit_test(words_are_measured),
+        cmocka_unit_test(a_name_is_no_number_and_not_the_games),
         cmocka_unit_test(names_are_cleaned),
         cmocka_unit_test(reals_are_short_and_exact),
         cmocka_unit_test(the_worst_exit_code_wins),

@@ -79,7 +79,7 @@ export async function sessions(browser, build, shots) {
             await until(page, (p) => Math.hypot(...document.body.dataset.position.split(",").map((x, k) => x - p[k])) > 1, began);
             await page.keyboard.up("KeyW");
             await say(page, "hello wasd");
-            await until(page, () => /ann: hello wasd/.test(document.getElementById("said").textContent));
+            await until(page, () => /<ann> hello wasd/.test(document.getElementById("said").textContent));
             if (shots) await page.screenshot({ path: `${shots}/session-cubes.png` });
             await page.click("#leave");
             await inState(page, CLOSED);

@@ -197,7 +197,7 @@ function say(text, kind) {
 }
 
 function hear(event) {
-    if (event.kind === EVENT.chat) say(`${event.from ?? "the game"}: ${event.text}`, "chat");
+    if (event.kind === EVENT.chat) say(`<${event.from ?? "somebody"}> ${event.text}`, "chat"); // what the game says has no such name in front
     if (event.kind === EVENT.message && event.text) say(event.text, "event");
     if (event.kind === EVENT.joined && known[event.player] !== event.text) say(`${known[event.player] = event.text} is here`, "event");
     if (event.kind === EVENT.left && delete known[event.player]) say(`${event.text} has left`, "event");
@@ -216,7 +216,7 @@ function showBoard() {
         return tr;
     }));
 }
-const nameOf = (key) => about.players[key] ?? key;
+const nameOf = (key) => (Object.hasOwn(about.players, key) ? about.players[key] : key);
 
 function tell() {
     asked = now();
