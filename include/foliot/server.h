@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "foliot/command.h"
+#include "foliot/contact.h"
 #include "foliot/lockstep.h"
 #include "foliot/recording.h"
 #include "foliot/rules.h"
@@ -115,6 +116,11 @@ typedef struct foliot_session_config {
     // The host will follow a command that ends the session and names a next scene: peers are not
     // dismissed but told to come back, and find the session of the same name that the host adds.
     bool follows_next;
+    // Which events of steps are kept for foliot_server_poll_step: bits of enum
+    // foliot_step_event_set; 0: none. And how many, until they are polled; 0: 1024. Each takes 200
+    // bytes. Not with a simulation.
+    uint32_t step_events;
+    uint32_t step_events_max;
     // Of clients that step:
     foliot_simulation *simulation; // instead of a world; lent, with its setup; or NULL
     uint32_t player_limit;         // of that simulation
@@ -225,6 +231,62 @@ typedef struct foliot_server_event {
 // Takes the next event; false if there is none.
 bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
 
+// -- what happened in the steps of a session
+
+// A host that asks foliot_server_get_world after an update sees the events of the last step alone,
+// and an update closes several ticks where the host is slow or late: at 20 frames a second three of
+// 60 Hz. The events that its session config names are queued here, of every tick, in the order of
+// ticks, and within one tick in the order of world.h; then contacts, then hits, then sensors.
+enum foliot_step_event_set {
+    FOLIOT_STEP_EVENTS_BODIES = 1u << 0, // bodies, joints and refused commands
+    FOLIOT_STEP_EVENTS_CONTACTS = 1u << 1,
+    FOLIOT_STEP_EVENTS_HITS = 1u << 2,
+    FOLIOT_STEP_EVENTS_SENSORS = 1u << 3,
+};
+
+typedef enum foliot_step_event_kind {
+    // A body is there: `body`. Of a command: `sequence`, `source` and its `ticket`. Of a player who
+    // joined: `player`.
+    FOLIOT_STEP_SPAWNED,
+    FOLIOT_STEP_DESPAWNED,    // `body` is gone; `player`: it was that of a player who left
+    FOLIOT_STEP_FROZEN,       // `body`: its state was not finite or out of range
+    FOLIOT_STEP_JOINT,        // a command made `joint`: `sequence`, `source`, `ticket`
+    FOLIOT_STEP_JOINT_BROKEN, // `joint`, the scene's constraints included; reason: foliot_break
+    // `sequence`, `source`; `ticket`, if it was to spawn a body or to make a joint; reason:
+    // foliot_command_reason
+    FOLIOT_STEP_COMMAND_REFUSED,
+    FOLIOT_STEP_CONTACT, // as.contact: it begins or ends; `body` and `other` are its a and b
+    FOLIOT_STEP_HIT,     // as.hit, likewise
+    FOLIOT_STEP_SENSOR,  // as.sensor; `body` is the sensor, `other` what it senses
+} foliot_step_event_kind;
+
+typedef struct foliot_step_event {
+    foliot_step_event_kind kind;
+    uint64_t tick; // foliot_world_get_tick after that step
+    // Zero: none. Of contacts, hits and sensors: what the slot held at the end of the step; zero if
+    // that was nothing.
+    foliot_body_id body, other;
+    foliot_joint_id joint;        // zero: none
+    uint32_t player;              // FOLIOT_NO_BODY: none
+    uint32_t ticket;              // of the command; 0: it has none
+    uint32_t sequence;            // as foliot_server_command gave it; 0: of no command
+    foliot_command_source source; // valid if sequence > 0
+    uint32_t reason;              // as the kind says
+    union {
+        foliot_contact_event contact; // in units of the scene, see contact.h
+        foliot_hit_event hit;
+        foliot_sensor_event sensor;
+    } as;
+} foliot_step_event;
+
+// Moves the oldest events of a session into `events`, at most `capacity`, and returns how many.
+// Call it after each update until it returns less than `capacity`. *dropped (may be NULL) is how
+// many have been lost since the session was added: the newest, since there was no room here or in
+// the world. What ended with the session can be polled until the session is removed or replaced.
+// 0 if there is no such session, or it keeps none. examples/step_events.c shows it.
+uint32_t foliot_server_poll_step(foliot_server *server, const char *session,
+                                 foliot_step_event *events, uint32_t capacity, uint64_t *dropped);
+
 // Takes the report of the next divergence that was found; false if there is none. Call it after
 // each update: what *found points to is valid until the next one.
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found);
@@ -267,6 +329,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(interest_bytes_sent, "Bytes of packets to clients in sessions with interest.")               \
     X(interest_acknowledgements, "Acknowledgements of clients in sessions with interest.")         \
     X(events_dropped, "Events that the host did not take in time.")                                \
+    X(step_events_dropped, "Events of steps that the host did not poll in time.")                  \
     X(commands, "Commands of closed ticks.")                                                       \
     X(commands_refused, "Commands for which their tick had no room.")                              \
     X(orders, "Orders of players received.")                                                       \

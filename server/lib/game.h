@@ -8,6 +8,7 @@
 #include "base/pack.h"
 #include "foliot/command.h"
 #include "foliot/rules.h"
+#include "foliot/server.h"
 #include "wire/session_state.h"
 
 #define FOLIOT__ORDERS_HELD 256   // of one player, that wait for their tick
@@ -59,6 +60,23 @@ typedef struct foliot__delayed {
     size_t length;
     uint8_t *bytes;
 } foliot__delayed;
+
+// Events of steps, for the host: a ring.
+typedef struct foliot__step_events {
+    uint32_t wanted; // bits of foliot_step_event_set; 0: none, and the rest is empty
+    foliot_step_event *events;
+    uint32_t first, count, capacity;
+    uint64_t dropped;
+    uint64_t world_dropped; // of the world's counter, so far
+    // Scratch, which grows. How often a slot is emptied, and a row of joints filled, by the events
+    // that are still to be taken: all 0 between two steps.
+    uint32_t *slots_later, *joints_later;
+    uint32_t slot_capacity, joint_capacity;
+    foliot_contact_event *contacts;
+    uint32_t contact_capacity;
+    foliot_sensor_event *sensors;
+    uint32_t sensor_capacity;
+} foliot__step_events;
 
 typedef struct foliot__game {
     foliot_rules *rules; // lent; NULL: none

@@ -270,6 +270,7 @@ struct foliot__session {
     bool kinds_wanted;            // some peers wait for another kind
     uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
     foliot__game game;
+    foliot__step_events step_events;
     bool follows_next;
     uint64_t next_until_ns; // it has ended, and who comes waits so long for what follows; 0: not
 };
@@ -454,6 +455,14 @@ void foliot__commands_close(foliot__session *session); // of the tick that is cl
 void foliot__commands_take_orders(foliot__session *session);
 void foliot__rules_run(foliot__session *session);          // after its step, on the same thread
 void foliot__rules_take_results(foliot__session *session); // when the step is taken in
+
+// step_events.c
+foliot_status foliot__step_events_create(foliot__session *session,
+                                         const foliot_session_config *config);
+void foliot__step_events_destroy(foliot__step_events *events);
+void foliot__step_events_take(foliot__session *session); // a step was taken in
+uint32_t foliot__step_events_poll(foliot__step_events *step_events, foliot_step_event *events,
+                                  uint32_t capacity);
 
 // kind.c
 // The kind that a newcomer is given. ANY: it is refused, since it could only step, and computes

@@ -102,7 +102,9 @@ static bool may_add(const foliot_session_config *config, foliot__session *const 
                            ((*place)->lockstep && foliot__divergence_search_running(*place)));
     bool alike = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
                                                foliot_interest_valid(&config->interest));
-    return name && !taken && alike && config->pace_hz > 0 &&
+    bool events = config->step_events == 0 ||
+                  (!config->simulation && config->step_events < 2 * FOLIOT_STEP_EVENTS_SENSORS);
+    return name && !taken && alike && events && config->pace_hz > 0 &&
            (config->simulation ? config->mode == FOLIOT_SESSION_LOCKSTEP
                                : config->world && config->scene);
 }
@@ -140,6 +142,15 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event)
     server->event_first = (server->event_first + 1) % FOLIOT__EVENTS_HELD;
     server->event_count--;
     return true;
+}
+
+uint32_t foliot_server_poll_step(foliot_server *server, const char *session,
+                                 foliot_step_event *events, uint32_t capacity, uint64_t *dropped)
+{
+    foliot__session *s = foliot__session_find(server, session);
+    if (dropped)
+        *dropped = s ? s->step_events.dropped : 0;
+    return s ? foliot__step_events_poll(&s->step_events, events, capacity) : 0;
 }
 
 // -- receiving

@@ -90,6 +90,8 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     if (status == FOLIOT_STATUS_OK)
         status = foliot__game_create(s, config);
     if (status == FOLIOT_STATUS_OK)
+        status = foliot__step_events_create(s, config);
+    if (status == FOLIOT_STATUS_OK)
         status = open_mode(s, config);
     if (status != FOLIOT_STATUS_OK) {
         s->world = NULL; // stays the caller's
@@ -108,6 +110,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
 static void empty_session(foliot__session *session)
 {
     foliot__game_destroy(session);
+    foliot__step_events_destroy(&session->step_events);
     foliot__fanout_close(session);
     foliot__lockstep_destroy(session);
     foliot_world_destroy(session->world);

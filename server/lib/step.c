@@ -407,10 +407,12 @@ static void finish_step(foliot__session *s)
         foliot__keyframe_saved(s);
         foliot__desync_check_step(s);
     }
-    if (s->world)
+    if (s->world) {
+        foliot__step_events_take(s);
         report_step(s);
-    else
+    } else {
         announce_joined(s);
+    }
     foliot__updates_step(s);
     foliot__rules_take_results(s);
     foliot__messages_record(s);

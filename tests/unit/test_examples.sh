@@ -31,6 +31,11 @@ expect "a callback's orbit crosses the section" '^ +[0-9.]+ +-?0\.[0-9]+ +-?0\.[
 expect "rules count what a host's commands spawn" '^6 bodies, 5 crates have landed, digest ' "$("$examples/commands")"
 expect "the same at every run" "^$("$examples/commands")$" "$("$examples/commands")"
 
+events=$("$examples/step_events")
+expect "a host of 20 frames a second sees each of its crates" '^20 crates asked for, 19 are there, 1 was refused, 0 events dropped$' "$events"
+expect "and each landing, with its speed" '^tick +[0-9]+: crate 19 has landed at [0-9.]+ m/s$' "$events"
+expect "the same at every run" "^$(tail -n 1 <<<"$events")$" "$("$examples/step_events")"
+
 session=$("$examples/snapshot_session")
 expect "a snapshot session has a player" '^server: player 0 joined: alice' "$session"
 expect "who pushes the crate, as the client sees it" '^tick [0-9. ]+  crate at x 5\.[0-9]+ m  alice at x 4\.[0-9]+ m$' \
