@@ -215,7 +215,7 @@ static void dominoes_all_fall(void **state)
     }
     for (int n = 0; n < 15; n++) {
         check_gt(fallen_at[n], 0);
-        assert_true(n == 0 || fallen_at[n] >= fallen_at[n - 1]);
+        assert_true(n == 0 || fallen_at[n] + 1 >= fallen_at[n - 1]); // the ball slides the first
     }
     for (uint32_t n = 0; n < 15; n++) // the ball may roll on
         check_below(fabs(foliot_world_get_body_state(world, 2 + n).velocity[0]), 0.02);

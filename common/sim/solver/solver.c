@@ -158,6 +158,7 @@ static void place_kinematic(const foliot__solver *s, uint32_t i, foliot__v3 at, 
         else if (s->counts->found_now)
             body->turned[k] = -h * body->w[k];
     }
+    body->follows = 1;
 }
 
 static void place_kinematics(const foliot__solver *s, foliot__v3 at, bool begins)
@@ -193,6 +194,7 @@ static void solve_active(foliot__solver *s)
     uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
     bool joints = foliot__has_joints(world);
     soft.phase.soft = true;
+    soft.phase.ahead = soft.phase.h / 2;
     place_kinematics(s, s->ccd.collider.paths.start, true);
     if (joints)
         begin_with_joints(s);

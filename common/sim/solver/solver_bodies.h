@@ -24,6 +24,8 @@ typedef int32_t slim_marks FOLIOT__SIMD(int32_t, WIDE);
 #define EACH_HALF(p, i, first)                                                                     \
     UNROLL for (uint32_t p = 0, i = (first); p < 8 / WIDE; p++, i += WIDE)
 #define IN static inline __attribute__((always_inline)) void
+#define FOLLOWS_MOVED 0x1p-6f   // of the inradius
+#define FOLLOWS_TURNED 0x1p-13f // radians
 
 typedef struct field {
     double *axis[3];
@@ -74,6 +76,26 @@ IN scatter_moved(const foliot__solver *s, uint32_t entry, const lanes_8 displace
     EACH(l, 8) // moved, turned, spare
     row[l] = bits >> l & 1 ? (float *)(void *)s->bodies[first + (uint32_t)l].moved : NULL;
     scatter_8(row, displacement);
+}
+
+// Sets whether the places of contact must follow the bodies: where these have moved by more than a
+// part of their inradius, or have turned, or turn in the time `ahead`. Resting bodies need not.
+IN set_follows(const foliot__solver *s, uint32_t first, float ahead, const lanes_8 speed[8],
+               lanes_8 displacement[8])
+{
+    const lanes_8 one = (lanes_8){0} + 1,
+                  inradius = *(const lanes_8 *)(const void *)&s->ccd.collider.inradius[first];
+    lanes_8 moved = {0}, turned = {0}, turns = {0}, least = inradius * FOLLOWS_MOVED;
+    EACH(n, 3)
+    {
+        lanes_8 turn = ahead * speed[3 + n];
+        moved += displacement[n] * displacement[n];
+        turned += displacement[3 + n] * displacement[3 + n];
+        turns += turn * turn;
+    }
+    marks_8 follows = (moved > least * least) | (turned > FOLLOWS_TURNED * FOLLOWS_TURNED) |
+                      (turns > FOLLOWS_TURNED * FOLLOWS_TURNED);
+    displacement[6] = FOLIOT__SELECT(lanes_8, follows, one, (lanes_8){0});
 }
 
 // given := the velocities of the solver bodies.
@@ -149,6 +171,7 @@ IN load_bodies(const foliot__solver *s, uint32_t begin, uint32_t end, const bool
             HALF(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
             HALF(displacement[n], p) = NARROW(from - AT(found.axis[n], i));
         }
+        set_follows(s, first, (float)s->step->dt, speed, displacement);
         if (begins)
             begin_phase(s, first / 8, share, speed);
         scatter_bodies(s, s->active[k], speed);
@@ -227,6 +250,7 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
         }
         EACH(n, 6)
         begun[n] = speed[n];
+        set_follows(s, first, 0, speed, displacement);
         scatter_bodies(s, entry, speed);
         scatter_moved(s, entry, displacement);
     }

@@ -21,6 +21,7 @@ typedef struct foliot__softness {
 // One iteration over all blocks in one of the phases of a substep.
 typedef struct foliot__phase {
     float h, per_h;
+    float ahead;                    // half of h in the soft phase, in which bodies still move; or 0
     bool soft;                      // overlaps are resolved; else only velocities are corrected
     foliot__softness moving, still; // two that move; one of the two cannot
 } foliot__phase;
@@ -38,6 +39,8 @@ typedef struct foliot__phase {
     X(inertia_b, 6)                                                                                \
     X(friction, 1)                                                                                 \
     X(push_max, 1) /* speed at which an overlap is pushed out at most */                           \
+    X(share_a, 1)  /* of sliding: how far the place of contact moves on a; the rest moves on b */  \
+    X(flat, 1)     /* 1: it is fixed to b, and turns with b; 0: b is round, and rolls over it */   \
     X(friction_mass,                                                                               \
       3) /* what the two directions of sliding weigh: inverse of a symmetric matrix */             \
     X(twist_mass, 1)                                                                               \

@@ -13,12 +13,14 @@ typedef int32_t LANE_NAME(marks);
 #define LANES float
 #define MARKS int32_t
 #define CHOOSE(mark, yes, no) ((mark) ? (yes) : (no))
+#define ANY(mark) (mark)
 #else
 typedef float LANE_NAME(lanes) FOLIOT__SIMD(float, COLUMNS);
 typedef int32_t LANE_NAME(marks) FOLIOT__SIMD(int32_t, COLUMNS);
 #define LANES LANE_NAME(lanes)
 #define MARKS LANE_NAME(marks)
 #define CHOOSE(mark, yes, no) FOLIOT__SELECT(LANES, mark, yes, no)
+#define ANY(mark) LANE_NAME(any)(&(mark))
 #endif
 #define SPLAT(x) ((LANES){0} + (x))
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
@@ -80,6 +82,24 @@ _Static_assert(sizeof(POINT) == 4 * COLUMNS * FOLIOT__POINT_ROWS, "rows of a poi
 #define LEAF static __attribute__((noinline)) void
 #else
 #define LEAF IN
+#endif
+
+#if COLUMNS == 8 && defined(__AVX2__)
+static inline bool any_8(const marks_8 *marks)
+{
+    return !_mm256_testz_si256((__m256i)*marks, (__m256i)*marks);
+}
+#elif COLUMNS == 16
+static inline bool any_16(const marks_16 *marks)
+{
+    return _mm512_test_epi32_mask((__m512i)*marks, (__m512i)*marks) != 0;
+}
+#elif COLUMNS == 8
+static inline bool any_8(const marks_8 *marks)
+{
+    const uint64_t *two = (const uint64_t *)(const void *)marks;
+    return ((two[0] | two[1]) | (two[2] | two[3])) != 0;
+}
 #endif
 
 IN LANE_NAME(load_vec)(const LANES rows[3], VEC *v)
@@ -257,7 +277,7 @@ IN LANE_NAME(gather_velocities)(const foliot__solver_body *bodies, const uint32_
 }
 
 IN LANE_NAME(gather_displacements)(const foliot__solver_body *bodies, const uint32_t *slot,
-                                   VEC *moved, VEC *turned)
+                                   VEC *moved, VEC *turned, LANES *follows)
 {
     const float *row[COLUMNS];
     LANES out[8];
@@ -266,6 +286,7 @@ IN LANE_NAME(gather_displacements)(const foliot__solver_body *bodies, const uint
     LANE_NAME(gather)(row, out);
     LANE_NAME(load_vec)(out, moved);
     LANE_NAME(load_vec)(out + 3, turned);
+    *follows = out[6];
 }
 
 IN LANE_NAME(scatter_velocities)(foliot__solver_body *bodies, const uint32_t *slot, uint32_t spare,
@@ -410,15 +431,12 @@ IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const foliot__side side
 
 // The friction impulse, limited by Coulomb's cone over the sum of the normal impulses.
 IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const foliot__side side, const VEC *n,
-                             const LANES *limit)
+                             const VEC *arm_a, const VEC *arm_b, const LANES *limit)
 {
-    VEC s, q, arm_a, arm_b, slip, impulse;
+    VEC s, q, slip, impulse;
     LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(n, &s, &q);
-    if (side != FOLIOT__SIDE_STILL)
-        LANE_NAME(get_vec)(t->arm_a, next, &arm_a);
-    LANE_NAME(get_vec)(t->arm_b, next, &arm_b);
-    LANE_NAME(slip_of)(p, side, &arm_a, &arm_b, &slip);
+    LANE_NAME(slip_of)(p, side, arm_a, arm_b, &slip);
     LANES along = DOT(slip, s), across = DOT(slip, q), cross_mass = GET(t->friction_mass[1]);
     LANES d0 = GET(t->friction_impulse[0]), d1 = GET(t->friction_impulse[1]);
     LANES e0 = d0 - (GET(t->friction_mass[0]) * along + cross_mass * across);
@@ -437,20 +455,99 @@ IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const foliot__side s
     impulse.x = e0 * s.x + e1 * q.x;
     impulse.y = e0 * s.y + e1 * q.y;
     impulse.z = e0 * s.z + e1 * q.z;
-    LANE_NAME(apply_friction)(p, side, &impulse, &arm_a, &arm_b);
+    LANE_NAME(apply_friction)(p, side, &impulse, arm_a, arm_b);
 }
 
-// How the bodies have moved since the contacts were found: apart along the normal, and turned.
+// How the bodies have moved since the contacts were found: b against a, and turned; and whether the
+// place of contact must follow.
 IN LANE_NAME(load_displacements)(const PAIR *p, const foliot__solver_body *bodies,
-                                 const foliot__side side, const VEC *n, LANES *opened,
-                                 VEC *turned_a, VEC *turned_b)
+                                 const foliot__side side, VEC *displacement, VEC *turned_a,
+                                 VEC *turned_b, MARKS *follows)
 {
-    VEC moved_a, moved_b, displacement;
+    VEC moved_a, moved_b;
+    LANES of_a, of_b;
+    LANE_NAME(gather_displacements)(bodies, p->b, &moved_b, turned_b, &of_b);
+    if (side != FOLIOT__SIDE_STILL) {
+        LANE_NAME(gather_displacements)(bodies, p->a, &moved_a, turned_a, &of_a);
+        of_b += of_a;
+    }
+    LANE_NAME(differ)(side, &moved_b, &moved_a, displacement);
+    *follows = of_b > 0;
+}
+
+// to := v + w, where marked
+IN LANE_NAME(shift)(const MARKS *marks, const VEC *v, const VEC *w, VEC *to)
+{
+    to->x = CHOOSE(*marks, v->x + w->x, v->x);
+    to->y = CHOOSE(*marks, v->y + w->y, v->y);
+    to->z = CHOOSE(*marks, v->z + w->z, v->z);
+}
+
+// to := v x w, where marked; else 0
+IN LANE_NAME(cross_where)(const MARKS *marks, const VEC *v, const VEC *w, VEC *to)
+{
+    const LANES zero = {0};
+    LANE_NAME(cross)(v, w, to);
+    to->x = CHOOSE(*marks, to->x, zero);
+    to->y = CHOOSE(*marks, to->y, zero);
+    to->z = CHOOSE(*marks, to->z, zero);
+}
+
+// Where the place of contact has moved: the arms of friction, and what the torque arms of a unit of
+// normal impulse gain. Within the soft phase it is the place in the middle of the substep: a body
+// on a turning table then stays on its circle, as by the implicit midpoint rule.
+IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__side side,
+                     const float time, const VEC *n, const VEC *displacement, const VEC *turned_b,
+                     const MARKS *follows, VEC *arm_a, VEC *arm_b, VEC *gain_a, VEC *gain_b)
+{
+    VEC slid, turn, once, twice, shift_a, shift_b;
+    const LANES ahead = SPLAT(time), half = SPLAT(0.5f), one = SPLAT(1);
+    LANES share = GET(t->share_a[0]), flat = GET(t->flat[0]), rest = share - one;
+    LANE_NAME(differ)(side, &p->vb, &p->va, &slid);
+    slid.x = displacement->x + ahead * slid.x;
+    slid.y = displacement->y + ahead * slid.y;
+    slid.z = displacement->z + ahead * slid.z;
+    turn.x = turned_b->x + ahead * p->wb.x;
+    turn.y = turned_b->y + ahead * p->wb.y;
+    turn.z = turned_b->z + ahead * p->wb.z;
+    LANES about = (one - flat) * DOT(turn, *n); // a round body turns its contact about n alone
+    turn.x = flat * turn.x + about * n->x;
+    turn.y = flat * turn.y + about * n->y;
+    turn.z = flat * turn.z + about * n->z;
+    LANE_NAME(cross)(&turn, arm_b, &once);
+    LANE_NAME(cross)(&turn, &once, &twice);
+    LANE_NAME(add)(&once, &half, &twice);
+    shift_a.x = share * slid.x;
+    shift_a.y = share * slid.y;
+    shift_a.z = share * slid.z;
+    shift_b.x = rest * slid.x;
+    shift_b.y = rest * slid.y;
+    shift_b.z = rest * slid.z;
+    if (side != FOLIOT__SIDE_STILL) {
+        LANE_NAME(cross_where)(follows, &shift_a, n, gain_a);
+        LANE_NAME(add)(&shift_a, &one, &once);
+        LANE_NAME(shift)(follows, arm_a, &shift_a, arm_a);
+    }
+    LANE_NAME(cross_where)(follows, &shift_b, n, gain_b);
+    LANE_NAME(add)(&shift_b, &one, &once);
+    LANE_NAME(shift)(follows, arm_b, &shift_b, arm_b);
+}
+
+// The place of contact now: displacements, arms, and the gains of torque arms.
+IN LANE_NAME(load_place)(const HEAD *t, size_t next, const PAIR *p,
+                         const foliot__solver_body *bodies, const foliot__side side,
+                         const float ahead, const VEC *n, VEC *displacement, VEC *turned_a,
+                         VEC *turned_b, VEC *arm_a, VEC *arm_b, VEC *gain_a, VEC *gain_b)
+{
+    MARKS follows;
+    LANE_NAME(load_displacements)(p, bodies, side, displacement, turned_a, turned_b, &follows);
     if (side != FOLIOT__SIDE_STILL)
-        LANE_NAME(gather_displacements)(bodies, p->a, &moved_a, turned_a);
-    LANE_NAME(gather_displacements)(bodies, p->b, &moved_b, turned_b);
-    LANE_NAME(differ)(side, &moved_b, &moved_a, &displacement);
-    *opened = DOT(displacement, *n);
+        LANE_NAME(get_vec)(t->arm_a, next, arm_a);
+    LANE_NAME(get_vec)(t->arm_b, next, arm_b);
+    gain_a->x = gain_a->y = gain_a->z = gain_b->x = gain_b->y = gain_b->z = SPLAT(0);
+    if (ANY(follows))
+        LANE_NAME(follow)
+    (t, next, p, side, ahead, n, displacement, turned_b, &follows, arm_a, arm_b, gain_a, gain_b);
 }
 
 IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
@@ -460,11 +557,14 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     POINT *point = (POINT *)(void *)(t + 1);
     const foliot__softness *soft = side == FOLIOT__SIDE_MOVES ? &phase->moving : &phase->still;
     PAIR p;
-    VEC n, turned_a, turned_b;
+    VEC n, displacement, turned_a, turned_b, arm_a, arm_b, gain_a, gain_b;
     LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
-    LANES opened, pushed = {0}, levered = {0};
-    LANE_NAME(load_displacements)(&p, bodies, side, &n, &opened, &turned_a, &turned_b);
+    LANES pushed = {0}, levered = {0};
+    LANE_NAME(load_place)
+    (t, next, &p, bodies, side, phase->ahead, &n, &displacement, &turned_a, &turned_b, &arm_a,
+     &arm_b, &gain_a, &gain_b);
+    LANES opened = DOT(displacement, n);
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
     const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), leak = SPLAT(soft->leak);
     LANES fastest = -GET(t->push_max[0]);
@@ -472,10 +572,12 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     {
         VEC turn_a, turn_b, slip;
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
+        LANE_NAME(add)(&turn_b, &one, &gain_b);
         LANE_NAME(differ)(side, &p.vb, &p.va, &slip);
         LANES turned = DOT(turned_b, turn_b), spin = DOT(p.wb, turn_b);
         if (side != FOLIOT__SIDE_STILL) {
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
+            LANE_NAME(add)(&turn_a, &one, &gain_a);
             turned -= DOT(turned_a, turn_a);
             spin -= DOT(p.wa, turn_a);
         }
@@ -500,7 +602,7 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     LANES friction = GET(t->friction[0]), limit = friction * pushed, most = friction * levered;
     if (points > 1)
         LANE_NAME(solve_twist)(t, next, &p, side, &n, &most);
-    LANE_NAME(solve_friction)(t, next, &p, side, &n, &limit);
+    LANE_NAME(solve_friction)(t, next, &p, side, &n, &arm_a, &arm_b, &limit);
     LANE_NAME(store_pair)(bodies, spare, side, &p);
 }
 
@@ -509,15 +611,23 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
 {
     const POINT *point = (const POINT *)(const void *)(t + 1);
     PAIR p;
-    VEC n, s, q, turn_a, turn_b, impulse;
+    VEC n, s, q, turn_a, turn_b, impulse, displacement, turned_a, turned_b, arm_a, arm_b, gain_a,
+        gain_b;
+    const LANES one = SPLAT(1);
     LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
+    LANE_NAME(load_place)
+    (t, next, &p, bodies, side, 0, &n, &displacement, &turned_a, &turned_b, &arm_a, &arm_b, &gain_a,
+     &gain_b);
     EACH(k, points)
     {
         LANES push = GET(point[k].normal_impulse[0]);
-        if (side == FOLIOT__SIDE_MOVES)
+        if (side == FOLIOT__SIDE_MOVES) {
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
+            LANE_NAME(add)(&turn_a, &one, &gain_a);
+        }
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
+        LANE_NAME(add)(&turn_b, &one, &gain_b);
         LANE_NAME(apply_impulse)(&p, side, &push, &n, &turn_a, &turn_b);
     }
     LANES twist = GET(t->twist_impulse[0]), d0 = GET(t->friction_impulse[0]),
@@ -525,13 +635,10 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     LANE_NAME(apply_twist)(&p, side, &twist, &n);
     LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(&n, &s, &q);
-    if (side == FOLIOT__SIDE_MOVES)
-        LANE_NAME(get_vec)(t->arm_a, next, &turn_a);
-    LANE_NAME(get_vec)(t->arm_b, next, &turn_b);
     impulse.x = d0 * s.x + d1 * q.x;
     impulse.y = d0 * s.y + d1 * q.y;
     impulse.z = d0 * s.z + d1 * q.z;
-    LANE_NAME(apply_friction)(&p, side, &impulse, &turn_a, &turn_b);
+    LANE_NAME(apply_friction)(&p, side, &impulse, &arm_a, &arm_b);
     LANE_NAME(store_pair)(bodies, spare, side, &p);
 }
 

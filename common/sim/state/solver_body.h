@@ -12,7 +12,9 @@
 typedef struct foliot__solver_body {
     float v[3], w[3], unused[2];
     // Since the tick's contacts were found: displacement, and small angle.
-    float moved[3], turned[3], spare[2];
+    float moved[3], turned[3];
+    float follows; // 1: so far, or turning so fast, that the places of its contacts must follow
+    float spare;
 } __attribute__((aligned(64))) foliot__solver_body;
 
 #endif
