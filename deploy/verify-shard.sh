@@ -28,7 +28,7 @@ trap 'exit 75' TERM INT
 wait $!
 code=$?
 case $code in
-0 | 1 | 3 | 4 | 5) ;; # every file has its line
+0 | 1 | 3 | 4 | 5 | 6) ;; # every file has its line
 2) exit 1 ;;
 *) exit 75 ;;
 esac

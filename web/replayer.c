@@ -138,6 +138,7 @@ WEB_EXPORT(verify) const char *web_verify(void)
     foliot__json_object(&j, NULL);
     foliot__json_integer(&j, "status", verdict.status);
     foliot__json_text(&j, "status_text", foliot_status_get_text(verdict.status));
+    foliot__json_bool(&j, "unfinished", verdict.status == FOLIOT_STATUS_TRUNCATED);
     foliot__json_count(&j, "ticks", verdict.ticks);
     if (verdict.digest_known)
         foliot_digest_print(verdict.digest, digest);

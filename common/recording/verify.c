@@ -203,7 +203,7 @@ static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (!two_traces(trace)) {
-        free(reference);
+        foliot_world_destroy(reference);
         return FOLIOT_STATUS_MEMORY;
     }
     uint64_t start = from > replay->about.first_tick ? from - 1 : replay->about.first_tick;
@@ -223,7 +223,7 @@ static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
     }
     foliot_step_trace_destroy(trace[0]);
     foliot_step_trace_destroy(trace[1]);
-    free(reference);
+    foliot_world_destroy(reference);
     return status;
 }
 
@@ -251,7 +251,7 @@ static foliot_status compare_start(verifying *v)
         divergence->stage_name = foliot_stage_get_name(FOLIOT_STAGE_finish);
         status = FOLIOT_STATUS_OK;
     }
-    free(reference);
+    foliot_world_destroy(reference);
     return status;
 }
 
@@ -309,7 +309,8 @@ static void set_damage_verdict(foliot_replay *replay, foliot_verdict *verdict, f
     verdict->cut_at = replay->damage.offset;
     verdict->status = status == FOLIOT_STATUS_NEWER || status == FOLIOT_STATUS_UNSUPPORTED
                           ? FOLIOT_STATUS_UNSUPPORTED
-                          : FOLIOT_STATUS_CORRUPT;
+                      : status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_TRUNCATED
+                                                          : FOLIOT_STATUS_CORRUPT;
 }
 
 foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,

@@ -27,7 +27,8 @@ extern "C" {
 typedef struct foliot_replay foliot_replay;
 
 // The first thing that is wrong with a recording. FOLIOT_STATUS_OK: nothing found so far.
-// FOLIOT_STATUS_TRUNCATED: it ends inside a block, or between blocks without its closing block.
+// FOLIOT_STATUS_TRUNCATED: unfinished. It ends inside a block, or between blocks without its
+// closing block: it is being written, or its writer was stopped.
 // FOLIOT_STATUS_CORRUPT: bytes differ from what was written. FOLIOT_STATUS_NEWER,
 // FOLIOT_STATUS_UNSUPPORTED: whole, but not for this build.
 typedef struct foliot_damage {
@@ -156,13 +157,14 @@ typedef struct foliot_perturbation {
 
 typedef struct foliot_verdict {
     // FOLIOT_STATUS_OK: all agree. FOLIOT_STATUS_DIVERGED. FOLIOT_STATUS_CORRUPT: the recording is
-    // damaged or truncated. FOLIOT_STATUS_UNSUPPORTED: not for this build.
+    // damaged. FOLIOT_STATUS_TRUNCATED: it is unfinished, and all that is whole agrees.
+    // FOLIOT_STATUS_UNSUPPORTED: not for this build.
     // FOLIOT_STATUS_INVALID: no such perturbation.
     foliot_status status;
     uint64_t ticks;       // that were replayed and agree
     foliot_digest digest; // of the state after them
     bool digest_known;
-    uint64_t cut_at; // if damaged: the file is whole up to this offset
+    uint64_t cut_at; // if damaged or unfinished: the file is whole up to this offset
     // If DIVERGED. Also if a keyframe is wrong and the replay agrees up to it: then `expected` is
     // the keyframe's.
     foliot_divergence divergence;

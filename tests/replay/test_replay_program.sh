@@ -34,8 +34,20 @@ exits "a match exits 0" 0 "$replay" verify --json a.foliot
 keys=$(sed 's/"\([a-z_]*\)":[^,}]*/\1/g; s/[{}]//g' out)
 check "the JSON keys are those of the contract" test "$keys" = \
     file,scene,integrator,dt,ticks,players,digest,verdict,cut_at,first_bad_tick,stage,body,field,ulps,realtime_factor
-exits "a cut file exits 4" 4 "$replay" verify --json cut.foliot
-check "and says where" grep -qE '"ticks":[1-9][0-9]*,.*"verdict":"corrupt","cut_at":[1-9]' <("$replay" verify --json cut.foliot 2>/dev/null)
+exits "a cut file exits 6" 6 "$replay" verify --json cut.foliot
+says '"ticks":[1-9][0-9]*,.*"verdict":"unfinished","cut_at":[1-9]' && echo "ok - and says where" || { echo "not ok - and says where"; cat out; }
+# Damage is damage, also before a cut.
+cp cut.foliot bent.foliot
+printf '\377' | dd of=bent.foliot bs=1 seek=$((bytes / 4)) conv=notrunc 2>/dev/null
+exits "a damaged one that is cut exits 4" 4 "$replay" verify --json bent.foliot
+says '"verdict":"corrupt"' && echo "ok - and says so" || { echo "not ok - and says so"; cat out; }
+for command in info "export --csv" "diff cut.foliot" "play --frame" "state --tick 10"; do # shellcheck disable=SC2086
+    exits "${command%% *} of an unfinished one exits 0" 0 "$replay" $command cut.foliot
+done
+exits "info says that it is" 0 "$replay" info --json cut.foliot
+says '"closed":false,"unfinished":true,.*"damage":null' && echo "ok - in two keys" || { echo "not ok - in two keys"; cat out; }
+exits "info of a damaged one exits 4" 4 "$replay" info --json bent.foliot
+says '"unfinished":false,.*"damage":"' && echo "ok - and says no such thing" || { echo "not ok - and says no such thing"; cat out; }
 if [ -w /dev/full ]; then
     for command in info verify "export --csv"; do # shellcheck disable=SC2086
         "$replay" ${command%% *} a.foliot $(echo "$command" | cut -s -d ' ' -f 2) >/dev/full 2>told
@@ -52,7 +64,9 @@ exits "a fault exits 3" 3 "$replay" verify a.foliot --json --perturb 300/integra
 says '"first_bad_tick":300,"stage":"integrate","body":2,"field":"position.y","ulps":5,' && echo "ok - and is named" || { echo "not ok - and is named"; cat out; }
 exits "a fault in no such body exits 2" 2 "$replay" verify a.foliot --perturb 300:nobody:position.y:1
 exits "a malformed fault exits 2" 2 "$replay" verify a.foliot --perturb 300:2:position.q:1
-exits "the worst of several files counts" 4 "$replay" verify a.foliot cut.foliot nothing.foliot
+exits "the worst of several files counts" 4 "$replay" verify a.foliot cut.foliot bent.foliot nothing.foliot
+exits "an error is worse than no end" 1 "$replay" verify a.foliot cut.foliot nothing.foliot
+exits "no end is worse than nothing" 6 "$replay" verify cut.foliot a.foliot
 
 printf 'a.foliot\ns.foliot\na.foliot\n' >list
 "$replay" verify --json --jobs 3 --files-from list >out

@@ -107,7 +107,7 @@ static void names_the_place(const foliot_damage *damage, uint64_t block, uint64_
 
 // `bytes` are not whole from block number `block` on, which begins at `offset`.
 static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint32_t block,
-                     uint64_t offset, bool replays)
+                     uint64_t offset, bool replays, foliot_status expected)
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
@@ -128,7 +128,7 @@ static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint
         foliot_verdict verdict;
         assert_int_equal(foliot_replay_seek(replay, whole), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
-        assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
+        assert_int_equal(verdict.status, expected);
         assert_int_equal(verdict.ticks, whole);
         assert_int_equal(verdict.cut_at, offset);
         assert_true(foliot_digest_equal(verdict.digest, s->digests[whole]));
@@ -146,7 +146,8 @@ static void every_truncation_is_found(void **state)
         memcpy(bytes, s->memory.bytes, length);
         uint32_t block = length < FOLIOT__RECORDING_START_BYTES ? 0 : block_of(s, length);
         salvaged(s, bytes, length, block,
-                 length < FOLIOT__RECORDING_START_BYTES ? 0 : s->offset[block], true);
+                 length < FOLIOT__RECORDING_START_BYTES ? 0 : s->offset[block], true,
+                 FOLIOT_STATUS_TRUNCATED);
         free(bytes);
     }
 }
@@ -161,9 +162,23 @@ static void every_flipped_bit_is_found(void **state)
         bytes[at] ^= (uint8_t)(1u << bit % 8);
         uint32_t block = block_of(s, at);
         uint64_t offset = at < FOLIOT__RECORDING_START_BYTES ? 0 : s->offset[block];
-        salvaged(s, bytes, s->memory.length, block, offset, bit % s->replay_every == 0);
+        salvaged(s, bytes, s->memory.length, block, offset, bit % s->replay_every == 0,
+                 FOLIOT_STATUS_CORRUPT);
         bytes[at] ^= (uint8_t)(1u << bit % 8);
     }
+    free(bytes);
+}
+
+// Cut off behind the damage: still damage, and not one that a writer left who was stopped.
+static void a_flipped_bit_before_a_cut_is_damage(void **state)
+{
+    subject *s = *state;
+    uint64_t at = s->offset[3] + FOLIOT__RECORDING_BLOCK_BYTES;
+    size_t length = s->memory.length - 20;
+    uint8_t *bytes = malloc(length);
+    memcpy(bytes, s->memory.bytes, length);
+    bytes[at] ^= 1;
+    salvaged(s, bytes, length, 3, s->offset[3], true, FOLIOT_STATUS_CORRUPT);
     free(bytes);
 }
 
@@ -193,7 +208,8 @@ static void blocks_out_of_turn_are_found(void **state)
         memcpy(bytes, s->memory.bytes, s->memory.length);
         memmove(bytes + s->offset[block], bytes + s->offset[block + 1],
                 s->memory.length - (size_t)s->offset[block + 1]);
-        salvaged(s, bytes, s->memory.length - length, block, s->offset[block], true);
+        salvaged(s, bytes, s->memory.length - length, block, s->offset[block], true,
+                 FOLIOT_STATUS_CORRUPT);
         free(bytes);
     }
 }
@@ -203,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_truncation_is_found),
         cmocka_unit_test(every_flipped_bit_is_found),
+        cmocka_unit_test(a_flipped_bit_before_a_cut_is_damage),
         cmocka_unit_test(bytes_after_the_end_are_found),
         cmocka_unit_test(blocks_out_of_turn_are_found),
     };

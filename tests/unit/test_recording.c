@@ -200,7 +200,7 @@ static void a_full_disk_stops_at_a_whole_tick(void **state)
     assert_int_equal(final.ticks_lost, foliot_world_get_tick(s.world) - written);
     check_le(memory.length, 12000);
     foliot_verdict verdict = verdict_of(&memory);
-    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_TRUNCATED);
     assert_int_equal(verdict.ticks, written);
     assert_int_equal(verdict.cut_at, memory.length); // nothing of a torn block is left
     end(&s);
@@ -226,7 +226,7 @@ static void a_full_queue_stops_at_a_whole_tick(void **state)
     assert_int_equal(final.ticks_lost, 2000 - closed);
     check_le(final.queued_bytes_max, 8192);
     foliot_verdict verdict = verdict_of(&memory);
-    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_TRUNCATED);
     assert_int_equal(verdict.ticks, closed);
     end(&s);
     recording_memory_free(&memory);

@@ -196,8 +196,8 @@ int diff_command(const foliot__program *program, const foliot__arguments *argume
         else
             put_text(&p, file[0], file[1]);
         worst = is_same(&p) ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
-        worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.a)->status));
-        worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.b)->status));
+        worst = foliot__exit_worse(worst, tool_exit_of_part(foliot_replay_get_damage(p.a)->status));
+        worst = foliot__exit_worse(worst, tool_exit_of_part(foliot_replay_get_damage(p.b)->status));
         tool_tell_damage(file[0], p.a);
         tool_tell_damage(file[1], p.b);
     }

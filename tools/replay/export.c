@@ -260,5 +260,5 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
     if (status == FOLIOT_STATUS_DIVERGED)
         tool_tell_divergence(file, foliot_replay_get_tick(replay));
     foliot_replay_close(replay);
-    return tool_exit_of(status);
+    return tool_exit_of_part(status);
 }

@@ -32,6 +32,12 @@ static void put_what(foliot__json *json, const foliot_replay_summary *a)
     foliot__json_null(json, "bodies");
 }
 
+// A recording without an end is whole as far as it goes.
+static bool is_damage(const foliot_damage *damage)
+{
+    return damage->status != FOLIOT_STATUS_OK && damage->status != FOLIOT_STATUS_TRUNCATED;
+}
+
 static void put_json(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
 {
     char fingerprint[FOLIOT_DIGEST_TEXT_BYTES], digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -45,6 +51,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_count(&json, "first_tick", a->first_tick);
     foliot__json_count(&json, "last_tick", a->last_tick);
     foliot__json_bool(&json, "closed", a->closed);
+    foliot__json_bool(&json, "unfinished", damage->status == FOLIOT_STATUS_TRUNCATED);
     foliot__json_text(&json, "digest", a->closed ? digest : NULL);
     foliot__json_text(&json, "fingerprint", fingerprint);
     foliot__json_text(&json, "build", a->build);
@@ -67,7 +74,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_count(&json, "other_bytes", a->other_bytes);
     foliot__json_text(&json, "session_rules", a->rules_name[0] ? a->rules_name : NULL);
     foliot__json_count(&json, "session_rules_version", a->rules_version);
-    foliot__json_text(&json, "damage", damage->status == FOLIOT_STATUS_OK ? NULL : damage->text);
+    foliot__json_text(&json, "damage", is_damage(damage) ? damage->text : NULL);
     foliot__json_close(&json);
     foliot__json_line(&json);
 }
@@ -131,7 +138,9 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
     printf("  ticks        %" PRIu64 " to %" PRIu64, a->first_tick, a->last_tick);
     if (a->scene)
         printf(" (%.9g of the scene's time)", (double)(a->last_tick - a->first_tick) * a->dt);
-    printf("%s\n", a->closed ? ", closed in order" : ", not closed: it ended early");
+    printf(", %s\n", a->closed                                   ? "closed in order"
+                     : damage->status == FOLIOT_STATUS_TRUNCATED ? TOOL_UNFINISHED
+                                                                 : "without its end");
     printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
            a->players == 1 ? "" : "s", a->inputs);
     print_session(a);
@@ -148,7 +157,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
            a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->header_bytes, a->other_bytes);
     if (a->scene && a->last_tick > a->first_tick)
         put_rates(a);
-    if (damage->status != FOLIOT_STATUS_OK)
+    if (is_damage(damage))
         printf("  damage       %s\n", damage->text);
 }
 
@@ -164,7 +173,7 @@ static int info_file(const char *file)
     else
         put_text(file, foliot_replay_get_summary(replay), foliot_replay_get_damage(replay));
     foliot_replay_close(replay);
-    return tool_exit_of(status);
+    return tool_exit_of_part(status);
 }
 
 int info_command(const foliot__program *program, const foliot__arguments *arguments)

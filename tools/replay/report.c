@@ -144,8 +144,9 @@ static report_verdict verdict_of(const line *l)
 {
     if (!*l->verdict)
         return REPORT_UNREAD;
-    if (strcmp(l->verdict, "match") == 0)
-        return strcmp(l->rules, "differ") == 0 ? REPORT_RULES : REPORT_MATCH;
+    if (strcmp(l->rules, "differ") == 0 && strcmp(l->verdict, "diverged") != 0 &&
+        strcmp(l->verdict, "corrupt") != 0)
+        return REPORT_RULES;
     for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
         if (strcmp(l->verdict, verdicts[v].name) == 0)
             return v;
@@ -161,7 +162,7 @@ static char *detail_of(const line *l, report_verdict verdict)
         fine = asprintf(&text, "tick %" PRIu64 "%s%s%s%s%s%s", l->bad_tick,
                         *l->stage ? ", after " : "", l->stage, *l->body ? ", " : "", l->body,
                         *l->field ? ": " : "", l->field);
-    else if (verdict == REPORT_CORRUPT && l->has_cut)
+    else if ((verdict == REPORT_CORRUPT || verdict == REPORT_UNFINISHED) && l->has_cut)
         fine =
             asprintf(&text, "whole up to byte %" PRIu64 ", %" PRIu64 " ticks", l->cut_at, l->ticks);
     else if (verdict == REPORT_RULES)
@@ -392,7 +393,8 @@ static int exit_of(const report *r)
            : counts[REPORT_DIVERGED] || counts[REPORT_RULES] ? FOLIOT__EXIT_DIVERGED
            : counts[REPORT_UNSUPPORTED]                      ? FOLIOT__EXIT_NOT_VERIFIABLE
            : counts[REPORT_UNREAD] || counts[REPORT_MISSING] || r->bad_lines ? FOLIOT__EXIT_ERROR
-                                                                             : 0;
+           : counts[REPORT_UNFINISHED] ? FOLIOT__EXIT_UNFINISHED
+                                       : 0;
 }
 
 static void free_report(report *r)

@@ -12,6 +12,7 @@
 // In the order of how bad it is.
 #define REPORT_VERDICTS(X)                                                                         \
     X(MATCH, "match", "replayed to the same digests")                                              \
+    X(UNFINISHED, "unfinished", "agrees as far as it goes, and has no end")                        \
     X(UNREAD, "unread", "no verdict: the file could not be read")                                  \
     X(MISSING, "missing", "in the list, and in no shard's results")                                \
     X(UNSUPPORTED, "unsupported", "needs another build")                                           \

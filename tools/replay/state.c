@@ -102,7 +102,7 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
                           about->first_tick, about->last_tick);
         // A tick beyond the damage is not there because of it.
         if (status == FOLIOT_STATUS_NOT_FOUND &&
-            foliot_replay_get_damage(replay)->status != FOLIOT_STATUS_OK)
+            tool_exit_of_part(foliot_replay_get_damage(replay)->status) != FOLIOT__EXIT_FINE)
             status = foliot_replay_get_damage(replay)->status;
     }
     foliot_replay_close(replay);

@@ -30,6 +30,11 @@ int tool_exit_of(foliot_status status)
     }
 }
 
+int tool_exit_of_part(foliot_status status)
+{
+    return status == FOLIOT_STATUS_TRUNCATED ? FOLIOT__EXIT_FINE : tool_exit_of(status);
+}
+
 static const char *command_name = "";
 
 void tool_set_command(const char *name)
@@ -115,7 +120,10 @@ foliot_replay *tool_look(const char *file, int *exit_code)
 void tool_tell_damage(const char *file, const foliot_replay *replay)
 {
     const foliot_damage *damage = foliot_replay_get_damage(replay);
-    if (damage->status != FOLIOT_STATUS_OK)
+    if (damage->status == FOLIOT_STATUS_TRUNCATED)
+        tool_complain(file, TOOL_UNFINISHED ": it has ticks up to %" PRIu64,
+                      foliot_replay_get_summary(replay)->last_tick);
+    else if (damage->status != FOLIOT_STATUS_OK)
         tool_complain(file, "%s", damage->text);
 }
 

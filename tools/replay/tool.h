@@ -56,6 +56,9 @@ foliot_replay *tool_open(const char *file, int *exit_code);
 // Nothing is made of the scene.
 foliot_replay *tool_look(const char *file, int *exit_code);
 int tool_exit_of(foliot_status status);
+// The same for what was read of an open recording: one that is unfinished is not damaged.
+int tool_exit_of_part(foliot_status status);
+#define TOOL_UNFINISHED "unfinished (it is being written, or its writer was stopped)"
 // Prints a recording's damage on stderr, if it has one.
 void tool_tell_damage(const char *file, const foliot_replay *replay);
 // This build does not replay the recording to the same bits.

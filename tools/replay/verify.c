@@ -122,11 +122,12 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
         return;
     }
     r->has_verdict = true;
-    r->exit_code = tool_exit_of(r->verdict.status);
+    r->exit_code = r->verdict.status == FOLIOT_STATUS_TRUNCATED ? FOLIOT__EXIT_UNFINISHED
+                                                                : tool_exit_of(r->verdict.status);
     double pace = pace_of(about);
     if (r->verdict.ticks && elapsed > 0 && pace > 0)
         r->realtime_factor = (double)r->verdict.ticks / pace / elapsed;
-    if (r->verdict.damage.text[0])
+    if (r->verdict.damage.text[0] && r->verdict.status != FOLIOT_STATUS_TRUNCATED)
         snprintf(r->message, sizeof r->message, "%s", r->verdict.damage.text);
     copy_names(r, about);
 }
@@ -166,6 +167,12 @@ static bool fingerprint_fits(const foliot_replay_summary *about)
                        : foliot__fingerprint_fits(about->scene, about->fingerprint);
 }
 
+// As far as the recording goes.
+static bool all_agrees(const result *r)
+{
+    return r->verdict.status == FOLIOT_STATUS_OK || r->verdict.status == FOLIOT_STATUS_TRUNCATED;
+}
+
 static void verify_file(void *context, uint32_t index)
 {
     verify_run *run = context;
@@ -181,7 +188,7 @@ static void verify_file(void *context, uint32_t index)
         r->opened = true;
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         verify_recording(r, replay, run->request);
-        if (rules_wanted && about->scene && r->has_verdict && r->verdict.status == FOLIOT_STATUS_OK)
+        if (rules_wanted && about->scene && r->has_verdict && all_agrees(r))
             verify_rules(r, replay);
         if (r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED)
             r->fingerprint_differs = !fingerprint_fits(about);
@@ -206,10 +213,11 @@ static const char *verdict_name(const result *r)
 {
     if (!r->has_verdict)
         return NULL;
-    return r->verdict.status == FOLIOT_STATUS_OK         ? "match"
-           : r->verdict.status == FOLIOT_STATUS_DIVERGED ? "diverged"
-           : r->verdict.status == FOLIOT_STATUS_CORRUPT  ? "corrupt"
-                                                         : "unsupported";
+    return r->verdict.status == FOLIOT_STATUS_OK          ? "match"
+           : r->verdict.status == FOLIOT_STATUS_DIVERGED  ? "diverged"
+           : r->verdict.status == FOLIOT_STATUS_CORRUPT   ? "corrupt"
+           : r->verdict.status == FOLIOT_STATUS_TRUNCATED ? "unfinished"
+                                                          : "unsupported";
 }
 
 static foliot_divergence_labels names_of(const result *r)
@@ -319,13 +327,16 @@ static void put_text(const result *r)
     foliot_digest_print(r->verdict.digest, digest);
     if (r->verdict.status == FOLIOT_STATUS_DIVERGED)
         put_report(r);
-    else if (r->verdict.status == FOLIOT_STATUS_OK)
-        printf("%s: match: %" PRIu64 " ticks, digest %s%s", r->file, r->verdict.ticks, digest,
-               r->realtime_factor > 0 ? "" : "\n");
+    else if (all_agrees(r))
+        printf("%s: %s: %" PRIu64 " ticks, digest %s%s", r->file,
+               r->verdict.status == FOLIOT_STATUS_OK ? "match"
+                                                     : TOOL_UNFINISHED
+                   ", and what is whole matches",
+               r->verdict.ticks, digest, r->realtime_factor > 0 ? "" : "\n");
     else
         printf("%s: %s: %" PRIu64 " ticks verified, the file is whole up to byte %" PRIu64 "\n",
                r->file, verdict_name(r), r->verdict.ticks, r->verdict.cut_at);
-    if (r->verdict.status == FOLIOT_STATUS_OK && r->realtime_factor > 0)
+    if (all_agrees(r) && r->realtime_factor > 0)
         printf(", %.0f x real time\n", r->realtime_factor);
 #ifndef FOLIOT_REPLAY_CORE
     put_rules_text(r);

@@ -84,10 +84,12 @@ function judge(v) {
         $("report").textContent = v.report;
         $("report").hidden = false;
         $("difference").hidden = false;
+    } else if (v.unfinished) {
+        say(`Unfinished: it has no end, since it was being written or its writer was stopped. Its ${grouped(v.ticks)} ticks match.`, "match");
     } else {
         say(`${v.text || v.status_text}. The ${grouped(v.ticks)} ticks before it agree.`, "damaged");
     }
-    document.body.dataset.verdict = v.status === 0 ? "match" : v.diverged_tick !== undefined ? "differs" : "damaged";
+    document.body.dataset.verdict = v.status === 0 ? "match" : v.diverged_tick !== undefined ? "differs" : v.unfinished ? "unfinished" : "damaged";
     if (asked === null && opened.status === 0) seek(tick); // with the mark
 }
 
