@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "crypto/crypto.h"
 #include "http/access.h"
+#include "log.h"
 
 #define COPY_MS 1000u
 #define STUCK_NS 10000000000u // a loop that has not copied for so long is not alive
@@ -39,9 +40,27 @@ static void copy_figures(foliot__app *a)
     uv_mutex_unlock(&f->mutex);
 }
 
+void foliot__front_note_health(const char *option, foliot__http_health health)
+{
+    char text[200];
+    if (health == FOLIOT__HTTP_HEALTHY)
+        return;
+    snprintf(text, sizeof text,
+             health == FOLIOT__HTTP_RESTARTED
+                 ? "%s: the service's thread did not come back from its library: another has taken "
+                   "over, with all connections closed"
+                 : "%s: the service's thread does not come back, and cannot be stopped safely: "
+                   "nobody is served there until the server is started again",
+             option);
+    foliot__log_note(health == FOLIOT__HTTP_RESTARTED ? "service-restarted" : "service-stuck",
+                     text);
+}
+
 static void on_second(uv_timer_t *timer)
 {
-    copy_figures(timer->data);
+    foliot__app *a = timer->data;
+    foliot__front_note_health("--http", foliot__http_watch(a->front.http));
+    copy_figures(a);
 }
 
 static foliot__metrics figures(foliot__app *a)
@@ -185,7 +204,7 @@ void foliot__front_close(foliot__app *a)
 
 void foliot__front_stop(foliot__app *a)
 {
-    foliot__http_stop(a->front.http);
+    (void)foliot__http_stop(a->front.http);
     a->front.http = NULL;
 }
 

@@ -63,6 +63,7 @@ static void on_second(uv_timer_t *timer)
 {
     foliot__app *a = timer->data;
     uint32_t running = 0;
+    foliot__front_note_health("--web", foliot__web_watch(a->browsers.web));
     bool looked = foliot__app_now_ns() - atomic_load(&a->lobby.asked_ns) < LOOKED_NS;
     if (looked) {
         copy_rows(a);

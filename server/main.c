@@ -174,7 +174,10 @@ static int host(const foliot__arguments *arguments)
     foliot__pool_destroy(a.pool);
     foliot__life_close(&a);
     foliot__log_stop();
-    return foliot__stdout_done("foliot-server", code);
+    code = foliot__stdout_done("foliot-server", code);
+    if (foliot__http_is_lost()) // a thread may still run: it must not see what exit() destroys
+        _exit(code);
+    return code;
 }
 
 // Runs the scene's rules once, as far as they begin: what a script does wrong is seen here.

@@ -118,9 +118,9 @@ static const char *const allowed[] = {
     "newfstatat", "open", "openat", "pread64", "pwrite64", "read", "readlink", "readlinkat",
     "rename", "renameat", "renameat2", "stat", "stat64", "statx", "unlink", "unlinkat", "write",
     "writev", // of the C library's own last words
-    // The network. bind: of the netlink socket that lists interfaces, and of a port of --http whose
-    // interface comes late, which libwebsockets tries again; listen: the latter.
-    "accept", "accept4", "bind", "getpeername", "getsockname", "getsockopt", "listen", "recv",
+    // The network. bind: of the netlink socket that lists interfaces. eventfd2: of an HTTP service
+    // that begins anew.
+    "accept", "accept4", "bind", "eventfd2", "getpeername", "getsockname", "getsockopt", "recv",
     "recvfrom", "recvmmsg", "recvmmsg_time64", "recvmsg", "send", "sendmmsg", "sendmsg", "sendto",
     "setsockopt", "shutdown",
     // Waiting, time, signals. wait4: for the helper of --on-recording.

@@ -23,9 +23,21 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     return NULL;
 }
 
-void foliot__http_stop(foliot__http *http)
+bool foliot__http_stop(foliot__http *http)
 {
     (void)http;
+    return true;
+}
+
+bool foliot__http_is_lost(void)
+{
+    return false;
+}
+
+foliot__http_health foliot__http_watch(foliot__http *http)
+{
+    (void)http;
+    return FOLIOT__HTTP_HEALTHY;
 }
 
 uint16_t foliot__http_get_port(const foliot__http *http)

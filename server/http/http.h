@@ -78,6 +78,10 @@ typedef struct foliot__http_sockets {
     int (*listening)(void *user, uint16_t port);
     void (*readable)(void *user); // that descriptor
     void (*ticked)(void *user);   // asked for by foliot__http_tick_in
+    // The thread was stopped for good within any of the above, but not within `closed`, which
+    // follows for all sockets. Returns the descriptor to be watched from now on, or -1. May be
+    // NULL.
+    int (*abandoned)(void *user);
 } foliot__http_sockets;
 
 typedef struct foliot__http_config {
@@ -97,6 +101,7 @@ typedef struct foliot__http_config {
 
 // What the service has counted so far: X(name, what is counted, as a sentence).
 #define FOLIOT__HTTP_COUNTERS(X)                                                                   \
+    X(restarts, "Times that the service began anew, since its thread did not come back.")          \
     X(connections, "Connections taken.")                                                           \
     X(connections_refused, "Connections refused: too many, in all or of one address.")             \
     X(requests, "Requests.")                                                                       \
@@ -120,8 +125,20 @@ bool foliot__http_available(void);
 // NULL with a sentence.
 foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
                                  size_t problem_bytes);
-// Ends its thread; open connections are closed. NULL is allowed.
-void foliot__http_stop(foliot__http *http);
+// Ends its thread; open connections are closed. NULL is allowed. False: the thread does not come
+// back. Then what it may touch stays, `user` of the hooks too, and the process ends by _exit.
+bool foliot__http_stop(foliot__http *http);
+bool foliot__http_is_lost(void); // some service has ended so
+
+// Looks at the thread, about once a second, always from one thread other than its own. One that has
+// computed for two seconds within the library is stopped there for good; another takes its place,
+// with all connections closed.
+typedef enum foliot__http_health {
+    FOLIOT__HTTP_HEALTHY,
+    FOLIOT__HTTP_RESTARTED, // since the last look
+    FOLIOT__HTTP_STUCK      // it could not be stopped, and nobody is served
+} foliot__http_health;
+foliot__http_health foliot__http_watch(foliot__http *http);
 uint16_t foliot__http_get_port(const foliot__http *http);
 
 // Answers a request, from any thread. `bytes` are copied. Who is gone meanwhile misses it.

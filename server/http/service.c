@@ -8,22 +8,18 @@
 
 #include "service.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "base/threads.h"
 #include "crypto/crypto.h"
 #include "net/address.h"
 
 #define TOKEN_MEMORY_BYTES ((size_t)FOLIOT__HTTP_TOKEN_BYTES_MAX + 1)
-#define THREAD_STACK_BYTES ((size_t)8 << 20)
 #define GUESSES_AT_ONCE 64 // wrong bearer tokens of an address, and then one a second
 
 bool foliot__http_available(void)
@@ -63,20 +59,11 @@ static bool is_local(int descriptor)
            name.ss_family == AF_UNIX;
 }
 
-// Who fills the port does not keep the operator from the Unix socket.
-static bool has_room(const foliot__http *http, int descriptor)
-{
-    char peer[FOLIOT__HTTP_PEER_BYTES] = "";
-    bool keeps = http->config.unix_path && !is_local(descriptor);
-    uint32_t kept = keeps ? FOLIOT__HTTP_CONNECTIONS_KEPT : 0;
-    if (http->counters.connections_now + kept >= http->connections_max)
-        return false;
-    lws_get_peer_simple_fd(descriptor, peer, sizeof peer);
-    return foliot__http_within_share(http, foliot__http_host_of(peer));
-}
-
 static int open_connection(foliot__http *http, struct lws *wsi)
 {
+    struct stat about;
+    if (fstat(lws_get_socket_fd(wsi), &about) != 0)
+        return -1;
     for (uint32_t i = 0; i < http->connections_max; i++) {
         foliot__http_connection *c = &http->connections[i].connection;
         if (c->wsi)
@@ -84,7 +71,8 @@ static int open_connection(foliot__http *http, struct lws *wsi)
         *c = (foliot__http_connection){.http = http,
                                        .wsi = wsi,
                                        .local = is_local(lws_get_socket_fd(wsi)),
-                                       .descriptor = lws_get_socket_fd(wsi)};
+                                       .descriptor = lws_get_socket_fd(wsi),
+                                       .inode = about.st_ino};
         if (!foliot__intake_open(&c->intake) || !foliot__intake_watch(c->descriptor, &c->intake)) {
             foliot__intake_close(&c->intake);
             c->wsi = NULL;
@@ -164,6 +152,14 @@ static foliot__http_connection *of_request(foliot__http *http, uint64_t id)
     return c->wsi && c->id == id && !c->sending ? c : NULL;
 }
 
+// One that was left stays where it is, and takes this for nothing.
+static void cancel(foliot__http *http)
+{
+    struct lws_context *context = atomic_load(&http->context);
+    if (context)
+        lws_cancel_service(context);
+}
+
 void foliot__http_answer(foliot__http *http, uint64_t request, int status, const char *type,
                          const void *bytes, size_t length)
 {
@@ -178,7 +174,7 @@ void foliot__http_answer(foliot__http *http, uint64_t request, int status, const
     *http->last = waiting;
     http->last = &waiting->next;
     uv_mutex_unlock(&http->mutex);
-    lws_cancel_service(http->context);
+    cancel(http);
 }
 
 static void take_answers(foliot__http *http)
@@ -205,7 +201,7 @@ static void take_answers(foliot__http *http)
 void foliot__http_wake(foliot__http *http)
 {
     if (!atomic_exchange(&http->woken, true))
-        lws_cancel_service(http->context);
+        cancel(http);
 }
 
 // -- what a hook has beside its sockets
@@ -222,17 +218,17 @@ void foliot__http_tick_in(foliot__http *http, uint32_t ms)
 }
 
 // libwebsockets closes what it watches: it gets a copy.
-static bool watch_descriptor(foliot__http *http, struct lws_vhost *vhost)
+static bool watch_descriptor(struct lws_vhost *vhost, int descriptor, const char *protocol,
+                             int *copy)
 {
-    const foliot__http_sockets *hook = http->config.sockets;
-    int descriptor = hook && hook->listening ? hook->listening(hook->user, http->port) : -1;
+    *copy = -1;
     if (descriptor < 0)
         return true;
-    lws_sock_file_fd_type copy = {.filefd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
-    if (copy.filefd < 0)
+    lws_sock_file_fd_type file = {.filefd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
+    if (file.filefd < 0)
         return false;
-    return lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, copy, hook->subprotocol,
-                                      NULL) != NULL;
+    *copy = file.filefd;
+    return lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, file, protocol, NULL) != NULL;
 }
 
 // -- the thread
@@ -243,11 +239,9 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 {
     foliot__http *http = lws_context_user(lws_get_context(wsi));
     switch (reason) {
-    case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
-        if (has_room(http, (int)(intptr_t)in))
-            return 0;
-        http->counters.connections_refused++;
-        return 1;
+    case LWS_CALLBACK_RAW_RX_FILE: // a socket that listens
+        foliot__http_accept(http, lws_get_vhost(wsi));
+        return 0;
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
         return open_connection(http, wsi);
     case LWS_CALLBACK_CLOSED_HTTP:
@@ -279,20 +273,22 @@ static void read_on(foliot__http *http)
     }
 }
 
-static void serve(void *user)
+void foliot__http_serve(void *user)
 {
     foliot__http *http = user;
+    take_answers(http);
     while (!atomic_load(&http->stopping)) {
         read_on(http);
         lws_service(http->context, 0);
+        atomic_fetch_add(&http->rounds, 1);
     }
+    atomic_store(&http->ended, true);
 }
 
-static bool fail(foliot__http *http, char *problem, size_t bytes, const char *what, const char *why)
+static void serve(void *user)
 {
-    snprintf(problem, bytes, "%s: %s", what, why);
-    foliot__http_stop(http);
-    return false;
+    foliot__http_thread_begins(user);
+    foliot__http_serve(user);
 }
 
 static void fill_info(foliot__http *http, struct lws_context_creation_info *info)
@@ -310,7 +306,7 @@ static void fill_info(foliot__http *http, struct lws_context_creation_info *info
         .timeout_secs_ah_idle = FOLIOT__HTTP_REQUEST_SECONDS,
         .keepalive_timeout = FOLIOT__HTTP_IDLE_SECONDS,
         .server_string = "foliot",
-        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
     };
     http->protocols[0] = (struct lws_protocols){.name = "http", .callback = on_event};
     if (http->config.sockets)
@@ -320,70 +316,34 @@ static void fill_info(foliot__http *http, struct lws_context_creation_info *info
                                                     .tx_packet_size = 16384};
 }
 
-static bool listen_tcp(foliot__http *http, struct lws_context_creation_info *info, char *problem,
-                       size_t bytes)
+bool foliot__http_open_context(foliot__http *http)
 {
-    char what[96];
-    info->vhost_name = "tcp";
-    info->iface = http->config.address;
-    info->port = http->config.port;
-    if (!strchr(http->config.address, ':'))
-        info->options |= LWS_SERVER_OPTION_DISABLE_IPV6;
-    errno = 0;
-    struct lws_vhost *vhost = lws_create_vhost(http->context, info);
-    snprintf(what, sizeof what, "port %u on %s", http->config.port, http->config.address);
-    if (!vhost)
-        return fail(http, problem, bytes, what, errno ? strerror(errno) : "cannot be listened on");
-    http->port = (uint16_t)lws_get_vhost_listen_port(vhost);
-    return watch_descriptor(http, vhost) || fail(http, problem, bytes, what, "cannot be watched");
-}
-
-// The socket is the owner's alone. One that a dead server left is replaced; nothing else is.
-static bool listen_unix(foliot__http *http, struct lws_context_creation_info *info, char *problem,
-                        size_t bytes)
-{
-    const char *path = http->config.unix_path;
-    struct stat about;
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof name.sun_path || path[0] == '@')
-        return fail(http, problem, bytes, path, "a socket's path has 1 to 107 bytes");
-    if (lstat(path, &about) == 0) {
-        if (!S_ISSOCK(about.st_mode))
-            return fail(http, problem, bytes, path, "is there already, and is no socket");
-        snprintf(name.sun_path, sizeof name.sun_path, "%s", path);
-        int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        bool used = probe >= 0 && connect(probe, (struct sockaddr *)&name, sizeof name) == 0;
-        if (probe >= 0)
-            close(probe);
-        if (used)
-            return fail(http, problem, bytes, path, "another server listens on it");
-        unlink(path);
-    }
-    info->vhost_name = "unix";
-    info->iface = path;
-    info->port = 0;
-    info->options |= LWS_SERVER_OPTION_UNIX_SOCK;
-    mode_t mask = umask(0177);
-    errno = 0;
-    struct lws_vhost *vhost = lws_create_vhost(http->context, info);
-    int wrong = errno;
-    umask(mask);
-    if (!vhost)
-        return fail(http, problem, bytes, path, wrong ? strerror(wrong) : "cannot be listened on");
-    chmod(path, 0600); // libwebsockets gives its group rights
-    return true;
+    struct lws_context_creation_info info;
+    const foliot__http_sockets *hook = http->config.sockets;
+    fill_info(http, &info);
+    struct lws_context *context = lws_create_context(&info);
+    info.vhost_name = "foliot";
+    struct lws_vhost *vhost = context ? lws_create_vhost(context, &info) : NULL;
+    bool fine = vhost && watch_descriptor(vhost, http->hook_descriptor,
+                                          hook ? hook->subprotocol : "", &http->copies[0]);
+    for (int i = 0; fine && i < FOLIOT__HTTP_LISTENERS; i++)
+        fine = watch_descriptor(vhost, http->listeners[i], "http", &http->copies[1 + i]);
+    if (context && !fine)
+        lws_context_destroy(context);
+    atomic_store(&http->context, fine ? context : NULL);
+    return fine;
 }
 
 foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
                                  size_t problem_bytes)
 {
-    struct lws_context_creation_info info;
     foliot__http *http = calloc(1, sizeof *http);
     snprintf(problem, problem_bytes, "no memory");
     if (!http)
         return NULL;
     http->config = *config;
     http->last = &http->first;
+    http->hook_descriptor = http->listeners[0] = http->listeners[1] = -1;
     http->connections_max =
         config->connections_max ? config->connections_max : FOLIOT__HTTP_CONNECTIONS;
     http->serial = http->connections_max;
@@ -394,51 +354,48 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
         .peers_max = 1, .peers_per_address_max = GUESSES_AT_ONCE, .joins_per_second = 1};
     bool admits = foliot__admission_init(&http->guesses, &guesses) == FOLIOT_STATUS_OK;
     http->token = foliot__secret_memory(TOKEN_MEMORY_BYTES);
-    if (!http->token || !admits) {
-        foliot__http_stop(http);
-        return NULL;
-    }
-    foliot__http_set_token(http, config->token ? config->token : "");
+    bool fine = http->token && admits && http->connections && http->writable;
+    if (http->token)
+        foliot__http_set_token(http, config->token ? config->token : "");
     lws_set_log_level(0, NULL);
-    fill_info(http, &info);
-    http->context = http->connections && http->writable ? lws_create_context(&info) : NULL;
-    if (!http->context) {
-        foliot__http_stop(http);
-        return NULL;
+    foliot__http_takeover_open();
+    fine = fine && foliot__http_listen(http, problem, problem_bytes);
+    if (fine && config->sockets && config->sockets->listening)
+        http->hook_descriptor = config->sockets->listening(config->sockets->user, http->port);
+    if (fine && !foliot__http_open_context(http)) {
+        snprintf(problem, problem_bytes, "HTTP: no memory, or no descriptors, for it");
+        fine = false;
     }
-    struct lws_context_creation_info tcp = info;
-    if (config->address && !listen_tcp(http, &tcp, problem, problem_bytes))
-        return NULL;
-    if (config->unix_path && !listen_unix(http, &info, problem, problem_bytes))
-        return NULL;
-    if (config->self)
+    if (fine && config->self)
         *config->self = http;
-    if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
-        uv_thread_create(&http->thread, serve, http) != 0) {
+    if (fine && (!foliot__threads_left(1, FOLIOT__HTTP_STACK_BYTES) ||
+                 uv_thread_create(&http->thread, serve, http) != 0)) {
         http->thread = 0;
-        fail(http, problem, problem_bytes, "HTTP", "no thread for it");
-        return NULL;
+        snprintf(problem, problem_bytes, "HTTP: no thread for it");
+        fine = false;
     }
-    return http;
+    if (fine)
+        return http;
+    (void)foliot__http_stop(http);
+    return NULL;
 }
 
-void foliot__http_stop(foliot__http *http)
+bool foliot__http_stop(foliot__http *http)
 {
     if (!http)
-        return;
+        return true;
     atomic_store(&http->stopping, true);
-    if (http->thread) {
-        lws_cancel_service(http->context);
-        uv_thread_join(&http->thread);
-    }
-    if (http->context)
+    cancel(http);
+    bool ended = !http->thread || foliot__http_end_thread(http);
+    if (ended && http->context)
         lws_context_destroy(http->context);
+    foliot__http_listen_end(http);
+    if (!ended)
+        return false;
     for (foliot__http_waiting *w = http->first, *next; w; w = next) {
         next = w->next;
         free(w);
     }
-    if (http->config.unix_path && http->thread)
-        unlink(http->config.unix_path);
     foliot__secret_memory_free(http->token, TOKEN_MEMORY_BYTES);
     foliot__admission_close(&http->guesses);
     uv_mutex_destroy(&http->mutex);
@@ -446,6 +403,7 @@ void foliot__http_stop(foliot__http *http)
     free(http->writable);
     free(http->frame);
     free(http);
+    return true;
 }
 
 void foliot__http_set_token(foliot__http *http, const char *token)

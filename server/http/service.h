@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // service.h: what the files of the service share: connections, and answers on their way to the
-// thread. service.c: the thread and its queue. requests.c: requests and answers. sockets.c:
-// WebSockets.
+// thread. service.c: the thread and its queue. listen.c: sockets that listen. takeover.c: a thread
+// that does not come back. requests.c: requests and answers. sockets.c: WebSockets.
 #ifndef FOLIOT_SERVER_HTTP_SERVICE_H
 #define FOLIOT_SERVER_HTTP_SERVICE_H
 
@@ -17,6 +17,8 @@
 #include "intake.h"
 #include "net/admission.h"
 
+#define FOLIOT__HTTP_LISTENERS 2 // of TCP, and of the Unix socket
+#define FOLIOT__HTTP_STACK_BYTES ((size_t)8 << 20)
 #define FOLIOT__HTTP_PEER_BYTES 64 // of an address as text
 
 typedef struct foliot__http_connection {
@@ -42,6 +44,7 @@ typedef struct foliot__http_connection {
     uint64_t parts;                   // closing sockets, in their order
     foliot__intake intake;
     int descriptor; // that is watched; -1: none
+    ino_t inode;    // of it
     void *of_socket;
     uint8_t *message;
     size_t message_bytes, message_capacity;
@@ -63,7 +66,11 @@ typedef struct foliot__http_waiting {
 
 struct foliot__http {
     foliot__http_config config;
-    struct lws_context *context;
+    struct lws_context *_Atomic context; // NULL while another thread takes over
+    int listeners[FOLIOT__HTTP_LISTENERS];
+    bool has_unix_file;
+    int hook_descriptor;
+    int copies[FOLIOT__HTTP_LISTENERS + 1]; // that the library watches, of these
     struct lws_protocols protocols[3];
     uv_thread_t thread;
     atomic_bool stopping, woken;
@@ -81,7 +88,21 @@ struct foliot__http {
     uint32_t answered;       // connections that may be read again once their answer is out
     uint16_t port;
     foliot__http_counters counters;
+    // Of the watch over the thread (takeover.c).
+    uv_thread_t taker;
+    atomic_int taking; // foliot__http_taking
+    atomic_bool ended, parked, clock_known;
+    atomic_ullong rounds, park_round; // service calls so far; the one to be stopped in
+    clockid_t clock;                  // processor time of the thread
+    uint64_t seen_round, seen_cpu_ns, taken_ns, pause_ns;
 };
+
+typedef enum foliot__http_taking {
+    FOLIOT__HTTP_NOBODY,
+    FOLIOT__HTTP_TAKING,
+    FOLIOT__HTTP_TAKEN,
+    FOLIOT__HTTP_NOT_TAKEN
+} foliot__http_taking;
 
 foliot__http_connection *foliot__http_connection_of(struct lws *wsi);
 // Whether Host and Origin let a request in: the status to refuse it with and why, or 0.
@@ -97,6 +118,18 @@ uint64_t foliot__http_host_of(const char *address);
 bool foliot__http_within_share(const foliot__http *http, uint64_t host);
 
 void foliot__http_unwatch(foliot__http_connection *c);
+// Of the service's thread: the library's part, made in it; and its loop, until the end.
+bool foliot__http_open_context(foliot__http *http);
+void foliot__http_serve(void *http);
+// listen.c
+bool foliot__http_listen(foliot__http *http, char *problem, size_t problem_bytes);
+void foliot__http_listen_end(foliot__http *http);
+void foliot__http_accept(foliot__http *http, struct lws_vhost *vhost);
+// takeover.c
+void foliot__http_takeover_open(void);
+void foliot__http_thread_begins(foliot__http *http);
+// Waits for the thread, for a bounded time. False: it does not come back.
+bool foliot__http_end_thread(foliot__http *http);
 // requests.c
 int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                             size_t length);

@@ -74,11 +74,12 @@ static int open_socket(foliot__http_connection *c)
 static void close_socket(foliot__http_connection *c)
 {
     const foliot__http_sockets *hook = c->http->config.sockets;
-    if (!c->of_socket)
+    void *of_socket = c->of_socket;
+    c->of_socket = NULL; // before: whoever takes the service over closes none twice
+    if (!of_socket)
         return;
     c->http->counters.sockets_now--;
-    hook->closed(hook->user, c->of_socket);
-    c->of_socket = NULL;
+    hook->closed(hook->user, of_socket);
 }
 
 // What is closed is still open until its peer has taken the reason, which whoever is refused may

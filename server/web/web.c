@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "crypto/crypto.h"
@@ -47,7 +48,8 @@ struct foliot__web {
     foliot__web_config config;
     foliot__http_sockets hook;
     foliot__http *http;
-    foliot__channels *channels; // NULL: there are none
+    foliot__channels *_Atomic channels; // NULL: there are none
+    int in_channels;                    // the thread is within what they call
     char channels_problem[256];
     bool ticking;
     foliot_queues *queues;
@@ -188,7 +190,9 @@ static void on_closed(void *user, void *of_socket)
     if (web->gate.transport)
         foliot_transport_end_shown(web->gate.transport, &b->identity);
     atomic_fetch_sub(&web->present, 1);
+    web->in_channels++;
     foliot__channel_close(&b->channel);
+    web->in_channels--;
     free(b);
 }
 
@@ -236,7 +240,11 @@ static void take_signal(foliot__web *web, browser *b, const uint8_t *bytes, size
 {
     char local[INET6_ADDRSTRLEN];
     find_local(b, local, sizeof local);
-    if (!foliot__channel_take_signal(web->channels, &b->channel, b, local, bytes, length, now))
+    web->in_channels++;
+    bool taken =
+        foliot__channel_take_signal(web->channels, &b->channel, b, local, bytes, length, now);
+    web->in_channels--;
+    if (!taken)
         return; // of a later version
     foliot__http_socket_want_write(b->socket);
     if (b->channel.rtc && !web->ticking) {
@@ -286,7 +294,9 @@ static bool send_by_channel(foliot__web *web, browser *b, uint64_t now)
     foliot__rtc_way way = foliot__channel_get_way(&b->channel, now);
     while (way == FOLIOT__RTC_READY &&
            foliot__queues_take_of(web->queues, b->peer, FOLIOT_DELIVERY_UNRELIABLE, now, &packet)) {
+        web->in_channels++;
         foliot__rtc_send(b->channel.rtc, packet.bytes, packet.length, now);
+        web->in_channels--;
         foliot_queues_release(&packet);
         way = foliot__channel_get_way(&b->channel, now);
     }
@@ -424,15 +434,39 @@ static int on_listening(void *user, uint16_t port)
 
 static void on_readable(void *user)
 {
-    foliot__channels_receive(((foliot__web *)user)->channels, now_ns());
+    foliot__web *web = user;
+    web->in_channels++;
+    foliot__channels_receive(web->channels, now_ns());
+    web->in_channels--;
 }
 
 static void on_ticked(void *user)
 {
     foliot__web *web = user;
+    web->in_channels++;
     web->ticking = foliot__channels_tick(web->channels, now_ns());
+    web->in_channels--;
     if (web->ticking)
         foliot__http_tick_in(web->http, FOLIOT__RTC_TICK_MS);
+}
+
+// A thread that stopped within the data channels leaves them as they are: nobody can end them, and
+// until the server ends WebSockets carry all.
+static int on_abandoned(void *user)
+{
+    foliot__web *web = user;
+    int descriptor = foliot__channels_get_descriptor(web->channels);
+    bool within = web->in_channels > 0;
+    web->ticking = false;
+    web->in_channels = 0;
+    for (uint32_t i = 0; within && i < web->config.peers_max; i++)
+        if (web->browsers[i])
+            web->browsers[i]->channel.rtc = NULL;
+    if (!within || descriptor < 0)
+        return descriptor;
+    web->channels = NULL;
+    close(descriptor);
+    return -1;
 }
 
 uint16_t foliot__web_get_channel_port(const foliot__web *web, const char **why)
@@ -510,6 +544,11 @@ foliot__web_counters foliot__web_get_counters(foliot__web *web)
     return counted;
 }
 
+foliot__http_health foliot__web_watch(foliot__web *web)
+{
+    return foliot__http_watch(web->http);
+}
+
 foliot__http *foliot__web_get_http(const foliot__web *web)
 {
     return web->http;
@@ -528,7 +567,8 @@ bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
                                        .woken = on_woken,
                                        .listening = on_listening,
                                        .readable = on_readable,
-                                       .ticked = on_ticked};
+                                       .ticked = on_ticked,
+                                       .abandoned = on_abandoned};
     foliot__http_config config = {.address = web->config.address,
                                   .port = web->config.port,
                                   .hosts = web->config.hosts,
@@ -563,7 +603,8 @@ void foliot__web_destroy(foliot__web *web)
         return;
     for (int ms = 0; web->http && ms < GOODBYE_MS && atomic_load(&web->present) > 0; ms += 5)
         nanosleep(&moment, NULL);
-    foliot__http_stop(web->http);
+    if (!foliot__http_stop(web->http))
+        return; // what its thread may touch stays
     foliot__channels_destroy(web->channels);
     foliot_queues_close(web->queues);
     foliot__web_gate_close(&web->gate);

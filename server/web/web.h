@@ -77,6 +77,8 @@ uint16_t foliot__web_get_channel_port(const foliot__web *web, const char **why);
 bool foliot__web_take_note(foliot__web *web, char *text, size_t bytes);
 // After every update of the server: what it flushed is on its way then. From one thread.
 void foliot__web_flush(foliot__web *web);
+// As foliot__http_watch.
+foliot__http_health foliot__web_watch(foliot__web *web);
 // Lets what was sent before, such as a goodbye, go out for at most half a second, and ends.
 void foliot__web_destroy(foliot__web *web);
 
