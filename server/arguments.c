@@ -101,6 +101,8 @@ static const foliot__option host_options[] = {
      .help = "so many sessions of SCENE, named NAME-1, NAME-2 and so on"},
     {"rules", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.rules,
      .help = "a game's rules: a script in Lua instead of the scene's, or a module (.so)"},
+    {"strict-rules", NULL, FOLIOT__OPTION_FLAG, &foliot__given.strict_rules,
+     .help = "a session ends whose rules fail or exceed the budget of a tick; else it goes on"},
     {"allow-modules", NULL, FOLIOT__OPTION_FLAG, &foliot__given.allow_modules,
      .help = "modules may be loaded, which run with all rights of this server"},
     {"simulation", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.simulation,

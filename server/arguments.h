@@ -26,7 +26,7 @@ typedef struct foliot__server_choices {
     bool no_sandbox, web_create;
     bool insecure;
     foliot__texts public_addresses;
-    bool no_record, no_force, has_input_delay, allow_modules;
+    bool no_record, no_force, has_input_delay, allow_modules, strict_rules;
     double tick_hz, snapshot_hz, spectator_delay, recordings_minutes;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none
     foliot_interest interest;  // read from it

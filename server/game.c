@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/exit_code.h"
 #include "base/file.h"
@@ -120,6 +121,8 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
     h->rules_scene = copy_scene(scene);
     if (!h->rules_scene)
         return complain(file, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+    if (options->rules && access(file, R_OK) != 0) // before all that is wrong with the scene
+        return complain(file, foliot__file_problem(errno));
     if (scene->commands_max == 0)
         return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
     if (!options->rules && scene->script_kind == FOLIOT_SCRIPT_LUA)

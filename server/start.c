@@ -265,6 +265,7 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
                                      .ticks = foliot__given.ticks,
                                      .host = &a->host,
                                      .rules = h->rules,
+                                     .strict_rules = foliot__given.strict_rules,
                                      .follows_next = true,
                                      .mode = foliot__app_lockstep(h) ? FOLIOT_SESSION_LOCKSTEP
                                                                      : FOLIOT_SESSION_SNAPSHOTS,

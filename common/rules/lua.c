@@ -9,7 +9,7 @@
 
 foliot_lua_limits foliot_lua_limits_default(void)
 {
-    return (foliot_lua_limits){200000, 20000000, 16u << 20, 5000};
+    return (foliot_lua_limits){200000, 20000000, 16u << 20, 4000};
 }
 
 #ifndef FOLIOT_NO_LUA
@@ -29,6 +29,8 @@ typedef struct script_rules {
 
 static void report(const foliot__lua *lua, char *problem, size_t problem_bytes)
 {
+    if (lua && lua->by_host)
+        foliot__rules_stop_by_host(lua->rules);
     snprintf(problem, problem_bytes, "%s", lua ? lua->problem : "there is no memory");
 }
 
@@ -106,7 +108,10 @@ static size_t script_save(const void *self, void *bytes, size_t capacity, char *
                           size_t problem_bytes)
 {
     const script_rules *s = self;
-    return foliot__lua_save(s->lua, bytes, capacity, problem, problem_bytes);
+    size_t length = foliot__lua_save(s->lua, bytes, capacity, problem, problem_bytes);
+    if (length == SIZE_MAX)
+        report(s->lua, problem, problem_bytes);
+    return length;
 }
 
 static foliot_status script_restore(void *self, const void *bytes, size_t length)

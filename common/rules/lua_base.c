@@ -5,17 +5,26 @@
 // no __gc and no __mode, so that a collection is never seen; chains of tables in __index that end
 // soon; __call a function. What a script does to its metatable later has no effect. getmetatable
 // gives the script's own table back.
+//
+// What must be remembered of one table stands in a record, a metatable that is this table's alone:
+// the copy that was made of it, and whether it is part of a chain. There is no list of tables, so
+// none has to be weak: weak keys would make a collection take the square of their number, in one
+// piece.
+//
+// pcall and xpcall are our own, because they catch no budget.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define INDEX_DEPTH_MAX 16 // tables in a chain of __index
-#define COPY_DEPTH 1       // keys of a copy, which no script sees
-#define COPY_ORIGINAL 2
-
-static const char copies_key, sealed_key; // of the registry
+// Keys of a copy and of a record, which no script sees.
+#define COPY_DEPTH 1    // of the chain that the metatable starts
+#define COPY_ORIGINAL 2 // the script's own metatable; nil: the table has none
+#define RECORD_COPY 3   // the copy that was made of this table; any value: this is a record
+#define RECORD_SEALED 4 // the table is part of a chain, and its metatable stays
 
 static const char *const metamethods[] = {
     "__index", "__newindex", "__call", "__tostring", "__eq",  "__lt",  "__le",    "__len",
@@ -38,9 +47,55 @@ static int chain_depth(lua_State *L, int index)
     return depth;
 }
 
+// Pushes the record of the table at `index`, which is made of its metatable where there is none.
+static void push_record(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    bool had = lua_getmetatable(L, index) != 0;
+    if (had && lua_rawgeti(L, -1, RECORD_COPY) != LUA_TNIL) {
+        lua_pop(L, 1);
+        return;
+    }
+    lua_settop(L, lua_gettop(L) - (had ? 1 : 0));
+    lua_createtable(L, 4, 0);
+    if (had) {
+        for (lua_pushnil(L); lua_next(L, -3);) {
+            lua_pushvalue(L, -2);
+            lua_insert(L, -2);
+            lua_rawset(L, -4);
+        }
+        lua_remove(L, -2);
+    } else {
+        lua_pushinteger(L, 0);
+        lua_rawseti(L, -2, COPY_DEPTH);
+    }
+    lua_pushboolean(L, false);
+    lua_rawseti(L, -2, RECORD_COPY);
+    lua_pushvalue(L, -1);
+    lua_setmetatable(L, index);
+}
+
+static bool is_sealed(lua_State *L, int index)
+{
+    if (!lua_getmetatable(L, index))
+        return false;
+    bool sealed = lua_rawgeti(L, -1, RECORD_SEALED) != LUA_TNIL;
+    lua_pop(L, 2);
+    return sealed;
+}
+
+bool foliot__lua_has_metatable(lua_State *L, int index)
+{
+    if (!lua_getmetatable(L, index))
+        return false;
+    bool has = lua_rawgeti(L, -1, COPY_ORIGINAL) != LUA_TNIL;
+    lua_pop(L, 2);
+    return has;
+}
+
 // The metamethod on the top of the stack goes into the copy. A table in a chain gets no other
 // metatable from now on.
-static void check_chain(lua_State *L, const char *name, int copy, int sealed)
+static void check_chain(lua_State *L, const char *name, int copy)
 {
     int depth = 1 + chain_depth(L, -1);
     if (depth > INDEX_DEPTH_MAX)
@@ -51,12 +106,13 @@ static void check_chain(lua_State *L, const char *name, int copy, int sealed)
         lua_rawseti(L, copy, COPY_DEPTH);
     }
     lua_pop(L, 1);
-    lua_pushvalue(L, -1);
+    push_record(L, -1);
     lua_pushboolean(L, true);
-    lua_rawset(L, sealed);
+    lua_rawseti(L, -2, RECORD_SEALED);
+    lua_pop(L, 1);
 }
 
-static void copy_metamethod(lua_State *L, const char *name, int from, int copy, int sealed)
+static void copy_metamethod(lua_State *L, const char *name, int from, int copy)
 {
     bool index = strcmp(name, "__index") == 0 || strcmp(name, "__newindex") == 0;
     lua_pushstring(L, name);
@@ -66,7 +122,7 @@ static void copy_metamethod(lua_State *L, const char *name, int from, int copy, 
         return;
     }
     if (index && type == LUA_TTABLE)
-        check_chain(L, name, copy, sealed);
+        check_chain(L, name, copy);
     else if ((index || strcmp(name, "__call") == 0) && type != LUA_TFUNCTION)
         luaL_error(L, "setmetatable: %s is a %s", name, luaL_typename(L, -1));
     lua_setfield(L, copy, name);
@@ -75,33 +131,31 @@ static void copy_metamethod(lua_State *L, const char *name, int from, int copy, 
 // Pushes the copy of the metatable at `index`.
 static void push_copy(lua_State *L, int index)
 {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &copies_key);
-    lua_pushvalue(L, index);
-    if (lua_rawget(L, -2) == LUA_TTABLE) {
-        lua_remove(L, -2);
-        return;
+    if (lua_getmetatable(L, index)) {
+        if (lua_rawgeti(L, -1, RECORD_COPY) == LUA_TTABLE) {
+            lua_remove(L, -2);
+            return;
+        }
+        lua_pop(L, 2);
     }
-    lua_pop(L, 1);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         lua_pushstring(L, refused[i]);
         if (lua_rawget(L, index) != LUA_TNIL)
             luaL_error(L, "setmetatable: %s is not available", refused[i]);
         lua_pop(L, 1);
     }
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &sealed_key);
     lua_createtable(L, 2, 4);
-    int copy = lua_gettop(L), sealed = copy - 1;
+    int copy = lua_gettop(L);
     lua_pushinteger(L, 0);
     lua_rawseti(L, copy, COPY_DEPTH);
     for (size_t i = 0; i < sizeof metamethods / sizeof *metamethods; i++)
-        copy_metamethod(L, metamethods[i], index, copy, sealed);
+        copy_metamethod(L, metamethods[i], index, copy);
     lua_pushvalue(L, index);
     lua_rawseti(L, copy, COPY_ORIGINAL);
-    lua_pushvalue(L, index);
+    push_record(L, index);
     lua_pushvalue(L, copy);
-    lua_rawset(L, sealed - 1);
-    lua_replace(L, sealed - 1);
-    lua_settop(L, sealed - 1);
+    lua_rawseti(L, -2, RECORD_COPY);
+    lua_settop(L, copy);
 }
 
 // Whether __index or __newindex of the copy on the top of the stack is the table at `index`.
@@ -116,6 +170,23 @@ static bool leads_back(lua_State *L, int index)
     return back;
 }
 
+// Sets the copy, or nil, on the top of the stack for the table at 1; pops it. A table that has a
+// record keeps what stands in it of the table itself.
+static void replace_metatable(lua_State *L)
+{
+    bool kept = lua_getmetatable(L, 1) && lua_rawgeti(L, -1, RECORD_COPY) == LUA_TTABLE;
+    int made = lua_gettop(L);
+    lua_settop(L, kept ? made : 3);
+    lua_pushvalue(L, 3);
+    lua_setmetatable(L, 1);
+    if (kept) {
+        push_record(L, 1);
+        lua_pushvalue(L, made);
+        lua_rawseti(L, -2, RECORD_COPY);
+    }
+    lua_settop(L, 2);
+}
+
 static int set_metatable(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -125,18 +196,17 @@ static int set_metatable(lua_State *L)
     lua_settop(L, 2);
     if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
         return luaL_error(L, "setmetatable: the metatable is protected");
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &sealed_key);
-    lua_pushvalue(L, 1);
-    if (lua_rawget(L, -2) != LUA_TNIL)
+    if (is_sealed(L, 1))
         return luaL_error(L, "setmetatable: the table is in use as an __index; give it its "
                              "metatable before that");
-    lua_settop(L, 2);
     if (type == LUA_TTABLE) {
         push_copy(L, 2);
         if (leads_back(L, 1))
             return luaL_error(L, "setmetatable: the table would be its own __index");
+    } else {
+        lua_pushnil(L);
     }
-    lua_setmetatable(L, 1);
+    replace_metatable(L);
     lua_settop(L, 1);
     return 1;
 }
@@ -153,19 +223,70 @@ static int get_metatable(lua_State *L)
     return 1;
 }
 
-// A table in the registry whose keys do not keep their entries: a collection changes nothing that a
-// script sees.
-static void make_registry_table(lua_State *L, const void *key)
+// -- calls that catch errors
+
+// What pcall and xpcall give of a call that ended with `status`. On the stack: `below` values,
+// true, and what the call gave.
+static int end_protected(lua_State *L, int status, int below)
 {
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+    if (status == LUA_OK)
+        return lua_gettop(L) - below;
+    if (foliot__lua_of(L)->exceeded)
+        return lua_error(L); // the budget, which nothing catches
+    lua_pushboolean(L, false);
+    lua_pushvalue(L, -2);
+    return 2;
+}
+
+static int protected_call(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_pushboolean(L, true);
+    lua_insert(L, 1);
+    return end_protected(L, lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0), 0);
+}
+
+// Upvalue 1: the script's handler, which an exceeded budget does not reach.
+static int handle_error(lua_State *L)
+{
+    lua_settop(L, 1);
+    if (foliot__lua_of(L)->exceeded)
+        return 1;
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+static int protected_call_with_handler(lua_State *L)
+{
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, handle_error, 1);
+    lua_replace(L, 2);
+    lua_pushboolean(L, true);
+    lua_pushvalue(L, 1);
+    lua_rotate(L, 3, 2); // function, handler, true, function, arguments
+    return end_protected(L, lua_pcall(L, lua_gettop(L) - 4, LUA_MULTRET, 2), 2);
 }
 
 // -- text and numbers
+
+// Which sign a NaN has depends on the processor, and the C library prints it.
+void foliot__lua_name_nan(lua_State *L, int index)
+{
+    if (lua_type(L, index) != LUA_TNUMBER || !isnan(lua_tonumber(L, index)))
+        return;
+    index = lua_absindex(L, index);
+    lua_pushliteral(L, "nan");
+    lua_replace(L, index);
+}
+
+const char *foliot__lua_check_text(lua_State *L, int index, size_t *length)
+{
+    foliot__lua_name_nan(L, index);
+    return luaL_checklstring(L, index, length);
+}
 
 const char *foliot__lua_push_text(lua_State *L, int index, size_t *length)
 {
@@ -181,6 +302,7 @@ const char *foliot__lua_push_text(lua_State *L, int index, size_t *length)
     case LUA_TNUMBER:
     case LUA_TSTRING:
         lua_pushvalue(L, index);
+        foliot__lua_name_nan(L, -1);
         break;
     case LUA_TBOOLEAN:
         lua_pushstring(L, lua_toboolean(L, index) ? "true" : "false");
@@ -264,21 +386,20 @@ void foliot__lua_check_length(lua_State *L, uint64_t bytes)
 // -- the functions
 
 // Lua's own, as they are: each does little for one call.
-static const char *const taken_over[] = {"assert",   "error",  "ipairs", "pcall",
-                                         "rawequal", "rawget", "rawlen", "rawset",
-                                         "select",   "type",   "xpcall"};
+static const char *const taken_over[] = {"assert", "error",  "ipairs", "rawequal", "rawget",
+                                         "rawlen", "rawset", "select", "type"};
 
 void foliot__lua_set_base_functions(lua_State *L)
 {
     static const luaL_Reg own[] = {{"getmetatable", get_metatable},
                                    {"next", foliot__lua_next},
                                    {"pairs", foliot__lua_pairs},
+                                   {"pcall", protected_call},
                                    {"setmetatable", set_metatable},
                                    {"tonumber", to_number},
                                    {"tostring", to_string},
+                                   {"xpcall", protected_call_with_handler},
                                    {NULL, NULL}};
-    make_registry_table(L, &copies_key);
-    make_registry_table(L, &sealed_key);
     lua_pushcfunction(L, luaopen_base); // into a table of globals that no script is given
     lua_call(L, 0, 1);
     for (size_t i = 0; i < sizeof taken_over / sizeof *taken_over; i++) {

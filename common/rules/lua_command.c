@@ -150,13 +150,36 @@ static void take_field(lua_State *L, uint32_t number, kind_info *kind, field_inf
 
 // -- a command
 
-static uint32_t find_field(lua_State *L, kind_info *kind, const char *name)
+static bool has_field(kind_info *kind, const char *name)
 {
     for (uint32_t i = 0; i < kind->field_count; i++)
         if (strcmp(kind->fields[i].name, name) == 0)
-            return i;
-    luaL_error(L, "command.%s has no field '%s'", kind->name, name);
-    return 0;
+            return true;
+    return false;
+}
+
+// An error where the table at 1 has keys that are no fields. It names the first of them in the
+// order of pairs.
+static void check_fields(lua_State *L, kind_info *kind, uint32_t known)
+{
+    const char *bad;
+    uint32_t count = 0;
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+        foliot__lua_charge(foliot__lua_of(L), 1);
+        count++;
+    }
+    if (count == known)
+        return;
+    count = foliot__lua_push_sorted_keys(L, 1, &bad);
+    for (uint32_t i = 1; i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        if (lua_type(L, -1) != LUA_TSTRING)
+            break;
+        if (!has_field(kind, lua_tostring(L, -1)))
+            luaL_error(L, "command.%s has no field '%s'", kind->name, lua_tostring(L, -1));
+        lua_pop(L, 1);
+    }
+    luaL_error(L, "command.%s takes a table of named fields", kind->name);
 }
 
 // True; or false and "full", where the tick has no room for one more.
@@ -186,13 +209,17 @@ static int run_command(lua_State *L)
         lua_newtable(L); // of a command without required fields
     luaL_checktype(L, 1, LUA_TTABLE);
     foliot__lua_charge(foliot__lua_of(L), 30);
-    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            return luaL_error(L, "command.%s takes a table of named fields", kind->name);
-        uint32_t i = find_field(L, kind, lua_tostring(L, -2));
-        take_field(L, number, kind, &kind->fields[i], &command);
-        command.fields |= 1u << i;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < kind->field_count; i++) {
+        lua_pushstring(L, kind->fields[i].name);
+        if (lua_rawget(L, 1) != LUA_TNIL) {
+            take_field(L, number, kind, &kind->fields[i], &command);
+            command.fields |= 1u << i;
+            known++;
+        }
+        lua_settop(L, 1); // the table keeps texts
     }
+    check_fields(L, kind, known);
     uint32_t missing = kind->required & ~command.fields;
     for (uint32_t i = 0; i < kind->field_count; i++)
         if (missing & (1u << i))
@@ -218,7 +245,7 @@ static int set_var(lua_State *L)
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
     rules_of(L, "set_var");
     c.fields = FOLIOT_COMMAND_HAS(var, key);
-    c.as.var.key = luaL_checklstring(L, 1, &length);
+    c.as.var.key = foliot__lua_check_text(L, 1, &length);
     luaL_argcheck(L, 1 <= length && length < FOLIOT_VAR_KEY_BYTES, 1, "a key has 1 to 63 bytes");
     foliot__lua_charge(foliot__lua_of(L), 20);
     switch (lua_type(L, 2)) {
@@ -235,7 +262,7 @@ static int set_var(lua_State *L)
         break;
     default:
         c.fields |= FOLIOT_COMMAND_HAS(var, text);
-        c.as.var.text = luaL_checklstring(L, 2, &length);
+        c.as.var.text = foliot__lua_check_text(L, 2, &length);
         luaL_argcheck(L, length < FOLIOT_VAR_TEXT_BYTES, 2, "a text has at most 255 bytes");
         break;
     }
@@ -246,6 +273,8 @@ static int set_var(lua_State *L)
 static int end_session(lua_State *L)
 {
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_end);
+    foliot__lua_name_nan(L, 1);
+    foliot__lua_name_nan(L, 2);
     const char *const texts[2] = {luaL_optstring(L, 1, NULL), luaL_optstring(L, 2, NULL)};
     rules_of(L, "end_session");
     for (int i = 0; i < 2; i++)
@@ -264,7 +293,7 @@ static int message(lua_State *L)
     size_t length;
     foliot_rules *rules = rules_of(L, "message");
     uint32_t player = lua_isnoneornil(L, 1) ? FOLIOT_TO_ALL : foliot__lua_check_player(L, 1);
-    const char *text = luaL_checklstring(L, 2, &length);
+    const char *text = foliot__lua_check_text(L, 2, &length);
     luaL_argcheck(L, length <= FOLIOT_MESSAGE_BYTES_MAX, 2, "a message has at most 1000 bytes");
     foliot__lua_charge(foliot__lua_of(L), 20);
     foliot_status status = foliot_rules_message(rules, player, text, length, !lua_toboolean(L, 3));
@@ -280,7 +309,9 @@ static int kick(lua_State *L)
     foliot_rules *rules = rules_of(L, "kick");
     uint32_t player = foliot__lua_check_player(L, 1);
     foliot__lua_charge(foliot__lua_of(L), 20);
-    foliot_rules_kick(rules, player, luaL_optstring(L, 2, "dismissed by the rules"));
+    foliot_rules_kick(rules, player,
+                      lua_isnoneornil(L, 2) ? "dismissed by the rules"
+                                            : foliot__lua_check_text(L, 2, NULL));
     return 0;
 }
 

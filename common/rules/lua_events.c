@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // lua_events.c: a tick of a script: who came, went and spoke, then what happened in the world,
 // hits, contacts, and on_tick. What a script does not define costs nothing.
+//
+// A tick has three budgets of units, so that nobody spends another's: what a player says or orders
+// costs that player's share; all other callbacks share `instructions`; on_tick has a quarter of
+// them even where the callbacks before it have used up all. A callback that exceeds its budget is
+// dropped where it is, and the callbacks behind it that have none left are not called.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -11,16 +16,34 @@
 #include "base/text.h"
 
 #define UNITS_PER_CALL 10
+#define ORDERS_PART 4 // 1 / this of `instructions` is for the orders of all players in a tick
+#define ORDERS_PLAYER_PART 16   // and at most 1 / this for those of one
+#define ORDER_BYTES_PER_UNIT 64 // that an order may allocate: players do not choose the parser
+#define LAST_PART 4             // 1 / this of `instructions` is on_tick's at least
 
-// Pushes the callback; false if the script has none.
+// Pushes the callback; false if the script has none, or if it is dropped.
 static bool push_callback(lua_State *L, int callback)
 {
     foliot__lua *lua = foliot__lua_of(L);
     if (lua->callbacks[callback] == LUA_NOREF)
         return false;
-    foliot__lua_charge(lua, UNITS_PER_CALL);
+    if (lua->units < UNITS_PER_CALL) {
+        foliot_rules_drop(lua->rules, "");
+        return false;
+    }
+    foliot__lua_spend(lua, UNITS_PER_CALL);
     lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[callback]);
     return true;
+}
+
+static bool call(lua_State *L, int arguments, int results)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    if (foliot__lua_call_droppable(L, arguments, results))
+        return true;
+    foliot_rules_drop(lua->rules, lua->problem);
+    lua->problem[0] = 0;
+    return false;
 }
 
 static bool is_defined(const foliot__lua *lua, int callback)
@@ -47,7 +70,7 @@ static void join(lua_State *L, uint32_t player, const char *name)
         return;
     lua_pushinteger(L, player);
     lua_pushstring(L, lua->player_names[player]);
-    lua_call(L, 2, 2);
+    call(L, 2, 2);
     if (lua_isboolean(L, -2) && !lua_toboolean(L, -2))
         foliot_rules_kick(lua->rules, player,
                           lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
@@ -63,7 +86,7 @@ static void leave(lua_State *L, uint32_t player, const uint8_t *reason, size_t l
     if (push_callback(L, FOLIOT__LUA_on_leave)) {
         lua_pushinteger(L, player);
         push_bytes(L, reason, length);
-        lua_call(L, 2, 0);
+        call(L, 2, 0);
     }
     lua->player_joined[player] = false;
     lua->player_names[player][0] = 0;
@@ -83,39 +106,89 @@ static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
     (void)status;
 }
 
-static void chat(lua_State *L, const foliot_order *order)
+// False if the callback was dropped: then nobody hears what was said.
+static bool chat(lua_State *L, const foliot_order *order)
 {
     foliot__lua *lua = foliot__lua_of(L);
     char said[FOLIOT_ORDER_BYTES_MAX + 1];
     snprintf(said, sizeof said, "%.*s", (int)order->length, (const char *)order->bytes);
-    if (!push_callback(L, FOLIOT__LUA_on_chat)) {
+    if (!is_defined(lua, FOLIOT__LUA_on_chat)) {
         pass_on(lua, order->player, said);
-        return;
+        return true;
     }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_chat]);
     lua_pushinteger(L, order->player);
     lua_pushstring(L, said);
-    lua_call(L, 2, 1);
+    if (!foliot__lua_call_droppable(L, 2, 1)) {
+        lua_pop(L, 1);
+        return false;
+    }
     if (lua_type(L, -1) == LUA_TSTRING)
         pass_on(lua, order->player, lua_tostring(L, -1));
     else if (!lua_isboolean(L, -1) || lua_toboolean(L, -1))
         pass_on(lua, order->player, said);
     lua_pop(L, 1);
+    return true;
 }
 
-static void take_order(lua_State *L, const foliot_order *order)
+static bool game_order(lua_State *L, const foliot_order *order)
+{
+    const foliot__lua *lua = foliot__lua_of(L);
+    if (!is_defined(lua, FOLIOT__LUA_on_order))
+        return true;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_order]);
+    lua_pushinteger(L, order->player);
+    push_bytes(L, order->bytes, order->length);
+    return foliot__lua_call_droppable(L, 2, 0);
+}
+
+// What a player said or ordered, at that player's cost: `*units` are left of its share. An order
+// that exceeds it is dropped where it is; one behind it is not given to the script.
+static void take_speech(lua_State *L, const foliot_order *order, uint64_t *units)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    const uint64_t game_units = lua->units, game_bytes = lua->bytes;
+    bool taken = *units >= UNITS_PER_CALL;
+    if (taken) {
+        lua->units = *units - UNITS_PER_CALL;
+        lua->bytes = ORDER_BYTES_PER_UNIT * *units;
+        taken = order->kind == FOLIOT_ORDER_CHAT ? chat(L, order) : game_order(L, order);
+        *units = lua->units;
+        lua->problem[0] = 0;
+    }
+    lua->units = game_units;
+    lua->bytes = game_bytes;
+    if (!taken)
+        foliot_rules_refuse_order(lua->rules, order->player);
+}
+
+static bool is_speech(const foliot_order *order)
+{
+    return order->kind == FOLIOT_ORDER_GAME || order->kind == FOLIOT_ORDER_CHAT;
+}
+
+// The share of each player who says something in this tick. Orders stand by player.
+static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view *view)
+{
+    uint32_t speakers = 0, last = UINT32_MAX;
+    for (uint32_t i = 0; i < view->order_count; i++)
+        if (is_speech(&view->orders[i]) && view->orders[i].player != last) {
+            last = view->orders[i].player;
+            speakers++;
+        }
+    uint64_t most = lua->limits.instructions / ORDERS_PLAYER_PART;
+    uint64_t share = speakers ? lua->limits.instructions / ORDERS_PART / speakers : 0;
+    return share < most ? share : most;
+}
+
+static void take_order(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     char name[FOLIOT_ORDER_BYTES_MAX + 1];
     foliot_rules_aim(foliot__lua_of(L)->rules, order);
     switch (order->kind) {
     case FOLIOT_ORDER_GAME:
-        if (push_callback(L, FOLIOT__LUA_on_order)) {
-            lua_pushinteger(L, order->player);
-            push_bytes(L, order->bytes, order->length);
-            lua_call(L, 2, 0);
-        }
-        break;
     case FOLIOT_ORDER_CHAT:
-        chat(L, order);
+        take_speech(L, order, units);
         break;
     case FOLIOT_ORDER_JOINED:
         snprintf(name, sizeof name, "%.*s", (int)order->length, (const char *)order->bytes);
@@ -133,10 +206,15 @@ static void take_order(lua_State *L, const foliot_order *order)
 static void take_players(lua_State *L, const foliot_rules_view *view)
 {
     foliot__lua *lua = foliot__lua_of(L);
-    for (uint32_t i = 0; i < view->order_count; i++)
-        if (view->orders[i].player < lua->players_max &&
-            view->orders[i].length <= FOLIOT_ORDER_BYTES_MAX)
-            take_order(L, &view->orders[i]);
+    const uint64_t share = share_of_players(lua, view);
+    uint64_t units = 0;
+    for (uint32_t i = 0; i < view->order_count; i++) {
+        const foliot_order *order = &view->orders[i];
+        if (i == 0 || order->player != view->orders[i - 1].player)
+            units = share;
+        if (order->player < lua->players_max && order->length <= FOLIOT_ORDER_BYTES_MAX)
+            take_order(L, order, &units);
+    }
     for (uint32_t i = 0; i < view->input_count; i++) {
         const foliot_input *input = &view->inputs[i];
         if (input->player >= lua->players_max)
@@ -168,7 +246,7 @@ static foliot_body_id id_before(lua_State *L, const foliot_world *world, uint32_
     const foliot_event *events = foliot_world_get_events(world, &count);
     if (generation == 0)
         return id;
-    foliot__lua_charge(foliot__lua_of(L), count / 8);
+    foliot__lua_spend(foliot__lua_of(L), count / 8);
     for (uint32_t i = 0; i < count; i++)
         if (events[i].kind == FOLIOT_EVENT_DESPAWN && events[i].a == slot)
             id.value = generation << 32 | slot;
@@ -181,7 +259,7 @@ static void call_spawn(lua_State *L, uint32_t slot, uint32_t ticket)
         return;
     foliot__lua_push_body(L, id_of(foliot__lua_of(L)->view->world, slot));
     lua_pushinteger(L, ticket);
-    lua_call(L, 2, 0);
+    call(L, 2, 0);
 }
 
 // The generation counts the bodies that were removed: the last of them is the one.
@@ -191,7 +269,7 @@ static void call_despawn(lua_State *L, uint32_t slot)
         return;
     uint64_t generation = foliot_world_get_body_generation(foliot__lua_of(L)->view->world, slot);
     foliot__lua_push_body(L, (foliot_body_id){generation << 32 | slot});
-    lua_call(L, 1, 0);
+    call(L, 1, 0);
 }
 
 static void push_joint(lua_State *L, uint32_t index)
@@ -206,7 +284,7 @@ static void call_joint(lua_State *L, uint32_t index, uint32_t ticket)
         return;
     push_joint(L, index);
     lua_pushinteger(L, ticket);
-    lua_call(L, 2, 0);
+    call(L, 2, 0);
 }
 
 static void call_break(lua_State *L, uint32_t index)
@@ -214,7 +292,7 @@ static void call_break(lua_State *L, uint32_t index)
     if (!push_callback(L, FOLIOT__LUA_on_break))
         return;
     push_joint(L, index);
-    lua_call(L, 1, 0);
+    call(L, 1, 0);
 }
 
 static void call_refused(lua_State *L, uint32_t sequence, uint32_t reason)
@@ -223,7 +301,7 @@ static void call_refused(lua_State *L, uint32_t sequence, uint32_t reason)
         return;
     lua_pushinteger(L, sequence);
     lua_pushstring(L, foliot_command_reason_get_text((foliot_command_reason)reason));
-    lua_call(L, 2, 0);
+    call(L, 2, 0);
 }
 
 static void take_events(lua_State *L, const foliot_world *world)
@@ -287,12 +365,13 @@ static void take_sensors(lua_State *L, const foliot_world *world)
     lua->sensors = make_room(lua, lua->sensors, &lua->sensor_capacity, count, sizeof *lua->sensors);
     foliot_world_get_sensor_events(world, lua->sensors, count);
     for (uint32_t i = 0; i < count; i++) {
-        push_callback(L, FOLIOT__LUA_on_sensor);
+        if (!push_callback(L, FOLIOT__LUA_on_sensor))
+            continue;
         bool entered = lua->sensors[i].change == FOLIOT_SENSOR_ENTER;
         push_party(L, world, lua->sensors[i].sensor, entered);
         push_party(L, world, lua->sensors[i].body, entered);
         lua_pushboolean(L, entered);
-        lua_call(L, 3, 0);
+        call(L, 3, 0);
     }
 }
 
@@ -303,13 +382,14 @@ static void take_hits(lua_State *L, const foliot_world *world)
         return;
     const foliot_hit_event *hits = foliot_world_get_hit_events(world, &count);
     for (uint32_t i = 0; i < count; i++) {
-        push_callback(L, FOLIOT__LUA_on_hit);
+        if (!push_callback(L, FOLIOT__LUA_on_hit))
+            continue;
         foliot__lua_push_body(L, id_of(world, hits[i].a));
         foliot__lua_push_body(L, id_of(world, hits[i].b));
         lua_pushnumber(L, hits[i].impulse);
         for (int k = 0; k < 3; k++)
             lua_pushnumber(L, hits[i].point[k]);
-        lua_call(L, 6, 0);
+        call(L, 6, 0);
     }
 }
 
@@ -354,7 +434,7 @@ static void call_contact(lua_State *L, const foliot_world *world,
         push_contact(L, contact);
         arguments++;
     }
-    lua_call(L, arguments, 0);
+    call(L, arguments, 0);
 }
 
 static void take_contacts(lua_State *L, const foliot_world *world)
@@ -382,13 +462,19 @@ static int tick_body(lua_State *L)
         take_hits(L, view->world);
         take_contacts(L, view->world);
     }
+    foliot__lua *lua = foliot__lua_of(L);
+    if (lua->units < lua->limits.instructions / LAST_PART)
+        lua->units = lua->limits.instructions / LAST_PART;
     if (push_callback(L, FOLIOT__LUA_on_tick))
-        lua_call(L, 0, 0);
+        call(L, 0, 0);
     return 0;
 }
 
 bool foliot__lua_tick(foliot__lua *lua)
 {
-    return foliot__lua_run(lua, lua->limits.instructions, tick_body, NULL);
+    bool fine = foliot__lua_run_timed(lua, lua->limits.instructions, lua->limits.time_us, 0,
+                                      tick_body, NULL);
+    lua->tick_ns = lua->run_ns;
+    return fine;
 }
 #endif

@@ -127,10 +127,18 @@ static void check_name(lua_State *L, const char *name)
 
 static void check_names(lua_State *L)
 {
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    int globals = lua_gettop(L);
+    uint32_t count = foliot__lua_push_sorted_keys(L, globals, NULL);
+    for (uint32_t i = 1; i <= count; i++) {
+        lua_rawgeti(L, globals + 1, i);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, globals);
         if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1) &&
             strncmp(lua_tostring(L, -2), "on_", 3) == 0)
             check_name(L, lua_tostring(L, -2));
+        lua_pop(L, 2);
+    }
+    lua_settop(L, globals);
 }
 
 // -- loading

@@ -236,11 +236,17 @@ static int math_random(lua_State *L)
         return 1;
     case 1:
         high = luaL_checkinteger(L, 1);
+        if (high == 0) { // an integer of 64 random bits
+            lua_pushinteger(L, (lua_Integer)draw(L));
+            return 1;
+        }
         break;
-    default:
+    case 2:
         low = luaL_checkinteger(L, 1);
         high = luaL_checkinteger(L, 2);
         break;
+    default:
+        return luaL_error(L, "wrong number of arguments");
     }
     luaL_argcheck(L, low <= high, lua_gettop(L) == 1 ? 1 : 2, "interval is empty");
     uint64_t range = (uint64_t)high - (uint64_t)low + 1; // 0: all of them
@@ -300,7 +306,7 @@ static int utf8_char(lua_State *L)
 static int utf8_len(lua_State *L)
 {
     size_t length;
-    const char *s = luaL_checklstring(L, 1, &length);
+    const char *s = foliot__lua_check_text(L, 1, &length);
     lua_Integer count = 0;
     uint32_t character;
     foliot__lua_charge(foliot__lua_of(L), length / 4);
@@ -321,7 +327,7 @@ static int utf8_len(lua_State *L)
 static int utf8_codepoint(lua_State *L)
 {
     size_t length;
-    const char *s = luaL_checklstring(L, 1, &length);
+    const char *s = foliot__lua_check_text(L, 1, &length);
     lua_Integer at = luaL_optinteger(L, 2, 1);
     uint32_t character;
     luaL_argcheck(L, 1 <= at && at <= (lua_Integer)length, 2, "out of bounds");

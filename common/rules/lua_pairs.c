@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lua_pairs.c: the order in which a script sees the keys of a table: integers and then other
 // numbers, ascending, texts bytewise, false, true. Lua's own order depends on where its memory
-// lies. Keys of another type have no order, and are an error.
+// lies. Keys of another type have no order, and are an error. It names the type that comes first in
+// the alphabet, not the key that Lua gives first.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -89,8 +90,17 @@ static uint32_t count_keys(lua_State *L, int index, uint32_t *in_sequence)
     return count;
 }
 
-// The keys of the table into `keys` and, one by one, into the list at `list`.
-static const char *collect_keys(lua_State *L, int index, key *keys, int list, uint64_t *text_bytes)
+// The first in the alphabet of a type and of that of the key on the top of the stack.
+static const char *first_type(lua_State *L, const char *type)
+{
+    const char *other = luaL_typename(L, -1);
+    return !type || strcmp(other, type) < 0 ? other : type;
+}
+
+// The ordered keys of the table into `keys` and, one by one, into the list at `list`. Returns how
+// many there are.
+static uint32_t collect_keys(lua_State *L, int index, key *keys, int list, uint64_t *text_bytes,
+                             const char **bad)
 {
     uint32_t n = 0;
     for (lua_pushnil(L); lua_next(L, index);) {
@@ -98,32 +108,40 @@ static const char *collect_keys(lua_State *L, int index, key *keys, int list, ui
         keys[n] = key_at(L, -1);
         keys[n].index = n + 1;
         if (keys[n].kind == KEY_NONE) {
-            const char *type = luaL_typename(L, -1);
-            lua_pop(L, 1);
-            return type;
+            *bad = first_type(L, *bad);
+            continue;
         }
         if (keys[n].kind == KEY_TEXT)
             *text_bytes += lua_rawlen(L, -1);
         lua_pushvalue(L, -1);
         lua_rawseti(L, list, ++n);
     }
-    return NULL;
+    return n;
+}
+
+bool foliot__lua_is_sequence(lua_State *L, int index, uint32_t *count)
+{
+    uint32_t in_sequence;
+    *count = count_keys(L, lua_absindex(L, index), &in_sequence);
+    return in_sequence == *count;
 }
 
 uint32_t foliot__lua_push_sorted_keys(lua_State *L, int index, const char **bad)
 {
+    const char *without_order = NULL;
     foliot__lua *lua = foliot__lua_of(L);
     uint32_t in_sequence;
     uint64_t text_bytes = 0;
     index = lua_absindex(L, index);
-    *bad = NULL;
     uint32_t count = count_keys(L, index, &in_sequence);
     lua_createtable(L, (int)count, 0);
     lua_createtable(L, (int)count, 0);
     key *keys = lua_newuserdatauv(L, (count + 1) * sizeof *keys, 0);
     int buffer = lua_gettop(L), list = buffer - 1, sorted = buffer - 2;
-    *bad = collect_keys(L, index, keys, list, &text_bytes);
-    if (*bad) {
+    count = collect_keys(L, index, keys, list, &text_bytes, &without_order);
+    if (bad)
+        *bad = without_order;
+    if (bad && without_order) {
         lua_settop(L, sorted - 1);
         return 0;
     }
@@ -209,14 +227,16 @@ int foliot__lua_next(lua_State *L)
     key after = first ? (key){.kind = KEY_NONE} : key_at(L, 2), best = after;
     if (!first && after.kind == KEY_NONE)
         return luaL_error(L, "next: a key that is a %s has no order", luaL_typename(L, 2));
+    const char *bad = NULL;
     lua_pushnil(L); // the best key
     for (lua_pushnil(L); lua_next(L, 1);) {
         lua_pop(L, 1);
         key k = key_at(L, -1);
         foliot__lua_charge(lua, k.kind == KEY_TEXT ? 4 + lua_rawlen(L, -1) / 32 : 4);
         if (k.kind == KEY_NONE)
-            return luaL_error(L, "next: a key that is a %s has no order", luaL_typename(L, -1));
-        if ((first || compare_keys(&k, &after) > 0) && (!found || compare_keys(&k, &best) < 0)) {
+            bad = first_type(L, bad);
+        else if ((first || compare_keys(&k, &after) > 0) &&
+                 (!found || compare_keys(&k, &best) < 0)) {
             found = true;
             best = k;
             lua_pushvalue(L, -1);
@@ -224,6 +244,8 @@ int foliot__lua_next(lua_State *L)
         }
     }
     foliot__lua_look(lua);
+    if (bad)
+        return luaL_error(L, "next: a key that is a %s has no order", bad);
     if (!found)
         return 1;
     lua_pushvalue(L, 3);

@@ -19,7 +19,10 @@
 
 #define SAVE_VERSION 1
 #define PATH_BYTES 200
-#define SAVE_UNITS 50000000u // a state of 256 KiB takes far fewer
+// Of a save: four for each value of `state`, and for each entry of tables that globals lead to.
+#define SAVE_UNITS 262144u
+#define SAVE_BYTES (16u << 20) // that it may allocate
+#define RESTORE_TIMES 250u     // as long as a tick, once
 
 static const char remembered_key; // of the registry
 
@@ -54,36 +57,57 @@ static void remember_table(lua_State *L, int list, int seen)
     lua_rawseti(L, list, at + 4);
 }
 
-// Pushes the path of a key of the table with the path at `parent`.
+// Pushes the path of a key of the table with the path at `parent`. Below a key without an order all
+// have one path: which of them is found first differs from run to run.
 static void push_path(lua_State *L, int parent, int key)
 {
-    size_t length;
+    static const char unordered[] = "[...]";
+    size_t length, end = sizeof unordered - 1;
     const char *before = lua_tolstring(L, parent, &length);
-    if (length > PATH_BYTES) {
+    int type = lua_type(L, key);
+    if (length > PATH_BYTES || (length >= end && strcmp(before + length - end, unordered) == 0)) {
         lua_pushvalue(L, parent);
-    } else if (lua_type(L, key) == LUA_TSTRING) {
+    } else if (type == LUA_TSTRING) {
         lua_pushfstring(L, length ? "%s.%s" : "%s%s", before, lua_tostring(L, key));
-    } else {
+    } else if (type == LUA_TNUMBER || type == LUA_TBOOLEAN) {
         foliot__lua_push_text(L, key, NULL);
         lua_pushfstring(L, "%s[%s]", before, lua_tostring(L, -1));
         lua_remove(L, -2);
+    } else {
+        lua_pushfstring(L, "%s%s", before, unordered);
     }
 }
 
-// Remembers the tables in the table number `n` of the list.
+// Remembers the value on the top of the stack, whose key is below it, if it is a table.
+static void remember_entry(lua_State *L, int list, int seen, int path, bool globals)
+{
+    bool is_state =
+        globals && lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), "state") == 0;
+    if (!lua_istable(L, -1) || is_state)
+        return;
+    push_path(L, path, lua_gettop(L) - 1);
+    lua_pushvalue(L, -2);
+    remember_table(L, list, seen);
+}
+
+// Remembers the tables in the table number `n` of the list, in an order that is always the same.
 static void remember_inside(lua_State *L, int list, int seen, lua_Integer n)
 {
     lua_rawgeti(L, list, 4 * n + 4);
     lua_rawgeti(L, list, 4 * n + 2);
     int path = lua_gettop(L) - 1, copy = path + 1;
+    uint32_t count = foliot__lua_push_sorted_keys(L, copy, NULL);
+    for (uint32_t i = 1; i <= count; i++) {
+        lua_rawgeti(L, copy + 1, i);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, copy);
+        remember_entry(L, list, seen, path, n == 0);
+        lua_settop(L, copy + 1);
+    }
     for (lua_pushnil(L); lua_next(L, copy); lua_pop(L, 1)) {
-        bool is_state =
-            n == 0 && lua_type(L, -2) == LUA_TSTRING && strcmp(lua_tostring(L, -2), "state") == 0;
-        if (!lua_istable(L, -1) || is_state)
-            continue;
-        push_path(L, path, lua_gettop(L) - 1);
-        lua_pushvalue(L, -2);
-        remember_table(L, list, seen);
+        int type = lua_type(L, -2);
+        if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN)
+            remember_entry(L, list, seen, path, n == 0);
     }
     lua_settop(L, path - 1);
 }
@@ -145,13 +169,24 @@ static void check_globals(lua_State *L)
 typedef struct saver {
     foliot__buffer buffer;
     int seen; // index of the table of tables that were saved
-    size_t path_length;
-    char path[PATH_BYTES];
+    // Indices of the keys that lead to the value: the path is put together where it is shown.
+    int keys[FOLIOT__LUA_STATE_DEPTH_MAX + 2];
+    int key_count;
 } saver;
 
 static int refuse(lua_State *L, const saver *s, const char *why)
 {
-    return luaL_error(L, "%s: %s", s->path, why);
+    char path[PATH_BYTES] = "state";
+    size_t length = strlen(path);
+    for (int i = 0; i < s->key_count && length < sizeof path - 1; i++) {
+        char *end = path + length;
+        size_t room = sizeof path - length;
+        int more = lua_type(L, s->keys[i]) == LUA_TSTRING
+                       ? snprintf(end, room, ".%s", lua_tostring(L, s->keys[i]))
+                       : snprintf(end, room, "[%lld]", (long long)lua_tointeger(L, s->keys[i]));
+        length = (size_t)more < room ? length + (size_t)more : sizeof path - 1;
+    }
+    return luaL_error(L, "%s: %s", path, why);
 }
 
 static void save_value(lua_State *L, saver *s, int depth);
@@ -159,16 +194,9 @@ static void save_value(lua_State *L, saver *s, int depth);
 // Saves the value on the top of the stack under the key below it, and pops it.
 static void save_entry(lua_State *L, saver *s, int depth)
 {
-    size_t length = s->path_length;
-    char *end = s->path + length;
-    size_t room = sizeof s->path - length;
-    int more = lua_type(L, -2) == LUA_TSTRING
-                   ? snprintf(end, room, ".%s", lua_tostring(L, -2))
-                   : snprintf(end, room, "[%lld]", (long long)lua_tointeger(L, -2));
-    s->path_length = (size_t)more < room ? length + (size_t)more : sizeof s->path - 1;
+    s->keys[s->key_count++] = lua_gettop(L) - 1;
     save_value(L, s, depth);
-    s->path_length = length;
-    s->path[length] = 0;
+    s->key_count--;
     lua_pop(L, 1);
 }
 
@@ -222,7 +250,7 @@ static void save_table(lua_State *L, saver *s, int depth)
     if (depth > FOLIOT__LUA_STATE_DEPTH_MAX)
         refuse(L, s, "the tables are nested too deeply (at most 16), or contain themselves");
     luaL_checkstack(L, 10, "state");
-    if (lua_getmetatable(L, table))
+    if (foliot__lua_has_metatable(L, table))
         refuse(L, s, "a table with a metatable cannot be saved");
     lua_pushvalue(L, table);
     if (lua_rawget(L, s->seen) != LUA_TNIL)
@@ -231,7 +259,12 @@ static void save_table(lua_State *L, saver *s, int depth)
     lua_pushvalue(L, table);
     lua_pushboolean(L, true);
     lua_rawset(L, s->seen);
-    uint32_t count = foliot__lua_push_sorted_keys(L, table, &bad);
+    uint32_t count;
+    if (foliot__lua_is_sequence(L, table, &count)) {
+        save_array(L, s, table, count, depth + 1);
+        return;
+    }
+    count = foliot__lua_push_sorted_keys(L, table, &bad);
     if (bad)
         refuse(L, s, "a key is a string or an integer");
     if (is_sequence(L, table + 1, count))
@@ -287,6 +320,7 @@ static void save_players(const foliot__lua *lua, foliot__buffer *buffer)
 static int save_body(lua_State *L)
 {
     saver *s = lua_touserdata(L, 1);
+    foliot__lua_of(L)->bytes = SAVE_BYTES;
     foliot__lua_push_globals(L);
     if (lua_getfield(L, -1, "state") != LUA_TTABLE)
         return luaL_error(L, "state: it is a %s, not a table", luaL_typename(L, -1));
@@ -296,7 +330,6 @@ static int save_body(lua_State *L)
     save_players(foliot__lua_of(L), &s->buffer);
     lua_newtable(L);
     s->seen = lua_gettop(L);
-    s->path_length = (size_t)snprintf(s->path, sizeof s->path, "state");
     lua_pushvalue(L, s->seen - 1);
     save_value(L, s, 1);
     return 0;
@@ -307,7 +340,11 @@ size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *pr
 {
     saver s = {0};
     // On the heap of the saver alone, so that what abandons the state loses nothing.
-    bool fine = foliot__lua_run(lua, SAVE_UNITS, save_body, &s);
+    lua->saving = true;
+    bool fine =
+        foliot__lua_run_timed(lua, SAVE_UNITS, lua->limits.time_us, lua->tick_ns, save_body, &s);
+    lua->tick_ns = 0;
+    lua->saving = false;
     size_t length = s.buffer.length;
     if (fine && length <= capacity && bytes)
         memcpy(bytes, s.buffer.bytes, length);
@@ -438,6 +475,7 @@ static void restore_players(foliot__lua *lua, foliot__reader *r)
 static int restore_body(lua_State *L)
 {
     foliot__reader *r = lua_touserdata(L, 1);
+    foliot__lua_of(L)->bytes = SAVE_BYTES;
     if (foliot__unpack_array(r) != 3 || foliot__unpack_uint(r) != SAVE_VERSION)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     restore_players(foliot__lua_of(L), r);
@@ -452,7 +490,8 @@ static int restore_body(lua_State *L)
 foliot_status foliot__lua_restore(foliot__lua *lua, const void *bytes, size_t length)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
-    bool fine = foliot__lua_run(lua, SAVE_UNITS, restore_body, &r);
+    bool fine = foliot__lua_run_timed(lua, SAVE_UNITS, RESTORE_TIMES * lua->limits.time_us, 0,
+                                      restore_body, &r);
     if (r.status != FOLIOT_STATUS_OK)
         return r.status;
     return fine ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;

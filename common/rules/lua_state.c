@@ -4,9 +4,9 @@
 //
 // The instructions are counted in steps of HOOK_STEP. Neither they nor the charges of library
 // functions bound the time of a tick by themselves: one instruction may print a number, or copy
-// 2,500 values. So there is a clock beside them, which stops what takes longer than limits.time_us
-// of the processor. A host that was interrupted is no reason: one step counts as STEP_NS_MAX at
-// most, and the thread's own clock decides.
+// 2,500 values, or be the one in which Lua collects. So there is a clock beside them, which stops
+// what takes longer than limits.time_us of the processor, collector and save included. A host that
+// was interrupted is no reason: the thread's own clock decides.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -19,7 +19,7 @@
 #define HOOK_STEP 64      // instructions
 #define BYTES_PER_UNIT 16 // that may be allocated
 #define BIG_BLOCK 65536u
-#define STEP_NS_MAX 2000000u  // of one step that count
+#define STEP_NS_MAX 1000000u  // a longer step asks the thread's own clock
 #define STRING_HEADER_MAX 64u // beside the bytes of a string, in its block
 
 struct foliot__lua_block {
@@ -59,11 +59,39 @@ void foliot__lua_abandon(foliot__lua *lua, const char *text)
     longjmp(*lua->out, 1);
 }
 
+static void count_hook(lua_State *L, lua_Debug *at)
+{
+    (void)at;
+    foliot__lua *lua = foliot__lua_of(L);
+    foliot__lua_look(lua);
+    foliot__lua_charge(lua, HOOK_STEP);
+}
+
+static void abandon_by_host(foliot__lua *lua, const char *text)
+{
+    lua->by_host = true;
+    foliot__lua_abandon(lua, text);
+}
+
+// From here on every instruction asks again, so that no __close goes on in an error's place.
 void foliot__lua_exceed(foliot__lua *lua)
 {
-    foliot__lua_abandon(lua, lua->loaded && lua->view
-                                 ? "the script uses more instructions than a tick has"
-                                 : "the script uses more instructions than its start has");
+    if (!lua->droppable)
+        foliot__lua_abandon(lua, lua->saving
+                                     ? "state: it has more values than a save has time for"
+                                     : "the script uses more instructions than its start has");
+    if (!lua->exceeded) {
+        char place[FOLIOT_NAME_BYTES + 16];
+        print_place(lua, place, sizeof place);
+        snprintf(lua->problem, sizeof lua->problem,
+                 "%sthe script uses more instructions than a tick has", place);
+        lua_sethook(lua->L, count_hook, LUA_MASKCOUNT, 1);
+    }
+    lua->exceeded = true;
+    lua->units = 0;
+    lua_pushlightuserdata(lua->L, lua);
+    lua_error(lua->L);
+    abort();
 }
 
 void foliot__lua_look(foliot__lua *lua)
@@ -73,13 +101,21 @@ void foliot__lua_look(foliot__lua *lua)
         return;
     uint64_t now = now_ns(CLOCK_MONOTONIC), step = now - lua->looked_ns;
     lua->looked_ns = now;
-    lua->spent_ns += step < STEP_NS_MAX ? step : STEP_NS_MAX;
-    if (lua->spent_ns <= lua->allowed_ns)
+    lua->spent_ns += step;
+    if (step < STEP_NS_MAX && lua->spent_ns <= lua->allowed_ns)
         return;
     uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->cpu_start_ns;
     if (cpu > lua->allowed_ns)
-        foliot__lua_abandon(lua, "the script takes more time than a tick has");
+        abandon_by_host(lua, "the script takes more time than a tick has");
     lua->spent_ns = cpu;
+}
+
+void foliot__lua_spend(foliot__lua *lua, uint64_t units)
+{
+    lua->units -= units < lua->units ? units : lua->units;
+    lua->unlooked += units;
+    if (lua->unlooked >= 256)
+        foliot__lua_look(lua);
 }
 
 // -- memory
@@ -121,6 +157,8 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
         return stack_overflow;
     if (bytes > FOLIOT__LUA_BLOCK_MAX)
         return "a table or a function is too large";
+    if (!old && lua->block_count >= FOLIOT__LUA_BLOCKS_MAX)
+        return "the script holds more objects than it may";
     if (more > lua->limits.memory_bytes - lua->memory_bytes)
         return "the script uses more memory than it has";
     if (cost_of(bytes) > lua->bytes)
@@ -133,7 +171,7 @@ static void *grow_block(foliot__lua *lua, void *old, size_t kind, size_t old_byt
     if (lua->out) {
         const char *why = refusal(lua, old, kind, bytes, bytes - old_bytes);
         if (why)
-            foliot__lua_abandon(lua, why);
+            abandon_by_host(lua, why);
         lua->bytes -= cost_of(bytes);
         if (bytes > BIG_BLOCK)
             foliot__lua_look(lua);
@@ -146,11 +184,12 @@ static void *grow_block(foliot__lua *lua, void *old, size_t kind, size_t old_byt
         if (block)
             link_block(lua, block);
         if (lua->out)
-            foliot__lua_abandon(lua, "there is no memory");
+            abandon_by_host(lua, "there is no memory");
         return NULL;
     }
     link_block(lua, grown);
     lua->memory_bytes += bytes - old_bytes;
+    lua->block_count += !old;
     if (old && (lua->finding_stack || old == lua->stack))
         lua->stack = grown + 1;
     lua->newest = grown + 1;
@@ -179,11 +218,12 @@ static void free_block(foliot__lua *lua, void *old, size_t old_bytes)
     unlink_block(lua, (foliot__lua_block *)old - 1);
     free((foliot__lua_block *)old - 1);
     lua->memory_bytes -= old_bytes;
+    lua->block_count--;
     if (old != lua->stack && !lua->finding_stack)
         return;
     lua->stack = lua->newest;
     if (lua->out && lua->newest_bytes > FOLIOT__LUA_STACK_MAX)
-        foliot__lua_abandon(lua, stack_overflow);
+        abandon_by_host(lua, stack_overflow);
 }
 
 // As Lua wants it: `old_bytes` is the kind of object if there is no old block.
@@ -201,15 +241,6 @@ static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
 }
 
 // -- life
-
-static void count_hook(lua_State *L, lua_Debug *at)
-{
-    (void)at;
-    foliot__lua *lua = foliot__lua_of(L);
-    lua->unlooked = 0;
-    foliot__lua_charge(lua, HOOK_STEP);
-    foliot__lua_look(lua);
-}
 
 static int panic(lua_State *L)
 {
@@ -268,18 +299,16 @@ void foliot__lua_destroy(foliot__lua *lua)
 
 // -- calls
 
-static void start_budget(foliot__lua *lua, uint64_t units)
+static void start_budget(foliot__lua *lua, uint64_t units, uint64_t allowed_us, uint64_t before_ns)
 {
     lua->units = units;
     lua->bytes = units > UINT64_MAX / BYTES_PER_UNIT ? UINT64_MAX : units * BYTES_PER_UNIT;
     lua->unlooked = 0;
-    lua->spent_ns = 0;
-    // In proportion where a call has more units than a tick.
-    double scale = (double)units / (double)lua->limits.instructions;
-    lua->allowed_ns = (uint64_t)(1e3 * (double)lua->limits.time_us * scale);
+    lua->spent_ns = before_ns;
+    lua->allowed_ns = 1000 * allowed_us;
     if (lua->allowed_ns) {
         lua->looked_ns = now_ns(CLOCK_MONOTONIC);
-        lua->cpu_start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        lua->cpu_start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
     }
 }
 
@@ -297,6 +326,25 @@ static void take_error(foliot__lua *lua)
         snprintf(lua->problem, sizeof lua->problem, "%s: %s", lua->name, text);
 }
 
+bool foliot__lua_call_droppable(lua_State *L, int arguments, int results)
+{
+    foliot__lua *lua = foliot__lua_of(L);
+    int base = lua_gettop(L) - arguments - 1;
+    lua->droppable = true;
+    int status = lua_pcall(L, arguments, results, 0);
+    lua->droppable = false;
+    if (!lua->exceeded) {
+        if (status != LUA_OK)
+            lua_error(L);
+        return true;
+    }
+    lua->exceeded = false;
+    lua_sethook(L, count_hook, LUA_MASKCOUNT, HOOK_STEP);
+    lua_settop(L, base);
+    lua_settop(L, base + results);
+    return false;
+}
+
 static bool call_body(foliot__lua *lua, lua_CFunction body, void *context)
 {
     lua_pushcfunction(lua->L, body);
@@ -306,10 +354,20 @@ static bool call_body(foliot__lua *lua, lua_CFunction body, void *context)
     if (!fine)
         take_error(lua);
     lua_settop(lua->L, 0);
+    foliot__lua_look(lua); // the last collection was not looked at
     return fine;
 }
 
+// In proportion where a call has more units than a tick.
 bool foliot__lua_run(foliot__lua *lua, uint64_t units, lua_CFunction body, void *context)
+{
+    double scale = (double)units / (double)lua->limits.instructions;
+    return foliot__lua_run_timed(lua, units, (uint64_t)((double)lua->limits.time_us * scale), 0,
+                                 body, context);
+}
+
+bool foliot__lua_run_timed(foliot__lua *lua, uint64_t units, uint64_t allowed_us,
+                           uint64_t before_ns, lua_CFunction body, void *context)
 {
     if (lua->abandoned)
         return false;
@@ -323,11 +381,13 @@ bool foliot__lua_run(foliot__lua *lua, uint64_t units, lua_CFunction body, void 
     jmp_buf out;
     volatile bool fine = false;
     lua->problem[0] = 0;
-    start_budget(lua, units);
+    start_budget(lua, units, allowed_us, before_ns);
     lua->out = &out;
     if (setjmp(out) == 0)
         fine = call_body(lua, body, context);
     lua->out = NULL;
+    lua->droppable = lua->exceeded = false;
+    lua->run_ns = lua->allowed_ns ? now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->cpu_start_ns : 0;
     uselocale(before);
     freelocale(plain);
     return fine;

@@ -2,9 +2,13 @@
 // lua_state.h (internal): one Lua state in its sandbox, and what its files share.
 //
 // Whatever runs in a state is charged for: Lua's instructions by a hook, library functions by
-// foliot__lua_charge before they do the work, memory by the allocator. Beyond its limits a state is
-// abandoned: control leaves Lua by longjmp, past every pcall, and the state is never entered again.
-// Functions that may do so are called within foliot__lua_run alone.
+// foliot__lua_charge before they do the work, memory by the allocator.
+//
+// Units are the same in every run. A callback that has used its units up ends with an error that
+// nothing in the script catches, and the state goes on. Memory and time are not the same in every
+// run. Beyond those limits a state is abandoned: control leaves Lua by longjmp, past every pcall,
+// and the state is never entered again. Functions that may do so are called within foliot__lua_run
+// alone.
 //
 // Invariant: no string of a state contains a zero byte. Lua compares strings with zeros bytewise in
 // steps that no hook sees.
@@ -23,10 +27,13 @@
 #include "foliot/contact.h"
 #include "foliot/rules.h"
 
-#define FOLIOT__LUA_STRING_MAX 65536     // bytes of one string
-#define FOLIOT__LUA_VALUES_MAX 250       // that a library function returns at once
-#define FOLIOT__LUA_FOUND_MAX 4096u      // bodies that a query gives
-#define FOLIOT__LUA_BLOCK_MAX (2u << 20) // bytes of one part of a table
+#define FOLIOT__LUA_STRING_MAX 65536 // bytes of one string
+#define FOLIOT__LUA_VALUES_MAX 250   // that a library function returns at once
+#define FOLIOT__LUA_FOUND_MAX 4096u  // bodies that a query gives
+// Lua handles the parts of a table, and marks all objects that it has not seen yet, in one piece
+// that nothing interrupts. These two bound it to a millisecond.
+#define FOLIOT__LUA_BLOCK_MAX (1u << 20) // bytes of one part of a table
+#define FOLIOT__LUA_BLOCKS_MAX 32768u    // texts, functions, tables and their parts
 #define FOLIOT__LUA_STACK_MAX 41200      // bytes: 2,565 values and what Lua keeps free
 #define FOLIOT__LUA_PROBLEM_BYTES 512
 #define FOLIOT__LUA_STATE_DEPTH_MAX 16
@@ -70,6 +77,7 @@ typedef struct foliot__lua {
 
     foliot__lua_block *blocks; // of the allocator
     size_t memory_bytes;
+    uint32_t block_count;
     const void *stack;  // the block that is Lua's stack
     const void *newest; // the one that was allocated last
     size_t newest_bytes;
@@ -77,10 +85,16 @@ typedef struct foliot__lua {
 
     jmp_buf *out; // where a state that is abandoned goes to; NULL outside of foliot__lua_run
     bool abandoned;
+    bool by_host;   // abandoned for what differs from run to run: memory or time
+    bool exceeded;  // the units, by the callback that ends now
+    bool droppable; // a callback runs that may end so
+    bool saving;
     char problem[FOLIOT__LUA_PROBLEM_BYTES];
     uint64_t units, bytes; // what is left to the call that runs
     uint64_t unlooked;     // units since the clock was last looked at
     uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
+    uint64_t run_ns;  // that the last run took of the processor
+    uint64_t tick_ns; // that the last tick took; its save adds to it
 
     char (*player_names)[FOLIOT_NAME_BYTES]; // players_max of them
     bool *player_joined;
@@ -108,11 +122,19 @@ void foliot__lua_destroy(foliot__lua *lua); // NULL is allowed
 // Calls `body`, a C function, with `context` as light userdata, within `units` and what belongs to
 // them. False: lua->problem says why; the state may be abandoned.
 bool foliot__lua_run(foliot__lua *lua, uint64_t units, lua_CFunction body, void *context);
+// The same with `allowed_us` of the processor. It includes `before_ns`, which were spent already.
+bool foliot__lua_run_timed(foliot__lua *lua, uint64_t units, uint64_t allowed_us,
+                           uint64_t before_ns, lua_CFunction body, void *context);
 // Leaves foliot__lua_run, and abandons the state. The line that runs is put before the text.
 _Noreturn void foliot__lua_abandon(foliot__lua *lua, const char *text);
 // Looks at the clock; abandons the state if it took too long.
 void foliot__lua_look(foliot__lua *lua);
-_Noreturn void foliot__lua_exceed(foliot__lua *lua); // the budget
+// Charges work of ours between two callbacks: no callback is dropped for it.
+void foliot__lua_spend(foliot__lua *lua, uint64_t units);
+_Noreturn void foliot__lua_exceed(foliot__lua *lua); // the units
+// Calls the function below its arguments as lua_call does. False: it used up its units, and gave
+// nil for every result; lua->problem says where.
+bool foliot__lua_call_droppable(lua_State *L, int arguments, int results);
 
 static inline void foliot__lua_charge(foliot__lua *lua, uint64_t units)
 {
@@ -138,6 +160,12 @@ void foliot__lua_set_game_functions(lua_State *L); // message, kick, set_var
 
 // A string of at most FOLIOT__LUA_STRING_MAX bytes; a normal error of Lua beyond that.
 void foliot__lua_check_length(lua_State *L, uint64_t bytes);
+// Whether a script gave the table at `index` a metatable.
+bool foliot__lua_has_metatable(lua_State *L, int index);
+// Makes a number at `index` that is not one the text "nan".
+void foliot__lua_name_nan(lua_State *L, int index);
+// luaL_checklstring, with that text for a NaN.
+const char *foliot__lua_check_text(lua_State *L, int index, size_t *length);
 // The value at `index` as the text that tostring gives, pushed.
 const char *foliot__lua_push_text(lua_State *L, int index, size_t *length);
 // An id from the stack: an integer.
@@ -156,8 +184,12 @@ int foliot__lua_overlap_sphere(lua_State *L, const foliot_world *world, int at);
 // pairs and next, as functions of Lua.
 int foliot__lua_pairs(lua_State *L);
 int foliot__lua_next(lua_State *L);
+// Whether the table has the keys 1 to *count, in the order in which Lua gives them. Of some tables
+// it says no that have these keys: it never says yes of others.
+bool foliot__lua_is_sequence(lua_State *L, int index, uint32_t *count);
 // Pushes a table with the keys of the table at `index` in their order, and returns how many there
-// are. Keys without an order give 0 and *bad, the name of their type; then nothing is pushed.
+// are. Keys without an order give 0 and *bad, the name of their type; then nothing is pushed. They
+// are left out where `bad` is NULL.
 uint32_t foliot__lua_push_sorted_keys(lua_State *L, int index, const char **bad);
 
 // -- lua_match.c: patterns

@@ -5,12 +5,13 @@
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *check_text(lua_State *L, int index, size_t *length)
 {
-    const char *text = luaL_checklstring(L, index, length);
+    const char *text = foliot__lua_check_text(L, index, length);
     foliot__lua_charge(foliot__lua_of(L), 4 + *length / 16);
     return text;
 }
@@ -37,7 +38,7 @@ static size_t end_offset(lua_Integer position, size_t length)
 static int string_len(lua_State *L)
 {
     size_t length;
-    luaL_checklstring(L, 1, &length);
+    foliot__lua_check_text(L, 1, &length);
     lua_pushinteger(L, (lua_Integer)length);
     return 1;
 }
@@ -121,6 +122,7 @@ static int string_rep(lua_State *L)
     size_t length, gap;
     const char *s = check_text(L, 1, &length);
     lua_Integer count = luaL_checkinteger(L, 2);
+    foliot__lua_name_nan(L, 3);
     const char *between = luaL_optlstring(L, 3, "", &gap);
     if (count <= 0 || length + gap == 0) {
         lua_pushliteral(L, "");
@@ -312,6 +314,7 @@ static void add_replacement(foliot__lua_matcher *m, luaL_Buffer *b, const char *
         lua_pop(L, 1);
         luaL_addlstring(b, start, (size_t)(end - start));
     } else if (lua_isstring(L, -1)) {
+        foliot__lua_name_nan(L, -1);
         luaL_addvalue(b);
     } else {
         luaL_error(L, "invalid replacement value (a %s)", luaL_typename(L, -1));
@@ -328,6 +331,7 @@ static int string_gsub(lua_State *L)
                      type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TFUNCTION ||
                          type == LUA_TTABLE,
                      3, "string/function/table");
+    foliot__lua_name_nan(L, 3);
     lua_Integer limit = luaL_optinteger(L, 4, (lua_Integer)length + 1), count = 0;
     bool anchored = *pattern == '^';
     foliot__lua_matcher m = matcher_of(L, s, length, pattern, pattern_length);
@@ -398,7 +402,7 @@ static void add_real(luaL_Buffer *b, char item[16], char letter, lua_Number valu
     char text[ITEM_BYTES_MAX];
     size_t at = strlen(item);
     snprintf(item + at, 16 - at, "%c", letter);
-    snprintf(text, sizeof text, item, value);
+    snprintf(text, sizeof text, item, isnan(value) ? (double)NAN : value); // without a sign
     luaL_addstring(b, text);
 }
 

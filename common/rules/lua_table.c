@@ -58,6 +58,7 @@ static int table_concat(lua_State *L)
 {
     size_t gap;
     lua_Integer size = check_table(L, 1);
+    foliot__lua_name_nan(L, 2);
     const char *between = luaL_optlstring(L, 2, "", &gap);
     lua_Integer i = luaL_optinteger(L, 3, 1), last = luaL_optinteger(L, 4, size);
     luaL_Buffer b;
@@ -68,6 +69,7 @@ static int table_concat(lua_State *L)
         if (!lua_isstring(L, -1))
             return luaL_error(L, "invalid value (at index %I) in table for 'concat'",
                               (LUAI_UACINT)i);
+        foliot__lua_name_nan(L, -1);
         foliot__lua_check_length(L, luaL_bufflen(&b) + lua_rawlen(L, -1) + gap);
         luaL_addvalue(&b);
         if (i == last)

@@ -244,7 +244,7 @@ static int world_name(lua_State *L)
 static int world_find(lua_State *L)
 {
     const foliot_rules_view *view = view_of(L);
-    const char *name = luaL_checkstring(L, 1);
+    const char *name = foliot__lua_check_text(L, 1, NULL);
     foliot__lua_charge(foliot__lua_of(L), 4 + view->scene->body_count / 4);
     uint32_t slot = foliot_scene_find_body(view->scene, name);
     if (slot == FOLIOT_NO_BODY || !foliot_world_get_body_alive(world_of(L), slot) ||
@@ -469,7 +469,7 @@ static int world_overlap_sphere(lua_State *L)
 static int world_var(lua_State *L)
 {
     foliot_var var;
-    if (!foliot_world_get_var(world_of(L), luaL_checkstring(L, 1), &var))
+    if (!foliot_world_get_var(world_of(L), foliot__lua_check_text(L, 1, NULL), &var))
         return 0;
     if (var.type == FOLIOT_VAR_INTEGER)
         lua_pushinteger(L, var.integer);

@@ -34,6 +34,14 @@ typedef struct kick {
     char reason[REASON_BYTES];
 } kick;
 
+typedef struct refusal {
+    uint32_t player, count;
+} refusal;
+
+// As it is saved. What the host stopped may run on where the rules are run again: its memory and
+// its clock are not recorded.
+enum { RUNNING, STOPPED, STOPPED_BY_HOST };
+
 struct foliot_rules {
     const foliot_rules_kind *kind;
     const foliot_scene *scene;
@@ -44,9 +52,14 @@ struct foliot_rules {
     uint32_t message_count;
     kick *kicks;
     uint32_t kick_count, kick_capacity;
-    bool open;      // the rules run: they may give commands and the rest
-    bool no_memory; // for a kick, which has no status of its own
-    bool stopped;
+    bool open;         // the rules run: they may give commands and the rest
+    bool no_memory;    // for a kick, which has no status of its own
+    uint8_t stopped;   // RUNNING, STOPPED or STOPPED_BY_HOST
+    bool by_host;      // what goes wrong now is the host's stop
+    refusal *refusals; // of the last tick, by player
+    uint32_t refusal_count, refusal_capacity;
+    uint32_t dropped;         // callbacks of the last tick
+    char drop[PROBLEM_BYTES]; // why the first of them was
     char problem[PROBLEM_BYTES];
     foliot_history *history; // NULL: the rules do not look back
     uint64_t tick;           // of the last view
@@ -63,6 +76,8 @@ static void clear_results(foliot_rules *rules)
     rules->message_count = 0;
     rules->kick_count = 0;
     rules->no_memory = false;
+    rules->refusal_count = rules->dropped = 0;
+    rules->drop[0] = 0;
 }
 
 static void forget_saved(foliot_rules *rules)
@@ -77,7 +92,7 @@ static void stop(foliot_rules *rules, foliot_status status, const char *problem)
 {
     clear_results(rules);
     forget_saved(rules);
-    rules->stopped = true;
+    rules->stopped = rules->by_host ? STOPPED_BY_HOST : STOPPED;
     foliot__text_clean(rules->problem, sizeof rules->problem, problem);
     if (!rules->problem[0]) // nothing of it can be shown
         snprintf(rules->problem, sizeof rules->problem, "%s", foliot_status_get_text(status));
@@ -137,6 +152,37 @@ void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
     kick *k = &rules->kicks[rules->kick_count++];
     k->player = player;
     foliot__text_clean(k->reason, sizeof k->reason, reason ? reason : "");
+}
+
+void foliot_rules_refuse_order(foliot_rules *rules, uint32_t player)
+{
+    if (!rules->open || player >= FOLIOT_PLAYERS_MAX)
+        return;
+    refusal *last = rules->refusal_count ? &rules->refusals[rules->refusal_count - 1] : NULL;
+    if (last && last->player == player) {
+        last->count++;
+        return;
+    }
+    refusal *refusals = foliot__array_with_room(rules->refusals, rules->refusal_count,
+                                                &rules->refusal_capacity, 8, sizeof *refusals);
+    if (!refusals)
+        return; // they are only counted
+    rules->refusals = refusals;
+    rules->refusals[rules->refusal_count++] = (refusal){player, 1};
+}
+
+void foliot_rules_drop(foliot_rules *rules, const char *why)
+{
+    if (!rules->open)
+        return;
+    rules->dropped++;
+    if (!rules->drop[0])
+        foliot__text_clean(rules->drop, sizeof rules->drop, why);
+}
+
+void foliot__rules_stop_by_host(foliot_rules *rules)
+{
+    rules->by_host = true;
 }
 
 uint64_t foliot_rules_draw(foliot_rules *rules)
@@ -257,6 +303,7 @@ void foliot_rules_destroy(foliot_rules *rules)
     foliot_history_destroy(rules->history);
     free(rules->aims);
     free(rules->kicks);
+    free(rules->refusals);
     free(rules->saved);
     free(rules);
 }
@@ -310,6 +357,22 @@ bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *
     return true;
 }
 
+bool foliot_rules_get_refused(const foliot_rules *rules, uint32_t index, uint32_t *player,
+                              uint32_t *count)
+{
+    if (index >= rules->refusal_count)
+        return false;
+    *player = rules->refusals[index].player;
+    *count = rules->refusals[index].count;
+    return true;
+}
+
+uint32_t foliot_rules_get_dropped(const foliot_rules *rules, const char **why)
+{
+    *why = rules->drop;
+    return rules->dropped;
+}
+
 const char *foliot_rules_get_problem(const foliot_rules *rules)
 {
     return rules->problem;
@@ -333,8 +396,9 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
 
 // -- save and restore
 //
-// u8 SAVE_VERSION; u8 and that many bytes: the kind's name; u32 its version; u8 stopped; if so, u16
-// and that many bytes: the problem, and nothing else. Otherwise four u64 of the random stream; u32
+// u8 SAVE_VERSION; u8 and that many bytes: the kind's name; u32 its version; u8 1 if they were
+// stopped, 2 if the host's memory or clock did it; if so, u16 and that many bytes: the problem, and
+// nothing else. Otherwise four u64 of the random stream; u32
 // and that many commands; u32 and that many bytes of the rules' own. Of rules that look back the
 // version is SAVE_VERSION_HISTORY, and there follow u64 tick; u16 for each player: its aim; u32 and
 // that many bytes: the history.
@@ -342,7 +406,7 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
 // The rules' own bytes, which the caller frees; NULL with `problem` if there are none to be had.
 static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, size_t problem_bytes)
 {
-    size_t capacity = 4096, needed;
+    size_t capacity = FOLIOT_RULES_STATE_BYTES_MAX, needed; // saving twice takes twice the time
     uint8_t *bytes = NULL;
     for (;;) {
         uint8_t *more = realloc(bytes, capacity);
@@ -521,7 +585,7 @@ static void read_commands(foliot__reader *r, const foliot_rules *rules, foliot_c
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
-static foliot_status restore_stopped(foliot_rules *rules, foliot__reader *r)
+static foliot_status restore_stopped(foliot_rules *rules, foliot__reader *r, uint8_t stopped)
 {
     char problem[PROBLEM_BYTES] = "";
     size_t length = foliot__read_u16(r);
@@ -531,6 +595,7 @@ static foliot_status restore_stopped(foliot_rules *rules, foliot__reader *r)
     if (length == 0 || length >= sizeof problem || foliot__reader_left(r) != 0)
         return FOLIOT_STATUS_CORRUPT;
     memcpy(problem, text, length);
+    rules->by_host = stopped == STOPPED_BY_HOST;
     stop(rules, FOLIOT_STATUS_INVALID, problem);
     return FOLIOT_STATUS_OK;
 }
@@ -596,9 +661,17 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
     foliot_command_list_destroy(&rules->commands);
     rules->commands = commands;
     rules->rng = rng;
-    rules->stopped = false;
+    rules->stopped = RUNNING;
+    rules->by_host = false;
     rules->problem[0] = 0;
     return FOLIOT_STATUS_OK;
+}
+
+bool foliot__rules_saved_by_host(const foliot_rules *rules, const void *bytes, size_t length)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    return read_head(&r, rules) && foliot__read_u8(&r) == STOPPED_BY_HOST &&
+           r.status == FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot_rules_restore(foliot_rules *rules, const void *bytes, size_t length)
@@ -607,7 +680,7 @@ foliot_status foliot_rules_restore(foliot_rules *rules, const void *bytes, size_
     if (!read_head(&r, rules))
         return r.status;
     uint8_t stopped = foliot__read_u8(&r);
-    if (r.status != FOLIOT_STATUS_OK || stopped > 1)
+    if (r.status != FOLIOT_STATUS_OK || stopped > STOPPED_BY_HOST)
         return r.status != FOLIOT_STATUS_OK ? r.status : FOLIOT_STATUS_CORRUPT;
-    return stopped ? restore_stopped(rules, &r) : restore_running(rules, &r);
+    return stopped ? restore_stopped(rules, &r, stopped) : restore_running(rules, &r);
 }

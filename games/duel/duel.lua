@@ -12,6 +12,7 @@ local RANGE = 40
 local RELOAD_TICKS = 40
 local PUSH = 120 -- N s, of a shot
 local SHOOT = 1 -- the button
+local ORDER_BYTES_MAX = 64 -- no order of this game is longer
 local STARTS = {{-8, -6}, {8, 6}, {-8, 6}, {8, -6}, {0, 7}, {0, -7}, {-9, 0}, {9, 0}}
 
 function on_init()
@@ -115,6 +116,9 @@ end
 
 -- "shoot DX DY", for programs that aim more finely than an axis does.
 function on_order(player, text)
+    if #text > ORDER_BYTES_MAX then
+        return
+    end
     local dx, dy = string.match(text, "^shoot (%-?[%d.]+) (%-?[%d.]+)$")
     dx, dy = tonumber(dx), tonumber(dy)
     if dx and dy and math.abs(dx) <= 1 and math.abs(dy) <= 1 then

@@ -21,7 +21,8 @@
 #define KING_HEALTH 100
 #define NAME_MAX_SHOWN 40 // bytes of a name that fit into a key
 #define TOWER_X 10        // team 1 stands at -x, team 2 at +x
-#define NUMBER_BYTES 200  // of a number in an order
+#define NUMBER_BYTES 96   // of a number in an order
+#define ORDER_BYTES 96    // of an order of this game
 
 static const char *const prototype_names[PROTOTYPES] = {"stone", "block", "beam", "king"};
 
@@ -281,7 +282,7 @@ static bool take_number(const char **text, char behind, double *number)
 static void on_order(siege *s, uint32_t id, const char *text)
 {
     double direction[3];
-    if (strncmp(text, "throw ", 6) != 0)
+    if (strlen(text) > ORDER_BYTES || strncmp(text, "throw ", 6) != 0)
         return;
     text += 6;
     for (int i = 0; i < 3; i++)

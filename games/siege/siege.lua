@@ -11,6 +11,7 @@ local BUTTON_PUSH = 2
 local RELOAD_TICKS = 120 -- a stone more every two seconds
 local STONE_TICKS = 900 -- stones lie for 15 s
 local KING_HEALTH = 100
+local ORDER_BYTES_MAX = 96 -- no order of this game is longer
 local NAME_MAX = 40 -- bytes of a name that fit into a key
 local TOWER_X = 10 -- team 1 stands at -x, team 2 at +x
 
@@ -102,6 +103,9 @@ local function throw(player, dx, dy, dz)
 end
 
 function on_order(player, text)
+    if #text > ORDER_BYTES_MAX then
+        return
+    end
     local dx, dy, dz = string.match(text, "^throw (%-?[%d.]+) (%-?[%d.]+) (%-?[%d.]+)$")
     throw(player, tonumber(dx), tonumber(dy), tonumber(dz))
 end

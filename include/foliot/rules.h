@@ -92,6 +92,12 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_message(foliot_rules *rules, uint32
                                                      bool reliable);
 // The server dismisses the player after this tick. The reason is a sentence for the player.
 void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason);
+// An order of the player cost more than the player has in a tick, and was dropped or not looked at.
+// The host counts it.
+void foliot_rules_refuse_order(foliot_rules *rules, uint32_t player);
+// A part of this tick was left out because the tick's budget is used up. `why` is a sentence; the
+// host reports the first one of a tick.
+void foliot_rules_drop(foliot_rules *rules, const char *why);
 // The next number of the rules' own random stream, 64 bits; it is part of the saved state.
 uint64_t foliot_rules_draw(foliot_rules *rules);
 // The tick of the world that the player's client showed when it last pressed or released something,
@@ -152,16 +158,18 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_create(const foliot_rules_kind *kin
 
 // What a script may use. The all-zero limits are invalid.
 typedef struct foliot_lua_limits {
-    uint64_t instructions;      // of a tick, library functions included
+    // Of a tick, library functions included. A callback that exceeds them is dropped. The orders of
+    // all players have a quarter more, each player at most a sixteenth.
+    uint64_t instructions;
     uint64_t init_instructions; // while the script is loaded, and again while on_init runs
     size_t memory_bytes;
-    // Of a tick, in microseconds of the processor; of the start in proportion. It stops scripts
-    // whose instructions take far longer than usual, so that no tick is late by more. 0: no limit,
-    // for who runs rules again to compare them: the clock is not in the recording. To compile a
-    // script there are 2 seconds always.
+    // Of a tick, in microseconds of the processor, collector and save included; of the start in
+    // proportion. What exceeds them stops the rules; one piece that Lua does not interrupt adds up
+    // to a millisecond. 0: no limit, for who runs rules again to compare them: the clock is not in
+    // the recording. To compile a script there are 2 seconds always.
     uint64_t time_us;
 } foliot_lua_limits;
-foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 5,000
+foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 4,000
 // Rules in Lua 5.4. `script` is text, not bytecode; `name` stands in messages ("game.lua:12: ...").
 // FOLIOT_STATUS_INVALID: it does not compile, or on_init failed; `problem` has file, line and why,
 // of a syntax error the column too ("game.lua:12:5: ...").
@@ -196,6 +204,11 @@ bool foliot_rules_get_message(const foliot_rules *rules, uint32_t index,
 // The player to dismiss, and why (lent); false beyond the last one.
 bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *player,
                            const char **reason);
+// A player whose orders were refused, and how many; false beyond the last one.
+bool foliot_rules_get_refused(const foliot_rules *rules, uint32_t index, uint32_t *player,
+                              uint32_t *count);
+// How many parts of the last tick were dropped, and why the first of them was (lent).
+uint32_t foliot_rules_get_dropped(const foliot_rules *rules, const char **why);
 // Why the rules were stopped; "" while they run.
 const char *foliot_rules_get_problem(const foliot_rules *rules);
 // Of the kind; rules in Lua bear the name of the script, and version 0.

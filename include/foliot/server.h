@@ -113,6 +113,8 @@ typedef struct foliot_session_config {
     // What runs after every step; lent until the server is destroyed, as the world was when it was
     // created or restored. NULL: no rules; then chat passes to all. Not with a simulation.
     foliot_rules *rules;
+    bool strict_rules; // the session ends where it would else go on without them, or without a
+                       // callback that was dropped
     // The host will follow a command that ends the session and names a next scene: peers are not
     // dismissed but told to come back, and find the session of the same name that the host adds.
     bool follows_next;
@@ -218,8 +220,11 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_KIND,   // a peer watches or steps from now on; value: foliot_peer_kind; text: why
     FOLIOT_SERVER_HEALED, // a peer that had diverged steps again, from the server's state of tick
                           // `value`; text: who
+    // Both at counts 1, 10, 100 ... `value`: the count so far.
+    FOLIOT_SERVER_RULES_DROPPED,  // the rules dropped a callback of a tick; text: why
+    FOLIOT_SERVER_ORDERS_REFUSED, // orders of the player cost more than it has; text: its name
 } foliot_server_event_kind;
-#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_HEALED + 1)
+#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_ORDERS_REFUSED + 1)
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session; // name, "": of none; valid until the next poll
@@ -348,6 +353,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(kind_changes, "Watchers that stepped from then on, and the reverse.")                        \
     X(kind_changes_refused, "Wishes to step or watch: too often, or not possible.")                \
     X(rules_stopped, "Rules that were stopped for a fault of theirs.")                             \
+    X(rules_dropped, "Callbacks of rules that were over the budget of their tick.")                \
+    X(orders_over_budget, "Orders that cost more than their player has in a tick.")                \
     X(ticks_unrecorded, "Ticks that are not in the recording.")                                    \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \

@@ -169,6 +169,49 @@ static void dismiss_player(foliot__session *session, uint32_t p, const char *rea
     }
 }
 
+static bool is_power_of_ten(uint64_t count)
+{
+    while (count >= 10 && count % 10 == 0)
+        count /= 10;
+    return count == 1;
+}
+
+// What of this tick the rules left out: it is counted, and reported at counts 1, 10, 100 ...
+static void report_refusals(foliot__session *session)
+{
+    foliot__game *game = &session->game;
+    foliot_server *server = session->server;
+    uint32_t player, count;
+    for (uint32_t i = 0; foliot_rules_get_refused(game->rules, i, &player, &count); i++) {
+        server->counters.orders_over_budget += count;
+        if (player >= session->player_limit)
+            continue;
+        foliot__player_slot *slot = &session->players[player];
+        for (; count > 0; count--)
+            if (is_power_of_ten(++slot->orders.over_budget))
+                foliot__server_event(server, FOLIOT_SERVER_ORDERS_REFUSED, session, player,
+                                     slot->orders.over_budget, slot->name);
+    }
+    const char *why;
+    count = foliot_rules_get_dropped(game->rules, &why);
+    server->counters.rules_dropped += count;
+    for (; count > 0; count--)
+        if (is_power_of_ten(++game->rules_dropped))
+            foliot__server_event(server, FOLIOT_SERVER_RULES_DROPPED, session, FOLIOT__NO_PLAYER,
+                                 game->rules_dropped, why);
+}
+
+const char *foliot__rules_end_session(const foliot__session *session)
+{
+    const foliot__game *game = &session->game;
+    const char *why;
+    if (!game->rules || !game->strict)
+        return NULL;
+    if (*foliot_rules_get_problem(game->rules))
+        return foliot_rules_get_problem(game->rules);
+    return foliot_rules_get_dropped(game->rules, &why) > 0 ? why : NULL;
+}
+
 static void pass_chat(foliot__session *session)
 {
     const foliot__game *game = &session->game;
@@ -189,6 +232,7 @@ void foliot__rules_take_results(foliot__session *session)
         pass_chat(session);
     if (!game->rules)
         return;
+    report_refusals(session);
     for (uint32_t i = 0; foliot_rules_get_message(game->rules, i, &out); i++)
         foliot__session_message(session, out.player, FOLIOT__NO_PLAYER, out.bytes, out.length,
                                 out.reliable);

@@ -11,6 +11,7 @@ foliot_status foliot__game_create(foliot__session *session, const foliot_session
     if (config->rules && !session->world)
         return FOLIOT_STATUS_INVALID; // they see a world
     game->rules = config->rules;
+    game->strict = config->strict_rules;
     game->looks_back = config->rules && session->scene->history_ticks > 0;
     game->commands_max = session->scene                        ? session->scene->commands_max
                          : config->simulation->kind->step_tick ? FOLIOT_COMMANDS_MAX

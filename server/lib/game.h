@@ -44,7 +44,8 @@ typedef struct foliot__order_book {
     uint32_t acknowledged;
     double tokens; // of orders that may still come, as of a time
     uint64_t tokens_ns;
-    bool gap; // orders that it was told are safe may be lost with a server's disk
+    uint64_t over_budget; // orders that the rules refused
+    bool gap;             // orders that it was told are safe may be lost with a server's disk
 } foliot__order_book;
 
 typedef struct foliot__waiting_order {
@@ -86,6 +87,8 @@ typedef struct foliot__game {
     foliot_command_list commands; // of the step that runs
     uint32_t sequence;            // of the last command
     bool rules_reported;
+    uint64_t rules_dropped;         // callbacks
+    bool strict;                    // then the session ends
     bool looks_back;                // rules of a scene with history_ticks
     foliot__waiting_order *waiting; // by arrival
     uint32_t waiting_count, waiting_capacity;

@@ -455,6 +455,8 @@ void foliot__commands_close(foliot__session *session); // of the tick that is cl
 void foliot__commands_take_orders(foliot__session *session);
 void foliot__rules_run(foliot__session *session);          // after its step, on the same thread
 void foliot__rules_take_results(foliot__session *session); // when the step is taken in
+// Why the session ends because of its rules, as it was configured to; NULL: it does not.
+const char *foliot__rules_end_session(const foliot__session *session);
 
 // step_events.c
 foliot_status foliot__step_events_create(foliot__session *session,

@@ -389,6 +389,19 @@ static void end_game(foliot__session *s)
     foliot__session_call_back(s);
 }
 
+// Strict rules failed: no tick is played without them.
+static void end_for_rules(foliot__session *s, const char *problem)
+{
+    char why[FOLIOT__SENTENCE_BYTES];
+    s->ended = true;
+    if (s->recording)
+        write_block(s);
+    snprintf(why, sizeof why, "the rules failed: %s", problem);
+    foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
+                         s->tick - s->first_tick, why);
+    foliot__session_dismiss(s, why);
+}
+
 // Takes in a step that has finished.
 static void finish_step(foliot__session *s)
 {
@@ -423,6 +436,10 @@ static void finish_step(foliot__session *s)
     }
     if (s->step_snapshot)
         send_snapshot(s);
+    if (foliot__rules_end_session(s)) {
+        end_for_rules(s, foliot__rules_end_session(s));
+        return;
+    }
     if (s->world && foliot_world_get_end(s->world, NULL)) {
         end_game(s);
     } else if (s->tick >= s->last_tick) {

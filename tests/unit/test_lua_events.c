@@ -144,6 +144,119 @@ static void sensors_are_told(void **state)
     game_end(&g);
 }
 
+// -- budgets
+
+// Commands that set `key` in this tick; *value is the last one's.
+static uint32_t vars_set(const lua_game *g, const char *key, int64_t *value)
+{
+    const foliot_command_list *list = foliot_rules_get_commands(g->rules);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->commands[i].kind == FOLIOT_COMMAND_var &&
+            strcmp(list->commands[i].as.var.key, key) == 0) {
+            *value = list->commands[i].as.var.integer;
+            count++;
+        }
+    return count;
+}
+
+static uint32_t refused_of(const lua_game *g, uint32_t player)
+{
+    uint32_t at, count;
+    for (uint32_t i = 0; foliot_rules_get_refused(g->rules, i, &at, &count); i++)
+        if (at == player)
+            return count;
+    return 0;
+}
+
+// A pattern that takes the square of its text's length, as the one of a game in the examples did.
+static void orders_cost_their_senders(void **state)
+{
+    (void)state;
+    lua_game g;
+    int64_t value = 0;
+    game_start(&g, "state.heard, state.n = 0, 0\n"
+                   "function on_order(player, text)\n"
+                   "  for i = 1, 50 do text:match('^.-.-x$') end\n"
+                   "  state.heard = state.heard + 1 set_var('heard.' .. player, state.heard)\n"
+                   "end\n"
+                   "function on_tick() for i = 1, 30000 do state.n = state.n + 1 end\n"
+                   "  set_var('n', state.n) end\n");
+    char bomb[FOLIOT_ORDER_BYTES_MAX + 1];
+    memset(bomb, '1', FOLIOT_ORDER_BYTES_MAX);
+    bomb[FOLIOT_ORDER_BYTES_MAX] = 0;
+    for (int tick = 1; tick <= 50; tick++) {
+        foliot_order orders[3 * 32 + 1];
+        uint32_t count = 0;
+        for (uint32_t player = 0; player < 3; player++)
+            for (int i = 0; i < 32; i++)
+                orders[count++] = game_order(FOLIOT_ORDER_GAME, player, bomb);
+        orders[count++] = game_order(FOLIOT_ORDER_GAME, 3, "go");
+        assert_int_equal(game_tick(&g, NULL, 0, orders, count), FOLIOT_STATUS_OK);
+        for (uint32_t player = 0; player < 3; player++)
+            check_eq(refused_of(&g, player), 32);
+        check_eq(refused_of(&g, 3), 0);
+        check_eq(vars_set(&g, "heard.3", &value), 1); // the honest player
+        check_eq(value, tick);
+        check_eq(vars_set(&g, "n", &value), 1); // the game, which uses most of its own budget
+        check_eq(value, 30000 * tick);
+    }
+    game_end(&g);
+}
+
+static void a_callback_over_its_budget_is_dropped_alone(void **state)
+{
+    (void)state;
+    lua_game g;
+    int64_t value = 0;
+    const char *why;
+    game_start(&g,
+               "state.n = 0\n"
+               "function on_join(player) while true do pcall(function() while true do end end)\n"
+               "  end end\n"
+               "function on_leave(player) set_var('left', player) end\n"
+               "function on_tick() state.n = state.n + 1 set_var('n', state.n) end\n");
+    foliot_order orders[] = {game_order(FOLIOT_ORDER_JOINED, 0, "Ann"),
+                             game_order(FOLIOT_ORDER_LEFT, 0, "gone")};
+    for (int tick = 1; tick <= 3; tick++) {
+        assert_int_equal(game_tick(&g, NULL, 0, orders, 2), FOLIOT_STATUS_OK);
+        check_eq(foliot_rules_get_dropped(g.rules, &why), 2); // on_leave has none left
+        assert_string_equal(why, "game.lua:2: the script uses more instructions than a tick has");
+        check_eq(vars_set(&g, "left", &value), 0);
+        check_eq(vars_set(&g, "n", &value), 1);
+        check_eq(value, tick);
+    }
+    assert_int_equal(game_tick(&g, NULL, 0, NULL, 0), FOLIOT_STATUS_OK);
+    check_eq(foliot_rules_get_dropped(g.rules, &why), 0);
+    assert_string_equal(why, "");
+    game_end(&g);
+}
+
+// What is dropped is a matter of counting: two instances agree on every byte.
+static void what_is_dropped_is_the_same_in_every_run(void **state)
+{
+    (void)state;
+    uint8_t bytes[2][4096];
+    size_t length[2];
+    for (int run = 0; run < 2; run++) {
+        lua_game g;
+        game_start(&g, "state.n, state.m = 0, 0\n"
+                       "function on_order(player, text) while true do state.n = state.n + 1 end "
+                       "end\n"
+                       "function on_tick() while true do state.m = state.m + 1 end end\n");
+        for (int tick = 0; tick < 5; tick++) {
+            foliot_order orders[] = {game_order(FOLIOT_ORDER_GAME, 0, "a"),
+                                     game_order(FOLIOT_ORDER_GAME, 1, "b")};
+            assert_int_equal(game_tick(&g, NULL, 0, orders, 2), FOLIOT_STATUS_OK);
+        }
+        assert_int_equal(foliot_rules_save(g.rules, bytes[run], sizeof bytes[run], &length[run]),
+                         FOLIOT_STATUS_OK);
+        game_end(&g);
+    }
+    check_eq(length[0], length[1]);
+    assert_memory_equal(bytes[0], bytes[1], length[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +265,9 @@ int main(void)
         cmocka_unit_test(contacts_and_hits_are_told),
         cmocka_unit_test(an_ended_contact_names_the_body_that_is_gone),
         cmocka_unit_test(sensors_are_told),
+        cmocka_unit_test(orders_cost_their_senders),
+        cmocka_unit_test(a_callback_over_its_budget_is_dropped_alone),
+        cmocka_unit_test(what_is_dropped_is_the_same_in_every_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,78 @@ static void the_order_of_a_table_is_that_of_its_keys(void **state)
            1);
 }
 
+// Where Lua's memory lies differs from run to run, and so does what its own `next` gives first. The
+// key is another one in each round; the text must not change.
+static void errors_show_no_order_of_memory(void **state)
+{
+    (void)state;
+    passes("local function text(...) return select(2, pcall(...)) end\n"
+           "function on_tick()\n"
+           "  local pairs_text, next_text, command_text = {}, {}, {}\n"
+           "  local keep = {}\n"
+           "  for i = 1, 200 do\n"
+           "    local t = {[function() return i end] = 1, [{}] = 2, [function() end] = 3}\n"
+           "    keep[#keep + 1] = t keep[#keep + 1] = {i}\n"
+           "    pairs_text[text(pairs, t)] = true\n"
+           "    next_text[text(next, t)] = true\n"
+           "    local c = {key = 'k', integer = 1, ['a' .. i % 3] = 1, b = 2, zz = 3, c = 4}\n"
+           "    command_text[text(command.var, c):gsub('a%d', 'a')] = true\n"
+           "  end\n"
+           "  local function only(t, wanted)\n"
+           "    local found = next(t)\n"
+           "    assert(found == wanted and next(t, found) == nil, found)\n"
+           "  end\n"
+           "  only(pairs_text, 'pairs: a key that is a function has no order')\n"
+           "  only(next_text, 'next: a key that is a function has no order')\n"
+           "  only(command_text, \"command.var has no field 'a'\")\n"
+           "end\n",
+           3);
+}
+
+static void a_changed_table_has_one_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        lua_game g;
+        size_t length;
+        game_start(&g, "local f, t = function() end, {}\n"
+                       "zeta, alpha, mid = {1}, {1}, {x = {1}}\n"
+                       "hidden = {[f] = {{1}}, [t] = {{2}}}\n"
+                       "function on_tick() for _, t in ipairs{zeta, mid.x, alpha, hidden[f][1],\n"
+                       "  hidden[t][1]} do t[1] = t[1] + 1 end end\n");
+        game_run(&g, 1);
+        assert_int_equal(foliot_rules_save(g.rules, NULL, 0, &length), FOLIOT_STATUS_INVALID);
+        assert_string_equal(foliot_rules_get_problem(g.rules),
+                            "game.lua: the table 'alpha' was changed after the script was loaded: "
+                            "only `state` keeps data between ticks");
+        game_end(&g);
+    }
+}
+
+// A processor gives the NaN of 0 / 0 a sign or none.
+static void what_is_no_number_is_nan_without_a_sign(void **state)
+{
+    (void)state;
+    passes("function on_tick()\n"
+           "  local a = 0 / 0 local b = -a\n"
+           "  for _, x in ipairs{a, b, math.huge - math.huge, math.sqrt(-1), math.fmod(1, 0)} do\n"
+           "    assert(tostring(x) == 'nan' and string.format('%s %f %g %5.1f', x, x, x, x) ==\n"
+           "           'nan nan nan   nan' and string.format('%F', x) == 'NAN')\n"
+           "    assert(table.concat({x, 1, x}, '-') == 'nan-1-nan' and string.rep(x, 2) == "
+           "'nannan')\n"
+           "    assert(string.len(x) == 3 and ('a'):gsub('a', x) == 'nan' and string.upper(x) == "
+           "'NAN')\n"
+           "    assert(('a'):gsub('a', function() return x end) == 'nan')\n"
+           "    message(nil, x)\n"
+           "    assert(not pcall(set_var, 'x', x))\n"
+           "    assert(math.type(x) == 'float' and x ~= x and not (x < 1) and not (x > 1))\n"
+           "    assert(math.tointeger(x) == nil and tostring(math.floor(x)) == 'nan')\n"
+           "    assert(not pcall(function() local t = {} t[x] = 1 end))\n"
+           "  end\n"
+           "end\n",
+           1);
+}
+
 static void text_and_numbers_are_those_of_lua(void **state)
 {
     (void)state;
@@ -119,6 +191,10 @@ static void tables_and_math_are_those_of_lua(void **state)
         "  for i = 1, 100 do local r = math.random() assert(0 <= r and r < 1) end\n"
         "  assert(math.random(5, 5) == 5 and not pcall(math.random, 2, 1))\n"
         "  math.random(math.mininteger, math.maxinteger)\n"
+        "  local set, clear = 0, -1\n"
+        "  for i = 1, 200 do local r = math.random(0) set = set | r clear = clear & r end\n"
+        "  assert(set == -1 and clear == 0) -- each of 64 bits was 1 and was 0\n"
+        "  assert(not pcall(math.random, -1) and not pcall(math.random, 1, 2, 3))\n"
         "  local V = {} V.__index = V V.__add = function(a, b) return setmetatable({x = a.x + "
         "b.x}, V) end\n"
         "  local v = setmetatable({x = 1}, V) + setmetatable({x = 2}, V)\n"
@@ -133,6 +209,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_order_of_a_table_is_that_of_its_keys),
+        cmocka_unit_test(errors_show_no_order_of_memory),
+        cmocka_unit_test(a_changed_table_has_one_name),
+        cmocka_unit_test(what_is_no_number_is_nan_without_a_sign),
         cmocka_unit_test(text_and_numbers_are_those_of_lua),
         cmocka_unit_test(tables_and_math_are_those_of_lua),
     };

@@ -4,6 +4,7 @@
 #include "lab.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct lab_rules {
     foliot_command_list list; // of the tick that was asked for last
     uint32_t sequence;        // of the last command that was given
     uint64_t lost;            // commands that a tick had no room for
+    bool dropped;             // it was said that a callback was
     foliot_recording_rules recorded;
 };
 
@@ -115,6 +117,12 @@ void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_ti
                               .order_count = order_count};
     foliot_status status = foliot_rules_tick(rules->rules, &view);
     (void)status; // stopped rules give nothing; lab_rules_problem says why
+    const char *why;
+    if (foliot_rules_get_dropped(rules->rules, &why) > 0 && !rules->dropped) {
+        rules->dropped = true;
+        fprintf(stderr, "foliot-lab: tick %" PRIu64 ": a callback of the rules was dropped: %s\n",
+                view.tick, why);
+    }
 }
 
 // -- orders
