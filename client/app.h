@@ -21,7 +21,7 @@
 typedef struct foliot__client_options {
     const char *session, *name, *bot, *impair, *trace, *perturb, *view, *simulation;
     double seconds, steps_seconds, connect_seconds;
-    uint64_t ticks, clients, input_delay;
+    uint64_t ticks, clients, input_delay, mtu;
     bool json, spectate, interest, force, divergence_ends, predict, no_predict;
     const char *kind;
     const char *token, *password; // files

@@ -42,7 +42,11 @@ static const foliot__option options[] = {
      .help = "leaves after N ticks of play"},
     {"connect-timeout", "S", FOLIOT__OPTION_REAL, &given.connect_seconds, CONNECT_SECONDS_MIN,
      CONNECT_SECONDS_MAX,
-     .help = "gives up a server that has not answered after S seconds (default 10)"},
+     .help = "gives up a server if S seconds bring no play nearer (default 10)"},
+    {"mtu", "BYTES", FOLIOT__OPTION_COUNT, &given.mtu, FOLIOT_MTU_MIN, FOLIOT_MTU_MAX,
+     .help =
+         "packets of the network are never larger, heads included (default 1280); what the path "
+         "takes is found out"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
      .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,..."},
     {"token", "FILE", FOLIOT__OPTION_TEXT, &given.token,

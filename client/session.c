@@ -333,6 +333,7 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     if (connect_ms > wire.timeout_ms)
         wire.timeout_ms = (uint32_t)connect_ms; // the client decides
     wire.send = wire.receive = *impairment;
+    wire.mtu = (uint32_t)a->options->mtu;
     wire.send.seed += 2 * index;
     wire.receive.seed += 2 * index + 1;
     foliot__security_apply(a, &wire);

@@ -30,7 +30,7 @@ typedef struct foliot__server_choices {
     double tick_hz, snapshot_hz, spectator_delay, recordings_minutes;
     const char *interest_text; // FAR[,NEAR[,KBIT]], as given; NULL: none
     foliot_interest interest;  // read from it
-    uint64_t input_delay, spectators, per_address, players_per_address;
+    uint64_t input_delay, spectators, per_address, players_per_address, mtu;
     foliot__texts sessions, resumes, http_hosts;
 } foliot__server_choices;
 

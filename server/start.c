@@ -232,6 +232,7 @@ int foliot__app_open_transport(foliot__app *a)
     config.batches = true;
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
     config.peers_per_address_max = (uint32_t)foliot__given.per_address;
+    config.mtu = (uint32_t)foliot__given.mtu;
     if (foliot__given.impair && foliot_impairment_parse(foliot__given.impair, &config.send, problem,
                                                         sizeof problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-server: --impair: %s\n", problem);

@@ -56,7 +56,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     strcpy(c->host, config->address);
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
-    c->now_ns = c->began_ns = now_ns;
+    c->now_ns = c->began_ns = c->progress_ns = now_ns;
     c->kind = config->simulation ? *config->simulation : foliot_world_kind;
     c->fingerprint = config->fingerprint;
     if ((c->fingerprint.high | c->fingerprint.low) == 0)
@@ -185,8 +185,9 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
         foliot__lockstep_client_ready(client->lockstep))
         return client->now_ns; // it catches up
     uint64_t give_up_ns =
-        client->began_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
-    if (!client->welcomed && client->config.connect_timeout_ms > 0 && give_up_ns < wake)
+        client->progress_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
+    if (foliot__connection_awaits_play(client) && client->config.connect_timeout_ms > 0 &&
+        give_up_ns < wake)
         wake = give_up_ns;
     uint64_t period = client->welcomed ? foliot__stream_period_ns(client) : 10000000u;
     uint64_t next = client->lockstep_sent_ns + period;

@@ -163,6 +163,13 @@ static const char *security_of(uint32_t reason)
     }
 }
 
+// A spectator with a delay may see nothing for long, once it has the scene.
+bool foliot__connection_awaits_play(const foliot_client *c)
+{
+    bool begun = c->statistics.join_ms > 0;
+    return !begun && !(c->welcomed && c->config.spectates && c->scene_done);
+}
+
 // Ends a client that had no welcome, or one that does not reconnect.
 static void end_unanswered(foliot_client *c)
 {
@@ -170,6 +177,12 @@ static void end_unanswered(foliot_client *c)
     char seconds[24]; // not as a double: the printf of a page has none
     uint64_t tenths = (c->now_ns - c->began_ns + 50000000) / 100000000;
     c->try_again = true;
+    if (c->welcomed && foliot__connection_awaits_play(c)) {
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST,
+                               "the server let this client in, and then nothing to show came: is "
+                               "the way to it too narrow?");
+        return;
+    }
     if (c->welcomed) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, "the connection was lost");
         return;
@@ -218,12 +231,13 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
     }
 }
 
-// For a server that never answers, or connects and never sends a welcome.
+// For a server that never answers, or connects and never sends a welcome, and for a way on which
+// what follows it gets lost.
 static void check_connect_timeout(foliot_client *c)
 {
     double limit_ns = c->config.connect_timeout_ms * 1e6;
-    if (c->welcomed || c->leaving || limit_ns == 0 || foliot__connection_is_over(c) ||
-        (double)(c->now_ns - c->began_ns) < limit_ns)
+    if (!foliot__connection_awaits_play(c) || c->leaving || limit_ns == 0 ||
+        foliot__connection_is_over(c) || (double)(c->now_ns - c->progress_ns) < limit_ns)
         return;
     if (c->peer.value)
         foliot_transport_disconnect(c->config.transport, c->peer, 0, true);

@@ -97,6 +97,7 @@ struct foliot_client {
     uint32_t refusal;
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
+    uint64_t progress_ns;    // when something came that brings the first picture nearer
     uint64_t received_ns;    // last packet from the server
     uint32_t path;           // of the newest unreliable packet: foliot_transport_event
     uint64_t received_bytes; // from all connections together: bounds the memory that a server can
@@ -191,7 +192,8 @@ struct foliot_client {
 // connection.c
 double foliot__client_tick_ns(const foliot_client *c);
 foliot_status foliot__connection_open(foliot_client *c);
-bool foliot__connection_is_over(const foliot_client *c); // refused, closed or lost, for good
+bool foliot__connection_awaits_play(const foliot_client *c); // nothing was shown yet
+bool foliot__connection_is_over(const foliot_client *c);     // refused, closed or lost, for good
 void foliot__connection_end(foliot_client *c, foliot_client_state state, const char *reason);
 void foliot__connection_lost(foliot_client *c, uint32_t reason); // the transport's reason
 void foliot__connection_update(foliot_client *c);                // silence, reconnects, hello

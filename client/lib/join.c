@@ -87,6 +87,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     foliot__tracks_destroy(c->tracks);
     c->tracks = NULL;
+    if (c->statistics.reconnects == 0)
+        c->progress_ns = c->now_ns;
     c->welcomed = false;
     c->welcome = *w;
     foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt, w->tick);
@@ -250,6 +252,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, m.as.refuse.sentence);
         break;
     case FOLIOT__SCENE_PART:
+        c->progress_ns = c->now_ns;
         take_scene_part(c, &m.as.scene_part);
         break;
     case FOLIOT__PLAYER:
@@ -273,6 +276,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         break;
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:
+        c->progress_ns = c->now_ns;
         if (c->lockstep_open && m.kind == FOLIOT__KEYFRAME_PART)
             take_keyframe_part(c, &m.as.keyframe_part);
         else if (c->lockstep_open)

@@ -86,6 +86,8 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
         s->pieces_malformed++;
         break;
     case FOLIOT__TAKEN_PIECE:
+        c->progress_ns = c->now_ns;
+        break;
     default:
         break;
     }
@@ -302,6 +304,7 @@ static uint32_t step_closed_ticks(foliot_client *c)
     while (steps < most && !foliot__client_stands_still(c) && foliot__predict_step(c)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
+        c->progress_ns = c->now_ns;
         if (c->steps)
             foliot__updates_stepped(c);
         if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX &&

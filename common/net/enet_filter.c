@@ -22,7 +22,7 @@ void foliot__send_opening(enet_transport *t, slot *s)
     s->hello_ns = t->now_ns;
     if (s->secure) {
         if (!s->secure->confirmed) // else the host has it
-            foliot__send_raw(t, &s->address, s->secure->opening, s->secure->opening_bytes);
+            foliot__send_undivided(t, &s->address, s->secure->opening, s->secure->opening_bytes);
         return;
     }
     foliot__raw_datagram_early_head(s->cookie, s->connect_id, head);
@@ -174,7 +174,7 @@ static void receive_datagram(enet_transport *t, const foliot__net_address *from,
         t->head.counters.datagrams_dropped_malformed++;
         return;
     }
-    const slot *s = slot_of_datagram(t, from, &datagram);
+    slot *s = slot_of_datagram(t, from, &datagram);
     if (!s) { // an early one was counted where it was refused
         t->head.counters.datagrams_dropped_unproven += !datagram.early;
         return;
@@ -188,8 +188,7 @@ static void receive_datagram(enet_transport *t, const foliot__net_address *from,
         return;
     }
     for (uint32_t i = 0; i < datagram.count; i++)
-        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), datagram.packets[i],
-                           datagram.lengths[i], arrived_ns);
+        foliot__enet_take_item(t, s, &datagram, i, length, arrived_ns);
 }
 
 void foliot__take_batched(void *user, const foliot__net_address *from, const uint8_t *bytes,

@@ -10,6 +10,7 @@
 
 #include "net/admission.h"
 #include "net/cookie.h"
+#include "net/path_mtu.h"
 #include "net/raw_datagram.h"
 #include "net/packet_filter.h"
 #include "net/impairment_proxy.h"
@@ -37,6 +38,8 @@ typedef struct slot {
     uint32_t connect_id; // drawn by the client; proves that a packet belongs to the connection
     uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since; 0:
                               // it has had none
+    uint16_t path_bytes;      // that a datagram to it may have: path.bytes
+    bool sent_large;          // lately
     ENetPeer *peer;
     foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
     uint32_t seed;               // from which its ENet makes the connect id
@@ -54,6 +57,10 @@ typedef struct slot {
     ENetPacket **waiting;     // reliable packets, until ENet has connected
     uint32_t waiting_count;
     uint64_t refused_ns;
+    foliot__path path;
+    uint64_t answered_ns;           // when a probe of its path was answered
+    uint8_t fragmented;             // packets that went in fragments: their number
+    foliot__reassembly *reassembly; // NULL: no fragment has come
 } slot;
 
 typedef struct foliot__six foliot__six; // enet_six.c
@@ -85,9 +92,10 @@ typedef struct enet_transport {
     uint32_t datagrams;   // of the service that runs
     uint64_t services_ns; // when ENet was served, and how often at that time
     uint32_t services;
-    uint64_t idle_ns; // when it last found nothing to do
-    bool drained;     // the last one emptied the socket, and acknowledged
-    bool unsent;      // something waits for a flush
+    uint64_t idle_ns;  // when it last found nothing to do
+    bool drained;      // the last one emptied the socket, and acknowledged
+    bool unsent;       // something waits for a flush
+    uint64_t paths_ns; // when some path may be due for a probe
 } enet_transport;
 
 // ENet gives its intercept function no way to tell whose host it is called for; it is called within
@@ -95,6 +103,18 @@ typedef struct enet_transport {
 extern _Thread_local enet_transport *foliot__servicing;
 
 // Whether nothing is said in clear.
+static inline uint32_t foliot__enet_most_bytes(const enet_transport *t)
+{
+    uint32_t mtu = t->head.config.mtu, most = FOLIOT__PATH_BYTES_MAX + FOLIOT__PATH_HEADS_BYTES;
+    return (mtu == 0 || mtu > most ? most : mtu) - FOLIOT__PATH_HEADS_BYTES;
+}
+// Before anything is known of a path.
+static inline uint16_t foliot__enet_first_bytes(const enet_transport *t)
+{
+    uint32_t most = foliot__enet_most_bytes(t);
+    return (uint16_t)(most < FOLIOT__PATH_BYTES_START ? most : FOLIOT__PATH_BYTES_START);
+}
+
 static inline bool foliot__enet_needs_keys(const enet_transport *t)
 {
     return t->head.config.security != FOLIOT_SECURITY_CLEAR;
@@ -122,6 +142,13 @@ slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
 void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason);
 // False: the system knows no way there.
+// Whether routers, and this system, may cut its datagrams. They may not, but for what cannot be
+// sent otherwise: what a network says of its paths is not believed, and fragments are often
+// dropped.
+void foliot__set_fragments(int fd, bool may);
+// What is larger than the least path, and is sent before anything of the path is known.
+void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
+                            size_t length);
 bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length);
 
@@ -203,9 +230,24 @@ bool foliot__enet_expire_early(enet_transport *t, foliot_transport_event *event)
 
 // enet_send.c
 void foliot__enet_flush_datagrams(enet_transport *t);
+size_t foliot__enet_head_bytes(const slot *s); // of a raw datagram to it
+// A datagram of its own with what the outbox keeps; false: flush first.
+bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length);
 uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
                            foliot_delivery delivery, const uint8_t *bytes, size_t length);
 uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id peer);
+
+// enet_path.c: how large datagrams may be (path_mtu.h), and what goes in fragments
+void foliot__enet_open_path(enet_transport *t, slot *s); // or it leads elsewhere now
+void foliot__enet_advance_paths(enet_transport *t);      // sends what probes are due
+// Of a datagram of `bytes`: a packet, a fragment, or a probe.
+void foliot__enet_take_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
+                            uint32_t i, size_t bytes, uint64_t arrived_ns);
+// Something of the slot goes out as a datagram of its own. False: there is no room now.
+bool foliot__enet_send_item(enet_transport *t, slot *s, uint16_t kind, const uint8_t *bytes,
+                            size_t length);
+// The packet in fragments.
+bool foliot__enet_send_fragments(enet_transport *t, slot *s, const uint8_t *packet, size_t length);
 
 // enet_transport.c
 void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns);

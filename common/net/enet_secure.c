@@ -187,6 +187,7 @@ static void move_to(enet_transport *t, foliot__secure_peer *p, slot *s, foliot__
     else if (s->peer)
         s->peer->address = (ENetAddress){.host = foliot__net_address_get_ip4(&to), .port = to.port};
     p->address = to;
+    foliot__enet_open_path(t, s);
     t->head.counters.migrations++;
 }
 
@@ -249,7 +250,7 @@ static void take_packets(enet_transport *t, const foliot__secure_peer *p, const 
                          size_t length, uint64_t arrived_ns)
 {
     foliot__raw_datagram datagram = {0};
-    const slot *s = p->owner;
+    slot *s = p->owner;
     if (!s || s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING) {
         t->head.counters.datagrams_dropped_ended++;
         return;
@@ -259,8 +260,7 @@ static void take_packets(enet_transport *t, const foliot__secure_peer *p, const 
         return;
     }
     for (uint32_t i = 0; i < datagram.count; i++)
-        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), datagram.packets[i],
-                           datagram.lengths[i], arrived_ns);
+        foliot__enet_take_item(t, s, &datagram, i, length + FOLIOT__SEAL_BYTES, arrived_ns);
 }
 
 // It has shown that it has the keys of its opening. Connections that its client has left for this

@@ -14,25 +14,18 @@ void foliot__enet_flush_datagrams(enet_transport *t)
         t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, t->socket);
 }
 
-// Of the datagram that a packet to the slot begins now.
-static size_t head_bytes(const slot *s)
+size_t foliot__enet_head_bytes(const slot *s)
 {
     return s->secure                    ? FOLIOT__SEAL_BYTES
            : s->state == SLOT_CONNECTED ? FOLIOT__SHORT_HEAD_BYTES
                                         : FOLIOT__EARLY_HEAD_BYTES;
 }
 
-// Queues a packet that the outbox keeps for one receiver.
-static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
+bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
 {
     foliot__outbox *o = &t->outbox;
-    if (s->state == SLOT_ASKING)
-        return false;
-    if (o->count > 0 && s->flush == o->flushes && s->datagram < o->count &&
-        foliot__outbox_append(o, s->datagram, kept, length))
-        return true;
     bool is_short = s->state == SLOT_CONNECTED;
-    uint32_t index = foliot__outbox_add(o, &s->address, head_bytes(s), kept, length);
+    uint32_t index = foliot__outbox_add(o, &s->address, foliot__enet_head_bytes(s), kept, length);
     if (index == UINT32_MAX)
         return false;
     if (s->secure) { // sealed when it leaves
@@ -47,25 +40,42 @@ static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_
         s->hello_ns = t->now_ns;
     s->datagram = index;
     s->flush = o->flushes;
+    s->sent_large = s->sent_large || o->sizes[index] > FOLIOT__PATH_BYTES_MIN;
     return true;
+}
+
+// Queues a packet that the outbox keeps for one receiver.
+static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
+{
+    foliot__outbox *o = &t->outbox;
+    if (s->state == SLOT_ASKING)
+        return false;
+    if (o->count > 0 && s->flush == o->flushes && s->datagram < o->count &&
+        foliot__outbox_append(o, s->datagram, kept, length, s->path_bytes))
+        return true;
+    if (foliot__enet_head_bytes(s) + FOLIOT__RAW_LENGTH_BYTES + length > s->path_bytes)
+        return foliot__enet_send_fragments(t, s, kept + FOLIOT__RAW_LENGTH_BYTES, length);
+    return foliot__enet_add_datagram(t, s, kept, length);
 }
 
 static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
                                 const uint8_t *bytes, size_t length)
 {
     const uint8_t *kept = NULL;
-    uint32_t taken = 0;
+    uint32_t taken = 0, flushes = t->outbox.flushes;
     for (uint32_t i = 0; i < count; i++) {
         slot *s = foliot__slot_of(t, peers[i]);
         if (!s)
             continue;
-        if (!kept)
+        if (!kept || t->outbox.flushes != flushes) // what was kept went with a flush
             kept = foliot__outbox_keep(&t->outbox, bytes, length);
+        flushes = t->outbox.flushes;
         bool sent = kept && send_datagram(t, s, kept, length);
         if (!sent && s->state != SLOT_ASKING) { // the outbox is full
             foliot__enet_flush_datagrams(t);
             kept = foliot__outbox_keep(&t->outbox, bytes, length);
-            sent = send_datagram(t, s, kept, length);
+            flushes = t->outbox.flushes;
+            sent = kept && send_datagram(t, s, kept, length);
         }
         taken += sent;
     }
@@ -93,6 +103,8 @@ static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, ui
     uint32_t taken = 0;
     for (uint32_t i = 0; packet && i < count; i++) {
         slot *s = foliot__slot_of(t, peers[i]);
+        if (s && length > FOLIOT__PATH_BYTES_MIN / 2)
+            s->sent_large = true;
         if (s && s->state == SLOT_CONNECTED)
             taken += enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
         else if (s)
@@ -119,5 +131,6 @@ uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id
         return FOLIOT__TRANSPORT_OVERHEAD;
     size_t network =
         foliot__net_address_is_ip4(&s->address) ? FOLIOT__IP4_BYTES : FOLIOT__IP6_BYTES;
-    return (uint32_t)(network + FOLIOT__UDP_BYTES + head_bytes(s) + FOLIOT__RAW_LENGTH_BYTES);
+    return (uint32_t)(network + FOLIOT__UDP_BYTES + foliot__enet_head_bytes(s) +
+                      FOLIOT__RAW_LENGTH_BYTES);
 }

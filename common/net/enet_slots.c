@@ -27,7 +27,9 @@ slot *foliot__slot_take(enet_transport *t)
 {
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         if (t->slots[i].state == SLOT_FREE) {
-            t->slots[i] = (slot){.generation = t->slots[i].generation + 1, .began_ns = t->now_ns};
+            t->slots[i] = (slot){.generation = t->slots[i].generation + 1,
+                                 .began_ns = t->now_ns,
+                                 .path_bytes = foliot__enet_first_bytes(t)};
             t->connect_ids[i] = 0;
             t->slots_used = i >= t->slots_used ? i + 1 : t->slots_used;
             return &t->slots[i];
@@ -129,6 +131,8 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
     if (state == SLOT_FREE) {
         let_keys_linger(t, s);
         foliot__slot_release(s, NULL);
+        free(s->reassembly);
+        s->reassembly = NULL;
         s->peer = NULL;
     }
 }

@@ -22,6 +22,25 @@ bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const ui
            !knows_no_way(errno);
 }
 
+void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
+                            size_t length)
+{
+    if (length > FOLIOT__PATH_BYTES_MIN)
+        foliot__set_fragments(t->socket, true);
+    (void)foliot__send_raw(t, to, bytes, length);
+    if (length > FOLIOT__PATH_BYTES_MIN)
+        foliot__set_fragments(t->socket, false);
+}
+
+void foliot__set_fragments(int fd, bool may)
+{
+    int four = may ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE;
+    int six = may ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_PROBE;
+    // One of the two is not of this socket's family.
+    setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &four, sizeof four);
+    setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &six, sizeof six);
+}
+
 // A refusal is smaller than the datagram that it answers, so it amplifies nothing.
 void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason)

@@ -66,8 +66,8 @@ static void connected(enet_transport *t, ENetPeer *peer)
     }
     configure_peer(t, peer);
     t->unsent = t->unsent || s->waiting_count > 0;
-    foliot__slot_release(s, peer);
     if (s->state == SLOT_CLOSING) {
+        foliot__slot_release(s, peer);
         farewell(peer, s->reason);
         t->unsent = true;
         foliot__slot_set(t, s, SLOT_FREE);
@@ -76,6 +76,8 @@ static void connected(enet_transport *t, ENetPeer *peer)
     s->peer = peer;
     peer->data = s;
     foliot__slot_set(t, s, SLOT_CONNECTED);
+    foliot__enet_open_path(t, s);
+    foliot__slot_release(s, peer);
 }
 
 static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason,
@@ -253,6 +255,7 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
         foliot__batched_socket_read(t->batched, now_ns, foliot__take_batched, t);
     if (t->six)
         foliot__six_read(t, foliot__enet_take);
+    foliot__enet_advance_paths(t);
     if (foliot__enet_advance_connects(t, event) || foliot__enet_expire_early(t, event) ||
         end_replaced(t, event))
         return true;
@@ -383,8 +386,10 @@ static void enet_destroy(foliot_transport *transport)
     }
     foliot__impairment_proxy_close(t->proxy);
     foliot__batched_socket_close(t->batched);
-    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
+    for (uint32_t i = 0; i < t->head.config.peers_max; i++) {
         foliot__slot_release(&t->slots[i], NULL);
+        free(t->slots[i].reassembly);
+    }
     if (t->host)
         enet_host_destroy(t->host);
     foliot__six_close(t);
@@ -525,6 +530,8 @@ static void set_limits(enet_transport *t)
         listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
     if (listens) // ENet also counts peers that are still disconnecting
         t->host->duplicatePeers = t->admission.per_address_max;
+    t->host->mtu = foliot__enet_most_bytes(t); // of its peers: see foliot__enet_open_path
+    foliot__set_fragments(t->socket, false);
     t->host->intercept = foliot__enet_intercept;
     t->host->checksum = foliot__enet_checksum;
     enet_socket_set_option(t->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
@@ -534,7 +541,8 @@ static void set_limits(enet_transport *t)
 foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
                                            foliot_transport **transport)
 {
-    if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX || config->timeout_ms == 0)
+    if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX || config->timeout_ms == 0 ||
+        (config->mtu != 0 && config->mtu < FOLIOT_MTU_MIN))
         return FOLIOT_STATUS_INVALID;
     if (enet_initialize() != 0)
         return FOLIOT_STATUS_IO;

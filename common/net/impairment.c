@@ -34,6 +34,7 @@ static const key keys[] = {
     {"reorder", share_units, 0, 1, AT(reorder), "a share such as 2%, at most 100%"},
     {"delay", time_units, 0, 60000, AT(delay_ms), "a time such as 50ms, at most 60s"},
     {"burst", plain_units, 1, 1000, AT(burst), "a mean run of losses, 1 to 1000"},
+    {"mtu", plain_units, 100, 65535, AT(mtu_bytes), "bytes of a datagram, 100 to 65535"},
     {"rate", rate_units, 1000, 1e12, AT(rate_bits), "bits a second such as 1mbit, at least 1kbit"},
 };
 
@@ -103,8 +104,8 @@ static const char *take(foliot_impairment *i, const char *name, const char *valu
         i->seed = strtoull(value, &end, 0);
         return *value >= '0' && *value <= '9' && *end == 0 ? NULL : "a whole number";
     }
-    return "a key of loss, burst, delay, jitter, jitter-kind, duplicate, reorder, rate, queue, "
-           "seed";
+    return "a key of loss, burst, delay, jitter, jitter-kind, duplicate, reorder, rate, mtu, "
+           "queue, seed";
 }
 
 foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,

@@ -180,8 +180,11 @@ static void receive_from(foliot__impairment_proxy *proxy, int fd, session *s, bo
         if (!inward && !proxy->listens)
             to->near = from.four; // the client's ENet shows its port with the first datagram
         foliot__impaired_link *link = inward ? &proxy->inward : &proxy->outward;
-        if (foliot__impaired_link_push(link, now_ns, (uint64_t)(to - proxy->sessions), bytes,
-                                       (size_t)length) != FOLIOT_STATUS_OK)
+        double mtu = link->impairment.mtu_bytes;
+        if (mtu > 0 && (double)length > mtu)
+            link->counters->packets_lost++;
+        else if (foliot__impaired_link_push(link, now_ns, (uint64_t)(to - proxy->sessions), bytes,
+                                            (size_t)length) != FOLIOT_STATUS_OK)
             link->counters->packets_lost++; // no memory: as a network loses one
     }
 }

@@ -31,7 +31,7 @@ void foliot__impaired_link_close(foliot__impaired_link *link)
 bool foliot__impairment_none(const foliot_impairment *i)
 {
     return i->loss <= 0 && i->duplicate <= 0 && i->reorder <= 0 && i->delay_ms <= 0 &&
-           i->jitter_ms_max <= 0 && i->rate_bits <= 0;
+           i->jitter_ms_max <= 0 && i->rate_bits <= 0 && i->mtu_bytes <= 0;
 }
 
 // Gilbert's model (1960): runs of losses of mean length `burst`, the overall share being `loss`.

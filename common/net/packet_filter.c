@@ -12,7 +12,7 @@
 #define MTU_MAX                                                                                    \
     1400u // ENet leaves no room for its checksum: with its largest, datagrams outgrow its buffers
 #define FRAGMENT_BYTES_MIN                                                                         \
-    500u // of every fragment but the last: ENet's smallest MTU less its headers
+    400u // of every fragment but the last: our smallest datagram less all heads
 
 typedef struct walk {
     const uint8_t *at;

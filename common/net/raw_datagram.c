@@ -56,9 +56,13 @@ bool foliot__raw_datagram_parse_packets(const uint8_t *bytes, size_t length,
             length - at < FOLIOT__RAW_LENGTH_BYTES)
             return false;
         uint16_t packet = take_u16(bytes + at);
+        uint16_t kind = packet & (FOLIOT__RAW_FRAGMENT | FOLIOT__RAW_PATH);
+        packet = (uint16_t)(packet ^ kind);
         at += FOLIOT__RAW_LENGTH_BYTES;
-        if (packet == 0 || packet > FOLIOT_PACKET_BYTES_MAX || packet > length - at)
+        if (packet == 0 || packet > length - at ||
+            (kind != FOLIOT__RAW_PATH && packet > FOLIOT_PACKET_BYTES_MAX))
             return false;
+        datagram->kinds[datagram->count] = kind;
         datagram->packets[datagram->count] = bytes + at;
         datagram->lengths[datagram->count++] = packet;
         at += packet;
@@ -78,6 +82,66 @@ bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw
     if (!datagram->early)
         datagram->peer = take_u16(bytes + 5);
     return foliot__raw_datagram_parse_packets(bytes + head, length - head, datagram);
+}
+
+// -- fragments
+
+uint32_t foliot__fragment_count(size_t length, size_t room)
+{
+    if (room <= FOLIOT__RAW_FRAGMENT_HEAD_BYTES)
+        return 0;
+    size_t bytes = room - FOLIOT__RAW_FRAGMENT_HEAD_BYTES, count = (length + bytes - 1) / bytes;
+    return count > FOLIOT__RAW_FRAGMENTS_MAX ? 0 : (uint32_t)count;
+}
+
+// All fragments but the last have as many bytes, so that each says where it belongs.
+size_t foliot__fragment_write(const uint8_t *packet, size_t length, uint8_t number, uint32_t i,
+                              uint32_t count, uint8_t fragment[FOLIOT_PACKET_BYTES_MAX])
+{
+    size_t each = (length + count - 1) / count, from = i * each;
+    size_t bytes = i + 1 < count ? each : length - from;
+    fragment[0] = number;
+    fragment[1] = (uint8_t)(i | count << 4);
+    put_u16(fragment + 2, length);
+    memcpy(fragment + FOLIOT__RAW_FRAGMENT_HEAD_BYTES, packet + from, bytes);
+    return FOLIOT__RAW_FRAGMENT_HEAD_BYTES + bytes;
+}
+
+bool foliot__fragment_read(foliot__reassembly *r, const uint8_t *fragment, size_t length,
+                           const uint8_t **packet, size_t *packet_length)
+{
+    *packet = NULL;
+    if (length <= FOLIOT__RAW_FRAGMENT_HEAD_BYTES)
+        return false;
+    uint32_t i = fragment[1] & 15, count = fragment[1] >> 4, total = take_u16(fragment + 2);
+    if (count < 2 || count > FOLIOT__RAW_FRAGMENTS_MAX || i >= count || total < count * count ||
+        total > FOLIOT_PACKET_BYTES_MAX)
+        return false;
+    size_t each = (total + count - 1) / count, from = i * each;
+    size_t bytes = length - FOLIOT__RAW_FRAGMENT_HEAD_BYTES;
+    if (bytes != (i + 1 < count ? each : total - from))
+        return false;
+    struct foliot__partial_packet *p = NULL;
+    for (uint32_t k = 0; k < 2; k++)
+        if (r->packets[k].count == count && r->packets[k].number == fragment[0] &&
+            r->packets[k].total == total)
+            p = &r->packets[k];
+    if (!p) {
+        r->newest = 1 - r->newest;
+        p = &r->packets[r->newest];
+        p->number = fragment[0];
+        p->count = (uint8_t)count;
+        p->total = (uint16_t)total;
+        p->have = 0;
+    }
+    memcpy(p->bytes + from, fragment + FOLIOT__RAW_FRAGMENT_HEAD_BYTES, bytes);
+    bool first_time = !(p->have >> i & 1);
+    p->have |= (uint8_t)(1u << i);
+    if (first_time && p->have == (1u << count) - 1) {
+        *packet = p->bytes;
+        *packet_length = total;
+    }
+    return true;
 }
 
 // -- the inbox
@@ -169,10 +233,16 @@ void foliot__outbox_close(foliot__outbox *o)
 
 uint8_t *foliot__outbox_keep(foliot__outbox *o, const uint8_t *bytes, size_t length)
 {
+    return foliot__outbox_keep_other(o, 0, bytes, length);
+}
+
+uint8_t *foliot__outbox_keep_other(foliot__outbox *o, uint16_t kind, const uint8_t *bytes,
+                                   size_t length)
+{
     if (o->room - o->used < length + FOLIOT__RAW_LENGTH_BYTES)
         return NULL;
     uint8_t *kept = o->bytes + o->used;
-    put_u16(kept, length);
+    put_u16(kept, length | kind);
     memcpy(kept + FOLIOT__RAW_LENGTH_BYTES, bytes, length);
     o->used += length + FOLIOT__RAW_LENGTH_BYTES;
     return kept;
@@ -195,11 +265,12 @@ uint32_t foliot__outbox_add(foliot__outbox *o, const foliot__net_address *addres
     return i;
 }
 
-bool foliot__outbox_append(foliot__outbox *o, uint32_t i, const uint8_t *kept, size_t length)
+bool foliot__outbox_append(foliot__outbox *o, uint32_t i, const uint8_t *kept, size_t length,
+                           size_t bytes_max)
 {
     struct msghdr *m = &o->messages[i].msg_hdr;
     size_t size = o->sizes[i] + length + FOLIOT__RAW_LENGTH_BYTES;
-    if (m->msg_iovlen > FOLIOT__RAW_DATAGRAM_PACKETS_MAX || size > FOLIOT__RAW_DATAGRAM_BYTES_MAX)
+    if (m->msg_iovlen > FOLIOT__RAW_DATAGRAM_PACKETS_MAX || size > bytes_max)
         return false;
     o->parts[i][m->msg_iovlen++] =
         (struct iovec){(void *)(uintptr_t)kept, length + FOLIOT__RAW_LENGTH_BYTES};

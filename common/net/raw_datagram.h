@@ -6,6 +6,9 @@
 // A datagram is a head and packets, each behind its length. The early head proves the address by
 // the cookie and opens the connection, for which it needs no packet behind it; the short one names
 // a connection that ENet has made.
+//
+// A packet that is too large for its path goes in up to four fragments. The highest bits of a
+// length say what is behind it.
 #ifndef FOLIOT_NET_RAW_DATAGRAM_H
 #define FOLIOT_NET_RAW_DATAGRAM_H
 
@@ -25,6 +28,10 @@
     7 // the mark, connect id, the receiver's number of the peer (little-endian)
 #define FOLIOT__RAW_DATAGRAM_PACKETS_MAX 4 // in a datagram
 #define FOLIOT__RAW_LENGTH_BYTES 2         // in front of each
+#define FOLIOT__RAW_FRAGMENT 0x8000u       // beside a length: a fragment of a packet
+#define FOLIOT__RAW_PATH 0x4000u           // ... a probe of the path, or its answer: no packet
+#define FOLIOT__RAW_FRAGMENTS_MAX 4
+#define FOLIOT__RAW_FRAGMENT_HEAD_BYTES 4 // number, index + 16 * count, bytes of the packet
 #define FOLIOT__RAW_DATAGRAM_BYTES_MAX (FOLIOT__EARLY_HEAD_BYTES + FOLIOT_PACKET_BYTES_MAX + 40)
 // The longest head that a datagram begins with, a seal's parts included.
 #define FOLIOT__RAW_HEAD_BYTES_MAX 24
@@ -37,6 +44,7 @@ typedef struct foliot__raw_datagram {
     uint32_t count;
     const uint8_t *packets[FOLIOT__RAW_DATAGRAM_PACKETS_MAX];
     uint16_t lengths[FOLIOT__RAW_DATAGRAM_PACKETS_MAX];
+    uint16_t kinds[FOLIOT__RAW_DATAGRAM_PACKETS_MAX]; // 0: a packet
 } foliot__raw_datagram;
 
 bool foliot__raw_datagram_is(const uint8_t *bytes, size_t length); // by its first bytes
@@ -49,6 +57,27 @@ void foliot__raw_datagram_early_head(uint64_t cookie, uint32_t connect_id,
                                      uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 void foliot__raw_datagram_short_head(uint32_t connect_id, uint16_t peer,
                                      uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
+
+// The fragments of two packets that have come: of more, the oldest are lost.
+typedef struct foliot__reassembly {
+    struct foliot__partial_packet {
+        uint8_t number, count, have; // bits of those that are here
+        uint16_t total;
+        uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    } packets[2];
+    uint32_t newest;
+} foliot__reassembly;
+
+// How many fragments a packet makes where each datagram has so much room for one, its head
+// included; 0: more than there may be.
+uint32_t foliot__fragment_count(size_t length, size_t room);
+// The i-th of so many; its length.
+size_t foliot__fragment_write(const uint8_t *packet, size_t length, uint8_t number, uint32_t i,
+                              uint32_t count, uint8_t fragment[FOLIOT_PACKET_BYTES_MAX]);
+// False: it is malformed. *packet is set where it was the last one that was missing, until the next
+// call, and NULL otherwise.
+bool foliot__fragment_read(foliot__reassembly *reassembly, const uint8_t *fragment, size_t length,
+                           const uint8_t **packet, size_t *packet_length);
 
 // What has come, until it is polled: first in, first out. Bytes lie in one block, which is used
 // anew when all are out.
@@ -90,13 +119,16 @@ bool foliot__outbox_init(foliot__outbox *outbox, uint32_t receivers);
 void foliot__outbox_close(foliot__outbox *outbox);
 // Room for `length` bytes, where a packet is kept with its length in front; NULL: flush first.
 uint8_t *foliot__outbox_keep(foliot__outbox *outbox, const uint8_t *bytes, size_t length);
+// The same for what is no packet, by its kind.
+uint8_t *foliot__outbox_keep_other(foliot__outbox *outbox, uint16_t kind, const uint8_t *bytes,
+                                   size_t length);
 // A new datagram with a kept packet; its index, UINT32_MAX: flush first. The head is the caller's
 // to write.
 uint32_t foliot__outbox_add(foliot__outbox *outbox, const foliot__net_address *address,
                             size_t head_bytes, const uint8_t *kept, size_t length);
-// To a datagram that is there already; false: it is full.
+// To a datagram that is there already, and has at most so many bytes; false: it is full.
 bool foliot__outbox_append(foliot__outbox *outbox, uint32_t index, const uint8_t *kept,
-                           size_t length);
+                           size_t length, size_t bytes_max);
 // Room for a datagram as it leaves.
 uint8_t *foliot__outbox_whole(foliot__outbox *outbox, size_t length);
 // Returns how many of the datagrams the socket did not take.

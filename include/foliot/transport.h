@@ -28,6 +28,8 @@ extern "C" {
 #define FOLIOT_PACKET_BYTES_MAX                                                                    \
     1200 // of an unreliable packet: larger ones are refused, never fragmented
 #define FOLIOT_RELIABLE_BYTES_MAX (1u << 20) // of a reliable one; it is cut into pieces inside
+#define FOLIOT_MTU_MIN 576
+#define FOLIOT_MTU_MAX 1280
 #define FOLIOT_PEERS_MAX 4000
 #define FOLIOT_PORT_DEFAULT 7777
 #define FOLIOT_PASSWORD_BYTES_MAX 256
@@ -105,14 +107,15 @@ typedef struct foliot_impairment {
     double reorder;   // 0..1: share of packets held back until the next two have passed
     double delay_ms, jitter_ms_min, jitter_ms_max;
     foliot_jitter_kind jitter_kind;
-    double rate_bits;     // a second; 0: unlimited
+    double rate_bits; // a second; 0: unlimited
+    double mtu_bytes; // larger datagrams are lost, UDP's head not counted; 0: none is. ENet alone
     uint32_t queue_bytes; // in front of the rate limit; what does not fit is lost. 0: 64 KiB
     uint64_t seed;
 } foliot_impairment;
 
 // Reads "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
-// jitter-kind=uniform|normal|correlated,seed=7"; all parts may be left out. FOLIOT_STATUS_INVALID
-// with a sentence in `problem` (may be NULL).
+// jitter-kind=uniform|normal|correlated,mtu=1100,seed=7"; all parts may be left out.
+// FOLIOT_STATUS_INVALID with a sentence in `problem` (may be NULL).
 FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
                                                         foliot_impairment *impairment,
                                                         char *problem, size_t problem_bytes);
@@ -148,6 +151,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
     X(datagrams_dropped_repeated, "Datagrams sealed by their peer, and received before.")          \
     X(datagrams_dropped_clear, "Datagrams not sealed, where all must be.")                         \
     X(migrations, "Clients that went on from another address.")                                    \
+    X(path_probes, "Datagrams sent to find how large others may be.")                              \
     X(datagrams_alone, "Datagrams received one by one, garbage too: each can wake the host.")
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name, help) uint64_t name;
@@ -175,6 +179,9 @@ typedef struct foliot_transport_config {
     uint16_t port;    // 0: any free one
     uint32_t peers_max;
     uint32_t timeout_ms; // a peer that is silent for this long is gone
+    // ENet: no packet of the network is larger, heads included: FOLIOT_MTU_MIN and up. 0, or more
+    // than FOLIOT_MTU_MAX: that. What a path takes is found by probes.
+    uint32_t mtu;
     foliot_impairment send, receive;
     // Limits for one IP address, whatever its ports: how many connections it holds, and how many it
     // opens a second once it has opened that many. 0 gives a quarter of peers_max, at least 8, and
