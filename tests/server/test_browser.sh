@@ -28,6 +28,7 @@ get -i "$url/" >page.out
 ok "the page" grep -q '^HTTP/1.1 200' page.out
 hash=$(sed -n 's/^<script>\(.*\)<\/script>$/\1/p' "$root/web/page/index.html" | tr -d '\n' | openssl dgst -sha256 -binary | openssl base64)
 ok "nothing but its own" grep -q "^content-security-policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-$hash'; connect-src 'self'" page.out
+ok "and the page says the same of itself" grep -qF "'sha256-$hash'" "$root/web/page/index.html"
 ok "no guessing of types" grep -q '^x-content-type-options: nosniff' page.out
 ok "isolated" grep -q '^cross-origin-opener-policy: same-origin' page.out
 ok "its text" sh -c "curl -s --compressed $url/ | grep -qi '<title>'"
