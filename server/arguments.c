@@ -132,8 +132,9 @@ static const foliot__option host_options[] = {
     {"reconnect-seconds", "N", FOLIOT__OPTION_COUNT, &foliot__given.reconnect_seconds, 0, 86400,
      .help = "the place of a player whose connection is gone is kept so long; 10 unless said"},
     {"http", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.http,
-     .help =
-         "TCP port for /livez, /readyz, /metrics; on 127.0.0.1 unless said; 0 takes a free one"},
+     .help = "TCP port for /livez, /readyz, /metrics and foliotctl, which looks at 7780 unless "
+             "told; on "
+             "127.0.0.1 unless said; 0 takes a free one"},
     {"web", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &foliot__given.web,
      .help = "TCP port for players in browsers, who open its page; on 127.0.0.1 unless said"},
     {"web-create", NULL, FOLIOT__OPTION_FLAG, &foliot__given.web_create,

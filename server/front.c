@@ -175,7 +175,7 @@ int foliot__front_open(foliot__app *a)
     foliot__front *f = &a->front;
     char problem[256];
     if (foliot__given.http && !foliot__http_listen_parse(foliot__given.http, f->address, &f->port))
-        return wrong("--http", "it wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080 or [::1]:8080");
+        return wrong("--http", "it wants [ADDRESS:]PORT, as 7780 or 0.0.0.0:7780 or [::1]:7780");
     if (foliot__given.admin_token &&
         !foliot__http_token_read(foliot__given.admin_token, f->token, problem, sizeof problem))
         return wrong("--admin-token", problem);

@@ -10,6 +10,7 @@ ldd "$server" | grep -q libwebsockets && ldd "$ctl" | grep -q libcurl || {
     exit 0
 }
 exits "nobody there" 75 '127.0.0.1:1:' "$ctl" sessions --server 1
+ok "a default port that is not the one of pages" sh -c "'$ctl' sessions --help | grep -q 127.0.0.1:7780 && ! grep -rqE -- '--web[ =]([^ ]*:)?7780' '$root/docs' '$root/README.md'"
 exits "no such socket" 75 './none: No such file' "$ctl" sessions --socket ./none
 exits "what is no socket" 75 './.: no server listens|Connection refused' "$ctl" sessions --socket ./.
 exits "an address that is too long" 2 'too long' "$ctl" sessions --server "$(printf '%0600d' 0)://x"

@@ -22,7 +22,7 @@ static struct {
 
 #define SERVER_OPTIONS                                                                             \
     {"server", "URL", FOLIOT__OPTION_TEXT, &server.url,                                            \
-     .help = "or HOST:PORT, or PORT; FOLIOT_SERVER, else http://127.0.0.1:8080 unless said"},      \
+     .help = "or HOST:PORT, or PORT; FOLIOT_SERVER, else http://127.0.0.1:7780 unless said"},      \
         {"socket", "PATH", FOLIOT__OPTION_TEXT, &server.socket,                                    \
          .help = "the Unix socket of --admin-socket; FOLIOT_SOCKET unless said"},                  \
         {"token-file", "FILE", FOLIOT__OPTION_TEXT, &server.token,                                 \
@@ -61,8 +61,8 @@ const foliot__command foliot__ctl_admin_commands[] = {
     {"status", "[options]", "shows the server as a whole", "  foliotctl status\n", plain, 0, 0},
     {"top", "[options]", "shows the server and its sessions, again and again",
      "  foliotctl top --socket /run/foliot/admin\n", watching, 0, 0},
-    {"sessions", "[options]", "lists sessions", "  foliotctl sessions --server 8080\n", plain, 0,
-     0},
+    {"sessions", "[options]", "lists sessions", "  foliotctl sessions --server game.example:7780\n",
+     plain, 0, 0},
     {"create", "NAME SCENE [options]", "hosts a scene of the server's folder",
      "  foliotctl create arena spacewar.yaml\n", creating, 2, 2},
     {"pause", "SESSION", "holds a session; players stay connected", "  foliotctl pause arena\n",

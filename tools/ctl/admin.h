@@ -7,7 +7,7 @@
 #include "base/options.h"
 
 typedef struct foliot__ctl_server {
-    const char *url;    // NULL: FOLIOT_SERVER, else http://127.0.0.1:8080
+    const char *url;    // NULL: FOLIOT_SERVER, else http://127.0.0.1:7780
     const char *socket; // a Unix socket; NULL: FOLIOT_SOCKET, if --server is not given
     const char *token;  // file; NULL: FOLIOT_TOKEN_FILE
     bool json;

@@ -18,7 +18,7 @@
 #if __has_include(<curl/curl.h>)
 #include <curl/curl.h>
 
-#define SERVER_DEFAULT "http://127.0.0.1:8080"
+#define SERVER_DEFAULT "http://127.0.0.1:7780"
 #define SECONDS 20L
 #define ANSWER_BYTES_MAX ((size_t)64 << 20)
 #define TOKEN_BYTES_MAX 512
@@ -49,7 +49,7 @@ static size_t take(char *bytes, size_t size, size_t count, void *user)
     return length;
 }
 
-// "8080", "host:8080" or a whole URL. False: it is too long.
+// "7780", "host:7780" or a whole URL. False: it is too long.
 static bool base_of(const char *server, char *url, size_t bytes)
 {
     uint64_t port;
