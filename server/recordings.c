@@ -52,6 +52,7 @@ static void run_command(const char *command, const char *file)
         signal(SIGTERM, SIG_DFL);
         signal(SIGHUP, SIG_DFL);
         signal(SIGPIPE, SIG_DFL);
+        signal(SIGXFSZ, SIG_DFL);
         execl("/bin/sh", "sh", "-c", command, "sh", file, (char *)NULL);
         _exit(127);
     }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -149,9 +150,65 @@ int foliot__file_open_below(const char *folder, const char *name)
     return -1;
 }
 
+#if !defined(__wasm__) && defined(SIGXFSZ)
+void foliot__file_guard_begin(foliot__file_guard *guard)
+{
+    struct sigaction action;
+    sigset_t one, before;
+    _Static_assert(sizeof before <= sizeof guard->before, "room for a set of signals");
+    guard->blocked = false;
+    if (sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+        return;
+    sigemptyset(&one);
+    sigaddset(&one, SIGXFSZ);
+    if (pthread_sigmask(SIG_BLOCK, &one, &before) != 0)
+        return;
+    guard->blocked = !sigismember(&before, SIGXFSZ); // else it stays blocked
+    memcpy(guard->before, &before, sizeof before);
+}
+
+// The signal is this thread's own: where it waits, the write has raised it.
+void foliot__file_guard_end(const foliot__file_guard *guard)
+{
+    int error = errno, number;
+    sigset_t one, before, waiting;
+    if (!guard->blocked)
+        return;
+    sigemptyset(&one);
+    sigaddset(&one, SIGXFSZ);
+    if (sigpending(&waiting) == 0 && sigismember(&waiting, SIGXFSZ))
+        sigwait(&one, &number);
+    memcpy(&before, guard->before, sizeof before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+}
+#else
+void foliot__file_guard_begin(foliot__file_guard *guard)
+{
+    guard->blocked = false;
+}
+
+void foliot__file_guard_end(const foliot__file_guard *guard)
+{
+    (void)guard;
+}
+#endif
+
+int64_t foliot__file_write(int descriptor, const void *bytes, size_t count)
+{
+    foliot__file_guard guard;
+    foliot__file_guard_begin(&guard);
+    ssize_t written = write(descriptor, bytes, count);
+    foliot__file_guard_end(&guard);
+    return written;
+}
+
 bool foliot__standard_open(void)
 {
 #if !defined(__wasm__) // whose host decides what they are
+#ifdef SIGXFSZ
+    signal(SIGXFSZ, SIG_IGN);
+#endif
     for (int descriptor = 0; descriptor < 3; descriptor++) {
         if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF)
             continue;

@@ -25,9 +25,22 @@ int foliot__file_open_below(const char *folder, const char *name);
 // What `error`, the errno of the above, means.
 const char *foliot__file_problem(int error);
 
-// For a program's first line: opens /dev/null for each of stdin, stdout and stderr that is closed.
-// Otherwise the next file opened, perhaps a recording, would get that number and receive all that
-// is printed. False if that fails.
+// A write beyond the limit of the process (RLIMIT_FSIZE) or of the file system fails with EFBIG,
+// and the signal SIGXFSZ ends the process first. Programs ignore it (foliot__standard_open). A
+// library does not change what its host does with signals: it writes between these two, which keep
+// the signal from this thread where it is not ignored.
+typedef struct foliot__file_guard {
+    bool blocked;
+    unsigned char before[128]; // a sigset_t
+} foliot__file_guard;
+void foliot__file_guard_begin(foliot__file_guard *guard);
+void foliot__file_guard_end(const foliot__file_guard *guard); // keeps errno
+// write() between them.
+int64_t foliot__file_write(int descriptor, const void *bytes, size_t count);
+
+// For a program's first line: SIGXFSZ is ignored, and opens /dev/null for each of stdin, stdout and
+// stderr that is closed. Otherwise the next file opened, perhaps a recording, would get that number
+// and receive all that is printed. False if that fails.
 bool foliot__standard_open(void);
 // Whether `count` more descriptors can be opened, for libraries that abort the process if they
 // cannot.

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "crypto/crypto.h"
 
 #define MAGIC "foliot-used-tokens-1"
@@ -94,8 +95,12 @@ static foliot_status open_file(foliot_used_tokens *used, const char *file, uint3
         return FOLIOT_STATUS_OK;
     }
     file_head head = head_of(*capacity);
+    foliot__file_guard guard;
+    foliot__file_guard_begin(&guard);
     errno = posix_fallocate(used->fd, 0, (off_t)size_of(*capacity));
-    if (errno == 0 && pwrite(used->fd, &head, sizeof head, 0) == sizeof head)
+    bool fine = errno == 0 && pwrite(used->fd, &head, sizeof head, 0) == sizeof head;
+    foliot__file_guard_end(&guard);
+    if (fine)
         return FOLIOT_STATUS_OK;
     int why = errno;
     if (there == 0) // a part of a new file would be taken for a damaged one later

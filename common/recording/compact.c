@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/unpack.h"
 #include "foliot/divergence.h"
 #include "recording/block_reader.h"
@@ -53,7 +54,8 @@ static foliot_status write_waiting(compaction *c)
     if (c->waiting.failed)
         return FOLIOT_STATUS_MEMORY;
     for (size_t done = 0; done < c->waiting.length;) {
-        ssize_t taken = write(c->out, c->waiting.bytes + done, c->waiting.length - done);
+        int64_t taken =
+            foliot__file_write(c->out, c->waiting.bytes + done, c->waiting.length - done);
         if (taken < 0 && errno == EINTR)
             continue;
         if (taken <= 0)

@@ -3,6 +3,8 @@
 #define _FILE_OFFSET_BITS 64
 #include "recording/recording.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ static int descriptor(void *user)
 
 static int64_t file_write(void *user, const void *bytes, size_t count)
 {
-    ssize_t taken = write(descriptor(user), bytes, count);
+    int64_t taken = foliot__file_write(descriptor(user), bytes, count);
     return taken < 0 ? -errno : taken;
 }
 

@@ -118,7 +118,7 @@ static bool copy_rest(int from, int to, off_t offset)
         ssize_t count = pread(from, bytes, sizeof bytes, offset);
         if (count <= 0)
             return count == 0;
-        if (write(to, bytes, (size_t)count) != count)
+        if (foliot__file_write(to, bytes, (size_t)count) != count)
             return false;
         offset += count;
     }

@@ -309,7 +309,8 @@ static bool write_line(const char *file, mode_t mode, const char *word,
         return false;
     foliot_signature_print_key(key, digits);
     int length = snprintf(line, sizeof line, "%s%s\n", word, digits);
-    bool fine = write(descriptor, line, (size_t)length) == length && fchmod(descriptor, mode) == 0;
+    bool fine = foliot__file_write(descriptor, line, (size_t)length) == length &&
+                fchmod(descriptor, mode) == 0;
     foliot__forget(digits, sizeof digits);
     foliot__forget(line, sizeof line);
     fine = fsync(descriptor) == 0 && fine;
