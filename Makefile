@@ -175,8 +175,8 @@ $(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/ben
 $(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
 $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o: EXTRA += -Iserver
 RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o
-$(BUILD)/tests/server/test_channel $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
-$(BUILD)/tests/server/test_channel $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+$(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
+$(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
 $(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: $(BUILD)/librtc.a
 $(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: LIBS_test += $(RTC_LIBS)
 # What draws bodies, for the programs that do: no part of the library.

@@ -50,7 +50,7 @@ static void answer_question(enet_transport *t, const foliot__net_address *from,
     memcpy(answer + 8, &connect_id, 4);
     for (int i = 0; i < 8; i++)
         answer[12 + i] = (uint8_t)(cookie >> (8 * i));
-    foliot__send_raw(t, from, answer, sizeof answer);
+    foliot__send_answer(t, from, answer, sizeof answer);
 }
 
 // The slot that asked, or shows its cookie, by the connect id that only its host has seen.
@@ -196,6 +196,7 @@ void foliot__take_batched(void *user, const foliot__net_address *from, const uin
 {
     enet_transport *t = user;
     size_t before = t->inbox.count - t->inbox.first;
+    t->sender = (foliot__address_validation){.received = length};
     if (from->port == 0)
         t->head.counters.datagrams_dropped_source++;
     else
@@ -341,6 +342,7 @@ const uint8_t *foliot__enet_take(enet_transport *t, foliot__net_address *from, c
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__secure_peer *peer = NULL;
+    t->sender = (foliot__address_validation){.received = *length};
     counters->datagrams_alone++;
     if (from->port == 0) {
         counters->datagrams_dropped_source++;

@@ -8,6 +8,7 @@
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
+#include "net/address_validation.h"
 #include "net/admission.h"
 #include "net/cookie.h"
 #include "net/path_mtu.h"
@@ -78,6 +79,7 @@ typedef struct enet_transport {
     uint32_t packet_bytes_max;
     foliot__cookie_keys keys; // of a host
     foliot__admission admission;
+    foliot__address_validation sender; // of the datagram that is handled, by which it is answered
     uint64_t now_ns;
     ENetPacket *delivered; // of the last event
     int epoll_fd;          // -1, or ENet's socket and the proxy's together
@@ -141,6 +143,9 @@ slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
 // enet_socket.c
 void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason);
+// An answer to the sender of the datagram that is handled, whose address may be made up.
+void foliot__send_answer(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
+                         size_t length);
 // False: the system knows no way there.
 // Whether routers, and this system, may cut its datagrams. They may not, but for what cannot be
 // sent otherwise: what a network says of its paths is not believed, and fragments are often

@@ -27,7 +27,7 @@ static void answer_question(enet_transport *t, const foliot__net_address *from,
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
     uint64_t cookie = foliot__cookie(&t->keys, from, connection);
     foliot__secure_answer(t->secure, connection, cookie, t->now_ns, answer);
-    foliot__send_raw(t, from, answer, sizeof answer);
+    foliot__send_answer(t, from, answer, sizeof answer);
 }
 
 static void take_answer(enet_transport *t, const foliot__net_address *from, const uint8_t *answer)
@@ -152,9 +152,9 @@ static void send_control(enet_transport *t, foliot__secure_peer *p, const foliot
 }
 
 // A host's: the newest datagram of a peer came from elsewhere. It goes on there once it has shown
-// that it receives there; until then nothing but the challenge is sent there, and no more than came
-// from there. Where it was it is challenged too, also for a while after it has moved: somebody on
-// the way may have been faster with a copy of its datagram.
+// that it receives there; until then nothing but the challenge is sent there, and no more than the
+// rule of address_validation.h lets. Where it was it is challenged too, also for a while after it
+// has moved: somebody on the way may have been faster with a copy of its datagram.
 static void challenge_address(enet_transport *t, foliot__secure_peer *p,
                               const foliot__net_address *from, size_t length)
 {
@@ -175,7 +175,8 @@ static void challenge_address(enet_transport *t, foliot__secure_peer *p,
         foliot__system_random(NULL, p->stays, sizeof p->stays);
     }
     p->moved = *from;
-    send_control(t, p, from, FOLIOT__CONTROL_CHALLENGE, p->challenge);
+    if (foliot__address_may_send(&t->sender, FOLIOT__CONTROL_BYTES + FOLIOT__SEAL_BYTES))
+        send_control(t, p, from, FOLIOT__CONTROL_CHALLENGE, p->challenge);
     send_control(t, p, &p->address, FOLIOT__CONTROL_CHALLENGE, p->stays);
 }
 

@@ -41,7 +41,13 @@ void foliot__set_fragments(int fd, bool may)
     setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &six, sizeof six);
 }
 
-// A refusal is smaller than the datagram that it answers, so it amplifies nothing.
+void foliot__send_answer(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
+                         size_t length)
+{
+    if (foliot__address_may_send(&t->sender, length))
+        foliot__send_raw(t, to, bytes, length);
+}
+
 void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason)
 {
@@ -50,7 +56,7 @@ void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint
     memcpy(refusal + 8, &connect_id, 4);
     for (int i = 0; i < 4; i++)
         refusal[12 + i] = (uint8_t)(reason >> (8 * i));
-    foliot__send_raw(t, to, refusal, sizeof refusal);
+    foliot__send_answer(t, to, refusal, sizeof refusal);
 }
 
 // Of a datagram of ENet's: the connect id that it carries in the checksum's place, or in a connect.

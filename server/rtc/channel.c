@@ -55,9 +55,8 @@ uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES])
 static void send_datagram(void *user, const uint8_t *bytes, size_t length)
 {
     foliot__rtc_channel *c = user;
-    if (c->proven) // what the socket does not take is lost, as on the way
-        sendto(c->rtc->descriptor, bytes, length, MSG_DONTWAIT,
-               (const struct sockaddr *)&c->address, c->address_bytes);
+    if (c->path.used)
+        foliot__rtc_send_to(c->rtc, &c->path, bytes, length);
 }
 
 static void take_packet(void *user, const uint8_t *bytes, size_t length)

@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include "net/address_validation.h"
 #include "rtc/dtls.h"
 #include "rtc/rtc.h"
 #include "rtc/sctp.h"
@@ -27,19 +28,28 @@ typedef struct foliot__rtc_datagram {
     socklen_t from_bytes;
 } foliot__rtc_datagram;
 
+// Where a browser is, or seems to be. It is asked there, and answers what only it could receive.
+typedef struct foliot__rtc_path {
+    bool used;
+    struct sockaddr_storage address;
+    socklen_t address_bytes;
+    foliot__rtc_address key;
+    foliot__address_validation validation;
+    uint8_t transaction[12]; // of the checks until one is answered
+    uint64_t checked_ns, answered_ns;
+} foliot__rtc_path;
+
 struct foliot__rtc_channel {
     foliot__rtc *rtc;
     void *of;
     uint32_t index;
     char ufrag[FOLIOT__RTC_UFRAG_BYTES + 1], password[FOLIOT__RTC_PASSWORD_BYTES + 1];
     foliot__sdp_offer offer;
-    bool proven; // has an address, and is found by it
-    struct sockaddr_storage address;
-    socklen_t address_bytes;
-    foliot__rtc_address key;
-    foliot__rtc_channel *next; // of the same bucket
-    foliot__dtls *dtls;        // NULL until the first datagram
-    foliot__sctp *sctp;        // NULL until DTLS is open
+    foliot__rtc_path path;      // all goes there, and it is found by it
+    foliot__rtc_path candidate; // an address that it asked from, and is checked
+    foliot__rtc_channel *next;  // of the same bucket
+    foliot__dtls *dtls;         // NULL until the first datagram
+    foliot__sctp *sctp;         // NULL until DTLS is open
     bool told_open, waited;
     const char *over; // why it has ended; NULL: it has not
     uint64_t begun_ns, asked_ns, allowed_ns;
@@ -61,12 +71,15 @@ struct foliot__rtc {
 
 // rtc.c
 void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns);
+// As much as the address may get.
+void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t *bytes,
+                         size_t length);
 
 // channel.c
 // Makes up user name and password. False: there is no randomness.
 bool foliot__rtc_name(foliot__rtc_channel *c, uint32_t index);
 uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES]); // UINT32_MAX: none
-// A datagram of DTLS from the address that is proven.
+// A datagram of DTLS from the channel's address.
 void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length);
 void foliot__rtc_look(foliot__rtc_channel *c); // whether a layer has opened, or ended
 bool foliot__rtc_listen(foliot__rtc *rtc);     // errno says why not

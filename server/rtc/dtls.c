@@ -35,7 +35,7 @@ struct foliot__dtls {
     foliot__dtls_state state;
     bool foreign;
     uint8_t fingerprint[FOLIOT__DTLS_FINGERPRINT_BYTES];
-    uint8_t cookie[COOKIE_BYTES]; // of a server
+    uint8_t cookie[COOKIE_BYTES]; // of a server, for the address where the other side is
 };
 
 // -- the BIO
@@ -79,8 +79,7 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     }
 }
 
-// -- the cookie: who cannot hear at his address, since it is another's, has a server send there
-// nothing larger than what he sends
+// -- the cookie, of one address: who cannot hear there, since it is another's, begins no handshake
 
 static int make_cookie(SSL *ssl, unsigned char *cookie, unsigned int *length)
 {
@@ -261,6 +260,12 @@ static void shake(foliot__dtls *d)
         d->state = FOLIOT__DTLS_OPEN;
     else
         goes_on(d, returned);
+}
+
+void foliot__dtls_move(foliot__dtls *dtls)
+{
+    if (RAND_bytes(dtls->cookie, COOKIE_BYTES) != 1)
+        dtls->state = FOLIOT__DTLS_OVER;
 }
 
 void foliot__dtls_start(foliot__dtls *dtls)

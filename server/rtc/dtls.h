@@ -38,6 +38,8 @@ void foliot__dtls_destroy(foliot__dtls *dtls); // NULL is allowed
 foliot__dtls_state foliot__dtls_get_state(const foliot__dtls *dtls);
 // Whether it ended since the certificate was another than said.
 bool foliot__dtls_is_foreign(const foliot__dtls *dtls);
+// The other side is at another address from now on: cookies of the one before are good no more.
+void foliot__dtls_move(foliot__dtls *dtls);
 void foliot__dtls_start(foliot__dtls *dtls); // a client's first message
 void foliot__dtls_receive(foliot__dtls *dtls, const uint8_t *datagram, size_t length);
 // Repeats messages of a handshake that were lost, when it is time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rtc.c: see rtc.h. A channel is found by the user name in STUN, whose first letters are its index,
-// or by the address that it has proven. Channels that are over are reaped after the datagram or
+// or by its address. Channels that are over are reaped after the datagram or
 // tick that ended them, since the libraries below are in the middle of something until then.
 #include "rtc/present.h"
 
@@ -9,6 +9,7 @@
 #include "rtc/rtc.h"
 
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,13 @@
 #include "rtc/channel.h"
 #include "rtc/sctp.h"
 
-#define BATCH 16             // datagrams that are read at once
-#define BATCHES 4            // of them for one call
-#define KEPT_NS 10000000000u // an open channel's address, after its last request
-#define DATAGRAM_BYTES 2048  // longer ones are cut, and fail
+#define BATCH 16  // datagrams that are read at once
+#define BATCHES 4 // of them for one call
+#define SECOND_NS 1000000000u
+#define KEPT_NS 10000000000u         // an open channel's address, after its last request
+#define CHECK_NS 100000000u          // between two checks of an address
+#define CONSENT_EVERY_NS 5000000000u // after an answer
+#define DATAGRAM_BYTES 2048          // longer ones are cut, and fail
 
 bool foliot__rtc_available(void)
 {
@@ -63,43 +67,108 @@ static bool same_address(const foliot__rtc_address *a, const foliot__rtc_address
 static foliot__rtc_channel *by_address(const foliot__rtc *rtc, const foliot__rtc_address *a)
 {
     foliot__rtc_channel *c = rtc->buckets[bucket_of(rtc, a)];
-    while (c && !same_address(&c->key, a))
+    while (c && !same_address(&c->path.key, a))
         c = c->next;
     return c;
 }
 
 static void forget_address(foliot__rtc_channel *c)
 {
-    foliot__rtc_channel **link = &c->rtc->buckets[bucket_of(c->rtc, &c->key)];
-    if (!c->proven)
+    foliot__rtc_channel **link = &c->rtc->buckets[bucket_of(c->rtc, &c->path.key)];
+    if (!c->path.used)
         return;
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;
-    c->proven = false;
+    c->path.used = false;
 }
 
-// The address is this channel's from now on, unless another is open there and still asks: a source
-// can be made up.
-static void prove_address(foliot__rtc_channel *c, const struct sockaddr_storage *from,
-                          socklen_t length)
+// The channel goes on at that address. Cookies of DTLS are of an address.
+static void use_path(foliot__rtc_channel *c, const foliot__rtc_path *path)
 {
-    foliot__rtc_address key = key_of(from);
-    if (c->proven && same_address(&c->key, &key))
-        return;
-    foliot__rtc_channel *other = by_address(c->rtc, &key);
-    if (other && other->told_open && c->asked_ns - other->asked_ns < KEPT_NS)
-        return;
+    foliot__rtc_channel *other = by_address(c->rtc, &path->key);
     if (other)
         forget_address(other);
     forget_address(c);
-    c->address = *from;
-    c->address_bytes = length;
-    c->key = key;
-    c->proven = true;
-    uint32_t bucket = bucket_of(c->rtc, &key);
+    c->path = *path;
+    uint32_t bucket = bucket_of(c->rtc, &c->path.key);
     c->next = c->rtc->buckets[bucket];
     c->rtc->buckets[bucket] = c;
+    if (c->dtls)
+        foliot__dtls_move(c->dtls);
+}
+
+// -- addresses that are validated
+
+void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t *bytes,
+                         size_t length)
+{
+    if (!foliot__address_may_send(&path->validation, length)) {
+        rtc->counters.withheld++;
+        return;
+    }
+    // What the socket does not take is lost, as on the way.
+    sendto(rtc->descriptor, bytes, length, MSG_DONTWAIT, (const struct sockaddr *)&path->address,
+           path->address_bytes);
+}
+
+// Asks whether the browser receives there, with a request of its own that only it can answer. The
+// transaction is random, but for the channel's index. One that waits for an answer is repeated.
+static void check_path(foliot__rtc_channel *c, foliot__rtc_path *path, uint64_t now_ns)
+{
+    uint8_t request[FOLIOT__STUN_REQUEST_BYTES];
+    char name[FOLIOT__SDP_UFRAG_MAX + FOLIOT__RTC_UFRAG_BYTES + 2];
+    if (path->checked_ns && now_ns - path->checked_ns < CHECK_NS)
+        return;
+    bool answered = path->answered_ns >= path->checked_ns;
+    if (answered && RAND_bytes(path->transaction, sizeof path->transaction) != 1)
+        return;
+    for (int i = 0; i < FOLIOT__RTC_INDEX_BYTES; i++)
+        path->transaction[i] = (uint8_t)(c->index >> (8 * i));
+    path->checked_ns = now_ns;
+    snprintf(name, sizeof name, "%s:%s", c->offer.ufrag, c->ufrag);
+    size_t length = foliot__stun_request(path->transaction, name, c->offer.password,
+                                         strlen(c->offer.password), request);
+    if (length > 0)
+        foliot__rtc_send_to(c->rtc, path, request, length);
+}
+
+// An authentic request came from there: from where the channel is, or may be from now on. A source
+// can be made up: where nothing is known yet the channel begins there, unless another one is there
+// and still asks; else it waits for an answer. NULL: it is of no interest.
+static foliot__rtc_path *path_from(foliot__rtc_channel *c, const foliot__rtc_datagram *d,
+                                   bool nominated)
+{
+    foliot__rtc_path fresh = {.used = true, .address = d->from, .address_bytes = d->from_bytes};
+    fresh.key = key_of(&d->from);
+    if (c->path.used && same_address(&c->path.key, &fresh.key))
+        return &c->path;
+    if (c->candidate.used && same_address(&c->candidate.key, &fresh.key))
+        return &c->candidate;
+    if (c->path.used && !nominated)
+        return NULL;
+    const foliot__rtc_channel *other = by_address(c->rtc, &fresh.key);
+    bool taken =
+        other && other->path.validation.validated && c->asked_ns - other->asked_ns < KEPT_NS;
+    if (!c->path.used && !taken) {
+        use_path(c, &fresh);
+        return &c->path;
+    }
+    c->candidate = fresh;
+    return &c->candidate;
+}
+
+// Checks go on where the channel is, so that nothing is sent for long to who went away (RFC 7675).
+static void keep_consent(foliot__rtc_channel *c, uint64_t now_ns)
+{
+    foliot__rtc_path *path = &c->path;
+    if (!path->used || !path->validation.validated)
+        return;
+    uint64_t ago_ns = now_ns - path->answered_ns;
+    if (ago_ns > FOLIOT__RTC_CONSENT_SECONDS * SECOND_NS)
+        path->validation = (foliot__address_validation){.validated = false};
+    else if (ago_ns > CONSENT_EVERY_NS)
+        check_path(c, path, now_ns);
 }
 
 // -- life of a channel
@@ -186,14 +255,11 @@ static foliot__rtc_channel *by_name(const foliot__rtc *rtc, const foliot__stun_m
                : NULL;
 }
 
-static void take_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
+static void take_request(foliot__rtc *rtc, const foliot__rtc_datagram *d,
+                         const foliot__stun_message *m, uint64_t now_ns)
 {
-    foliot__stun_message m;
     uint8_t answer[FOLIOT__STUN_ANSWER_BYTES];
-    foliot__rtc_channel *c = NULL;
-    if (foliot__stun_read(d->bytes, d->length, &m) && m.has_fingerprint && !m.unknown &&
-        m.type == FOLIOT__STUN_BINDING_REQUEST)
-        c = by_name(rtc, &m);
+    foliot__rtc_channel *c = by_name(rtc, m);
     if (!c) {
         rtc->counters.unauthentic++;
         return;
@@ -202,17 +268,66 @@ static void take_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t 
         rtc->counters.too_many++;
         return;
     }
-    if (!foliot__stun_authentic(d->bytes, &m, c->password, sizeof c->password - 1)) {
+    if (!foliot__stun_authentic(d->bytes, m, c->password, sizeof c->password - 1)) {
         rtc->counters.unauthentic++;
         return;
     }
     c->asked_ns = now_ns;
-    const struct sockaddr *from = (const struct sockaddr *)&d->from;
-    size_t length = foliot__stun_answer(&m, from, c->password, sizeof c->password - 1, answer);
+    foliot__rtc_path once = {.address = d->from, .address_bytes = d->from_bytes};
+    foliot__rtc_path *path = path_from(c, d, m->use_candidate);
+    bool asks = path && !path->validation.validated;
+    path = path ? path : &once;
+    foliot__address_received(&path->validation, d->length);
+    if (asks) // first, so that it is answered before a handshake begins
+        check_path(c, path, now_ns);
+    size_t length = foliot__stun_answer(m, (const struct sockaddr *)&d->from, c->password,
+                                        sizeof c->password - 1, answer);
     if (length > 0 && length <= d->length)
-        sendto(rtc->descriptor, answer, length, MSG_DONTWAIT, from, d->from_bytes);
-    if (m.use_candidate || !c->proven)
-        prove_address(c, &d->from, d->from_bytes);
+        foliot__rtc_send_to(rtc, path, answer, length);
+}
+
+static bool answers(const foliot__rtc_path *path, const foliot__rtc_datagram *d,
+                    const foliot__stun_message *m)
+{
+    foliot__rtc_address key = key_of(&d->from);
+    return path->used && path->checked_ns > path->answered_ns && same_address(&path->key, &key) &&
+           CRYPTO_memcmp(path->transaction, m->transaction, sizeof m->transaction) == 0;
+}
+
+// The answer to a check: the browser receives there.
+static void take_answer(foliot__rtc *rtc, const foliot__rtc_datagram *d,
+                        const foliot__stun_message *m, uint64_t now_ns)
+{
+    uint32_t index = 0;
+    for (int i = 0; i < FOLIOT__RTC_INDEX_BYTES; i++)
+        index |= (uint32_t)m->transaction[i] << (8 * i);
+    foliot__rtc_channel *c = index < rtc->config.channels_max ? rtc->channels[index] : NULL;
+    foliot__rtc_path *path = c && answers(&c->path, d, m)        ? &c->path
+                             : c && answers(&c->candidate, d, m) ? &c->candidate
+                                                                 : NULL;
+    if (!path ||
+        !foliot__stun_authentic(d->bytes, m, c->offer.password, strlen(c->offer.password))) {
+        rtc->counters.unauthentic++;
+        return;
+    }
+    foliot__address_validate(&path->validation);
+    path->answered_ns = now_ns;
+    if (path == &c->candidate) {
+        use_path(c, path);
+        c->candidate.used = false;
+    }
+}
+
+static void take_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
+{
+    foliot__stun_message m;
+    bool read = foliot__stun_read(d->bytes, d->length, &m) && m.has_fingerprint && !m.unknown;
+    if (read && m.type == FOLIOT__STUN_BINDING_REQUEST)
+        take_request(rtc, d, &m, now_ns);
+    else if (read && m.type == FOLIOT__STUN_BINDING_SUCCESS)
+        take_answer(rtc, d, &m, now_ns);
+    else
+        rtc->counters.unauthentic++;
 }
 
 static void take_dtls(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
@@ -224,6 +339,7 @@ static void take_dtls(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t 
     } else if (too_many(c, now_ns)) {
         rtc->counters.too_many++;
     } else {
+        foliot__address_received(&c->path.validation, d->length);
         foliot__rtc_take(c, d->bytes, d->length);
         look_at(c);
     }
@@ -278,12 +394,13 @@ bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns)
         foliot__rtc_channel *c = rtc->channels[i];
         if (!c)
             continue;
+        keep_consent(c, now_ns);
         if (c->dtls)
             foliot__dtls_tick(c->dtls);
         if (!c->over && !c->told_open &&
             now_ns - c->begun_ns > FOLIOT__RTC_OPEN_SECONDS * (uint64_t)1000000000u)
-            c->over = c->proven ? "its handshake took too long"
-                                : "no datagram of it came: UDP may be blocked";
+            c->over = c->path.used ? "its handshake took too long"
+                                   : "no datagram of it came: UDP may be blocked";
         if (!c->over && now_ns - c->asked_ns > FOLIOT__RTC_SILENCE_SECONDS * (uint64_t)1000000000u)
             c->over = "it went silent";
         look_at(c);

@@ -4,9 +4,10 @@
 // nothing of sessions, and nothing of how descriptions travel.
 //
 // What it guards: nothing is answered before a STUN request that is authenticated by the password
-// of an answer, and no answer to such a one is longer than the request. DTLS is taken from the
-// address alone that the last such request came from, and only with the certificate that the offer
-// names. A channel that does not open within ten seconds, or goes silent for thirty, ends.
+// of an answer. An address gets three times what came from it, until it has answered a request of
+// ours; a channel moves to another address when that answers, and not before. DTLS is taken from
+// the channel's address alone, and only with the certificate that the offer names. A channel that
+// does not open within ten seconds, or goes silent for thirty, ends.
 #ifndef FOLIOT_SERVER_RTC_H
 #define FOLIOT_SERVER_RTC_H
 
@@ -19,6 +20,7 @@
 #define FOLIOT__RTC_TICK_MS 20
 #define FOLIOT__RTC_OPEN_SECONDS 10     // for a handshake, from the offer on
 #define FOLIOT__RTC_SILENCE_SECONDS 30  // without an authenticated request
+#define FOLIOT__RTC_CONSENT_SECONDS 30  // without an answer to what it is asked
 #define FOLIOT__RTC_DOUBT_MS 600        // without an acknowledgement of what was sent
 #define FOLIOT__RTC_PACKETS_SECOND 2000 // of one channel, in all layers
 #define FOLIOT__RTC_PACKETS_BURST 4000
@@ -48,6 +50,7 @@ typedef struct foliot__rtc_config {
     X(datagrams, "Datagrams received for data channels.")                                          \
     X(strangers, "Datagrams of addresses that proved nothing, and of no known protocol.")          \
     X(unauthentic, "STUN messages of no known user, or without his password.")                     \
+    X(withheld, "Datagrams not sent, to addresses that have not shown that they receive.")         \
     X(too_many, "Messages beyond what one channel may send in a second.")
 typedef struct foliot__rtc_counters {
 #define FOLIOT__RTC_COUNTER_FIELD(name, help) uint64_t name;

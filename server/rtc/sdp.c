@@ -10,7 +10,7 @@
 
 typedef struct reader {
     foliot__sdp_offer *offer;
-    bool has_section, has_fingerprint, has_setup, has_password;
+    bool has_section, has_fingerprint, has_setup;
     const char *problem;
 } reader;
 
@@ -105,10 +105,10 @@ static bool take_line(reader *r, const char *line)
         return (is_ice_text(v, 4, FOLIOT__SDP_UFRAG_MAX) &&
                 keep_once(o->ufrag, sizeof o->ufrag, v)) ||
                refuse(r, "its ice-ufrag is malformed, or there are two");
-    if ((v = value_of(line, "a=ice-pwd:"))) {
-        r->has_password = true; // is of no use to a side that sends no requests
-        return is_ice_text(v, 22, 256) || refuse(r, "its ice-pwd is malformed");
-    }
+    if ((v = value_of(line, "a=ice-pwd:")))
+        return (is_ice_text(v, 22, FOLIOT__SDP_PASSWORD_MAX) &&
+                keep_once(o->password, sizeof o->password, v)) ||
+               refuse(r, "its ice-pwd is malformed, or there are two");
     if ((v = value_of(line, "a=mid:")))
         return (is_ice_text(v, 1, FOLIOT__SDP_MID_MAX) && keep_once(o->mid, sizeof o->mid, v)) ||
                refuse(r, "its mid is malformed, or there are two");
@@ -167,8 +167,8 @@ bool foliot__sdp_read(const char *text, size_t length, foliot__sdp_offer *offer,
     if (!read)
         return false;
     *problem = "it lacks what a data channel needs";
-    return r.has_section && r.has_fingerprint && r.has_setup && r.has_password && offer->ufrag[0] &&
-           offer->mid[0] && offer->sctp_port;
+    return r.has_section && r.has_fingerprint && r.has_setup && offer->ufrag[0] &&
+           offer->password[0] && offer->mid[0] && offer->sctp_port;
 }
 
 size_t foliot__sdp_write(const foliot__sdp_answer *a, char text[FOLIOT__SDP_ANSWER_BYTES])

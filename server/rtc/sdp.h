@@ -11,13 +11,15 @@
 #define FOLIOT__SDP_BYTES_MAX 8192 // of an offer
 #define FOLIOT__SDP_LINES_MAX 200
 #define FOLIOT__SDP_UFRAG_MAX 256
+#define FOLIOT__SDP_PASSWORD_MAX 256
 #define FOLIOT__SDP_MID_MAX 16
 #define FOLIOT__SDP_FINGERPRINT_BYTES 32 // SHA-256
 #define FOLIOT__SDP_CANDIDATES_MAX 4
 #define FOLIOT__SDP_ANSWER_BYTES 1600
 
 typedef struct foliot__sdp_offer {
-    char ufrag[FOLIOT__SDP_UFRAG_MAX + 1], mid[FOLIOT__SDP_MID_MAX + 1];
+    char ufrag[FOLIOT__SDP_UFRAG_MAX + 1], password[FOLIOT__SDP_PASSWORD_MAX + 1];
+    char mid[FOLIOT__SDP_MID_MAX + 1];
     uint8_t fingerprint[FOLIOT__SDP_FINGERPRINT_BYTES];
     uint16_t sctp_port;
 } foliot__sdp_offer;

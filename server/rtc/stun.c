@@ -20,8 +20,10 @@
 #define ATTRIBUTE_PRIORITY 0x0024
 #define ATTRIBUTE_USE_CANDIDATE 0x0025
 #define ATTRIBUTE_FINGERPRINT 0x8028
+#define ATTRIBUTE_CONTROLLED 0x8029
 #define ATTRIBUTE_OPTIONAL 0x8000 // from here on: may be ignored
 #define INTEGRITY_BYTES 20
+#define CHECK_PRIORITY 1862270975u // of a peer-reflexive candidate: of no use to a lite side
 #define FINGERPRINT_XOR 0x5354554Eu
 
 foliot__rtc_protocol foliot__rtc_protocol_of(const uint8_t *bytes, size_t length)
@@ -178,6 +180,31 @@ size_t foliot__stun_close(uint8_t *bytes, size_t length, const void *key, size_t
     put16(bytes + length + 2, 4);
     put32(bytes + length + 4, crc32(bytes, length) ^ FINGERPRINT_XOR);
     return length + 8;
+}
+
+size_t foliot__stun_request(const uint8_t transaction[12], const char *username, const void *key,
+                            size_t key_bytes, uint8_t request[FOLIOT__STUN_REQUEST_BYTES])
+{
+    size_t bytes = strlen(username), padded = (bytes + 3) / 4 * 4;
+    uint8_t *at = request;
+    memset(request, 0, FOLIOT__STUN_REQUEST_BYTES);
+    put16(at, FOLIOT__STUN_BINDING_REQUEST);
+    put32(at + 4, COOKIE);
+    memcpy(at + 8, transaction, 12);
+    at += HEAD_BYTES;
+    put16(at, ATTRIBUTE_USERNAME);
+    put16(at + 2, (uint32_t)bytes);
+    memcpy(at + 4, username, bytes);
+    at += 4 + padded;
+    put16(at, ATTRIBUTE_PRIORITY);
+    put16(at + 2, 4);
+    put32(at + 4, CHECK_PRIORITY);
+    at += 8;
+    put16(at, ATTRIBUTE_CONTROLLED);
+    put16(at + 2, 8);
+    memcpy(at + 4, transaction, 8); // the tie-breaker: the other side has the other role
+    at += 12;
+    return foliot__stun_close(request, (size_t)(at - request), key, key_bytes);
 }
 
 size_t foliot__stun_answer(const foliot__stun_message *request, const struct sockaddr *address,

@@ -12,6 +12,7 @@
 #define FOLIOT__STUN_BYTES_MAX 1024  // of a message; longer ones are refused
 #define FOLIOT__STUN_ANSWER_BYTES 76 // with an IPv6 address
 #define FOLIOT__STUN_USERNAME_MAX 513
+#define FOLIOT__STUN_REQUEST_BYTES 620 // of a request with the longest user name
 #define FOLIOT__STUN_BINDING_REQUEST 0x0001
 #define FOLIOT__STUN_BINDING_SUCCESS 0x0101
 
@@ -46,5 +47,8 @@ size_t foliot__stun_close(uint8_t *bytes, size_t length, const void *key, size_t
 size_t foliot__stun_answer(const foliot__stun_message *request, const struct sockaddr *address,
                            const void *key, size_t key_bytes,
                            uint8_t answer[FOLIOT__STUN_ANSWER_BYTES]);
+// Writes a connectivity check of the controlled side (RFC 8445, section 7): returns its length.
+size_t foliot__stun_request(const uint8_t transaction[12], const char *username, const void *key,
+                            size_t key_bytes, uint8_t request[FOLIOT__STUN_REQUEST_BYTES]);
 
 #endif

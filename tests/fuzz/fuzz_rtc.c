@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // fuzz_rtc.c: any datagrams at the socket of data channels, from three addresses: as they are, or
 // as STUN of a user that has the password. A byte says which, two say how long, and the rest
-// follows. Whatever comes, only an address that proved itself has a channel.
+// follows. Whatever comes, only an address that asked with the password has a channel, and no
+// address is validated.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,11 +110,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             d.length = make_authentic(made, data + at, length < 512 ? length : 512);
             d.bytes = made;
         }
-        bool had = channel->proven;
+        bool had = channel->path.used;
         foliot__rtc_take_datagram(rtc, &d, now_ns);
-        FOLIOT_ASSERT(!channel || channel->proven == had || (kind & AUTHENTIC) || !had);
-        if (channel && !had && channel->proven)
+        FOLIOT_ASSERT(!channel || channel->path.used == had || (kind & AUTHENTIC) || !had);
+        if (channel && !had && channel->path.used)
             FOLIOT_ASSERT(kind & AUTHENTIC);
+        if (channel) { // nobody here hears what an address is asked
+            const foliot__address_validation *v = &channel->path.validation;
+            FOLIOT_ASSERT(!v->validated && v->sent <= FOLIOT__AMPLIFICATION_MAX * v->received);
+            FOLIOT_ASSERT(!channel->candidate.used || !channel->candidate.validation.validated);
+        }
         at += length;
         if (kind & TICKS)
             foliot__rtc_tick(rtc, now_ns += 20000000);

@@ -26,6 +26,7 @@
 
 #define ASK_NS 500000000u // between two binding requests
 #define UFRAG "peer"
+#define PASSWORD "0123456789abcdef0123456789abcdef"
 
 struct rtc_peer {
     foliot_transport head;
@@ -104,7 +105,7 @@ void rtc_write_offer(const char *ufrag, const uint8_t *print, char *text, size_t
     snprintf(text, bytes,
              "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n"
              "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\nc=IN IP4 0.0.0.0\r\n"
-             "a=ice-ufrag:%s\r\na=ice-pwd:0123456789abcdef0123456789abcdef\r\n"
+             "a=ice-ufrag:%s\r\na=ice-pwd:" PASSWORD "\r\n"
              "a=fingerprint:sha-256 %s\r\na=setup:actpass\r\na=mid:0\r\na=sctp-port:5000\r\n",
              ufrag, hex);
 }
@@ -219,7 +220,17 @@ static void take_datagram(rtc_peer *p, const uint8_t *bytes, size_t length, uint
             p->sctp = foliot__sctp_create(5000, &above, p);
         return;
     }
-    if (!foliot__stun_read(bytes, length, &m) || m.type != FOLIOT__STUN_BINDING_SUCCESS ||
+    if (!foliot__stun_read(bytes, length, &m))
+        return;
+    if (m.type == FOLIOT__STUN_BINDING_REQUEST &&
+        foliot__stun_authentic(bytes, &m, PASSWORD, strlen(PASSWORD))) {
+        uint8_t answer[FOLIOT__STUN_ANSWER_BYTES];
+        send_datagram(p, answer,
+                      foliot__stun_answer(&m, (const struct sockaddr *)&p->answer.address, PASSWORD,
+                                          strlen(PASSWORD), answer));
+        return;
+    }
+    if (m.type != FOLIOT__STUN_BINDING_SUCCESS ||
         !foliot__stun_authentic(bytes, &m, p->answer.password, strlen(p->answer.password)))
         return;
     (void)now_ns;
@@ -259,6 +270,11 @@ void rtc_peer_block(rtc_peer *peer, bool blocked)
     peer->blocked = blocked;
 }
 
+const rtc_answer *rtc_peer_get_answer(const rtc_peer *peer)
+{
+    return peer->answered ? &peer->answer : NULL;
+}
+
 // -- the transport
 
 static void close_all(rtc_peer *p)
@@ -289,6 +305,14 @@ static void watch(const rtc_peer *p, int fd)
 {
     struct epoll_event readable = {.events = EPOLLIN};
     epoll_ctl(p->watched, EPOLL_CTL_ADD, fd, &readable);
+}
+
+void rtc_peer_move(rtc_peer *peer)
+{
+    close(peer->udp);
+    peer->udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    watch(peer, peer->udp);
+    peer->asked_ns = 0;
 }
 
 static int open_socket(const char *host, uint16_t port)

@@ -30,6 +30,9 @@ bool rtc_peer_is_open(const rtc_peer *peer);
 uint64_t rtc_peer_get_received(const rtc_peer *peer, bool by_channel);
 // From now on its datagrams are dropped, both ways.
 void rtc_peer_block(rtc_peer *peer, bool blocked);
+// What the server's answer says; NULL: it has not come.
+const rtc_answer *rtc_peer_get_answer(const rtc_peer *peer);
+void rtc_peer_move(rtc_peer *peer); // to another port, as a network's translation does
 void rtc_peer_pump(rtc_peer *peer, uint64_t now_ns); // what polls do as well
 
 // For who does it by hand: an offer's text, whose fingerprint is of `print` (32 bytes), and what an
