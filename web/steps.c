@@ -118,7 +118,7 @@ WEB_EXPORT(perturb) int web_perturb(void)
         if (!(flags & FOLIOT_BODY_ALIVE) || flags & FOLIOT_BODY_STATIC)
             continue;
         uint64_t bits = foliot_world_get_field(world, i, FOLIOT_FIELD_position_x);
-        foliot_world_set_field(world, i, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+        (void)!foliot_world_set_field(world, i, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
         return (int)i;
     }
     return -1;

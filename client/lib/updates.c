@@ -510,7 +510,8 @@ uint32_t foliot_client_get_var_count(const foliot_client *client)
 
 foliot_var foliot_client_get_var_at(const foliot_client *client, uint32_t index)
 {
-    return client->updates.shown.vars[index];
+    const foliot__session_state *shown = &client->updates.shown;
+    return index < shown->var_count ? shown->vars[index] : (foliot_var){.type = FOLIOT_VAR_INTEGER};
 }
 
 bool foliot_client_get_var(const foliot_client *client, const char *key, foliot_var *var)

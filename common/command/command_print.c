@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/assert.h"
 #include "base/text.h"
 
 // As snprintf: `at` counts what does not fit, too.
@@ -73,7 +72,11 @@ static void put_text(printer *p, const char *text)
     while (*text) {
         uint32_t c;
         size_t length = foliot__utf8_decode(text, &c);
-        FOLIOT_ASSERT(length > 0); // the command is valid
+        if (length == 0) { // foliot_command_valid refuses it
+            put(p, "?");
+            text++;
+            continue;
+        }
         if (c == '"' || c == '\\')
             put_format(p, "\\%c", (char)c);
         else if (foliot__printable(c))
@@ -157,9 +160,9 @@ static void put_field(printer *p, const foliot_command *command, const foliot_co
 static size_t put_command(printer *p, const foliot_command *command)
 {
     const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
-    FOLIOT_ASSERT(info != NULL);
-    put_format(p, "\"command\": \"%s\"", info->name);
-    for (uint32_t i = 0; i < info->field_count; i++)
+    if (info)
+        put_format(p, "\"command\": \"%s\"", info->name);
+    for (uint32_t i = 0; info && i < info->field_count; i++)
         if (command->fields >> i & 1)
             put_field(p, command, &info->fields[i]);
     put(p, "}");

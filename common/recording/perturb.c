@@ -16,8 +16,8 @@ void foliot__perturb(foliot_world *world, const foliot_perturbation *fault)
 #undef ROW
     };
     uint64_t bits = foliot_world_get_field(world, fault->body, fault->field);
-    foliot_world_set_field(world, fault->body, fault->field,
-                           foliot_value_advance(types[fault->field], bits, fault->ulps));
+    (void)!foliot_world_set_field(world, fault->body, fault->field,
+                                  foliot_value_advance(types[fault->field], bits, fault->ulps));
 }
 
 // During a stage the world still has the tick before the step; `finish` has already counted it.

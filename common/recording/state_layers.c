@@ -3,7 +3,6 @@
 // of them differ in. Knows nothing of files and peers.
 #include "recording/state_layers.h"
 
-#include "base/assert.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -249,7 +248,8 @@ foliot_status foliot_step_trace_capture_stage(foliot_step_trace *trace, uint32_t
                                               const foliot_simulation *simulation)
 {
     trace->stage_count = foliot_simulation_kind_get_stage_count(simulation->kind);
-    FOLIOT_ASSERT(stage < trace->stage_count);
+    if (stage >= trace->stage_count)
+        return FOLIOT_STATUS_INVALID;
     return capture_layer(trace, stage, simulation);
 }
 

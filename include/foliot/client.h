@@ -163,6 +163,7 @@ bool foliot_client_poll(foliot_client *client, foliot_client_event *event);
 // the newest update; in lockstep, of the newest tick that was stepped. Session variables, ordered
 // by key.
 uint32_t foliot_client_get_var_count(const foliot_client *client);
+// Beyond the last one the key is "".
 foliot_var foliot_client_get_var_at(const foliot_client *client, uint32_t index);
 // False if there is none of that key; then *var is unchanged.
 bool foliot_client_get_var(const foliot_client *client, const char *key, foliot_var *var);

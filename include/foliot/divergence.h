@@ -71,7 +71,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step_tick(foliot_step_trace *t
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace,
                                                                const foliot_simulation *simulation);
 // Captures the parts of `simulation` after one stage, for hosts with stage hooks of their own.
-// FOLIOT_STATUS_MEMORY.
+// FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_INVALID: the simulation has no such stage.
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_stage(
     foliot_step_trace *trace, uint32_t stage, const foliot_simulation *simulation);
 uint64_t foliot_step_trace_get_tick(const foliot_step_trace *trace);

@@ -8,8 +8,9 @@
 // nothing of libm.
 //
 // Bodies are named by slot, an index below foliot_world_get_body_count. A slot whose body was
-// despawned is used again; slot and generation together name a body for good. Passing a slot beyond
-// the last one is an assertion.
+// despawned is used again; slot and generation together name a body for good. Every function takes
+// any number as a slot, constraint, player, variable or field: what is not there reads as a free
+// slot does, and a function that changes something returns a status.
 //
 // Numbers are IEEE-754 binary64. Vectors are x, y, z in world axes, quaternions w, x, y, z from
 // body to world axes; units are those of the scene (scene.h).
@@ -273,7 +274,8 @@ double foliot_world_get_time(const foliot_world *world);   // in the scene's uni
 uint32_t foliot_world_get_body_count(const foliot_world *world); // slots up to the last one in use
 // False for free slots and for slots beyond the last one.
 bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot);
-// Of a free slot: flags 0.
+// Of a free slot, and beyond the last one: flags 0, and what else is read of it is 0 or
+// FOLIOT_NO_BODY.
 foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot);
 double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot); // static bodies: 0
 foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot);
@@ -290,7 +292,7 @@ uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player
 uint32_t foliot_world_get_players_max(const foliot_world *world);
 // What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
 foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player);
-// `constraint` is the index in the scene.
+// `constraint` is the index in the scene. One that is not there is broken, and its force is 0.
 bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint);
 // The force (N) by which a constraint holds: of the last step; of a joint its mean over the step;
 // of a broken one the force or torque that broke it. No part of the state: 0 before the first step,
@@ -321,7 +323,7 @@ typedef struct foliot_var {
     double number;
     char text[FOLIOT_VAR_TEXT_BYTES]; // "" if it has another type
 } foliot_var;
-// They are ordered by key, bytewise.
+// They are ordered by key, bytewise. Beyond the last one the key is "".
 uint32_t foliot_world_get_var_count(const foliot_world *world);
 foliot_var foliot_world_get_var_at(const foliot_world *world, uint32_t index);
 // False if there is none of that key; then *var is unchanged.
@@ -332,10 +334,12 @@ const char *foliot_world_get_end(const foliot_world *world, const char **next);
 const foliot_world_counters *foliot_world_get_counters(const foliot_world *world);
 const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count);
 
-// The bits of one field of the state: f64 as its bit pattern, u32 in the low half. For tools. A
-// field that is set is not checked.
+// The bits of one field of the state: f64 as its bit pattern, u32 in the low half; 0 where there is
+// none. For tools. What a field is set to is not checked. FOLIOT_STATUS_NOT_FOUND: no such slot;
+// FOLIOT_STATUS_INVALID: no such field.
 uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field);
-void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field field, uint64_t bits);
+FOLIOT_MUST_CHECK foliot_status foliot_world_set_field(foliot_world *world, uint32_t slot,
+                                                       foliot_field field, uint64_t bits);
 
 // Sums over all bodies, in the order of their slots.
 typedef struct foliot_invariants {

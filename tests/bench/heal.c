@@ -138,7 +138,7 @@ static void flip_a_bit(const peer *p)
 {
     const foliot_hosted_world *hosted = foliot_client_get_simulation(p->client)->self;
     uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
 }
 
 static void measure_heals(void)

@@ -28,7 +28,7 @@ static void flip(arena *a, unsigned client)
     }
     const foliot_hosted_world *hosted = simulation->self;
     uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
 }
 
 // Milliseconds until the client is of that kind, and right.

@@ -100,7 +100,7 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[bad])->self;
     uint64_t tick = foliot_world_get_tick(hosted->world),
              bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
     arena_run(a, 2);
     assert_int_equal(a->found_count, 1);
     assert_int_equal(a->found.divergence.tick, tick + 1); // the first whose digest was taken

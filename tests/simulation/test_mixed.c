@@ -484,7 +484,7 @@ static void one_that_asks_to_be_healed_without_end_is_told_seldom(void **state)
     arena_run(a, 3);
     const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[1])->self;
     uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
     for (uint32_t i = 0; i < 200; i++) {
         say_kind(a, 1, FOLIOT_PEER_STEPPER, FOLIOT__KIND_READY);
         arena_run(a, 0.01);

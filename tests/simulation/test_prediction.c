@@ -421,9 +421,10 @@ static void digests_are_of_closed_ticks(void **state)
     run_frames(a, 0, 5, &f);
     for (int i = 0; i < 60; i++) {
         const foliot_hosted_world *hosted = foliot_client_get_predicted(a->clients[0])->self;
-        foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x,
-                               foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x) ^
-                                   (uint64_t)1 << i % 50);
+        (void)!foliot_world_set_field(
+            hosted->world, 0, FOLIOT_FIELD_position_x,
+            foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x) ^ (uint64_t)1
+                                                                                    << i % 50);
         arena_run(a, 0.1);
     }
     assert_true(arena_agrees(a, 0));

@@ -660,7 +660,7 @@ static void change_kind(seed_run *run, seed_caller *c, const foliot_client_stati
     if (c->plan->fault_ns && run->now_ns >= c->plan->fault_ns && !c->faulted_ns && simulation) {
         const foliot_hosted_world *hosted = simulation->self;
         uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-        foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+        (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
         c->faulted = true;
         c->faulted_ns = run->now_ns;
         c->heals = seen->heals;

@@ -282,7 +282,7 @@ static void set_speed(foliot_world *world, uint32_t slot, double speed)
 {
     uint64_t bits;
     memcpy(&bits, &speed, sizeof bits);
-    foliot_world_set_field(world, slot, FOLIOT_FIELD_velocity_x, bits);
+    (void)!foliot_world_set_field(world, slot, FOLIOT_FIELD_velocity_x, bits);
 }
 
 static void what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move(void **state)

@@ -297,7 +297,7 @@ static void put(foliot_world *world, foliot_field field, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    foliot_world_set_field(world, 0, field, bits);
+    (void)!foliot_world_set_field(world, 0, field, bits);
 }
 
 // Where one step of Henon-Heiles takes the state z = (x, y, vx, vy).
@@ -386,8 +386,8 @@ static void reversible_schemes_return(void **state)
         foliot_body_state b = foliot_world_get_body_state(world, 0);
         put(world, FOLIOT_FIELD_velocity_x, -b.velocity[0]);
         put(world, FOLIOT_FIELD_velocity_y, -b.velocity[1]);
-        foliot_world_set_field(world, 0, FOLIOT_FIELD_flags,
-                               b.flags & ~(uint32_t)FOLIOT_BODY_STARTED);
+        (void)!foliot_world_set_field(world, 0, FOLIOT_FIELD_flags,
+                                      b.flags & ~(uint32_t)FOLIOT_BODY_STARTED);
         problem_step(&p, world, 40);
         b = foliot_world_get_body_state(world, 0);
         double off = hypot(hypot(b.position[0] - 0.1, b.position[1]),

@@ -183,8 +183,9 @@ static void another_scene_diverges(void **state)
         FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
-            foliot_world_set_field(world, 3, FOLIOT_FIELD_position_y,
-                                   foliot_world_get_field(world, 3, FOLIOT_FIELD_position_y) + 1);
+            (void)!foliot_world_set_field(
+                world, 3, FOLIOT_FIELD_position_y,
+                foliot_world_get_field(world, 3, FOLIOT_FIELD_position_y) + 1);
         demand(foliot_world_step(world, NULL, 0, NULL));
         demand(foliot_recording_append(recording, world, NULL, 0));
     }

@@ -185,9 +185,9 @@ static void a_changed_velocity_is_taken_up(void **state)
     double up = 3;
     uint64_t bits;
     memcpy(&bits, &up, sizeof bits);
-    foliot_world_set_field(world, 0, FOLIOT_FIELD_velocity_z, bits);
+    (void)!foliot_world_set_field(world, 0, FOLIOT_FIELD_velocity_z, bits);
     uint32_t flags = foliot_world_get_body_state(world, 0).flags & ~(uint32_t)FOLIOT_BODY_STARTED;
-    foliot_world_set_field(world, 0, FOLIOT_FIELD_flags, flags);
+    (void)!foliot_world_set_field(world, 0, FOLIOT_FIELD_flags, flags);
     problem_step(&p, world, 64);
     check_bits(foliot_world_get_body_state(world, 0).position[2], -4.0 + 3 - 4);
     foliot_world_destroy(world);

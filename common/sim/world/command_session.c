@@ -3,7 +3,6 @@
 // variables, the end. Variables are kept ascending by key, so that equal stores have equal bytes.
 #include <string.h>
 
-#include "base/assert.h"
 #include "sim/force/force.h"
 #include "sim/island/sleep.h"
 #include "sim/math/floating_point.h"
@@ -147,7 +146,8 @@ uint32_t foliot_world_get_var_count(const foliot_world *world)
 
 foliot_var foliot_world_get_var_at(const foliot_world *world, uint32_t index)
 {
-    FOLIOT_ASSERT(index < world->session.var_count);
+    if (index >= world->session.var_count)
+        return (foliot_var){.type = FOLIOT_VAR_INTEGER};
     uint64_t value = foliot__var_value(world)[index];
     foliot_var var = {.type = (foliot_var_type)foliot__var_type(world)[index],
                       .changed = foliot__var_changed(world)[index]};

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/bytes.h"
 #include "sim/state/body.h"
 #include "sim/math/hash.h"
@@ -94,7 +93,8 @@ foliot_field foliot_field_find(const char *name)
 
 uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return 0;
     switch (field) {
 #define BITS(type, name, text)                                                                     \
     case FOLIOT_FIELD_##name:                                                                      \
@@ -106,9 +106,11 @@ uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot
     }
 }
 
-void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field field, uint64_t bits)
+foliot_status foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field field,
+                                     uint64_t bits)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return FOLIOT_STATUS_NOT_FOUND;
     switch (field) {
 #define PUT(type, name, text)                                                                      \
     case FOLIOT_FIELD_##name:                                                                      \
@@ -117,11 +119,12 @@ void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field fie
         FOLIOT_BODY_STATE(PUT)
 #undef PUT
     default:
-        return;
+        return FOLIOT_STATUS_INVALID;
     }
     world->acceleration_valid = world->sensed_valid = 0;
     if (field == FOLIOT_FIELD_flags)
         foliot__body_refresh(world, slot);
+    return FOLIOT_STATUS_OK;
 }
 
 // -- the three sections as lists of arrays

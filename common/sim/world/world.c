@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // world.c: makes a world from a scene, and reads it. Time advances in step.c; bytes are
 // state_io.c's.
-#include "base/assert.h"
 #include "sim/state/body.h"
 #include "sim/constraint/constraint.h"
 #include "sim/state/controls.h"
@@ -179,7 +178,8 @@ bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot)
 
 foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return (foliot_body_state){.orientation = {1}};
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     foliot__v3 w = foliot__angular_velocity(world);
     foliot_body_state state = {
@@ -196,14 +196,16 @@ foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_
 
 double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return 0;
     bool still = foliot__flags(world)[slot] & FOLIOT_BODY_STATIC;
     return still ? 0 : foliot__mass(world)[slot]; // one that became static keeps its own
 }
 
 foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return (foliot_shape){.kind = FOLIOT_SHAPE_POINT};
     foliot_shape shape = {.kind = foliot__shape_kind(world)[slot],
                           .radius = foliot__radius(world)[slot],
                           .offset = foliot__plane_offset(world)[slot]};
@@ -215,7 +217,8 @@ foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slo
 
 uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return 0;
     return foliot__generation(world)[slot];
 }
 
@@ -235,14 +238,16 @@ uint32_t foliot_world_find_body(const foliot_world *world, foliot_body_id id)
 
 uint32_t foliot_world_get_body_prototype(const foliot_world *world, uint32_t slot)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return FOLIOT_NO_BODY;
     bool spawned = world->extended && foliot__prototype(world)[slot] != 0;
     return spawned ? foliot__prototype(world)[slot] - 1 : FOLIOT_NO_BODY;
 }
 
 uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot)
 {
-    FOLIOT_ASSERT(slot < world->body_count);
+    if (slot >= world->body_count)
+        return 0;
     return world->extended ? foliot__tag(world)[slot] : 0;
 }
 
@@ -268,14 +273,12 @@ foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_
 
 bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint)
 {
-    FOLIOT_ASSERT(constraint < world->constraint_count);
-    return foliot__constraint_broken(world)[constraint];
+    return constraint >= world->constraint_count || foliot__constraint_broken(world)[constraint];
 }
 
 double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint)
 {
-    FOLIOT_ASSERT(constraint < world->constraint_count);
-    return foliot__constraint_force(world)[constraint];
+    return constraint < world->constraint_count ? foliot__constraint_force(world)[constraint] : 0;
 }
 
 foliot_integrator foliot_world_get_integrator(const foliot_world *world)
