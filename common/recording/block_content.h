@@ -67,6 +67,8 @@ typedef struct foliot__recording_content {
     bool has_rules; // the state of the rules, beside the keyframe
     uint8_t *rules;
     size_t rules_length, rules_capacity;
+    bool rules_checked; // they have a digest
+    uint8_t rules_digest[16];
     uint32_t digest_records;
     foliot__recording_digests digests[FOLIOT__RECORDING_DIGESTS_MAX];
     uint8_t *digest_bytes;

@@ -323,17 +323,20 @@ void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot
 }
 
 void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick,
+                                    const foliot_digest *keyframe,
                                     foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                     uint32_t count)
 {
     size_t length = encoder ? foliot__keyframe_compress(encoder, bytes, count) : 0;
-    foliot__pack_array(out, length ? 5 : 4);
+    foliot__pack_array(out, (length ? 5 : 4) + (keyframe ? 1 : 0));
     foliot__pack_uint(out, FOLIOT__RECORDING_RULES);
     foliot__pack_uint(out, tick);
     foliot__pack_uint(out, length ? FOLIOT__RECORDING_ZSTD : FOLIOT__RECORDING_RAW);
     foliot__pack_bin(out, length ? encoder->packed : bytes, length ? (uint32_t)length : count);
     if (length)
         foliot__pack_uint(out, count);
+    if (keyframe)
+        pack_digest(out, foliot__recording_rules_digest(*keyframe, bytes, count));
 }
 
 void foliot__recording_encode_message(foliot__buffer *out, uint64_t tick, uint32_t player,

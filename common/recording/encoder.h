@@ -71,8 +71,10 @@ void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, folio
 void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                       const uint64_t (*index)[2], uint32_t index_count,
                                       uint64_t block_offset);
-// The state of the rules, beside a keyframe.
+// The state of the rules, beside a keyframe; with its digest, if `keyframe` is given: that of the
+// keyframe.
 void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick,
+                                    const foliot_digest *keyframe,
                                     foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                     uint32_t count);
 void foliot__recording_encode_message(foliot__buffer *out, uint64_t tick, uint32_t player,

@@ -79,3 +79,12 @@ foliot_digest foliot__recording_digest_of(const uint8_t bytes[16])
     }
     return digest;
 }
+
+foliot_digest foliot__recording_rules_digest(foliot_digest keyframe, const void *bytes,
+                                             size_t count)
+{
+    uint8_t both[32];
+    foliot__recording_digest_bytes(keyframe, both);
+    foliot__recording_digest_bytes(foliot_digest_compute(bytes, count), both + 16);
+    return foliot_digest_compute(both, sizeof both);
+}

@@ -16,8 +16,8 @@
 #define FOLIOT__RECORDING_MAGIC_BYTES 8
 // Versions of the format. Odd ones hold a world, even ones any other simulation, with another
 // header. From 3 on a keyframe may be compressed; from 5 on there may be commands, orders, messages
-// and the state of rules; in 7 also orders that say what players aimed at, and a past among that
-// state.
+// and the state of rules; from 7 on also orders that say what players aimed at, and a past among
+// that state; from 9 on that state has a digest.
 #define FOLIOT__RECORDING_VERSION 1u
 #define FOLIOT__RECORDING_VERSION_FOREIGN 2u
 #define FOLIOT__RECORDING_VERSION_PACKED 3u
@@ -25,7 +25,8 @@
 #define FOLIOT__RECORDING_VERSION_COMMANDS 5u
 #define FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS 6u
 #define FOLIOT__RECORDING_VERSION_HISTORY 7u
-#define FOLIOT__RECORDING_VERSION_NEWEST 7u
+#define FOLIOT__RECORDING_VERSION_RULES 9u // there is no 8
+#define FOLIOT__RECORDING_VERSION_NEWEST 9u
 #define FOLIOT__RECORDING_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
 #define FOLIOT__RECORDING_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
 #define FOLIOT__RECORDING_BLOCK_BYTES 28          // header of a block
@@ -51,7 +52,7 @@ enum foliot__recording_record {
     FOLIOT__RECORDING_END = 7,        // [7, offset of the closing block as uint 64]
     FOLIOT__RECORDING_COMMANDS = 8,   // [8, first tick, bytes]
     FOLIOT__RECORDING_ORDERS = 9,     // [9, first tick, bytes]
-    FOLIOT__RECORDING_RULES = 10,     // [10, tick, encoding, bytes, (size)]
+    FOLIOT__RECORDING_RULES = 10,     // [10, tick, encoding, bytes, (size), (digest)]
     FOLIOT__RECORDING_NOTE = 64,      // [64, tick, what, text]
     FOLIOT__RECORDING_MESSAGE = 65,   // [65, tick, player, reliable, bytes]
     FOLIOT__RECORDING_SIGNATURE = 66, // [66, tick, final, key, signature]
@@ -112,10 +113,14 @@ bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BY
 // In the order in which it is written: high first, the most significant byte first.
 void foliot__recording_digest_bytes(foliot_digest digest, uint8_t bytes[16]);
 foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
+// Of the state of rules beside the keyframe that has the digest `keyframe`.
+foliot_digest foliot__recording_rules_digest(foliot_digest keyframe, const void *bytes,
+                                             size_t count);
 
 static inline bool foliot__recording_version_known(uint32_t version)
 {
-    return version >= FOLIOT__RECORDING_VERSION && version <= FOLIOT__RECORDING_VERSION_NEWEST;
+    return version >= FOLIOT__RECORDING_VERSION && version <= FOLIOT__RECORDING_VERSION_NEWEST &&
+           version != 8;
 }
 
 static inline bool foliot__recording_version_foreign(uint32_t version)
@@ -135,7 +140,13 @@ static inline bool foliot__recording_version_commands(uint32_t version)
 
 static inline bool foliot__recording_version_history(uint32_t version)
 {
-    return version == FOLIOT__RECORDING_VERSION_HISTORY;
+    return version >= FOLIOT__RECORDING_VERSION_HISTORY;
+}
+
+// Whether the state of rules has a digest.
+static inline bool foliot__recording_version_rules(uint32_t version)
+{
+    return version >= FOLIOT__RECORDING_VERSION_RULES;
 }
 
 #endif

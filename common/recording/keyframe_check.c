@@ -44,12 +44,26 @@ size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
     return replay->outline ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
 }
 
+// Whether the state of rules beside the keyframe gives its digest, where it has one.
+static bool rules_agree(const foliot__recording_content *content)
+{
+    uint8_t bytes[16];
+    if (!content->has_rules || !content->rules_checked)
+        return true;
+    foliot__recording_digest_bytes(
+        foliot__recording_rules_digest(foliot__recording_digest_of(content->keyframe_digest),
+                                       content->rules, content->rules_length),
+        bytes);
+    return memcmp(bytes, content->rules_digest, sizeof bytes) == 0;
+}
+
 foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
                                             foliot__recording_content *content,
                                             foliot_damage *damage)
 {
     foliot_digest digest;
     uint8_t bytes[16];
+    bool rules_false = false;
     // Nothing starts from a keyframe of a kind that is not known.
     if (!replay->outline && !replay->foreign)
         return FOLIOT_STATUS_OK;
@@ -66,10 +80,16 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
         return status;
     if (status == FOLIOT_STATUS_OK) {
         foliot__recording_digest_bytes(digest, bytes);
-        if (memcmp(bytes, content->keyframe_digest, sizeof bytes) == 0)
+        bool agrees = memcmp(bytes, content->keyframe_digest, sizeof bytes) == 0;
+        if (agrees && rules_agree(content))
             return FOLIOT_STATUS_OK;
+        rules_false = agrees;
     }
-    if (packed && !unpacked)
+    if (rules_false)
+        foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                           "the state of the rules at tick %" PRIu64 " does not give its digest",
+                           content->tick);
+    else if (packed && !unpacked)
         foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                            "the compressed bytes of the keyframe of tick %" PRIu64
                            " are malformed, or too many",

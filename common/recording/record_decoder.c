@@ -161,7 +161,18 @@ static void copy_rules(decoding *d, const uint8_t *bytes, uint32_t length, bool 
         status = foliot__keyframe_decompress(bytes, length, content->rules, (size_t)size);
     else
         memcpy(content->rules, bytes, length);
+    if (foliot__recording_version_rules(d->version)) {
+        uint32_t digest_bytes;
+        corrupt_if(d, d->values < 1);
+        const uint8_t *digest = foliot__unpack_bin(d->r, &digest_bytes);
+        corrupt_if(d, digest_bytes != sizeof content->rules_digest);
+        if (d->r->status != FOLIOT_STATUS_OK)
+            return;
+        memcpy(content->rules_digest, digest, digest_bytes);
+        d->values--;
+    }
     content->rules_length = (size_t)size;
+    content->rules_checked = foliot__recording_version_rules(d->version);
     content->has_rules = status == FOLIOT_STATUS_OK;
     if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_UNSUPPORTED) // no zstd: not here
         foliot__reader_fail(d->r, status);

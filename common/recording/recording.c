@@ -65,13 +65,20 @@ void foliot__recording_look_back(foliot_recording *recording, const foliot_scene
                                      : FOLIOT__RECORDING_RULES_HISTORY_MAX;
 }
 
+// Rules whose state cannot be saved stop there, and then have a state that says so.
+static foliot_status save_rules(const foliot_recording_rules *rules, size_t *length)
+{
+    foliot_status status = rules->save(rules->user, NULL, 0, length);
+    return status == FOLIOT_STATUS_OK ? status : rules->save(rules->user, NULL, 0, length);
+}
+
 // The state of the rules behind that of the simulation. Returns how many bytes it has.
 static uint32_t capture_rules(foliot_recording *recording)
 {
     const foliot_recording_rules *rules = &recording->rules;
     foliot__buffer *capture = &recording->capture;
     size_t length = 0, room;
-    if (!rules->save || rules->save(rules->user, NULL, 0, &length) != FOLIOT_STATUS_OK ||
+    if (!rules->save || save_rules(rules, &length) != FOLIOT_STATUS_OK ||
         length > recording->rules_bytes_max ||
         !foliot__buffer_reserve(capture, capture->length + length))
         return 0;
@@ -186,6 +193,7 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
     if (!put_block(recording, block, payload))
         return false;
     recording->keyframe_tick = encoder->tick;
+    recording->keyframe_wanted = false;
     foliot__recording_encoder_reset(encoder);
     return true;
 }
@@ -234,8 +242,8 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
 // The oldest format that can hold what will be written.
 static uint32_t version_of(const foliot_recording *recording, bool foreign)
 {
-    if (recording->takes_aims)
-        return FOLIOT__RECORDING_VERSION_HISTORY;
+    if (recording->takes_aims || (recording->rules.save && !foreign))
+        return FOLIOT__RECORDING_VERSION_RULES;
     if (recording->takes_commands)
         return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS
                        : FOLIOT__RECORDING_VERSION_COMMANDS;
@@ -281,6 +289,7 @@ static foliot_status begin_writing(foliot_recording *recording, const foliot_rec
                                    const foliot_simulation *simulation, uint32_t version,
                                    foliot_status status, foliot_recording **out)
 {
+    recording->drain.rules_digests = foliot__recording_version_rules(version);
     if (status == FOLIOT_STATUS_OK)
         status = write_start(recording, sink, version);
     if (status == FOLIOT_STATUS_OK)
@@ -481,11 +490,18 @@ foliot_status foliot_recording_append_simulation_tick(foliot_recording *recordin
         return foliot__recording_status(recording);
     recording->state.appended_tick = tick;
     const foliot_recording_config *config = &recording->config;
-    if (config->keyframe_ticks && tick - recording->keyframe_tick >= config->keyframe_ticks)
+    bool is_due =
+        config->keyframe_ticks && tick - recording->keyframe_tick >= config->keyframe_ticks;
+    if (is_due || recording->keyframe_wanted)
         put_keyframe(recording, simulation, NULL);
     else if (tick - recording->encoder.first_tick >= config->block_ticks)
         foliot__recording_close_block(recording);
     return foliot__recording_status(recording);
+}
+
+void foliot_recording_want_keyframe(foliot_recording *recording)
+{
+    recording->keyframe_wanted = true;
 }
 
 const foliot_resumption *foliot_recording_get_resumption(const foliot_recording *recording)

@@ -38,6 +38,7 @@ typedef struct foliot__drain {
     uint64_t (*index)[2];  // tick and offset of every keyframe block
     uint32_t index_count, index_capacity;
     bool raw_keyframes; // the file has a format whose readers know no others
+    bool rules_digests; // the file has a format in which the state of rules has one
     foliot__keyframe_encoder keyframes;
     const foliot_signer *signer; // NULL: nothing is signed
     foliot__signed_chain chain;  // of what was written, if it is
@@ -70,6 +71,7 @@ struct foliot_recording {
     uint64_t seen_tick;           // of the last append, taken or not
     foliot_digest digest;         // of the last tick appended
     bool full;                    // the queue was, and nothing is taken any more
+    bool keyframe_wanted;         // behind the next tick
     bool takes_commands;          // the file's format has commands, orders and rules
     bool takes_aims;              // ... and what players aimed at, and a past
     uint32_t rules_bytes_max;     // of their state

@@ -194,6 +194,7 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
     if (status == FOLIOT_STATUS_OK) {
         recording->drain.length = replay->cut_offset;
         recording->drain.block_number = (uint32_t)replay->cut_number;
+        recording->drain.rules_digests = foliot__recording_version_rules(replay->about.format);
         recording->drain.raw_keyframes |= !foliot__recording_version_packed(replay->about.format);
         status = foliot__recording_start(recording, sink, &replay->simulation, "resumed");
     }

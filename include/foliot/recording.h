@@ -188,6 +188,10 @@ typedef struct foliot_resumption {
 // NULL for a recording that was not resumed. Valid until it is closed.
 const foliot_resumption *foliot_recording_get_resumption(const foliot_recording *recording);
 
+// A keyframe follows the tick that is appended next, and with it the state of the rules: of rules
+// that the host has stopped, which no replay would find out.
+void foliot_recording_want_keyframe(foliot_recording *recording);
+
 // Notes for a later resumption, written with the block in progress: the session's name and mode; a
 // player's name and proof, before its JOIN is appended; the proof of a new token, while the old one
 // still holds; and that the player has acknowledged the new token, so that it alone holds. They

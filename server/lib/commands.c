@@ -142,6 +142,11 @@ void foliot__rules_run(foliot__session *session)
                                      .order_count = game->order_count};
     foliot_status status = foliot_rules_tick(game->rules, &game->view);
     (void)status; // why they were stopped is asked for when the step is taken in
+    if (!*foliot_rules_get_problem(game->rules) || game->stop_recorded)
+        return;
+    game->stop_recorded = true;
+    if (session->recording)
+        foliot_recording_want_keyframe(session->recording);
 }
 
 static void dismiss_player(foliot__session *session, uint32_t p, const char *reason)

@@ -87,6 +87,7 @@ typedef struct foliot__game {
     foliot_command_list commands; // of the step that runs
     uint32_t sequence;            // of the last command
     bool rules_reported;
+    bool stop_recorded;             // a keyframe was asked for where they were stopped
     uint64_t rules_dropped;         // callbacks
     bool strict;                    // then the session ends
     bool looks_back;                // rules of a scene with history_ticks

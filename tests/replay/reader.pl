@@ -24,7 +24,7 @@ die "crc\n" unless crc('123456789') == 0xE3069283;
 die "start\n" unless substr($bytes, 0, 8) eq "\x89FOLIOT\n";
 my ($version, $start_crc) = unpack 'x8 V V', $bytes;
 die "start's crc\n" unless crc(substr $bytes, 0, 12) == $start_crc;
-die "version $version\n" unless $version >= 1 && $version <= 7;
+die "version $version\n" unless $version >= 1 && $version <= 9 && $version != 8;
 my $world = $version % 2;
 
 # -- msgpack ------------------------------------------------------------------------------------------

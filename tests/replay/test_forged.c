@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "../../tools/replay/rules.h"
+#include "../fuzz/mend_recording.h"
+#include "base/file.h"
 #include "foliot/foliot.h"
 #include "foliot/scene_reader.h"
 #include "recording_fixture.h"
@@ -28,6 +30,7 @@ typedef enum forgery {
     ADDED,    // one more that the rules have not given
     LEFT_OUT, // one less
     STATE,    // a byte of the rules' state in the keyframe of tick 60
+    BYTES,    // the same, of the file that was written
 } forgery;
 
 typedef struct host {
@@ -38,6 +41,9 @@ typedef struct host {
     uint32_t sequence;
     char file[40];
     const char *script; // another one than the scene's, in the recording
+    bool stopped;       // by the host: its limits are not those of a replay
+    uint8_t *saved;     // in the keyframe of tick 60
+    size_t saved_bytes;
     rules_allowance allowance;
     foliot_verdict verdict;
     rules_result result; // with --rules
@@ -47,10 +53,16 @@ typedef struct host {
 
 static foliot_status save(void *user, void *bytes, size_t capacity, size_t *length)
 {
-    const host *h = user;
+    host *h = user;
     foliot_status status = foliot_rules_save(h->rules, bytes, capacity, length);
     if (bytes && h->forgery == STATE && foliot_world_get_tick(h->world) == 2 * KEYFRAME)
         ((uint8_t *)bytes)[*length - 1] ^= 1;
+    if (bytes && status == FOLIOT_STATUS_OK && h->forgery == BYTES &&
+        foliot_world_get_tick(h->world) == 2 * KEYFRAME) {
+        h->saved = realloc(h->saved, *length);
+        h->saved_bytes = *length;
+        memcpy(h->saved, bytes, *length);
+    }
     return status;
 }
 
@@ -139,7 +151,10 @@ static void play_tick(host *h, foliot_recording *recording)
                               .input_count = now == 20,
                               .orders = orders,
                               .order_count = order_count};
-    assert_int_equal(foliot_rules_tick(h->rules, &view), FOLIOT_STATUS_OK);
+    foliot_status status = foliot_rules_tick(h->rules, &view);
+    assert_true(status == FOLIOT_STATUS_OK || h->stopped);
+    if (status != FOLIOT_STATUS_OK)
+        foliot_recording_want_keyframe(recording);
     assert_int_equal(
         foliot_recording_append_tick(recording, h->world, &record, orders, order_count),
         FOLIOT_STATUS_OK);
@@ -157,6 +172,7 @@ static void record(host *h)
                                     .save = save,
                                     .user = h};
     config.rules = &rules;
+    config.raw_keyframes = h->forgery == BYTES;
     assert_int_equal(foliot_recording_open(h->file, h->scene, NULL, h->world, &config, &recording),
                      FOLIOT_STATUS_OK);
     while (foliot_world_get_tick(h->world) < TICKS)
@@ -179,6 +195,7 @@ static void verify(host *h)
 static void end(host *h)
 {
     unlink(h->file);
+    free(h->saved);
     foliot_rules_destroy(h->rules);
     foliot_world_destroy(h->world);
     foliot_scene_destroy(h->scene);
@@ -251,6 +268,69 @@ static void a_changed_state_is_named(void **state)
     says(&h, "tick 60: the saved state of the rules differs at byte ");
 }
 
+// Whoever changes the file can make its checksums right. The digest is another matter.
+static void a_state_that_was_changed_in_the_file_is_damage(void **state)
+{
+    (void)state;
+    host h;
+    begin(&h, BYTES);
+    record(&h);
+    size_t length;
+    uint8_t *bytes = (uint8_t *)foliot__file_slurp(h.file, 1u << 30, &length), *at;
+    assert_non_null(bytes);
+    assert_non_null(h.saved);
+    at = memmem(bytes, length, h.saved, h.saved_bytes);
+    assert_non_null(at);
+    at[h.saved_bytes - 1] ^= 1; // the health of a king
+    mend(bytes, length);
+    FILE *out = fopen(h.file, "wb");
+    assert_non_null(out);
+    check_eq(fwrite(bytes, 1, length, out), length);
+    fclose(out);
+    verify(&h);
+    check_eq(h.verdict.status, FOLIOT_STATUS_CORRUPT);
+    check_eq(h.verdict.ticks, 2 * KEYFRAME);
+    foliot_recording *recording;
+    foliot_scene *scene;
+    foliot_world *world;
+    assert_int_equal(
+        foliot_recording_resume(h.file, NULL, &recording, &scene, &world, h.said, sizeof h.said),
+        FOLIOT_STATUS_CORRUPT);
+    free(bytes);
+    end(&h);
+}
+
+// Its memory, and its clock, are not in the recording; that it stopped the rules is.
+static void what_the_host_stopped_stops_when_it_is_run_again(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "state.n = 0 function on_tick() state.n = state.n + 1 set_var('n', state.n)\n"
+        "if state.n == 40 then local t = {} for i = 1, 5000 do t[i] = {i} end end end";
+    host h;
+    for (int stops = 0; stops < 2; stops++) {
+        begin(&h, NOTHING);
+        foliot_rules_destroy(h.rules);
+        foliot_lua_limits limits = foliot_lua_limits_default();
+        limits.time_us = 0;
+        limits.memory_bytes = stops ? 300000 : limits.memory_bytes;
+        assert_int_equal(foliot_rules_create_lua(script, strlen(script), "siege.lua", &limits,
+                                                 h.scene, &h.rules, h.said, sizeof h.said),
+                         FOLIOT_STATUS_OK);
+        h.script = script;
+        h.stopped = stops;
+        record(&h);
+        check_eq(*foliot_rules_get_problem(h.rules) != 0, stops);
+        verify(&h);
+        check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+        if (h.result != RULES_MATCH)
+            fail_msg("it says: %s", h.said);
+        check_eq(strstr(h.said, "tick 40") != NULL, stops);
+        check_eq(h.agreed, stops ? 39 : 89);
+        end(&h);
+    }
+}
+
 static uint64_t cpu_ms(void)
 {
     struct timespec now;
@@ -310,6 +390,8 @@ int main(void)
         cmocka_unit_test(a_command_that_was_played_is_named),
         cmocka_unit_test(commands_too_many_and_too_few_are_named),
         cmocka_unit_test(a_changed_state_is_named),
+        cmocka_unit_test(a_state_that_was_changed_in_the_file_is_damage),
+        cmocka_unit_test(what_the_host_stopped_stops_when_it_is_run_again),
         cmocka_unit_test(a_script_that_takes_long_is_left),
         cmocka_unit_test(a_script_that_compiles_slowly_is_left),
     };

@@ -101,10 +101,11 @@ static void join_all(game *g)
     step(g, inputs, PLAYERS, orders, PLAYERS);
 }
 
-// `start`, and then one character up to the length of the longest order, and `last`.
+// `start`, and then words of one character up to the length of the longest order, and `last`.
 static void fill(char text[FOLIOT_ORDER_BYTES_MAX + 1], const char *start, char c, char last)
 {
     memset(text, c, FOLIOT_ORDER_BYTES_MAX);
+    text[FOLIOT_ORDER_BYTES_MAX / 2] = ' ';
     memcpy(text, start, strlen(start));
     text[FOLIOT_ORDER_BYTES_MAX - 1] = last;
     text[FOLIOT_ORDER_BYTES_MAX] = 0;
@@ -123,8 +124,7 @@ static void play(const char *file, const char *start, char c, char last, const c
         uint32_t count = 0;
         for (uint32_t p = 0; p < HOSTILE; p++)
             for (uint32_t i = 0; i < ORDERS_A_TICK; i++)
-                orders[count++] =
-                    order_of(p, i % 8 == 7 ? FOLIOT_ORDER_CHAT : FOLIOT_ORDER_GAME, text);
+                orders[count++] = order_of(p, FOLIOT_ORDER_GAME, text);
         if (honest)
             orders[count++] = order_of(HOSTILE, FOLIOT_ORDER_GAME, honest);
         uint32_t before = g.commands;

@@ -246,6 +246,9 @@ static const long_script long_scripts[] = {
     {"a chain of metatables",
      "local list, last = {}, {} function on_tick() for i = 1, 300 do local mt = {__len = last} "
      "last = setmetatable({}, mt) list[#list % 9000 + 1] = last end end"},
+    {"a chain of metatables that their copies alone keep",
+     "local head function on_tick() for i = 1, 100 do local mt = {__len = head} "
+     "setmetatable({}, mt) mt.__len = nil head = mt end end"},
     {"a chain of metatables that keep each other",
      "local first, last = nil, {} function on_tick() for i = 1, 200 do local mt = {last} "
      "mt.__index = last setmetatable({}, mt) last = mt end end"},

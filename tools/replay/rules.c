@@ -20,6 +20,7 @@ typedef struct run {
     rules_allowance allowance;
     uint64_t commands;          // that agreed
     uint64_t since_ns, took_ns; // of the thread's clock; by the rules so far
+    char stop[600];             // that the host's clock or memory stopped them
     char *text;
     size_t text_bytes;
 } run;
@@ -128,6 +129,23 @@ static bool in_time(run *r, uint64_t tick)
     return false;
 }
 
+// Where their state was recorded, rules may stop because it cannot be saved. What the host stopped,
+// for its clock or its memory, runs on here: it is stopped as the recording says.
+static void take_stop(run *r, uint64_t tick)
+{
+    size_t length, needed;
+    const uint8_t *recorded = foliot_replay_get_rules_state(r->replay, tick, &length);
+    if (!recorded || *foliot_rules_get_problem(r->rules))
+        return;
+    foliot_status status = foliot_rules_save(r->rules, NULL, 0, &needed);
+    if (foliot__rules_saved_by_host(r->rules, recorded, length)) {
+        status = foliot_rules_restore(r->rules, recorded, length);
+        snprintf(r->stop, sizeof r->stop, "the host stopped them at tick %" PRIu64 ": %s", tick,
+                 foliot_rules_get_problem(r->rules));
+    }
+    (void)status; // compare_state says what differs
+}
+
 static rules_result run_tick(run *r)
 {
     uint64_t before = foliot_replay_get_tick(r->replay);
@@ -144,6 +162,7 @@ static rules_result run_tick(run *r)
     r->since_ns = cpu_ns();
     foliot_status status = foliot_rules_tick(r->rules, &view);
     (void)status; // stopped rules give no commands, and were recorded as stopped
+    take_stop(r, before + 1);
     rules_result result = compare_commands(r, before + 1);
     if (result == RULES_MATCH)
         result = compare_state(r, before + 1);
@@ -206,5 +225,7 @@ rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char
     }
     if (commands)
         *commands = r.commands;
+    if (result == RULES_MATCH)
+        snprintf(text, text_bytes, "%s", r.stop);
     return result;
 }

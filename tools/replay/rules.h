@@ -20,7 +20,8 @@ typedef struct rules_allowance {
 #define RULES_ALLOWANCE_DEFAULT ((rules_allowance){10000000000u, 5000000u})
 
 // Replays the recording from its first tick. `text` says in a sentence what differs first: tick,
-// command and field; or why nothing could be compared. `commands` (may be NULL): how many agreed.
+// command and field; or why nothing could be compared; of rules that match, that the host stopped
+// them, or nothing. `commands` (may be NULL): how many agreed.
 rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char *text,
                           size_t text_bytes, uint64_t *commands);
 

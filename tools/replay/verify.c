@@ -17,7 +17,7 @@
 #include <string.h>
 
 static uint64_t jobs;
-static bool json_wanted, rules_wanted;
+static bool json_wanted, rules_wanted, rules_left_out;
 static const char *files_from, *shard_text, *perturb_text;
 #ifndef FOLIOT_REPLAY_CORE
 static const char *key_text; // whose signature is wanted
@@ -35,7 +35,9 @@ const foliot__option verify_options[] = {
      .help = "puts a fault into the state that TICK produces, after STAGE (default finish)"},
 #ifndef FOLIOT_REPLAY_CORE
     {"rules", NULL, FOLIOT__OPTION_FLAG, &rules_wanted,
-     .help = "runs the session's rules again, and compares commands and saved state"},
+     .help = "the session's rules must be run again and compared, or the exit status is not 0"},
+    {"no-rules", NULL, FOLIOT__OPTION_FLAG, &rules_left_out,
+     .help = "does not run the session's rules again (default: those of scripts are)"},
     {"key", "KEY", FOLIOT__OPTION_TEXT, &key_text,
      .help = "public key, a file or its 64 digits: all of each must be signed by it"},
 #endif
@@ -52,7 +54,7 @@ typedef struct result {
     char simulation[FOLIOT_KIND_NAME_BYTES]; // "": a world
     double dt, realtime_factor;              // 0: not known
     uint32_t players;
-    int rules; // rules_result; -1: not asked for
+    int rules; // rules_result; -1: there are none, or they are left out
     uint64_t rules_commands;
     char rules_text[1024];
     int signature; // signature_verdict; -1: not asked for
@@ -132,7 +134,8 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
     copy_names(r, about);
 }
 
-// The recording replays alike; whether its rules do too.
+// The recording replays alike; whether its rules do too. What they keep is no part of the world,
+// and only running them again proves it.
 static void verify_rules(result *r, foliot_replay *replay)
 {
 #ifndef FOLIOT_REPLAY_CORE
@@ -140,7 +143,7 @@ static void verify_rules(result *r, foliot_replay *replay)
                             &r->rules_commands);
     if (r->rules == RULES_DIFFER)
         r->exit_code = FOLIOT__EXIT_DIVERGED;
-    else if (r->rules != RULES_MATCH)
+    else if (r->rules != RULES_MATCH && rules_wanted)
         r->exit_code = foliot__exit_worse(r->exit_code, FOLIOT__EXIT_NOT_VERIFIABLE);
 #else
     (void)r;
@@ -188,7 +191,8 @@ static void verify_file(void *context, uint32_t index)
         r->opened = true;
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         verify_recording(r, replay, run->request);
-        if (rules_wanted && about->scene && r->has_verdict && all_agrees(r))
+        bool rules = !rules_left_out && (rules_wanted || about->rules_name[0]);
+        if (rules && about->scene && r->has_verdict && all_agrees(r))
             verify_rules(r, replay);
         if (r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED)
             r->fingerprint_differs = !fingerprint_fits(about);
@@ -239,7 +243,8 @@ static void put_rules_json(foliot__json *json, const result *r)
     foliot__json_object(json, "rules");
     foliot__json_text(json, "verdict", verdict);
     foliot__json_count(json, "commands", r->rules_commands);
-    foliot__json_text(json, "text", r->rules > RULES_MATCH ? r->rules_text : NULL);
+    foliot__json_text(json, "text",
+                      r->rules >= RULES_MATCH && r->rules_text[0] ? r->rules_text : NULL);
     foliot__json_close(json);
 }
 
@@ -263,11 +268,12 @@ static void put_signature_text(const result *r)
 static void put_rules_text(const result *r)
 {
     if (r->rules == RULES_MATCH)
-        printf("%s: rules match: %" PRIu64 " commands\n", r->file, r->rules_commands);
+        printf("%s: rules match: %" PRIu64 " commands%s%s\n", r->file, r->rules_commands,
+               r->rules_text[0] ? "; " : "", r->rules_text);
     else if (r->rules == RULES_DIFFER)
         printf("%s: RULES DIFFER: %s\n", r->file, r->rules_text);
     else if (r->rules > 0)
-        printf("%s: rules: %s\n", r->file, r->rules_text);
+        printf("%s: rules not verified: %s\n", r->file, r->rules_text);
 }
 #endif
 
@@ -299,7 +305,7 @@ static void put_json(const result *r)
     foliot_divergence_labels names = names_of(r);
     foliot__divergence_put(&json, diverged ? &r->verdict.divergence : NULL, &names);
 #ifndef FOLIOT_REPLAY_CORE
-    if (rules_wanted)
+    if (rules_wanted || r->rules >= 0)
         put_rules_json(&json, r);
     if (key_text)
         put_signature_json(&json, r);
