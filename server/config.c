@@ -160,7 +160,7 @@ int foliot__config_read(const foliot__program *program, int *argc, char ***argv)
     const char *file = named_file();
     if (!file)
         return 0;
-    char *text = foliot__file_slurp(file, FILE_BYTES_MAX, &length);
+    char *text = foliot__file_slurp_text(file, FILE_BYTES_MAX, &length);
     if (!text) {
         fprintf(stderr, "%s: --config: %s: %s\n", program->name, file, foliot__file_problem(errno));
         return FOLIOT__EXIT_SCENE;

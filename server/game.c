@@ -66,7 +66,7 @@ static int take_script(foliot__hosted *h, const char *text, size_t length, const
 static int read_script(foliot__hosted *h, const char *file)
 {
     errno = 0;
-    h->script = foliot__file_slurp(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);
+    h->script = foliot__file_slurp_text(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);
     if (!h->script)
         return complain(file, errno && errno != EFBIG
                                   ? foliot__file_problem(errno)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "scene/assembly.h"
 
 #define FILES_MAX 64
@@ -102,8 +103,8 @@ char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length
     if (!text)
         return NULL;
     memcpy(text, f->bytes, f->length);
-    text[f->length] = 0;
-    *length = f->length;
+    *length = foliot__text_plain(text, f->length);
+    text[*length] = 0;
     return text;
 }
 

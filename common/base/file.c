@@ -4,6 +4,8 @@
 #define _FILE_OFFSET_BITS 64
 #include "base/file.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -106,10 +108,20 @@ char *foliot__file_slurp(const char *file, size_t most, size_t *length)
     return NULL;
 }
 
+char *foliot__file_slurp_text(const char *file, size_t most, size_t *length)
+{
+    char *text = foliot__file_slurp(file, most, length);
+    if (text) {
+        *length = foliot__text_plain(text, *length);
+        text[*length] = 0; // there is room for it behind what was read
+    }
+    return text;
+}
+
 char *foliot__file_slurp_told(const char *file, size_t most, size_t *length, char *message,
                               size_t message_bytes)
 {
-    char *text = foliot__file_slurp(file, most, length);
+    char *text = foliot__file_slurp_text(file, most, length);
     if (!text)
         snprintf(message, message_bytes, "%s: %s", file, foliot__file_problem(errno));
     return text;

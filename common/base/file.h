@@ -16,7 +16,9 @@ FILE *foliot__file_stream(const char *file); // the same as a stream
 // All bytes of the file, to be freed; NULL and errno: EFBIG beyond `most`, ENOMEM. An empty file is
 // not NULL.
 char *foliot__file_slurp(const char *file, size_t most, size_t *length);
-// The same; without bytes the sentence "FILE: why" goes to `message`.
+// The same of a text, as foliot__text_plain has it, with a zero behind it.
+char *foliot__file_slurp_text(const char *file, size_t most, size_t *length);
+// The same; without a text the sentence "FILE: why" goes to `message`.
 char *foliot__file_slurp_told(const char *file, size_t most, size_t *length, char *message,
                               size_t message_bytes);
 // A name that comes from a file, beside or below `folder`: no component of it may be "..", none a

@@ -227,3 +227,19 @@ char *foliot__text_mend(char *text)
     *to = 0;
     return text;
 }
+
+size_t foliot__text_mark(const char *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+size_t foliot__text_plain(char *text, size_t length)
+{
+    size_t to = 0;
+    for (size_t at = foliot__text_mark(text, length); at < length; at++) {
+        if (text[at] == '\r' && at + 1 < length && text[at + 1] == '\n')
+            continue;
+        text[to++] = text[at] == '\r' ? '\n' : text[at];
+    }
+    return to;
+}

@@ -43,6 +43,13 @@ char *foliot__text_clean(char *out, size_t capacity, const char *in);
 // The same in place, with '?' for each character and byte that is not shown. Never longer.
 char *foliot__text_mend(char *text);
 
+// The rule for every text that is read from a file: UTF-8; a byte order mark at its start is no
+// part of it; a line ends with LF, CR LF, or CR alone. In place: without the mark, and with LF.
+// Returns the new length, which is never more; a byte behind the text stays as it is.
+size_t foliot__text_plain(char *text, size_t length);
+// How many bytes at the start of a text are its byte order mark: 3 or 0.
+size_t foliot__text_mark(const char *text, size_t length);
+
 // Whether a name would be taken for something else than a player's name: for the number of a player
 // ("3", "#3"), or for who speaks for the session ("the game", "Server"). All code that gives or
 // accepts names of players decides by this function.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
 #include "foliot/token.h"
 
@@ -47,7 +48,7 @@ static bool read_line(int fd, char *text, size_t bytes, char *why, size_t why_by
         }
         if (got == 0 || (c == '\n' && fd == STDIN_FILENO))
             break;
-        over |= c == '\n';
+        over |= c == '\n' || c == '\r';
         if (over && c != '\n' && c != '\r') {
             snprintf(why, why_bytes, "it has more than one line");
             return false;
@@ -59,6 +60,7 @@ static bool read_line(int fd, char *text, size_t bytes, char *why, size_t why_by
         if (!over && c != '\r')
             text[length++] = c;
     }
+    length = foliot__text_plain(text, length);
     text[length] = 0;
     if (length == 0 || strlen(text) != length)
         snprintf(why, why_bytes, length ? "it has bytes that are no text" : "it is empty");
@@ -79,6 +81,7 @@ static bool read_all(int fd, char *text, size_t bytes, char *why, size_t why_byt
             return false;
         }
     }
+    length = foliot__text_plain(text, length);
     text[length] = 0;
     snprintf(why, why_bytes, "it is empty");
     return text[strspn(text, " \t\r\n")] != 0;
@@ -88,7 +91,7 @@ static bool read_keys(char *text, uint8_t *keys, uint32_t *count, char *why, siz
 {
     char *rest = text;
     *count = 0;
-    for (const char *line; (line = strsep(&rest, "\r\n"));) {
+    for (const char *line; (line = strsep(&rest, "\n"));) {
         if (!line[strspn(line, " \t")])
             continue;
         if (*count == FOLIOT_KEYS_MAX) {

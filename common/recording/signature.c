@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
 #include "recording/block_reader.h"
 #include "recording/damage.h"
@@ -241,7 +242,8 @@ static foliot_status read_line(int descriptor, const char *file, const char *wor
     if (count < 0)
         return problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", file,
                           foliot__file_problem(errno));
-    line[strcspn(line, "\r\n")] = '\0';
+    line[foliot__text_plain(line, (size_t)count)] = '\0';
+    line[strcspn(line, "\n")] = '\0';
     bool fine = strncmp(line, word, length) == 0 && read_digits(line + length, key);
     foliot__forget(line, sizeof line);
     return fine ? FOLIOT_STATUS_OK

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/text.h"
+
 #define DEPTH_MAX 16 // a scene needs 6
 
 typedef struct builder {
@@ -216,6 +218,9 @@ foliot__node *foliot__document_of(foliot__reading *reading, const char *text, si
 {
     builder b = {.reading = reading};
     yaml_parser_t parser;
+    size_t mark = foliot__text_mark(text, length); // of a text that is no file's
+    text += mark;
+    length -= mark;
     if (!yaml_parser_initialize(&parser)) {
         foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__text_place){1, 1}, NULL,
                       "no memory to read the scene");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "scene/assembly.h"
 
 // Of all files of a scene together. The largest possible scene takes a tenth of it.
@@ -32,9 +33,9 @@ static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
         kept = foliot__reading_allocate(reading, used + 1);
     if (kept) {
         memcpy(kept, text, used);
-        kept[used] = 0;
-        *length = used;
         reading->file_bytes += used;
+        *length = foliot__text_plain(kept, used);
+        kept[*length] = 0;
     }
     free(text);
     return kept;

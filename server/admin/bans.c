@@ -241,7 +241,7 @@ bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size
     size_t length, line = 0;
     foliot__ban ban;
     errno = 0;
-    char *text = foliot__file_slurp(file, FILE_BYTES_MAX, &length);
+    char *text = foliot__file_slurp_text(file, FILE_BYTES_MAX, &length);
     if (!text && errno == ENOENT)
         return true;
     if (!text) {

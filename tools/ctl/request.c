@@ -109,7 +109,7 @@ static bool write_url(CURL *curl, const char *base, const char *const *parts, ch
 static int read_token(const char *file, char *header, size_t bytes)
 {
     size_t length;
-    char *text = foliot__file_slurp(file, TOKEN_BYTES_MAX, &length);
+    char *text = foliot__file_slurp_text(file, TOKEN_BYTES_MAX, &length);
     if (!text)
         return fail(FOLIOT__EXIT_ERROR, file,
                     errno == EFBIG ? "a token has at most 512 bytes" : foliot__file_problem(errno));

@@ -458,6 +458,8 @@ static char *read_all(const char *file, size_t *length)
         text = NULL;
     }
     fclose(in);
+    if (text)
+        *length = foliot__text_plain(text, *length);
     return text;
 }
 

@@ -230,16 +230,24 @@ static bool each_line(report *r, const char *file, bool (*take)(report *, const 
 {
     char *text = NULL;
     size_t capacity = 0;
-    ssize_t length;
-    bool fine = true;
+    ssize_t got;
+    bool fine = true, first = true;
     FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
     if (!from)
         return false;
-    while (fine && (length = getline(&text, &capacity, from)) > 0) {
-        if (text[length - 1] == '\n')
-            text[--length] = 0;
-        if (length > 0)
-            fine = take(r, text, (size_t)length);
+    while (fine && (got = getline(&text, &capacity, from)) > 0) {
+        // A byte order mark begins the first row alone.
+        size_t mark = first ? 0 : foliot__text_mark(text, (size_t)got);
+        size_t length = mark + foliot__text_plain(text + mark, (size_t)got - mark);
+        first = false;
+        for (size_t at = 0; fine && at < length;) {
+            char *end = memchr(text + at, '\n', length - at), *row = text + at;
+            size_t bytes = end ? (size_t)(end - row) : length - at;
+            row[bytes] = 0;
+            if (bytes > 0)
+                fine = take(r, row, bytes);
+            at += bytes + 1;
+        }
     }
     if (fine)
         fine = !ferror(from);

@@ -8,6 +8,7 @@
 #endif
 #include "tool.h"
 
+#include "base/text.h"
 #include "recording/divergence.h"
 #include "sim/selftest/fingerprint.h"
 
@@ -404,7 +405,7 @@ static char *read_whole(FILE *from)
         }
     }
     if (text)
-        text[length] = 0;
+        text[foliot__text_plain(text, length)] = 0;
     return text;
 }
 
