@@ -171,12 +171,19 @@ $(BUILD)/obj/server/web/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
 # Tests of its parts in one process.
 WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/server/web/web_files.o \
     $(BUILD)/librtc.a
-$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/bench/web: $(WEB_OBJECTS)
-$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: $(WEB_OBJECTS)
+$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
 $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o: EXTRA += -Iserver
 RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o
 $(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
 $(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+# A fault that is found before the libraries that it is named like.
+$(BUILD)/tests/server/libusrsctp_hang.so: tests/server/hang.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -O1 -o $@ $<
+$(BUILD)/tests/server/test_takeover_channels: $(WEB_OBJECTS) $(RTC_PEER) | $(BUILD)/tests/server/libusrsctp_hang.so
+$(BUILD)/tests/server/test_takeover_channels: LIBS_test += -L$(BUILD)/tests/server -lusrsctp_hang -Wl,-rpath,'$$ORIGIN' $(HTTP_LIBS) \
+    $(RTC_LIBS) $(QR_LIBS)
 $(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: $(BUILD)/librtc.a
 $(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: LIBS_test += $(RTC_LIBS)
 # What draws bodies, for the programs that do: no part of the library.

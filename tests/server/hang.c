@@ -1,22 +1,41 @@
 // SPDX-License-Identifier: MIT
-// hang.c: a fault for tests: as a shared object that is loaded before libwebsockets or usrsctp, and
-// is named like one of them, it never comes back from a function of theirs while the file that
-// HANG_FILE names is there. No part of any program.
+// hang.c: a fault for tests, no part of any program: as a shared object that is found before
+// libwebsockets or usrsctp, and is named like one of them, it never comes back from a function of
+// theirs while it is told so, by a variable or by a file that HANG_FILE names.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+extern volatile int hang_now;
+volatile int hang_now;
+
+static void hang_if_told(void)
+{
+    const char *file = getenv("HANG_FILE");
+    volatile unsigned long turns = 0;
+    if (hang_now || (file && access(file, F_OK) == 0))
+        for (;;)
+            turns++;
+}
 
 int lws_hdr_total_length(void *wsi, int header);
 int lws_hdr_total_length(void *wsi, int header)
 {
     static int (*next)(void *, int);
-    const char *file = getenv("HANG_FILE");
-    volatile unsigned long turns = 0;
-    if (file && access(file, F_OK) == 0)
-        for (;;)
-            turns++;
+    hang_if_told();
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "lws_hdr_total_length");
     return next(wsi, header);
+}
+
+void usrsctp_conninput(void *address, const void *packet, size_t length, uint8_t ecn);
+void usrsctp_conninput(void *address, const void *packet, size_t length, uint8_t ecn)
+{
+    static void (*next)(void *, const void *, size_t, uint8_t);
+    hang_if_told();
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "usrsctp_conninput");
+    next(address, packet, length, ecn);
 }

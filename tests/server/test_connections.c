@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// test_connections.c: many requests on one connection. Goal: each has its answer, in order, however
+// they are cut and whenever bodies come; nothing that a connection sends keeps the service from
+// answering others. Method: a real service on the loopback; every split of some sequences; and
+// scripts of a seed, as the fuzzer of connections has them.
+#include "check.h"
+
+#include <pthread.h>
+
+#include "../fuzz/http_connection.h"
+
+#define SCRIPTS 600
+#define SCRIPT_BYTES 40
+#define H "Host: localhost\r\n"
+
+typedef struct sequence {
+    const char *bytes, *statuses; // "200 200 ": of the answers that come
+} sequence;
+
+static const sequence sequences[] = {
+    {"GET /livez HTTP/1.1\r\n" H "\r\nPOST /length HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}",
+     "200 200 "},
+    {"GET /livez HTTP/1.1\r\n" H "\r\nGET /livez HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}",
+     "200 400 "},
+    {"PUT /length HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}GET /later HTTP/1.1\r\n" H "\r\n",
+     "200 200 "},
+    {"POST /length HTTP/1.1\r\n" H "Content-Length: 0\r\n\r\nGET /livez HTTP/1.1\r\n" H "\r\n",
+     "200 200 "},
+    {"GET /later HTTP/1.1\r\n" H "\r\nGET /livez HTTP/1.1\r\n" H "\r\nTRACE / HTTP/1.1\r\n\r\n",
+     "200 200 501 "},
+    {"POST /guarded HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}GET /livez HTTP/1.1\r\n" H "\r\n",
+     "401 "},
+};
+
+// The statuses in what came so far.
+static void read_statuses(const char *answers, char *statuses, size_t bytes)
+{
+    *statuses = 0;
+    for (const char *at = answers; (at = strstr(at, "HTTP/1.1 ")); at += 9) {
+        size_t length = strlen(statuses);
+        if (strncmp(at + 9, "100", 3) != 0)
+            snprintf(statuses + length, bytes - length, "%.3s ", at + 9);
+    }
+}
+
+// What a connection answers to bytes that are sent in two parts, with or without a look at the
+// answer between them, and whose sender closes his end or does not.
+static void ask(const sequence *s, size_t cut, bool waits, bool half_closed)
+{
+    static char answers[65536];
+    char statuses[64];
+    size_t got = 0, length = strlen(s->bytes);
+    int fd = http_connect();
+    http_send(fd, s->bytes, cut);
+    if (waits)
+        got += http_read(fd, answers + got, sizeof answers - got - 1, 2);
+    http_answer_noted();
+    http_send(fd, s->bytes + cut, length - cut);
+    if (half_closed)
+        shutdown(fd, SHUT_WR);
+    for (int i = 0; i < HTTP_PATIENCE_MS; i++) {
+        http_answer_noted();
+        got += http_read(fd, answers + got, sizeof answers - got - 1, 1);
+        answers[got] = 0;
+        read_statuses(answers, statuses, sizeof statuses);
+        if (strcmp(statuses, s->statuses) == 0)
+            break;
+    }
+    close(fd);
+    if (strcmp(statuses, s->statuses) != 0)
+        fail_msg("%s, cut at %zu: answers %s, not %s", s->bytes, cut, statuses, s->statuses);
+}
+
+static void every_split_of_requests_has_the_same_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+        size_t length = strlen(sequences[i].bytes);
+        for (size_t cut = 0; cut <= length; cut++)
+            ask(&sequences[i], cut, cut % 4 == 0, cut % 2 == 0);
+        assert_true(http_is_alive());
+    }
+}
+
+// The bytes that libwebsockets 4.1 loops over for ever, if it gets them.
+static void a_body_behind_another_request_stops_nothing(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"{}", "", "{"}; // there, later, and never whole
+    for (size_t i = 0; i < 3; i++) {
+        char request[256];
+        int length = snprintf(request, sizeof request,
+                              "GET /livez HTTP/1.1\r\n" H "\r\nPOST /later HTTP/1.1\r\n" H
+                              "Content-Length: 2\r\n\r\n%s",
+                              bodies[i]);
+        int fd = http_connect();
+        http_send(fd, request, (size_t)length);
+        assert_true(http_is_alive());
+        http_send(fd, "{}", 2);
+        assert_true(http_is_alive());
+        close(fd);
+    }
+}
+
+// The answers of one who takes nothing wait; he is served on, and so are others.
+static void who_reads_slowly_gets_all(void **state)
+{
+    (void)state;
+    static const char request[] = "GET /file HTTP/1.1\r\n" H "\r\n";
+    static char bytes[65536];
+    int fd = http_connect(), small = 4096;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    for (int i = 0; i < 3; i++)
+        http_send(fd, request, sizeof request - 1);
+    assert_true(http_is_alive());
+    size_t got = 0, more;
+    while (got < 3 * HTTP_FILE_BYTES && (more = http_read(fd, bytes, sizeof bytes, 5000)) > 0)
+        got += more;
+    check_ge(got, 3 * HTTP_FILE_BYTES);
+    close(fd);
+}
+
+static void scripts_of_a_seed_stop_nothing(void **state)
+{
+    (void)state;
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL), random = seed | 1;
+    for (int n = 0; n < SCRIPTS; n++) {
+        uint8_t script[SCRIPT_BYTES];
+        for (size_t i = 0; i < sizeof script; i++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            script[i] = (uint8_t)(random >> 32);
+        }
+        http_run(script, sizeof script);
+        if (n % 10 == 0 && !http_is_alive())
+            fail_msg("the service hangs: SEED=%llu, script %d", (unsigned long long)seed, n);
+    }
+    assert_true(http_is_alive());
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    http_begin();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return foliot__http_stop(http_service.http) ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_split_of_requests_has_the_same_answers),
+        cmocka_unit_test(a_body_behind_another_request_stops_nothing),
+        cmocka_unit_test(who_reads_slowly_gets_all),
+        cmocka_unit_test(scripts_of_a_seed_stop_nothing),
+    };
+    if (!foliot__http_available()) {
+        printf("skip: this build has no HTTP service\n");
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// test_takeover_channels.c: the service's thread never comes back from usrsctp, or from
+// libwebsockets. Goal: another takes over, WebSockets are served again, data channels are refused,
+// and the end does not wait. Method: hang.c, which is linked before both. Tier: test
+#include "rtc/present.h"
+
+#if FOLIOT__RTC_PRESENT
+
+#include "check.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../rtc/peer.h"
+#include "clock.h"
+#include "status.h"
+#include "web/channels.h"
+#include "web/web.h"
+#include "web_socket.h"
+
+#define SECOND ((uint64_t)1000000000u)
+#define PATIENCE (100 * SECOND)
+
+extern volatile int hang_now; // hang.c
+
+// What the stopped thread had stays.
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "detect_leaks=0";
+}
+
+typedef struct site {
+    foliot__web *web;
+    foliot_transport *transport;
+    uint16_t port, channel_port;
+} site;
+
+static site open_site(void)
+{
+    char problem[256];
+    const char *why;
+    site s;
+    foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4};
+    s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
+    assert_non_null(s.web);
+    if (!foliot__web_start(s.web, problem, sizeof problem))
+        fail_msg("%s", problem);
+    s.port = foliot__web_get_port(s.web);
+    s.channel_port = foliot__web_get_channel_port(s.web, &why);
+    if (!s.channel_port)
+        fail_msg("%s", why);
+    return s;
+}
+
+static void close_site(site *s)
+{
+    foliot__web_destroy(s->web);
+    foliot_transport_destroy(s->transport);
+}
+
+// -- the peer's process
+
+// Echoes packets behind a byte: 1 for the channel. A reliable "b" blocks its datagrams, "u" lets
+// them pass again.
+static void run_peer(uint16_t port)
+{
+    foliot_transport *transport;
+    foliot_transport_event event;
+    foliot_peer_id peer;
+    uint8_t echo[64];
+    rtc_start(1);
+    rtc_peer *p = rtc_peer_create("127.0.0.1", true, &transport);
+    if (foliot_transport_connect(transport, "", port, clock_now_ns(), &peer) != FOLIOT_STATUS_OK)
+        _exit(1);
+    for (uint64_t ticked_ns = clock_now_ns();;) {
+        struct pollfd fd = {.fd = foliot_transport_get_descriptor(transport), .events = POLLIN};
+        poll(&fd, 1, 10);
+        while (foliot_transport_poll(transport, clock_now_ns(), &event)) {
+            if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
+                _exit(0);
+            if (event.kind != FOLIOT_TRANSPORT_RECEIVED)
+                continue;
+            if (event.delivery == FOLIOT_DELIVERY_RELIABLE) {
+                rtc_peer_block(p, event.bytes[0] == 'b');
+                continue;
+            }
+            echo[0] = (uint8_t)event.path;
+            memcpy(echo + 1, event.bytes, 8);
+            foliot_status status =
+                foliot_transport_send(transport, peer, FOLIOT_DELIVERY_UNRELIABLE, echo, 9);
+            (void)status;
+        }
+        uint64_t now = clock_now_ns();
+        rtc_tick((uint32_t)((now - ticked_ns) / 1000000u));
+        ticked_ns += (now - ticked_ns) / 1000000u * 1000000u;
+    }
+}
+
+typedef struct far_end {
+    pid_t child;
+    int pipe;
+} far_end;
+
+// Before the site, since usrsctp is one a process; it waits for the port.
+static far_end start_peer(void)
+{
+    int ends[2];
+    uint16_t port = 0;
+    assert_int_equal(pipe(ends), 0);
+    far_end f = {.child = fork(), .pipe = ends[1]};
+    if (f.child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(110);
+        close(ends[1]);
+        if (read(ends[0], &port, sizeof port) == sizeof port)
+            run_peer(port);
+        _exit(1);
+    }
+    close(ends[0]);
+    return f;
+}
+
+static void connect_peer(const far_end *f, uint16_t port)
+{
+    assert_int_equal(write(f->pipe, &port, sizeof port), sizeof port);
+}
+
+static void stop_peer(const far_end *f)
+{
+    kill(f->child, SIGKILL);
+    waitpid(f->child, NULL, 0);
+    close(f->pipe);
+}
+
+static uint8_t path_of_next(site *s)
+{
+    foliot_transport_event event;
+    struct pollfd fd = {.fd = foliot_transport_get_descriptor(s->transport), .events = POLLIN};
+    uint8_t path = 0xff;
+    poll(&fd, 1, 10);
+    while (foliot_transport_poll(s->transport, clock_now_ns(), &event))
+        if (event.kind == FOLIOT_TRANSPORT_RECEIVED && event.length == 9)
+            path = event.bytes[0];
+    return path;
+}
+
+static foliot_peer_id wait_for(site *s, foliot_transport_event_kind kind)
+{
+    foliot_transport_event event;
+    for (uint64_t end = clock_now_ns() + PATIENCE; clock_now_ns() < end;) {
+        struct pollfd fd = {.fd = foliot_transport_get_descriptor(s->transport), .events = POLLIN};
+        while (foliot_transport_poll(s->transport, clock_now_ns(), &event))
+            if (event.kind == kind)
+                return event.peer;
+        poll(&fd, 1, 50);
+    }
+    fail_msg("no event of kind %d", kind);
+    return (foliot_peer_id){0};
+}
+
+static void send_one(site *s, foliot_peer_id peer)
+{
+    allow_failure(foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_UNRELIABLE,
+                                        (const uint8_t *)"12345678", 8));
+    foliot_transport_flush(s->transport, clock_now_ns());
+    foliot__web_flush(s->web);
+}
+
+// Looks at the thread, as the loop of a server does, until it was replaced.
+static void watch_until_restarted(site *s)
+{
+    for (uint64_t end = clock_now_ns() + PATIENCE; clock_now_ns() < end; usleep(20000))
+        if (foliot__web_watch(s->web) == FOLIOT__HTTP_RESTARTED)
+            return;
+    fail_msg("nobody has taken over");
+}
+
+static void a_thread_within_usrsctp_is_replaced(void **state)
+{
+    (void)state;
+    web_frame frame;
+    far_end f = start_peer();
+    site s = open_site();
+    connect_peer(&f, s.port);
+    foliot_peer_id peer = wait_for(&s, FOLIOT_TRANSPORT_CONNECTED);
+    uint64_t end = clock_now_ns() + PATIENCE;
+    uint8_t path = 0xff;
+    while (path != 1 && clock_now_ns() < end) {
+        send_one(&s, peer);
+        path = path_of_next(&s);
+    }
+    check_eq(path, 1); // its channel is open
+    hang_now = 1;
+    send_one(&s, peer); // and acknowledged
+    watch_until_restarted(&s);
+    hang_now = 0;
+    check_eq(wait_for(&s, FOLIOT_TRANSPORT_DISCONNECTED).value, peer.value);
+    stop_peer(&f);
+    int fd = web_open(s.port);
+    wait_for(&s, FOLIOT_TRANSPORT_CONNECTED);
+    web_send(fd, 0x82, "\2\3v=0", 5); // an offer
+    assert_true(web_receive(fd, 20000, &frame));
+    check_eq(frame.length > 2 ? frame.bytes[1] : 0, FOLIOT__SIGNAL_REFUSED);
+    web_send(fd, 0x82, "\1still", 6);
+    wait_for(&s, FOLIOT_TRANSPORT_RECEIVED);
+    close(fd);
+    close_site(&s);
+    assert_false(foliot__http_is_lost());
+}
+
+static void a_thread_within_libwebsockets_is_replaced_and_at_the_end_left(void **state)
+{
+    (void)state;
+    char problem[256];
+    foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4, .channels_off = true};
+    site s = {.web = foliot__web_create(&config, &s.transport, problem, sizeof problem)};
+    assert_true(foliot__web_start(s.web, problem, sizeof problem));
+    s.port = foliot__web_get_port(s.web);
+    int first = web_open(s.port);
+    wait_for(&s, FOLIOT_TRANSPORT_CONNECTED);
+    for (int i = 0; i < 2; i++) {
+        int fd = web_connect(s.port);
+        hang_now = 1;
+        web_send_bytes(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 37);
+        if (i == 1)
+            usleep(100000); // the service has begun with it, or it ends as ever
+        else
+            watch_until_restarted(&s);
+        hang_now = i;
+        close(fd);
+    }
+    wait_for(&s, FOLIOT_TRANSPORT_DISCONNECTED);
+    close(first);
+    close_site(&s);
+    assert_true(foliot__http_is_lost());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_within_usrsctp_is_replaced),
+        cmocka_unit_test(a_thread_within_libwebsockets_is_replaced_and_at_the_end_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+#include <stdio.h>
+
+int main(void)
+{
+    printf("skip: this build has no data channels\n");
+    return 0;
+}
+
+#endif
