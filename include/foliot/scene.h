@@ -38,6 +38,7 @@ extern "C" {
 #define FOLIOT_SUBSTEPS_AUTO UINT32_MAX // 4 where shapes can touch or joints hold, else 1
 #define FOLIOT_POSITION_MAX 0x1p40      // a body with a coordinate beyond it is frozen
 #define FOLIOT_PROTOTYPES_MAX 4096
+#define FOLIOT_HALF_TURNS_MAX 60  // of a hinge's limits to either side
 #define FOLIOT_NO_BODY UINT32_MAX // no body, or the world itself as a constraint's partner
 
 typedef enum foliot_shape_kind {
@@ -163,7 +164,8 @@ typedef struct foliot_constraint_definition {
                                       // anchor other than 0 is a joint, solved with the contacts
     double axis[3];                   // hinge: in a's axes, unit length
     double angle_min, angle_max;      // hinge limits, radians about the axis, b against a, 0 at the
-                                      // start of the scene; min > max: no limits
+                                      // start of the scene; min > max: no limits. Beyond pi turns
+                                      // are counted, to FOLIOT_HALF_TURNS_MAX x pi
     double motor_speed, motor_torque; // hinge: radians per unit of time, N m; torque 0: no motor
     double break_torque;              // hinge, weld: N m, > 0; infinite: never breaks that way
     bool collides; // ball, hinge, weld: contacts between the two bodies; default false

@@ -84,6 +84,75 @@ static void limits_reach_far(void **state)
     end(&y);
 }
 
+// Follows the angle, which turns less than half a turn in a tick.
+static double follow(const joint_world *y, double angle)
+{
+    return angle + remainder(hinge_angle(y) - angle, 2 * PI);
+}
+
+// The motor passes pi as any other angle, with shapes that may touch and without.
+static void a_motor_turns_past_half_turns(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"inertia: [0.01, 0.08, 0.08]",
+                                         "shape: {kind: box, half: [0.5, 0.1, 0.1]}"};
+    for (int k = 0; k < 2; k++) {
+        begin("semi-implicit-euler", 1.0 / 60, 4, 0);
+        add("  - {name: door, mass: 1, position: [0.5, 0.3, 0], %s}\n"
+            "constraints:\n  - {kind: hinge, a: door, anchor: [0, 0.3, 0], axis: [0, 1, 0],"
+            " motor: {speed: 10, torque: 1e6}}\n",
+            shapes[k]);
+        joint_world y = make();
+        double angle = 0;
+        for (int t = 1; t <= 200; t++) {
+            step(&y);
+            double now = follow(&y, angle);
+            check_near(now - angle, 10.0 / 60, 1e-3);
+            check_below(gap(&y, 0), 1e-4);
+            angle = now;
+        }
+        check_near(angle, 2000.0 / 60, 1e-2);
+        end(&y);
+    }
+}
+
+// Limits beyond one turn: three turns one way, two the other. A copy and a restored world know how
+// often the door has turned.
+static void limits_count_turns(void **state)
+{
+    (void)state;
+    joint_world y = door(0, ", motor: {speed: 6, torque: 500}, limits: [-12, 20]");
+    joint_world back = door(0, ", motor: {speed: -6, torque: 500}, limits: [-12, 20]");
+    joint_world beside = door(0, ", motor: {speed: 6, torque: 500}, limits: [-12, 20]");
+    size_t room = 1 << 16, bytes = 0;
+    uint8_t *captured = malloc(room);
+    double angle = 0, angle_back = 0;
+    for (int t = 0; t < 400; t++) {
+        step(&y);
+        step(&back);
+        angle = follow(&y, angle);
+        angle_back = remainder(hinge_angle(&back) - angle_back, 2 * PI) + angle_back;
+        if (t < 150)
+            continue;
+        if (t == 150) {
+            assert_int_equal(foliot_world_capture(y.world, captured, room, &bytes),
+                             FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_world_restore(beside.world, captured, bytes), FOLIOT_STATUS_OK);
+        } else {
+            step(&beside);
+        }
+        foliot_digest one = foliot_world_get_digest(y.world),
+                      two = foliot_world_get_digest(beside.world);
+        assert_memory_equal(&one, &two, sizeof one);
+    }
+    check_near(angle, 20, 1e-4);
+    check_near(angle_back, -12, 1e-4);
+    free(captured);
+    end(&y);
+    end(&back);
+    end(&beside);
+}
+
 // -- welds and breaking
 
 static joint_world shelf(const char *integrator)
@@ -218,6 +287,8 @@ int main(void)
         cmocka_unit_test(a_limit_holds),
         cmocka_unit_test(a_motor_reaches_its_speed_with_its_torque),
         cmocka_unit_test(a_motor_stops_at_a_limit),
+        cmocka_unit_test(a_motor_turns_past_half_turns),
+        cmocka_unit_test(limits_count_turns),
         cmocka_unit_test(limits_reach_far),
         cmocka_unit_test(welds_hold_a_load),
         cmocka_unit_test(joints_break_at_their_force),

@@ -150,7 +150,7 @@ static const breakage breakages[] = {
     BREAK(links[3].angle_min, "constraints[3].limits[0]", NAN),
     BREAK(links[3].angle_max, "constraints[3].limits[1]", INFINITY),
     BREAK(links[3].angle_min, "constraints[3].limits", 0.5),
-    BREAK(links[3].angle_max, "constraints[3].limits", 3.2),
+    BREAK(links[3].angle_max, "constraints[3].limits", 189),
     BREAK(links[3].motor_speed, "constraints[3].motor.speed", NAN),
     BREAK(links[3].motor_torque, "constraints[3].motor.torque", -1),
     BREAK(links[3].break_torque, "constraints[3].break_torque", 0),

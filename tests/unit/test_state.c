@@ -165,7 +165,7 @@ static void the_rest_of_truth_changes_the_digest(void **state)
 #undef DEFINITION
     foliot_world_destroy(world);
     world = probe_world(FOLIOT__PROBE_net, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 3);
-    CHECK_CHANGES(foliot__constraint_broken(world)[1], 1);
+    CHECK_CHANGES(foliot__constraint_state(world)[1], 1);
     foliot_world_destroy(world);
 }
 

@@ -59,11 +59,11 @@ foliot__links foliot__links_of(const foliot_world *world)
 static uint32_t gather_links(const foliot_world *world, uint32_t kind, foliot__distance_link *links)
 {
     const foliot_constraint_definition *definition = foliot__constraint(world);
-    const uint8_t *broken = foliot__constraint_broken(world);
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++) {
         const foliot_constraint_definition *c = &definition[i];
-        if (c->kind != kind || broken[i] || foliot__constraint_is_joint(c))
+        if (c->kind != kind || foliot__constraint_is_broken(world, i) ||
+            foliot__constraint_is_joint(c))
             continue;
         links[count++] =
             (foliot__distance_link){.a = c->a,
@@ -89,7 +89,7 @@ void foliot__constraint_prepare(foliot_world *world)
 
 void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break cause)
 {
-    foliot__constraint_broken(world)[index] = 1;
+    foliot__constraint_state(world)[index] = FOLIOT__CONSTRAINT_BROKEN;
     world->definition_dirty = 1;
     foliot__event(world, FOLIOT_EVENT_BREAK, index, cause);
 }

@@ -164,7 +164,7 @@ static void each_link(const foliot_world *world, link_visitor *link, void *conte
         link(context, row[i].a, row[i].b);
     const foliot_constraint_definition *constraint = foliot__constraint(world);
     for (uint32_t i = 0; i < world->constraint_count; i++)
-        if (!foliot__constraint_broken(world)[i])
+        if (!foliot__constraint_is_broken(world, i))
             link(context, constraint[i].a, constraint[i].b);
     const foliot_force_definition *force = foliot__force(world);
     for (uint32_t i = 0; i < world->force_count; i++)
@@ -505,7 +505,7 @@ static void wake_tied(foliot_world *world, uint32_t slot)
 {
     const foliot_constraint_definition *constraint = foliot__constraint(world);
     for (uint32_t i = 0; i < world->constraint_count; i++)
-        if (!foliot__constraint_broken(world)[i] &&
+        if (!foliot__constraint_is_broken(world, i) &&
             (constraint[i].a == slot || constraint[i].b == slot))
             foliot__sleep_wake(world, constraint[i].a == slot ? constraint[i].b : constraint[i].a);
     const foliot_force_definition *force = foliot__force(world);
@@ -626,7 +626,8 @@ static void mark_awake(sleepers *s)
             s->support[root_of(s->parent, i)] |= SUPPORT_STAYS_AWAKE;
     const foliot_constraint_definition *constraint = foliot__constraint(world);
     for (uint32_t i = 0; i < world->constraint_count; i++) // a pendulum never rests
-        if (constraint[i].kind == FOLIOT_CONSTRAINT_ROD && !foliot__constraint_broken(world)[i]) {
+        if (constraint[i].kind == FOLIOT_CONSTRAINT_ROD &&
+            !foliot__constraint_is_broken(world, i)) {
             s->support[root_of(s->parent, constraint[i].a)] |= SUPPORT_STAYS_AWAKE;
             if (constraint[i].b != FOLIOT_NO_BODY)
                 s->support[root_of(s->parent, constraint[i].b)] |= SUPPORT_STAYS_AWAKE;

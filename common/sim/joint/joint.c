@@ -63,6 +63,8 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     foliot__joints j = foliot__joints_of(world);
     if (first && !world->joints_ready)
         foliot__joints_find_islands(world, &j);
+    for (uint32_t i = 0; first && i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++)
+        foliot__joint_begin_angle(world, &j.joints[i]);
     // Without contacts, later substeps start from the rows that the last one ended with.
     if (first || world->collides)
         linearise_all(&j, world);
@@ -435,8 +437,9 @@ void foliot__joints_finish(const foliot__step *step)
         return;
     double duration = step->dt * world->substeps;
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
-        const foliot__joint *joint = &j.joints[i];
+        foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];
+        foliot__joint_end_angle(world, joint);
         double force = foliot__vec3_length(joint->force) / duration,
                torque = foliot__vec3_length(joint->torque) / duration;
         bool torn = force > d->break_force, twisted = torque > d->break_torque;

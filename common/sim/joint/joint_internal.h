@@ -43,6 +43,8 @@ typedef struct foliot__joint {
     uint32_t active;         // `rows`, and the bounded one where it is held, or those of friction
     uint32_t state;          // foliot__bound_state
     bool bounded;
+    bool counted;  // a hinge whose angle is counted beyond one turn: of the state
+    bool followed; // `value` was measured in this tick: the next one is the nearest to it
     double anchor_a[3], anchor_b[3]; // in the bodies' axes
     double axis[3], side[2][3];      // of a hinge, in a's axes: a right-handed frame
     double axis_b[3];                // and in b's
@@ -125,8 +127,13 @@ void foliot__pose_velocity(const foliot__pose *from, const foliot__pose *to, dou
 
 // joint_jacobian.c
 void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joint *joint);
-// Fills ja, jb from the poses, and `value`.
+// Fills ja, jb from the poses.
 void foliot__joint_linearise(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b);
+// A tick starts from the present state alone: the counted angle, or the one nearest to the middle
+// of the limits. Later in the tick the angle has no jumps.
+void foliot__joint_begin_angle(const foliot_world *world, foliot__joint *joint);
+// Half turns of a counted angle, for the next tick.
+void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint);
 // Fills error and value.
 void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b);
 // The largest of the errors that hold always, as a share of the arms.

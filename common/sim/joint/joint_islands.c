@@ -32,7 +32,7 @@ static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
-        if (foliot__constraint_broken(world)[i] || !foliot__constraint_is_joint(d))
+        if (foliot__constraint_is_broken(world, i) || !foliot__constraint_is_joint(d))
             continue;
         if (body_moves(world, d->a) || body_moves(world, d->b))
             j->listed[count++] = i;

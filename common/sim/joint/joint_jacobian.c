@@ -82,6 +82,7 @@ static void define_hinge(const foliot_constraint_definition *d, foliot__joint *j
     joint->bounded = limited || d->motor_torque > 0;
     joint->least = limited ? d->angle_min : -INFINITE;
     joint->greatest = limited ? d->angle_max : INFINITE;
+    joint->counted = limited && (d->angle_min < -PI || d->angle_max > PI);
     joint->speed = d->motor_speed;
     joint->strength = d->motor_torque;
 }
@@ -199,17 +200,54 @@ static void turn_since_start(const foliot__joint *joint, const foliot__pose *a,
     foliot__quat_multiply(apart, back, turn);
 }
 
-// Measured from the middle of the limits, so that neither limit is near the jump from pi to -pi.
+// The angle that lies nearest to another one, whole turns apart.
+static double nearest_angle(double angle, double other)
+{
+    double turns = (other - angle) / (2 * PI);
+    turns += turns < 0 ? -0.5 : 0.5;
+    return angle + 2 * PI * (double)(int64_t)turns;
+}
+
+// Once measured in a tick an angle is followed without jumps. The first one is measured from the
+// middle of the limits, so that neither limit is near the jump from pi to -pi.
 static double angle_of(const foliot__joint *joint, const double turn[4])
 {
     bool limited = joint->least > -INFINITE;
     double middle = limited ? (joint->least + joint->greatest) / 2 : 0;
-    double angle = 2 * foliot_atan2(foliot__vec3_dot(turn + 1, joint->axis), turn[0]) - middle;
+    double angle = 2 * foliot_atan2(foliot__vec3_dot(turn + 1, joint->axis), turn[0]);
+    if (joint->counted)
+        return nearest_angle(angle, joint->value);
+    angle -= middle;
     if (angle > PI)
         angle -= 2 * PI;
     else if (angle < -PI)
         angle += 2 * PI;
-    return angle < -PI ? angle + 2 * PI + middle : angle + middle;
+    angle = angle < -PI ? angle + 2 * PI + middle : angle + middle;
+    return joint->followed ? nearest_angle(angle, joint->value) : angle;
+}
+
+void foliot__joint_begin_angle(const foliot_world *world, foliot__joint *joint)
+{
+    joint->followed = false;
+    if (joint->counted) {
+        uint8_t state = foliot__constraint_state(world)[joint->index];
+        joint->value = PI * (state < 128 ? state / 2 : state / 2 - 128);
+    }
+}
+
+void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
+{
+    uint8_t *state = &foliot__constraint_state(world)[joint->index], now = 0;
+    if (joint->counted) {
+        foliot__pose a = foliot__pose_of(world, joint->slot_a);
+        foliot__pose b = foliot__pose_of(world, joint->slot_b);
+        foliot__joint_measure(joint, &a, &b);
+        const double most = FOLIOT_HALF_TURNS_MAX + 2;
+        double turns = foliot_clamp(joint->value / PI, -most, most);
+        now = (uint8_t)(2 * (int)(turns + (turns < 0 ? -0.5 : 0.5)));
+    }
+    world->definition_dirty |= now != *state;
+    *state = now;
 }
 
 static void measure_hinge(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
@@ -226,6 +264,7 @@ static void measure_hinge(foliot__joint *joint, const foliot__pose *a, const fol
         return;
     turn_since_start(joint, a, b, turn);
     joint->value = angle_of(joint, turn);
+    joint->followed = true;
 }
 
 static void measure_weld(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)

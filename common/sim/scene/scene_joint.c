@@ -90,8 +90,9 @@ static const char *hinge_fault(const foliot_constraint_definition *hinge, const 
     *key = "limits";
     if (hinge->angle_min > hinge->angle_max)
         return NULL; // none
-    if (hinge->angle_min < -PI || hinge->angle_max > PI)
-        return "must lie between -pi and pi";
+    if (hinge->angle_min < -PI * FOLIOT_HALF_TURNS_MAX ||
+        hinge->angle_max > PI * FOLIOT_HALF_TURNS_MAX)
+        return "must lie between -60 pi and 60 pi: 30 turns";
     if (hinge->angle_min > 0 || hinge->angle_max < 0)
         return "must have 0 between them: the angle as the scene starts";
     return NULL;

@@ -31,9 +31,9 @@ bool foliot__joint_numbers_valid(const foliot_constraint_definition *d)
 {
     const double m = FOLIOT_POSITION_MAX;
     bool limited = d->angle_min <= d->angle_max;
-    bool angles = limited
-                      ? foliot__within(d->angle_min, -PI, 0) && foliot__within(d->angle_max, 0, PI)
-                      : d->angle_min - d->angle_min == 0 && d->angle_max - d->angle_max == 0;
+    bool angles = limited ? foliot__within(d->angle_min, -FOLIOT_HALF_TURNS_MAX * PI, 0) &&
+                                foliot__within(d->angle_max, 0, FOLIOT_HALF_TURNS_MAX * PI)
+                          : d->angle_min - d->angle_min == 0 && d->angle_max - d->angle_max == 0;
     bool anchors = foliot__vec3_length(d->anchor_a) <= m && foliot__vec3_length(d->anchor_b) <= m;
     bool spans = foliot__within(d->length, 0, m) && foliot__within(d->length_min, 0, d->length);
     bool drives = foliot__is_coordinate(d->motor_speed) && foliot__within(d->motor_torque, 0, m);

@@ -152,8 +152,8 @@ typedef struct foliot__session_section {
     X(double, scratch, scratch) /* `scratch_vectors` vector fields for the integrator */           \
     X(foliot_force_definition, force, forces)                                                      \
     X(foliot_constraint_definition, constraint, constraints)                                       \
-    X(uint8_t, constraint_broken, constraints) /* state, in the definition digest */               \
-    X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
+    X(uint8_t, constraint_state, constraints) /* state, in the definition digest: see below */     \
+    X(double, constraint_force, constraints)  /* cache: of the last step, for break_force */       \
     X(double, joint_start,                                                                         \
       joint_starts) /* fixed by the scene: b's turn against a, four a constraint */                \
     X(foliot__player, players, players)                                                            \
@@ -290,6 +290,16 @@ FOLIOT__OTHER_TABLES(ACCESS_OTHER)
 #undef ACCESS_STATE
 #undef ACCESS_BODY
 #undef ACCESS_OTHER
+
+// A constraint's byte is FOLIOT__CONSTRAINT_BROKEN, or twice the number of half turns of a hinge
+// whose limits lie beyond a half turn, in two's complement. Its angle is the one nearest to so many
+// half turns.
+#define FOLIOT__CONSTRAINT_BROKEN 1u
+
+static inline bool foliot__constraint_is_broken(const foliot_world *world, uint32_t index)
+{
+    return foliot__constraint_state(world)[index] & FOLIOT__CONSTRAINT_BROKEN;
+}
 
 // The vector fields by name.
 #define VECTOR(name)                                                                               \

@@ -179,7 +179,7 @@ static void break_links(foliot_world *world, uint32_t slot)
     bool any = false;
     for (uint32_t i = 0; i < world->constraint_count; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
-        if (foliot__constraint_broken(world)[i] || (d->a != slot && d->b != slot))
+        if (foliot__constraint_is_broken(world, i) || (d->a != slot && d->b != slot))
             continue;
         foliot__constraint_break(world, i, FOLIOT_BREAK_COMMAND);
         any = true;

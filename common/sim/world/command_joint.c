@@ -150,7 +150,7 @@ static bool bodies_fit(const foliot_world *world, const foliot_constraint_defini
 static uint32_t free_row(foliot_world *world)
 {
     for (uint32_t row = 0; row < world->session.joint_count; row++)
-        if (foliot__constraint_broken(world)[world->scene_constraints + row])
+        if (foliot__constraint_is_broken(world, world->scene_constraints + row))
             return row;
     return world->session.joint_count < world->capacity.joints_added ? world->session.joint_count
                                                                      : UINT32_MAX;
@@ -182,7 +182,7 @@ static void add_joint(foliot_world *world, uint32_t row, const foliot_constraint
     foliot__quat_multiply(back, b.q, record.start);
     foliot__joint_record_write(world, row, &record);
     foliot__joint_record_load(world, row);
-    foliot__constraint_broken(world)[index] = 0;
+    foliot__constraint_state(world)[index] = 0;
     foliot__constraint_force(world)[index] = 0;
 }
 
@@ -217,7 +217,7 @@ reason foliot__command_joint(foliot_world *world, const foliot_command *c)
 static uint32_t index_of(const foliot_world *world, foliot_joint_id id)
 {
     uint32_t index = (uint32_t)id.value;
-    bool known = index < world->constraint_count && !foliot__constraint_broken(world)[index];
+    bool known = index < world->constraint_count && !foliot__constraint_is_broken(world, index);
     return known && foliot_world_get_joint_id(world, index).value == id.value ? index : UINT32_MAX;
 }
 

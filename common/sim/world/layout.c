@@ -212,7 +212,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     // and the workspaces of contacts, joints and sleep.
     COPY(foliot_force_definition, force, from->force_count)
     COPY(foliot_constraint_definition, constraint, from->constraint_count)
-    COPY(uint8_t, constraint_broken, from->constraint_count)
+    COPY(uint8_t, constraint_state, from->constraint_count)
     COPY(double, constraint_force, from->constraint_count)
     COPY(double, joint_start, capacity->joint_starts)
     COPY(foliot__player, players, capacity->players)

@@ -41,7 +41,7 @@ enum {
 #define COUNT_BODY(type, name) +1
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
-    // State: constraint_broken, players, contact. Fixed by the scene: force, constraint,
+    // State: constraint_state, players, contact. Fixed by the scene: force, constraint,
     // spawn_position, joint_start, prototypes. Cache: scratch, constraint_force, target, events,
     // impacts, contacts_before, two of sensors, two lists of contacts and the five workspaces.
     OTHER_COUNT = 3 + 5 + 15,
@@ -202,7 +202,7 @@ static void definition_section(const foliot_world *world, section *s)
 #undef SPAN
     s->constraint_count = world->constraint_count;
     add_span(s, &s->constraint_count, 1, 4);
-    add_span(s, foliot__constraint_broken(world), world->constraint_count, 1);
+    add_span(s, foliot__constraint_state(world), world->constraint_count, 1);
 }
 
 // Of an extended world alone: what commands drive and physics does not look at every tick. Its

@@ -362,7 +362,7 @@ uint32_t foliot__state_fields_of(const foliot_world *world, uint32_t part,
     case FOLIOT__STATE_END:
         return word_fields("text", world->session.end_reason, END_WORDS, fields);
     default:
-        fields[0] = ITEM("broken", u32, foliot__constraint_broken(world)[index]);
+        fields[0] = ITEM("broken", u32, foliot__constraint_state(world)[index]);
         return 1;
     }
 }
@@ -398,7 +398,7 @@ void foliot__state_field_put(foliot_world *world, uint32_t part, uint32_t field,
         world->session_dirty = 1;
         return;
     case FOLIOT__STATE_CONSTRAINT:
-        foliot__constraint_broken(world)[index] = (uint8_t)bits;
+        foliot__constraint_state(world)[index] = (uint8_t)bits;
         world->definition_dirty = 1;
         return;
     default:

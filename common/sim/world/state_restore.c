@@ -369,11 +369,14 @@ static bool contacts_valid(const foliot_world *world, const layout *p)
     return true;
 }
 
+// Broken alone, or an even number: half turns.
 static bool broken_valid(const layout *p)
 {
-    for (uint32_t i = 0; i < p->constraints; i++)
-        if (p->bytes[p->broken + i] > 1)
+    for (uint32_t i = 0; i < p->constraints; i++) {
+        uint8_t state = p->bytes[p->broken + i];
+        if (state & FOLIOT__CONSTRAINT_BROKEN && state != FOLIOT__CONSTRAINT_BROKEN)
             return false;
+    }
     return true;
 }
 
@@ -439,7 +442,7 @@ static void restore_motion(foliot_world *world, const layout *p)
     for (uint32_t i = 0; i < p->contacts; i++)
         foliot__contact(world)[i] = read_contact(p, i);
     if (p->constraints)
-        memcpy(foliot__constraint_broken(world), p->bytes + p->broken, p->constraints);
+        memcpy(foliot__constraint_state(world), p->bytes + p->broken, p->constraints);
 }
 
 static void restore_head(foliot_world *world, const uint8_t *bytes)

@@ -181,7 +181,7 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
         return false;
     for (uint32_t i = 0; i < l->joint_count; i++)
         if (!joint_valid(&b, l->bytes + l->joints + (size_t)i * FOLIOT__JOINT_RECORD_BYTES,
-                         broken[world->scene_constraints + i] != 0))
+                         broken[world->scene_constraints + i] == FOLIOT__CONSTRAINT_BROKEN))
             return false;
     return driven_valid(world, l, &b) && vars_valid(l);
 }

@@ -273,7 +273,7 @@ foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_
 
 bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint)
 {
-    return constraint >= world->constraint_count || foliot__constraint_broken(world)[constraint];
+    return constraint >= world->constraint_count || foliot__constraint_is_broken(world, constraint);
 }
 
 double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint)
