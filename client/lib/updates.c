@@ -556,8 +556,8 @@ bool foliot_client_get_joint(const foliot_client *client, uint32_t index,
     joint->a = known->a;
     joint->b = known->b;
     for (int k = 0; k < 3; k++) {
-        joint->anchor_a[k] = (double)known->anchor_a[k];
-        joint->anchor_b[k] = (double)known->anchor_b[k];
+        joint->anchor_a[k] = known->anchor_a[k];
+        joint->anchor_b[k] = known->anchor_b[k];
     }
     return true;
 }

@@ -95,6 +95,7 @@ static foliot_command_reason check_field(const foliot_command *command,
 {
     const void *value = foliot__command_value(command, field);
     const float *f32 = value;
+    const double *f64 = value;
     const foliot_body_id *id = value; // a joint's has the same form
     const char *text;
     size_t length;
@@ -105,8 +106,10 @@ static foliot_command_reason check_field(const foliot_command *command,
                 return FOLIOT_COMMAND_REASON_range;
         break;
     case FOLIOT_COMMAND_TYPE_f64:
-        if (*(const double *)value - *(const double *)value != 0)
-            return FOLIOT_COMMAND_REASON_range;
+    case FOLIOT_COMMAND_TYPE_real:
+        for (uint32_t i = 0; i < field->count; i++)
+            if (f64[i] - f64[i] != 0)
+                return FOLIOT_COMMAND_REASON_range;
         break;
     case FOLIOT_COMMAND_TYPE_body:
     case FOLIOT_COMMAND_TYPE_joint:

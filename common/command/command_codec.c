@@ -6,6 +6,8 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#define WIDE 0x80u // of the byte of the kind
+
 static uint64_t zigzag_of(int64_t value)
 {
     return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
@@ -88,7 +90,40 @@ static void read_f32(foliot__reader *r, float *values, uint32_t count)
     }
 }
 
-static void write_field(foliot__writer *w, const foliot_command_field *field, const void *value)
+// Whether some real of the command needs binary64: then all of them have it, and the kind's byte
+// has the bit WIDE.
+static bool is_wide(const foliot_command *command, const foliot_command_kind_info *info)
+{
+    for (uint32_t f = 0; f < info->field_count; f++) {
+        const foliot_command_field *field = &info->fields[f];
+        const double *value = foliot__command_value(command, field);
+        bool real = command->fields >> f & 1 && field->type == FOLIOT_COMMAND_TYPE_real;
+        for (uint32_t i = 0; real && i < field->count; i++)
+            if ((double)(float)value[i] != value[i])
+                return true;
+    }
+    return false;
+}
+
+static void write_real(foliot__writer *w, double value, bool wide)
+{
+    if (wide)
+        foliot__write_f64(w, value);
+    else
+        write_f32(w, (float)value);
+}
+
+static double read_real(foliot__reader *r, bool wide)
+{
+    float narrow = 0;
+    if (wide)
+        return foliot__read_f64(r);
+    read_f32(r, &narrow, 1);
+    return (double)narrow;
+}
+
+static void write_field(foliot__writer *w, const foliot_command_field *field, const void *value,
+                        bool wide)
 {
     for (uint32_t i = 0; i < field->count; i++)
         switch (field->type) {
@@ -107,6 +142,9 @@ static void write_field(foliot__writer *w, const foliot_command_field *field, co
         case FOLIOT_COMMAND_TYPE_f64:
             foliot__write_f64(w, ((const double *)value)[i]);
             break;
+        case FOLIOT_COMMAND_TYPE_real:
+            write_real(w, ((const double *)value)[i], wide);
+            break;
         case FOLIOT_COMMAND_TYPE_body:
             write_id(w, ((const foliot_body_id *)value)[i].value);
             break;
@@ -120,7 +158,7 @@ static void write_field(foliot__writer *w, const foliot_command_field *field, co
 }
 
 static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_field *field,
-                       void *room, foliot__command_texts *texts)
+                       void *room, foliot__command_texts *texts, bool wide)
 {
     if (field->type == FOLIOT_COMMAND_TYPE_f32) {
         read_f32(r, room, field->count);
@@ -142,6 +180,9 @@ static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_fi
         case FOLIOT_COMMAND_TYPE_f64:
             ((double *)room)[i] = foliot__read_f64(r);
             break;
+        case FOLIOT_COMMAND_TYPE_real:
+            ((double *)room)[i] = read_real(r, wide);
+            break;
         case FOLIOT_COMMAND_TYPE_body:
             ((foliot_body_id *)room)[i].value = read_id(r);
             break;
@@ -159,11 +200,13 @@ static void write_command(foliot__writer *w, const foliot_command *command)
     const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
     if (!info)
         return;
-    foliot__write_u8(w, (uint8_t)command->kind);
+    bool wide = is_wide(command, info);
+    foliot__write_u8(w, (uint8_t)(command->kind | (wide ? WIDE : 0)));
     foliot__write_varint(w, command->fields);
     for (uint32_t i = 0; i < info->field_count; i++)
         if (command->fields >> i & 1)
-            write_field(w, &info->fields[i], foliot__command_value(command, &info->fields[i]));
+            write_field(w, &info->fields[i], foliot__command_value(command, &info->fields[i]),
+                        wide);
 }
 
 size_t foliot_command_encode(const foliot_command *command, uint8_t *bytes, size_t capacity)
@@ -180,7 +223,8 @@ size_t foliot_command_encode(const foliot_command *command, uint8_t *bytes, size
 void foliot__command_decode(foliot__reader *r, foliot_command *command,
                             foliot__command_texts *texts)
 {
-    uint8_t kind = foliot__read_u8(r);
+    uint8_t head = foliot__read_u8(r), kind = head & (uint8_t)~WIDE;
+    bool wide = head & WIDE;
     const foliot_command_kind_info *info = foliot_command_kind_get_info(kind);
     *command = foliot_command_default(info ? kind : 0);
     texts->count = 0;
@@ -192,7 +236,9 @@ void foliot__command_decode(foliot__reader *r, foliot_command *command,
     for (uint32_t i = 0; info && i < info->field_count && r->status == FOLIOT_STATUS_OK; i++)
         if (command->fields >> i & 1)
             read_field(r, kind, &info->fields[i], foliot__command_room(command, &info->fields[i]),
-                       texts);
+                       texts, wide);
+    if (info && wide && !is_wide(command, info)) // a command has one form
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     if (r->status == FOLIOT_STATUS_OK && !foliot_command_valid(command, NULL))
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }

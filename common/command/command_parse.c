@@ -177,6 +177,7 @@ static bool parse_value(parser *p, const foliot_command_field *field, void *room
     case FOLIOT_COMMAND_TYPE_f32:
         return parse_f32(p, field->name, (float *)room + i);
     case FOLIOT_COMMAND_TYPE_f64:
+    case FOLIOT_COMMAND_TYPE_real:
         return parse_number(p, field->name, (double *)room + i);
     case FOLIOT_COMMAND_TYPE_body:
         return parse_id(p, field, &((foliot_body_id *)room)[i].value);

@@ -130,6 +130,7 @@ static void put_value(printer *p, uint32_t kind, const foliot_command_field *fie
         put_f32(p, ((const float *)value)[i]);
         break;
     case FOLIOT_COMMAND_TYPE_f64:
+    case FOLIOT_COMMAND_TYPE_real:
         put_f64(p, ((const double *)value)[i]);
         break;
     case FOLIOT_COMMAND_TYPE_body:

@@ -68,20 +68,25 @@ static bool take_word(lua_State *L, uint32_t kind, kind_info *info, field_info *
     return false;
 }
 
-static float check_real(lua_State *L, kind_info *kind, field_info *field)
+// The number on the stack, as the field's type has it.
+static void take_real(lua_State *L, kind_info *kind, field_info *field, void *values, uint32_t i)
 {
     if (lua_type(L, -1) != LUA_TNUMBER)
         field_error(L, kind, field, "a number");
-    float x = (float)lua_tonumber(L, -1);
-    if (!isfinite(x))
+    double x = lua_tonumber(L, -1);
+    bool narrow = field->type == FOLIOT_COMMAND_TYPE_f32;
+    if (!isfinite(narrow ? (double)(float)x : x))
         luaL_error(L, "command.%s: %s is not finite", kind->name, field->name);
-    return x;
+    if (narrow)
+        ((float *)values)[i] = (float)x;
+    else
+        ((double *)values)[i] = x;
 }
 
-static void take_reals(lua_State *L, kind_info *kind, field_info *field, float *values)
+static void take_reals(lua_State *L, kind_info *kind, field_info *field, void *values)
 {
     if (field->count == 1) {
-        *values = check_real(L, kind, field);
+        take_real(L, kind, field, values, 0);
         return;
     }
     if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != field->count)
@@ -89,7 +94,7 @@ static void take_reals(lua_State *L, kind_info *kind, field_info *field, float *
                    (int)field->count);
     for (uint32_t i = 0; i < field->count; i++) {
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
-        values[i] = check_real(L, kind, field);
+        take_real(L, kind, field, values, i);
         lua_pop(L, 1);
     }
 }
@@ -127,6 +132,7 @@ static void take_field(lua_State *L, uint32_t number, kind_info *kind, field_inf
         *(int64_t *)room = n;
         break;
     case FOLIOT_COMMAND_TYPE_f32:
+    case FOLIOT_COMMAND_TYPE_real:
         take_reals(L, kind, field, room);
         break;
     case FOLIOT_COMMAND_TYPE_f64:

@@ -291,11 +291,10 @@ static void take_despawned(taking *t)
     visit(t, &record);
 }
 
-static void read_anchor(taking *t, float anchor[3])
+static void read_anchor(taking *t, double anchor[3])
 {
     for (int k = 0; k < 3; k++) {
-        uint32_t bits = foliot__read_u32(&t->r);
-        memcpy(&anchor[k], &bits, sizeof bits);
+        anchor[k] = foliot__read_f64(&t->r);
         if (!(anchor[k] - anchor[k] == 0)) // not finite
             foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
     }
@@ -503,13 +502,10 @@ void foliot__update_despawned(foliot__update_writer *w, uint32_t slot)
     w->length = out.at;
 }
 
-static void write_anchor(foliot__writer *out, const float anchor[3])
+static void write_anchor(foliot__writer *out, const double anchor[3])
 {
-    for (int k = 0; k < 3; k++) {
-        uint32_t bits;
-        memcpy(&bits, &anchor[k], sizeof bits);
-        foliot__write_u32(out, bits);
-    }
+    for (int k = 0; k < 3; k++)
+        foliot__write_f64(out, anchor[k]);
 }
 
 void foliot__update_joint_made(foliot__update_writer *w, uint32_t index,

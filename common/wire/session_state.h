@@ -33,7 +33,7 @@ typedef enum foliot__joint_state {
 typedef struct foliot__known_joint {
     uint8_t state, kind;
     uint32_t a, b; // slots; b FOLIOT_NO_BODY: the world
-    float anchor_a[3], anchor_b[3];
+    double anchor_a[3], anchor_b[3];
 } foliot__known_joint;
 
 // Joints are in pages, since few of many break: this many a page, and so many pages at most.

@@ -21,8 +21,8 @@ static void write_joint(foliot__update_writer *w, const foliot_world *world, uin
     foliot__known_joint joint = {
         .state = FOLIOT__JOINT_MADE, .kind = (uint8_t)d.kind, .a = d.a, .b = d.b};
     for (int k = 0; k < 3; k++) {
-        joint.anchor_a[k] = (float)d.anchor_a[k];
-        joint.anchor_b[k] = (float)d.anchor_b[k];
+        joint.anchor_a[k] = d.anchor_a[k];
+        joint.anchor_b[k] = d.anchor_b[k];
     }
     foliot__update_joint_made(w, index, &joint);
 }

@@ -12,8 +12,9 @@
 // refused in the same way on every machine: nothing changes, FOLIOT_EVENT_COMMAND_REFUSED gives the
 // reason, and counters.commands_refused counts it.
 //
-// Numbers: vectors are x, y, z in world axes, orientations w, x, y, z from body to world axes, both
-// binary32; units are those of the scene. A field is used only if its bit is set in `fields`.
+// Numbers: vectors are x, y, z in world axes, orientations w, x, y, z from body to world axes;
+// units are those of the scene. Places and lengths are binary64, all else is binary32. A field is
+// used only if its bit is set in `fields`.
 #ifndef FOLIOT_COMMAND_H
 #define FOLIOT_COMMAND_H
 
@@ -69,13 +70,14 @@ typedef enum foliot_command_source {
     X(var)     /* sets or removes a session variable */                                            \
     X(end)     /* the session ends after this tick */
 
-// F(kind, type, name, count, need). The types: u32, i32, i64, f32, f64, body, joint, text (lent,
-// ends with a zero). A list's order is that of the bits of foliot_command.fields: new fields go to
-// its end. `need` is required, or optional.
+// F(kind, type, name, count, need). The types: u32, i32, i64, f32, f64, real (binary64, in fewer
+// bytes where binary32 is exact), body, joint, text (lent, ends with a zero). A list's order is
+// that of the bits of foliot_command.fields: new fields go to its end. `need` is required, or
+// optional.
 // clang-format off
 #define FOLIOT_COMMAND_spawn(F, K)                                                                 \
     F(K, u32, prototype, 1, required)         /* index in the scene's prototypes */                \
-    F(K, f32, position, 3, required)                                                               \
+    F(K, real, position, 3, required)                                                              \
     F(K, f32, orientation, 4, optional)       /* default: the prototype's; normalised */           \
     F(K, f32, velocity, 3, optional)          /* default: the prototype's */                       \
     F(K, f32, angular_velocity, 3, optional)                                                       \
@@ -88,17 +90,17 @@ typedef enum foliot_command_source {
     F(K, body, body, 1, required)                                                                  \
     F(K, f32, linear, 3, optional)            /* N s, say */                                       \
     F(K, f32, angular, 3, optional)           /* N m s */                                          \
-    F(K, f32, point, 3, optional)             /* where `linear` acts; default: centre of mass */
+    F(K, real, point, 3, optional)            /* where `linear` acts; default: centre of mass */
 #define FOLIOT_COMMAND_set_motion(F, K)                                                            \
     F(K, body, body, 1, required)                                                                  \
-    F(K, f32, position, 3, optional)                                                               \
+    F(K, real, position, 3, optional)                                                              \
     F(K, f32, orientation, 4, optional)                                                            \
     F(K, f32, velocity, 3, optional)                                                               \
     F(K, f32, angular_velocity, 3, optional)                                                       \
     F(K, u32, teleport, 1, optional)          /* 1: clients do not interpolate to the new pose */
 #define FOLIOT_COMMAND_target(F, K)                                                                \
     F(K, body, body, 1, required)                                                                  \
-    F(K, f32, position, 3, optional)                                                               \
+    F(K, real, position, 3, optional)                                                              \
     F(K, f32, orientation, 4, optional)
 #define FOLIOT_COMMAND_set_body(F, K)                                                              \
     F(K, body, body, 1, required)                                                                  \
@@ -116,11 +118,11 @@ typedef enum foliot_command_source {
     F(K, u32, kind, 1, required)              /* foliot_constraint_kind: all but rod */            \
     F(K, body, a, 1, required)                                                                     \
     F(K, body, b, 1, optional)                /* default: the world; then anchor_b is a point of it */\
-    F(K, f32, anchor_a, 3, optional)          /* in body axes, from the centre of mass */          \
-    F(K, f32, anchor_b, 3, optional)          /* default: where anchor_a is now */                 \
+    F(K, real, anchor_a, 3, optional)         /* in body axes, from the centre of mass */          \
+    F(K, real, anchor_b, 3, optional)         /* default: where anchor_a is now */                 \
     F(K, f32, axis, 3, optional)              /* hinge: in a's axes; default z */                  \
-    F(K, f32, length, 1, optional)            /* distance; default: that of now */                 \
-    F(K, f32, length_min, 1, optional)        /* distance; default 0 */                            \
+    F(K, real, length, 1, optional)           /* distance; default: that of now */                 \
+    F(K, real, length_min, 1, optional)       /* distance; default 0 */                            \
     F(K, f32, angle_min, 1, optional)                                                              \
     F(K, f32, angle_max, 1, optional)                                                              \
     F(K, f32, motor_speed, 1, optional)                                                            \
@@ -131,8 +133,8 @@ typedef enum foliot_command_source {
     F(K, u32, ticket, 1, optional)
 #define FOLIOT_COMMAND_set_joint(F, K)                                                             \
     F(K, joint, joint, 1, required)                                                                \
-    F(K, f32, length, 1, optional)                                                                 \
-    F(K, f32, length_min, 1, optional)                                                             \
+    F(K, real, length, 1, optional)                                                                \
+    F(K, real, length_min, 1, optional)                                                            \
     F(K, f32, angle_min, 1, optional)                                                              \
     F(K, f32, angle_max, 1, optional)                                                              \
     F(K, f32, motor_speed, 1, optional)                                                            \
@@ -188,6 +190,7 @@ typedef int32_t foliot_command_i32;
 typedef int64_t foliot_command_i64;
 typedef float foliot_command_f32;
 typedef double foliot_command_f64;
+typedef double foliot_command_real;
 typedef foliot_body_id foliot_command_body;
 typedef foliot_joint_id foliot_command_joint;
 typedef const char *foliot_command_text;
@@ -287,6 +290,7 @@ typedef enum foliot_command_type {
     FOLIOT_COMMAND_TYPE_body,
     FOLIOT_COMMAND_TYPE_joint,
     FOLIOT_COMMAND_TYPE_text,
+    FOLIOT_COMMAND_TYPE_real,
 } foliot_command_type;
 
 typedef struct foliot_command_field {

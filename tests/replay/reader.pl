@@ -146,18 +146,22 @@ sub quoted {
     utf8::encode($text);
     return qq("$text");
 }
+my $wide; # reals of the command are binary64
 sub command_value {
     my ($type, $words, $flag) = @_[1, 3, 4];
     if ($type eq 'u32') { my $v = varint(); return !exists $words->{$v} ? $v : $flag ? $words->{$v} : qq("$words->{$v}") }
     return zigzag() if $type eq 'i32' || $type eq 'i64';
     return shortest(taken(4), 'f<', 6 .. 9) if $type eq 'f32';
-    return shortest(taken(8), 'd<', 15 .. 17) if $type eq 'f64';
+    return shortest(taken(8), 'd<', 15 .. 17) if $type eq 'f64' || $wide && $type eq 'real';
+    return shortest(pack('d<', unpack 'f<', taken(4)), 'd<', 15 .. 17) if $type eq 'real';
     return quoted(taken(varint())) if $type eq 'text';
     my $slot = varint() or return 'null';
     return '[' . ($slot - 1) . ', ' . varint() . ']';
 }
 sub command {
     my ($kind, $given) = (ord taken(1), varint());
+    $wide = $kind & 128;
+    $kind &= 127;
     my $text = qq("command": "$kind[$kind]");
     die "command $kind\n" if $given >> @{$field[$kind]};
     for my $bit (0 .. $#{$field[$kind]}) {

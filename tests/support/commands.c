@@ -83,6 +83,10 @@ static void draw_value(foliot__rng *rng, const foliot_command_field *field, uint
         f64 = draw_f64(rng);
         memcpy(room, &f64, 8);
         break;
+    case FOLIOT_COMMAND_TYPE_real: // half of them exact in binary32
+        f64 = bits & 1 ? draw_f64(rng) : (double)draw_f32(rng);
+        memcpy(room, &f64, 8);
+        break;
     case FOLIOT_COMMAND_TYPE_body:
     case FOLIOT_COMMAND_TYPE_joint:
         bits = bits >> 32 ? bits : 0; // an id, or none
@@ -111,7 +115,9 @@ foliot_command draw_command(foliot__rng *rng, uint32_t kind)
     command.source = (uint32_t)(foliot__rng_u64(rng) % 3);
     for (uint32_t i = 0; i < info->field_count; i++) {
         const foliot_command_field *field = &info->fields[i];
-        size_t size = field->type == FOLIOT_COMMAND_TYPE_f32 ? 4 : 0; // of vectors alone
+        size_t size = field->type == FOLIOT_COMMAND_TYPE_f32    ? 4
+                      : field->type == FOLIOT_COMMAND_TYPE_real ? 8
+                                                                : 0; // of vectors alone
         for (uint32_t k = 0; k < field->count && command.fields >> i & 1; k++)
             draw_value(rng, field, (uint8_t *)&command + field->offset + k * size, &text);
     }

@@ -454,7 +454,6 @@ sub control {
 # -- games ------------------------------------------------------------------------------------------------
 sub short { return text(take(1)) }
 sub real { return sprintf '%.17g', unpack 'd<', text(8) }
-sub single { return sprintf '%.9g', unpack 'f<', text(4) }
 my ($slots, @bits) = (0); # bodies at most; bits of a byte that are not read yet
 sub bits {
     my ($n, $v) = (shift, 0);
@@ -505,7 +504,7 @@ sub update {
         elsif ($kind == 4 || $kind == 6) { print ' ', varint() }
         elsif ($kind == 5) {
             my ($index, $form, $a, $b) = (varint(), take(1), varint(), varint());
-            print join ' ', '', $index, $form, $a, $b ? $b - 1 : 'world', map { single() } 1 .. 6;
+            print join ' ', '', $index, $form, $a, $b ? $b - 1 : 'world', map { real() } 1 .. 6;
         } elsif ($kind == 7) { print ' ', join ' ', real(), real(), real() }
         elsif ($kind == 8) { print ' ', join ' ', short(), short() }
         else { die "record $kind\n" }

@@ -39,9 +39,10 @@ static void tables_follow_the_lists(void **state)
         for (uint32_t i = 0; i < info->field_count; i++) {
             texts += info->fields[i].type == FOLIOT_COMMAND_TYPE_text;
             required |= info->fields[i].required ? 1u << i : 0;
-            // vectors are of binary32: the drawing of random ones and the document rely on it
+            // vectors are of real numbers: the drawing of random ones and the document rely on it
             assert_true(info->fields[i].count == 1 ||
-                        info->fields[i].type == FOLIOT_COMMAND_TYPE_f32);
+                        info->fields[i].type == FOLIOT_COMMAND_TYPE_f32 ||
+                        info->fields[i].type == FOLIOT_COMMAND_TYPE_real);
         }
         check_eq(required, info->required);
         check_le(texts, FOLIOT__COMMAND_TEXTS_MAX);

@@ -46,7 +46,8 @@ static void check_words(const char *range, const char *const *words)
 // A row of a field: bit, field, type, need, unit, range, meaning.
 static void check_field(uint32_t kind, uint32_t bit, char *cells[CELLS])
 {
-    static const char *const types[] = {"u32", "i32", "i64", "f32", "f64", "body", "joint", "text"};
+    static const char *const types[] = {"u32",  "i32",   "i64",  "f32", "f64",
+                                        "body", "joint", "text", "real"};
     const foliot_command_kind_info *info = foliot_command_kind_get_info(kind);
     char wanted[64];
     check_lt(bit, info->field_count);

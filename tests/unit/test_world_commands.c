@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/rng.h"
+#include "command/command.h"
 #include "commands.h"
 #include "foliot/foliot.h"
 #include "scene_builder.h"
@@ -284,6 +286,54 @@ static void motion_is_set_and_sleepers_wake(void **state)
     assert_acts(s, impulse(id_of(s, 2), 0, 0, 8));
     assert_false(state_of(s, 2).flags & FOLIOT_BODY_ASLEEP);
     assert_true(state_of(s, 2).velocity[2] > 3);
+    stage_free(s);
+}
+
+// A lift 5,000 km away rises by 2 m/s, by targets that travel as bytes: binary32 knows places there
+// to half a metre alone.
+static void far_places_are_exact(void **state)
+{
+    (void)state;
+    const double far = 5e6;
+    stage *s = stage_new();
+    assert_acts(s, spawn(LIFT, 30, 0, 10));
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
+    foliot_command there = foliot_command_default(FOLIOT_COMMAND_set_motion);
+    there.fields = HAS(set_motion, body) | HAS(set_motion, position);
+    there.as.set_motion.body = id_of(s, slot);
+    there.as.set_motion.position[0] = far + 0.1;
+    assert_acts(s, there);
+    check_bits(state_of(s, slot).position[0], far + 0.1);
+    foliot_command go = foliot_command_default(FOLIOT_COMMAND_target);
+    go.fields = HAS(target, body) | HAS(target, position);
+    go.as.target.body = id_of(s, slot);
+    for (int t = 1; t <= 60; t++) {
+        uint8_t bytes[64];
+        foliot_command read;
+        foliot__command_texts texts;
+        go.as.target.position[0] = far + 0.1 + 2.0 * t / 60;
+        size_t length = foliot_command_encode(&go, bytes, sizeof bytes);
+        foliot__reader r = foliot__reader_of(bytes, length);
+        foliot__command_decode(&r, &read, &texts);
+        assert_int_equal(r.status, FOLIOT_STATUS_OK);
+        assert_acts(s, read);
+        check_bits(state_of(s, slot).position[0], go.as.target.position[0]);
+        check_near(state_of(s, slot).velocity[0], 2, 1e-6);
+    }
+    // What binary32 holds has one form: a wide one is refused.
+    uint8_t bytes[64];
+    foliot_command read;
+    foliot__command_texts texts;
+    go.as.target.position[0] = far;
+    size_t narrow = foliot_command_encode(&go, bytes, sizeof bytes);
+    go.as.target.position[0] = far + 0.1;
+    size_t wide = foliot_command_encode(&go, bytes, sizeof bytes);
+    check_eq(wide, narrow + 12);
+    const double exact = far;
+    memcpy(bytes + wide - 24, &exact, sizeof exact);
+    foliot__reader r = foliot__reader_of(bytes, wide);
+    foliot__command_decode(&r, &read, &texts);
+    assert_int_equal(r.status, FOLIOT_STATUS_CORRUPT);
     stage_free(s);
 }
 
@@ -713,6 +763,7 @@ int main(void)
         cmocka_unit_test(what_holds_a_removed_body_goes_with_it),
         cmocka_unit_test(an_impulse_changes_velocity_by_its_share_of_the_mass),
         cmocka_unit_test(motion_is_set_and_sleepers_wake),
+        cmocka_unit_test(far_places_are_exact),
         cmocka_unit_test(a_body_changes_its_kind),
         cmocka_unit_test(joints_hold_until_they_are_broken),
         cmocka_unit_test(a_motor_follows_its_speed),

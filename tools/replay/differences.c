@@ -69,6 +69,7 @@ static bool same_value(const foliot_command_field *field, const foliot_command *
                                    [FOLIOT_COMMAND_TYPE_i64] = 8,
                                    [FOLIOT_COMMAND_TYPE_f32] = 4,
                                    [FOLIOT_COMMAND_TYPE_f64] = 8,
+                                   [FOLIOT_COMMAND_TYPE_real] = 8,
                                    [FOLIOT_COMMAND_TYPE_body] = sizeof(foliot_body_id),
                                    [FOLIOT_COMMAND_TYPE_joint] = sizeof(foliot_joint_id)};
     const char *at_a = (const char *)a + field->offset, *at_b = (const char *)b + field->offset;

@@ -93,7 +93,7 @@ static reason read_spawn(const foliot_world *world, const foliot_command *c,
     *body = foliot__prototypes(world)[c->as.spawn.prototype];
     double scale = GIVEN(c, spawn, mass_scale) ? (double)c->as.spawn.mass_scale : 1;
     bool moves = !body->is_static;
-    if (!in_range(c->as.spawn.position, 3) || !(scale >= 1 / MASS_SCALE_MAX) ||
+    if (!foliot__are_coordinates(c->as.spawn.position, 3) || !(scale >= 1 / MASS_SCALE_MAX) ||
         !(scale <= MASS_SCALE_MAX))
         return FOLIOT_COMMAND_REASON_range;
     if (GIVEN(c, spawn, orientation)) {
@@ -113,7 +113,7 @@ static reason read_spawn(const foliot_world *world, const foliot_command *c,
             return FOLIOT_COMMAND_REASON_range;
         widen(c->as.spawn.angular_velocity, 3, body->angular_velocity);
     }
-    widen(c->as.spawn.position, 3, body->position);
+    memcpy(body->position, c->as.spawn.position, sizeof body->position);
     body->mass *= scale;
     for (unsigned k = 0; k < 3; k++)
         body->inertia[k] *= scale;
@@ -259,9 +259,8 @@ static void apply_impulse(foliot_world *world, uint32_t slot, const foliot_comma
     if (GIVEN(c, impulse, angular))
         widen(c->as.impulse.angular, 3, angular);
     if (GIVEN(c, impulse, point)) {
-        const float *p = c->as.impulse.point;
-        const double arm[3] = {(double)p[0] - x.x[slot], (double)p[1] - x.y[slot],
-                               (double)p[2] - x.z[slot]};
+        const double *p = c->as.impulse.point;
+        const double arm[3] = {p[0] - x.x[slot], p[1] - x.y[slot], p[2] - x.z[slot]};
         double about[3];
         foliot__vec3_cross(arm, linear, about);
         for (unsigned k = 0; k < 3; k++)
@@ -282,7 +281,7 @@ static reason push_body(batch *b, const foliot_command *c)
         return FOLIOT_COMMAND_REASON_body;
     if (!dynamic(world, slot))
         return FOLIOT_COMMAND_REASON_motion;
-    if (GIVEN(c, impulse, point) && !in_range(c->as.impulse.point, 3))
+    if (GIVEN(c, impulse, point) && !foliot__are_coordinates(c->as.impulse.point, 3))
         return FOLIOT_COMMAND_REASON_range;
     foliot__sleep_change(world, slot);
     apply_impulse(world, slot, c);
@@ -310,7 +309,8 @@ static reason check_motion(const foliot_world *world, uint32_t slot, const folio
     if ((GIVEN(c, set_motion, orientation) || GIVEN(c, set_motion, angular_velocity)) &&
         !world->rotates)
         return FOLIOT_COMMAND_REASON_motion;
-    if ((GIVEN(c, set_motion, position) && !in_range(c->as.set_motion.position, 3)) ||
+    if ((GIVEN(c, set_motion, position) &&
+         !foliot__are_coordinates(c->as.set_motion.position, 3)) ||
         (GIVEN(c, set_motion, velocity) && !in_range(c->as.set_motion.velocity, 3)) ||
         (GIVEN(c, set_motion, angular_velocity) &&
          !in_range(c->as.set_motion.angular_velocity, 3)) ||
@@ -331,10 +331,8 @@ static reason set_motion(batch *b, const foliot_command *c)
     double v[3], q[4];
     foliot__sleep_change(world, slot);
     foliot__target_drop(world, slot);
-    if (GIVEN(c, set_motion, position)) {
-        widen(c->as.set_motion.position, 3, v);
-        foliot__put_vector(foliot__position(world), slot, v);
-    }
+    if (GIVEN(c, set_motion, position))
+        foliot__put_vector(foliot__position(world), slot, c->as.set_motion.position);
     if (GIVEN(c, set_motion, orientation)) {
         widen(c->as.set_motion.orientation, 4, q);
         foliot__body_set_orientation(world, slot, q);
@@ -364,17 +362,16 @@ static reason aim_body(batch *b, const foliot_command *c)
     bool turns = GIVEN(c, target, orientation), goes = GIVEN(c, target, position);
     if (!(foliot__flags(world)[slot] & FOLIOT_BODY_KINEMATIC) || (turns && !world->rotates))
         return FOLIOT_COMMAND_REASON_motion;
-    if ((goes && !in_range(c->as.target.position, 3)) ||
+    if ((goes && !foliot__are_coordinates(c->as.target.position, 3)) ||
         (turns && !is_rotation(c->as.target.orientation)))
         return FOLIOT_COMMAND_REASON_range;
-    double position[3], q[4], unit[4];
-    if (goes)
-        widen(c->as.target.position, 3, position);
+    double q[4], unit[4];
     if (turns) {
         widen(c->as.target.orientation, 4, q);
         foliot__quat_normalise(q, unit);
     }
-    bool sent = foliot__target_set(world, slot, goes ? position : NULL, turns ? unit : NULL);
+    bool sent =
+        foliot__target_set(world, slot, goes ? c->as.target.position : NULL, turns ? unit : NULL);
     return sent ? FINE : FOLIOT_COMMAND_REASON_range;
 }
 
