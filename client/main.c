@@ -59,8 +59,8 @@ static const foliot__option options[] = {
     {"interest", NULL, FOLIOT__OPTION_FLAG, &given.interest,
      .help = "draws how far the server lets this client see (spectators are always shown it)"},
     {"kind", "KIND", FOLIOT__OPTION_TEXT, &given.kind,
-     .help = "watch: receives snapshots; step: computes the world itself (default: as the server "
-             "says)"},
+     .help = "watch: receives snapshots; step: computes the world itself (default: a player steps "
+             "where a step costs less than a quarter of a tick; a bot as the server says)"},
     {"force", NULL, FOLIOT__OPTION_FLAG, &given.force,
      .help = "steps although this build's fingerprint differs from the server's"},
     {"predict", NULL, FOLIOT__OPTION_FLAG, &given.predict,

@@ -18,6 +18,7 @@
 
 #define FRAME_NS 16000000u
 #define TIMER_MS 16
+#define SLOW_SHARE 0.25     // of a tick: a step that takes more is slow
 #define TIMER_IMPAIRED_MS 2 // the impairment delivers what is due at each update
 #define LEAVE_NS 500000000u // for the goodbye to arrive
 
@@ -144,9 +145,13 @@ static void change_kind(foliot__app *a, foliot__app_player *p, uint64_t now)
     p->kind = kind;
     if (!changed)
         return;
+    foliot_client_statistics s = foliot_client_get_statistics(p->client);
+    char why[96] = "you watch the server's world";
+    if (!steps && s.step_us > SLOW_SHARE * 1e6 / foliot_client_get_pace_hz(p->client))
+        snprintf(why, sizeof why, "a step takes %.1f ms here: you watch the server's world",
+                 1e-3 * s.step_us);
     if (a->screen)
-        foliot__screen_say(a->screen, now,
-                           steps ? "you step the world yourself" : "you watch the server's world");
+        foliot__screen_say(a->screen, now, steps ? "you step the world yourself" : why);
     else if (p == &a->players[0] && !a->options->json)
         printf("  %s\n", steps ? "stepping from now on" : "watching from now on");
 }
@@ -324,6 +329,13 @@ int foliot__no_loop(int wrong)
     return FOLIOT__EXIT_AGAIN;
 }
 
+// Who plays sees own keys at once, where that costs little. Bots measure what the session gives.
+static bool steps_by_default(const foliot__app *a)
+{
+    return !a->options->bot && !a->options->kind && !a->options->spectate &&
+           !a->options->no_predict;
+}
+
 int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment *impairment)
 {
     foliot__app_player *p = &a->players[index];
@@ -362,6 +374,7 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     config.kind = !a->options->kind                       ? FOLIOT_PEER_ANY
                   : strcmp(a->options->kind, "step") == 0 ? FOLIOT_PEER_STEPPER
                                                           : FOLIOT_PEER_WATCHER;
+    config.steps_if_cheap = steps_by_default(a);
     config.connect_timeout_ms = connect_ms;
     foliot__fault_plant(&p->fault,
                         index == 0 ? a->options->perturb

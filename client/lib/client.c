@@ -14,6 +14,7 @@
 // for the next update.
 #define UPDATE_WORK_MAX (1u << 21)
 #define EVENT_WORK 64
+#define PAUSE_NS 1500000000u // more than the slowest host leaves between two updates
 
 foliot_client_config foliot_client_config_default(void)
 {
@@ -66,7 +67,9 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     if (config->step_host)
         c->step_host = *config->step_host;
     c->next_sequence = 1;
-    c->hello_kind = (foliot__kind)config->kind;
+    c->hello_kind = c->prefers = (foliot__kind)config->kind;
+    if (config->steps_if_cheap && config->kind == FOLIOT_PEER_ANY && !config->spectates)
+        c->prefers = FOLIOT__KIND_STEPPER;
     c->players = calloc(FOLIOT__PLAYER_NAMES, sizeof *c->players);
     foliot_status status = c->players ? foliot__connection_open(c) : FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK) {
@@ -161,9 +164,22 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     }
 }
 
+// A process that was stopped, or a machine that slept: that time says nothing of anybody's speed or
+// patience.
+static void forgive_pause(foliot_client *c, uint64_t now_ns)
+{
+    uint64_t passed = now_ns - c->now_ns;
+    if (passed <= PAUSE_NS)
+        return;
+    c->progress_ns += passed;
+    c->lost_ns += c->reconnecting ? passed : 0;
+    foliot__kind_paused(c, passed);
+}
+
 void foliot_client_update(foliot_client *client, uint64_t now_ns)
 {
     foliot_transport_event event;
+    forgive_pause(client, now_ns);
     client->now_ns = now_ns;
     client->work = 0;
     while (client->work < UPDATE_WORK_MAX &&

@@ -140,6 +140,11 @@ struct foliot_client {
     foliot__kind hello_kind, wished; // ANY: nothing
     foliot__kind_reason wish_reason;
     uint64_t wish_ns; // when a wish went out last
+    // What it is to be whenever it can. What it could not do it tries again, later each time.
+    foliot__kind prefers;
+    bool cannot_step;                  // here, whatever is tried
+    uint64_t retry_ns, retry_after_ns; // not before; and how long after the next attempt
+    uint64_t stepping_ns;              // since when it shows what it steps
     uint64_t slow_ns, slow_backlog;
     // The scene (or lockstep's setup) of this connection, as far as it has arrived.
     uint8_t *scene_bytes;
@@ -260,6 +265,8 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w); //
 void foliot__kind_setup(foliot_client *c); // the setup is complete
 void foliot__kind_take(foliot_client *c, const foliot__kind_message *message);
 void foliot__kind_update(foliot_client *c);
+// The process did not run for so long.
+void foliot__kind_paused(foliot_client *c, uint64_t ns);
 // The server's state does not fit what this build makes of the setup. False: it cannot watch
 // either.
 bool foliot__kind_unfit(foliot_client *c);

@@ -17,6 +17,9 @@
 #define OWN_WITHIN_NS 5000000000u   // and inputs that the server has not acknowledged are given up
 #define SLOW_NS 5000000000u         // that it does not catch up
 #define OLD_SNAPSHOT_TICKS 60
+#define RETRY_NS 10000000000u      // to step, after it could not
+#define RETRY_NS_MAX 320000000000u // ... again and again
+#define STEPS_WELL_NS 60000000000u // and then it is forgotten that it could not
 
 // -- making what is stepped
 
@@ -69,7 +72,7 @@ static void watch_instead(foliot_client *c, foliot__kind_reason reason)
     c->hello_kind = FOLIOT__KIND_WATCHER;
     c->wished = FOLIOT__KIND_ANY;
     c->wish_ns = c->now_ns;
-    c->unable = true;
+    c->unable = c->cannot_step = true;
     send_kind(c, FOLIOT__KIND_WATCHER, reason);
 }
 
@@ -136,6 +139,11 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
     c->watches = !w->lockstep;
     c->last_meant = c->least_meant = 0;
     c->given = FOLIOT__KIND_ANY;
+    c->cannot_step =
+        w->kind_reason == FOLIOT__KIND_FINGERPRINT || w->kind_reason == FOLIOT__KIND_IMPOSSIBLE;
+    if (w->lockstep && c->prefers == FOLIOT__KIND_ANY)
+        c->prefers = FOLIOT__KIND_STEPPER;
+    c->stepping_ns = c->now_ns;
     // By change nothing goes out while it steps. Numbers of changes that a dead server did not
     // acknowledge would be old ones when it watches again; what it holds goes out by tick.
     if (w->lockstep)
@@ -167,6 +175,12 @@ static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer, uint
     buffer->received = c->received_bytes;
 }
 
+static void wait_to_try(foliot_client *c)
+{
+    if (c->retry_after_ns == 0)
+        c->retry_after_ns = RETRY_NS;
+}
+
 static void take_watcher(foliot_client *c, const foliot__kind_message *given)
 {
     bool old = !c->buffer.has_newest || c->buffer.newest + OLD_SNAPSHOT_TICKS < given->tick;
@@ -181,8 +195,10 @@ static void take_watcher(foliot_client *c, const foliot__kind_message *given)
         c->healing = c->lockstep->diverged = true;
         return;
     }
-    if (given->reason != FOLIOT__KIND_WISHED)
+    if (given->reason != FOLIOT__KIND_WISHED) {
         c->hello_kind = FOLIOT__KIND_WATCHER;
+        wait_to_try(c);
+    }
     c->closing = true;
     c->healing = false;
     if (c->by_ticks)
@@ -223,6 +239,7 @@ void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
     if (is_refusal(c, m)) {
         if (m->reason != FOLIOT__KIND_TOO_SOON)
             c->wished = FOLIOT__KIND_ANY;
+        c->cannot_step |= m->reason == FOLIOT__KIND_IMPOSSIBLE;
         return;
     }
     if (m->kind == FOLIOT__KIND_ANY || !c->welcome.watchable) {
@@ -233,6 +250,7 @@ void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
     c->given_ns = c->now_ns;
     c->given_tick = m->tick;
     c->given = (foliot__kind)m->kind;
+    c->cannot_step |= m->reason == FOLIOT__KIND_FINGERPRINT;
     if (m->kind == FOLIOT__KIND_WATCHER)
         take_watcher(c, m);
     else
@@ -252,6 +270,7 @@ static void show(foliot_client *c, bool steps)
     if (!steps)
         foliot__predict_leave(c);
     c->steps = steps;
+    c->stepping_ns = c->now_ns;
     foliot__updates_switch(c);
     if (steps)
         predict(c);
@@ -372,15 +391,57 @@ foliot_status foliot_client_set_kind(foliot_client *client, foliot_peer_kind kin
         return FOLIOT_STATUS_INVALID;
     if (client->welcomed && !client->welcome.watchable && kind == FOLIOT_PEER_WATCHER)
         return FOLIOT_STATUS_UNSUPPORTED;
-    client->hello_kind = client->wished = (foliot__kind)kind;
+    client->hello_kind = client->wished = client->prefers = (foliot__kind)kind;
+    client->retry_ns = client->retry_after_ns = 0;
     client->wish_reason = FOLIOT__KIND_WISHED;
     return FOLIOT_STATUS_OK;
+}
+
+// A machine that was too slow, or a state that came too slowly, may do better later.
+static void try_again(foliot_client *c)
+{
+    if (c->prefers != FOLIOT__KIND_STEPPER || c->wished != FOLIOT__KIND_ANY || c->cannot_step)
+        return;
+    if (!is_already(c, FOLIOT__KIND_WATCHER)) {
+        if (c->steps && c->now_ns - c->stepping_ns > STEPS_WELL_NS)
+            c->retry_after_ns = 0;
+        c->retry_ns = 0;
+        return;
+    }
+    if (c->lockstep_open || !c->buffer.has_newest ||
+        !(c->scene_done || c->welcome.scene_bytes == 0))
+        return; // it is not yet what it is to go on from
+    if (c->retry_ns == 0 && c->retry_after_ns > 0)
+        c->retry_ns = c->now_ns + c->retry_after_ns;
+    if (c->now_ns < c->retry_ns)
+        return;
+    c->retry_after_ns = c->retry_after_ns == 0             ? RETRY_NS
+                        : c->retry_after_ns < RETRY_NS_MAX ? 2 * c->retry_after_ns
+                                                           : RETRY_NS_MAX;
+    c->retry_ns = c->now_ns + c->retry_after_ns;
+    c->wished = FOLIOT__KIND_STEPPER;
+    c->wish_reason = FOLIOT__KIND_WISHED;
+}
+
+void foliot__kind_paused(foliot_client *c, uint64_t ns)
+{
+    c->slow_ns += ns;
+    c->given_ns += ns;
+    c->retry_ns += c->retry_ns ? ns : 0;
+}
+
+// Who steps because it costs little does not where it costs more.
+static bool costs_too_much(const foliot_client *c)
+{
+    return c->config.steps_if_cheap && c->config.kind == FOLIOT_PEER_ANY && c->steps &&
+           c->predictor.slow;
 }
 
 void foliot__kind_update(foliot_client *c)
 {
     if (c->state != FOLIOT_CLIENT_PLAYING || !c->welcomed_here || c->leaving)
         return;
+    try_again(c);
     send_wish(c);
     if (!c->lockstep_open)
         return;
@@ -388,9 +449,10 @@ void foliot__kind_update(foliot_client *c)
         heal_in_place(c);
         return;
     }
-    if (c->wished == FOLIOT__KIND_ANY && !c->closing && falls_behind(c)) {
+    if (c->wished == FOLIOT__KIND_ANY && !c->closing && (falls_behind(c) || costs_too_much(c))) {
         c->hello_kind = c->wished = FOLIOT__KIND_WATCHER;
         c->wish_reason = FOLIOT__KIND_SLOW;
+        wait_to_try(c);
     }
     if (may_show_snapshots(c))
         show(c, false);

@@ -55,6 +55,10 @@ typedef struct foliot_client_config {
     double input_hz;
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
     foliot_peer_kind kind;     // wished; the server may give another (foliot_client_get_kind)
+    // With kind ANY: steps once it has joined, wherever it can and `clock` says that a step costs
+    // less than a quarter of a tick; otherwise it watches. A stepper that could not keep up watches
+    // for a while in any case, and tries again later and later.
+    bool steps_if_cheap;
     // Of a stepper:
     bool forces;                              // insists on stepping though the fingerprints differ
     uint32_t catch_up_ticks;                  // that one update steps, at most; > 0
