@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "crypto/crypto.h"
+
 #define DESCRIPTORS 65536
 #define PIECE_BYTES 4096
 
@@ -189,6 +191,7 @@ size_t foliot__intake_give(foliot__intake *in, uint8_t *bytes, size_t length)
     memcpy(bytes, in->head + in->given, count);
     in->given += (uint32_t)count;
     if (in->given == in->head_bytes) {
+        foliot__forget(in->head, in->head_bytes); // a bearer token may be in it
         in->head_bytes = in->given = 0;
         in->state = in->left > 0 ? FOLIOT__INTAKE_BODY : FOLIOT__INTAKE_ANSWER;
     }
@@ -212,8 +215,7 @@ void foliot__intake_upgrade(foliot__intake *in)
 {
     in->state = FOLIOT__INTAKE_FRAMES;
     foliot__frames_begin(&in->frames);
-    free(in->head);
-    in->head = NULL;
+    foliot__intake_close(in);
 }
 
 void foliot__intake_drop(foliot__intake *in)
@@ -230,6 +232,8 @@ bool foliot__intake_open(foliot__intake *in)
 
 void foliot__intake_close(foliot__intake *in)
 {
+    if (in->head)
+        foliot__forget(in->head, FOLIOT__INTAKE_HEAD_BYTES);
     free(in->head);
     in->head = NULL;
 }
@@ -307,6 +311,7 @@ static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, 
         return got;
     size_t taken = foliot__intake_take_head(in, piece, (size_t)got);
     (void)!recvfrom(descriptor, piece, taken, MSG_DONTWAIT, NULL, NULL);
+    foliot__forget(piece, (size_t)got);
     if (in->status)
         answer_refused(descriptor, in);
     if (in->state != FOLIOT__INTAKE_GIVE)

@@ -3,6 +3,7 @@
 // they are cut and whenever bodies come; nothing that a connection sends keeps the service from
 // answering others. Method: a real service on the loopback; every split of some sequences; and
 // scripts of a seed, as the fuzzer of connections has them.
+// Tier: test
 #include "check.h"
 
 #include <pthread.h>
