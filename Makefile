@@ -108,6 +108,8 @@ deps: $(DEPS_STAMP)
 
 # Objects are rebuilt when the compiler or its flags change.
 FLAGS_NOW = $(COMPILE) | HTTP=$(HTTP) WEBRTC=$(WEBRTC) | $(shell $(CC) --version 2>/dev/null | head -n 1)
+# It gets no EXTRA of whichever object asks for it first: else another goal compiles everything again.
+$(BUILD)/.flags: EXTRA =
 $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
@@ -261,8 +263,10 @@ doc_dir = $(share_dir)/doc/foliot
 bash_dir = $(share_dir)/bash-completion/completions
 zsh_dir = $(share_dir)/zsh/site-functions
 # A path below PREFIX is written relative to it, so that the tree may be moved.
+# The loader finds the library in the folders of the system by itself, and elsewhere by this.
+RPATH_PC = $(if $(filter /lib /lib/% /usr/lib /usr/lib/%,$(LIBDIR)),,-Wl,-rpath,$(LIBDIR_PC))
 LIBDIR_PC = $(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
-FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR_PC)|' -e 's|@VERSION@|$(VERSION)|' \
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR_PC)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(RPATH_PC)|' \
     -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@LIBS@|$(LIB_DEPENDENCIES)|' \
     -e "s|@TO_PREFIX@|$$(realpath -ms --relative-to='$(LIBDIR)/cmake/foliot' '$(PREFIX)')|" \
     -e "s|@TO_LIBDIR@|$$(realpath -ms --relative-to='$(LIBDIR)/cmake/foliot' '$(LIBDIR)')|"
@@ -292,15 +296,17 @@ install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	find docs -type f -not -path 'docs/man/*' -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
 	find examples -type f -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
 	$(FILL) foliot.pc.in > $(lib_dir)/pkgconfig/foliot.pc
+	$(FILL) foliot-static.pc.in > $(lib_dir)/pkgconfig/foliot-static.pc
 	$(FILL) cmake/foliotConfig.cmake.in > $(lib_dir)/cmake/foliot/foliotConfig.cmake
 	$(FILL) cmake/foliotConfigVersion.cmake.in > $(lib_dir)/cmake/foliot/foliotConfigVersion.cmake
+	$(if $(DESTDIR),,-[ "$$(id -u)" != 0 ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig)
 
 install-strip:
 	$(MAKE) install STRIP=1
 
 uninstall:
 	rm -f $(addprefix $(bin_dir)/,$(notdir $(PROGRAMS)))
-	rm -f $(lib_dir)/libfoliot.a $(lib_dir)/libfoliot.so* $(lib_dir)/pkgconfig/foliot.pc
+	rm -f $(lib_dir)/libfoliot.a $(lib_dir)/libfoliot.so* $(lib_dir)/pkgconfig/foliot.pc $(lib_dir)/pkgconfig/foliot-static.pc
 	rm -rf $(lib_dir)/foliot $(lib_dir)/cmake/foliot $(DESTDIR)$(PREFIX)/include/foliot $(share_dir)/foliot $(doc_dir)
 	rm -f $(addprefix $(share_dir)/man/man1/,$(notdir $(wildcard docs/man/*.1)))
 	rm -f $(addprefix $(bash_dir)/,$(notdir $(BASH_COMPLETIONS))) $(addprefix $(zsh_dir)/,$(notdir $(ZSH_COMPLETIONS)))

@@ -42,14 +42,13 @@ cp "$root/user.c" "$root/user.cpp"
 # With pkg-config. PKG_CONFIG_LIBDIR hides the .pc files of foliot's dependencies: it works without them.
 export PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 by_pkg_config() { # COMPILER-AND-STANDARD SOURCE shared|static
-    local flags
     if [ "$3" = shared ]; then
         # shellcheck disable=SC2046,SC2086 # one word an option
         $1 -o "$root/user" "$2" $(pkg-config --cflags --libs foliot) && LD_LIBRARY_PATH=$root/usr/lib "$root/user"
     else
-        flags=$(pkg-config --static --cflags --libs foliot)
-        # shellcheck disable=SC2086
-        $1 -o "$root/user" "$2" ${flags/-lfoliot/-l:libfoliot.a} && "$root/user"
+        # shellcheck disable=SC2046,SC2086
+        $1 -o "$root/user" "$2" $(pkg-config --cflags --libs foliot-static) && "$root/user" &&
+            ! readelf -d "$root/user" | grep 'NEEDED.*libfoliot'
     fi
 }
 for kind in shared static; do
@@ -163,6 +162,29 @@ expect "CMake finds it where it was moved" moved
 mv "$root/moved" "$root/usr"
 install_to uninstall PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu >/dev/null
 expect "uninstall leaves no file there" leaves_nothing
+
+# As the manual says it: no environment, no DESTDIR, and the program runs.
+recompiles_nothing() { # after whatever goal
+    make BUILD="$build" "$build/obj/server/names.o" >/dev/null && make BUILD="$build" install PREFIX="$root/own" >"$root/log" 2>&1 &&
+        ! grep -E -- ' -c [^ ]+\.c ' "$root/log"
+}
+expect "it installs into a folder of one's own, and compiles nothing again" recompiles_nothing
+export PKG_CONFIG_LIBDIR=$root/own/lib/pkgconfig
+unset PKG_CONFIG_SYSROOT_DIR
+linked() { # ARGUMENT...: of the compiler, in place of pkg-config's package
+    # shellcheck disable=SC2046,SC2068
+    gcc -o "$root/user" "$root/user.c" $(pkg-config --cflags --libs $@) && env -i "$root/user"
+}
+takes_shared() { readelf -d "$root/user" | grep -qE 'NEEDED.*libfoliot'; }
+expect "a program runs as it was linked" linked foliot
+expect "and takes the shared library" takes_shared
+expect "so with the static one" linked foliot-static
+expect "and does not take the shared library" eval '! takes_shared'
+has_no_rpath() { ! grep -F rpath "$root/usr/lib/pkgconfig/foliot.pc"; }
+install_to install PREFIX=/usr >/dev/null
+expect "below /usr there is no path for the loader" has_no_rpath
+install_to uninstall PREFIX=/usr >/dev/null
+make BUILD="$build" uninstall PREFIX="$root/own" >/dev/null
 
 # A machine that lacks packages is left as it is.
 installs_nothing() { ! make -n BUILD="$root/fresh" DEPS=no all | grep -F install-deps.sh; }
