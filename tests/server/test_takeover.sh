@@ -16,7 +16,8 @@ if nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)_'; then
 fi
 ${CC:-cc} -shared -fPIC -O1 -o libwebsockets_hang.so "$root/tests/server/hang.c" -ldl || echo "not ok - the fault cannot be compiled"
 export HANG_FILE=$work/hang
-hosts() { LD_PRELOAD=$work/libwebsockets_hang.so start "$scene" --port 0 --no-record --http 127.0.0.1:0 --admin-socket "$work/admin" "$@"; }
+fault=$work/libwebsockets_hang.so
+hosts() { LD_PRELOAD=$fault start "$scene" --port 0 --no-record --http 127.0.0.1:0 --admin-socket "$work/admin" "$@"; }
 http_port() { sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out; }
 alive() { [ "$(curl -s -m 2 "$url/livez")" = ok ]; }
 metric() { curl -s -m 5 "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
@@ -60,3 +61,18 @@ ok "in order: exit code 0" test $? = 0
 ok "with its counters" grep -q '^ticks' server.out
 ok "and without its socket" test ! -e "$work/admin"
 rm -f "$HANG_FILE"
+
+# A thread that may hold a lock is not stopped.
+mv libwebsockets_hang.so libother_hang.so
+fault=$work/libother_hang.so
+: >server.log
+hosts
+url=http://127.0.0.1:$(http_port)
+ok "a service as ever" eventually alive
+hang "$url/livez"
+ok "one that hangs elsewhere is not replaced, which is logged" logged 'cannot be stopped'
+ok "clients play" plays
+kill -TERM $server_pid
+ok "and SIGTERM ends the server" eventually gone $server_pid
+wait $server_pid
+ok "in order, too" test $? = 0
