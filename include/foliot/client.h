@@ -202,8 +202,8 @@ const char *foliot_client_get_player_name(const foliot_client *client, uint32_t 
 // Whether the session sends each watcher what it is interested in alone (server.h): then *far is
 // the distance beyond which nothing of its bodies is known here, and their flags are 0.
 bool foliot_client_get_interest(const foliot_client *client, double *near, double *far);
-// What a spectator of such a session looks at from now on: bodies around it are sent. A player's
-// own body is that for a player.
+// What a spectator of such a session looks at from now on: bodies around it are sent. The server
+// follows at most every 100 ms. A player's own body is that for a player.
 void foliot_client_set_focus(foliot_client *client, const double position[3]);
 
 // What the client is now; ANY before the welcome. A client whose build computes differently watches

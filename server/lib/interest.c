@@ -34,6 +34,7 @@
 #define CUT_SHARE 8          // of what was to be sent, that gives way where that does not do
 #define OVERTAKEN 3          // later packets, after which one counts as lost
 #define TOO_LATE 16          // ... and after which it is forgotten
+#define FOCUS_EVERY_NS 100000000u // a spectator looks elsewhere at most so often
 #define LOST_WAITED 30 // snapshots that a body counts as having waited for, whose first state was
 
 // -- a watcher
@@ -392,30 +393,16 @@ static uint8_t *next_item(const sent_packet *p, uint32_t *at, uint32_t *slot)
     return &p->items[(*at)++];
 }
 
-// Earlier packets say nothing any more that would be true.
-static void overtake(foliot__interest_view *v, uint32_t slot)
-{
-    for (int i = 0; i < FOLIOT__INTEREST_PACKETS; i++) {
-        sent_packet *p = &v->packets[i];
-        uint32_t at = 0, of = UINT32_MAX;
-        uint8_t *item = NULL;
-        while ((of == UINT32_MAX || of < slot) && (item = next_item(p, &at, &of))) {
-        }
-        if (item && of == slot)
-            *item |= ITEM_VOID;
-    }
-}
-
 static void note_sent(const foliot__interest_map *m, foliot__interest_view *v, uint64_t tick,
                       const foliot__partial_item *item)
 {
     uint16_t *state = &v->of[item->slot].state;
     if (item->leaves || !(*state & KNOWN)) {
-        if (*state & (KNOWN | LEAVING))
-            overtake(v, item->slot);
+        v->of[item->slot].since_turn = 0;
         *state = (uint16_t)((item->leaves ? LEAVING : KNOWN) | (*state & BESIDE));
     }
     *state = (uint16_t)((*state & ~COUNT) | ((*state + 1) & COUNT));
+    v->of[item->slot].since_turn += v->of[item->slot].since_turn < FOLIOT__INTEREST_PACKETS;
     if ((*state & SINCE) < SINCE)
         *state = (uint16_t)(*state + SINCE_ONE);
     if (item->age == 0) // it takes the place of what the watcher had
@@ -463,6 +450,11 @@ static void refill(const foliot__interest_map *m, foliot__interest_view *v, uint
 void foliot__interest_look_at(foliot__interest_view *v, const foliot__interest_look *look)
 {
     const foliot_snapshot_body *own = body_at(look->snapshot, look->own);
+    if (v->focus_waits && look->now_ns - v->focus_ns >= FOCUS_EVERY_NS) {
+        memcpy(v->focus, v->wanted_focus, sizeof v->focus);
+        v->focus_waits = false;
+        v->focus_ns = look->now_ns;
+    }
     if (own->flags & FOLIOT_SNAPSHOT_ALIVE)
         memcpy(v->focus, own->position, sizeof v->focus);
 }
@@ -529,7 +521,8 @@ void foliot__interest_charge(foliot__interest_view *v, size_t bytes)
 
 void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])
 {
-    memcpy(v->focus, focus, sizeof v->focus);
+    v->focus_waits = memcmp(focus, v->focus, sizeof v->focus) != 0;
+    memcpy(v->wanted_focus, focus, sizeof v->wanted_focus);
 }
 
 // -- acknowledgements
@@ -539,14 +532,14 @@ static void take_item(const foliot__interest_map *m, foliot__interest_view *v, u
 {
     uint16_t *state = &v->of[slot].state;
     unsigned fate = item & ITEM_FATE;
-    if (fate == ITEM_VOID)
-        return;
+    uint16_t since = (uint16_t)((*state - item) & COUNT);
+    if (since >= v->of[slot].since_turn)
+        return; // it has left, or come back, since
     if (fate == ITEM_LEAVES) {
         if (*state & LEAVING)
             *state = (uint16_t)((m->assumed[slot] ? BASED : 0) | (*state & BESIDE));
         return;
     }
-    uint16_t since = (uint16_t)((*state - item) & COUNT);
     bool newer = !(*state & BASED) || (uint16_t)(low - v->of[slot].baseline) < 0x8000;
     if (!(*state & KNOWN) || !newer || since >= FOLIOT__PARTIAL_BASELINES)
         return;

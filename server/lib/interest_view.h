@@ -119,7 +119,6 @@ enum {
     ITEM_FINE = 0,
     ITEM_LEAVES = 0x40, // it says that the body leaves
     ITEM_COARSE = 0x80,
-    ITEM_VOID = 0xc0, // what it says has been overtaken
 };
 _Static_assert(FOLIOT_BODIES_MAX <= 1u << 21, "a gap fits three bytes");
 _Static_assert(ITEMS_MAX *ITEM_BYTES_MAX < 1u << 15, "items fit a packet's count of bytes");
@@ -128,6 +127,9 @@ struct foliot__interest_view {
     struct {
         uint16_t sent, baseline; // snapshots, low bits
         uint16_t state;
+        // Packets that held it since it last left or came, FOLIOT__INTEREST_PACKETS at most: what
+        // earlier ones say of it is not true any more.
+        uint16_t since_turn;
     } * of; // by slot
     sent_packet packets[FOLIOT__INTEREST_PACKETS];
     uint64_t packed; // tick of the newest packet
@@ -135,8 +137,10 @@ struct foliot__interest_view {
     double tokens; // bytes that may be sent, as of a time
     uint64_t tokens_ns;
     uint32_t sweep;
-    double body_bytes; // of a body in the last packets, mean
-    int32_t focus[3];
+    double body_bytes;                 // of a body in the last packets, mean
+    int32_t focus[3], wanted_focus[3]; // wanted: that it asked for last
+    bool focus_waits;                  // it is another one
+    uint64_t focus_ns;                 // when it changed last
     // Joints of which it lacks the newest, and those made by commands that it was told of: bits.
     uint64_t *joints_stale, *joints_told;
     uint32_t joint_words;

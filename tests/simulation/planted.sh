@@ -63,6 +63,8 @@ SEED_WITH=storage planted block-unchecked common/recording/block_reader.c 's/if 
 planted token-in-part server/lib/player.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
 planted places-of-one-address server/lib/player.c 's/return host != 0 \&\& held >= most;/return false;/'
 planted storms-unlimited common/net/admission.c 's/if (e->allowance < 1)/if (false)/'
+# What spectators who look everywhere are for.
+SEED_WITH=looks planted focus-unlimited server/lib/interest.c 's/look->now_ns - v->focus_ns >= FOCUS_EVERY_NS/true/'
 # What games, hosts and ends of sessions are for.
 SEED_WITH=games,crashes planted order-twice server/lib/orders.c 's/^                                 .next = here + 1,/                                 .next = here ? here : 1,/'
 SEED_WITH=orders planted orders-unlimited server/lib/orders.c 's/^    book->tokens -= 1;//'

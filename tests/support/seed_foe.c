@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/pack.h"
 #include "wire/lockstep_message.h"
+#include "wire/partial_snapshot.h"
 #include "status.h"
 
 #define AGAIN_NS (SEED_SECOND / 2) // before what was refused or ended is tried again
@@ -18,6 +19,7 @@
 #define LIE_NS (SEED_SECOND / 20)
 #define HEARD_OUT_NS (SEED_SECOND * 3 / 10)
 #define TOKEN_NS (SEED_SECOND / 4)
+#define LOOKERS 12
 
 typedef struct foe { // what is at hand in a turn
     seed_run *run;
@@ -454,6 +456,25 @@ static void give_orders(foe *f)
     }
 }
 
+// Twelve spectators, each of whom names another focus in every turn.
+static void look_everywhere(foe *f)
+{
+    uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
+    for (seed_link *l = f->c->links; l < f->c->links + LOOKERS; l++) {
+        if (is_ready(f, l))
+            say_hello(f, l, true);
+        if (!l->in)
+            continue;
+        foliot__partial_acknowledge packet = {.has_focus = true};
+        for (int k = 0; k < 3; k++)
+            packet.focus[k] = (int32_t)((uint32_t)foliot__rng_u64(&f->c->rng) >>
+                                        foliot__rng_below(&f->c->rng, 32));
+        size_t length = foliot__partial_acknowledge_encode(&packet, bytes);
+        send_packet(f, l, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+    }
+    seed_check_foci(f->run, f->c->plan->session);
+}
+
 void seed_foe_act(seed_run *run, seed_caller *c)
 {
     foe f = {run, c, seed_clock_local(&c->clock)};
@@ -484,6 +505,9 @@ void seed_foe_act(seed_run *run, seed_caller *c)
         break;
     case SEED_changes:
         change_kinds(&f);
+        break;
+    case SEED_looks:
+        look_everywhere(&f);
         break;
     case SEED_SCHEME_COUNT:
     default:

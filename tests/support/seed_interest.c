@@ -8,9 +8,11 @@
 
 #include "../../client/lib/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
+#include "../../server/lib/interest_view.h"
 #include "../../server/lib/internal.h"
 
-#define COARSE_STEPS 2 // that a position may be off
+#define COARSE_STEPS 2              // that a position may be off
+#define FOCUS_NS (SEED_SECOND / 10) // between two changes of a focus
 
 static const foliot__session *session_of(const seed_run *run, uint32_t s)
 {
@@ -70,5 +72,25 @@ void seed_check_interest(seed_run *run, seed_caller *c)
                         far * far * (1 + 1e-9))
             seed_fail(run, "client %u: body %u is beyond what it may see", c->index, slot);
         run->result.tally.interest_states++;
+    }
+}
+
+void seed_check_foci(seed_run *run, uint32_t s)
+{
+    const foliot__session *session = session_of(run, s);
+    for (const foliot__peer *peer = session ? session->peers : NULL; peer; peer = peer->next) {
+        size_t index = (size_t)(peer - run->server->peers);
+        if (index >= SEED_FOCI || !peer->interest || run->job_count > 0)
+            continue;
+        struct seed_focus *had = &run->foci[index];
+        uint64_t now_ns = peer->interest->focus_ns,
+                 id = peer->id.value ^ (uint64_t)run->generation << 48;
+        if (had->peer == id && had->changed_ns && now_ns != had->changed_ns) {
+            run->result.tally.foci++;
+            if (now_ns - had->changed_ns < FOCUS_NS)
+                seed_fail(run, "a spectator looks elsewhere after %llu ns",
+                          (unsigned long long)(now_ns - had->changed_ns));
+        }
+        *had = (struct seed_focus){id, now_ns};
     }
 }

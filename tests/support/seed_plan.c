@@ -361,9 +361,9 @@ static void draw_foes(seed_plan *plan, bool late_return)
 {
     dice d = dice_of(plan->seed, 5);
     bool any = draw_chance(&d, FOES_SHARE), same = draw_chance(&d, 0.5);
-    seed_scheme first = (seed_scheme)below(&d, SEED_SCHEME_COUNT), wanted = SEED_SCHEME_COUNT;
+    seed_scheme first = (seed_scheme)below(&d, SEED_SCHEMES_DRAWN), wanted = SEED_SCHEME_COUNT;
     uint32_t count = 1 + below(&d, SEED_FOES);
-    for (uint32_t i = 0; i < SEED_SCHEME_COUNT; i++)
+    for (uint32_t i = 0; i < SEED_SCHEMES_DRAWN; i++)
         if (is_named("SEED_WITH", schemes[i]))
             wanted = (seed_scheme)i;
     bool tiny = draw_harm(&d, plan->crash_count ? 0 : 0.15, "tiny");
@@ -373,7 +373,7 @@ static void draw_foes(seed_plan *plan, bool late_return)
     if ((!any && wanted == SEED_SCHEME_COUNT) || any_heavy(plan) || late_return)
         return;
     for (uint32_t i = 0; i < count; i++) {
-        seed_scheme scheme = i == 0 || same ? first : (seed_scheme)below(&d, SEED_SCHEME_COUNT);
+        seed_scheme scheme = i == 0 || same ? first : (seed_scheme)below(&d, SEED_SCHEMES_DRAWN);
         scheme = wanted < SEED_SCHEME_COUNT ? wanted : scheme;
         if (!is_named("SEED_WITHOUT", schemes[scheme]))
             draw_foe(plan, scheme);
@@ -552,6 +552,11 @@ static void draw_interest(seed_plan *plan)
             continue;
         s->interest_far = far;
         s->interest_kbit = FOLIOT_INTEREST_KBIT_MIN + below(&d, 500);
+    }
+    dice own = dice_of(plan->seed, 60);
+    if (draw_harm(&own, 0.4, "looks")) {
+        draw_foe(plan, SEED_looks);
+        plan->peers_max = FOES_PEERS;
     }
 }
 

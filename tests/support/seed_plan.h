@@ -43,12 +43,14 @@ typedef enum seed_client_kind {
     X(replays)   /* tokens that were its own once, and such with bits turned */                    \
     X(guesses)   /* others' tokens from its own */                                                 \
     X(orders)    /* too many, too large, forged, before its welcome and while it watches */        \
-    X(changes)   /* to watch and to step in turn, and asks to be healed, both without end */
+    X(changes)   /* to watch and to step in turn, and asks to be healed, both without end */       \
+    X(looks)     /* somewhere else all the time, with twelve spectators who acknowledge nothing */
 typedef enum seed_scheme {
 #define SEED_SCHEME_ENUM(name) SEED_##name,
     SEED_SCHEMES(SEED_SCHEME_ENUM)
 #undef SEED_SCHEME_ENUM
-        SEED_SCHEME_COUNT
+        SEED_SCHEME_COUNT,
+    SEED_SCHEMES_DRAWN = SEED_looks // of any session; those who look need one with interest
 } seed_scheme;
 
 // What the storage of a server that died may have done to its recording.

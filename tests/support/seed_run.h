@@ -18,6 +18,7 @@
 #define SEED_WHY_BYTES 400
 #define SEED_PLAYERS 8    // of a session, at most
 #define SEED_LINKS 40     // of a foe, at most
+#define SEED_FOCI 64      // peers whose focus is looked at
 #define SEED_TOKENS 16    // that a foe remembers
 #define SEED_VARS_HELD 64 // values of variables that a session remembers
 #define SEED_ERAS (SEED_CRASHES + SEED_ENDS + 1)
@@ -78,6 +79,7 @@ void seed_resources_close(seed_resources *resources);
     X(rules_again)                                                                                 \
     X(kind_changes)                                                                                \
     X(interest_states)                                                                             \
+    X(foci)                                                                                        \
     X(heals)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
@@ -263,6 +265,9 @@ typedef struct seed_run {
     uint32_t serial;                // of transports made so far
     foliot_server_counters counted; // of the servers before this one
     uint64_t received;              // by their transports
+    struct seed_focus {             // of a peer of the server
+        uint64_t peer, changed_ns;
+    } foci[SEED_FOCI];
     seed_capture captures[SEED_CAPTURES];
     uint32_t capture_count;
     uint64_t mixed[2];
@@ -277,6 +282,8 @@ void seed_fail(seed_run *run, const char *format, ...) __attribute__((format(pri
 void seed_log(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_mix(seed_run *run, uint64_t value);
 void seed_check_interest(seed_run *run, seed_caller *c);
+// What spectators look at does not change more often than it may.
+void seed_check_foci(seed_run *run, uint32_t session);
 uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count,
                          uint64_t at_ns); // the next time outside of all
 
