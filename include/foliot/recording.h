@@ -32,6 +32,7 @@ extern "C" {
 // format 4 or 6. Formats 1 to 6 are read.
 #define FOLIOT_RECORDING_FORMAT 3
 #define FOLIOT_RECORDING_FORMAT_COMMANDS 5
+#define FOLIOT_RECORDING_FORMAT_RULES 9
 
 typedef struct foliot_recording foliot_recording;
 

@@ -221,8 +221,8 @@ static foliot_replay *open_file(void)
     return replay;
 }
 
-// The format of a session is that of what it may hold.
-static void rules_that_look_back_have_a_format_of_their_own(void **state)
+// What players aimed at is held where rules look back.
+static void rules_have_a_format_of_their_own(void **state)
 {
     (void)state;
     for (uint32_t looks_back = 0; looks_back < 2; looks_back++) {
@@ -241,7 +241,7 @@ static void rules_that_look_back_have_a_format_of_their_own(void **state)
         foliot_replay *replay = open_file();
         const foliot_order *orders;
         uint32_t count = 0;
-        check_eq(foliot_replay_get_summary(replay)->format, looks_back ? 7 : 5);
+        check_eq(foliot_replay_get_summary(replay)->format, 9u);
         foliot_status status =
             foliot_replay_get_orders(replay, foliot_world_get_tick(s->world) - 1, &orders, &count);
         check_eq(count, looks_back);
@@ -263,7 +263,7 @@ static void a_session_verifies_without_its_rules(void **state)
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
     foliot_verdict verdict;
     foliot_replay *replay = open_file();
-    check_eq(foliot_replay_get_summary(replay)->format, FOLIOT_RECORDING_FORMAT_COMMANDS);
+    check_eq(foliot_replay_get_summary(replay)->format, FOLIOT_RECORDING_FORMAT_RULES);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     check_eq(verdict.status, FOLIOT_STATUS_OK);
     check_eq(verdict.ticks, TICKS);
@@ -388,7 +388,7 @@ static void the_harness_gives_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rules_that_look_back_have_a_format_of_their_own, begin,
+        cmocka_unit_test_setup_teardown(rules_have_a_format_of_their_own, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
         cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_format_5, begin, end),
