@@ -8,6 +8,8 @@
 
 #include "base/text.h"
 
+#define CLOCK "clock"    // seconds, shown large
+#define PHASE "phase"    // beside it, but for "play"
 #define SCORES "score."  // variables that begin so are the scoreboard; without any, all are shown
 #define SCORES_MAX 16    // lines
 #define SCORE_COLUMNS 30 // of a line
@@ -130,10 +132,66 @@ static void draw_variables(foliot__canvas *canvas, const foliot_client *client)
     }
 }
 
+// Digits of three by five blocks, a bit for each, and a colon.
+#define DIGIT_COLUMNS 3
+#define DIGIT_ROWS 5
+#define LARGE_COLUMNS 60 // of a canvas that has room for them
+static const uint16_t digits[11] = {0x7b6f, 0x2c97, 0x73e7, 0x73cf, 0x5bc9, 0x79cf,
+                                    0x79ef, 0x7249, 0x7bef, 0x7bcf, 0x0410};
+
+static void draw_large(foliot__canvas *canvas, const char *text, foliot__colour colour)
+{
+    static const char block[] = "\xe2\x96\x88"; // U+2588
+    int32_t length = (int32_t)strlen(text);
+    int32_t left = ((int32_t)canvas->columns - length * (DIGIT_COLUMNS + 1)) / 2;
+    for (int32_t i = 0; i < length; i++) {
+        uint16_t bits = digits[text[i] == ':' ? 10 : (text[i] - '0') % 10];
+        for (int32_t k = 0; k < DIGIT_COLUMNS * DIGIT_ROWS; k++)
+            if (bits >> (DIGIT_COLUMNS * DIGIT_ROWS - 1 - k) & 1)
+                foliot__canvas_text(canvas, left + i * (DIGIT_COLUMNS + 1) + k % DIGIT_COLUMNS,
+                                    1 + k / DIGIT_COLUMNS, colour, block);
+    }
+}
+
+void foliot__board_clock_text(int64_t seconds, char text[FOLIOT__BOARD_CLOCK_BYTES])
+{
+    seconds = seconds < 0 ? 0 : seconds > 5999 ? 5999 : seconds;
+    snprintf(text, FOLIOT__BOARD_CLOCK_BYTES, "%u:%02u", (unsigned)(seconds / 60),
+             (unsigned)(seconds % 60));
+}
+
+// The clock of the game in the middle of the top, red in its last ten seconds, and what it counts.
+static void draw_clock(foliot__canvas *canvas, const foliot_client *client)
+{
+    foliot_var var;
+    char text[FOLIOT__BOARD_CLOCK_BYTES], phase[FOLIOT_VAR_TEXT_BYTES] = "";
+    bool large = canvas->columns >= LARGE_COLUMNS && canvas->rows >= 4 * DIGIT_ROWS;
+    bool counts = foliot_client_get_var(client, CLOCK, &var) && var.type == FOLIOT_VAR_INTEGER;
+    if (counts) {
+        foliot__colour colour = var.integer <= 10 ? FOLIOT__COLOUR_RED : FOLIOT__COLOUR_YELLOW;
+        foliot__board_clock_text(var.integer, text);
+        if (large)
+            draw_large(canvas, text, colour);
+        else
+            foliot__canvas_text(canvas, ((int32_t)canvas->columns - (int32_t)strlen(text)) / 2, 1,
+                                colour, text);
+    }
+    if (foliot_client_get_var(client, PHASE, &var) && var.type == FOLIOT_VAR_TEXT &&
+        strcmp(var.text, "play") != 0)
+        foliot__text_clean(phase, sizeof phase, var.text);
+    if (phase[0])
+        foliot__canvas_text(canvas, ((int32_t)canvas->columns - (int32_t)strlen(phase)) / 2,
+                            !counts ? 1
+                            : large ? 2 + DIGIT_ROWS
+                                    : 2,
+                            FOLIOT__COLOUR_YELLOW, phase);
+}
+
 void foliot__board_draw(const foliot__board *board, foliot__canvas *canvas,
                         const foliot_client *client)
 {
     char line[FOLIOT_ORDER_BYTES_MAX + 16], entry[FOLIOT_ORDER_BYTES_MAX + 1];
+    draw_clock(canvas, client);
     draw_variables(canvas, client);
     draw_messages(board, canvas);
     if (!board->writing)

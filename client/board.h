@@ -29,6 +29,9 @@ void foliot__board_say(foliot__board *board, uint64_t now_ns, const char *text);
 bool foliot__board_takes(foliot__board *board, char key, bool sequence);
 // The line that was entered since the last call; NULL: none was. Valid until the next key.
 const char *foliot__board_line(foliot__board *board);
+#define FOLIOT__BOARD_CLOCK_BYTES 12
+// "2:05"; from 0:00 to 99:59.
+void foliot__board_clock_text(int64_t seconds, char text[FOLIOT__BOARD_CLOCK_BYTES]);
 void foliot__board_draw(const foliot__board *board, foliot__canvas *canvas,
                         const foliot_client *client);
 

@@ -13,8 +13,9 @@ finish() {
 }
 trap finish EXIT
 
-# The game's rules are a text: the demo's copy has shorter rounds.
-sed "s/^local ROUND_SECONDS = .*/local ROUND_SECONDS = $seconds/" "$game.lua" >"$folder/katamari.lua"
+# The game's rules are a text: the demo's copy has shorter rounds, and only one.
+sed "s/^local ROUND_SECONDS = .*/local ROUND_SECONDS = $seconds/; s/^local BREAK_SECONDS = .*/local BREAK_SECONDS = 1/
+    s/^local NEXT = .*/local NEXT = nil/" "$game.lua" >"$folder/katamari.lua"
 
 echo "1. hosting $game.yaml on a free port of this machine, recorded; a round of $seconds seconds"
 : >"$folder/server.txt" # the loop below may read it before the server opens it

@@ -1,13 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- Duel: shots hit at once. Three hits are a point, five points win.
+-- Duel: shots hit at once. Three hits are a point; five points win, or most of them after MATCH_SECONDS.
 --
 -- A client shows the others as they were a fifth of a second ago or so. A shot is judged there: `history` is the world
 -- as its player saw it. What follows from a hit is a command, which acts now. Session variables: "score.NAME",
--- "hp.NAME", "shots", "hits", "past" (hits that the present would have missed), "phase" ("play" or "over").
+-- "hp.NAME", "shots", "hits", "past" (hits that the present would have missed), "clock" (seconds left; of the break, once
+-- the match is over), "phase" ("waiting", "play" or "over"). The clock starts with the first player. After a break the
+-- next match begins by itself: the session ends and names NEXT.
 
 local NAME_MAX = 40 -- bytes of a name that fit into a key
 local HEALTH = 3
 local POINTS_TO_WIN = 5
+local MATCH_SECONDS = 300
+local BREAK_SECONDS = 10
+local NEXT = "duel.yaml" -- nil: no next match
 local RANGE = 40
 local RELOAD_TICKS = 40
 local PUSH = 120 -- N s, of a shot
@@ -19,7 +24,9 @@ function on_init()
     state.tick = 0
     state.players = {}
     state.counts = {shots = 0, hits = 0, past = 0}
-    set_var("phase", "play")
+    state.left = MATCH_SECONDS * 60 -- ticks until the match, or the break, is over
+    set_var("phase", "waiting")
+    set_var("clock", MATCH_SECONDS)
 end
 
 local function count(what)
@@ -29,7 +36,11 @@ end
 
 function on_join(player, name)
     if state.over then
-        return false, "the match is over"
+        return false, "the match is over; the next one begins in some seconds"
+    end
+    if not state.playing then
+        state.playing = true
+        set_var("phase", "play")
     end
     local p = {score = 0, health = HEALTH, ready = state.tick}
     p.name = (name ~= "" and #name <= NAME_MAX) and name or ("player " .. player)
@@ -45,6 +56,12 @@ function on_leave(player)
         set_var("score." .. p.name, nil)
         set_var("hp." .. p.name, nil)
         state.players[player] = nil
+    end
+    if not next(state.players) and state.playing then
+        state.playing = nil
+        state.left = MATCH_SECONDS * 60
+        set_var("phase", "waiting")
+        set_var("clock", MATCH_SECONDS)
     end
 end
 
@@ -65,10 +82,34 @@ local function start_again(player, p)
 end
 
 local function win(p)
-    state.over = true
+    state.over = p and p.name .. " wins the duel" or "nobody wins the duel"
+    state.playing = nil
+    state.left = BREAK_SECONDS * 60
     set_var("phase", "over")
-    message(nil, p.name .. " wins the duel")
-    end_session(p.name .. " wins the duel")
+    set_var("clock", BREAK_SECONDS)
+    message(nil, state.over)
+end
+
+-- The clock; when it has run out, who has most points wins.
+local function count_down()
+    if not state.playing and not state.over then
+        return
+    end
+    state.left = state.left - 1
+    if state.left % 60 == 0 then
+        set_var("clock", state.left // 60)
+    end
+    if state.left == 0 and state.over then
+        end_session(state.over, NEXT)
+    elseif state.left == 0 then
+        local best
+        for _, p in pairs(state.players) do
+            if p.score > (best and best.score or 0) then
+                best = p
+            end
+        end
+        win(best)
+    end
 end
 
 local function strike(player, victim, dx, dy)
@@ -129,6 +170,7 @@ end
 -- The fourth axis turns the gun: a full turn from -127 to 127. At 0 it points where its player walks.
 function on_tick()
     state.tick = state.tick + 1
+    count_down()
     for player in pairs(state.players) do
         local ax, ay, _, turn, buttons = world.controls(player)
         if buttons & SHOOT ~= 0 then

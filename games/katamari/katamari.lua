@@ -2,10 +2,15 @@
 -- Katamari: a touched cube takes its player's colour; a round lasts ROUND_SECONDS.
 --
 -- The tag of a body is the number of the player who owns it, plus 1; 0 is nobody's. Session variables: "clock" (seconds
--- left), "phase" ("play" or "over") and, for every player, "score.NAME".
+-- left; of the break, once the round is over), "phase" ("waiting", "play" or "over") and, for every player, "score.NAME".
+--
+-- The clock starts with the first player and stands while nobody is there. After a break the next round begins by
+-- itself: the session ends and names NEXT, which the server hosts under the same name.
 
 local NAME_MAX = 40 -- bytes of a name that fit into a key
 local ROUND_SECONDS = 120
+local BREAK_SECONDS = 10
+local NEXT = "katamari.yaml" -- nil: no next round
 local FADE_TICKS = 20 * 60 -- a cube that nobody touches is nobody's after 20 s
 
 -- Everything that must survive a resume lies in `state`.
@@ -14,7 +19,8 @@ function on_init()
     state.score = {} -- by player: cubes owned
     state.name = {} -- by player
     state.owned = {} -- by cube: the tick at which it was last touched
-    set_var("phase", "play")
+    state.left = ROUND_SECONDS * 60 -- ticks until the round, or the break, is over
+    set_var("phase", "waiting")
     set_var("clock", ROUND_SECONDS)
 end
 
@@ -26,6 +32,10 @@ function on_join(player, name)
     state.name[player] = (name ~= "" and #name <= NAME_MAX) and name or ("player " .. player)
     state.score[player] = 0
     show_score(player)
+    if not state.playing and not state.over then
+        state.playing = true
+        set_var("phase", "play")
+    end
     message(player, "Touch cubes: they take your colour. Who has most after " .. ROUND_SECONDS .. " seconds wins.")
 end
 
@@ -53,6 +63,12 @@ function on_leave(player)
     end
     set_var("score." .. state.name[player], nil)
     state.name[player], state.score[player] = nil, nil
+    if not next(state.name) and state.playing then -- the next one who comes has a whole round
+        state.playing = nil
+        state.left = ROUND_SECONDS * 60
+        set_var("phase", "waiting")
+        set_var("clock", ROUND_SECONDS)
+    end
 end
 
 -- The player who drives the body, nil if none does.
@@ -104,21 +120,30 @@ local function finish()
             best, winner = score, state.name[player]
         end
     end
-    state.over = true
+    state.over = winner .. " wins with " .. math.max(best, 0) .. " cubes"
+    state.playing = nil
+    state.left = BREAK_SECONDS * 60
     set_var("phase", "over")
-    message(nil, winner .. " wins with " .. math.max(best, 0) .. " cubes")
-    command["end"] {reason = winner .. " wins with " .. math.max(best, 0) .. " cubes"}
+    set_var("clock", BREAK_SECONDS)
+    message(nil, state.over)
 end
 
 function on_tick()
     state.ticks = state.ticks + 1
-    if state.over or state.ticks % 60 ~= 0 then
+    if not state.playing and not state.over then
         return
     end
-    fade()
-    local left = ROUND_SECONDS - state.ticks // 60
-    set_var("clock", left)
-    if left <= 0 then
+    state.left = state.left - 1
+    if state.left % 60 ~= 0 then
+        return
+    end
+    set_var("clock", state.left // 60)
+    if state.playing then
+        fade()
+    end
+    if state.left == 0 and state.over then
+        end_session(state.over, NEXT)
+    elseif state.left == 0 then
         finish()
     end
 end

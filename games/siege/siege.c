@@ -333,18 +333,37 @@ static void take_players(siege *s, const foliot_rules_view *view)
 
 // -- kings
 
-static void lose(siege *s, uint32_t team, const char *how)
+static void print_end(const siege *s, char said[80])
+{
+    snprintf(said, 80, "Team %u wins: the other king %s", 3 - s->state.over / 2u,
+             s->state.over % 2 ? "fell" : "was struck down");
+}
+
+static void lose(siege *s, uint32_t team, bool fell)
 {
     char said[80];
     if (s->state.over)
         return;
-    s->state.over = true;
+    s->state.over = (uint8_t)(2 * team + fell);
+    s->state.over_at = s->state.tick;
     set_text(s, "phase", "over");
-    snprintf(said, sizeof said, "Team %u wins: the other king %s", (unsigned)(3 - team), how);
+    print_end(s, said);
     say(s, FOLIOT_TO_ALL, "%s", said);
+}
+
+static void count_down(siege *s)
+{
+    int64_t left = (int64_t)(s->state.over_at + BREAK_TICKS - s->state.tick);
+    char said[80];
+    if (left % 60 == 0)
+        set_integer(s, "clock", left >= 0 ? left / 60 : (left - 59) / 60);
+    if (left != 0)
+        return;
+    print_end(s, said);
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_end);
-    c.fields = FOLIOT_COMMAND_HAS(end, reason);
+    c.fields = FOLIOT_COMMAND_HAS(end, reason) | FOLIOT_COMMAND_HAS(end, next);
     c.as.end.reason = said;
+    c.as.end.next = "siege.yaml";
     give(s, &c);
 }
 
@@ -369,7 +388,7 @@ static void hurt(siege *s, uint64_t king, double impulse)
         *health = 0 < left ? left : 0;
         show_health(s, team);
         if (*health <= 0)
-            lose(s, team, "was struck down");
+            lose(s, team, false);
     }
 }
 
@@ -394,7 +413,7 @@ static void begin_contact(siege *s, uint64_t a, uint64_t b, double speed)
             continue;
         uint64_t other = a == king ? b : a;
         if (is_ground(s, other))
-            lose(s, team, "fell");
+            lose(s, team, true);
         else if (tag_of(s, other) > 10)
             hurt(s, king, speed * 20);
     }
@@ -495,6 +514,8 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
         snprintf(problem, problem_bytes, "the ferry is gone");
         return FOLIOT_STATUS_INVALID;
     }
+    if (s->state.over)
+        count_down(s);
     steer_ferry(s);
     clear_stones(s);
     for (uint32_t id = 0; id < s->players_max; id++)
@@ -550,7 +571,7 @@ static foliot_status create(void *user, const foliot_scene *scene, foliot_rules 
 }
 
 static const foliot_rules_kind siege_kind = {.name = "siege",
-                                             .version = 1,
+                                             .version = 2,
                                              .create = create,
                                              .destroy = destroy,
                                              .tick = tick,

@@ -11,6 +11,8 @@
 #define RELOAD_TICKS 120  // a stone more every two seconds
 #define BEAM_TICKETS 1000 // 1001 to 2000 are beams, beyond are kings, below stones
 
+#define BREAK_TICKS 600 // from one battle to the next
+
 enum { STONE, BLOCK, BEAM, KING, PROTOTYPES };
 
 typedef struct siege_player {
@@ -27,7 +29,8 @@ typedef struct siege_stone {
 // What is saved.
 typedef struct siege_state {
     uint64_t tick;
-    bool over;
+    uint8_t over;     // 0; or twice the number of the team that lost, and 1 more if its king fell
+    uint64_t over_at; // the tick
     double health[2];
     uint64_t kings[2];
     uint64_t beams[BEAM_TICKETS]; // by ticket: the one that waits for its pair

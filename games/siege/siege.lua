@@ -2,7 +2,8 @@
 -- Siege: two teams, two towers, two kings. A team whose king touches the ground, or is hit too hard, has lost.
 --
 -- An order "throw DX DY DZ" throws a stone that way. Tags: 1 and 2 are the teams' blocks and kings, 11 and 12 their
--- stones. Session variables: "team.NAME" (1 or 2), "ammo.NAME", "king.1" and "king.2" (health), "phase".
+-- stones. Session variables: "team.NAME" (1 or 2), "ammo.NAME", "king.1" and "king.2" (health), "phase" ("play" or
+-- "over"), "clock" (of the break, once the battle is over: seconds until the next one, which begins by itself).
 
 local THROW_SPEED = 26
 local AMMO_MAX = 4
@@ -10,6 +11,8 @@ local THROW_TICKS = 60 -- from one stone to the next
 local BUTTON_PUSH = 2
 local RELOAD_TICKS = 120 -- a stone more every two seconds
 local STONE_TICKS = 900 -- stones lie for 15 s
+local BREAK_TICKS = 600 -- from one battle to the next
+local NEXT = "siege.yaml" -- nil: no next battle
 local KING_HEALTH = 100
 local ORDER_BYTES_MAX = 96 -- no order of this game is longer
 local NAME_MAX = 40 -- bytes of a name that fit into a key
@@ -114,11 +117,20 @@ local function lose(team, how)
     if state.over then
         return
     end
-    state.over = true
+    state.over = "Team " .. (3 - team) .. " wins: the other king " .. how
+    state.over_at = state.tick
     set_var("phase", "over")
-    local said = "Team " .. (3 - team) .. " wins: the other king " .. how
-    message(nil, said)
-    command["end"] {reason = said}
+    message(nil, state.over)
+end
+
+local function count_down()
+    local left = state.over_at + BREAK_TICKS - state.tick
+    if left % 60 == 0 then
+        set_var("clock", left // 60)
+    end
+    if left == 0 then
+        end_session(state.over, NEXT)
+    end
 end
 
 local function hurt(king, impulse)
@@ -167,6 +179,9 @@ end
 
 function on_tick()
     state.tick = state.tick + 1
+    if state.over then
+        count_down()
+    end
     steer_ferry()
     for body, goes in pairs(state.stones) do
         if not world.alive(body) then

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // siege_state.c: what siege's rules know, as bytes that are the same on every machine.
 //
-// u64 tick; u8 over; two f64 as their bits and two u64: health and kings; u32 and that many (u32
-// ticket - 1001, u64 body); u32 and that many (u64 body, u64 tick); u32 and that many players: u32
-// number, u8 ammo, u8 reload, u64 thrown, the name's 64 bytes. All little-endian.
+// u64 tick; u8 over; u64 over_at; two f64 as their bits and two u64: health and kings; u32 and that
+// many (u32 ticket - 1001, u64 body); u32 and that many (u64 body, u64 tick); u32 and that many
+// players: u32 number, u8 ammo, u8 reload, u64 thrown, the name's 64 bytes. All little-endian.
 #include "siege.h"
 
 #include <math.h>
@@ -91,6 +91,7 @@ size_t siege_save(const void *self, void *bytes, size_t capacity, char *problem,
     (void)problem, (void)problem_bytes;
     put(&c, t->tick, 8);
     put(&c, t->over, 1);
+    put(&c, t->over_at, 8);
     for (int i = 0; i < 2; i++) {
         uint64_t bits;
         memcpy(&bits, &t->health[i], sizeof bits);
@@ -137,7 +138,9 @@ static void take_player(cursor *c, const siege *s, siege_state *t)
 static void take_state(cursor *c, const siege *s, siege_state *t)
 {
     t->tick = take(c, 8);
-    t->over = take(c, 1) != 0;
+    t->over = (uint8_t)take(c, 1);
+    t->over_at = take(c, 8);
+    c->bad |= t->over == 1 || t->over > 5 || t->over_at > t->tick;
     for (int i = 0; i < 2; i++) {
         uint64_t bits = take(c, 8);
         memcpy(&t->health[i], &bits, sizeof bits);

@@ -1,12 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- Sumo: push the others off the platform. Who pushed last gets the point; five points win.
+-- Sumo: push the others off the platform. Who pushed last gets the point; five points win, or most of them after
+-- MATCH_SECONDS.
 --
 -- Players have no bodies of their own (`bodiless`): these rules spawn them, and spawn them again after a fall. A boost
 -- makes its finder a giant for some seconds. The tag of a wrestler is its player's number plus 1. Session variables:
--- "score.NAME", "phase" ("play" or "over").
+-- "score.NAME", "clock" (seconds left; of the break, once the match is over), "phase" ("waiting", "play" or "over").
+--
+-- The clock starts with the first player. After a break the next match begins by itself: the session ends and names NEXT.
 
 local NAME_MAX = 40 -- bytes of a name that fit into a key
 local POINTS_TO_WIN = 5
+local MATCH_SECONDS = 300
+local BREAK_SECONDS = 10
+local NEXT = "sumo.yaml" -- nil: no next match
 local RADIUS = 4 -- where wrestlers start
 local RESPAWN_TICKS = 90
 local BLAME_TICKS = 300 -- a push counts for 5 s
@@ -17,7 +23,9 @@ function on_init()
     state.tick = 0
     state.players = {}
     state.boost_at = BOOST_TICKS
-    set_var("phase", "play")
+    state.left = MATCH_SECONDS * 60 -- ticks until the match, or the break, is over
+    set_var("phase", "waiting")
+    set_var("clock", MATCH_SECONDS)
 end
 
 -- A place on the ring of starts; each call another one.
@@ -33,7 +41,11 @@ end
 
 function on_join(player, name)
     if state.over then
-        return false, "the match is over"
+        return false, "the match is over; the next one begins in some seconds"
+    end
+    if not state.playing then
+        state.playing = true
+        set_var("phase", "play")
     end
     state.players[player] = {name = (name ~= "" and #name <= NAME_MAX) and name or ("player " .. player), score = 0, spawn_at = state.tick + 1}
     set_var("score." .. state.players[player].name, 0)
@@ -50,6 +62,12 @@ function on_leave(player)
     end
     set_var("score." .. p.name, nil)
     state.players[player] = nil
+    if not next(state.players) and state.playing then
+        state.playing = nil
+        state.left = MATCH_SECONDS * 60
+        set_var("phase", "waiting")
+        set_var("clock", MATCH_SECONDS)
+    end
 end
 
 -- The ticket of a wrestler is its player's number plus 1.
@@ -89,10 +107,34 @@ function on_contact(a, b, change)
 end
 
 local function win(p)
-    state.over = true
+    state.over = p and p.name .. " wins the match" or "nobody wins the match"
+    state.playing = nil
+    state.left = BREAK_SECONDS * 60
     set_var("phase", "over")
-    message(nil, p.name .. " wins the match")
-    command["end"] {reason = p.name .. " wins the match"}
+    set_var("clock", BREAK_SECONDS)
+    message(nil, state.over)
+end
+
+-- The clock; when it has run out, who has most points wins.
+local function count_down()
+    if not state.playing and not state.over then
+        return
+    end
+    state.left = state.left - 1
+    if state.left % 60 == 0 then
+        set_var("clock", state.left // 60)
+    end
+    if state.left == 0 and state.over then
+        end_session(state.over, NEXT)
+    elseif state.left == 0 then
+        local best
+        for _, p in pairs(state.players) do
+            if p.score > (best and best.score or 0) then
+                best = p
+            end
+        end
+        win(best)
+    end
 end
 
 local function fall(p)
@@ -139,6 +181,7 @@ end
 
 function on_tick()
     state.tick = state.tick + 1
+    count_down()
     if state.over then
         return
     end

@@ -17,8 +17,7 @@ play() { # GAME: three bots play until what is told of it below has happened; th
     eventually happened "$game"
     kill -TERM "$bots"
     wait "$bots"
-    # A signal after the game's own end would cut the recording off.
-    grep -q 'the game has ended' server.log || kill -INT "$server_pid"
+    kill -INT "$server_pid"
     wait "$server_pid"
     export_commands "$game"
 }

@@ -60,9 +60,25 @@ static void what_is_said_is_printable(void **state)
     assert_non_null(strstr(board.lines[0], "gone"));
 }
 
+static void clocks_are_minutes_and_seconds(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t seconds;
+        const char *text;
+    } cases[] = {{0, "0:00"},     {9, "0:09"},          {60, "1:00"}, {125, "2:05"},
+                 {5999, "99:59"}, {INT64_MAX, "99:59"}, {-1, "0:00"}, {INT64_MIN, "0:00"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[FOLIOT__BOARD_CLOCK_BYTES];
+        foliot__board_clock_text(cases[i].seconds, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clocks_are_minutes_and_seconds),
         cmocka_unit_test(a_line_is_entered),
         cmocka_unit_test(escape_gives_it_up),
         cmocka_unit_test(lines_are_bounded_and_utf8),

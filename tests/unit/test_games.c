@@ -2,7 +2,8 @@
 // test_games.c: goal: no player stops the rules of the games in games/, or takes a callback from
 // them, by what it may send; the honest player beside them is heard. Method: each game on its own
 // scene; four players send as many of the longest orders as a server takes in, of texts that the
-// patterns of the games take the longest for, and one plays on.
+// patterns of the games take the longest for, and one plays on. Further: the clocks of the games
+// run while players are there, and the next round begins by itself.
 #include "check.h"
 
 #include <stdio.h>
@@ -149,8 +150,89 @@ static void players_cannot_stop_a_game(void **state)
     play("games/sumo/sumo.yaml", "", 'x', 'x', NULL);
 }
 
+// -- clocks
+
+typedef struct watch {
+    int64_t clock; // -1: not set since it was looked at last
+    char phase[16], next[32];
+    bool ended;
+} watch;
+
+// Some ticks of the rules, on a world that stands still.
+static void wait_ticks(game *g, uint32_t ticks, const foliot_order *order, watch *w)
+{
+    for (uint32_t i = 0; i < ticks; i++) {
+        foliot_rules_view view = {.scene = g->scene,
+                                  .world = g->world,
+                                  .tick = foliot_world_get_tick(g->world),
+                                  .orders = order,
+                                  .order_count = order && i == 0};
+        if (foliot_rules_tick(g->rules, &view) != FOLIOT_STATUS_OK)
+            fail_msg("%s", foliot_rules_get_problem(g->rules));
+        const foliot_command_list *list = foliot_rules_get_commands(g->rules);
+        for (uint32_t k = 0; k < list->count; k++) {
+            const foliot_command *c = &list->commands[k];
+            if (c->kind == FOLIOT_COMMAND_end) {
+                assert_false(w->ended);
+                w->ended = true;
+                snprintf(w->next, sizeof w->next, "%s", c->as.end.next ? c->as.end.next : "");
+            } else if (c->kind == FOLIOT_COMMAND_var && strcmp(c->as.var.key, "clock") == 0) {
+                w->clock = c->as.var.integer;
+            } else if (c->kind == FOLIOT_COMMAND_var && strcmp(c->as.var.key, "phase") == 0) {
+                snprintf(w->phase, sizeof w->phase, "%s", c->as.var.text);
+            }
+        }
+    }
+}
+
+static void a_round_lasts_from_the_first_player_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *next;
+        int64_t seconds;
+    } games[] = {{"games/katamari/katamari.yaml", "katamari.yaml", 120},
+                 {"games/sumo/sumo.yaml", "sumo.yaml", 300},
+                 {"games/duel/duel.yaml", "duel.yaml", 300}};
+    for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
+        game g;
+        watch w = {.clock = -1};
+        const uint32_t ticks = 60 * (uint32_t)games[i].seconds;
+        const foliot_order join = order_of(0, FOLIOT_ORDER_JOINED, "ann");
+        const foliot_order leave = order_of(0, FOLIOT_ORDER_LEFT, "");
+        begin(&g, games[i].file);
+        wait_ticks(&g, 2 * ticks, NULL, &w); // nobody is there
+        check_eq(w.clock, -1);
+        wait_ticks(&g, 60, &join, &w);
+        check_eq(w.clock, games[i].seconds - 1);
+        assert_string_equal(w.phase, "play");
+        wait_ticks(&g, 1, &leave, &w);
+        check_eq(w.clock, games[i].seconds);
+        assert_string_equal(w.phase, "waiting");
+        wait_ticks(&g, 2 * ticks, NULL, &w);
+        check_eq(w.clock, games[i].seconds);
+        wait_ticks(&g, ticks - 1, &join, &w);
+        assert_string_equal(w.phase, "play");
+        check_eq(w.clock, 1);
+        wait_ticks(&g, 1, NULL, &w);
+        assert_string_equal(w.phase, "over");
+        check_eq(w.clock, 10);
+        wait_ticks(&g, 599, NULL, &w);
+        check_eq(w.clock, 1);
+        assert_false(w.ended);
+        wait_ticks(&g, 1, NULL, &w);
+        check_eq(w.clock, 0);
+        assert_true(w.ended);
+        assert_string_equal(w.next, games[i].next);
+        end(&g);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(players_cannot_stop_a_game)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(players_cannot_stop_a_game),
+        cmocka_unit_test(a_round_lasts_from_the_first_player_on),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -388,8 +388,7 @@ static void the_harness_gives_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rules_have_a_format_of_their_own, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(rules_have_a_format_of_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
         cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_format_5, begin, end),
         cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),

@@ -185,7 +185,7 @@ function changed() {
     $("about").textContent = $("figures").textContent = "";
     document.body.dataset.reason = refusal || about.reason;
     $("join").hidden = false;
-    $("board").hidden = true;
+    $("board").hidden = $("clock").hidden = true;
 }
 
 function say(text, kind) {
@@ -216,6 +216,15 @@ function showBoard() {
         return tr;
     }));
 }
+// The variable "clock" is seconds, shown large, and "phase" beside it, but for "play".
+function showClock() {
+    const vars = Object.fromEntries(about.vars), counts = Number.isInteger(vars.clock);
+    const seconds = Math.max(0, Math.min(vars.clock, 5999)), phase = vars.phase && vars.phase !== "play" ? String(vars.phase) : "";
+    const time = counts ? `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "";
+    $("clock").hidden = !time && !phase;
+    $("clock").textContent = [time, phase].filter(Boolean).join(" ");
+    $("clock").classList.toggle("last", counts && seconds <= 10);
+}
 const nameOf = (key) => (Object.hasOwn(about.players, key) ? about.players[key] : key);
 
 function tell() {
@@ -229,6 +238,7 @@ function tell() {
     $("figures").textContent = `tick ${Math.floor(about.tick)}, ${viewer === stepper?.module ? stepper.describe(about, say) : `delay ${about.delay_ms.toFixed(0)} ms`}, ${rate} frames/s`;
     Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate, drawing: drawing.toFixed(2), path: channel.flows ? "channel" : "socket" });
     showBoard();
+    showClock();
 }
 
 // Pushes are meant as the camera sees them, where controls act along the world's axes.
