@@ -241,12 +241,111 @@ static void questions_about_anything_have_finite_answers(void **state)
     }
 }
 
+// Two ends in one place that ought to be apart: sticks between centres and between anchors, of the
+// scene and of a command, to a body and to a point, and springs. They come apart along x.
+static double apart_after(int how)
+{
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    bool spring = how >= 4, to_point = how % 2;
+    builder_add_ball(&y, 1, 0.01, 0, 0, 0);
+    builder_add_ball(&y, 1, 0.01, 0, 0, 0);
+    for (int i = 0; i < 2; i++) { // they touch nothing
+        y.bodies[i].group = -1;
+        y.bodies[i].linear_damping = spring ? 2 : 0;
+    }
+    y.scene.commands_max = y.scene.joints_max = 1;
+    y.scene.bodies_max = 4;
+    foliot_constraint_definition stick =
+        foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE);
+    foliot_force_definition force = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
+    stick.length = stick.length_min = 1;
+    stick.a = 0;
+    stick.b = force.b = to_point ? FOLIOT_NO_BODY : 1;
+    force.a = 0;
+    force.as.spring.stiffness = 50;
+    force.as.spring.length = 1;
+    if (how < 2) {
+        y.scene.constraint_count = 1;
+        y.constraints = malloc(sizeof stick);
+        y.constraints[0] = stick;
+    }
+    y.scene.forces = spring ? &force : NULL;
+    y.scene.force_count = spring;
+    foliot_world *world = builder_create_world(&y);
+    if (how == 2 || how == 3) {
+        foliot_command c = foliot_command_default(FOLIOT_COMMAND_joint);
+        c.sequence = 1;
+        c.fields = FOLIOT_COMMAND_HAS(joint, kind) | FOLIOT_COMMAND_HAS(joint, a) |
+                   FOLIOT_COMMAND_HAS(joint, length) | FOLIOT_COMMAND_HAS(joint, length_min) |
+                   (to_point ? FOLIOT_COMMAND_HAS(joint, anchor_b) : FOLIOT_COMMAND_HAS(joint, b));
+        c.as.joint.kind = FOLIOT_CONSTRAINT_DISTANCE;
+        c.as.joint.a = foliot_world_get_body_id(world, 0);
+        c.as.joint.b = foliot_world_get_body_id(world, 1);
+        c.as.joint.length = c.as.joint.length_min = 1;
+        assert_int_equal(step_command(world, &c), FOLIOT_COMMAND_REASON_none);
+    }
+    run_ticks(world, spring ? 600 : 1);
+    foliot_body_state a = foliot_world_get_body_state(world, 0),
+                      b = foliot_world_get_body_state(world, 1);
+    double d2 = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = a.position[k] - (to_point ? 0 : b.position[k]);
+        assert_true(isfinite(d));
+        d2 += d * d;
+    }
+    foliot_world_destroy(world);
+    builder_free(&y);
+    return sqrt(d2);
+}
+
+static void ends_in_one_place_come_apart(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 6; how++)
+        check_near(apart_after(how), 1, how < 4 ? 1e-9 : 1e-3);
+}
+
+// Off the centre: both anchors in one place.
+static void anchors_in_one_place_come_apart(void **state)
+{
+    (void)state;
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    foliot_constraint_definition stick =
+        foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE);
+    builder_add_ball(&y, 1, 0.1, 0, 0, 0);
+    builder_add_ball(&y, 1, 0.1, 0, 2, 0);
+    stick.a = 0;
+    stick.b = 1;
+    stick.length = stick.length_min = 1;
+    stick.anchor_a[1] = 1;
+    stick.anchor_b[1] = -1;
+    y.constraints = malloc(sizeof stick);
+    y.constraints[0] = stick;
+    y.scene.constraint_count = 1;
+    foliot_world *world = builder_create_world(&y);
+    run_ticks(world, 1);
+    double at[2][3];
+    for (uint32_t i = 0; i < 2; i++) {
+        foliot_body_state s = foliot_world_get_body_state(world, i);
+        const double *q = s.orientation, arm = i ? -1 : 1; // along the body's y
+        at[i][0] = s.position[0] + arm * 2 * (q[1] * q[2] - q[0] * q[3]);
+        at[i][1] = s.position[1] + arm * (1 - 2 * (q[1] * q[1] + q[3] * q[3]));
+        at[i][2] = s.position[2] + arm * 2 * (q[2] * q[3] + q[0] * q[1]);
+    }
+    double d[3] = {at[1][0] - at[0][0], at[1][1] - at[0][1], at[1][2] - at[0][2]};
+    check_near(sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), 1, 1e-3);
+    foliot_world_destroy(world);
+    builder_free(&y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heaps_of_anything_stay_finite_and_slow),
         cmocka_unit_test(thin_things_thrown_at_a_floor_do_not_run_away),
         cmocka_unit_test(questions_about_anything_have_finite_answers),
+        cmocka_unit_test(ends_in_one_place_come_apart),
+        cmocka_unit_test(anchors_in_one_place_come_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,10 +109,11 @@ static double solve_link(const foliot__distance_link *link, foliot__v3 x,
     double error = distance > link->length       ? distance - link->length
                    : distance < link->length_min ? distance - link->length_min
                                                  : 0;
-    // Two ends in one place have no direction to be pushed along.
-    if (error == 0 || !(distance > 0) || !(w > 0))
+    if (error == 0 || !(w > 0))
         return 0;
-    double moved = error * link->stiffness / w, scale = moved / distance;
+    if (!(distance > 0)) // two ends in one place are pushed apart along x
+        dx = 1;
+    double moved = error * link->stiffness / w, scale = moved / (distance > 0 ? distance : 1);
     double sx = scale * dx, sy = scale * dy, sz = scale * dz;
     x.x[a] += wa * sx;
     x.y[a] += wa * sy;

@@ -11,6 +11,12 @@
 #define SPRING_KERNEL foliot__springs_pull_base
 #include "sim/force/force_spring_lanes.h"
 
+// A spring whose ends are in one place pushes them apart along x: by d of no length.
+static inline double nowhere(double length)
+{
+    return length > 0 ? 0x1p-400 : 0;
+}
+
 static inline void gather_springs(const foliot__spring *spring, uint32_t count, foliot__v3 x,
                                   foliot__springs_batch *to)
 {
@@ -19,6 +25,8 @@ static inline void gather_springs(const foliot__spring *spring, uint32_t count, 
         to->dx[n] = x.x[b] - x.x[a];
         to->dy[n] = x.y[b] - x.y[a];
         to->dz[n] = x.z[b] - x.z[a];
+        if (to->dx[n] == 0 && to->dy[n] == 0 && to->dz[n] == 0)
+            to->dx[n] = nowhere(spring[n].length);
         to->stiffness[n] = spring[n].stiffness;
         to->length[n] = spring[n].length;
     }
@@ -97,6 +105,8 @@ void foliot__tethers_add(const foliot_world *world, uint32_t first, uint32_t cou
         uint32_t a = tether->a;
         const double *p = tether->point;
         double dx = p[0] - x.x[a], dy = p[1] - x.y[a], dz = p[2] - x.z[a];
+        if (dx == 0 && dy == 0 && dz == 0)
+            dx = nowhere(tether->length);
         double r = foliot__sqrt(((dx * dx + FOLIOT__SPRING_TINY) + dy * dy) + dz * dz);
         double s = tether->stiffness - tether->stiffness * tether->length / r;
         out.x[a] += s * dx * inverse[a];

@@ -169,8 +169,8 @@ void foliot__joint_linearise(foliot__joint *joint, const foliot__pose *a, const 
     arms_of(joint, a, b, arm_a, arm_b, apart);
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE) {
         double length = foliot__vec3_length(apart);
-        for (int k = 0; k < 3; k++)
-            apart[k] = length > 0 ? apart[k] / length : 0;
+        for (int k = 0; k < 3; k++) // two ends in one place are held along x
+            apart[k] = length > 0 ? apart[k] / length : k == 0;
         row_along(joint, 0, apart, arm_a, arm_b);
         return;
     }
