@@ -118,6 +118,10 @@ static bool read_header(foliot__intake *in, span line, uint32_t *seen)
         value.end--;
     if (is_named(line.at, length, "transfer-encoding"))
         return refuse(in, 501, "a body comes with Content-Length, not in chunks", 0);
+    // The library closes what asks for another protocol. Whoever may not have it goes on without.
+    if (is_named(line.at, length, "upgrade") &&
+        !is_named(value.at, (size_t)(value.end - value.at), "websocket"))
+        in->head[line.at - in->head] = '!';
     if (is_named(line.at, length, "expect")) {
         if (!is_named(value.at, (size_t)(value.end - value.at), "100-continue"))
             return refuse(in, 417, "of what may be expected there is 100-continue alone", 0);
