@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifndef __wasm__ // which has none
 #include <signal.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
