@@ -73,15 +73,21 @@ static void send_packet(void *user, const uint8_t *bytes, size_t length)
     foliot__dtls_send(c->dtls, bytes, length);
 }
 
-static void take_message(void *user, const uint8_t *bytes, size_t length)
+void foliot__rtc_take_message(void *user, const uint8_t *bytes, size_t length)
 {
     foliot__rtc_channel *c = user;
-    if (c->told_open && !c->over)
-        c->rtc->config.received(c->rtc->config.user, c->of, bytes, length);
+    if (!c->told_open || c->over)
+        return;
+    if (c->allowance < 1) {
+        c->rtc->counters.too_many++;
+        return;
+    }
+    c->allowance -= 1;
+    c->rtc->config.received(c->rtc->config.user, c->of, bytes, length);
 }
 
 static const foliot__dtls_hook below = {send_datagram, take_packet};
-static const foliot__sctp_hook above = {send_packet, take_message};
+static const foliot__sctp_hook above = {send_packet, foliot__rtc_take_message};
 
 void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length)
 {

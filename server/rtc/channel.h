@@ -53,7 +53,7 @@ struct foliot__rtc_channel {
     bool told_open, waited;
     const char *over; // why it has ended; NULL: it has not
     uint64_t begun_ns, asked_ns, allowed_ns;
-    double allowance; // of datagrams
+    double allowance; // of datagrams and messages: one datagram may hold a hundred
 };
 
 struct foliot__rtc {
@@ -79,6 +79,8 @@ void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t
 // Makes up user name and password. False: there is no randomness.
 bool foliot__rtc_name(foliot__rtc_channel *c, uint32_t index);
 uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES]); // UINT32_MAX: none
+// A message of SCTP; `user` is the channel.
+void foliot__rtc_take_message(void *user, const uint8_t *bytes, size_t length);
 // A datagram of DTLS from the channel's address.
 void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length);
 void foliot__rtc_look(foliot__rtc_channel *c); // whether a layer has opened, or ended

@@ -22,6 +22,7 @@
 
 #include "../rtc/peer.h"
 #include "clock.h"
+#include "rtc/channel.h"
 #include "rtc/stun.h"
 #include "status.h"
 #include "web/web.h"
@@ -377,6 +378,38 @@ static void who_never_comes_is_forgotten(void **state)
     foliot__rtc_destroy(rtc); // with a channel
 }
 
+static void count_message(void *user, void *of, const uint8_t *bytes, size_t length)
+{
+    (void)of, (void)bytes, (void)length;
+    ++*(uint64_t *)user;
+}
+
+// A datagram may hold a hundred of them.
+static void messages_have_a_rate_of_their_own(void **state)
+{
+    (void)state;
+    static const uint8_t print[32];
+    char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
+    const char *why;
+    uint64_t came = 0;
+    foliot__rtc_config config = {.address = "127.0.0.1", .public_address = "", .channels_max = 1};
+    config.received = count_message;
+    config.closed = keep_why;
+    config.user = &came;
+    foliot__rtc *rtc = foliot__rtc_create(&config, problem, sizeof problem);
+    assert_non_null(rtc);
+    rtc_write_offer("mine", print, text, sizeof text);
+    foliot__rtc_channel *c =
+        foliot__rtc_offer(rtc, NULL, "", text, strlen(text), SECOND, answer, &why);
+    assert_non_null(c);
+    c->told_open = true;
+    for (uint32_t i = 0; i < 2 * FOLIOT__RTC_PACKETS_BURST; i++)
+        foliot__rtc_take_message(c, print, 1);
+    check_eq(came, (uint64_t)FOLIOT__RTC_PACKETS_BURST);
+    check_eq(foliot__rtc_get_counters(rtc)->too_many, (uint64_t)FOLIOT__RTC_PACKETS_BURST);
+    foliot__rtc_destroy(rtc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_hello_is_answered_where_it_is_proven),
         cmocka_unit_test(offers_are_few_and_well_formed),
         cmocka_unit_test(who_never_comes_is_forgotten),
+        cmocka_unit_test(messages_have_a_rate_of_their_own),
     };
     if (!foliot__http_available() || !foliot__rtc_available())
         return 0;
