@@ -69,8 +69,9 @@ static void announce(const foliot__app *a)
     else {
         printf("join with: foliot-client ");
         foliot__bind_print_host(port);
-        printf("%s%s%s%s\n", a->hosted_count > 1 ? " --session " : "",
+        printf("%s%s%s%s%s\n", a->hosted_count > 1 ? " --session " : "",
                a->hosted_count > 1 ? quoted(named->name, word) : "",
+               named->simulation_module ? " --simulation FILE" : "",
                foliot__hosted_player_limit(named) == 0 ? " --spectate" : "",
                foliot__security_client_options());
     }

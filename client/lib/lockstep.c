@@ -145,13 +145,52 @@ static void reserve_states(foliot__lockstep_client *l)
         l->held = malloc(stride * l->held_ticks);
 }
 
+// A state has outgrown its room: what is held of the ticks before goes to larger ones. Without
+// memory, or beyond what is held at all, all stays as it is.
+static bool enlarge_states(foliot__lockstep_client *l, size_t length)
+{
+    size_t stride = length + length / 4 + 256;
+    if (stride >= FOLIOT__HELD_BYTES / 16)
+        return false;
+    uint32_t ticks = (uint32_t)(FOLIOT__HELD_BYTES / stride);
+    if (ticks > l->held_ticks)
+        ticks = l->held_ticks;
+    uint8_t *held = malloc(stride * ticks);
+    size_t *lengths = calloc(ticks, sizeof *lengths);
+    if (!held || !lengths) {
+        free(held);
+        free(lengths);
+        return false;
+    }
+    uint64_t first = l->tick - l->start < ticks ? l->start : l->tick - ticks + 1;
+    for (uint64_t t = first; t < l->tick; t++) {
+        size_t from = t % l->held_ticks, to = t % ticks;
+        lengths[to] = l->held_length[from];
+        memcpy(held + to * stride, l->held + from * l->held_stride, lengths[to]);
+    }
+    memset(l->held_length, 0, sizeof l->held_length);
+    memcpy(l->held_length, lengths, ticks * sizeof *lengths);
+    free(lengths);
+    free(l->held);
+    l->held = held;
+    l->held_stride = stride;
+    l->held_ticks = ticks;
+    return true;
+}
+
 static void store_state(foliot__lockstep_client *l)
 {
-    size_t length = 0, place = l->held ? l->tick % l->held_ticks : 0;
+    size_t length = 0;
     if (!l->held)
         return;
+    size_t place = l->tick % l->held_ticks;
     foliot_status status = foliot_simulation_capture(
         &l->simulation, l->held + place * l->held_stride, l->held_stride, &length);
+    if (status == FOLIOT_STATUS_FULL && enlarge_states(l, length)) {
+        place = l->tick % l->held_ticks;
+        status = foliot_simulation_capture(&l->simulation, l->held + place * l->held_stride,
+                                           l->held_stride, &length);
+    }
     l->held_length[place] = status == FOLIOT_STATUS_OK ? length : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #define STEPS_TIMED 64      // before a step is called slow
 #define STEP_SHARE_MAX 0.25 // of a tick
+#define COPY_SHARE_MAX 0.5  // of a tick: each rollback begins with one
 #define EARLIER_TICKS 1.25  // a tick is decided as it begins: no margin for a late packet is needed
 #define JUMP_STEPS 64       // of a snapshot's position: less is no jump
 #define ASK_EVERY_NS 1000000000u
@@ -75,6 +76,11 @@ foliot_status foliot__predict_begin(foliot_client *c)
     p->stepped = line_stepped;
     p->replaced = line_replaced;
     p->user = c;
+    p->clock = c->config.clock;
+    p->clock_user = c->config.clock_user;
+    p->copy_ns = 0;
+    p->copy_ns_max = foliot__client_tick_ns(c);
+    p->copies_timed = 0;
     foliot__prediction_view_restart(&predictor->view);
     predictor->view.dt = c->welcome.dt;
     predictor->view.jump = JUMP_STEPS * c->welcome.format.position_step;
@@ -235,6 +241,8 @@ void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
         target = predictor->worlds->own_end; // what is not decided is not shown
     foliot__prediction_update(predictor->worlds, c->lockstep, target,
                               most > closed_steps ? most - closed_steps : 1);
+    if (predictor->worlds->copies_timed == FOLIOT__COPIES_TIMED)
+        predictor->slow |= predictor->worlds->copy_ns > COPY_SHARE_MAX * foliot__client_tick_ns(c);
     cancel_events(c);
     if (c->state == FOLIOT_CLIENT_PLAYING)
         ask_for_early(c);

@@ -274,9 +274,24 @@ bool foliot__prediction_take_early(foliot__prediction *p, const foliot__lockstep
 
 // -- stepping
 
+static foliot_status copy_confirmed(foliot__prediction *p, const foliot__lockstep_client *l,
+                                    foliot__line *line)
+{
+    uint64_t began = p->clock ? p->clock(p->clock_user) : 0;
+    foliot_status status = foliot_simulation_copy(&line->simulation, &l->simulation);
+    if (!p->clock)
+        return status;
+    double taken_ns = (double)(p->clock(p->clock_user) - began);
+    if (taken_ns > p->copy_ns_max) // the machine did something else meanwhile
+        taken_ns = p->copy_ns_max;
+    p->copies_timed += p->copies_timed < FOLIOT__COPIES_TIMED;
+    p->copy_ns += (taken_ns - p->copy_ns) / p->copies_timed;
+    return status;
+}
+
 static bool begin_line(foliot__prediction *p, const foliot__lockstep_client *l, foliot__line *line)
 {
-    p->failed = foliot_simulation_copy(&line->simulation, &l->simulation) != FOLIOT_STATUS_OK;
+    p->failed = copy_confirmed(p, l, line) != FOLIOT_STATUS_OK;
     line->begun = !p->failed;
     line->tick = l->tick;
     line->wrong = NOTHING_WRONG;

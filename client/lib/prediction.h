@@ -35,6 +35,8 @@ typedef struct foliot__early_input {
     foliot_input input;
 } foliot__early_input;
 
+#define FOLIOT__COPIES_TIMED 8 // before a copy is called slow
+
 typedef struct foliot__prediction {
     foliot_simulation_kind kind; // the confirmed world's; of a world, without the host's stages
     foliot_host host;
@@ -63,6 +65,12 @@ typedef struct foliot__prediction {
     void (*replaced)(void *user);
     void *user;
     uint64_t rollbacks, steps, early_received, early_dropped;
+    // How long a copy of the confirmed simulation takes: mean of the last ones. `clock` NULL: not
+    // known.
+    uint64_t (*clock)(void *user);
+    void *clock_user;
+    double copy_ns, copy_ns_max; // a copy that takes longer counts as that
+    uint32_t copies_timed;
 } foliot__prediction;
 
 foliot_status foliot__prediction_create(foliot__prediction **out);

@@ -181,6 +181,12 @@ size_t foliot_divergence_print_text(const foliot_divergence *d,
     say(&t, "\n  %-10s %s\n", "stage", d->stage_known ? d->stage_name : "not known");
     if (d->part_known)
         say_place(&t, d, names->part);
+    if (d->not_repeated) {
+        say(&t, "  %-10s %s\n", "repeated",
+            "the server's own step, from its saved state, gives another state: something that "
+            "decides steps is not saved. `foliot-lab synctest` finds it");
+        return t.length;
+    }
     if (!d->field_known) {
         say(&t, "  %-10s not known%s%s\n", d->part_known ? "field" : "part, field",
             names->unknown ? " " : "", names->unknown ? names->unknown : "");
@@ -271,6 +277,7 @@ size_t foliot_divergence_print_json(const foliot_divergence *d,
         foliot__json_text(&json, "title", names->title);
     foliot__divergence_put(&json, d, names);
     foliot__divergence_put_bits(&json, d, names);
+    foliot__json_bool(&json, "not_repeated", d->not_repeated);
     foliot__json_count(&json, "parts", d->parts);
     foliot__json_count(&json, "fields", d->fields);
     foliot__json_close(&json);

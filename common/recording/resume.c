@@ -76,15 +76,13 @@ static foliot_status tick_rules(foliot_replay *replay, const foliot_recording_ru
     return rules->tick(rules->user, &view);
 }
 
-// The state after the last whole block, checked against the digests since its keyframe.
-static foliot_status replay_to_end(foliot_replay *replay, const foliot_recording_rules *rules)
+static foliot_status replay_from(foliot_replay *replay, const foliot_recording_rules *rules,
+                                 uint64_t from)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    uint64_t from = about->first_tick;
-    for (uint32_t i = 0; i < replay->index_count; i++)
-        if (replay->index[i][0] <= about->last_tick)
-            from = replay->index[i][0];
-    foliot_status status = foliot_replay_seek(replay, from);
+    // From tick 0 anew, and from no saved state.
+    foliot_status status = from == 0 && replay->header.tick == 0 ? foliot__replay_rewind(replay)
+                                                                 : foliot_replay_seek(replay, from);
     if (status == FOLIOT_STATUS_OK)
         status = restore_rules(replay, rules, from);
     while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < about->last_tick) {
@@ -92,6 +90,21 @@ static foliot_status replay_to_end(foliot_replay *replay, const foliot_recording
         if (status == FOLIOT_STATUS_OK)
             status = tick_rules(replay, rules);
     }
+    return status;
+}
+
+// The state after the last whole block, checked against the digests since a keyframe: the last one,
+// or one before it where the replay from there does not give them. A simulation that does not save
+// all that decides its steps may replay from the start alone.
+static foliot_status replay_to_end(foliot_replay *replay, const foliot_recording_rules *rules)
+{
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    foliot_status status = FOLIOT_STATUS_DIVERGED;
+    uint32_t k = replay->index_count;
+    while (k > 0 && replay->index[k - 1][0] > about->last_tick)
+        k--;
+    for (; k > 0 && status == FOLIOT_STATUS_DIVERGED; k--)
+        status = replay_from(replay, rules, replay->index[k - 1][0]);
     return status;
 }
 
@@ -342,19 +355,13 @@ static bool same_setup(const foliot_replay *replay, const foliot_simulation *sim
             memcmp(about->setup, simulation->setup, about->setup_bytes) == 0);
 }
 
-// Takes the state that the replay has come to.
-static foliot_status take_state(const foliot_replay *replay, foliot_simulation *simulation)
+// Hands over the instance that was replayed, and not its state: it has all that decides its steps,
+// saved or not.
+static void take_instance(foliot_replay *replay, foliot_simulation *simulation)
 {
-    size_t length = 0;
-    foliot_status status = foliot_simulation_capture(&replay->simulation, NULL, 0, &length);
-    uint8_t *bytes = status == FOLIOT_STATUS_OK ? malloc(length + 1) : NULL;
-    if (status == FOLIOT_STATUS_OK)
-        status = bytes ? foliot_simulation_capture(&replay->simulation, bytes, length, &length)
-                       : FOLIOT_STATUS_MEMORY;
-    if (status == FOLIOT_STATUS_OK)
-        status = foliot_simulation_restore(simulation, bytes, length);
-    free(bytes);
-    return status;
+    void *self = simulation->self;
+    simulation->self = replay->simulation.self;
+    replay->simulation.self = self;
 }
 
 foliot_status foliot_recording_resume_simulation(const char *file,
@@ -382,13 +389,8 @@ foliot_status foliot_recording_resume_simulation(const char *file,
         status = resume_replay(file, replay, config, &sink, &resumed, problem, problem_bytes);
     if (status != FOLIOT_STATUS_OK)
         return refuse_resumption(replay, &sink, status, problem, problem_bytes);
-    status = take_state(replay, simulation);
+    take_instance(replay, simulation);
     foliot_replay_close(replay);
-    if (status == FOLIOT_STATUS_OK) {
-        *recording = resumed;
-        return status;
-    }
-    foliot_recording_abandon(resumed);
-    set_problem(problem, problem_bytes, "its own state cannot be restored");
-    return status;
+    *recording = resumed;
+    return FOLIOT_STATUS_OK;
 }

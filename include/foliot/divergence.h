@@ -39,6 +39,10 @@ typedef struct foliot_divergence {
         actual;    // bit patterns, if field_known: the requesting side's and the other's
     uint64_t ulps; // distance of the two in representable values; of integers, their difference
     uint32_t parts, fields; // how many differ at this place; 0: not counted
+    // The tick is known, and no more: the server's own step, taken again from a state that it had
+    // saved, gives another state than it had. Something that decides steps is not saved, or a step
+    // depends on more than the state.
+    bool not_repeated;
 } foliot_divergence;
 
 // The distance of two values in representable numbers, or in units for integers. -0 and 0 are

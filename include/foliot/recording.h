@@ -149,7 +149,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file,
 
 // The same for a recording of any other simulation. `simulation` is the caller's, made from the
 // setup that the recording has (foliot_replay_get_summary), at whatever tick; it is brought to the
-// tick that the recording goes on from. On an error it stays as it was. FOLIOT_STATUS_UNSUPPORTED
+// tick that the recording goes on from: its `self` is then another one, and the old one is
+// destroyed. On an error it stays as it was. FOLIOT_STATUS_UNSUPPORTED
 // also: a recording of another simulation, version or setup, or of a world; FOLIOT_STATUS_INVALID:
 // the kind's table, or a config with rules.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_resume_simulation(

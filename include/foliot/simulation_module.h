@@ -70,6 +70,10 @@ typedef struct foliot_simulation_module {
         .order_bytes = sizeof(foliot_order), __VA_ARGS__                                           \
     }
 
+// Declared here, so that it is exported from C++ as well, where a const object is otherwise local
+// to its file.
+extern const foliot_simulation_module foliot_simulation_entry;
+
 #ifdef __cplusplus
 }
 #endif

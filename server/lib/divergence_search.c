@@ -269,9 +269,9 @@ static void count_false_report(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__lockstep *l = s->lockstep;
-    foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
-    if (!p->diverged) // it has begun with another state
+    if (!p->diverged) // it was healed meanwhile, and has begun with another state
         return;
+    foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
     p->diverged = false;
     p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
     p->compared = p->stepped;
@@ -336,6 +336,16 @@ void foliot__divergence_search_response(foliot__session *s, const foliot__peer *
     continue_search(s, peer);
 }
 
+// Whether the step that was taken again from a saved state gave the state that the session had. It
+// does not where something that decides steps is not saved, or where a step is no function of it.
+static bool repeats_step(const foliot__session *s)
+{
+    const foliot__lockstep *l = s->lockstep;
+    const foliot__rewind *r = &l->search.rewind;
+    return s->tick - r->tick >= l->log.capacity ||
+           foliot_digest_equal(r->digest, l->digests[r->tick & (l->log.capacity - 1)]);
+}
+
 // The step was taken again, or cannot be.
 static void take_rewound_state(foliot__session *s, foliot__peer *peer)
 {
@@ -343,6 +353,12 @@ static void take_rewound_state(foliot__session *s, foliot__peer *peer)
     q->running = false;
     if (!peer) {
         q->active = false;
+    } else if (q->rewind.status == FOLIOT_STATUS_OK && !repeats_step(s)) {
+        // Its parts would be those of another state. The tick is what is known, and why.
+        q->search.state = FOLIOT_SEARCH_FOUND;
+        q->search.found = (foliot_divergence){
+            .tick = q->rewind.tick, .body = FOLIOT_NO_BODY, .not_repeated = true};
+        end_search(s, peer);
     } else if (q->rewind.status == FOLIOT_STATUS_OK) {
         foliot_search_set_trace(&q->search, q->rewind.trace);
         continue_search(s, peer);

@@ -285,15 +285,21 @@ static void announce_players(foliot__session *s)
     }
 }
 
-static void report_step(foliot__session *s)
+static void report_world(foliot__session *s)
 {
-    foliot_server *server = s->server;
     const foliot_world_counters *world = foliot_world_get_counters(s->world);
     if (world->frozen_bodies > s->frozen_reported) {
         s->frozen_reported = world->frozen_bodies;
-        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
+        foliot__server_event(s->server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
                              world->first_frozen_body, "");
     }
+    announce_players(s);
+}
+
+// Of whatever is simulated.
+static void report_recording(foliot__session *s)
+{
+    foliot_server *server = s->server;
     if (s->recording && s->recorded != FOLIOT_STATUS_OK) {
         foliot_recording_state state = foliot_recording_get_state(s->recording);
         server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
@@ -304,7 +310,6 @@ static void report_step(foliot__session *s)
                                                      : foliot_status_get_text(s->recorded));
         s->recording_reported = true;
     }
-    announce_players(s);
 }
 
 // Those who joined in this step. A simulation that is no world has no slots to name.
@@ -420,9 +425,10 @@ static void finish_step(foliot__session *s)
         foliot__keyframe_saved(s);
         foliot__desync_check_step(s);
     }
+    report_recording(s);
     if (s->world) {
         foliot__step_events_take(s);
-        report_step(s);
+        report_world(s);
     } else {
         announce_joined(s);
     }

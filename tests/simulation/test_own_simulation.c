@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "arena.h"
@@ -271,6 +272,206 @@ static void a_fault_is_found_whatever_comes_first(void **state)
         }
 }
 
+// The tally, and 200 bytes more after each tick.
+static size_t pad_of(const void *self)
+{
+    return 200 * (size_t)tally_kind(true)->tick(self);
+}
+
+static size_t growing_capture(const void *self, void *bytes, size_t capacity)
+{
+    size_t length = 16 + pad_of(self);
+    if (bytes && capacity >= length) {
+        memset(bytes, 7, length);
+        (void)!tally_kind(true)->capture(self, bytes, 16);
+    }
+    return length;
+}
+
+static foliot_status growing_restore(void *self, const void *bytes, size_t length)
+{
+    return length < 16 ? FOLIOT_STATUS_TRUNCATED : tally_kind(true)->restore(self, bytes, 16);
+}
+
+// Also where a state becomes a hundred times what it was at the join.
+static void a_state_that_grows_is_held(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = *tally_kind(true);
+    kind.capture = growing_capture;
+    kind.restore = growing_restore;
+    kind.copy = NULL;
+    arena *a = arena_create(&(arena_options){.kind = &kind});
+    foliot_simulation_sample sample;
+    join(a, "delay=20ms,jitter=0-30ms", "ada");
+    arena_run(a, 2);
+    for (int i = 0; i < 400; i++) {
+        arena_run(a, 0.07);
+        assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
+                         FOLIOT_STATUS_OK);
+        assert_non_null(sample.before);
+        assert_int_equal(sample.before_bytes, 16 + 200 * sample.tick);
+        assert_int_equal(tick_in(sample.before, 16), sample.tick);
+    }
+    check_gt(sample.before_bytes, 300000);
+    assert_true(arena_agrees(a, 0));
+    arena_destroy(a);
+}
+
+// The disk is full, or the file may not grow: the host learns it, and what is missing is counted.
+static void a_recording_that_stops_is_reported(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = kind_with_orders();
+    char file[] = "/tmp/foliot-stops-XXXXXX";
+    int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    arena *a = arena_create(&(arena_options){.kind = &kind, .record = file});
+    join(a, "delay=20ms", "ada");
+    arena_run(a, 1);
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){(rlim_t)lseek(descriptor, 0, SEEK_END) + 100, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    arena_run(a, 20);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(a->told[FOLIOT_SERVER_RECORDING_STOPPED], 1);
+    check_gt(arena_counted(a)->ticks_unrecorded, 0);
+    arena_destroy(a);
+    close(descriptor);
+    unlink(file);
+}
+
+// A tally whose steps depend on how many it made since it was restored, which is not saved.
+typedef struct hidden {
+    void *tally;
+    uint64_t lived;
+} hidden;
+
+static foliot_status hidden_create(void *user, const void *setup, size_t setup_bytes, void **self)
+{
+    hidden *h = calloc(1, sizeof *h);
+    *self = h;
+    return tally_kind(true)->create(user, setup, setup_bytes, &h->tally);
+}
+
+static void hidden_destroy(void *self)
+{
+    tally_kind(true)->destroy(((hidden *)self)->tally);
+    free(self);
+}
+
+static uint64_t hidden_tick(const void *self)
+{
+    return tally_kind(true)->tick(((const hidden *)self)->tally);
+}
+
+static foliot_status hidden_step_tick(void *self, const foliot_tick_inputs *in)
+{
+    hidden *h = self;
+    foliot_command command = foliot_command_default(FOLIOT_COMMAND_var);
+    command.sequence = (uint32_t)++h->lived;
+    const foliot_tick_inputs more = {in->inputs, in->input_count, &command, 1};
+    return tally_kind(true)->step_tick(h->tally, &more);
+}
+
+static foliot_status hidden_step(void *self, const foliot_input *inputs, uint32_t count)
+{
+    return hidden_step_tick(self, &(foliot_tick_inputs){.inputs = inputs, .input_count = count});
+}
+
+static size_t hidden_capture(const void *self, void *bytes, size_t capacity)
+{
+    return tally_kind(true)->capture(((const hidden *)self)->tally, bytes, capacity);
+}
+
+static foliot_status hidden_restore(void *self, const void *bytes, size_t length)
+{
+    hidden *h = self;
+    h->lived = 0;
+    return tally_kind(true)->restore(h->tally, bytes, length);
+}
+
+static void hidden_copy(void *self, const void *from)
+{
+    uint8_t state[16];
+    hidden_restore(self, state, hidden_capture(from, state, sizeof state));
+    ((hidden *)self)->lived = ((const hidden *)from)->lived;
+}
+
+static foliot_simulation_kind hidden_kind(void)
+{
+    return (foliot_simulation_kind){.name = "test.hidden",
+                                    .version = 1,
+                                    .create = hidden_create,
+                                    .destroy = hidden_destroy,
+                                    .tick = hidden_tick,
+                                    .step = hidden_step,
+                                    .step_tick = hidden_step_tick,
+                                    .capture = hidden_capture,
+                                    .restore = hidden_restore,
+                                    .copy = hidden_copy};
+}
+
+// Who joins late begins with a state that lacks something. The report says so, and does not look
+// for a part that differs.
+static void a_state_that_is_not_all_is_named(void **state)
+{
+    (void)state;
+    char text[1024];
+    foliot_simulation_kind kind = hidden_kind();
+    arena *a = arena_create(&(arena_options){.kind = &kind});
+    join(a, "delay=20ms", "ada");
+    arena_run(a, 5);
+    join(a, "delay=20ms", "late");
+    arena_run(a, 20);
+    check_gt(a->found_count, 0);
+    const foliot_divergence *d = &a->found.divergence;
+    assert_true(d->not_repeated);
+    assert_false(d->field_known);
+    check_gt(d->tick, 0);
+    foliot_divergence_print_text(d, NULL, text, sizeof text);
+    assert_non_null(strstr(text, "repeated"));
+    arena_destroy(a);
+}
+
+static uint64_t copies_ns;
+
+static uint64_t clock_of_copies(void *user)
+{
+    (void)user;
+    return copies_ns;
+}
+
+static void slow_copy(void *self, const void *from)
+{
+    uint8_t state[16];
+    copies_ns += 20000000; // more than a tick
+    size_t length = tally_kind(true)->capture(from, state, sizeof state);
+    (void)!tally_kind(true)->restore(self, state, length);
+}
+
+// Steps cost nothing, and each rollback begins with a copy that takes a tick.
+static void slow_copies_end_the_prediction(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = *tally_kind(true);
+    kind.copy = slow_copy;
+    arena *a = arena_create(&(arena_options){.kind = &kind});
+    for (int i = 0; i < 2; i++) {
+        foliot_client_config config = foliot_client_config_default();
+        config.simulation = &kind;
+        config.predicts = true;
+        config.clock = clock_of_copies;
+        unsigned client = arena_join(a, "delay=40ms,jitter=0-30ms", &config);
+        a->bots[client] = true;
+    }
+    arena_run(a, 10);
+    assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_SLOW);
+    assert_true(arena_agrees(a, 0));
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +481,10 @@ int main(void)
         cmocka_unit_test(a_recording_has_the_orders),
         cmocka_unit_test(states_around_the_render_time),
         cmocka_unit_test(a_fault_is_found_whatever_comes_first),
+        cmocka_unit_test(a_state_that_grows_is_held),
+        cmocka_unit_test(a_recording_that_stops_is_reported),
+        cmocka_unit_test(a_state_that_is_not_all_is_named),
+        cmocka_unit_test(slow_copies_end_the_prediction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -386,8 +386,8 @@ static void slow_steps_are_not_repeated(void **state)
 static uint64_t stalled_clock(void *user)
 {
     uint64_t *calls = user;
-    ++*calls; // a step is between two of them
-    return *calls * 100000 + *calls / 21 * 400000000;
+    ++*calls; // a step or a copy is between two of them
+    return *calls * 100000 + *calls / 20 * 400000000;
 }
 
 // A machine that is busy for a moment now and then: the mean of its steps is above a tick.

@@ -169,7 +169,10 @@ void arena_destroy(arena *a)
     foliot_server_destroy(a->server);
     foliot_rules_destroy(a->rules);
     foliot_simulation_destroy(&a->simulation);
-    if (a->recording)
+    bool stopped = a->told[FOLIOT_SERVER_RECORDING_STOPPED] > 0;
+    if (a->recording && stopped)
+        foliot_recording_abandon(a->recording);
+    else if (a->recording)
         demand(foliot_recording_close(a->recording, NULL));
     foliot_transport_destroy(a->host);
     foliot_hub_destroy(a->hub);

@@ -361,6 +361,42 @@ static void it_goes_on_after_a_crash(void **state)
     unlink(file);
 }
 
+// The keyframe lacks what decides the steps after it: the replay from there diverges, and the one
+// from the start does not. What goes on is the instance that was replayed.
+static void it_goes_on_from_an_earlier_keyframe(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-foreign-XXXXXX", problem[256];
+    int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    recording_memory memory = {0};
+    foliot_digest digests[TICKS + 1];
+    foliot_recording_config config = recording_fixture_config(20, 100);
+    const foliot_simulation_kind *kind = chain_kind(CHAIN_HIDDEN);
+    record(kind, &memory, digests);
+    record_part(file, kind, 150);
+    foliot_simulation simulation;
+    foliot_recording *recording = NULL;
+    demand(foliot_simulation_create(kind, "s", 1, &simulation));
+    foliot_status status = foliot_recording_resume_simulation(file, &config, &simulation,
+                                                              &recording, problem, sizeof problem);
+    print_message("%s\n", problem);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_simulation_get_tick(&simulation), 140);
+    for (uint64_t tick = 140; tick < TICKS; tick++) {
+        foliot_input inputs[2];
+        uint32_t count = inputs_of(tick, inputs);
+        assert_true(foliot_digest_equal(foliot_simulation_get_digest(&simulation), digests[tick]));
+        demand(foliot_simulation_step(&simulation, inputs, count));
+        demand(foliot_recording_append_simulation(recording, &simulation, inputs, count));
+    }
+    demand(foliot_recording_close(recording, NULL));
+    foliot_simulation_destroy(&simulation);
+    recording_memory_free(&memory);
+    unlink(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +408,7 @@ int main(void)
         cmocka_unit_test(damage_is_found_anywhere),
         cmocka_unit_test(orders_need_commands),
         cmocka_unit_test(it_goes_on_after_a_crash),
+        cmocka_unit_test(it_goes_on_from_an_earlier_keyframe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,7 +169,9 @@ foliot_divergence_labels tool_names(const char *title, const foliot_replay_summa
         .part = body ? tool_body_name(about->scene, d->body) : NULL,
         .expected = expected,
         .actual = actual,
-        .unknown = "from digests alone; `foliot-replay compare` with another build finds them",
+        .unknown = about->scene || about->kind[0] == 0
+                       ? "from digests alone; `foliot-replay compare` with another build finds them"
+                       : "from digests alone: no keyframe is of this tick",
         .dt = about->dt,
     };
 }

@@ -227,7 +227,8 @@ static const char *verdict_name(const result *r)
 
 static foliot_divergence_labels names_of(const result *r)
 {
-    const foliot_replay_summary about = {.dt = r->dt};
+    foliot_replay_summary about = {.dt = r->dt};
+    snprintf(about.kind, sizeof about.kind, "%s", r->simulation); // "": a world
     foliot_divergence_labels names = tool_names(r->file, &about, NULL, "recorded", "replayed");
     names.part = r->body;
     return names;
