@@ -125,6 +125,37 @@ wait $visitors 2>/dev/null
 ok "which then is hosted" logged 'goes on with large.yaml'
 stop
 
+# Budgets: a callback beyond its own is dropped, and the game goes on; strict rules end the session. What the host stops,
+# for its clock here on most machines, is in the recording: rules that are run again stop there, too.
+cat >heavy.lua <<'END'
+function on_tick()
+  set_var('ticks', world.tick())
+  if world.tick() % 50 == 0 then while true do end end
+end
+END
+start game.yaml --rules heavy.lua --port 0 --ticks 120 --record heavy.foliot
+wait $server_pid
+ok "a server whose rules dropped a callback ends as it should" test $? = 0
+ok "two callbacks were dropped" test "$(counter rules_dropped)" = 2
+ok "and the rules went on" test "$(counter rules_stopped)" = 0
+ok "both are the same where they are run again" "$replay" verify --rules heavy.foliot
+: >server.log
+start game.yaml --rules heavy.lua --strict-rules --port 0 --ticks 120 --record strict.foliot
+wait $server_pid
+ok "with --strict-rules the session ends there" test "$(last_tick strict.foliot)" = 50
+cat >slow.lua <<'END'
+local function f() while true do pcall(f) end end
+function on_tick()
+  set_var('ticks', world.tick())
+  if world.tick() == 50 then while true do pcall(f) end end
+end
+END
+start game.yaml --rules slow.lua --port 0 --ticks 120 --record slow.foliot
+wait $server_pid
+ok "a callback that takes too long ends" test "$(counter ticks)" = 120
+ok "and what was stopped stops where it is run again" "$replay" verify --rules slow.foliot
+exits "a script that is missing, of a scene that takes no commands" 78 'nope.lua: No such file' "$server" "$scenes/pile.yaml" --rules nope.lua --port 0 --no-record
+
 # A game that ends at once, with itself as the next one: it would fill the disk.
 mkdir chain && cd chain || exit 1
 echo "function on_tick() end_session('again', 'again.yaml') end" >again.lua
