@@ -22,11 +22,11 @@
 
 #define BATCH 16  // datagrams that are read at once
 #define BATCHES 4 // of them for one call
-#define SECOND_NS 1000000000u
-#define KEPT_NS 10000000000u         // an open channel's address, after its last request
-#define CHECK_NS 100000000u          // between two checks of an address
-#define CONSENT_EVERY_NS 5000000000u // after an answer
-#define DATAGRAM_BYTES 2048          // longer ones are cut, and fail
+#define SECOND_NS ((uint64_t)1000000000u)
+#define KEPT_NS (10 * SECOND_NS)         // an open channel's address, after its last request
+#define CHECK_NS 100000000u              // between two checks of an address
+#define CONSENT_EVERY_NS (5 * SECOND_NS) // after an answer
+#define DATAGRAM_BYTES 2048              // longer ones are cut, and fail
 
 bool foliot__rtc_available(void)
 {
@@ -167,7 +167,7 @@ static void keep_consent(foliot__rtc_channel *c, uint64_t now_ns)
     uint64_t ago_ns = now_ns - path->answered_ns;
     if (ago_ns > FOLIOT__RTC_CONSENT_SECONDS * SECOND_NS)
         path->validation = (foliot__address_validation){.validated = false};
-    else if (ago_ns > CONSENT_EVERY_NS)
+    else if (ago_ns > CONSENT_EVERY_NS && now_ns - path->checked_ns > SECOND_NS)
         check_path(c, path, now_ns);
 }
 

@@ -410,6 +410,111 @@ static void messages_have_a_rate_of_their_own(void **state)
     foliot__rtc_destroy(rtc);
 }
 
+// A browser by hand, at an address of its own: what it sends is given to `rtc` at a time.
+typedef struct browser {
+    foliot__rtc *rtc;
+    int fd;
+    struct sockaddr_in at;
+} browser;
+
+static browser open_browser(foliot__rtc *rtc)
+{
+    browser b = {.rtc = rtc, .fd = open_udp(foliot__rtc_get_port(rtc))};
+    socklen_t length = sizeof b.at;
+    assert_int_equal(getsockname(b.fd, (struct sockaddr *)&b.at, &length), 0);
+    return b;
+}
+
+static void say(const browser *b, const uint8_t *bytes, size_t length, uint64_t now_ns)
+{
+    foliot__rtc_datagram d = {.bytes = bytes, .length = length, .from_bytes = sizeof b->at};
+    memcpy(&d.from, &b->at, sizeof b->at);
+    foliot__rtc_take_datagram(b->rtc, &d, now_ns);
+}
+
+static void ask(const browser *b, const foliot__rtc_channel *c, uint64_t now_ns)
+{
+    uint8_t request[256];
+    say(b, request, rtc_write_request("mine", c->ufrag, c->password, true, request), now_ns);
+}
+
+// Answers what it is asked, or with a bit of the transaction turned, as if from `as`. Returns how
+// often it was asked.
+static int answer_checks(const browser *b, const browser *as, bool rightly, uint64_t now_ns)
+{
+    static const char password[] = "0123456789abcdef0123456789abcdef";
+    uint8_t got[2048], reply[FOLIOT__STUN_ANSWER_BYTES];
+    foliot__stun_message m;
+    int asked = 0;
+    for (ssize_t length; (length = recv(b->fd, got, sizeof got, MSG_DONTWAIT)) > 0;) {
+        if (!foliot__stun_read(got, (size_t)length, &m) || m.type != FOLIOT__STUN_BINDING_REQUEST)
+            continue;
+        assert_true(foliot__stun_authentic(got, &m, password, sizeof password - 1));
+        asked++;
+        m.transaction[11] ^= !rightly;
+        say(as, reply,
+            foliot__stun_answer(&m, (const struct sockaddr *)&b->at, password, sizeof password - 1,
+                                reply),
+            now_ns);
+    }
+    return asked;
+}
+
+static void an_address_is_validated_by_its_answer_and_for_a_while(void **state)
+{
+    (void)state;
+    static const uint8_t print[32];
+    char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
+    const char *why;
+    foliot__rtc_config config = {.address = "127.0.0.1", .public_address = "", .channels_max = 2};
+    config.closed = keep_why;
+    foliot__rtc *rtc = foliot__rtc_create(&config, problem, sizeof problem);
+    assert_non_null(rtc);
+    rtc_write_offer("mine", print, text, sizeof text);
+    uint64_t now = SECOND;
+    foliot__rtc_channel *c =
+        foliot__rtc_offer(rtc, NULL, "", text, strlen(text), now, answer, &why);
+    assert_non_null(c);
+    browser first = open_browser(rtc), second = open_browser(rtc);
+    const foliot__address_validation *v = &c->path.validation;
+    ask(&first, c, now);
+    check_eq(answer_checks(&first, &first, false, now), 1); // another transaction
+    assert_false(v->validated);
+    ask(&first, c, now += SECOND);
+    check_eq(answer_checks(&first, &second, true, now), 1); // from elsewhere
+    assert_false(v->validated);
+    ask(&first, c, now += SECOND);
+    check_eq(answer_checks(&first, &first, true, now), 1);
+    assert_true(v->validated);
+    // It moves when the other address answers, and not before.
+    ask(&second, c, now += SECOND);
+    assert_int_equal(c->path.key.port, first.at.sin_port);
+    check_eq(answer_checks(&second, &second, true, now), 1);
+    assert_int_equal(c->path.key.port, second.at.sin_port);
+    assert_true(v->validated);
+    c->told_open = true; // so that nobody waits for its handshake
+    int asked = 0;
+    for (int s = 0; s < 60; s++) { // as long as it answers
+        ask(&second, c, now += SECOND);
+        foliot__rtc_tick(rtc, now);
+        asked += answer_checks(&second, &second, true, now);
+        assert_true(v->validated);
+    }
+    check_ge(asked, 8);
+    for (int s = 0; s < 40; s++) { // from elsewhere with the password, as if it went on
+        ask(&second, c, now += SECOND);
+        foliot__rtc_tick(rtc, now);
+        (void)answer_checks(&second, &first, true, now);
+        if (s < 20)
+            assert_true(v->validated);
+    }
+    assert_false(v->validated);
+    assert_true(v->sent <= FOLIOT__AMPLIFICATION_MAX * v->received);
+    close(first.fd);
+    close(second.fd);
+    foliot__rtc_destroy(rtc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +524,7 @@ int main(void)
         cmocka_unit_test(offers_are_few_and_well_formed),
         cmocka_unit_test(who_never_comes_is_forgotten),
         cmocka_unit_test(messages_have_a_rate_of_their_own),
+        cmocka_unit_test(an_address_is_validated_by_its_answer_and_for_a_while),
     };
     if (!foliot__http_available() || !foliot__rtc_available())
         return 0;
