@@ -19,7 +19,7 @@ sed "s/^local ROUND_SECONDS = .*/local ROUND_SECONDS = $seconds/; s/^local BREAK
 
 echo "1. hosting $game.yaml on a free port of this machine, recorded; a round of $seconds seconds"
 : >"$folder/server.txt" # the loop below may read it before the server opens it
-"$build/foliot-server" "$game.yaml" --rules "$folder/katamari.lua" --port 0 --record "$folder/demo.foliot" \
+"$build/foliot-server" --verbose "$game.yaml" --rules "$folder/katamari.lua" --port 0 --record "$folder/demo.foliot" \
     >"$folder/server.txt" 2>"$folder/server.log" &
 server=$!
 for _ in $(seq 200); do

@@ -159,6 +159,8 @@ static const foliot__option host_options[] = {
     {"workers", "N", FOLIOT__OPTION_COUNT, &foliot__given.workers, 1, FOLIOT__STEP_WORKERS_MAX,
      .help = "threads that step sessions, one at a time each; as many as processors, at least 2, "
              "unless said"},
+    {"verbose", NULL, FOLIOT__OPTION_FLAG, &foliot__given.verbose,
+     .help = "at its end the server prints every counter; else six of them"},
     {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &foliot__given.log_format,
      .help = "text or json, on stderr"},
     {0}};

@@ -23,7 +23,7 @@ typedef struct foliot__server_choices {
     bool print_config;
     const char *key, *password; // files
     const char *user, *used_tokens;
-    bool no_sandbox, web_create;
+    bool no_sandbox, web_create, verbose;
     bool insecure;
     foliot__texts public_addresses;
     bool no_record, no_force, has_input_delay, allow_modules, strict_rules;

@@ -161,7 +161,7 @@ static const struct {
     [FOLIOT_SERVER_LEFT] = {FOLIOT__LOG_INFO, "left", "%s (%s) left"},
     [FOLIOT_SERVER_REFUSED] = {FOLIOT__LOG_INFO, "refused", "refused: %s"},
     [FOLIOT_SERVER_DROPPED] = {FOLIOT__LOG_WARNING, "dropped", "%s"},
-    [FOLIOT_SERVER_LATE] = {FOLIOT__LOG_WARNING, "late", "ticks are late%s; catching up"},
+    [FOLIOT_SERVER_LATE] = {FOLIOT__LOG_WARNING, "late", "ticks are up to %s late; catching up"},
     [FOLIOT_SERVER_FROZEN] = {FOLIOT__LOG_WARNING, "frozen",
                               "a body left the range of numbers (2^40) and was frozen%s"},
     [FOLIOT_SERVER_RECORDING_STOPPED] = {FOLIOT__LOG_ERROR, "recording-stopped",

@@ -88,9 +88,17 @@ static void print_counters(const foliot__app *a)
     const foliot_transport_counters *t = foliot_transport_get_counters(a->transport);
 #define PRINT_SERVER(name, help) printf("%-28s %llu\n", #name, (unsigned long long)s->name);
 #define PRINT_TRANSPORT(name, help) printf("%-28s %llu\n", #name, (unsigned long long)t->name);
-    FOLIOT_SERVER_COUNTERS(PRINT_SERVER)
-    FOLIOT_TRANSPORT_COUNTERS(PRINT_TRANSPORT)
-    printf("%-28s %.0f\n", "tick_start_us_p50", foliot_server_get_lateness_us(a->server, 0.5));
+    if (foliot__given.verbose) {
+        FOLIOT_SERVER_COUNTERS(PRINT_SERVER)
+        FOLIOT_TRANSPORT_COUNTERS(PRINT_TRANSPORT)
+        printf("%-28s %.0f\n", "tick_start_us_p50", foliot_server_get_lateness_us(a->server, 0.5));
+    } else {
+        PRINT_SERVER(ticks, )
+        PRINT_SERVER(ticks_late, )
+        PRINT_SERVER(joins, )
+        PRINT_SERVER(inputs, )
+        PRINT_SERVER(inputs_late, )
+    }
     printf("%-28s %.0f\n", "tick_start_us_p99", foliot_server_get_lateness_us(a->server, 0.99));
 #undef PRINT_SERVER
 #undef PRINT_TRANSPORT

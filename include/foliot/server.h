@@ -191,13 +191,15 @@ void foliot_server_give_up_next(foliot_server *server, const char *session);
 
 // What happened, for logs and for the host.
 typedef enum foliot_server_event_kind {
-    FOLIOT_SERVER_JOINED,            // a player joined; text: name and address
-    FOLIOT_SERVER_RESUMED,           // the same player came back
-    FOLIOT_SERVER_LOST,              // its peer is gone; its place is kept for reconnect_ms
-    FOLIOT_SERVER_LEFT,              // a player left for good
-    FOLIOT_SERVER_REFUSED,           // a join was refused; text: why
-    FOLIOT_SERVER_DROPPED,           // a peer that kept violating the protocol; text: who, and why
-    FOLIOT_SERVER_LATE,              // late ticks were made up for; value: how many
+    FOLIOT_SERVER_JOINED,  // a player joined; text: name and address
+    FOLIOT_SERVER_RESUMED, // the same player came back
+    FOLIOT_SERVER_LOST,    // its peer is gone; its place is kept for reconnect_ms
+    FOLIOT_SERVER_LEFT,    // a player left for good
+    FOLIOT_SERVER_REFUSED, // a join was refused; text: why
+    FOLIOT_SERVER_DROPPED, // a peer that kept violating the protocol; text: who, and why
+    // Ticks are late, once a second at most; value: the most ticks behind since the last such
+    // event; text: the same in milliseconds, "120 ms"
+    FOLIOT_SERVER_LATE,
     FOLIOT_SERVER_FROZEN,            // a body's state was not finite or out of range; value: slot
     FOLIOT_SERVER_RECORDING_STOPPED, // the recording takes no more ticks
     FOLIOT_SERVER_ENDED,             // the session reached its last tick

@@ -252,6 +252,8 @@ struct foliot__session {
     bool recording_reported;
     uint64_t ticks_lost; // of those that are counted as unrecorded
     uint64_t frozen_reported;
+    uint64_t worst_late_ns,
+        late_again_ns;    // of ticks since the last event; the next one from there on
     bool running_late;    // a tick was stepped when the next was due already
     uint64_t newest_late; // snapshot of such a tick
     bool notes_tokens;    // the block of the step that runs is written out at once

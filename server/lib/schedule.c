@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // schedule.c: when the ticks of a session are due, how late they are closed, and which of them its
 // peers may see. Looks at times alone: sends nothing, steps nothing.
+#include <stdio.h>
+
 #include "internal.h"
+
+#define LATE_EVERY_NS 1000000000u // between two events that say so
 
 uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
 {
@@ -101,10 +105,17 @@ void foliot__session_count_late(foliot__session *s)
     s->server->lateness[bin < FOLIOT__LATENESS_BINS ? bin : FOLIOT__LATENESS_BINS - 1]++;
     if (late)
         s->server->counters.ticks_late++;
-    if (late && !s->running_late)
-        foliot__server_event(
-            s->server, FOLIOT_SERVER_LATE, s, FOLIOT__NO_PLAYER,
-            (uint64_t)((double)(now - foliot__session_due_ns(s, s->tick)) * 1e-9 * s->pace_hz), "");
+    uint64_t late_ns = now - foliot__session_due_ns(s, s->tick);
+    if (late && late_ns > s->worst_late_ns)
+        s->worst_late_ns = late_ns;
+    if (late && now >= s->late_again_ns) {
+        char text[32];
+        snprintf(text, sizeof text, "%.0f ms", (double)s->worst_late_ns * 1e-6);
+        foliot__server_event(s->server, FOLIOT_SERVER_LATE, s, FOLIOT__NO_PLAYER,
+                             (uint64_t)((double)s->worst_late_ns * 1e-9 * s->pace_hz), text);
+        s->worst_late_ns = 0;
+        s->late_again_ns = now + LATE_EVERY_NS;
+    }
     s->running_late = late;
     if (late)
         s->newest_late = s->tick + 1;

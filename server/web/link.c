@@ -13,6 +13,8 @@
 #include <qrencode.h>
 #endif
 
+#include "http/access.h"
+
 // An address of this machine that others may reach; `address` where it has none.
 static void find_address(const char *address, char *text, size_t bytes)
 {
@@ -76,6 +78,6 @@ void foliot__web_print_link(const char *address, uint16_t port)
     snprintf(link, sizeof link, strchr(host, ':') ? "http://[%s]:%u/" : "http://%s:%u/", host,
              port);
     printf("in a browser: %s\n", link);
-    if (isatty(STDOUT_FILENO))
+    if (isatty(STDOUT_FILENO) && !foliot__http_is_loopback(host)) // for a device beside this one
         print_code(link);
 }

@@ -40,7 +40,7 @@ exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PA
 listens() { grep -q '^listening' server.out || gone $server_pid; }
 start() { # ARGUMENT...: a server that listens; $server_pid, $port
     : >server.out
-    "$server" "$@" >server.out 2>>server.log &
+    "$server" "$@" --verbose >server.out 2>>server.log & # all counters at its end
     server_pid=$!
     pids="$pids $server_pid"
     eventually listens && grep -q '^listening' server.out || return 1

@@ -63,9 +63,16 @@ fi
 # Two modules of the code are a character's upper and lower half.
 ok "no picture in a file" sh -c "! grep -q '[█▀▄]' server.out"
 if command -v script >/dev/null && [ -e "$build/web/index.html" ]; then
-    TERM=xterm script -qec "sh -c 'echo \$\$ >pid; exec $server $scene --port 0 --no-record --web 0'" /dev/null </dev/null >terminal.out 2>&1 &
-    pids="$pids $!"
-    ok "a link for phones, as a picture, in a terminal" eventually has_lines terminal.out '█.*▄.*█' 12
-    kill -TERM "$(cat pid)"
-    wait $!
+    for web in 0 0.0.0.0:0; do # what no other device reaches has no picture for phones
+        TERM=xterm script -qec "sh -c 'echo \$\$ >pid; exec $server $scene --port 0 --no-record --web $web --insecure'" /dev/null </dev/null >terminal.out 2>&1 &
+        pids="$pids $!"
+        eventually has_lines terminal.out 'in a browser: ' && eventually has_lines terminal.out '^sandbox|no sandbox'
+        if grep -q 'in a browser: http://127' terminal.out; then
+            ok "no picture of a link to this machine alone ($web)" sh -c "! grep -q '[█▀▄]' terminal.out"
+        else
+            ok "a link for phones, as a picture, in a terminal" has_lines terminal.out '█.*▄.*█' 12
+        fi
+        kill -TERM "$(cat pid)"
+        wait $!
+    done
 fi

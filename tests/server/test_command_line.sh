@@ -64,6 +64,9 @@ kill -TERM "$server_pid"
 kill -INT "$server_pid"
 wait "$server_pid"
 ok "two signals at once are one wish" grep -q "^ticks " server.out
+ok "with --verbose it prints every counter" test "$(grep -cE '^[a-z_0-9]+ +[0-9]+$' server.out)" -ge 100
+"$server" "$scenes/pendulum.yaml" --port 0 --no-record --ticks 5 >brief.out 2>/dev/null
+ok "without it six" test "$(grep -cE '^[a-z_0-9]+ +[0-9]+$' brief.out)" = 6
 ok "a name without its control characters" sh -c '! grep -q "$(printf "\033")" server.log server.out && grep -q "joined" server.log'
 
 start "$scenes/pendulum.yaml" --port 0 --no-record

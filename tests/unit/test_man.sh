@@ -33,6 +33,8 @@ for program in "$build"/foliot-* "$build/foliotctl"; do
     page=docs/man/$name.1
     problems=""
     [ -f "$page" ] || problems="there is no $page"
+    # An .Ar with no word of its own prints "file ...".
+    [ ! -f "$page" ] || problems=$problems$(grep -nE 'Ar (Oo|Op|Ns|Oc)( |$)' "$page")
     if [ -f "$page" ]; then
         diff <(options_of "$program") <(in_page "$page" | grep -vE '^--(help|version)?$') \
             >"$build/man-diff" || problems=$(cat "$build/man-diff")
