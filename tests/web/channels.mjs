@@ -36,7 +36,7 @@ async function openPage(browser, url, script) {
     const page = await open(browser, "about:blank", small);
     await page.addInitScript(watchConnections);
     if (script) await page.addInitScript(script);
-    await page.goto(url + "#name=ann");
+    await page.goto(url + "#name=ann&step=0");
     return page;
 }
 const ended = (server, words) => new Promise((yes, no) => {

@@ -138,7 +138,7 @@ export async function networks(browser, build, modules, shots) {
                     }, ms);
                 };
             });
-            await page.goto(url + "#name=ann");
+            await page.goto(url + "#name=ann&step=0");
             await inState(page, PLAYING);
             const { player } = await until(page, () => document.body.dataset.player && { ...document.body.dataset });
             await page.evaluate(() => window.hide(true));

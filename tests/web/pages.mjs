@@ -159,7 +159,7 @@ export async function pages(browser, site, build, shots) {
                     return write.call(this, text, ...more);
                 };
             });
-            await page.goto(url + "#name=ann");
+            await page.goto(url + "#name=ann&step=0");
             await until(page, () => !document.getElementById("step").hidden);
             await page.click("#more");
             await until(page, () => window.written.has("bandwidth, kB/s"));
@@ -265,7 +265,7 @@ export async function pages(browser, site, build, shots) {
                     return kind === "webgl2" ? null : get.call(this, kind, ...more);
                 };
             });
-            await page.goto(url + "#name=ann");
+            await page.goto(url + "#name=ann&step=0");
             await position(page);
             await page.click("#more");
             await until(page, () => document.body.dataset.contacts === "4");

@@ -70,7 +70,7 @@ export async function sessions(browser, build, shots) {
             const page = await open(browser, "about:blank", small);
             await page.addInitScript(watchFirst);
             await pause(CALM_MS); // the browser opens a window of its own: that is not the page's
-            await page.goto(url + "#name=ann");
+            await page.goto(url + "#name=ann&step=0");
             await inState(page, PLAYING);
             await drawn(page);
             const first = await until(page, () => window.firstShown);
@@ -106,7 +106,7 @@ export async function sessions(browser, build, shots) {
                         return drawn.call(this, mode, first, vertices, count);
                     };
                 });
-                await page.goto(url + "#name=ann");
+                await page.goto(url + "#name=ann&step=0");
                 await drawn(page);
                 const meshes = await page.evaluate(() => window.meshes);
                 check(meshes.every((vertices) => vertices === 36), `900 boxes have meshes of ${meshes} vertices`);
@@ -155,7 +155,7 @@ export async function sessions(browser, build, shots) {
                     return window.held ? gl.UNSIGNALED : getSyncParameter.apply(this, all);
                 };
             });
-            await page.goto(url + "#name=ann");
+            await page.goto(url + "#name=ann&step=0");
             await drawn(page);
             const draws = await page.evaluate(() => window.draws);
             await page.evaluate(() => (window.asked = 0));
@@ -215,7 +215,7 @@ export async function sessions(browser, build, shots) {
                     return put.apply(this, all);
                 };
             });
-            await page.goto(url + "#name=ann");
+            await page.goto(url + "#name=ann&step=0");
             await drawn(page);
             await until(page, () => document.querySelectorAll("#board tr").length > 0);
             await until(page, () => Number(document.querySelector("#board tr").cells[1].textContent) > 2); // it has fallen onto some
@@ -286,7 +286,7 @@ export async function sessions(browser, build, shots) {
             page.on("pageerror", (error) => thrown.push(error.message));
             await page.route("**/tables.bin", (route) => // of a proxy that has lost its server
                 ++asked === 1 ? route.fulfill({ status: 502, body: Buffer.alloc(1 << 20, 0xff) }) : asked === 2 ? route.abort() : route.continue());
-            await page.goto(url + "#name=ann");
+            await page.goto(url + "#name=ann&step=0");
             await own(page);
             check(asked === 3, `tables were asked for ${asked} times`);
             check(!thrown.length, thrown.join("; "));

@@ -118,6 +118,16 @@ async function all(browser, build, shots, scene) {
         check(counted(log, "ticks_compared") > 120 && counted(log, "divergences") === 0, log.slice(-3000));
     });
 
+    await test("a page steps by itself, unless its link says no", () =>
+        withServer(build, scene, [], async ({ url }) => {
+            const ann = await openTimed(browser, url + "#name=ann"), ben = await openTimed(browser, url + "#name=ben&step=0");
+            await predicts(ann);
+            await until(ben, () => document.body.dataset.frames);
+            check(await ben.evaluate(() => document.body.dataset.kind !== "stepper"), "ben steps");
+            clean(ann);
+            for (const page of [ann, ben]) await page.context().close();
+        }));
+
     await test("own keys act before any answer can have come from a server 100 ms away", () =>
         withServer(build, scene, [], async ({ url }) => {
             const slow = await delay(Number(new URL(url).port), 50);

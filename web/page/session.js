@@ -49,6 +49,7 @@ let picture = 0;
 let calm = false; // the first pictures are shown, and all else may come
 let cost = 0, drawing = 0; // of a frame, ms: its scripts, and WebGL, which a slow machine does within its calls
 let extras = null, loading = null; // extras.js, and the promise of it
+let near = false; // the session sends each what is near alone
 let stepper = null; // stepper.js and its module, once the player has wanted to step
 const frames = [];
 
@@ -113,6 +114,7 @@ const page = {
         if (own.readyState === WebSocket.OPEN) queueMicrotask(own.onopen); // nor this
     },
     async want_tables() { // the session sends each what is near alone
+        near = true;
         const to = viewer, tables = new Uint8Array(await fetch("tables.bin").then((r) => r.arrayBuffer()).catch(() => 0)); // it asks again
         const at = to.call.tables(tables.length);
         if (at) to.call.tables_come(to.put(at, tables));
@@ -149,6 +151,7 @@ function update() {
         calm = true;
         changed();
         tell();
+        stepByDefault();
     } else if (picture === 0) {
         show(); // sooner than the next frame: the browser prepares what it draws with
     }
@@ -347,6 +350,13 @@ async function toggle() {
     }
 }
 
+// Own keys act at once, unless the link says otherwise. It is loaded behind the first pictures, and watches
+// where a step costs too much. Sessions that send each what is near, and metered networks, are left alone.
+function stepByDefault() {
+    if (stepper || near || given.has("watch") || given.get("step") === "0" || navigator.connection?.saveData) return;
+    toggle().catch(() => {}); // the button tries again, and says why not
+}
+
 function bind() {
     $("join").addEventListener("submit", (e) => {
         e.preventDefault();
@@ -412,7 +422,7 @@ async function start() {
     $("session").value = given.get("session") ?? "";
     if (given.has("token") || keepsLink()) (link = await import("./link.js")).takeLink(given);
     viewer = await loads;
-    if (given.has("step")) await toggle().catch((error) => message(`${error.message}.`));
+    if (given.get("step") === "1") await toggle().catch((error) => message(`${error.message}.`));
     bind();
     if (given.has("name") || given.has("watch")) await join(given.has("watch")); // its hello is on its way
     else {
