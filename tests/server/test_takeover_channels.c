@@ -218,6 +218,7 @@ static void a_thread_within_usrsctp_is_replaced(void **state)
 static void a_thread_within_libwebsockets_is_replaced_and_at_the_end_left(void **state)
 {
     (void)state;
+    static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     char problem[256];
     foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4, .channels_off = true};
     site s = {.web = foliot__web_create(&config, &s.transport, problem, sizeof problem)};
@@ -228,7 +229,7 @@ static void a_thread_within_libwebsockets_is_replaced_and_at_the_end_left(void *
     for (int i = 0; i < 2; i++) {
         int fd = web_connect(s.port);
         hang_now = 1;
-        web_send_bytes(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 37);
+        web_send_bytes(fd, request, sizeof request - 1);
         if (i == 1)
             usleep(100000); // the service has begun with it, or it ends as ever
         else
@@ -248,6 +249,10 @@ int main(void)
         cmocka_unit_test(a_thread_within_usrsctp_is_replaced),
         cmocka_unit_test(a_thread_within_libwebsockets_is_replaced_and_at_the_end_left),
     };
+    if (!foliot__http_available() || !foliot__rtc_available()) {
+        printf("skip: this build has no data channels\n");
+        return 0;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
