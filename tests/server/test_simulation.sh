@@ -112,7 +112,11 @@ sed 's|r->ring\[LAPS\] += node == 0;|static uint64_t global; r->ring[LAPS] += ++
 ${CC:-gcc} -shared -fPIC -I"$root/include" global.c -o global.so
 "$lab" synctest --simulation global.so >lab.out
 ok "a state outside of the instance is found" test $? = 3
-exits "inputs of a file are of worlds" 2 'is of worlds' "$lab" synctest --simulation ring.so --inputs x
+printf '1 0 join\n5 0 control 127 0 0 0\n30 0 leave\n' >inputs.txt
+ok "inputs of a file are tried" "$lab" synctest --simulation ring.so --inputs inputs.txt --ticks 60 --json
+ok "and those of a recording" "$lab" synctest --simulation ring.so --inputs match.foliot --ticks 60 --json
+exits "a file of inputs that is not there" 1 'x: ' "$lab" synctest --simulation ring.so --inputs x
+exits "an integrator is of worlds" 2 'is of worlds' "$lab" synctest --simulation ring.so --integrator rk4
 exits "too many players" 2 'takes 3' "$lab" synctest ring.txt --simulation ring.so --players 9
 exits "no module, for the lab" 78 'none.so' "$lab" synctest --simulation none.so
 exits "no scene" 2 'a SCENE is missing' "$lab" synctest

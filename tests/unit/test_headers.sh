@@ -115,4 +115,24 @@ if [ -n "$cxx" ] && [ -f "$build/libfoliot.a" ]; then
     check "and steps a world" grep -qx -- '-1 m/s at tick 1' "$folder/printed"
     check "FOLIOT_VERSION is made of its three numbers" grep -qxE 'version ([0-9.]+) \1' "$folder/printed"
 fi
+# A const object is local to its file in C++, unless a header has declared it.
+cat >"$folder/module.cpp" <<'MODULE'
+#include <foliot/simulation_module.h>
+static foliot_simulation_kind kind;
+static foliot_status describe(const void *, size_t, foliot_simulation_terms *) { return FOLIOT_STATUS_OK; }
+static foliot_simulation_module filled()
+{
+    foliot_simulation_module module{};
+    module.abi = FOLIOT_SIMULATION_ABI;
+    module.kind = &kind;
+    module.describe = describe;
+    return module;
+}
+const foliot_simulation_module foliot_simulation_entry = filled();
+MODULE
+if [ -n "$cxx" ]; then
+    # shellcheck disable=SC2086
+    check "a module in C++ compiles" "$cxx" -std=c++17 $warnings -fPIC -c -o "$folder/module.o" "$folder/module.cpp"
+    check "and exports its entry" bash -c "nm -g '$folder/module.o' | grep -qE ' [A-Z] foliot_simulation_entry$'"
+fi
 exit $failed

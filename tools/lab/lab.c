@@ -15,6 +15,7 @@
 #include "foliot/harness.h"
 #include "foliot/replay.h"
 #include "recording/format.h"
+#include "recording/replay.h"
 #include "recording/harness_inputs.h"
 #include "recording/input_script.h"
 
@@ -94,7 +95,7 @@ bool lab_is_recording(const char *file)
 int lab_recording_open(const lab_context *context, const char *file, foliot_replay **replay)
 {
     foliot_damage damage;
-    foliot_status status = foliot_replay_open(file, replay, &damage);
+    foliot_status status = foliot__replay_look(file, replay, &damage); // of any simulation
     if (status == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
     int code = status == FOLIOT_STATUS_IO ? FOLIOT__EXIT_ERROR

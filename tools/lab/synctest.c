@@ -13,17 +13,9 @@
 #define PLAYERS_DEFAULT 4
 #define TEXT_BYTES 16384
 
-typedef struct source {
-    lab_inputs *inputs;
-    lab_commands *commands;
-    lab_orders *orders;          // for the rules
-    const lab_rules_test *rules; // NULL: the scene has none
-    const char *problem;
-} source;
-
-static uint32_t take_inputs(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity)
+uint32_t lab_synctest_inputs(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity)
 {
-    source *s = user;
+    lab_synctest_source *s = user;
     const foliot_input *list = NULL;
     uint32_t count = 0;
     const char *message = NULL;
@@ -36,9 +28,9 @@ static uint32_t take_inputs(void *user, uint64_t tick, foliot_input *inputs, uin
     return count;
 }
 
-static foliot_status take_commands(void *user, uint64_t tick, foliot_command_list *list)
+foliot_status lab_synctest_commands(void *user, uint64_t tick, foliot_command_list *list)
 {
-    source *s = user;
+    lab_synctest_source *s = user;
     foliot_tick_inputs in;
     foliot_status status = FOLIOT_STATUS_OK;
     if (s->rules) {
@@ -115,7 +107,7 @@ static uint32_t players_of(const lab_synctest_options *options, const foliot_sce
 }
 
 static int run_harness(const lab_context *context, const lab_synctest_options *options,
-                       const foliot_scene *scene, source *from)
+                       const foliot_scene *scene, lab_synctest_source *from)
 {
     foliot_harness_result result;
     foliot_harness_config config = foliot_harness_config_default();
@@ -128,11 +120,11 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
     config.seed = options->seed;
     config.players = players_of(options, scene);
     if (from->inputs) {
-        config.inputs = take_inputs;
+        config.inputs = lab_synctest_inputs;
         config.inputs_user = from;
     }
     if (from->commands || from->rules) {
-        config.commands = take_commands;
+        config.commands = lab_synctest_commands;
         config.commands_user = from;
     }
     foliot_status status = foliot_harness_run(&config, &result);
@@ -147,7 +139,7 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
 
 // With inputs of its own: the harness asks for them again.
 static int test_rules(const lab_context *context, const lab_synctest_options *options,
-                      const foliot_scene *scene, source *from, lab_rules_test *test)
+                      const foliot_scene *scene, lab_synctest_source *from, lab_rules_test *test)
 {
     lab_inputs *inputs;
     int code = options->inputs ? lab_inputs_open(context, options->inputs, scene, &inputs)
@@ -163,7 +155,7 @@ static int test_rules(const lab_context *context, const lab_synctest_options *op
 int lab_synctest(const lab_context *context, const char *file, const lab_synctest_options *options)
 {
     foliot_scene *scene;
-    source from = {0};
+    lab_synctest_source from = {0};
     lab_rules_test rules = {0};
     int code = lab_scene_open(context, file, options->integrator, 0, &scene);
     if (code)

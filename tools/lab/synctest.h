@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// synctest.h: the part of synctest that is about a scene's rules.
+// synctest.h: what the harness is given beside random players, and the part of synctest that is
+// about a scene's rules.
 #ifndef FOLIOT_TOOLS_LAB_SYNCTEST_H
 #define FOLIOT_TOOLS_LAB_SYNCTEST_H
 
@@ -12,6 +13,17 @@ typedef struct lab_rules_test {
     uint64_t ticks;             // that `lists` has
     foliot_command_list *lists; // all commands of each tick, for a run without the rules
 } lab_rules_test;
+
+// What a file or the rules give of each tick, for a foliot_harness_config.
+typedef struct lab_synctest_source {
+    lab_inputs *inputs;
+    lab_commands *commands;
+    lab_orders *orders;          // for the rules
+    const lab_rules_test *rules; // NULL: the scene has none
+    const char *problem;         // a file has ended in damage: the sentence
+} lab_synctest_source;
+uint32_t lab_synctest_inputs(void *source, uint64_t tick, foliot_input *inputs, uint32_t capacity);
+foliot_status lab_synctest_commands(void *source, uint64_t tick, foliot_command_list *list);
 
 // Runs the scene with its rules, and a restored copy of them at every tick. 0, or the exit code
 // after a sentence; lab_rules_test_end frees the lists in any case.

@@ -15,18 +15,16 @@
 // What only worlds have; NULL: nothing of it is asked for.
 static const char *of_worlds(const lab_synctest_options *options)
 {
-    return options->integrator ? "integrator"
-           : options->no_rules ? "no-rules"
-           : options->inputs   ? "inputs"
-           : options->commands ? "commands"
-                               : NULL;
+    return options->integrator ? "integrator" : options->no_rules ? "no-rules" : NULL;
 }
 
 static int run_harness(const lab_context *context, const lab_synctest_options *options,
-                       foliot_harness_config *config)
+                       foliot_harness_config *config, const lab_synctest_source *from)
 {
     foliot_harness_result result;
     foliot_status status = foliot_harness_run(config, &result);
+    if (from->problem)
+        return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
     if (status != FOLIOT_STATUS_OK)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
                         result.ticks, foliot_status_get_text(status));
@@ -38,6 +36,30 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
     printf("%s%s", text, options->json ? "\n" : "");
     free(text);
     return result.passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
+}
+
+// Inputs and commands from files. What the readers ask of a scene are its limits.
+static int open_files(const lab_context *context, const lab_synctest_options *options,
+                      uint32_t player_limit, foliot_harness_config *config,
+                      lab_synctest_source *from)
+{
+    const foliot_scene limits = {.players.limit = player_limit,
+                                 .commands_max = config->kind->step_tick ? FOLIOT_COMMANDS_MAX : 0};
+    if (options->commands && limits.commands_max == 0)
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: the simulation takes no commands",
+                        options->commands);
+    int code = lab_inputs_open(context, options->inputs, &limits, &from->inputs);
+    if (code == 0)
+        code = lab_commands_open(context, options->commands, &limits, &from->commands);
+    if (from->inputs) {
+        config->inputs = lab_synctest_inputs;
+        config->inputs_user = from;
+    }
+    if (from->commands) {
+        config->commands = lab_synctest_commands;
+        config->commands_user = from;
+    }
+    return code;
 }
 
 int lab_synctest_module(const lab_context *context, const char *file,
@@ -69,11 +91,17 @@ int lab_synctest_module(const lab_context *context, const char *file,
     config.ticks = options->ticks ? options->ticks : TICKS_DEFAULT;
     config.seed = options->seed;
     config.players = options->players_given ? (uint32_t)options->players : players;
+    lab_synctest_source from = {0};
     int code = config.players > terms.player_limit
                    ? foliot__options_wrong(context->program, context->arguments,
                                            "--players %" PRIu32 ": the simulation takes %" PRIu32,
                                            config.players, terms.player_limit)
-                   : run_harness(context, options, &config);
+                   : open_files(context, options, terms.player_limit, &config, &from);
+    if (code == 0)
+        code = run_harness(context, options, &config, &from);
+    if (from.inputs)
+        lab_inputs_close(from.inputs);
+    lab_commands_close(from.commands);
     free(setup);
     return code;
 }
