@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define INDEX_DEPTH_MAX 16 // tables in a chain of __index
+#define CAUGHT_UNITS 50    // an error takes as long as so many instructions
 // Keys of a copy and of a record, which no script sees.
 #define COPY_DEPTH 1    // of the chain that the metatable starts
 #define COPY_ORIGINAL 2 // the script's own metatable; nil: the table has none
@@ -233,6 +234,7 @@ static int end_protected(lua_State *L, int status, int below)
         return lua_gettop(L) - below;
     if (foliot__lua_of(L)->exceeded)
         return lua_error(L); // the budget, which nothing catches
+    foliot__lua_charge(foliot__lua_of(L), CAUGHT_UNITS);
     lua_pushboolean(L, false);
     lua_pushvalue(L, -2);
     return 2;
