@@ -2,7 +2,8 @@
 // siege.c: siege.lua's rules in C, as a module: the same commands and messages for the same views.
 // `foliot-server games/siege/siege.yaml --rules build/games/siege.so --allow-modules` loads it.
 //
-// Arithmetic has the order that the script writes, in binary64, and becomes binary32 in commands.
+// Arithmetic has the order that the script writes, in binary64, and becomes binary32 in commands,
+// but for places.
 // What is a table in the script, by ticket or body, is a sorted list here: tables are walked in
 // ascending order.
 #include <math.h>
@@ -95,9 +96,9 @@ static foliot_command spawn_of(const siege *s, int prototype, double x, double y
     c.fields = FOLIOT_COMMAND_HAS(spawn, prototype) | FOLIOT_COMMAND_HAS(spawn, position) |
                FOLIOT_COMMAND_HAS(spawn, tag);
     c.as.spawn.prototype = s->prototypes[prototype];
-    c.as.spawn.position[0] = (float)x;
-    c.as.spawn.position[1] = (float)y;
-    c.as.spawn.position[2] = (float)z;
+    c.as.spawn.position[0] = x;
+    c.as.spawn.position[1] = y;
+    c.as.spawn.position[2] = z;
     c.as.spawn.tag = tag;
     return c;
 }
