@@ -129,8 +129,8 @@ def hello():
         return bytes([0xA0 | len(s)]) + s.encode()
 
     zeros = b"\xc4\x10" + bytes(16)
-    #      hello  6   session    name             spectates
-    return (b"\x9c\x01\x06" + text("") + text("reader") + b"\x01" + zeros + zeros + text("reader") + b"\x00" +
+    #      hello  7   session    name             spectates
+    return (b"\x9c\x01\x07" + text("") + text("reader") + b"\x01" + zeros + zeros + text("reader") + b"\x00" +
             text("") + b"\x00" + b"\x01")
 
 

@@ -109,6 +109,7 @@ stage *stage_new(foliot_security at_host, foliot_security at_client)
     s->caught = calloc(STAGE_CAUGHT_MAX, sizeof *s->caught);
     assert_non_null(s->caught);
     s->host_config = s->client_config = foliot_transport_config_default();
+    s->host_config.mtu = s->client_config.mtu = FOLIOT_MTU_MIN; // no probes among what is counted
     s->host_config.bind = loopback_text();
     s->host_config.peers_max = 8;
     s->host_config.batches = true;
