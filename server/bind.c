@@ -154,6 +154,11 @@ static int why_not(foliot_status status, const char *address, uint16_t port)
                 address);
         return FOLIOT__EXIT_ERROR;
     }
+    if (status != FOLIOT_STATUS_BUSY) {
+        fprintf(stderr, "foliot-server: port %u on %s: %s\n", port, address,
+                foliot_status_get_text(status));
+        return FOLIOT__EXIT_AGAIN;
+    }
     fprintf(stderr, "foliot-server: port %u on %s is busy; --port 0 takes a free one\n", port,
             address);
     return FOLIOT__EXIT_AGAIN;
@@ -195,7 +200,7 @@ int foliot__bind_open(const foliot_transport_config *asked, uint64_t now_ns,
             return 0;
         foliot_transport_destroy(*transport);
         *transport = NULL;
-        if (status != FOLIOT_STATUS_AGAIN || config.port != 0)
+        if (status != FOLIOT_STATUS_BUSY || config.port != 0)
             break;
     }
     return why_not(status, bound.six, config.port);

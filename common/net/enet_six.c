@@ -45,8 +45,9 @@ static foliot_status why_not_bound(void)
 {
     return errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT || errno == ENODEV
                ? FOLIOT_STATUS_NOT_FOUND
-           : errno == EACCES ? FOLIOT_STATUS_REFUSED
-                             : FOLIOT_STATUS_AGAIN;
+           : errno == EACCES     ? FOLIOT_STATUS_REFUSED
+           : errno == EADDRINUSE ? FOLIOT_STATUS_BUSY
+                                 : FOLIOT_STATUS_AGAIN;
 }
 
 // The network's socket takes the number of ENet's, which may have been given out.

@@ -457,6 +457,7 @@ static foliot_status port_free(const foliot__net_address *address)
     return why == 0               ? FOLIOT_STATUS_OK
            : why == EADDRNOTAVAIL ? FOLIOT_STATUS_NOT_FOUND
            : why == EACCES        ? FOLIOT_STATUS_REFUSED
+           : why == EADDRINUSE    ? FOLIOT_STATUS_BUSY
                                   : FOLIOT_STATUS_AGAIN;
 }
 

@@ -66,7 +66,7 @@ static foliot_status open_relay(const foliot__net_address *address, const foliot
     foliot__impaired_link_init(&proxy->outward, send, counters);
     foliot__impaired_link_init(&proxy->inward, &inward, counters);
     if (proxy->epoll_fd < 0 || proxy->shared_fd < 0 || !watch(proxy, proxy->shared_fd)) {
-        foliot_status status = errno == EADDRINUSE ? FOLIOT_STATUS_AGAIN : FOLIOT_STATUS_IO;
+        foliot_status status = errno == EADDRINUSE ? FOLIOT_STATUS_BUSY : FOLIOT_STATUS_IO;
         foliot__impairment_proxy_close(proxy);
         return status;
     }

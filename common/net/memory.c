@@ -517,7 +517,7 @@ foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_trans
     if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX)
         return FOLIOT_STATUS_INVALID;
     if (config->bind && config->port && find_port(hub, config->port))
-        return FOLIOT_STATUS_AGAIN;
+        return FOLIOT_STATUS_BUSY;
     memory *m = calloc(1, sizeof *m);
     slot *slots = calloc(config->peers_max, sizeof *slots);
     if (!m || !slots || foliot__admission_init(&m->admission, config) != FOLIOT_STATUS_OK) {

@@ -39,7 +39,8 @@ extern "C" {
     X(AGAIN, -10, "not now; trying later makes sense")                                             \
     X(DIVERGED, -11, "two runs that must be equal are not")                                        \
     X(REFUSED, -12, "the combination asked for is not admitted")                                   \
-    X(MEMORY, -13, "no memory")
+    X(MEMORY, -13, "no memory")                                                                    \
+    X(BUSY, -14, "another program has the port")
 
 typedef enum foliot_status {
 #define FOLIOT_STATUS_ENUM(code, value, text) FOLIOT_STATUS_##code = (value),

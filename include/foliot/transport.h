@@ -206,10 +206,10 @@ typedef struct foliot_transport_config {
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 
-// UDP by ENet. FOLIOT_STATUS_AGAIN: the port is in use; FOLIOT_STATUS_INVALID: `bind` is no
-// address, or what `security` needs is missing; FOLIOT_STATUS_CORRUPT: the token is none;
-// FOLIOT_STATUS_NOT_FOUND: no address of this machine; FOLIOT_STATUS_REFUSED: the port is
-// privileged; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
+// UDP by ENet. FOLIOT_STATUS_BUSY: the port is in use; FOLIOT_STATUS_AGAIN: no descriptor is left;
+// FOLIOT_STATUS_INVALID: `bind` is no address, or what `security` needs is missing;
+// FOLIOT_STATUS_CORRUPT: the token is none; FOLIOT_STATUS_NOT_FOUND: no address of this machine;
+// FOLIOT_STATUS_REFUSED: the port is privileged; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_create_enet(const foliot_transport_config *config,
                                                              uint64_t now_ns,
                                                              foliot_transport **transport);

@@ -191,6 +191,24 @@ static void of_a_server_and_a_client(void **state)
     foliot_hub_destroy(hub);
 }
 
+// A scene that is out of range is refused with the field and its range.
+static void of_a_scene(void **state)
+{
+    (void)state;
+    foliot_scene scene = two_balls();
+    foliot_scene_problem problem = {.path = ""};
+    foliot_world *world = NULL;
+    scene.dt = -1;
+    assert_int_equal(foliot_world_create_checked(&scene, &world, &problem), FOLIOT_STATUS_INVALID);
+    assert_string_equal(problem.path, "dt");
+    assert_true(strlen(problem.text) > 0);
+    scene = two_balls();
+    rod.b = 7;
+    assert_int_equal(foliot_world_create_checked(&scene, &world, &problem), FOLIOT_STATUS_INVALID);
+    assert_non_null(strstr(problem.path, "constraints[0]"));
+    assert_null(world);
+}
+
 static void of_lists(void **state)
 {
     (void)state;
@@ -222,6 +240,7 @@ int main(void)
         cmocka_unit_test(of_a_world),
         cmocka_unit_test(of_commands),
         cmocka_unit_test(of_a_server_and_a_client),
+        cmocka_unit_test(of_a_scene),
         cmocka_unit_test(of_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
