@@ -58,11 +58,20 @@ typedef struct slot {
     ENetPacket **waiting;     // reliable packets, until ENet has connected
     uint32_t waiting_count;
     uint64_t refused_ns;
-    foliot__path path;
+    foliot__path_mtu path;
     uint64_t answered_ns;           // when a probe of its path was answered
     uint8_t fragmented;             // packets that went in fragments: their number
     foliot__reassembly *reassembly; // NULL: no fragment has come
 } slot;
+
+// The answer to a probe, until something is sent. Beyond so many, probes come again.
+#define FOLIOT__PATH_ANSWERS_MAX 64
+#define FOLIOT__PATH_ANSWER_BYTES 5 // what it is, the probe's number, bytes of its datagram
+enum { FOLIOT__PATH_PROBE = 1, FOLIOT__PATH_ANSWER = 2 };
+typedef struct foliot__path_answer {
+    uint32_t slot, connect_id;
+    uint8_t item[FOLIOT__PATH_ANSWER_BYTES];
+} foliot__path_answer;
 
 typedef struct foliot__six foliot__six; // enet_six.c
 
@@ -98,6 +107,8 @@ typedef struct enet_transport {
     bool drained;      // the last one emptied the socket, and acknowledged
     bool unsent;       // something waits for a flush
     uint64_t paths_ns; // when some path may be due for a probe
+    foliot__path_answer path_answers[FOLIOT__PATH_ANSWERS_MAX];
+    uint32_t path_answers_count;
 } enet_transport;
 
 // ENet gives its intercept function no way to tell whose host it is called for; it is called within
@@ -238,21 +249,17 @@ void foliot__enet_flush_datagrams(enet_transport *t);
 size_t foliot__enet_head_bytes(const slot *s); // of a raw datagram to it
 // A datagram of its own with what the outbox keeps; false: flush first.
 bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length);
+void foliot__enet_advance_paths(enet_transport *t); // sends what probes and answers are due
 uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
                            foliot_delivery delivery, const uint8_t *bytes, size_t length);
 uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id peer);
 
-// enet_path.c: how large datagrams may be (path_mtu.h), and what goes in fragments
+// enet_path.c: how large datagrams may be (path_mtu.h), and what arrives in them
 void foliot__enet_open_path(enet_transport *t, slot *s); // or it leads elsewhere now
-void foliot__enet_advance_paths(enet_transport *t);      // sends what probes are due
+void foliot__enet_set_sizes(slot *s);                    // as its path has them now
 // Of a datagram of `bytes`: a packet, a fragment, or a probe.
 void foliot__enet_take_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
                             uint32_t i, size_t bytes, uint64_t arrived_ns);
-// Something of the slot goes out as a datagram of its own. False: there is no room now.
-bool foliot__enet_send_item(enet_transport *t, slot *s, uint16_t kind, const uint8_t *bytes,
-                            size_t length);
-// The packet in fragments.
-bool foliot__enet_send_fragments(enet_transport *t, slot *s, const uint8_t *packet, size_t length);
 
 // enet_transport.c
 void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // enet_send.c: unreliable packets go into the outbox of raw datagrams, reliable ones to ENet.
-// Reliable packets wait in their slot until ENet has connected.
+// Reliable packets wait in their slot until ENet has connected. What is too large for a path goes
+// in fragments.
 #include "net/enet_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/assert.h"
+
+#define LOOK_EVERY_NS 20000000u
 
 void foliot__enet_flush_datagrams(enet_transport *t)
 {
@@ -44,6 +49,35 @@ bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, 
     return true;
 }
 
+// Something of the slot as a datagram of its own. False: there is no room now.
+static bool send_item(enet_transport *t, slot *s, uint16_t kind, const uint8_t *bytes,
+                      size_t length)
+{
+    const uint8_t *kept = foliot__outbox_keep_other(&t->outbox, kind, bytes, length);
+    if (kept && foliot__enet_add_datagram(t, s, kept, length))
+        return true;
+    foliot__enet_flush_datagrams(t);
+    kept = foliot__outbox_keep_other(&t->outbox, kind, bytes, length);
+    return kept && foliot__enet_add_datagram(t, s, kept, length);
+}
+
+// A packet that is too large for the path; it is lost if one of its fragments is.
+static bool send_fragments(enet_transport *t, slot *s, const uint8_t *packet, size_t length)
+{
+    uint8_t copy[FOLIOT_PACKET_BYTES_MAX], fragment[FOLIOT_PACKET_BYTES_MAX];
+    size_t room = s->path_bytes - foliot__enet_head_bytes(s) - FOLIOT__RAW_LENGTH_BYTES;
+    uint32_t count = foliot__fragment_count(length, room);
+    FOLIOT_ASSERT(count >= 2);
+    memcpy(copy, packet, length); // the outbox may be flushed in between
+    s->fragmented++;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t bytes = foliot__fragment_write(copy, length, s->fragmented, i, count, fragment);
+        if (!send_item(t, s, FOLIOT__RAW_FRAGMENT, fragment, bytes))
+            return false;
+    }
+    return true;
+}
+
 // Queues a packet that the outbox keeps for one receiver.
 static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
 {
@@ -54,9 +88,58 @@ static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_
         foliot__outbox_append(o, s->datagram, kept, length, s->path_bytes))
         return true;
     if (foliot__enet_head_bytes(s) + FOLIOT__RAW_LENGTH_BYTES + length > s->path_bytes)
-        return foliot__enet_send_fragments(t, s, kept + FOLIOT__RAW_LENGTH_BYTES, length);
+        return send_fragments(t, s, kept + FOLIOT__RAW_LENGTH_BYTES, length);
     return foliot__enet_add_datagram(t, s, kept, length);
 }
+
+// -- probes of the paths, and answers to the peers' probes
+
+static void send_probe(enet_transport *t, slot *s, uint32_t size)
+{
+    uint8_t probe[FOLIOT__PATH_BYTES_MAX] = {FOLIOT__PATH_PROBE, (uint8_t)s->path.number,
+                                             (uint8_t)(s->path.number >> 8)};
+    bool large = s->sent_large; // by others than probes
+    send_item(t, s, FOLIOT__RAW_PATH, probe,
+              size - foliot__enet_head_bytes(s) - FOLIOT__RAW_LENGTH_BYTES);
+    s->sent_large = large;
+    t->head.counters.path_probes++;
+}
+
+static void send_answers(enet_transport *t)
+{
+    for (uint32_t i = 0; i < t->path_answers_count; i++) {
+        const foliot__path_answer *answer = &t->path_answers[i];
+        slot *s = &t->slots[answer->slot];
+        if (s->state == SLOT_CONNECTED && s->connect_id == answer->connect_id)
+            (void)send_item(t, s, FOLIOT__RAW_PATH, answer->item, sizeof answer->item);
+    }
+    t->path_answers_count = 0;
+}
+
+void foliot__enet_advance_paths(enet_transport *t)
+{
+    send_answers(t);
+    if (t->now_ns < t->paths_ns)
+        return;
+    uint64_t due = UINT64_MAX;
+    for (uint32_t i = 0; i < t->slots_used; i++) {
+        slot *s = &t->slots[i];
+        if (s->state != SLOT_CONNECTED || !s->path.most)
+            continue;
+        s->path.large = s->path.large || s->sent_large;
+        s->sent_large = false;
+        uint32_t size =
+            foliot__path_probe(&s->path, t->now_ns, (uint64_t)s->peer->roundTripTime * 1000000u);
+        foliot__enet_set_sizes(s);
+        if (size > 0)
+            send_probe(t, s, size);
+        uint64_t next = foliot__path_due_ns(&s->path);
+        due = next < due ? next : due;
+    }
+    t->paths_ns = due < t->now_ns + LOOK_EVERY_NS ? t->now_ns + LOOK_EVERY_NS : due;
+}
+
+// -- packets
 
 static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
                                 const uint8_t *bytes, size_t length)

@@ -15,7 +15,7 @@ static const uint16_t sizes[] = {
     FOLIOT__PATH_BYTES_MAX};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
-static uint16_t next_above(const foliot__path *path, uint32_t bytes)
+static uint16_t next_above(const foliot__path_mtu *path, uint32_t bytes)
 {
     for (uint32_t i = 0; i < SIZES; i++)
         if (sizes[i] > bytes)
@@ -31,40 +31,40 @@ static uint16_t next_below(uint32_t bytes)
     return FOLIOT__PATH_BYTES_MIN;
 }
 
-static void look_for(foliot__path *path, uint32_t target)
+static void look_for(foliot__path_mtu *path, uint32_t target)
 {
     path->target = (uint16_t)(target > path->proven ? target : 0);
     path->tries = 0;
 }
 
-static void rest(foliot__path *path, uint64_t now_ns)
+static void rest(foliot__path_mtu *path, uint64_t now_ns)
 {
     path->target = 0;
     path->descends = false;
     path->raise_ns = now_ns + RAISE_NS;
 }
 
-static void descend_from(foliot__path *path, uint32_t target)
+static void descend_from(foliot__path_mtu *path, uint32_t target)
 {
     path->descends = true;
     look_for(path, target);
 }
 
-void foliot__path_begin(foliot__path *path, uint32_t most, uint64_t now_ns)
+void foliot__path_begin(foliot__path_mtu *path, uint32_t most, uint64_t now_ns)
 {
     uint16_t number = path->number, start = FOLIOT__PATH_BYTES_START;
-    *path = (foliot__path){.most = (uint16_t)most,
-                           .bytes = most < start ? (uint16_t)most : start,
-                           .proven = FOLIOT__PATH_BYTES_MIN,
-                           .number = number, // what was on its way before answers nothing now
-                           .proven_ns = now_ns,
-                           .raise_ns = now_ns};
+    *path = (foliot__path_mtu){.most = (uint16_t)most,
+                               .bytes = most < start ? (uint16_t)most : start,
+                               .proven = FOLIOT__PATH_BYTES_MIN,
+                               .number = number, // what was on its way before answers nothing now
+                               .proven_ns = now_ns,
+                               .raise_ns = now_ns};
     path->number += TRIES;
     look_for(path, path->bytes);
 }
 
 // The size under way did not arrive.
-static void give_up(foliot__path *path, uint64_t now_ns)
+static void give_up(foliot__path_mtu *path, uint64_t now_ns)
 {
     if (path->target == path->proven) { // what has arrived before does not any more
         path->proven = path->bytes = FOLIOT__PATH_BYTES_MIN;
@@ -81,7 +81,7 @@ static void give_up(foliot__path *path, uint64_t now_ns)
 }
 
 // What to look for now, if nothing is under way.
-static void choose_target(foliot__path *path, uint64_t now_ns)
+static void choose_target(foliot__path_mtu *path, uint64_t now_ns)
 {
     if (path->proven < path->most && now_ns >= path->raise_ns) {
         look_for(path, next_above(path, path->proven));
@@ -92,7 +92,7 @@ static void choose_target(foliot__path *path, uint64_t now_ns)
     }
 }
 
-uint32_t foliot__path_probe(foliot__path *path, uint64_t now_ns, uint64_t round_trip_ns)
+uint32_t foliot__path_probe(foliot__path_mtu *path, uint64_t now_ns, uint64_t round_trip_ns)
 {
     if (!path->target)
         choose_target(path, now_ns);
@@ -108,7 +108,7 @@ uint32_t foliot__path_probe(foliot__path *path, uint64_t now_ns, uint64_t round_
     return path->target;
 }
 
-void foliot__path_answered(foliot__path *path, uint16_t number, uint32_t bytes, uint64_t now_ns)
+void foliot__path_answered(foliot__path_mtu *path, uint16_t number, uint32_t bytes, uint64_t now_ns)
 {
     uint16_t age = (uint16_t)(path->number - number);
     if (!path->target || bytes != path->target || age >= path->tries)
@@ -123,7 +123,7 @@ void foliot__path_answered(foliot__path *path, uint16_t number, uint32_t bytes, 
         look_for(path, path->raise_ns <= now_ns ? next_above(path, path->proven) : 0);
 }
 
-uint64_t foliot__path_due_ns(const foliot__path *path)
+uint64_t foliot__path_due_ns(const foliot__path_mtu *path)
 {
     if (path->target)
         return path->sent_ns + WAIT_NS;

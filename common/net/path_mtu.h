@@ -14,7 +14,7 @@
 #define FOLIOT__PATH_BYTES_START 1200u
 #define FOLIOT__PATH_BYTES_MAX 1232u // of packets of 1,280 bytes
 
-typedef struct foliot__path {
+typedef struct foliot__path_mtu {
     uint16_t most;
     uint16_t bytes;  // that may be tried: what is lost can be sent otherwise
     uint16_t proven; // that have arrived: for what can never be cut again
@@ -23,15 +23,16 @@ typedef struct foliot__path {
     bool descends; // looks for a size below one that did not arrive
     bool large;    // more than the least was sent since `proven_ns`
     uint64_t sent_ns, proven_ns, raise_ns;
-} foliot__path;
+} foliot__path_mtu;
 
 // A connection begins, or goes on to another address. `most`: FOLIOT__PATH_BYTES_MIN to _MAX.
-void foliot__path_begin(foliot__path *path, uint32_t most, uint64_t now_ns);
+void foliot__path_begin(foliot__path_mtu *path, uint32_t most, uint64_t now_ns);
 // The size of the probe that is to be sent now, as number path->number; 0: none.
-uint32_t foliot__path_probe(foliot__path *path, uint64_t now_ns, uint64_t round_trip_ns);
+uint32_t foliot__path_probe(foliot__path_mtu *path, uint64_t now_ns, uint64_t round_trip_ns);
 // The peer says that this probe came, and as how many bytes.
-void foliot__path_answered(foliot__path *path, uint16_t number, uint32_t bytes, uint64_t now_ns);
+void foliot__path_answered(foliot__path_mtu *path, uint16_t number, uint32_t bytes,
+                           uint64_t now_ns);
 // When the next probe may be due.
-uint64_t foliot__path_due_ns(const foliot__path *path);
+uint64_t foliot__path_due_ns(const foliot__path_mtu *path);
 
 #endif

@@ -14,7 +14,7 @@
 #define SECOND (1000000000u / STEP_NS)
 
 typedef struct way {
-    foliot__path path;
+    foliot__path_mtu path;
     uint64_t now_ns, round_trip_ns;
     uint32_t limit, probes;
     double loss;
