@@ -176,13 +176,16 @@ function crc32c(bytes) {
 }
 
 // Another first byte for the digest of tick WRONG_TICK, and the checksums that fit: what no checksum
-// shows. The digests of 60 ticks, 8 bytes each, are one msgpack bin in the first block of ticks.
+// shows. The digests of the first block of ticks are one record, [4, first, every, each, bytes], of
+// ticks 1, 2, 3 ...
 const WRONG_TICK = 31;
 function forgedDigest(whole) {
     const forged = Buffer.from(whole);
-    const digests = forged.indexOf(Buffer.from([0xc5, 480 >> 8, 480 & 255])) + 3;
-    const block = forged.lastIndexOf(forged.subarray(16, 20), digests); // every block begins alike
-    forged[digests + 8 * (WRONG_TICK - 1)] ^= 1;
+    const record = forged.indexOf(Buffer.from([0x95, 4, 1, 1]));
+    const each = forged[record + 4], digests = record + (forged[record + 5] === 0xc4 ? 7 : 8); // bin 8 or bin 16
+    const block = forged.lastIndexOf(forged.subarray(16, 20), record); // every block begins alike
+    check(record > 0 && forged.readUIntBE(record + 6, digests - record - 6) > each * (WRONG_TICK - 1), "no such digest");
+    forged[digests + each * (WRONG_TICK - 1)] ^= 1;
     const length = forged.readUInt32LE(block + 4);
     forged.writeUInt32LE(crc32c(forged.subarray(block + 28, block + 28 + length)), block + 20);
     forged.writeUInt32LE(crc32c(forged.subarray(block, block + 24)), block + 24);
