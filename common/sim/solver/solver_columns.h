@@ -16,6 +16,15 @@
 #define UNROLL
 #endif
 #define EACH(k, n) UNROLL for (int k = 0; k < (n); k++)
+// The points of a block are rows in memory. Their loop is written out, once for each number of
+// points, but where the program is downloaded: there one loop serves any number.
+#if FOLIOT__VECTORS && !defined(__wasm__)
+#define POINTS_WRITTEN_OUT 1
+#define EACH_POINT(k, n) EACH(k, n)
+#else
+#define POINTS_WRITTEN_OUT 0
+#define EACH_POINT(k, n) for (int k = 0; k < (n); k++)
+#endif
 
 // Whether contacts on its surface are fixed to it. A round body rolls over them.
 static inline bool is_flat(const foliot__solver *s, uint32_t i)

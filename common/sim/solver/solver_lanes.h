@@ -568,7 +568,7 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
     const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), leak = SPLAT(soft->leak);
     LANES fastest = -GET(t->push_max[0]);
-    EACH(k, points)
+    EACH_POINT(k, points)
     {
         VEC turn_a, turn_b, slip;
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
@@ -619,7 +619,7 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     LANE_NAME(load_place)
     (t, next, &p, bodies, side, 0, &n, &displacement, &turned_a, &turned_b, &arm_a, &arm_b, &gain_a,
      &gain_b);
-    EACH(k, points)
+    EACH_POINT(k, points)
     {
         LANES push = GET(point[k].normal_impulse[0]);
         if (side == FOLIOT__SIDE_MOVES) {
@@ -642,9 +642,8 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     LANE_NAME(store_pair)(bodies, spare, side, &p);
 }
 
-// One function for each number of points and each side, so that loops are unrolled. Without
-// vectors, one function serves any number of points.
-#if !FOLIOT__VECTORS
+// One function for each side, and for each number of points where their loop is written out.
+#if !POINTS_WRITTEN_OUT
 #define ON_KIND(block, call)                                                                       \
     if ((block)->side == FOLIOT__SIDE_STILL)                                                       \
         call((block)->points, FOLIOT__SIDE_STILL);                                                 \
