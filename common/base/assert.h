@@ -4,8 +4,14 @@
 #ifndef FOLIOT_BASE_ASSERT_H
 #define FOLIOT_BASE_ASSERT_H
 
+// What is said of a condition beside its file and line; nothing where every byte is waited for.
+#ifndef FOLIOT_ASSERT_TEXT
+#define FOLIOT_ASSERT_TEXT(condition) #condition
+#endif
+
 #define FOLIOT_ASSERT(condition)                                                                   \
-    ((condition) ? (void)0 : foliot__assert_failed(#condition, __FILE__, __LINE__))
+    ((condition) ? (void)0                                                                         \
+                 : foliot__assert_failed(FOLIOT_ASSERT_TEXT(condition), __FILE__, __LINE__))
 
 _Noreturn void foliot__assert_failed(const char *condition, const char *file, int line);
 

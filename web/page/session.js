@@ -48,6 +48,7 @@ let refusal = ""; // why the server let the page in no further
 let picture = 0;
 let calm = false; // the first pictures are shown, and all else may come
 let cost = 0, drawing = 0; // of a frame, ms: its scripts, and WebGL, which a slow machine does within its calls
+let board = null; // the promise of board.js
 let extras = null, loading = null; // extras.js, and the promise of it
 let near = false; // the session sends each what is near alone
 let stepper = null; // stepper.js and its module, once the player has wanted to step
@@ -207,28 +208,12 @@ function hear(event) {
     if (event.kind === EVENT.ended) say(`the session has ended: ${event.text}`, "event");
 }
 
-// Variables that begin with "score." are the scoreboard; without any, all are shown.
+// What the variables say, where there are any.
 function showBoard() {
-    const scores = about.vars.filter(([key]) => key.startsWith("score."));
-    const rows = (scores.length ? scores.map(([key, value]) => [nameOf(key.slice(6)), value]) : about.vars).slice(0, 12);
-    if (scores.length) rows.sort((a, b) => b[1] - a[1]);
-    $("board").hidden = rows.length === 0;
-    $("board").querySelector("tbody").replaceChildren(...rows.map((row) => {
-        const tr = document.createElement("tr");
-        for (const text of row) tr.insertCell().textContent = text;
-        return tr;
-    }));
+    if (!board && !about.vars.length) return;
+    board ??= import("./board.js").then((all) => all.load());
+    board.then((shows) => state === PLAYING && shows(about), () => (board = null)); // it is asked for again
 }
-// The variable "clock" is seconds, shown large, and "phase" beside it, but for "play".
-function showClock() {
-    const vars = Object.fromEntries(about.vars), counts = Number.isInteger(vars.clock);
-    const seconds = Math.max(0, Math.min(vars.clock, 5999)), phase = vars.phase && vars.phase !== "play" ? String(vars.phase) : "";
-    const time = counts ? `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "";
-    $("clock").hidden = !time && !phase;
-    $("clock").textContent = [time, phase].filter(Boolean).join(" ");
-    $("clock").classList.toggle("last", counts && seconds <= 10);
-}
-const nameOf = (key) => (Object.hasOwn(about.players, key) ? about.players[key] : key);
 
 function tell() {
     asked = now();
@@ -241,7 +226,6 @@ function tell() {
     $("figures").textContent = `tick ${Math.floor(about.tick)}, ${viewer === stepper?.module ? stepper.describe(about, say) : `delay ${about.delay_ms.toFixed(0)} ms`}, ${rate} frames/s`;
     Object.assign(document.body.dataset, { tick: Math.floor(about.tick), player: about.player, own: about.own, frames: rate, drawing: drawing.toFixed(2), path: channel.flows ? "channel" : "socket" });
     showBoard();
-    showClock();
 }
 
 // Pushes are meant as the camera sees them, where controls act along the world's axes.
