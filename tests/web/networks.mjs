@@ -58,7 +58,7 @@ export async function networks(browser, build, modules, shots) {
                 const seconds = (performance.now() - begin) / 1000;
                 await pushes(page, "KeyW");
                 await say(page, "over there");
-                await until(page, () => /ann: over there/.test(document.getElementById("said").textContent));
+                await until(page, () => /<ann> over there/.test(document.getElementById("said").textContent));
                 const delays = [];
                 for (let i = 0; i < 20; i++) {
                     await pause(500);

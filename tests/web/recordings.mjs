@@ -196,6 +196,6 @@ export function damagedFiles() {
     const whole = readFileSync("tests/golden/cubes.foliot");
     const flipped = Buffer.from(whole);
     flipped[Math.floor(whole.length / 2)] ^= 1;
-    return new Map([["flipped", flipped], ["short", whole.subarray(0, Math.floor(whole.length * 0.7))],
+    return new Map([["flipped", flipped], ["short", whole.subarray(0, whole.length - 300)],
         ["forged", forgedDigest(whole)], ["text", Buffer.from("this is no recording\n".repeat(20))]]);
 }

@@ -11,7 +11,7 @@ import { check, longTest, open, test, until, watchFirst } from "./harness.mjs";
 // A server on free ports. Gives the page's address, and what it printed.
 export async function host(build, scene, options = [], http = "127.0.0.1:0") {
     const folder = mkdtempSync(join(tmpdir(), "foliot-web-"));
-    const child = spawn(process.env.SERVER ?? resolve(build, "foliot-server"), ["--web", http, "--port", "0", ...options, ...(scene ? [resolve(scene)] : [])], { cwd: folder });
+    const child = spawn(process.env.SERVER ?? resolve(build, "foliot-server"), ["--web", http, "--port", "0", "--verbose", ...options, ...(scene ? [resolve(scene)] : [])], { cwd: folder });
     process.on("exit", () => child.exitCode ?? child.kill("SIGKILL")); // whatever became of its test
     const server = { log: "", folder, child, stopped: new Promise((done) => child.on("exit", done)) };
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (server.log += text));
@@ -182,7 +182,7 @@ export async function sessions(browser, build, shots) {
         withServer(build, "games/siege/siege.yaml", async ({ url }) => {
             const watcher = await open(browser, url + "#watch=1", small);
             await drawn(watcher);
-            const page = await open(browser, url + "#name=ann", small);
+            const page = await open(browser, url + "#name=ann&step=0", small);
             const read = (p, what) => until(p, (w) => document.getElementById("said").textContent.includes(w), what);
             const ammo = () => until(page, () => [...document.querySelectorAll("#board tr")].find((row) => row.cells[0].textContent === "ammo.ann")?.cells[1].textContent);
             await read(page, "Throw stones at the other tower");
@@ -197,7 +197,7 @@ export async function sessions(browser, build, shots) {
             await say(page, "/throw 1 0 1");
             await until(page, (stones) => window.fewest === stones, before - 1);
             await say(page, "hello");
-            for (const p of [page, watcher]) await read(p, "ann: hello");
+            for (const p of [page, watcher]) await read(p, "<ann> hello");
             check(!/throw 1/.test(await page.textContent("#said")), "an order is no chat");
             for (const p of [page, watcher]) {
                 clean(p);

@@ -97,7 +97,7 @@ export async function steppers(browser, build, shots) {
 async function all(browser, build, shots, scene) {
     await test("a page steps, beside one that watches; the server compares every digest", async () => {
         const log = await withServer(build, "scenes/cubes.yaml", [], async ({ url }) => {
-            const ben = await open(browser, url + "#name=ben", small);
+            const ben = await open(browser, url + "#name=ben&step=0", small);
             await until(ben, () => document.body.dataset.bodies);
             const ann = await openTimed(browser, url + "#name=ann&step=1"); // joins a world that moves
             await predicts(ann);
@@ -171,7 +171,7 @@ async function all(browser, build, shots, scene) {
 
     await test("a button makes the same player step, and watch again", async () => {
         const log = await withServer(build, scene, [], async ({ url }) => {
-            const page = await openTimed(browser, url + "#name=ann");
+            const page = await openTimed(browser, url + "#name=ann&step=0");
             await until(page, () => document.body.dataset.position);
             await page.keyboard.down("KeyW");
             await until(page, () => Math.abs(document.body.dataset.position.split(",")[1]) > 1);
