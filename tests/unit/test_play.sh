@@ -46,11 +46,18 @@ wrong_uses_end_with_a_sentence() {
     "$replay" play "$work/a.foliot" --frame --view below 2>"$work/err"
     [ $? = 2 ] && grep -q 'top, front, side or corner' "$work/err"
 }
-# A file cut in the middle still shows what is whole, says so and ends with 4.
+# A file cut in the middle is unfinished: it shows what is whole, says so and ends with 0. A damaged one shows what is
+# before the damage and ends with 4.
 cut_files_play() {
     head -c 4000 "$work/a.foliot" >"$work/cut.foliot"
     "$replay" play "$work/cut.foliot" --frame >"$work/out" 2>"$work/err"
-    [ $? = 4 ] && grep -q 'lunar-lander  tick 0 of' "$work/out" && grep -q 'cut.foliot: ' "$work/err"
+    [ $? = 0 ] && grep -q 'lunar-lander  tick 0 of 480' "$work/out" && grep -q 'cut.foliot: ' "$work/err"
+}
+damaged_files_play() {
+    cp "$work/a.foliot" "$work/damaged.foliot"
+    printf 'damage' | dd of="$work/damaged.foliot" bs=1 seek=3500 conv=notrunc 2>/dev/null || return 1
+    "$replay" play "$work/damaged.foliot" --frame >"$work/out" 2>"$work/err"
+    [ $? = 4 ] && grep -q 'lunar-lander  tick 0 of 360' "$work/out" && grep -q 'damaged.foliot: ' "$work/err"
 }
 eventually() { # COMMAND...: succeeds within a minute
     for _ in $(seq 600); do
@@ -91,5 +98,6 @@ check "--frame prints the tick asked for" frame_shows_a_tick
 check "the four views differ" sides_differ
 check "wrong uses end with a sentence" wrong_uses_end_with_a_sentence
 check "a file that was cut plays as far as it is whole" cut_files_play
+check "a damaged file plays up to the damage" damaged_files_play
 check "keys pause, step and seek both ways" keys_steer
 exit $failed

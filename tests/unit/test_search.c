@@ -388,7 +388,11 @@ static void reports_say_what_is_known(void **state)
     assert_string_equal(
         text,
         "{\"title\":\"match\",\"first_bad_tick\":120,\"stage\":null,\"body\":null,\"field\":null,"
-        "\"ulps\":null,\"server\":null,\"client\":null,\"parts\":0,\"fields\":0}");
+        "\"ulps\":null,\"server\":null,\"client\":null,\"not_repeated\":false,"
+        "\"parts\":0,\"fields\":0}");
+    d.not_repeated = true;
+    foliot_divergence_print_json(&d, &names, text, sizeof text);
+    assert_non_null(strstr(text, "\"not_repeated\":true,\"parts\":0"));
     d = (foliot_divergence){.tick = 1,
                             .stage_known = true,
                             .part_known = true,
