@@ -493,6 +493,20 @@ IN LANE_NAME(cross_where)(const MARKS *marks, const VEC *v, const VEC *w, VEC *t
     to->z = CHOOSE(*marks, to->z, zero);
 }
 
+// Shortens the way of a place of contact on a body. What the rows weigh was computed where the
+// contact was found, and a longer arm weighs less. Beyond what a linear push meets, an iteration
+// would overshoot, without end: a grain slides by many radii in a tick.
+IN LANE_NAME(bound_shift)(const INERTIA *inertia, const LANES *mass, VEC *shift)
+{
+    const LANES one = SPLAT(1);
+    LANES eased = DOT(*shift, *shift) * ((inertia->xx + inertia->yy) + inertia->zz);
+    MARKS far = eased > *mass;
+    LANES scale = CHOOSE(far, *mass / CHOOSE(far, eased, one), one);
+    shift->x *= scale;
+    shift->y *= scale;
+    shift->z *= scale;
+}
+
 // Where the place of contact has moved: the arms of friction, and what the torque arms of a unit of
 // normal impulse gain. Within the soft phase it is the place in the middle of the substep: a body
 // on a turning table then stays on its circle, as by the implicit midpoint rule.
@@ -524,12 +538,18 @@ IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__si
     shift_b.y = rest * slid.y;
     shift_b.z = rest * slid.z;
     if (side != FOLIOT__SIDE_STILL) {
+        if (side == FOLIOT__SIDE_MOVES)
+            LANE_NAME(bound_shift)(&p->inertia_a, &p->mass_a, &shift_a);
         LANE_NAME(cross_where)(follows, &shift_a, n, gain_a);
         LANE_NAME(add)(&shift_a, &one, &once);
+        if (side == FOLIOT__SIDE_MOVES)
+            LANE_NAME(bound_shift)(&p->inertia_a, &p->mass_a, &shift_a);
         LANE_NAME(shift)(follows, arm_a, &shift_a, arm_a);
     }
+    LANE_NAME(bound_shift)(&p->inertia_b, &p->mass_b, &shift_b);
     LANE_NAME(cross_where)(follows, &shift_b, n, gain_b);
     LANE_NAME(add)(&shift_b, &one, &once);
+    LANE_NAME(bound_shift)(&p->inertia_b, &p->mass_b, &shift_b);
     LANE_NAME(shift)(follows, arm_b, &shift_b, arm_b);
 }
 
