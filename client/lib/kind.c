@@ -141,8 +141,9 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
     c->given = FOLIOT__KIND_ANY;
     c->cannot_step =
         w->kind_reason == FOLIOT__KIND_FINGERPRINT || w->kind_reason == FOLIOT__KIND_IMPOSSIBLE;
-    if (w->lockstep && c->prefers == FOLIOT__KIND_ANY)
-        c->prefers = FOLIOT__KIND_STEPPER;
+    // As the server says: it may have come back with a session of the other mode.
+    if (c->hello_kind == FOLIOT__KIND_ANY && !c->config.steps_if_cheap)
+        c->prefers = w->lockstep ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
     c->stepping_ns = c->now_ns;
     // By change nothing goes out while it steps. Numbers of changes that a dead server did not
     // acknowledge would be old ones when it watches again; what it holds goes out by tick.
