@@ -102,6 +102,8 @@ if [ "$machine" = x86_64 ]; then
         # bits of state.
         */sensor.c | */broadphase.c | */scene_check_*.c | */scene_rules.c | */scene_fit.c) continue ;;
         */joint_record.c) continue ;;
+        # The plate of the probes meets few boxes: tests/unit/test_manifold.c compares its bits with the wider kernel's.
+        */manifold_box_fine_base.c) continue ;;
         # Where a body was between two ticks: tests/unit/test_history.c has a sum of that.
         */world/world.c) continue ;;
         # Their one product of that shape is exact: dt / 2; ticks times substeps; a body's size / 16.
