@@ -197,7 +197,7 @@ export async function sessions(browser, build, shots) {
             await say(page, "/throw 1 0 1");
             await until(page, (stones) => window.fewest === stones, before - 1);
             await say(page, "hello");
-            for (const p of [page, watcher]) await read(p, "<ann> hello");
+            for (const p of [page, watcher]) await read(p, "ann: hello");
             check(!/throw 1/.test(await page.textContent("#said")), "an order is no chat");
             for (const p of [page, watcher]) {
                 clean(p);
