@@ -149,6 +149,7 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
         if (foliot__connection_is_over(c))
             return;
         c->state = FOLIOT_CLIENT_JOINING;
+        c->round_trip_ns = foliot_transport_get_round_trip_ns(c->config.transport, c->peer);
         foliot__connection_send_hello(c);
     } else if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
         foliot__connection_lost(c, e->reason);

@@ -4,6 +4,7 @@
 // do. Invariant: a client that is over (refused, closed or lost) never sends or connects again.
 #include "internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -245,13 +246,19 @@ static void check_connect_timeout(foliot_client *c)
     end_unanswered(c);
 }
 
+// Until a state is whole, all that comes is reliable and in order: what was lost once is sent again
+// after one or two round trips, and what was lost again after as much as all that, and nothing is
+// heard meanwhile.
 static bool is_silent(const foliot_client *c)
 {
-    double patience = ATTEMPT_NS + 4e6 * c->statistics.round_trip_ms;
+    double round_trip_ns = fmax((double)c->round_trip_ns, 1e6 * c->statistics.round_trip_ms);
+    double patience = ATTEMPT_NS + 4 * round_trip_ns;
     if (c->state != FOLIOT_CLIENT_PLAYING)
         return c->reconnecting && (double)(c->now_ns - c->tried_ns) > patience;
-    double snapshots = SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
-    return (double)(c->now_ns - c->received_ns) > SILENCE_NS + snapshots;
+    patience = SILENCE_NS + SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
+    if (c->lockstep_open && !c->lockstep->begun)
+        patience += 8 * round_trip_ns;
+    return (double)(c->now_ns - c->received_ns) > patience;
 }
 
 static void break_silence(foliot_client *c)

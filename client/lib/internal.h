@@ -99,6 +99,7 @@ struct foliot_client {
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
     uint64_t progress_ns;    // when something came that brings the first picture nearer
     uint64_t received_ns;    // last packet from the server
+    uint64_t round_trip_ns;  // of the handshake of the latest connection
     uint32_t path;           // of the newest unreliable packet: foliot_transport_event
     uint64_t received_bytes; // from all connections together: bounds the memory that a server can
                              // make us hold

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // path_mtu.c: the search of RFC 8899, section 5.2. It begins with 1,200 bytes. What does not arrive
 // four times is too large, and the next size below is tried, until one arrives; a larger one is
-// tried once a minute. While large datagrams are sent, the size is confirmed every two seconds, so
-// that a path that became smaller is found. A bounded number of probes leaves in any time.
+// tried once a minute. An answer that comes late is good all the same: how long the round trip is
+// may not be known yet when the first probes leave. While large datagrams are sent, the size is
+// confirmed every two seconds, so that a path that became smaller is found. A bounded number of
+// probes leaves in any time.
 #include "net/path_mtu.h"
 
 #define TRIES 4
@@ -68,6 +70,7 @@ static void give_up(foliot__path_mtu *path, uint64_t now_ns)
 {
     if (path->target == path->proven) { // what has arrived before does not any more
         path->proven = path->bytes = FOLIOT__PATH_BYTES_MIN;
+        path->answerable = 0;
         path->large = false;
         descend_from(path, next_below(path->target));
     } else if (path->descends || path->proven == FOLIOT__PATH_BYTES_MIN) {
@@ -104,6 +107,8 @@ uint32_t foliot__path_probe(foliot__path_mtu *path, uint64_t now_ns, uint64_t ro
         return 0;
     path->tries++;
     path->number++;
+    path->sizes[path->number % FOLIOT__PATH_ANSWERABLE] = path->target;
+    path->answerable += path->answerable < FOLIOT__PATH_ANSWERABLE;
     path->sent_ns = now_ns;
     return path->target;
 }
@@ -111,10 +116,13 @@ uint32_t foliot__path_probe(foliot__path_mtu *path, uint64_t now_ns, uint64_t ro
 void foliot__path_answered(foliot__path_mtu *path, uint16_t number, uint32_t bytes, uint64_t now_ns)
 {
     uint16_t age = (uint16_t)(path->number - number);
-    if (!path->target || bytes != path->target || age >= path->tries)
+    bool asked = path->target && bytes == path->target;
+    if (age >= path->answerable || bytes != path->sizes[number % FOLIOT__PATH_ANSWERABLE] ||
+        (bytes <= path->proven && !asked))
         return;
-    bool found = path->descends;
-    path->proven = path->bytes = path->target;
+    bool found = path->descends && asked;
+    path->descends = false;
+    path->proven = path->bytes = (uint16_t)bytes;
     path->proven_ns = now_ns;
     path->large = false;
     if (found || path->proven == path->most)

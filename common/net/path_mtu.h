@@ -13,6 +13,7 @@
 #define FOLIOT__PATH_BYTES_MIN 528u // every network takes packets of 576 bytes
 #define FOLIOT__PATH_BYTES_START 1200u
 #define FOLIOT__PATH_BYTES_MAX 1232u // of packets of 1,280 bytes
+#define FOLIOT__PATH_ANSWERABLE 32u
 
 typedef struct foliot__path_mtu {
     uint16_t most;
@@ -20,8 +21,10 @@ typedef struct foliot__path_mtu {
     uint16_t proven; // that have arrived: for what can never be cut again
     uint16_t target; // of the probe under way; 0: none
     uint16_t number, tries;
-    bool descends; // looks for a size below one that did not arrive
-    bool large;    // more than the least was sent since `proven_ns`
+    uint16_t answerable; // so many of the newest probes: an answer to them says something
+    uint16_t sizes[FOLIOT__PATH_ANSWERABLE]; // of those, by number
+    bool descends;                           // looks for a size below one that did not arrive
+    bool large;                              // more than the least was sent since `proven_ns`
     uint64_t sent_ns, proven_ns, raise_ns;
 } foliot__path_mtu;
 

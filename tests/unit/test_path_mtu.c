@@ -15,7 +15,8 @@
 
 typedef struct way {
     foliot__path_mtu path;
-    uint64_t now_ns, round_trip_ns;
+    uint64_t now_ns, round_trip_ns; // as it is expected
+    uint64_t lag_ns;                // and what answers take more
     uint32_t limit, probes;
     double loss;
     bool sends_large;
@@ -46,7 +47,7 @@ static void run(way *w, uint32_t steps)
         if (size > 0 && !lost && w->backs < 64) {
             w->back[w->backs].number = w->path.number;
             w->back[w->backs].bytes = size;
-            w->back[w->backs++].at_ns = w->now_ns + w->round_trip_ns;
+            w->back[w->backs++].at_ns = w->now_ns + w->round_trip_ns + w->lag_ns;
         }
         for (uint32_t k = 0; k < w->backs;) {
             if (w->back[k].at_ns > w->now_ns) {
@@ -95,6 +96,21 @@ static void a_path_that_changes_is_noticed(void **state)
     run(&w, 65 * SECOND);
     check_eq(w.path.bytes, FOLIOT__PATH_BYTES_MAX);
     check_le(w.probes, 90); // one to confirm in two seconds
+}
+
+// A round trip of two seconds, taken for one of 20 ms until it is measured.
+static void late_answers_count(void **state)
+{
+    (void)state;
+    for (int lossy = 0; lossy < 2; lossy++) {
+        way w = way_of(1500, lossy ? 0.05 : 0);
+        w.lag_ns = 2000000000u;
+        w.round_trip_ns = 20000000u;
+        run(&w, 8 * SECOND);
+        check_eq(w.path.proven, FOLIOT__PATH_BYTES_MAX);
+        check_eq(w.path.bytes, FOLIOT__PATH_BYTES_MAX);
+        check_le(w.probes, 40);
+    }
 }
 
 // Who never answers gets no more than the least, and few probes.
@@ -186,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_found),
         cmocka_unit_test(a_path_that_changes_is_noticed),
+        cmocka_unit_test(late_answers_count),
         cmocka_unit_test(silence_costs_little),
         cmocka_unit_test(only_what_was_asked_counts),
         cmocka_unit_test(fragments_make_the_packet),
