@@ -176,11 +176,11 @@ const foliot_transport_counters *stage_counters(const stage *s)
 void stage_expect_talk(stage *s)
 {
     unsigned host = s->host_got, client = s->client_got;
+    stage_await(s, s->at_host.value && s->at_client.value);
     check_ne(s->at_host.value, 0u);
     check_ne(s->at_client.value, 0u);
     stage_talk(s, 8);
-    for (int i = 0; i < 250 && (s->host_got < host + 8 || s->client_got < client + 8); i++)
-        stage_run(s, 20); // on a busy machine
+    stage_await(s, s->host_got >= host + 8 && s->client_got >= client + 8);
     check_eq(s->host_got, host + 8);
     check_eq(s->client_got, client + 8);
 }
@@ -216,13 +216,13 @@ stage *stage_open_with_token(void)
     foliot_token token = stage_some_token();
     stage *s = stage_with_token(&token);
     stage_open(s);
-    stage_run(s, 150);
+    stage_await(s, s->at_host.value && s->at_client.value);
     return s;
 }
 
 void stage_expect_refused(stage *s, uint32_t reason)
 {
-    stage_run(s, 500);
+    stage_await(s, s->client_reason);
     check_eq(s->client_reason, reason);
     check_eq(s->at_client.value, 0u);
     check_gt(stage_counters(s)->connects_unproven + (reason == FOLIOT_DISCONNECT_SECURITY), 0u);

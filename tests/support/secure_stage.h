@@ -44,6 +44,10 @@ void stage_open(stage *s);
 void stage_open_client(stage *s);
 void stage_pump(stage *s); // what lies at the wire goes on
 void stage_run(stage *s, unsigned ms);
+// Runs until `condition` holds, and 5 s at most: a busy machine takes its time.
+#define stage_await(s, condition)                                                                  \
+    for (int turns_ = 0; turns_ < 1000 && !(condition); turns_++)                                  \
+    stage_run(s, 5)
 void stage_close(stage *s);
 
 // Both say the phrase so many times.

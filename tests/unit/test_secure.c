@@ -117,7 +117,7 @@ static void an_end_reaches_the_other_side(void **state)
             foliot_transport_flush(s->host, clock_now_ns());
         foliot_transport_disconnect(from_host ? s->host : s->client,
                                     from_host ? s->at_host : s->at_client, 260, at_once);
-        stage_run(s, 150);
+        stage_await(s, from_host ? s->client_reason : s->host_reason);
         check_eq(from_host ? s->client_reason : s->host_reason, 260u);
         stage_close(s);
     }
@@ -294,6 +294,7 @@ static void a_peer_goes_on_from_another_address(void **state)
         close(s->back);
         s->back = stage_open_socket(0, &back); // as a router does that forgot its table
         stage_talk(s, 1);
+        stage_await(s, stage_counters(s)->migrations >= (uint64_t)i);
         check_eq(stage_counters(s)->migrations, (uint64_t)i);
         stage_expect_talk(s);
         stage_run(s, 600); // in which it may still be found where it was

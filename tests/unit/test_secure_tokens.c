@@ -74,7 +74,7 @@ static void a_token_is_good_for_one_client(void **state)
     foliot_transport *honest = s->client;
     s->client = NULL;
     stage_open_client(s); // a thief with the same token
-    stage_run(s, 500);
+    stage_await(s, s->client_reason);
     check_eq(s->client_reason, (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
     foliot_transport_destroy(s->client);
     s->client = honest;
@@ -92,13 +92,10 @@ static void its_client_comes_back_with_it(void **state)
     stage_expect_talk(s);
     for (int i = 0; i < 3; i++) {
         foliot_transport_disconnect(s->client, s->at_client, 0, true);
-        stage_run(s, 50);
+        stage_await(s, !s->at_host.value);
         assert_int_equal(foliot_transport_connect(s->client, loopback_text(), s->port,
                                                   clock_now_ns(), &s->at_client),
                          FOLIOT_STATUS_OK);
-        stage_run(s, 150);
-        for (int ms = 0; ms < 5000 && (!s->at_host.value || !s->at_client.value); ms += 5)
-            stage_run(s, 5);
         stage_expect_talk(s);
     }
     stage_close(s);
@@ -488,7 +485,7 @@ static void used_tokens_outlast_the_server(void **state)
     assert_int_equal(foliot_used_tokens_open(file, 64, &s->host_config.used_tokens),
                      FOLIOT_STATUS_AGAIN); // one server at a time
     foliot_transport_disconnect(s->client, s->at_client, 0, true);
-    stage_run(s, 50);
+    stage_await(s, !s->at_host.value);
     foliot_transport_destroy(s->host);
     foliot_used_tokens_close(before);
     assert_int_equal(foliot_used_tokens_open(file, 128, &s->host_config.used_tokens),
@@ -505,7 +502,7 @@ static void used_tokens_outlast_the_server(void **state)
     foliot_transport *honest = s->client;
     s->client = NULL;
     stage_open_client(s);
-    stage_run(s, 500);
+    stage_await(s, s->client_reason);
     check_eq(s->client_reason, (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
     foliot_transport_destroy(honest);
     foliot_used_tokens *used = s->host_config.used_tokens;
