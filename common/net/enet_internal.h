@@ -59,6 +59,7 @@ typedef struct slot {
     uint32_t waiting_count;
     uint64_t refused_ns;
     foliot__path_mtu path;
+    uint16_t divided_bytes;         // of ENet's datagrams, for which a packet is divided now
     uint64_t answered_ns;           // when a probe of its path was answered
     uint8_t fragmented;             // packets that went in fragments: their number
     foliot__reassembly *reassembly; // NULL: no fragment has come

@@ -12,12 +12,36 @@
 #define PROBE_BYTES 3 // what it is, its number; then zeros
 #define ENET_SPARE 8  // its checksum, which it does not count
 
+static uint32_t datagram_of_largest(const ENetList *list, uint32_t most)
+{
+    for (ENetListIterator i = enet_list_begin((ENetList *)(uintptr_t)list);
+         i != enet_list_end((ENetList *)(uintptr_t)list); i = enet_list_next(i)) {
+        const ENetOutgoingCommand *command = (const ENetOutgoingCommand *)(void *)i;
+        uint32_t bytes = (uint32_t)(sizeof(ENetProtocolHeader) + sizeof(ENetProtocolSendFragment)) +
+                         command->fragmentLength;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+// What ENet has divided it never divides again, and it looks for room for it without an end where a
+// datagram has none. So its datagrams become no smaller than what waits to be sent or acknowledged.
 void foliot__enet_set_sizes(slot *s)
 {
     uint32_t seal = s->secure ? FOLIOT__SEAL_BYTES : 0;
     s->path_bytes = s->path.bytes;
-    if (s->peer)
-        s->peer->mtu = s->path.proven - seal - ENET_SPARE;
+    s->divided_bytes = (uint16_t)(s->path.proven - seal - ENET_SPARE);
+    if (!s->peer)
+        return;
+    uint32_t least = s->divided_bytes;
+    if (least < s->peer->mtu) {
+        least = datagram_of_largest(&s->peer->sentReliableCommands, least);
+        least = datagram_of_largest(&s->peer->outgoingCommands, least);
+#if ENET_VERSION >= ENET_VERSION_CREATE(1, 3, 18)
+        least = datagram_of_largest(&s->peer->outgoingSendReliableCommands, least);
+#endif
+    }
+    s->peer->mtu = least;
 }
 
 void foliot__enet_open_path(enet_transport *t, slot *s)

@@ -179,6 +179,16 @@ static bool keep_reliable(slot *s, ENetPacket *packet)
     return true;
 }
 
+// ENet divides it now, for the path as it is now.
+static bool divide(slot *s, ENetPacket *packet)
+{
+    enet_uint32 mtu = s->peer->mtu;
+    s->peer->mtu = s->divided_bytes;
+    bool taken = enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
+    s->peer->mtu = mtu;
+    return taken;
+}
+
 static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
                               const uint8_t *bytes, size_t length)
 {
@@ -189,7 +199,7 @@ static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, ui
         if (s && length > FOLIOT__PATH_BYTES_MIN / 2)
             s->sent_large = true;
         if (s && s->state == SLOT_CONNECTED)
-            taken += enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
+            taken += divide(s, packet);
         else if (s)
             taken += keep_reliable(s, packet);
     }

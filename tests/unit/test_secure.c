@@ -302,6 +302,49 @@ static void a_peer_goes_on_from_another_address(void **state)
     stage_close(s);
 }
 
+// Reliable packets that ENet divided for a large path are under way when another path begins, which
+// may be small. ENet looked for room for them without an end, and the host stood still.
+static void what_is_under_way_goes_on_where_a_path_is_small(void **state)
+{
+    enum { PACKETS = 40, BYTES = 4000 };
+    (void)state;
+    foliot_token token = stage_some_token();
+    stage *s = stage_with_token(&token);
+    foliot_transport_event e;
+    uint8_t bytes[BYTES] = {1};
+    unsigned got = 0;
+    s->host_config.mtu = s->client_config.mtu = 0;
+    stage_open(s);
+    stage_await(s, s->at_host.value);
+    enet_transport *host = (enet_transport *)s->host;
+    slot *at_host = foliot__slot_of(host, s->at_host);
+    stage_await(s, at_host->path.proven == FOLIOT__PATH_BYTES_MAX);
+    check_eq(at_host->path.proven, FOLIOT__PATH_BYTES_MAX);
+    alarm(60);
+    for (int i = 0; i < PACKETS; i++) {
+        check_eq(foliot_transport_send(s->host, s->at_host, FOLIOT_DELIVERY_RELIABLE, bytes, BYTES),
+                 FOLIOT_STATUS_OK);
+        if (i % 10 == 5) // the first ones have left by now, others have not
+            foliot_transport_flush(s->host, clock_now_ns());
+        if (i == 2 * PACKETS / 3)
+            foliot__enet_open_path(host, at_host); // as a move to another address does
+    }
+    uint64_t begun_ns = clock_now_ns();
+    while (got < PACKETS && clock_now_ns() - begun_ns < 20000000000u) {
+        uint64_t now_ns = clock_now_ns();
+        while (foliot_transport_poll(s->host, now_ns, &e)) {
+        }
+        while (foliot_transport_poll(s->client, now_ns, &e))
+            got += e.kind == FOLIOT_TRANSPORT_RECEIVED && e.length == BYTES;
+        foliot_transport_flush(s->host, now_ns);
+        foliot_transport_flush(s->client, now_ns);
+        stage_pump(s);
+    }
+    alarm(0);
+    check_eq(got, (unsigned)PACKETS);
+    stage_close(s);
+}
+
 static void an_address_that_does_not_answer_gets_nothing(void **state)
 {
     (void)state;
@@ -392,6 +435,7 @@ int main(void)
         cmocka_unit_test(securities_that_differ_are_refused),
         cmocka_unit_test(no_flipped_bit_of_an_opening_opens),
         cmocka_unit_test(a_peer_goes_on_from_another_address),
+        cmocka_unit_test(what_is_under_way_goes_on_where_a_path_is_small),
         cmocka_unit_test(an_address_that_does_not_answer_gets_nothing),
         cmocka_unit_test(who_is_faster_does_not_take_a_connection_over),
         cmocka_unit_test(an_address_gets_no_more_than_came_from_it),
