@@ -20,9 +20,10 @@
 #define FOLIOT__LEAVE_REASON_BYTES 128
 // Of messages that wait for spectators who are behind, updates included; updates are never dropped.
 #define FOLIOT__DELAYED_BYTES_MAX ((size_t)32 << 20)
-// Reliable pieces that a peer may leave without an acknowledgement: of 1 KB some 8 MB.
+// Reliable pieces that a peer may leave without an acknowledgement: of 1 KB some 8 MB, and less
+// where the path takes small ones alone. What a newcomer lacks is counted in the smallest ones.
 #define FOLIOT__BACKLOG_MAX 8192u
-#define FOLIOT__BACKLOG_PIECE_BYTES 1000u
+#define FOLIOT__BACKLOG_PIECE_BYTES 448u
 #define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most so far in the past
 // After what it has acknowledged: the most that a client predicts, and what it shows beyond.
 #define FOLIOT__AIM_AHEAD_TICKS 20u
