@@ -329,7 +329,8 @@ int foliot__no_loop(int wrong)
     return FOLIOT__EXIT_AGAIN;
 }
 
-// Who plays sees own keys at once, where that costs little. Bots measure what the session gives.
+// People step and predict where that is cheap, so that their keys act at once. Bots keep the
+// session's mode, since they measure it.
 static bool steps_by_default(const foliot__app *a)
 {
     return !a->options->bot && !a->options->kind && !a->options->spectate &&

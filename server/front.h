@@ -34,7 +34,7 @@ void foliot__front_start(struct foliot__app *app); // the server is there
 void foliot__front_close(struct foliot__app *app); // its handles of the loop; no tick follows
 void foliot__front_stop(struct foliot__app *app);  // the service; the loop has ended
 void foliot__front_step(struct foliot__app *app, uint64_t nanoseconds); // a step took so long
-// Of one of the services, with the option that opened it.
+// Logs a change in the health of the service that `option` opened.
 void foliot__front_note_health(const char *option, foliot__http_health health);
 void foliot__front_announce(const struct foliot__app *app);
 

@@ -18,7 +18,7 @@
 
 #define WORLDS_MAX 64
 #define INPUTS_MAX 1024 // of one tick
-#define POINTS_MAX 64   // that the page of a scene is told of
+#define POINTS_MAX 64   // in the answer to the page of a scene
 
 typedef struct entry {
     foliot_scene *scene;

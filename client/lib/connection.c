@@ -246,9 +246,8 @@ static void check_connect_timeout(foliot_client *c)
     end_unanswered(c);
 }
 
-// Until a state is whole, all that comes is reliable and in order: what was lost once is sent again
-// after one or two round trips, and what was lost again after as much as all that, and nothing is
-// heard meanwhile.
+// While the client waits for a state, all traffic is reliable and in order. A resend takes one or
+// two round trips, a second resend twice that, and nothing arrives until it is through.
 static bool is_silent(const foliot_client *c)
 {
     double round_trip_ns = fmax((double)c->round_trip_ns, 1e6 * c->statistics.round_trip_ms);

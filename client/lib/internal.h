@@ -141,7 +141,8 @@ struct foliot_client {
     foliot__kind hello_kind, wished; // ANY: nothing
     foliot__kind_reason wish_reason;
     uint64_t wish_ns; // when a wish went out last
-    // What it is to be whenever it can. What it could not do it tries again, later each time.
+    // The kind that this client prefers. After a failed attempt it tries again, with growing
+    // pauses.
     foliot__kind prefers;
     bool cannot_step;                  // here, whatever is tried
     uint64_t retry_ns, retry_after_ns; // not before; and how long after the next attempt

@@ -431,7 +431,7 @@ void foliot__kind_paused(foliot_client *c, uint64_t ns)
     c->retry_ns += c->retry_ns ? ns : 0;
 }
 
-// Who steps because it costs little does not where it costs more.
+// A client that steps only where a step is cheap stops stepping where it is not.
 static bool costs_too_much(const foliot_client *c)
 {
     return c->config.steps_if_cheap && c->config.kind == FOLIOT_PEER_ANY && c->steps &&

@@ -69,7 +69,7 @@ typedef struct foliot__prediction {
     // known.
     uint64_t (*clock)(void *user);
     void *clock_user;
-    double copy_ns, copy_ns_max; // a copy that takes longer counts as that
+    double copy_ns, copy_ns_max; // longer copies count as copy_ns_max
     uint32_t copies_timed;
 } foliot__prediction;
 

@@ -4,7 +4,7 @@
 #ifndef FOLIOT_BASE_ASSERT_H
 #define FOLIOT_BASE_ASSERT_H
 
-// What is said of a condition beside its file and line; nothing where every byte is waited for.
+// The text of a failed condition. The page defines it as empty to save bytes: file and line remain.
 #ifndef FOLIOT_ASSERT_TEXT
 #define FOLIOT_ASSERT_TEXT(condition) #condition
 #endif

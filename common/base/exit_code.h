@@ -16,7 +16,7 @@ typedef enum foliot__exit {
     FOLIOT__EXIT_SCENE = 78, // bad scene or configuration
 } foliot__exit;
 
-// Of two files' results the worse: 4, 3, 5, 1, 6, then whatever else is not 0.
+// The worse of two results, in the order 4, 3, 5, 1, 6, any other code, 0.
 static inline int foliot__exit_worse(int a, int b)
 {
     static const int order[] = {FOLIOT__EXIT_CORRUPT, FOLIOT__EXIT_DIVERGED,

@@ -163,7 +163,7 @@ void foliot__send_answer(enet_transport *t, const foliot__net_address *to, const
 // sent otherwise: what a network says of its paths is not believed, and fragments are often
 // dropped.
 void foliot__set_fragments(int fd, bool may);
-// What is larger than the least path, and is sent before anything of the path is known.
+// Sends a datagram larger than FOLIOT__PATH_BYTES_MIN before the path is known: IP may fragment it.
 void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                             size_t length);
 bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
@@ -248,7 +248,7 @@ bool foliot__enet_expire_early(enet_transport *t, foliot_transport_event *event)
 // enet_send.c
 void foliot__enet_flush_datagrams(enet_transport *t);
 size_t foliot__enet_head_bytes(const slot *s); // of a raw datagram to it
-// A datagram of its own with what the outbox keeps; false: flush first.
+// Starts a new datagram with a packet that the outbox keeps; false: flush first.
 bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length);
 void foliot__enet_advance_paths(enet_transport *t); // sends what probes and answers are due
 uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
@@ -258,7 +258,7 @@ uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id
 // enet_path.c: how large datagrams may be (path_mtu.h), and what arrives in them
 void foliot__enet_open_path(enet_transport *t, slot *s); // or it leads elsewhere now
 void foliot__enet_set_sizes(slot *s);                    // as its path has them now
-// Of a datagram of `bytes`: a packet, a fragment, or a probe.
+// Handles item `i` of a datagram of `bytes`: a packet, a fragment or a probe.
 void foliot__enet_take_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
                             uint32_t i, size_t bytes, uint64_t arrived_ns);
 

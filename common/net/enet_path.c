@@ -24,8 +24,8 @@ static uint32_t datagram_of_largest(const ENetList *list, uint32_t most)
     return most;
 }
 
-// What ENet has divided it never divides again, and it looks for room for it without an end where a
-// datagram has none. So its datagrams become no smaller than what waits to be sent or acknowledged.
+// ENet never divides a piece again, and loops for ever over a piece that no datagram can hold. So
+// the datagrams stay as large as the largest piece that waits to be sent or acknowledged.
 void foliot__enet_set_sizes(slot *s)
 {
     uint32_t seal = s->secure ? FOLIOT__SEAL_BYTES : 0;

@@ -49,7 +49,7 @@ bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, 
     return true;
 }
 
-// Something of the slot as a datagram of its own. False: there is no room now.
+// Sends an item in a datagram of its own. False: the outbox has no room.
 static bool send_item(enet_transport *t, slot *s, uint16_t kind, const uint8_t *bytes,
                       size_t length)
 {

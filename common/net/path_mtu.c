@@ -83,7 +83,7 @@ static void give_up(foliot__path_mtu *path, uint64_t now_ns)
         rest(path, now_ns);
 }
 
-// What to look for now, if nothing is under way.
+// Chooses the size of the next probe, if none is under way.
 static void choose_target(foliot__path_mtu *path, uint64_t now_ns)
 {
     if (path->proven < path->most && now_ns >= path->raise_ns) {

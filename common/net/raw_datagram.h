@@ -126,7 +126,7 @@ uint8_t *foliot__outbox_keep_other(foliot__outbox *outbox, uint16_t kind, const 
 // to write.
 uint32_t foliot__outbox_add(foliot__outbox *outbox, const foliot__net_address *address,
                             size_t head_bytes, const uint8_t *kept, size_t length);
-// To a datagram that is there already, and has at most so many bytes; false: it is full.
+// Appends to a queued datagram, which may grow to `bytes_max`; false: it is full.
 bool foliot__outbox_append(foliot__outbox *outbox, uint32_t index, const uint8_t *kept,
                            size_t length, size_t bytes_max);
 // Room for a datagram as it leaves.

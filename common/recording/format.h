@@ -113,7 +113,7 @@ bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BY
 // In the order in which it is written: high first, the most significant byte first.
 void foliot__recording_digest_bytes(foliot_digest digest, uint8_t bytes[16]);
 foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
-// Of the state of rules beside the keyframe that has the digest `keyframe`.
+// The digest of the rules' state, bound to its keyframe's digest `keyframe`.
 foliot_digest foliot__recording_rules_digest(foliot_digest keyframe, const void *bytes,
                                              size_t count);
 

@@ -34,9 +34,9 @@ static uint32_t at_most(uint32_t value, uint64_t most)
     return value < most ? value : (uint32_t)most;
 }
 
-// What the recorded world had room for. More than the scene can ever use changes no run, and is
-// not believed: no force, constraint, player or place to spawn beyond the scene's comes into being,
-// no body where nothing takes commands, and no more contacts than there are pairs.
+// The capacities of the recorded world, limited to what the scene can use: its own forces,
+// constraints, players and spawn points; its own bodies where nothing takes commands; at most one
+// contact set for each pair. Room beyond that changes no run.
 static foliot_world_config bounded_capacities(const foliot_scene *scene, const uint32_t header[6])
 {
     const foliot_world_config needed = foliot_world_config_default(scene);
@@ -81,7 +81,7 @@ static foliot_status decode_scene(foliot_replay *replay, foliot_damage *damage)
     return FOLIOT_STATUS_OK;
 }
 
-// Of the world nothing but its head, against which the bytes of keyframes are checked.
+// Makes only the head of a world, which is enough to check the bytes of keyframes.
 static foliot_status make_outline(foliot_replay *replay, foliot_damage *damage)
 {
     replay->outline = calloc(1, sizeof *replay->outline);

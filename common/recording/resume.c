@@ -80,7 +80,7 @@ static foliot_status replay_from(foliot_replay *replay, const foliot_recording_r
                                  uint64_t from)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    // From tick 0 anew, and from no saved state.
+    // Start again at tick 0, without a saved state.
     foliot_status status = from == 0 && replay->header.tick == 0 ? foliot__replay_rewind(replay)
                                                                  : foliot_replay_seek(replay, from);
     if (status == FOLIOT_STATUS_OK)

@@ -6,10 +6,9 @@
 // soon; __call a function. What a script does to its metatable later has no effect. getmetatable
 // gives the script's own table back.
 //
-// What must be remembered of one table stands in a record, a metatable that is this table's alone:
-// the copy that was made of it, and whether it is part of a chain. There is no list of tables, so
-// none has to be weak: weak keys would make a collection take the square of their number, in one
-// piece.
+// Facts about a table (its copy, whether it is part of a chain) are kept in its record, a metatable
+// of this table alone. A list of tables would need weak keys, and a collection then takes time
+// quadratic in their number, in one piece.
 //
 // pcall and xpcall are our own, because they catch no budget.
 #ifndef FOLIOT_NO_LUA
@@ -226,8 +225,8 @@ static int get_metatable(lua_State *L)
 
 // -- calls that catch errors
 
-// What pcall and xpcall give of a call that ended with `status`. On the stack: `below` values,
-// true, and what the call gave.
+// The results of pcall and xpcall for a call that ended with `status`. The stack holds `below`
+// values, true, and the results of the call.
 static int end_protected(lua_State *L, int status, int below)
 {
     if (status == LUA_OK)

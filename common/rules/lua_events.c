@@ -142,8 +142,8 @@ static bool game_order(lua_State *L, const foliot_order *order)
     return foliot__lua_call_droppable(L, 2, 0);
 }
 
-// What a player said or ordered, at that player's cost: `*units` are left of its share. An order
-// that exceeds it is dropped where it is; one behind it is not given to the script.
+// Hands a player's message or order to the script, at that player's cost: `*units` are left of the
+// player's share. A callback that exceeds it is dropped; later orders are not handed over.
 static void take_speech(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     foliot__lua *lua = foliot__lua_of(L);

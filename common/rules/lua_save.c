@@ -19,7 +19,7 @@
 
 #define SAVE_VERSION 1
 #define PATH_BYTES 200
-// Of a save: four for each value of `state`, and for each entry of tables that globals lead to.
+// Work of one save: 4 units a value of `state`, and 4 an entry of tables reachable from globals.
 #define SAVE_UNITS 262144u
 #define SAVE_BYTES (16u << 20) // that it may allocate
 #define RESTORE_TIMES 250u     // as long as a tick, once

@@ -55,7 +55,7 @@ struct foliot_rules {
     bool open;         // the rules run: they may give commands and the rest
     bool no_memory;    // for a kick, which has no status of its own
     uint8_t stopped;   // RUNNING, STOPPED or STOPPED_BY_HOST
-    bool by_host;      // what goes wrong now is the host's stop
+    bool by_host;      // failures from here on count as stops by the host
     refusal *refusals; // of the last tick, by player
     uint32_t refusal_count, refusal_capacity;
     uint32_t dropped;         // callbacks of the last tick

@@ -15,8 +15,8 @@ foliot_status foliot__rules_create_script(const char *text, size_t length, const
 // Lends the text that the instance runs, until it is destroyed.
 void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t length);
 
-// What goes wrong from here on is the host's stop, for memory or time: rules that are run again
-// need not stop there.
+// Counts failures from here on as stops by the host (memory, time). Rules that are run again need
+// not stop there.
 void foliot__rules_stop_by_host(foliot_rules *rules);
 // Whether the saved bytes are of rules that the host stopped.
 bool foliot__rules_saved_by_host(const foliot_rules *rules, const void *bytes, size_t length);

@@ -167,7 +167,7 @@ bool foliot_client_poll(foliot_client *client, foliot_client_event *event);
 // the newest update; in lockstep, of the newest tick that was stepped. Session variables, ordered
 // by key.
 uint32_t foliot_client_get_var_count(const foliot_client *client);
-// Beyond the last one the key is "".
+// The key is "" for an index beyond the last one.
 foliot_var foliot_client_get_var_at(const foliot_client *client, uint32_t index);
 // False if there is none of that key; then *var is unchanged.
 bool foliot_client_get_var(const foliot_client *client, const char *key, foliot_var *var);
@@ -202,8 +202,8 @@ const char *foliot_client_get_player_name(const foliot_client *client, uint32_t 
 // Whether the session sends each watcher what it is interested in alone (server.h): then *far is
 // the distance beyond which nothing of its bodies is known here, and their flags are 0.
 bool foliot_client_get_interest(const foliot_client *client, double *near, double *far);
-// What a spectator of such a session looks at from now on: bodies around it are sent. The server
-// follows at most every 100 ms. A player's own body is that for a player.
+// Sets the place that a spectator of such a session looks at: bodies around it are sent. The server
+// takes a new place at most every 100 ms. Players look at their own body.
 void foliot_client_set_focus(foliot_client *client, const double position[3]);
 
 // What the client is now; ANY before the welcome. A client whose build computes differently watches

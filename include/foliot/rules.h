@@ -158,15 +158,15 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_create(const foliot_rules_kind *kin
 
 // What a script may use. The all-zero limits are invalid.
 typedef struct foliot_lua_limits {
-    // Of a tick, library functions included. A callback that exceeds them is dropped. The orders of
-    // all players have a quarter more, each player at most a sixteenth.
+    // Instructions of a tick, library functions included. A callback that exceeds them is dropped.
+    // The orders of all players together have a quarter more, each player at most a sixteenth.
     uint64_t instructions;
     uint64_t init_instructions; // while the script is loaded, and again while on_init runs
     size_t memory_bytes;
-    // Of a tick, in microseconds of the processor, collector and save included; of the start in
-    // proportion. What exceeds them stops the rules; one piece that Lua does not interrupt adds up
-    // to a millisecond. 0: no limit, for who runs rules again to compare them: the clock is not in
-    // the recording. To compile a script there are 2 seconds always.
+    // Processor time of a tick in microseconds, garbage collection and save included; the start has
+    // more in proportion. Beyond it the rules stop; a piece that Lua does not interrupt adds up to
+    // a millisecond. 0: no limit, for a verifier that runs rules again, since the clock is not in
+    // the recording. Compilation always has 2 seconds.
     uint64_t time_us;
 } foliot_lua_limits;
 foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 4,000

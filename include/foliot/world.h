@@ -278,7 +278,7 @@ double foliot_world_get_time(const foliot_world *world);   // in the scene's uni
 uint32_t foliot_world_get_body_count(const foliot_world *world); // slots up to the last one in use
 // False for free slots and for slots beyond the last one.
 bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot);
-// Of a free slot, and beyond the last one: flags 0, and what else is read of it is 0 or
+// A free slot, and a slot beyond the last one, reads as flags 0 and every other field 0 or
 // FOLIOT_NO_BODY.
 foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot);
 double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot); // static bodies: 0

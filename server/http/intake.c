@@ -46,7 +46,7 @@ typedef struct span {
     const uint8_t *at, *end;
 } span;
 
-// What stands before the next CRLF; both are skipped.
+// Returns the text before the next CRLF and skips both.
 static span next_line(span *rest)
 {
     span line = {rest->at, rest->at};
@@ -101,7 +101,7 @@ static bool read_length(foliot__intake *in, span value)
     return true;
 }
 
-// Those that differ between two readers of the same bytes are there once, or not at all.
+// Headers that two readers could understand differently may appear at most once.
 static bool read_header(foliot__intake *in, span line, uint32_t *seen)
 {
     static const char *const single[] = {"host", "content-length", "authorization", "origin",
@@ -306,7 +306,7 @@ static void answer_refused(int descriptor, foliot__intake *in)
     foliot__intake_drop(in);
 }
 
-// What is taken of the kernel's bytes ends with the head.
+// Takes no byte behind the head out of the kernel.
 static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, size_t length)
 {
     uint8_t piece[PIECE_BYTES];
@@ -388,8 +388,8 @@ ssize_t recv(int descriptor, void *bytes, size_t length, int flags)
     }
 }
 
-// Who waits for an answer is not read from: what else it has sent would wake the loop for ever.
-// What of a head has not been given yet is there to be read.
+// A connection that waits for its answer is not polled for reading: further bytes would wake the
+// loop for ever. The rest of a collected head counts as readable.
 int poll(struct pollfd *all, nfds_t count, int timeout)
 {
     bool gives = false;

@@ -27,7 +27,7 @@ typedef struct foliot__intake {
     uint8_t *head; // FOLIOT__INTAKE_HEAD_BYTES
     uint32_t head_bytes, given;
     uint64_t left;  // of the body; of what may be dropped
-    bool continues; // the body comes when it is told to
+    bool continues; // the client waits for "100 Continue" before it sends the body
     // The head is no request that the library may see: the status to answer, or 0, and why.
     int status;
     const char *why;
@@ -52,7 +52,7 @@ void foliot__intake_upgrade(foliot__intake *intake);
 // Nothing more is wanted of it.
 void foliot__intake_drop(foliot__intake *intake);
 
-// What recv and poll give for this descriptor is cut from now on. `intake` stays the caller's.
+// From now on recv and poll on this descriptor go through `intake`, which stays the caller's.
 // False: the number is too high to be watched.
 bool foliot__intake_watch(int descriptor, foliot__intake *intake);
 // No longer, unless the number is another connection's by now.

@@ -120,7 +120,8 @@ static bool is_local(int descriptor)
            name.ss_family == AF_UNIX;
 }
 
-// Who fills the port does not keep the operator from the Unix socket.
+// Some connections are reserved for the Unix socket, so that a full port does not lock the operator
+// out.
 static bool has_room(const foliot__http *http, int descriptor, bool local)
 {
     char peer[FOLIOT__HTTP_PEER_BYTES] = "";

@@ -81,8 +81,8 @@ static bool write_header(foliot__http_connection *c, int status, const char *typ
     return fine && lws_finalize_write_http_header(c->wsi, start, &at, end) == 0;
 }
 
-// What the peer has sent and nobody read would take the answer from it: a socket that is closed
-// over it is reset. So the socket is read, for a moment, until the peer closes it.
+// Closing a socket with unread bytes resets it, and the peer loses the answer. So the socket is
+// read for a moment, until the peer closes it.
 static int part(foliot__http_connection *c)
 {
     bool reads = c->intake.state == FOLIOT__INTAKE_BODY && !lws_partial_buffered(c->wsi);

@@ -152,7 +152,7 @@ static foliot__http_connection *of_request(foliot__http *http, uint64_t id)
     return c->wsi && c->id == id && !c->sending ? c : NULL;
 }
 
-// One that was left stays where it is, and takes this for nothing.
+// Wakes the service. A parked thread ignores it.
 static void cancel(foliot__http *http)
 {
     struct lws_context *context = atomic_load(&http->context);
@@ -259,8 +259,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
 }
 
-// Whoever has taken the whole answer may send another request. Before that the library would have
-// to keep it.
+// Reads the next request once the whole answer is out. Earlier the library would have to keep it.
 static void read_on(foliot__http *http)
 {
     for (uint32_t i = 0; http->answered > 0 && i < http->connections_max; i++) {

@@ -88,7 +88,7 @@ struct foliot__http {
     uint32_t answered;       // connections that may be read again once their answer is out
     uint16_t port;
     foliot__http_counters counters;
-    // Of the watch over the thread (takeover.c).
+    // The watchdog of the thread (takeover.c).
     uv_thread_t taker;
     atomic_int taking; // foliot__http_taking
     atomic_bool ended, parked, clock_known;
@@ -118,7 +118,7 @@ uint64_t foliot__http_host_of(const char *address);
 bool foliot__http_within_share(const foliot__http *http, uint64_t host);
 
 void foliot__http_unwatch(foliot__http_connection *c);
-// Of the service's thread: the library's part, made in it; and its loop, until the end.
+// Called by the service's thread: creates the library's context, then serves until the end.
 bool foliot__http_open_context(foliot__http *http);
 void foliot__http_serve(void *http);
 // listen.c

@@ -31,7 +31,7 @@
 #define END_TRIES 500
 #define END_NS (5ull * SECOND_NS)         // the same, where the machine gives it no processor
 #define PAUSE_NS_MAX (300ull * SECOND_NS) // between two takeovers
-#define CALM_NS (3600ull * SECOND_NS)     // after which the pauses begin anew
+#define CALM_NS (3600ull * SECOND_NS)     // without a hang: the pauses start small again
 #define RANGES 16
 #define PARK_SIGNAL (SIGRTMIN + 3)
 
@@ -90,7 +90,7 @@ static void on_park(int number, siginfo_t *info, void *context)
     (void)info;
     for (int i = 0; i < range_count; i++)
         inside = inside || (at >= ranges[i].from && at < ranges[i].to);
-    // One that has come back meanwhile goes on.
+    // A thread that has come back in the meantime goes on.
     if (!http || !inside || !at || atomic_load(&http->park_round) != atomic_load(&http->rounds))
         return;
     atomic_store(&http->parked, true);
@@ -222,7 +222,7 @@ static void begin_takeover(foliot__http *http, uint64_t now_ns)
         atomic_store(&http->taking, FOLIOT__HTTP_NOBODY);
 }
 
-// What has become of a takeover.
+// The result of a takeover.
 static foliot__http_health end_takeover(foliot__http *http)
 {
     int taking = atomic_load(&http->taking);

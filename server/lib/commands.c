@@ -181,7 +181,7 @@ static bool is_power_of_ten(uint64_t count)
     return count == 1;
 }
 
-// What of this tick the rules left out: it is counted, and reported at counts 1, 10, 100 ...
+// Counts what the rules left out in this tick, and logs counts 1, 10, 100, ...
 static void report_refusals(foliot__session *session)
 {
     foliot__game *game = &session->game;

@@ -54,8 +54,8 @@ size_t foliot__interest_pack(foliot__interest_map *map, foliot__interest_view *v
 // Returns the newest tick that the watcher had not acknowledged before; UINT64_MAX: none.
 uint64_t foliot__interest_acknowledge(const foliot__interest_map *map, foliot__interest_view *view,
                                       const foliot__partial_acknowledge *packet);
-// What a watcher without a body looks at, in position steps: from the next look on that is 100 ms
-// behind the last change.
+// Sets the focus of a watcher without a body, in position steps. It takes effect at the first
+// update at least 100 ms after the last change.
 void foliot__interest_focus(foliot__interest_view *view, const int32_t focus[3]);
 // Bytes beside packets that the watcher was sent: they count.
 void foliot__interest_charge(foliot__interest_view *view, size_t bytes);

@@ -296,7 +296,7 @@ static void report_world(foliot__session *s)
     announce_players(s);
 }
 
-// Of whatever is simulated.
+// Worlds and own simulations alike.
 static void report_recording(foliot__session *s)
 {
     foliot_server *server = s->server;

@@ -64,8 +64,8 @@ static bool grow(void **items, uint32_t *capacity, uint32_t count, size_t bytes)
     return true;
 }
 
-// What an event is about is by so many generations older than what its slot, or row of joints,
-// holds now. NULL: it is about neither, or there is no memory to count them.
+// Counts the generations that the slot or joint row of this event has gone through since. NULL: the
+// event concerns neither, or there is no memory to count.
 static uint32_t *later_than(foliot__step_events *e, const foliot_event *event)
 {
     switch (event->kind) {

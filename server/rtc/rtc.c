@@ -107,13 +107,13 @@ void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t
         rtc->counters.withheld++;
         return;
     }
-    // What the socket does not take is lost, as on the way.
+    // A datagram that the socket refuses is lost, as on the network.
     sendto(rtc->descriptor, bytes, length, MSG_DONTWAIT, (const struct sockaddr *)&path->address,
            path->address_bytes);
 }
 
-// Asks whether the browser receives there, with a request of its own that only it can answer. The
-// transaction is random, but for the channel's index. One that waits for an answer is repeated.
+// Sends a connectivity check to this path, which only the browser can answer. The transaction is
+// random except for the channel's index. An unanswered check is repeated.
 static void check_path(foliot__rtc_channel *c, foliot__rtc_path *path, uint64_t now_ns)
 {
     uint8_t request[FOLIOT__STUN_REQUEST_BYTES];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sctp_filter.h: what an SCTP packet (RFC 9260) must look like before usrsctp sees it, and what of
-// it usrsctp sees. Holes of its own checks were measured: a parameter of length 0 in an INIT makes
-// it loop for ever, and a SACK of 480 long gap blocks costs it 6 ms. Pure functions of bytes that
+// it usrsctp sees. Its own checks have holes: a parameter of length 0 in an INIT makes
+// it loop for ever, and a SACK of 480 long gap blocks costs 6 ms. Pure functions of bytes that
 // anybody may have sent.
 #ifndef FOLIOT_SERVER_RTC_SCTP_FILTER_H
 #define FOLIOT_SERVER_RTC_SCTP_FILTER_H
@@ -30,7 +30,7 @@ enum { // types of chunks
     FOLIOT__CHUNK_FORWARD_TSN = 192
 };
 
-// What is due from the other side of one association.
+// The packets that the other side of one association may send now.
 typedef struct foliot__sctp_due {
     uint16_t source, destination; // ports of what it sends
     bool opening;                 // the handshake is not over

@@ -14,7 +14,7 @@ typedef struct lab_rules_test {
     foliot_command_list *lists; // all commands of each tick, for a run without the rules
 } lab_rules_test;
 
-// What a file or the rules give of each tick, for a foliot_harness_config.
+// Inputs and commands of each tick from files or rules, for a foliot_harness_config.
 typedef struct lab_synctest_source {
     lab_inputs *inputs;
     lab_commands *commands;

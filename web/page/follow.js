@@ -60,7 +60,7 @@ export class Follow {
         this.put(low.map((x, k) => (x + high[k]) / 2), this.first);
     }
 
-    // What else is to be in view, from the next frame on.
+    // Extends the view to these points.
     include(points) {
         for (const p of this.low ? points : [])
             for (let k = 0; k < 3; k++) {

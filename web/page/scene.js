@@ -175,7 +175,7 @@ function take(answer) {
     if (shown.body) describe(shown.body);
 }
 
-// What the bodies have passed since the last picture.
+// Adds the positions since the last picture to the trails.
 function grow({ trail, times }) {
     const width = times.length ? trail.length / times.length : 0, most = Math.floor(TRAIL_MAX / trails.length);
     const least = (camera?.distance || 10) * TRAIL_PART;

@@ -208,7 +208,7 @@ function hear(event) {
     if (event.kind === EVENT.ended) say(`the session has ended: ${event.text}`, "event");
 }
 
-// What the variables say, where there are any.
+// Shows the session's variables, if it has any.
 function showBoard() {
     if (!board && !about.vars.length) return;
     board ??= import("./board.js").then((all) => all.load());

@@ -469,8 +469,8 @@ static void wake_for_neighbours(sleepers *s, uint32_t places)
 
 // -- changes from without
 
-// What the body reaches in this tick from where it is now. Filters are not asked: a change of
-// theirs is a change too.
+// Wakes the bodies within reach of this one in this tick. Filters do not count, since a change of
+// filters wakes too.
 static void note_place(foliot_world *world, uint32_t slot)
 {
     uint32_t flags = foliot__flags(world)[slot], kind = foliot__shape_kind(world)[slot];
