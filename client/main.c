@@ -45,8 +45,8 @@ static const foliot__option options[] = {
      .help = "gives up a server if S seconds bring no play nearer (default 10)"},
     {"mtu", "BYTES", FOLIOT__OPTION_COUNT, &given.mtu, FOLIOT_MTU_MIN, FOLIOT_MTU_MAX,
      .help =
-         "packets of the network are never larger, heads included (default 1280); what the path "
-         "takes is found out"},
+         "the largest network packet, headers included (default 1280); probes find what the path "
+         "supports"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
      .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,..."},
     {"token", "FILE", FOLIOT__OPTION_TEXT, &given.token,

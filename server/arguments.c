@@ -120,8 +120,8 @@ static const foliot__option host_options[] = {
      .help = "who is told that the server is ready, alive and draining: none, systemd or agones; "
              "found from the environment unless said"},
     {"mtu", "BYTES", FOLIOT__OPTION_COUNT, &foliot__given.mtu, FOLIOT_MTU_MIN, FOLIOT_MTU_MAX,
-     .help = "packets of the network are never larger, heads included; 1280 unless said. What each "
-             "path takes is found out"},
+     .help = "the largest network packet, headers included (default 1280); probes find what each "
+             "path supports"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &foliot__given.impair,
      .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
     {"config", "FILE", FOLIOT__OPTION_TEXT, &foliot__given.config,
