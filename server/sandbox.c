@@ -270,7 +270,8 @@ static int refuse_detours(void)
     static const struct {
         const char *name;
         unsigned flags; // which argument they are
-    } sends[] = {{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}};
+        bool names;     // a later argument is the receiver; else it stands in memory
+    } sends[] = {{"sendto", 3, true}, {"sendmsg", 2, false}, {"sendmmsg", 3, false}};
     int systemd = foliot__life_systemd_socket();
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (!filter)
@@ -285,8 +286,8 @@ static int refuse_detours(void)
             SCMP_A4(SCMP_CMP_NE, 0, 0)};
         wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), call, 1, &fast);
         if (!wrong && systemd >= 0)
-            wrong = seccomp_rule_add_array(filter, SCMP_ACT_TRAP, call, sends[i].flags == 3 ? 2 : 1,
-                                           named);
+            wrong =
+                seccomp_rule_add_array(filter, SCMP_ACT_TRAP, call, sends[i].names ? 2 : 1, named);
     }
     const int copies[] = {F_DUPFD, F_DUPFD_CLOEXEC};
     for (int i = 0; !wrong && systemd >= 0 && i < 4; i++) {

@@ -109,6 +109,7 @@ cat >reach.h <<'END'
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 static void reach(void)
@@ -127,7 +128,7 @@ static void reach(void)
     fprintf(out, "fast %d\n", sendto(fast, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&port, sizeof port) == 1);
     fclose(out);
 }
-static void misuse_notify_socket(void)
+static void misuse_notify_socket(int many)
 {
     struct sockaddr_un other = {.sun_family = AF_UNIX};
     strcpy(other.sun_path, getenv("OTHER_SOCKET"));
@@ -138,7 +139,12 @@ static void misuse_notify_socket(void)
         FILE *out = fopen("told", "w");
         fprintf(out, "%d\n", connect(fd, (struct sockaddr *)&other, sizeof other));
         fclose(out);
-        sendto(fd, "x", 1, 0, (struct sockaddr *)&other, sizeof other);
+        struct iovec text = {"x", 1};
+        struct mmsghdr message = {{&other, sizeof other, &text, 1}};
+        if (many) // with a zero where sendto has a receiver
+            syscall(SYS_sendmmsg, fd, &message, 1, 0, 0, 0);
+        else
+            sendto(fd, "x", 1, 0, (struct sockaddr *)&other, sizeof other);
     }
 }
 END
@@ -162,7 +168,8 @@ else
     export SERVICE_PORT=$(cat service.port)
     helpers=$PWD/reach.h
     module reaching 'reach()'
-    module telling 'misuse_notify_socket()'
+    module telling 'misuse_notify_socket(0)'
+    module telling_many 'misuse_notify_socket(1)'
     helpers=
     timeout 20 "$server" --simulation reaching.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
     ok "without the sandbox a service is reached in four ways" test "$(grep -c ' 1$' reached)" = 4
@@ -181,8 +188,10 @@ END
     python3 notified.py "$OTHER_SOCKET" >other.out & pids="$pids $!"
     python3 notified.py "$NOTIFY_SOCKET" >notify.out & pids="$pids $!"
     eventually test -S other.socket -a -S notify.socket
-    timeout 20 "$server" --simulation telling.so --life-cycle systemd --allow-modules --port 0 --no-record --ticks 130 >out 2>err
-    ok "who sends to another than systemd is ended" test $? = 159 -a "$(cat told)" = -1 -a ! -s other.out
+    for module in telling telling_many; do
+        timeout 20 "$server" --simulation $module.so --life-cycle systemd --allow-modules --port 0 --no-record --ticks 130 >out 2>err
+        ok "who sends to another than systemd is ended ($module)" test $? = 159 -a "$(cat told)" = -1 -a ! -s other.out
+    done
     ok "systemd has been told" grep -q READY=1 notify.out
     timeout 20 "$server" --simulation telling.so --life-cycle systemd --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >out 2>err
     ok "without the sandbox it sends" eventually test -s other.out
