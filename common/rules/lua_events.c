@@ -18,7 +18,7 @@
 #define UNITS_PER_CALL 10
 #define ORDERS_PART 4 // 1 / this of `instructions` is for the orders of all players in a tick
 #define ORDERS_PLAYER_PART 16   // and at most 1 / this for those of one
-#define ORDER_BYTES_PER_UNIT 64 // that an order may allocate: players do not choose the parser
+#define ORDER_BYTES_PER_UNIT 64 // of one player's most, that an order may allocate
 #define LAST_PART 4             // 1 / this of `instructions` is on_tick's at least
 
 // Pushes the callback; false if the script has none, or if it is dropped.
@@ -143,7 +143,9 @@ static bool game_order(lua_State *L, const foliot_order *order)
 }
 
 // Hands a player's message or order to the script, at that player's cost: `*units` are left of the
-// player's share. A callback that exceeds it is dropped; later orders are not handed over.
+// player's share. A callback that exceeds it is dropped; later orders are not handed over. What an
+// order may allocate does not depend on the share: too much stops the rules, since it cannot be
+// counted alike everywhere, and players choose what comes before an order.
 static void take_speech(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     foliot__lua *lua = foliot__lua_of(L);
@@ -151,7 +153,7 @@ static void take_speech(lua_State *L, const foliot_order *order, uint64_t *units
     bool taken = *units >= UNITS_PER_CALL;
     if (taken) {
         lua->units = *units - UNITS_PER_CALL;
-        lua->bytes = ORDER_BYTES_PER_UNIT * *units;
+        lua->bytes = ORDER_BYTES_PER_UNIT * (lua->limits.instructions / ORDERS_PLAYER_PART);
         taken = order->kind == FOLIOT_ORDER_CHAT ? chat(L, order) : game_order(L, order);
         *units = lua->units;
         lua->problem[0] = 0;

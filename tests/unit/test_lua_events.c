@@ -204,6 +204,33 @@ static void orders_cost_their_senders(void **state)
     game_end(&g);
 }
 
+// What an order may allocate does not depend on what was ordered before it: else whoever has used
+// up most of a share would stop the game with the next order.
+static void orders_behind_others_allocate_as_the_first_one(void **state)
+{
+    (void)state;
+    lua_game g;
+    game_start(&g, "state.heard = 0\n"
+                   "function on_order(player, text)\n"
+                   "  local line = ''\n"
+                   "  for i = 1, 60 do line = line .. '[' .. text .. '] ' end\n"
+                   "  state.heard = state.heard + #line\n"
+                   "end\n");
+    char word[FOLIOT_ORDER_BYTES_MAX + 1];
+    memset(word, '1', FOLIOT_ORDER_BYTES_MAX);
+    word[FOLIOT_ORDER_BYTES_MAX] = 0;
+    for (int tick = 1; tick <= 5; tick++) {
+        foliot_order orders[2 * 32];
+        for (uint32_t i = 0; i < 64; i++)
+            orders[i] = game_order(FOLIOT_ORDER_GAME, i / 32, word);
+        if (game_tick(&g, NULL, 0, orders, 64) != FOLIOT_STATUS_OK)
+            fail_msg("%s", foliot_rules_get_problem(g.rules));
+        check_ge(refused_of(&g, 0), 1); // the share was used up
+        check_ge(refused_of(&g, 1), 1);
+    }
+    game_end(&g);
+}
+
 static void a_callback_over_its_budget_is_dropped_alone(void **state)
 {
     (void)state;
@@ -266,6 +293,7 @@ int main(void)
         cmocka_unit_test(an_ended_contact_names_the_body_that_is_gone),
         cmocka_unit_test(sensors_are_told),
         cmocka_unit_test(orders_cost_their_senders),
+        cmocka_unit_test(orders_behind_others_allocate_as_the_first_one),
         cmocka_unit_test(a_callback_over_its_budget_is_dropped_alone),
         cmocka_unit_test(what_is_dropped_is_the_same_in_every_run),
     };
