@@ -176,7 +176,7 @@ WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(S
 $(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: $(WEB_OBJECTS)
 $(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
 $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o: EXTRA += -Iserver
-RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o
+RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o $(BUILD)/obj/tests/rtc/far_end.o
 $(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
 $(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
 # A fault that is found before the libraries that it is named like.

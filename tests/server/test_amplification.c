@@ -11,15 +11,12 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "../rtc/peer.h"
+#include "../rtc/far_end.h"
 #include "base/rng.h"
 #include "clock.h"
 #include "net/address_validation.h"
@@ -30,10 +27,8 @@
 #include "rtc/rtc.h"
 #include "secure_stage.h"
 #include "status.h"
-#include "web/web.h"
-#include "web_socket.h"
+#include "web_site.h"
 
-#define SECOND ((uint64_t)1000000000u)
 #define DATAGRAMS 60 // in the victim's name, of one kind
 #define PACKET_BYTES 1000
 
@@ -202,34 +197,6 @@ static void a_sealed_connection_that_seems_to_move_amplifies_nothing(void **stat
 
 // -- data channels
 
-typedef struct site {
-    foliot__web *web;
-    foliot_transport *transport;
-    uint16_t port, channel_port;
-} site;
-
-static site open_site(void)
-{
-    char problem[256];
-    const char *why;
-    site s;
-    foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4};
-    s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
-    assert_non_null(s.web);
-    if (!foliot__web_start(s.web, problem, sizeof problem))
-        fail_msg("%s", problem);
-    s.port = foliot__web_get_port(s.web);
-    s.channel_port = foliot__web_get_channel_port(s.web, &why);
-    assert_int_not_equal(s.channel_port, 0);
-    return s;
-}
-
-static void close_site(site *s)
-{
-    foliot__web_destroy(s->web);
-    foliot_transport_destroy(s->transport);
-}
-
 static rtc_answer offer_channel(int fd, const uint8_t *print)
 {
     char message[2048] = "\2\3", text[2048];
@@ -280,7 +247,7 @@ static void a_handshake_amplifies_nothing(void **state)
 {
     (void)state;
     static const foliot__dtls_hook hook = {on_datagram, on_content};
-    site s = open_site();
+    site s = open_channel_site();
     int web = web_open(s.port), victim = open_victim(s.channel_port);
     foliot__dtls_context *context = foliot__dtls_context_create();
     rtc_answer answer = offer_channel(web, foliot__dtls_context_get_fingerprint(context));
@@ -321,85 +288,32 @@ static void a_handshake_amplifies_nothing(void **state)
     close_site(&s);
 }
 
-// The far end of an open channel, a process of its own. A reliable "v": half of a second of
-// requests in the victim's name; what came of it goes to the pipe. An "m": it moves to another
-// port.
-static void run_peer(uint16_t port, uint16_t channel_port, int report)
+// In the process of the far end. After a 'v' it sends requests in the victim's name for half a
+// second, and then reports the account.
+static void ask_as_victim(const far_turn *turn)
 {
-    foliot_transport *transport;
-    foliot_transport_event event;
-    foliot_peer_id peer;
-    int victim = -1;
-    account a = {0};
-    uint64_t until = 0, spoken = 0;
-    uint8_t request[256], echo[64];
-    rtc_start(1);
-    rtc_peer *p = rtc_peer_create("127.0.0.1", true, &transport);
-    if (foliot_transport_connect(transport, "", port, clock_now_ns(), &peer) != FOLIOT_STATUS_OK)
-        _exit(1);
-    for (uint64_t ticked_ns = clock_now_ns();;) {
-        struct pollfd fd = {.fd = foliot_transport_get_descriptor(transport), .events = POLLIN};
-        poll(&fd, 1, 10);
-        uint64_t now = clock_now_ns();
-        while (foliot_transport_poll(transport, now, &event)) {
-            if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
-                _exit(0);
-            if (event.kind != FOLIOT_TRANSPORT_RECEIVED)
-                continue;
-            if (event.delivery == FOLIOT_DELIVERY_RELIABLE && event.bytes[0] == 'm')
-                rtc_peer_move(p);
-            if (event.delivery == FOLIOT_DELIVERY_RELIABLE && event.bytes[0] == 'v') {
-                victim = open_victim(channel_port);
-                until = now + SECOND / 2;
-            }
-            if (event.delivery == FOLIOT_DELIVERY_RELIABLE)
-                continue;
-            echo[0] = (uint8_t)event.path;
-            allow_failure(
-                foliot_transport_send(transport, peer, FOLIOT_DELIVERY_UNRELIABLE, echo, 9));
-        }
-        const rtc_answer *answer = rtc_peer_get_answer(p);
-        if (victim >= 0 && answer && now - spoken > SECOND / 8) {
-            spoken = now;
-            send_as(victim, &a, request,
-                    rtc_write_request("peer", answer->ufrag, answer->password, true, request));
-        }
-        if (victim >= 0)
-            count_what_came(victim, &a);
-        if (victim >= 0 && now > until) {
-            victim = -1;
-            if (write(report, &a, sizeof a) != sizeof a)
-                _exit(1);
-        }
-        rtc_tick((uint32_t)((now - ticked_ns) / 1000000u));
-        ticked_ns += (now - ticked_ns) / 1000000u * 1000000u;
+    static int victim = -1;
+    static account a;
+    static uint64_t until_ns, asked_ns;
+    if (turn->order == 'v') {
+        victim = open_victim(turn->channel_port);
+        until_ns = turn->now_ns + SECOND / 2;
     }
-}
-
-typedef struct far_end {
-    pid_t child;
-    int ports, report;
-} far_end;
-
-// Before the site, since usrsctp is one a process; it waits for the ports.
-static far_end start_peer(void)
-{
-    int ends[2], reports[2];
-    uint16_t ports[2];
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(pipe(reports), 0);
-    far_end f = {.child = fork(), .ports = ends[1], .report = reports[0]};
-    if (f.child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(110);
-        close(ends[1]);
-        if (read(ends[0], ports, sizeof ports) == sizeof ports)
-            run_peer(ports[0], ports[1], reports[1]);
-        _exit(1);
+    if (victim < 0)
+        return;
+    const rtc_answer *answer = rtc_peer_get_answer(turn->peer);
+    if (answer && turn->now_ns - asked_ns > SECOND / 8) {
+        uint8_t request[256];
+        asked_ns = turn->now_ns;
+        send_as(victim, &a, request,
+                rtc_write_request("peer", answer->ufrag, answer->password, true, request));
     }
-    close(ends[0]);
-    close(reports[1]);
-    return f;
+    count_what_came(victim, &a);
+    if (turn->now_ns > until_ns) {
+        victim = -1;
+        if (write(turn->report, &a, sizeof a) != sizeof a)
+            _exit(1);
+    }
 }
 
 // A packet of the server's every 2 ms, until so many have come back by the channel, or the far end
@@ -426,22 +340,15 @@ static bool stream(site *s, foliot_peer_id peer, const far_end *f, int count, ac
     return false;
 }
 
-static void send_reliable(site *s, foliot_peer_id peer, const char *text)
-{
-    allow_failure(foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_RELIABLE,
-                                        (const uint8_t *)text, strlen(text)));
-}
-
 static void an_open_channel_that_seems_to_move_amplifies_nothing(void **state)
 {
     (void)state;
-    far_end far = start_peer();
-    site s = open_site();
-    const uint16_t ports[2] = {s.port, s.channel_port};
+    far_end far = far_end_start(ask_as_victim);
+    site s = open_channel_site();
     foliot_transport_event event;
     foliot_peer_id peer = {0};
     account a = {0};
-    assert_int_equal(write(far.ports, ports, sizeof ports), sizeof ports);
+    far_end_connect(&far, s.port, s.channel_port);
     for (uint64_t end = clock_now_ns() + 20 * SECOND; !peer.value && clock_now_ns() < end;
          poll(NULL, 0, 5))
         if (foliot_transport_poll(s.transport, clock_now_ns(), &event))
@@ -454,10 +361,7 @@ static void an_open_channel_that_seems_to_move_amplifies_nothing(void **state)
     assert_true(stream(&s, peer, &far, 50, NULL)); // and goes on where it was
     send_reliable(&s, peer, "m");                  // one that moves and answers is followed
     assert_true(stream(&s, peer, &far, 200, NULL));
-    kill(far.child, SIGKILL);
-    waitpid(far.child, NULL, 0);
-    close(far.ports);
-    close(far.report);
+    far_end_stop(&far);
     close_site(&s);
 }
 

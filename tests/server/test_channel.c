@@ -11,133 +11,18 @@
 #include "rtc/rtc.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "../rtc/peer.h"
+#include "../rtc/far_end.h"
 #include "clock.h"
 #include "rtc/channel.h"
 #include "rtc/stun.h"
 #include "status.h"
-#include "web/web.h"
-#include "web_socket.h"
-
-#define SECOND ((uint64_t)1000000000u)
-
-typedef struct site {
-    foliot__web *web;
-    foliot_transport *transport;
-    uint16_t port, channel_port;
-} site;
-
-static site open_site(void)
-{
-    char problem[256];
-    const char *why;
-    site s;
-    foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4};
-    s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
-    assert_non_null(s.web);
-    if (!foliot__web_start(s.web, problem, sizeof problem))
-        fail_msg("%s", problem);
-    s.port = foliot__web_get_port(s.web);
-    s.channel_port = foliot__web_get_channel_port(s.web, &why);
-    if (!s.channel_port)
-        fail_msg("%s", why);
-    return s;
-}
-
-static void close_site(site *s)
-{
-    foliot__web_destroy(s->web);
-    foliot_transport_destroy(s->transport);
-}
-
-// -- the peer's process
-
-// Echoes packets behind a byte: 1 for the channel. A reliable "b" blocks its datagrams, "u" lets
-// them pass again.
-static void run_peer(uint16_t port)
-{
-    foliot_transport *transport;
-    foliot_transport_event event;
-    foliot_peer_id peer;
-    uint8_t echo[64];
-    rtc_start(1);
-    rtc_peer *p = rtc_peer_create("127.0.0.1", true, &transport);
-    if (foliot_transport_connect(transport, "", port, clock_now_ns(), &peer) != FOLIOT_STATUS_OK)
-        _exit(1);
-    for (uint64_t ticked_ns = clock_now_ns();;) {
-        struct pollfd fd = {.fd = foliot_transport_get_descriptor(transport), .events = POLLIN};
-        poll(&fd, 1, 10);
-        while (foliot_transport_poll(transport, clock_now_ns(), &event)) {
-            if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
-                _exit(0);
-            if (event.kind != FOLIOT_TRANSPORT_RECEIVED)
-                continue;
-            if (event.delivery == FOLIOT_DELIVERY_RELIABLE) {
-                rtc_peer_block(p, event.bytes[0] == 'b');
-                continue;
-            }
-            echo[0] = (uint8_t)event.path;
-            memcpy(echo + 1, event.bytes, 8);
-            foliot_status status =
-                foliot_transport_send(transport, peer, FOLIOT_DELIVERY_UNRELIABLE, echo, 9);
-            (void)status;
-        }
-        uint64_t now = clock_now_ns();
-        rtc_tick((uint32_t)((now - ticked_ns) / 1000000u));
-        ticked_ns += (now - ticked_ns) / 1000000u * 1000000u;
-    }
-}
-
-typedef struct far_end {
-    pid_t child;
-    int pipe;
-} far_end;
-
-// Before the site, since usrsctp is one a process; it waits for the port.
-static far_end start_peer(void)
-{
-    int ends[2];
-    uint16_t port = 0;
-    assert_int_equal(pipe(ends), 0);
-    far_end f = {.child = fork(), .pipe = ends[1]};
-    if (f.child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(110);
-        close(ends[1]);
-        if (read(ends[0], &port, sizeof port) == sizeof port)
-            run_peer(port);
-        _exit(1);
-    }
-    close(ends[0]);
-    return f;
-}
-
-static void connect_peer(const far_end *f, uint16_t port)
-{
-    assert_int_equal(write(f->pipe, &port, sizeof port), sizeof port);
-}
-
-static void stop_peer(const far_end *f)
-{
-    kill(f->child, SIGKILL);
-    waitpid(f->child, NULL, 0);
-    close(f->pipe);
-}
-
-static void send_reliable(site *s, foliot_peer_id peer, const char *text)
-{
-    allow_failure(foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_RELIABLE,
-                                        (const uint8_t *)text, strlen(text)));
-}
+#include "web_site.h"
 
 // Sends a packet every 10 ms until `count` of them come back that took this path there, but for
 // those that came within them by the other. The connection holds meanwhile.
@@ -155,7 +40,7 @@ static void exchange(site *s, foliot_peer_id peer, int by_channel, int count, in
         poll(NULL, 0, 10);
         while (foliot_transport_poll(s->transport, clock_now_ns(), &event)) {
             assert_int_equal(event.kind, FOLIOT_TRANSPORT_RECEIVED);
-            assert_int_equal(event.length, 9);
+            assert_int_equal(event.length, FAR_ECHO_BYTES);
             got = event.bytes[0] == by_channel ? got + 1 : 0; // in a row
         }
     }
@@ -180,16 +65,16 @@ static foliot_peer_id await_peer(site *s)
 static void packets_take_the_channel_and_back(void **state)
 {
     (void)state;
-    far_end far = start_peer();
-    site s = open_site();
-    connect_peer(&far, s.port);
+    far_end far = far_end_start(NULL);
+    site s = open_channel_site();
+    far_end_connect(&far, s.port, s.channel_port);
     foliot_peer_id peer = await_peer(&s);
     exchange(&s, peer, 1, 50, 30);
     send_reliable(&s, peer, "b"); // UDP is blocked now
     exchange(&s, peer, 0, 50, 30);
     send_reliable(&s, peer, "u"); // and no longer
     exchange(&s, peer, 1, 50, 30);
-    stop_peer(&far);
+    far_end_stop(&far);
     close_site(&s);
 }
 
@@ -245,7 +130,7 @@ static size_t next_answer(int fd, uint8_t bytes[2048], size_t *asked)
 static void only_requests_with_the_password_are_answered(void **state)
 {
     (void)state;
-    site s = open_site();
+    site s = open_channel_site();
     rtc_answer a, other;
     char text[2048];
     uint8_t request[256], got[2048];
@@ -296,7 +181,7 @@ static void only_requests_with_the_password_are_answered(void **state)
 static void a_hello_is_answered_where_it_is_proven(void **state)
 {
     (void)state;
-    site s = open_site();
+    site s = open_channel_site();
     rtc_answer a;
     char text[2048];
     uint8_t request[256], got[2048], hello[256];
@@ -325,7 +210,7 @@ static void a_hello_is_answered_where_it_is_proven(void **state)
 static void offers_are_few_and_well_formed(void **state)
 {
     (void)state;
-    site s = open_site();
+    site s = open_channel_site();
     rtc_answer a;
     char text[2048];
     int fd = web_open(s.port), refused = 0;

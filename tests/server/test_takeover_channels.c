@@ -9,22 +9,17 @@
 #include "check.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "../rtc/peer.h"
+#include "../rtc/far_end.h"
 #include "clock.h"
 #include "status.h"
 #include "web/channels.h"
-#include "web/web.h"
-#include "web_socket.h"
+#include "web_site.h"
 
-#define SECOND ((uint64_t)1000000000u)
 #define PATIENCE (100 * SECOND)
 
 extern volatile int hang_now; // hang.c
@@ -36,109 +31,6 @@ const char *__asan_default_options(void)
     return "detect_leaks=0";
 }
 
-typedef struct site {
-    foliot__web *web;
-    foliot_transport *transport;
-    uint16_t port, channel_port;
-} site;
-
-static site open_site(void)
-{
-    char problem[256];
-    const char *why;
-    site s;
-    foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4};
-    s.web = foliot__web_create(&config, &s.transport, problem, sizeof problem);
-    assert_non_null(s.web);
-    if (!foliot__web_start(s.web, problem, sizeof problem))
-        fail_msg("%s", problem);
-    s.port = foliot__web_get_port(s.web);
-    s.channel_port = foliot__web_get_channel_port(s.web, &why);
-    if (!s.channel_port)
-        fail_msg("%s", why);
-    return s;
-}
-
-static void close_site(site *s)
-{
-    foliot__web_destroy(s->web);
-    foliot_transport_destroy(s->transport);
-}
-
-// -- the peer's process
-
-// Echoes packets behind a byte: 1 for the channel. A reliable "b" blocks its datagrams, "u" lets
-// them pass again.
-static void run_peer(uint16_t port)
-{
-    foliot_transport *transport;
-    foliot_transport_event event;
-    foliot_peer_id peer;
-    uint8_t echo[64];
-    rtc_start(1);
-    rtc_peer *p = rtc_peer_create("127.0.0.1", true, &transport);
-    if (foliot_transport_connect(transport, "", port, clock_now_ns(), &peer) != FOLIOT_STATUS_OK)
-        _exit(1);
-    for (uint64_t ticked_ns = clock_now_ns();;) {
-        struct pollfd fd = {.fd = foliot_transport_get_descriptor(transport), .events = POLLIN};
-        poll(&fd, 1, 10);
-        while (foliot_transport_poll(transport, clock_now_ns(), &event)) {
-            if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
-                _exit(0);
-            if (event.kind != FOLIOT_TRANSPORT_RECEIVED)
-                continue;
-            if (event.delivery == FOLIOT_DELIVERY_RELIABLE) {
-                rtc_peer_block(p, event.bytes[0] == 'b');
-                continue;
-            }
-            echo[0] = (uint8_t)event.path;
-            memcpy(echo + 1, event.bytes, 8);
-            foliot_status status =
-                foliot_transport_send(transport, peer, FOLIOT_DELIVERY_UNRELIABLE, echo, 9);
-            (void)status;
-        }
-        uint64_t now = clock_now_ns();
-        rtc_tick((uint32_t)((now - ticked_ns) / 1000000u));
-        ticked_ns += (now - ticked_ns) / 1000000u * 1000000u;
-    }
-}
-
-typedef struct far_end {
-    pid_t child;
-    int pipe;
-} far_end;
-
-// Before the site, since usrsctp is one a process; it waits for the port.
-static far_end start_peer(void)
-{
-    int ends[2];
-    uint16_t port = 0;
-    assert_int_equal(pipe(ends), 0);
-    far_end f = {.child = fork(), .pipe = ends[1]};
-    if (f.child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(110);
-        close(ends[1]);
-        if (read(ends[0], &port, sizeof port) == sizeof port)
-            run_peer(port);
-        _exit(1);
-    }
-    close(ends[0]);
-    return f;
-}
-
-static void connect_peer(const far_end *f, uint16_t port)
-{
-    assert_int_equal(write(f->pipe, &port, sizeof port), sizeof port);
-}
-
-static void stop_peer(const far_end *f)
-{
-    kill(f->child, SIGKILL);
-    waitpid(f->child, NULL, 0);
-    close(f->pipe);
-}
-
 static uint8_t path_of_next(site *s)
 {
     foliot_transport_event event;
@@ -146,7 +38,7 @@ static uint8_t path_of_next(site *s)
     uint8_t path = 0xff;
     poll(&fd, 1, 10);
     while (foliot_transport_poll(s->transport, clock_now_ns(), &event))
-        if (event.kind == FOLIOT_TRANSPORT_RECEIVED && event.length == 9)
+        if (event.kind == FOLIOT_TRANSPORT_RECEIVED && event.length == FAR_ECHO_BYTES)
             path = event.bytes[0];
     return path;
 }
@@ -186,9 +78,9 @@ static void a_thread_within_usrsctp_is_replaced(void **state)
 {
     (void)state;
     web_frame frame;
-    far_end f = start_peer();
-    site s = open_site();
-    connect_peer(&f, s.port);
+    far_end f = far_end_start(NULL);
+    site s = open_channel_site();
+    far_end_connect(&f, s.port, s.channel_port);
     foliot_peer_id peer = wait_for(&s, FOLIOT_TRANSPORT_CONNECTED);
     uint64_t end = clock_now_ns() + PATIENCE;
     uint8_t path = 0xff;
@@ -202,7 +94,7 @@ static void a_thread_within_usrsctp_is_replaced(void **state)
     watch_until_restarted(&s);
     hang_now = 0;
     check_eq(wait_for(&s, FOLIOT_TRANSPORT_DISCONNECTED).value, peer.value);
-    stop_peer(&f);
+    far_end_stop(&f);
     int fd = web_open(s.port);
     wait_for(&s, FOLIOT_TRANSPORT_CONNECTED);
     web_send(fd, 0x82, "\2\3v=0", 5); // an offer

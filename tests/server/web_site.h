@@ -9,8 +9,10 @@
 #include "clock.h"
 
 #include <poll.h>
+#include <string.h>
 
 #include "foliot/transport.h"
+#include "status.h"
 #include "web/web.h"
 #include "web_socket.h"
 
@@ -19,7 +21,7 @@
 typedef struct site {
     foliot__web *web;
     foliot_transport *transport, *gate;
-    uint16_t port;
+    uint16_t port, channel_port; // of data channels; 0: there are none, or nobody asked
 } site;
 
 // `gate`: whose keys or password browsers must show; NULL: anybody may join.
@@ -40,6 +42,23 @@ static inline site open_guarded_site(uint32_t peers_max, foliot_transport *gate)
 static inline site open_site(uint32_t peers_max)
 {
     return open_guarded_site(peers_max, NULL);
+}
+
+// Four browsers, and data channels for them.
+static inline site open_channel_site(void)
+{
+    const char *why;
+    site s = open_site(4);
+    s.channel_port = foliot__web_get_channel_port(s.web, &why);
+    if (!s.channel_port)
+        fail_msg("%s", why);
+    return s;
+}
+
+static inline void send_reliable(site *s, foliot_peer_id peer, const char *text)
+{
+    allow_failure(foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_RELIABLE,
+                                        (const uint8_t *)text, strlen(text)));
 }
 
 static inline void close_site(site *s)
