@@ -311,7 +311,7 @@ static void both_give_the_same(void **state)
         game g;
         begin(&g, seed);
         run(&g, TICKS);
-        check_gt(g.spawns, 50);
+        check_gt(g.spawns, 60);
         check_gt(g.joints, 2);
         check_gt(g.vars, 100);
         check_gt(g.messages, 30);
