@@ -193,7 +193,8 @@ static void a_capsule_on_end_falls_on_its_side(void **state)
     builder_free(&y);
 }
 
-// The nearest falls on the next, and so on to the last.
+// Each domino is struck after the one before it, and all fall. The ball slides the first three
+// together before they tip, so the first may tip one tick later than the second.
 static void dominoes_all_fall(void **state)
 {
     (void)state;
@@ -204,18 +205,23 @@ static void dominoes_all_fall(void **state)
         builder_add_box(&y, 2, 0.03, 0.12, 0.3, 0.24 * n, 0, 0.3);
     builder_set_material(&y, 0.4, 0);
     foliot_world *world = builder_create_world(&y);
-    int fallen_at[15] = {0};
+    int struck_at[15] = {0}, fallen_at[15] = {0};
     for (int t = 1; t < 480; t++) {
         run_ticks(world, 1);
         for (uint32_t n = 0; n < 15; n++) {
             foliot_body_state s = foliot_world_get_body_state(world, 2 + n);
+            if (!struck_at[n] && tilt_of(&s) > 0.005)
+                struck_at[n] = t;
             if (!fallen_at[n] && tilt_of(&s) > 0.15)
                 fallen_at[n] = t;
         }
     }
     for (int n = 0; n < 15; n++) {
         check_gt(fallen_at[n], 0);
-        assert_true(n == 0 || fallen_at[n] + 1 >= fallen_at[n - 1]); // the ball slides the first
+        if (n == 0)
+            continue;
+        check_gt(struck_at[n], struck_at[n - 1]);
+        check_ge(fallen_at[n] + (n == 1), fallen_at[n - 1]);
     }
     for (uint32_t n = 0; n < 15; n++) // the ball may roll on
         check_below(fabs(foliot_world_get_body_state(world, 2 + n).velocity[0]), 0.02);
