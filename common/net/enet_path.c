@@ -61,7 +61,10 @@ static void take_path(enet_transport *t, slot *s, const uint8_t *item, size_t le
         return;
     }
     if (answer) {
+        uint32_t proven = s->path.proven, may = s->path.bytes;
         foliot__path_answered(&s->path, number, (uint32_t)(item[3] | item[4] << 8), t->now_ns);
+        if (s->path.proven == proven && s->path.bytes == may)
+            return; // queues are not walked for each: nobody may have asked for it
         foliot__enet_set_sizes(s);
         t->paths_ns = t->now_ns;
         return;

@@ -123,11 +123,54 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
     foliot_transport_destroy(&host->head);
 }
 
+// Four answers fit into a datagram of 45 bytes, and to find the largest that waits in ENet's queues
+// takes as long as they are: so only an answer to a probe has its peer's sizes found anew.
+static void answers_that_nobody_asked_for_walk_no_queue(void **state)
+{
+    (void)state;
+    enet_transport *host = open_host();
+    foliot_transport *client = open_client();
+    foliot_peer_id at_host = {0}, at_client;
+    assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
+                                              foliot_transport_get_port(&host->head),
+                                              clock_now_ns(), &at_client),
+                     FOLIOT_STATUS_OK);
+    slot *s = NULL;
+    for (uint64_t end = clock_now_ns() + 10000000000u;
+         !(s && s->state == SLOT_CONNECTED && s->path.proven == s->path.most) &&
+         clock_now_ns() < end;) {
+        drain(&host->head, &at_host);
+        drain(client, &at_client);
+        s = foliot__slot_of(host, at_host);
+    }
+    assert_non_null(s);
+    assert_int_equal(s->path.proven, s->path.most);
+    enet_uint32 found = s->peer->mtu;
+    s->peer->mtu = found + 1; // until it is found anew
+    const uint16_t sizes[] = {FOLIOT__PATH_BYTES_MIN, FOLIOT__PATH_BYTES_START, 1};
+    for (uint32_t i = 0; i < 4 * 65536; i++) {
+        const uint16_t size = i % 4 < 3 ? sizes[i % 4] : s->path.proven;
+        const uint8_t answer[FOLIOT__PATH_ANSWER_BYTES] = {FOLIOT__PATH_ANSWER, (uint8_t)(i / 4),
+                                                           (uint8_t)(i / 1024), (uint8_t)size,
+                                                           (uint8_t)(size >> 8)};
+        foliot__raw_datagram datagram = {.count = 1,
+                                         .packets = {answer},
+                                         .lengths = {sizeof answer},
+                                         .kinds = {FOLIOT__RAW_PATH}};
+        foliot__enet_take_item(host, s, &datagram, 0, 45, clock_now_ns());
+        assert_int_equal(s->peer->mtu, found + 1);
+    }
+    s->peer->mtu = found;
+    foliot_transport_destroy(client);
+    foliot_transport_destroy(&host->head);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_with_the_largest_mtu_ends_no_server),
         cmocka_unit_test(one_address_holds_no_more_of_enets_peers_than_connections),
+        cmocka_unit_test(answers_that_nobody_asked_for_walk_no_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
