@@ -96,8 +96,6 @@ static foliot_scene *ball_scene(recording_fixture *fixture)
 static void capacities_that_no_scene_needs_cost_nothing(void **state)
 {
     (void)state;
-    if (pages_cost_something())
-        skip();
     recording_fixture fixture;
     const foliot_scene *scene = ball_scene(&fixture);
     foliot_world_config vast = foliot_world_config_default(scene);
@@ -116,8 +114,6 @@ static void capacities_that_no_scene_needs_cost_nothing(void **state)
 static void room_that_a_scene_does_not_use_costs_nothing(void **state)
 {
     (void)state;
-    if (pages_cost_something())
-        skip();
     recording_fixture fixture;
     foliot_scene *scene = ball_scene(&fixture);
     scene->bodies_max = 400000;
@@ -132,8 +128,6 @@ static void room_that_a_scene_does_not_use_costs_nothing(void **state)
 static void whatever_it_asks_for_it_can_be_looked_at(void **state)
 {
     (void)state;
-    if (pages_cost_something())
-        skip();
     recording_fixture fixture;
     foliot_replay *replay;
     foliot_scene *scene = ball_scene(&fixture);
@@ -159,6 +153,10 @@ int main(void)
         cmocka_unit_test(room_that_a_scene_does_not_use_costs_nothing),
         cmocka_unit_test(whatever_it_asks_for_it_can_be_looked_at),
     };
+    if (pages_cost_something()) {
+        printf("skip: this build touches pages that the program does not\n");
+        return 0;
+    }
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
