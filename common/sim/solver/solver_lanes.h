@@ -318,9 +318,11 @@ IN LANE_NAME(load_pair)(const HEAD *t, size_t next, const foliot__solver_body *b
         p->a[l] = SLOT(t, a, l);
         p->b[l] = SLOT(t, b, l);
     }
-    if (side != FOLIOT__SIDE_STILL) {
+    p->va = p->wa = (VEC){.x = SPLAT(0)};
+    p->mass_a = SPLAT(0);
+    p->inertia_a = (INERTIA){.xx = SPLAT(0)};
+    if (side != FOLIOT__SIDE_STILL)
         LANE_NAME(gather_velocities)(bodies, p->a, &p->va, &p->wa);
-    }
     if (side == FOLIOT__SIDE_MOVES) {
         p->mass_a = GET(t->mass_a[0]);
         LANE_NAME(get_inertia)(t->inertia_a, next, &p->inertia_a);
@@ -561,10 +563,10 @@ IN LANE_NAME(load_place)(const HEAD *t, size_t next, const PAIR *p,
 {
     MARKS follows;
     LANE_NAME(load_displacements)(p, bodies, side, displacement, turned_a, turned_b, &follows);
+    *arm_a = *gain_a = *gain_b = (VEC){.x = SPLAT(0)};
     if (side != FOLIOT__SIDE_STILL)
         LANE_NAME(get_vec)(t->arm_a, next, arm_a);
     LANE_NAME(get_vec)(t->arm_b, next, arm_b);
-    gain_a->x = gain_a->y = gain_a->z = gain_b->x = gain_b->y = gain_b->z = SPLAT(0);
     if (ANY(follows))
         LANE_NAME(follow)
     (t, next, p, side, ahead, n, displacement, turned_b, &follows, arm_a, arm_b, gain_a, gain_b);
@@ -663,7 +665,11 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
 }
 
 // One function for each side, and for each number of points where their loop is written out.
-#if !POINTS_WRITTEN_OUT
+// Without vectors one function serves all blocks: eight scalars each, three copies are too large
+// for the calls of some machines.
+#if !FOLIOT__VECTORS
+#define ON_KIND(block, call) call((block)->points, (block)->side);
+#elif !POINTS_WRITTEN_OUT
 #define ON_KIND(block, call)                                                                       \
     if ((block)->side == FOLIOT__SIDE_STILL)                                                       \
         call((block)->points, FOLIOT__SIDE_STILL);                                                 \
