@@ -509,14 +509,32 @@ IN LANE_NAME(bound_shift)(const INERTIA *inertia, const LANES *mass, VEC *shift)
     shift->z *= scale;
 }
 
-// Where the place of contact has moved: the arms of friction, and what the torque arms of a unit of
-// normal impulse gain. Within the soft phase it is the place in the middle of the substep: a body
-// on a turning table then stays on its circle, as by the implicit midpoint rule.
+// The place of contact on one body slides by `share` of `slid` and is turned by `turned`: the arm
+// of friction, and what the torque arm of a unit of normal impulse gains. `moves`: the body has a
+// mass.
+IN LANE_NAME(follow_body)(const INERTIA *inertia, const LANES *mass, const bool moves,
+                          const VEC *slid, const LANES *share, const VEC *turned, const VEC *n,
+                          const MARKS *follows, VEC *arm, VEC *gain)
+{
+    const LANES one = SPLAT(1);
+    VEC shift = {*share * slid->x, *share * slid->y, *share * slid->z};
+    if (moves)
+        LANE_NAME(bound_shift)(inertia, mass, &shift);
+    LANE_NAME(cross_where)(follows, &shift, n, gain);
+    LANE_NAME(add)(&shift, &one, turned);
+    if (moves)
+        LANE_NAME(bound_shift)(inertia, mass, &shift);
+    LANE_NAME(shift)(follows, arm, &shift, arm);
+}
+
+// Where the place of contact has moved on both bodies. Within the soft phase it is the place in the
+// middle of the substep: a body on a turning table then stays on its circle, as by the implicit
+// midpoint rule.
 IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__side side,
                      const float time, const VEC *n, const VEC *displacement, const VEC *turned_b,
                      const MARKS *follows, VEC *arm_a, VEC *arm_b, VEC *gain_a, VEC *gain_b)
 {
-    VEC slid, turn, once, twice, shift_a, shift_b;
+    VEC slid, turn, once, twice;
     const LANES ahead = SPLAT(time), half = SPLAT(0.5f), one = SPLAT(1);
     LANES share = GET(t->share_a[0]), flat = GET(t->flat[0]), rest = share - one;
     LANE_NAME(differ)(side, &p->vb, &p->va, &slid);
@@ -533,26 +551,12 @@ IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__si
     LANE_NAME(cross)(&turn, arm_b, &once);
     LANE_NAME(cross)(&turn, &once, &twice);
     LANE_NAME(add)(&once, &half, &twice);
-    shift_a.x = share * slid.x;
-    shift_a.y = share * slid.y;
-    shift_a.z = share * slid.z;
-    shift_b.x = rest * slid.x;
-    shift_b.y = rest * slid.y;
-    shift_b.z = rest * slid.z;
-    if (side != FOLIOT__SIDE_STILL) {
-        if (side == FOLIOT__SIDE_MOVES)
-            LANE_NAME(bound_shift)(&p->inertia_a, &p->mass_a, &shift_a);
-        LANE_NAME(cross_where)(follows, &shift_a, n, gain_a);
-        LANE_NAME(add)(&shift_a, &one, &once);
-        if (side == FOLIOT__SIDE_MOVES)
-            LANE_NAME(bound_shift)(&p->inertia_a, &p->mass_a, &shift_a);
-        LANE_NAME(shift)(follows, arm_a, &shift_a, arm_a);
-    }
-    LANE_NAME(bound_shift)(&p->inertia_b, &p->mass_b, &shift_b);
-    LANE_NAME(cross_where)(follows, &shift_b, n, gain_b);
-    LANE_NAME(add)(&shift_b, &one, &once);
-    LANE_NAME(bound_shift)(&p->inertia_b, &p->mass_b, &shift_b);
-    LANE_NAME(shift)(follows, arm_b, &shift_b, arm_b);
+    if (side != FOLIOT__SIDE_STILL)
+        LANE_NAME(follow_body)
+    (&p->inertia_a, &p->mass_a, side == FOLIOT__SIDE_MOVES, &slid, &share, &once, n, follows, arm_a,
+     gain_a);
+    LANE_NAME(follow_body)
+    (&p->inertia_b, &p->mass_b, true, &slid, &rest, &once, n, follows, arm_b, gain_b);
 }
 
 // The place of contact now: displacements, arms, and the gains of torque arms.
