@@ -3,7 +3,7 @@
 // vector n the gap is (lowest of b) - (highest of a), and the true one is the greatest over all n,
 // which is searched for from hundreds of directions. The normal must reach it, points must lie on
 // both shapes, nothing may depend on which shape comes first, on the vector unit or on the company
-// in the batch. SEED=.
+// in the batch. SEED=. ONLY=: a pattern of names, as in ONLY=vector_units*.
 #include "check.h"
 
 #include <math.h>
@@ -409,7 +409,8 @@ static void vector_units_give_the_same_bits(void **state)
         out[0][l] = &m[0][l];
         out[1][l] = &m[1][l];
     }
-    for (int i = 0; i < 2000; i++) {
+    // Rounding to binary32 hides one other bit of binary64 in all but one pair of ten thousand.
+    for (int i = 0; i < 40000; i++) {
         foliot__box_batch in;
         fill_batch(&rng, &in);
         bool fine = i % 2;
@@ -445,5 +446,6 @@ int main(void)
         cmocka_unit_test(company_in_the_batch_changes_nothing),
         cmocka_unit_test(vector_units_give_the_same_bits),
     };
+    cmocka_set_test_filter(getenv("ONLY"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
