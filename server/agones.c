@@ -21,6 +21,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "descriptor.h"
 
 #define REQUEST_MS 2000
 #define AGAIN_NS 500000000u
@@ -177,12 +178,6 @@ static struct {
     pthread_mutex_t mutex;
 } connector = {.socket = -1, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
-// Room for one descriptor beside a message.
-typedef union passed_descriptor {
-    struct cmsghdr head;
-    char bytes[CMSG_SPACE(sizeof(int))];
-} passed_descriptor;
-
 static int open_connection(uint16_t port)
 {
     struct sockaddr_in to = {
@@ -217,19 +212,7 @@ static _Noreturn void connect_for(int socket, uint16_t port)
         if (length <= 0)
             _exit(0);
         int opened = open_connection(port), error = opened < 0 ? errno : 0;
-        struct iovec part = {.iov_base = &error, .iov_len = sizeof error};
-        passed_descriptor passed;
-        struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
-        memset(&passed, 0, sizeof passed);
-        if (opened >= 0) {
-            head.msg_control = &passed;
-            head.msg_controllen = sizeof passed;
-            passed.head.cmsg_level = SOL_SOCKET;
-            passed.head.cmsg_type = SCM_RIGHTS;
-            passed.head.cmsg_len = CMSG_LEN(sizeof opened);
-            memcpy(CMSG_DATA(&passed.head), &opened, sizeof opened);
-        }
-        (void)!sendmsg(socket, &head, MSG_NOSIGNAL);
+        (void)!foliot__descriptor_send(socket, &error, sizeof error, opened, 0);
         if (opened >= 0)
             close(opened);
     }
@@ -258,19 +241,10 @@ bool foliot__agones_start_connector(uint16_t port, int (*drop)(void))
 static int ask_for_connection(void)
 {
     int error = EPIPE, opened = -1;
-    struct iovec part = {.iov_base = &error, .iov_len = sizeof error};
-    passed_descriptor passed;
-    struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &passed, .msg_controllen = sizeof passed};
     pthread_mutex_lock(&connector.mutex);
-    ssize_t length = send(connector.socket, "", 1, MSG_NOSIGNAL);
-    while (length > 0 && (length = recvmsg(connector.socket, &head, MSG_CMSG_CLOEXEC)) < 0 &&
-           errno == EINTR)
-        length = 1;
+    if (send(connector.socket, "", 1, MSG_NOSIGNAL) > 0)
+        (void)!foliot__descriptor_receive(connector.socket, &error, sizeof error, &opened);
     pthread_mutex_unlock(&connector.mutex);
-    const struct cmsghdr *control = length > 0 ? CMSG_FIRSTHDR(&head) : NULL;
-    if (control && control->cmsg_type == SCM_RIGHTS && control->cmsg_len == CMSG_LEN(sizeof opened))
-        memcpy(&opened, CMSG_DATA(control), sizeof opened);
     errno = error;
     return opened;
 }

@@ -22,6 +22,7 @@
 
 #include "base/exit_code.h"
 #include "base/file.h"
+#include "descriptor.h"
 #include "foliot/replay.h"
 #include "log.h"
 #include "recording/replay.h"
@@ -35,12 +36,6 @@ static struct {
     int socket; // -1: no command
     pid_t helper;
 } helper = {.socket = -1};
-
-// Room for one descriptor beside a message.
-typedef union passed_descriptor {
-    struct cmsghdr head;
-    char bytes[CMSG_SPACE(sizeof(int))];
-} passed_descriptor;
 
 // One at a time: a slow command delays the next ones, not the server.
 static void run_command(const char *command, const char *file)
@@ -68,21 +63,6 @@ static void run_command(const char *command, const char *file)
                 file, WTERMSIG(status));
 }
 
-// A name and the descriptor that came with it; -1: none did.
-static ssize_t receive_name(int socket, char *file, size_t bytes, int *lock)
-{
-    struct iovec part = {.iov_base = file, .iov_len = bytes};
-    passed_descriptor passed;
-    struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &passed, .msg_controllen = sizeof passed};
-    ssize_t length = recvmsg(socket, &head, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *control = length > 0 ? CMSG_FIRSTHDR(&head) : NULL;
-    *lock = -1;
-    if (control && control->cmsg_type == SCM_RIGHTS && control->cmsg_len == CMSG_LEN(sizeof *lock))
-        memcpy(lock, CMSG_DATA(control), sizeof *lock);
-    return length;
-}
-
 // Ends with the server: its socket closes then. Signals that are meant for the server also reach
 // this process, since it is in its group.
 static _Noreturn void help(int socket, const char *command)
@@ -95,9 +75,7 @@ static _Noreturn void help(int socket, const char *command)
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     for (;;) {
-        ssize_t length = receive_name(socket, file, sizeof file - 1, &lock);
-        if (length < 0 && errno == EINTR)
-            continue;
+        ssize_t length = foliot__descriptor_receive(socket, file, sizeof file - 1, &lock);
         if (length <= 0)
             _exit(0);
         file[length] = 0;
@@ -133,19 +111,7 @@ int foliot__recordings_open(const char *command)
 
 static bool send_name(const char *file, int lock)
 {
-    struct iovec part = {.iov_base = (void *)(uintptr_t)file, .iov_len = strlen(file)};
-    passed_descriptor passed;
-    struct msghdr head = {.msg_iov = &part, .msg_iovlen = 1};
-    memset(&passed, 0, sizeof passed);
-    if (lock >= 0) {
-        head.msg_control = &passed;
-        head.msg_controllen = sizeof passed;
-        passed.head.cmsg_level = SOL_SOCKET;
-        passed.head.cmsg_type = SCM_RIGHTS;
-        passed.head.cmsg_len = CMSG_LEN(sizeof lock);
-        memcpy(CMSG_DATA(&passed.head), &lock, sizeof lock);
-    }
-    return sendmsg(helper.socket, &head, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+    return foliot__descriptor_send(helper.socket, file, strlen(file), lock, MSG_DONTWAIT);
 }
 
 void foliot__recordings_finished(const char *file)
