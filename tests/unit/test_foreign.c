@@ -293,108 +293,109 @@ static void record_part(const char *file, const foliot_simulation_kind *kind, ui
     foliot_simulation_destroy(&simulation);
 }
 
+typedef struct crash {
+    const foliot_simulation_kind *kind;
+    char file[32];                    // of 150 ticks; its last whole block ends at tick 140
+    foliot_digest digests[TICKS + 1]; // of the whole run
+    foliot_recording_config config;
+} crash;
+
+static crash crash_of(chain_fault fault)
+{
+    crash c = {.kind = chain_kind(fault), .file = "/tmp/foliot-foreign-XXXXXX"};
+    recording_memory memory = {0};
+    int descriptor = mkstemp(c.file);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    c.config = recording_fixture_config(20, 100);
+    record(c.kind, &memory, c.digests);
+    recording_memory_free(&memory);
+    record_part(c.file, c.kind, 150);
+    return c;
+}
+
+// Goes on at tick 140, to the end of the run.
+static void finish(const crash *c, foliot_simulation *simulation, foliot_recording *recording)
+{
+    assert_int_equal(foliot_simulation_get_tick(simulation), 140);
+    for (uint64_t tick = 140; tick < TICKS; tick++) {
+        foliot_input inputs[2];
+        uint32_t count = inputs_of(tick, inputs);
+        assert_true(
+            foliot_digest_equal(foliot_simulation_get_digest(simulation), c->digests[tick]));
+        demand(foliot_simulation_step(simulation, inputs, count));
+        demand(foliot_recording_append_simulation(recording, simulation, inputs, count));
+    }
+    demand(foliot_recording_close(recording, NULL));
+    foliot_simulation_destroy(simulation);
+}
+
 static void it_goes_on_after_a_crash(void **state)
 {
     (void)state;
-    char file[] = "/tmp/foliot-foreign-XXXXXX", problem[256];
-    int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
-    close(descriptor);
-    recording_memory memory = {0};
-    foliot_digest digests[TICKS + 1];
-    foliot_recording_config config = recording_fixture_config(20, 100);
-    const foliot_simulation_kind *kind = chain_kind(CHAIN_NO_FAULT);
-    record(kind, &memory, digests);
-    record_part(file, kind, 150);
+    char problem[256];
+    crash c = crash_of(CHAIN_NO_FAULT);
     foliot_simulation simulation, other;
     foliot_recording *recording = NULL;
-    demand(foliot_simulation_create(kind, "s", 1, &simulation));
+    demand(foliot_simulation_create(c.kind, "s", 1, &simulation));
     // What does not fit it is refused, and leaves file and simulation as they were.
-    foliot_simulation_kind newer = *kind;
+    foliot_simulation_kind newer = *c.kind;
     newer.version = 4;
     demand(foliot_simulation_create(&newer, "s", 1, &other));
-    assert_int_equal(foliot_recording_resume_simulation(file, &config, &other, &recording, problem,
-                                                        sizeof problem),
+    assert_int_equal(foliot_recording_resume_simulation(c.file, &c.config, &other, &recording,
+                                                        problem, sizeof problem),
                      FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(problem, "these are version 4"));
     foliot_simulation_destroy(&other);
-    demand(foliot_simulation_create(kind, "t", 1, &other));
-    assert_int_equal(foliot_recording_resume_simulation(file, &config, &other, &recording, problem,
-                                                        sizeof problem),
+    demand(foliot_simulation_create(c.kind, "t", 1, &other));
+    assert_int_equal(foliot_recording_resume_simulation(c.file, &c.config, &other, &recording,
+                                                        problem, sizeof problem),
                      FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(problem, "another setup"));
     assert_int_equal(foliot_simulation_get_tick(&other), 0);
     foliot_simulation_destroy(&other);
-    foliot_recording_config strange = config;
+    foliot_recording_config strange = c.config;
     strange.fingerprint = (foliot_digest){1, 2};
-    assert_int_equal(foliot_recording_resume_simulation(file, &strange, &simulation, &recording,
+    assert_int_equal(foliot_recording_resume_simulation(c.file, &strange, &simulation, &recording,
                                                         problem, sizeof problem),
                      FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(problem, "fingerprint"));
-    assert_int_equal(foliot_recording_resume_simulation("/nowhere/x", &config, &simulation,
+    assert_int_equal(foliot_recording_resume_simulation("/nowhere/x", &c.config, &simulation,
                                                         &recording, problem, sizeof problem),
                      FOLIOT_STATUS_IO);
-    // The last whole block ends at tick 140; the rest is played again, and goes to its end.
-    assert_int_equal(foliot_recording_resume_simulation(file, &config, &simulation, &recording,
+    // The rest is played again, and goes to its end.
+    assert_int_equal(foliot_recording_resume_simulation(c.file, &c.config, &simulation, &recording,
                                                         problem, sizeof problem),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_simulation_get_tick(&simulation), 140);
     assert_int_equal(foliot_recording_get_resumption(recording)->tick, 140);
-    for (uint64_t tick = 140; tick < TICKS; tick++) {
-        foliot_input inputs[2];
-        uint32_t count = inputs_of(tick, inputs);
-        assert_true(foliot_digest_equal(foliot_simulation_get_digest(&simulation), digests[tick]));
-        demand(foliot_simulation_step(&simulation, inputs, count));
-        demand(foliot_recording_append_simulation(recording, &simulation, inputs, count));
-    }
-    demand(foliot_recording_close(recording, NULL));
-    foliot_simulation_destroy(&simulation);
+    finish(&c, &simulation, recording);
     foliot_replay *replay;
     foliot_verdict verdict;
-    demand(foliot_replay_open_simulation(file, kind, &replay, NULL));
+    demand(foliot_replay_open_simulation(c.file, c.kind, &replay, NULL));
     demand(foliot_replay_verify(replay, NULL, &verdict));
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, TICKS);
-    assert_true(foliot_digest_equal(verdict.digest, digests[TICKS]));
+    assert_true(foliot_digest_equal(verdict.digest, c.digests[TICKS]));
     foliot_replay_close(replay);
-    recording_memory_free(&memory);
-    unlink(file);
+    unlink(c.file);
 }
 
-// The keyframe lacks what decides the steps after it: the replay from there diverges, and the one
-// from the start does not. What goes on is the instance that was replayed.
+// The keyframe lacks a part of the state: a replay from it diverges, and one from the start does
+// not. The replayed instance goes on.
 static void it_goes_on_from_an_earlier_keyframe(void **state)
 {
     (void)state;
-    char file[] = "/tmp/foliot-foreign-XXXXXX", problem[256];
-    int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
-    close(descriptor);
-    recording_memory memory = {0};
-    foliot_digest digests[TICKS + 1];
-    foliot_recording_config config = recording_fixture_config(20, 100);
-    const foliot_simulation_kind *kind = chain_kind(CHAIN_HIDDEN);
-    record(kind, &memory, digests);
-    record_part(file, kind, 150);
+    char problem[256];
+    crash c = crash_of(CHAIN_HIDDEN);
     foliot_simulation simulation;
     foliot_recording *recording = NULL;
-    demand(foliot_simulation_create(kind, "s", 1, &simulation));
-    foliot_status status = foliot_recording_resume_simulation(file, &config, &simulation,
+    demand(foliot_simulation_create(c.kind, "s", 1, &simulation));
+    foliot_status status = foliot_recording_resume_simulation(c.file, &c.config, &simulation,
                                                               &recording, problem, sizeof problem);
     print_message("%s\n", problem);
     assert_int_equal(status, FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_simulation_get_tick(&simulation), 140);
-    for (uint64_t tick = 140; tick < TICKS; tick++) {
-        foliot_input inputs[2];
-        uint32_t count = inputs_of(tick, inputs);
-        assert_true(foliot_digest_equal(foliot_simulation_get_digest(&simulation), digests[tick]));
-        demand(foliot_simulation_step(&simulation, inputs, count));
-        demand(foliot_recording_append_simulation(recording, &simulation, inputs, count));
-    }
-    demand(foliot_recording_close(recording, NULL));
-    foliot_simulation_destroy(&simulation);
-    recording_memory_free(&memory);
-    unlink(file);
+    finish(&c, &simulation, recording);
+    unlink(c.file);
 }
 
 int main(void)
