@@ -323,6 +323,16 @@ static foliot_body_definition prototype(bool still, double half)
     return body;
 }
 
+// Runs the world for a second and frees it. Returns a coordinate of body 1.
+static double place_after_a_second(scene_builder *y, foliot_world *world, int axis)
+{
+    run_ticks(world, 60);
+    double place = foliot_world_get_body_state(world, 1).position[axis];
+    foliot_world_destroy(world);
+    builder_free(y);
+    return place;
+}
+
 // A crate on a box rests; a block or a fast box is spawned beside it, 15 mm inside or 5 cm away.
 static double crate_after_spawn(bool still, bool sleep)
 {
@@ -350,11 +360,7 @@ static double crate_after_spawn(bool still, bool sleep)
         c.as.spawn.velocity[0] = -20;
     }
     assert_int_equal(step_command(world, &c), FOLIOT_COMMAND_REASON_none);
-    run_ticks(world, 60);
-    double x = foliot_world_get_body_state(world, 1).position[0];
-    foliot_world_destroy(world);
-    builder_free(&y);
-    return x;
+    return place_after_a_second(&y, world, 0);
 }
 
 static void a_spawned_body_wakes_the_sleeper_that_it_overlaps(void **state)
@@ -414,11 +420,7 @@ static double height_after_release(int how, bool sleep)
         demand(foliot_world_step(world, &end, 1, NULL));
     else
         assert_int_equal(step_command(world, &c), FOLIOT_COMMAND_REASON_none);
-    run_ticks(world, 60);
-    double z = foliot_world_get_body_state(world, 1).position[2];
-    foliot_world_destroy(world);
-    builder_free(&y);
-    return z;
+    return place_after_a_second(&y, world, 2);
 }
 
 static void a_body_that_a_player_releases_falls(void **state)
