@@ -200,10 +200,13 @@ static void turn_since_start(const foliot__joint *joint, const foliot__pose *a,
     foliot__quat_multiply(apart, back, turn);
 }
 
-// The angle that lies nearest to another one, whole turns apart.
+// The angle that lies nearest to another one, whole turns apart. NaN stays NaN: machines convert it
+// to different integers.
 static double nearest_angle(double angle, double other)
 {
     double turns = (other - angle) / (2 * PI);
+    if (turns != turns)
+        return turns;
     turns += turns < 0 ? -0.5 : 0.5;
     return angle + 2 * PI * (double)(int64_t)turns;
 }
@@ -242,7 +245,10 @@ void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
         foliot__pose a = foliot__pose_of(world, joint->slot_a);
         foliot__pose b = foliot__pose_of(world, joint->slot_b);
         foliot__joint_measure(joint, &a, &b);
+        if (joint->value != joint->value) // a body is about to be frozen: the count stays
+            return;
         const double most = FOLIOT_HALF_TURNS_MAX + 2;
+        _Static_assert(2 * (FOLIOT_HALF_TURNS_MAX + 2) < 128, "twice the half turns fill a byte");
         double turns = foliot_clamp(joint->value / PI, -most, most);
         now = (uint8_t)(2 * (int)(turns + (turns < 0 ? -0.5 : 0.5)));
     }
