@@ -16,13 +16,13 @@
 #define COLUMNS 1024 // along x, in the search for sleepers near a moving body
 #define NO_SLOT UINT32_MAX
 #define WAKE_REQUESTED 31u // in place of the ticks at rest: wakes at the next foliot__sleep_begin
-#define PLACES_MAX 1024    // of bodies that changed in a tick; the last one grows to hold the rest
+#define PLACES_MAX 1024    // of changes in a tick; beyond them the last place is everywhere
 
 typedef struct box {
     double min[3], max[3];
 } box;
 
-// Where a body was when it changed, or is since: sleepers there wake.
+// Where a body was before it was changed, or where it is since. Sleepers there wake.
 typedef struct place {
     box bounds;
     double normal[3], offset; // of a plane
@@ -154,14 +154,11 @@ static bool spring_holds(const foliot_world *world, const foliot_force_definitio
     return is_there(world, spring->a) && is_there(world, spring->b);
 }
 
-// Calls link(context, a, b) for everything that holds two bodies together. b is FOLIOT_NO_BODY
-// where a is held to a point of the world.
+// Calls link(context, a, b) for every constraint and spring. b is FOLIOT_NO_BODY where a is held to
+// a point of the world.
 typedef void link_visitor(void *context, uint32_t a, uint32_t b);
-static void each_link(const foliot_world *world, link_visitor *link, void *context)
+static void each_tie(const foliot_world *world, link_visitor *link, void *context)
 {
-    const foliot__contact_row *row = foliot__contact(world);
-    for (uint32_t i = 0; i < world->contact_count; i++)
-        link(context, row[i].a, row[i].b);
     const foliot_constraint_definition *constraint = foliot__constraint(world);
     for (uint32_t i = 0; i < world->constraint_count; i++)
         if (!foliot__constraint_is_broken(world, i))
@@ -170,6 +167,15 @@ static void each_link(const foliot_world *world, link_visitor *link, void *conte
     for (uint32_t i = 0; i < world->force_count; i++)
         if (force[i].kind == FOLIOT_FORCE_SPRING && spring_holds(world, &force[i]))
             link(context, force[i].a, force[i].b);
+}
+
+// The same for everything that holds two bodies together: contacts too.
+static void each_link(const foliot_world *world, link_visitor *link, void *context)
+{
+    const foliot__contact_row *row = foliot__contact(world);
+    for (uint32_t i = 0; i < world->contact_count; i++)
+        link(context, row[i].a, row[i].b);
+    each_tie(world, link, context);
 }
 
 static void unite_sleepers(void *context, uint32_t a, uint32_t b)
@@ -254,19 +260,18 @@ static bool player_acts(const foliot_world *world, uint32_t p)
     return foliot__player_body(world, p) != FOLIOT_NO_BODY && (axes || player->buttons);
 }
 
-// Calls wake(context, i) for the player's body and for those that it pulls or pushes.
-static void each_gripped(foliot_world *world, uint32_t player,
-                         void (*wake)(foliot_world *world, uint32_t i))
+// Wakes the player's body and those that it pulls or pushes.
+static void wake_gripped(foliot_world *world, uint32_t player)
 {
     foliot__v3 x = foliot__position(world);
     uint32_t me = foliot__player_body(world, player);
     if (me == FOLIOT_NO_BODY)
         return;
-    wake(world, me);
+    wake_sleeper(world, me);
     for (uint32_t i = 0; foliot__player_grip(world, player) != 0 && i < world->body_count; i++) {
         double dx = x.x[i] - x.x[me], dy = x.y[i] - x.y[me], dz = x.z[i] - x.z[me];
         if ((dx * dx + dy * dy) + dz * dz < world->reach * world->reach)
-            wake(world, i);
+            wake_sleeper(world, i);
     }
 }
 
@@ -274,13 +279,13 @@ static void wake_for_players(foliot_world *world)
 {
     for (uint32_t p = 0; p < world->player_limit; p++)
         if (player_acts(world, p))
-            each_gripped(world, p, wake_sleeper);
+            wake_gripped(world, p);
 }
 
 void foliot__sleep_change_player(foliot_world *world, uint32_t player)
 {
     if (world->sleeps)
-        each_gripped(world, player, wake_sleeper);
+        wake_gripped(world, player);
 }
 
 // Constant forces that begin or end in this tick.
@@ -432,18 +437,21 @@ static bool near_plane(const foliot_world *world, const place *plane, uint32_t i
     return radius > 0 && height <= radius * (1 + 0x1p-6);
 }
 
-static void wake_in_place(sleepers *s, const columns *c, const place *changed)
+static void wake_on_plane(sleepers *s, const place *plane)
 {
-    foliot_world *world = s->world;
-    for (uint32_t i = 0; changed->is_plane && i < world->body_count; i++)
-        if (is_asleep(world, i) && near_plane(world, changed, i))
+    for (uint32_t i = 0; i < s->world->body_count; i++)
+        if (is_asleep(s->world, i) && near_plane(s->world, plane, i))
             s->must_wake[i] = 1;
-    if (changed->is_plane)
-        return;
-    uint32_t last = column_of(c, changed->bounds.max[0]);
-    for (uint32_t k = column_of(c, changed->bounds.min[0] - c->widest); k <= last; k++)
+}
+
+// Wakes the sleepers within bounds: those that `mover` may touch, or all where it is NO_SLOT.
+static void wake_within(sleepers *s, const columns *c, const box *bounds, uint32_t mover)
+{
+    uint32_t last = column_of(c, bounds->max[0]);
+    for (uint32_t k = column_of(c, bounds->min[0] - c->widest); k <= last; k++)
         for (uint32_t i = s->column[k]; i != NO_SLOT; i = s->next[i])
-            if (boxes_meet(&changed->bounds, &s->boxes[i]))
+            if (boxes_meet(bounds, &s->boxes[i]) &&
+                (mover == NO_SLOT || foliot__may_touch(s->world, mover, i)))
                 s->must_wake[i] = 1;
 }
 
@@ -454,23 +462,22 @@ static void wake_for_neighbours(sleepers *s, uint32_t places)
     foliot_world *world = s->world;
     columns c = sort_sleepers(s);
     for (uint32_t k = 0; k < places; k++)
-        wake_in_place(s, &c, &s->places[k]);
+        if (s->places[k].is_plane)
+            wake_on_plane(s, &s->places[k]);
+        else
+            wake_within(s, &c, &s->places[k].bounds, NO_SLOT);
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!may_wake(world, i) || bounding_radius_of(world, i) == 0)
             continue;
-        box awake = bounds_of(world, i, world->dt);
-        uint32_t last = column_of(&c, awake.max[0]);
-        for (uint32_t k = column_of(&c, awake.min[0] - c.widest); k <= last; k++)
-            for (uint32_t other = s->column[k]; other != NO_SLOT; other = s->next[other])
-                if (boxes_meet(&awake, &s->boxes[other]) && foliot__may_touch(world, i, other))
-                    s->must_wake[other] = 1;
+        box path = bounds_of(world, i, world->dt);
+        wake_within(s, &c, &path, i);
     }
 }
 
-// -- changes from without
+// -- changes by commands and players
 
-// Wakes the bodies within reach of this one in this tick. Filters do not count, since a change of
-// filters wakes too.
+// Notes what the body can reach in this tick from where it is now. Collision filters are ignored:
+// they may be what changes.
 static void note_place(foliot_world *world, uint32_t slot)
 {
     uint32_t flags = foliot__flags(world)[slot], kind = foliot__shape_kind(world)[slot];
@@ -500,18 +507,18 @@ static void note_place(foliot_world *world, uint32_t slot)
     }
 }
 
-// An awake body that moves by itself is tied to nothing that sleeps.
-static void wake_tied(foliot_world *world, uint32_t slot)
+typedef struct tied_body {
+    foliot_world *world;
+    uint32_t slot;
+} tied_body;
+
+static void wake_other_end(void *context, uint32_t a, uint32_t b)
 {
-    const foliot_constraint_definition *constraint = foliot__constraint(world);
-    for (uint32_t i = 0; i < world->constraint_count; i++)
-        if (!foliot__constraint_is_broken(world, i) &&
-            (constraint[i].a == slot || constraint[i].b == slot))
-            foliot__sleep_wake(world, constraint[i].a == slot ? constraint[i].b : constraint[i].a);
-    const foliot_force_definition *force = foliot__force(world);
-    for (uint32_t i = 0; i < world->force_count; i++)
-        if (force[i].kind == FOLIOT_FORCE_SPRING && (force[i].a == slot || force[i].b == slot))
-            foliot__sleep_wake(world, force[i].a == slot ? force[i].b : force[i].a);
+    const tied_body *body = context;
+    if (a == body->slot)
+        foliot__sleep_wake(body->world, b);
+    else if (b == body->slot)
+        foliot__sleep_wake(body->world, a);
 }
 
 void foliot__sleep_change(foliot_world *world, uint32_t slot)
@@ -523,8 +530,9 @@ void foliot__sleep_change(foliot_world *world, uint32_t slot)
     else if (still_ticks(world, slot) == WAKE_REQUESTED) // it slept before this change
         set_still(world, slot, 0);
     foliot__contact_visit(world, slot, wake_sleeper);
-    if (!is_awake(world, slot))
-        wake_tied(world, slot);
+    tied_body body = {world, slot};
+    if (!is_awake(world, slot)) // what is tied to an awake body is awake
+        each_tie(world, wake_other_end, &body);
     note_place(world, slot);
 }
 

@@ -17,9 +17,10 @@
 
 uint64_t foliot__sleep_workspace_bytes(const foliot_world_config *config);
 
-// The one rule of what a change from without wakes (a command, a join, a leave): at the next
-// foliot__sleep_begin the body itself, all that touched it, is tied to it by a constraint or a
-// spring, or lies where it is now or gets in this tick. Called before every change and after it.
+// The one rule for what wakes when a command, a join or a leave changes a body. These wake at the
+// next foliot__sleep_begin: the body, what touched it, what a constraint or a spring ties to it,
+// and what lies where it is now or can be within this tick. Called before every change and after
+// it.
 void foliot__sleep_change(foliot_world *world, uint32_t slot);
 // The same for a change of what a player's controls do: its body, and what it pulls or pushes.
 void foliot__sleep_change_player(foliot_world *world, uint32_t player);
