@@ -11,8 +11,9 @@
 #define SPRING_KERNEL foliot__springs_pull_base
 #include "sim/force/force_spring_lanes.h"
 
-// A spring whose ends are in one place pushes them apart along x: by d of no length.
-static inline double nowhere(double length)
+// Two ends in one place have no direction: the spring pushes them apart along x. The distance that
+// stands for 0 there is too short to change a force.
+static inline double least_distance(double length)
 {
     return length > 0 ? 0x1p-400 : 0;
 }
@@ -26,7 +27,7 @@ static inline void gather_springs(const foliot__spring *spring, uint32_t count, 
         to->dy[n] = x.y[b] - x.y[a];
         to->dz[n] = x.z[b] - x.z[a];
         if (to->dx[n] == 0 && to->dy[n] == 0 && to->dz[n] == 0)
-            to->dx[n] = nowhere(spring[n].length);
+            to->dx[n] = least_distance(spring[n].length);
         to->stiffness[n] = spring[n].stiffness;
         to->length[n] = spring[n].length;
     }
@@ -106,7 +107,7 @@ void foliot__tethers_add(const foliot_world *world, uint32_t first, uint32_t cou
         const double *p = tether->point;
         double dx = p[0] - x.x[a], dy = p[1] - x.y[a], dz = p[2] - x.z[a];
         if (dx == 0 && dy == 0 && dz == 0)
-            dx = nowhere(tether->length);
+            dx = least_distance(tether->length);
         double r = foliot__sqrt(((dx * dx + FOLIOT__SPRING_TINY) + dy * dy) + dz * dz);
         double s = tether->stiffness - tether->stiffness * tether->length / r;
         out.x[a] += s * dx * inverse[a];
