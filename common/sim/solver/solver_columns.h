@@ -35,12 +35,11 @@ static inline bool is_flat(const foliot__solver *s, uint32_t i)
 
 // The place of contact of two round bodies moves on both of them, by their curvature. That of a
 // flat one moves on the flat one alone, and that of two flat ones is fixed to b.
-static inline float share_of_a(const foliot__solver *s, uint32_t a, uint32_t b)
+static inline float share_of_a(const foliot__solver *s, uint32_t a, uint32_t b, bool flat_a,
+                               bool flat_b)
 {
     const float *radius = s->ccd.collider.inradius;
-    if (is_flat(s, a) || is_flat(s, b))
-        return is_flat(s, a) ? 1 : 0;
-    return radius[a] / (radius[a] + radius[b]);
+    return flat_a || flat_b ? (float)flat_a : radius[a] / (radius[a] + radius[b]);
 }
 
 #define COLUMNS 8

@@ -150,8 +150,9 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
         t->a[l] = carries || s->masses[a].inverse_mass > 0 ? a : spare;
         t->b[l] = s->masses[b].inverse_mass > 0 ? b : spare;
         ((float *)&t->push_max[0])[l] = there ? foliot__push_max(s, a, b) : 0;
-        ((float *)&t->share_a[0])[l] = there ? share_of_a(s, a, b) : 0;
-        ((float *)&t->flat[0])[l] = is_flat(s, a) && is_flat(s, b);
+        bool flat_a = is_flat(s, a), flat_b = is_flat(s, b);
+        ((float *)&t->share_a[0])[l] = there ? share_of_a(s, a, b, flat_a, flat_b) : 0;
+        ((float *)&t->flat[0])[l] = flat_a && flat_b;
         ((float *)&t->friction[0])[l] = s->masses[a].friction * s->masses[b].friction;
         row[l] = there ? s->warm[m].impulse : cold.impulse;
     }
