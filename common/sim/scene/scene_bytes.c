@@ -456,7 +456,8 @@ foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_sc
     return foliot__scene_decode_into(bytes, length, 0, out, &spare);
 }
 
-// A scene from foliot_scene_decode is one block.
+// A scene from foliot_scene_decode is one block of the heap. Programs decode and destroy scenes; a
+// step, which has a world, does neither.
 void foliot_scene_destroy(foliot_scene *scene)
 {
     free(scene);

@@ -162,8 +162,8 @@ static void check_names_unique(foliot__checker *c, const char *list,
 {
     if (c->status != FOLIOT_STATUS_OK || count < 2)
         return;
-    // A scene is checked before there is a world, and may have more names than a stack holds: a
-    // step allocates nothing.
+    // From the heap, since a scene may have more names than a stack holds. A scene is checked
+    // before it becomes a world, never in a step.
     foliot__name_entry *entries = malloc(2 * (size_t)count * sizeof *entries);
     if (!entries) {
         foliot__complain(c, FOLIOT_STATUS_MEMORY, FOLIOT__AT_TOP, list,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// create.c: a world on the heap. A step never allocates; foliot_world_init takes a block of the
-// caller's instead.
+// create.c: a world on the heap, for programs. A step never creates or destroys a world, and never
+// allocates; foliot_world_init takes a block from the caller instead.
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 // A few bytes of a scene or a header can ask for gigabytes of room. calloc gives pages that cost
 // nothing before something is written to them, and a world writes to the rows that it uses alone.
-// It aligns to 16 bytes; where the memory begins stands right before the block.
+// calloc aligns to 16 bytes: the pointer to free is kept right before the block.
 static void *allocate_zeroed(size_t bytes)
 {
     if (bytes > SIZE_MAX - 2 * FOLIOT_WORLD_ALIGNMENT)

@@ -21,7 +21,7 @@ foliot_status foliot__world_outline(foliot_world *outline, const foliot_world_co
 foliot_status foliot__world_init_zeroed(void *block, size_t bytes,
                                         const foliot_world_config *config,
                                         const foliot_scene *scene, foliot_world **world);
-// foliot_world_create with capacities of the caller's.
+// foliot_world_create with the capacities of `config`.
 foliot_status foliot__world_create(const foliot_world_config *config, const foliot_scene *scene,
                                    foliot_world **world);
 
