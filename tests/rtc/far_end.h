@@ -18,7 +18,7 @@ typedef struct far_end {
     int ports, report; // pipes to it and from it
 } far_end;
 
-// What the process knows in each of its turns, which are at most 10 ms apart.
+// The state that `work` sees in each turn of the process. Turns are at most 10 ms apart.
 typedef struct far_turn {
     rtc_peer *peer;
     uint16_t channel_port;

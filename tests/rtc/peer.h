@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // peer.h: the far end of a data channel and of its WebSocket, as a browser is: a transport for a
 // foliot_client, or for a test that sends what it likes. One UDP socket; ICE as the side that
-// asks; DTLS as the client. In a process of its own, where the server has usrsctp.
+// asks; DTLS as the client. Where the server has usrsctp, the peer is in another process.
 #ifndef FOLIOT_TESTS_RTC_PEER_H
 #define FOLIOT_TESTS_RTC_PEER_H
 
@@ -11,7 +11,7 @@
 
 typedef struct rtc_peer rtc_peer;
 
-typedef struct rtc_answer { // what a server's answer says
+typedef struct rtc_answer { // the fields of a server's answer
     char ufrag[64], password[64];
     uint8_t fingerprint[32];
     struct sockaddr_in address;
@@ -30,13 +30,13 @@ bool rtc_peer_is_open(const rtc_peer *peer);
 uint64_t rtc_peer_get_received(const rtc_peer *peer, bool by_channel);
 // From now on its datagrams are dropped, both ways.
 void rtc_peer_block(rtc_peer *peer, bool blocked);
-// What the server's answer says; NULL: it has not come.
+// The server's answer; NULL: it has not come.
 const rtc_answer *rtc_peer_get_answer(const rtc_peer *peer);
 void rtc_peer_move(rtc_peer *peer); // to another port, as a network's translation does
-void rtc_peer_pump(rtc_peer *peer, uint64_t now_ns); // what polls do as well
+void rtc_peer_pump(rtc_peer *peer, uint64_t now_ns); // as each poll does
 
-// For who does it by hand: an offer's text, whose fingerprint is of `print` (32 bytes), and what an
-// answer says. False: it is none.
+// For tests without a peer: write the text of an offer with the fingerprint `print` (32 bytes), and
+// read an answer. False: the text is no answer.
 void rtc_write_offer(const char *ufrag, const uint8_t *print, char *text, size_t bytes);
 bool rtc_read_answer(const char *text, const char *host, rtc_answer *answer);
 // A binding request, authentic by `password`. Returns its length.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// hang.c: a fault for tests, no part of any program: as a shared object that is found before
-// libwebsockets or usrsctp, and is named like one of them, it never comes back from a function of
-// theirs while it is told so, by a variable or by a file that HANG_FILE names.
+// hang.c: a fault for tests; no program contains it. It is a shared object that the loader finds
+// before libwebsockets and usrsctp. While the variable hang_now is set, or the file exists that
+// HANG_FILE names, a call of a function of these libraries never returns.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 extern volatile int hang_now;
 volatile int hang_now;
 
-static void hang_if_told(void)
+static void hang_if_asked(void)
 {
     const char *file = getenv("HANG_FILE");
     volatile unsigned long turns = 0;
@@ -24,7 +24,7 @@ int lws_hdr_total_length(void *wsi, int header);
 int lws_hdr_total_length(void *wsi, int header)
 {
     static int (*next)(void *, int);
-    hang_if_told();
+    hang_if_asked();
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "lws_hdr_total_length");
     return next(wsi, header);
@@ -34,7 +34,7 @@ void usrsctp_conninput(void *address, const void *packet, size_t length, uint8_t
 void usrsctp_conninput(void *address, const void *packet, size_t length, uint8_t ecn)
 {
     static void (*next)(void *, const void *, size_t, uint8_t);
-    hang_if_told();
+    hang_if_asked();
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "usrsctp_conninput");
     next(address, packet, length, ecn);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: nobody has a server send more than three times what it gets to an address that has echoed
-// nothing. Method: for every kind of peer, datagrams in the name of a victim, which is a socket
-// that answers nothing and counts. An open data channel sent a victim 28 times what came in its
-// name. The loopback; one process for the server, one for the far end of the channel. Tier: test
+// Goal: a server sends to an address that has not echoed anything at most three times the bytes
+// that came from it. Method: for every kind of peer, datagrams are sent in the name of a victim.
+// The victim is a socket that counts and never answers. The far end of a channel is another
+// process. Tier: test
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -89,7 +89,7 @@ static void an_address_gets_three_times_what_it_sent(void **state)
 typedef struct greeting_kind {
     const char *name, *mark;
     size_t length;
-    bool pads; // else random bytes follow
+    bool pads; // with zeros; otherwise random bytes follow the mark
 } greeting_kind;
 
 static const greeting_kind greetings[] = {
@@ -121,7 +121,7 @@ static void pump(foliot_transport *host, unsigned ms)
     foliot_transport_event event;
     for (uint64_t end = clock_now_ns() + ms * (SECOND / 1000); clock_now_ns() < end;) {
         while (foliot_transport_poll(host, clock_now_ns(), &event))
-            fail_msg("somebody has connected");
+            fail_msg("a peer has connected");
         foliot_transport_flush(host, clock_now_ns());
         poll(NULL, 0, 1);
     }
@@ -181,7 +181,7 @@ static void a_sealed_connection_that_seems_to_move_amplifies_nothing(void **stat
         for (size_t c = before; c < s->caught_count; c++)
             a.sent += s->caught[c].to_host ? s->caught[c].length : 0;
         stage_run(s, 20);
-        // The server has much to say meanwhile.
+        // The server sends much meanwhile.
         for (int k = 0; k < 30; k++)
             allow_failure(foliot_transport_send(s->host, s->at_host, FOLIOT_DELIVERY_UNRELIABLE,
                                                 (const uint8_t *)STAGE_PHRASE,
@@ -190,7 +190,7 @@ static void a_sealed_connection_that_seems_to_move_amplifies_nothing(void **stat
         count_what_came(victim, &a);
     }
     check_factor("sealed datagrams from elsewhere", &a);
-    check_gt(a.came, 0u); // it is asked there
+    check_gt(a.came, 0u); // the server asks the victim
     close(victim);
     stage_close(s);
 }
@@ -265,7 +265,7 @@ static void a_handshake_amplifies_nothing(void **state)
     length = rtc_write_request("mine", answer.ufrag, answer.password, true, request);
     send_as(victim, &early, request, length);
     send_as(victim, &early, w.bytes, w.length);
-    poll(NULL, 0, 3500); // in which a flight is repeated twice
+    poll(NULL, 0, 3500); // a flight is repeated twice in this time
     count_what_came(victim, &early);
     for (int i = 0; i < DATAGRAMS; i++) {
         length = rtc_write_request("mine", answer.ufrag, answer.password, true, request);
@@ -279,7 +279,7 @@ static void a_handshake_amplifies_nothing(void **state)
     count_what_came(victim, &late);
     check_factor("a handshake's beginning", &early);
     check_factor("its repetition", &late);
-    check_gt(early.came, 0u); // it is asked there
+    check_gt(early.came, 0u); // the server asks the victim
     foliot__dtls_destroy(dtls);
     foliot__dtls_context_destroy(context);
     close(w.fd);
@@ -316,8 +316,8 @@ static void ask_as_victim(const far_turn *turn)
     }
 }
 
-// A packet of the server's every 2 ms, until so many have come back by the channel, or the far end
-// has reported.
+// The server sends a packet every 2 ms until `count` of them have come back by the channel, or,
+// with `a`, until the far end has reported.
 static bool stream(site *s, foliot_peer_id peer, const far_end *f, int count, account *a)
 {
     static const uint8_t packet[PACKET_BYTES];
@@ -357,9 +357,9 @@ static void an_open_channel_that_seems_to_move_amplifies_nothing(void **state)
     send_reliable(&s, peer, "v");
     assert_true(stream(&s, peer, &far, 0, &a));
     check_factor("an open channel in another's name", &a);
-    check_gt(a.came, 0u);                          // it is asked there
-    assert_true(stream(&s, peer, &far, 50, NULL)); // and goes on where it was
-    send_reliable(&s, peer, "m");                  // one that moves and answers is followed
+    check_gt(a.came, 0u);                          // the server asks the victim
+    assert_true(stream(&s, peer, &far, 50, NULL)); // it stays at its address
+    send_reliable(&s, peer, "m"); // the server follows a peer that answers elsewhere
     assert_true(stream(&s, peer, &far, 200, NULL));
     far_end_stop(&far);
     close_site(&s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_channel.c: data channels beside WebSockets over real sockets on the loopback. A peer in a
-// process of its own opens one, as a browser does, and echoes what comes with the path that it came
-// by; strangers forge requests, offers and certificates. Browsers themselves: tests/web. Tier: test
+// test_channel.c: data channels beside WebSockets over real sockets on the loopback. A peer in
+// another process opens a channel, as a browser does, and echoes every packet with its path.
+// Strangers forge requests, offers and certificates. tests/web tests real browsers. Tier: test
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -24,8 +24,8 @@
 #include "status.h"
 #include "web_site.h"
 
-// Sends a packet every 10 ms until `count` of them come back that took this path there, but for
-// those that came within them by the other. The connection holds meanwhile.
+// Sends a packet every 10 ms until `count` of them in a row come back that took the given path
+// there. The connection must hold meanwhile.
 static void exchange(site *s, foliot_peer_id peer, int by_channel, int count, int seconds)
 {
     foliot_transport_event event;
@@ -41,7 +41,7 @@ static void exchange(site *s, foliot_peer_id peer, int by_channel, int count, in
         while (foliot_transport_poll(s->transport, clock_now_ns(), &event)) {
             assert_int_equal(event.kind, FOLIOT_TRANSPORT_RECEIVED);
             assert_int_equal(event.length, FAR_ECHO_BYTES);
-            got = event.bytes[0] == by_channel ? got + 1 : 0; // in a row
+            got = event.bytes[0] == by_channel ? got + 1 : 0;
         }
     }
     check_ge(got, count);
@@ -58,7 +58,7 @@ static foliot_peer_id await_peer(site *s)
             return event.peer;
         }
     }
-    fail_msg("nobody came");
+    fail_msg("no peer has connected");
     return (foliot_peer_id){0};
 }
 
@@ -107,7 +107,7 @@ static bool offer_channel(int fd, const char *ufrag, rtc_answer *answer, char te
     return frame.bytes[1] == 4 && rtc_read_answer(text, "127.0.0.1", answer);
 }
 
-// What comes next at a socket; 0: nothing within 10 s.
+// Receives the next datagram. Returns its length; 0: none came within 10 s.
 static size_t next_datagram(int fd, uint8_t bytes[2048])
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -115,7 +115,8 @@ static size_t next_datagram(int fd, uint8_t bytes[2048])
     return got > 0 ? (size_t)got : 0;
 }
 
-// The same, behind the request by which the server finds out who receives there.
+// The same, but skips a request by which the server validates the address. Adds its length to
+// `asked`.
 static size_t next_answer(int fd, uint8_t bytes[2048], size_t *asked)
 {
     size_t length = next_datagram(fd, bytes);
@@ -126,7 +127,7 @@ static size_t next_answer(int fd, uint8_t bytes[2048], size_t *asked)
     return length;
 }
 
-// The loopback keeps datagrams in order: the first answer is of the first request that has one.
+// The loopback keeps datagrams in order, so the first answer belongs to the only good request.
 static void only_requests_with_the_password_are_answered(void **state)
 {
     (void)state;
@@ -235,7 +236,7 @@ static void keep_why(void *user, void *of, const char *why)
     snprintf(why_closed, sizeof why_closed, "%s", why);
 }
 
-static void who_never_comes_is_forgotten(void **state)
+static void a_channel_that_never_opens_is_forgotten(void **state)
 {
     (void)state;
     static const uint8_t print[32];
@@ -269,8 +270,8 @@ static void count_message(void *user, void *of, const uint8_t *bytes, size_t len
     ++*(uint64_t *)user;
 }
 
-// A datagram may hold a hundred of them.
-static void messages_have_a_rate_of_their_own(void **state)
+// One datagram may hold a hundred messages, so a limit of datagrams is not enough.
+static void messages_have_a_limited_rate(void **state)
 {
     (void)state;
     static const uint8_t print[32];
@@ -295,7 +296,7 @@ static void messages_have_a_rate_of_their_own(void **state)
     foliot__rtc_destroy(rtc);
 }
 
-// A browser by hand, at an address of its own: what it sends is given to `rtc` at a time.
+// A browser without a network stack: its datagrams are given to `rtc` with a time.
 typedef struct browser {
     foliot__rtc *rtc;
     int fd;
@@ -323,8 +324,8 @@ static void ask(const browser *b, const foliot__rtc_channel *c, uint64_t now_ns)
     say(b, request, rtc_write_request("mine", c->ufrag, c->password, true, request), now_ns);
 }
 
-// Answers what it is asked, or with a bit of the transaction turned, as if from `as`. Returns how
-// often it was asked.
+// Answers each check as if from `as`; unless `rightly`, with a wrong transaction. Returns the
+// number of checks.
 static int answer_checks(const browser *b, const browser *as, bool rightly, uint64_t now_ns)
 {
     static const char password[] = "0123456789abcdef0123456789abcdef";
@@ -377,7 +378,7 @@ static void an_address_is_validated_by_its_answer_and_for_a_while(void **state)
     check_eq(answer_checks(&second, &second, true, now), 1);
     assert_int_equal(c->path.key.port, second.at.sin_port);
     assert_true(v->validated);
-    c->told_open = true; // so that nobody waits for its handshake
+    c->told_open = true; // as if its handshake were over
     int asked = 0;
     for (int s = 0; s < 60; s++) { // as long as it answers
         ask(&second, c, now += SECOND);
@@ -407,8 +408,8 @@ int main(void)
         cmocka_unit_test(only_requests_with_the_password_are_answered),
         cmocka_unit_test(a_hello_is_answered_where_it_is_proven),
         cmocka_unit_test(offers_are_few_and_well_formed),
-        cmocka_unit_test(who_never_comes_is_forgotten),
-        cmocka_unit_test(messages_have_a_rate_of_their_own),
+        cmocka_unit_test(a_channel_that_never_opens_is_forgotten),
+        cmocka_unit_test(messages_have_a_limited_rate),
         cmocka_unit_test(an_address_is_validated_by_its_answer_and_for_a_while),
     };
     if (!foliot__http_available() || !foliot__rtc_available())

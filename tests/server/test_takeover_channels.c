@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_takeover_channels.c: the service's thread never comes back from usrsctp, or from
-// libwebsockets. Goal: another takes over, WebSockets are served again, data channels are refused,
-// and the end does not wait. Method: hang.c, which is linked before both. Tier: test
+// test_takeover_channels.c: the thread of the web service hangs in usrsctp or in libwebsockets.
+// Goal: a new thread takes over and serves WebSockets, data channels are refused, and the server
+// ends without waiting. Method: hang.c is linked before both libraries. Tier: test
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -24,7 +24,7 @@
 
 extern volatile int hang_now; // hang.c
 
-// What the stopped thread had stays.
+// The memory of the thread that hangs is never freed.
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -65,13 +65,13 @@ static void send_one(site *s, foliot_peer_id peer)
     foliot__web_flush(s->web);
 }
 
-// Looks at the thread, as the loop of a server does, until it was replaced.
+// Watches the thread, as the loop of a server does, until it is replaced.
 static void watch_until_restarted(site *s)
 {
     for (uint64_t end = clock_now_ns() + PATIENCE; clock_now_ns() < end; usleep(20000))
         if (foliot__web_watch(s->web) == FOLIOT__HTTP_RESTARTED)
             return;
-    fail_msg("nobody has taken over");
+    fail_msg("no thread has taken over");
 }
 
 static void a_thread_within_usrsctp_is_replaced(void **state)
@@ -90,7 +90,7 @@ static void a_thread_within_usrsctp_is_replaced(void **state)
     }
     check_eq(path, 1); // its channel is open
     hang_now = 1;
-    send_one(&s, peer); // and acknowledged
+    send_one(&s, peer); // its acknowledgement enters usrsctp
     watch_until_restarted(&s);
     hang_now = 0;
     check_eq(wait_for(&s, FOLIOT_TRANSPORT_DISCONNECTED).value, peer.value);
@@ -123,7 +123,7 @@ static void a_thread_within_libwebsockets_is_replaced_and_at_the_end_left(void *
         hang_now = 1;
         web_send_bytes(fd, request, sizeof request - 1);
         if (i == 1)
-            usleep(100000); // the service has begun with it, or it ends as ever
+            usleep(100000); // the thread must be in the request when the site closes
         else
             watch_until_restarted(&s);
         hang_now = i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// web_site.h: the service of foliot-server that browsers come to, on the loopback, without a server
-// behind it: what they send comes out of its transport. A header, since tests/support is linked
+// web_site.h: the service of foliot-server for browsers, on the loopback and without a server
+// behind it: packets of browsers come out of its transport. A header, since tests/support is linked
 // into tests that lack the service.
 #ifndef FOLIOT_TESTS_WEB_SITE_H
 #define FOLIOT_TESTS_WEB_SITE_H
@@ -21,7 +21,7 @@
 typedef struct site {
     foliot__web *web;
     foliot_transport *transport, *gate;
-    uint16_t port, channel_port; // of data channels; 0: there are none, or nobody asked
+    uint16_t port, channel_port; // channel_port: see open_channel_site; otherwise 0
 } site;
 
 // `gate`: whose keys or password browsers must show; NULL: anybody may join.

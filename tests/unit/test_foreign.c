@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Goal: recordings of a simulation that is not our world replay, verify, seek and name what went
-// wrong as a world's do; whoever does not know the kind can look and says so. Method: the chain
-// (tests/support/chain.h) recorded into memory.
+// Goal: recordings of a simulation other than the world replay, verify, seek and report faults as
+// those of a world do; a program that does not know the kind can still read the summary. Method:
+// the chain (tests/support/chain.h) is recorded into memory.
 #include "../support/check.h"
 
 #include <stdlib.h>
@@ -274,7 +274,7 @@ static void orders_need_commands(void **state)
 
 // -- going on after a crash
 
-// As a crash would leave it, after `ticks` of the run of `record`.
+// Leaves the file as a crash does after `ticks` ticks of the run of `record`.
 static void record_part(const char *file, const foliot_simulation_kind *kind, uint64_t ticks)
 {
     foliot_simulation simulation;
@@ -338,7 +338,7 @@ static void it_goes_on_after_a_crash(void **state)
     foliot_simulation simulation, other;
     foliot_recording *recording = NULL;
     demand(foliot_simulation_create(c.kind, "s", 1, &simulation));
-    // What does not fit it is refused, and leaves file and simulation as they were.
+    // Another version, setup or fingerprint is refused; file and simulation stay as they were.
     foliot_simulation_kind newer = *c.kind;
     newer.version = 4;
     demand(foliot_simulation_create(&newer, "s", 1, &other));
@@ -363,7 +363,7 @@ static void it_goes_on_after_a_crash(void **state)
     assert_int_equal(foliot_recording_resume_simulation("/nowhere/x", &c.config, &simulation,
                                                         &recording, problem, sizeof problem),
                      FOLIOT_STATUS_IO);
-    // The rest is played again, and goes to its end.
+    // The remaining ticks are played and recorded again.
     assert_int_equal(foliot_recording_resume_simulation(c.file, &c.config, &simulation, &recording,
                                                         problem, sizeof problem),
                      FOLIOT_STATUS_OK);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_recording_commands.c: recordings with commands, orders, messages and the state of rules.
-// Method: random ticks of a simulation that mixes everything it is given into one number
-// (tests/support/tally.h); the recording must replay, seek, verify and compact to the same, refuse
-// what is malformed, and cost few bytes.
+// Method: random ticks of a simulation that mixes all its inputs into one number
+// (tests/support/tally.h). The recording must replay, seek, verify and compact to the same, refuse
+// malformed ticks, and cost few bytes.
 #include "check.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #define COMMANDS 6 // of a tick, at most
 #define ORDERS 5
 
-// What one tick is given.
+// The inputs of one tick.
 typedef struct given {
     foliot_input inputs[2];
     foliot_command_list commands;
@@ -372,7 +372,7 @@ static void flipped_bits_are_survived(void **state)
     check_gt(refused, 100);
 }
 
-// -- what is not taken
+// -- refused ticks
 
 static void malformed_ticks_are_refused(void **state)
 {
