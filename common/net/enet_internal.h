@@ -104,10 +104,11 @@ typedef struct enet_transport {
     uint32_t datagrams;   // of the service that runs
     uint64_t services_ns; // when ENet was served, and how often at that time
     uint32_t services;
-    uint64_t idle_ns;  // when it last found nothing to do
-    bool drained;      // the last one emptied the socket, and acknowledged
-    bool unsent;       // something waits for a flush
-    uint64_t paths_ns; // when some path may be due for a probe
+    uint64_t idle_ns;    // when it last found nothing to do
+    bool drained;        // the last one emptied the socket, and acknowledged
+    bool unsent;         // something waits for a flush
+    uint64_t resends_ns; // when ENet's timers were looked at
+    uint64_t paths_ns;   // when some path may be due for a probe
     foliot__path_answer path_answers[FOLIOT__PATH_ANSWERS_MAX];
     uint32_t path_answers_count;
 } enet_transport;
@@ -251,6 +252,7 @@ size_t foliot__enet_head_bytes(const slot *s); // of a raw datagram to it
 // Starts a new datagram with a packet that the outbox keeps; false: flush first.
 bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length);
 void foliot__enet_advance_paths(enet_transport *t); // sends what probes and answers are due
+void foliot__enet_time_resends(enet_transport *t);  // of what is not acknowledged in time
 uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
                            foliot_delivery delivery, const uint8_t *bytes, size_t length);
 uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id peer);

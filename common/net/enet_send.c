@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // enet_send.c: unreliable packets go into the outbox of raw datagrams, reliable ones to ENet.
 // Reliable packets wait in their slot until ENet has connected. What is too large for a path goes
-// in fragments.
+// in fragments. ENet's resends are timed here.
 #include "net/enet_internal.h"
 
 #include <stdlib.h>
@@ -10,6 +10,10 @@
 #include "base/assert.h"
 
 #define LOOK_EVERY_NS 20000000u
+#define RESENDS_LOOKED_AT 256 // of one peer: more than are on their way where they are large
+#define RESENDS_A_TIMEOUT 4
+#define OVERTAKEN_BY 4
+#define BULK_BYTES 16384u // on their way: they wait for one another
 
 void foliot__enet_flush_datagrams(enet_transport *t)
 {
@@ -137,6 +141,73 @@ void foliot__enet_advance_paths(enet_transport *t)
         due = next < due ? next : due;
     }
     t->paths_ns = due < t->now_ns + LOOK_EVERY_NS ? t->now_ns + LOOK_EVERY_NS : due;
+}
+
+// -- when ENet sends again what was not acknowledged
+
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+// The time of a command that has been sent so often. It doubles, up to a part of the time-out: ENet
+// gives up a peer when one command has waited for all of that, whatever else was acknowledged.
+static uint64_t resend_ms(const enet_transport *t, const ENetPeer *peer, uint32_t attempts)
+{
+    uint64_t round_trip = peer->roundTripTime, variance = peer->roundTripTimeVariance;
+    uint64_t once = round_trip + 4 * variance;
+    if (peer->reliableDataInTransit > BULK_BYTES) // the variance of many pieces is that of a moment
+        once = longer(once, 2 * round_trip);
+    uint64_t most = longer(once, t->head.config.timeout_ms / RESENDS_A_TIMEOUT);
+    uint64_t wait = once << (attempts < 9 ? attempts - 1 : 8);
+    return wait < most ? wait : most;
+}
+
+// Whether something of the peer's is to be sent again now. Sets ENet's times by the round trip as
+// it is known now; ENet chooses each when it first sends, before much is known. What was overtaken
+// by several others that have been acknowledged is lost, and waits for hardly more than a round
+// trip: the numbers of those are missing in the list.
+static bool resend_is_due(const enet_transport *t, ENetPeer *peer)
+{
+    enet_uint32 now = (enet_uint32)(t->now_ns / 1000000u);
+    uint64_t spare = longer(peer->roundTripTime / 4, 2 * (uint64_t)peer->roundTripTimeVariance);
+    uint64_t overtaken_ms = peer->roundTripTime + spare;
+    bool bulk = peer->reliableDataInTransit > BULK_BYTES, due = false;
+    ENetListNode *end = enet_list_end(&peer->sentReliableCommands);
+    const ENetOutgoingCommand *newest = NULL;
+    uint32_t newer = 0, looked_at = 0;
+    for (ENetListNode *i = enet_list_previous(end); i != end && looked_at < RESENDS_LOOKED_AT;
+         i = enet_list_previous(i), looked_at++) {
+        ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)i;
+        uint64_t wait = resend_ms(t, peer, command->sendAttempts);
+        if (command->sendAttempts == 1 &&
+            command->command.header.channelID == FOLIOT__CHANNEL_RELIABLE) {
+            newest = newest ? newest : command;
+            uint16_t after =
+                (uint16_t)(newest->reliableSequenceNumber - command->reliableSequenceNumber);
+            if (after >= newer + OVERTAKEN_BY && overtaken_ms < wait)
+                wait = overtaken_ms;
+            newer++;
+        }
+        if (bulk || wait < command->roundTripTimeout)
+            command->roundTripTimeout = (enet_uint32)wait;
+        due = due || now - command->sentTime >= command->roundTripTimeout;
+    }
+    return due;
+}
+
+// ENet looks at its timers when that of the oldest command runs out. One that was lost twice has a
+// long one, and all that was lost meanwhile would wait behind it.
+void foliot__enet_time_resends(enet_transport *t)
+{
+    if (t->now_ns - t->resends_ns < LOOK_EVERY_NS)
+        return;
+    t->resends_ns = t->now_ns;
+    for (uint32_t i = 0; i < t->slots_used; i++) {
+        const slot *s = &t->slots[i];
+        if (s->state == SLOT_CONNECTED && resend_is_due(t, s->peer))
+            s->peer->nextTimeout = (enet_uint32)(t->now_ns / 1000000u);
+    }
 }
 
 // -- packets

@@ -256,6 +256,7 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     if (t->six)
         foliot__six_read(t, foliot__enet_take);
     foliot__enet_advance_paths(t);
+    foliot__enet_time_resends(t);
     if (foliot__enet_advance_connects(t, event) || foliot__enet_expire_early(t, event) ||
         end_replaced(t, event))
         return true;

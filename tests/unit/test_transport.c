@@ -5,6 +5,7 @@
 #include "clock.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +22,7 @@ typedef struct pair {
     foliot_transport *host, *client;
     foliot_peer_id at_host, at_client;
     uint64_t now_ns;
+    bool own_clock; // over ENet too
     unsigned host_received, client_received;
     uint8_t last[2048];
     size_t last_length;
@@ -36,7 +38,7 @@ static void make(pair *p, foliot_hub *hub, const foliot_transport_config *config
 
 static void pass_time(pair *p, uint64_t ns)
 {
-    if (p->hub) {
+    if (p->hub || p->own_clock) {
         p->now_ns += ns;
         return;
     }
@@ -73,9 +75,9 @@ static void receive(pair *p)
 }
 
 // Host and client, connected; `impairment` is the client's, both ways.
-static pair meet(bool memory, bool batches, const char *impairment)
+static pair meet(bool memory, bool own_clock, bool batches, const char *impairment)
 {
-    pair p = {.now_ns = memory ? 1000 : clock_now_ns()};
+    pair p = {.now_ns = memory ? 1000 : clock_now_ns(), .own_clock = own_clock};
     foliot_transport_config config = foliot_transport_config_default();
     if (memory)
         assert_int_equal(foliot_hub_create(&p.hub), FOLIOT_STATUS_OK);
@@ -104,7 +106,7 @@ static pair meet(bool memory, bool batches, const char *impairment)
 
 static pair connected(bool memory, const char *impairment)
 {
-    return meet(memory, false, impairment);
+    return meet(memory, false, false, impairment);
 }
 
 static void close_pair(pair *p)
@@ -231,6 +233,42 @@ static void memory_a_lost_reliable_packet_holds_up_no_other(void **state)
     close_pair(&p);
 }
 
+// Seconds of a clock of the test's own until all of 400 reliable packets have come; -1: the
+// connection ended, or a minute passed.
+static double seconds_for_all(const char *impairment)
+{
+    enum { PACKETS = 400, BYTES = 480 };
+    pair p = meet(false, true, false, impairment);
+    uint8_t bytes[BYTES] = {0};
+    for (int i = 0; i < PACKETS; i++)
+        assert_int_equal(
+            foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_RELIABLE, bytes, sizeof bytes),
+            FOLIOT_STATUS_OK);
+    uint64_t began_ns = p.now_ns, end_ns = began_ns + 60000000000u;
+    for (; p.client_received < PACKETS && p.at_host.value && p.at_client.value && p.now_ns < end_ns;
+         p.now_ns += 5000000)
+        receive(&p);
+    double seconds = p.client_received < PACKETS ? -1 : 1e-9 * (double)(p.now_ns - began_ns);
+    close_pair(&p);
+    return seconds;
+}
+
+static void enet_what_was_lost_twice_holds_up_no_other_resend(void **state)
+{
+    (void)state;
+    unsigned seeds = 16;
+    double sum = 0;
+    for (unsigned seed = 1; seed <= seeds; seed++) {
+        char impairment[80];
+        snprintf(impairment, sizeof impairment, "loss=15%%,delay=400ms,seed=%u", seed);
+        double seconds = seconds_for_all(impairment);
+        check_gt(seconds, 0);
+        sum += seconds;
+    }
+    print_message("# %.1f s on average\n", sum / seeds);
+    check_below(sum / seeds, 10); // some eight round trips
+}
+
 // Whatever the network, and whether the other side has heard of the end or not.
 static void a_connection_comes_back(bool memory)
 {
@@ -318,7 +356,7 @@ static bool one_that_waits(pair *p)
 static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
 {
     (void)state;
-    pair p = meet(false, true, "loss=0%");
+    pair p = meet(false, false, true, "loss=0%");
     run(&p, 300000000); // ENet's handshake is over
     bool seen = false;
     for (int i = 0; i < 50 && !seen; i++)
@@ -338,7 +376,7 @@ static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
 static void what_can_wait_waits_for_a_tick_that_is_near(void **state)
 {
     (void)state;
-    pair p = meet(false, true, "loss=0%");
+    pair p = meet(false, false, true, "loss=0%");
     run(&p, 300000000);
     uint64_t now = p.now_ns, by_itself = foliot_transport_get_wake_ns(p.host);
     check_le(by_itself, now + 10000000);
@@ -424,7 +462,7 @@ static void packets_of_a_tick_share_a_datagram_in_a_full_outbox(void **state)
 static void batches_hold_what_comes_between_two_polls(void **state)
 {
     (void)state;
-    pair p = meet(false, true, "loss=0%");
+    pair p = meet(false, false, true, "loss=0%");
     run(&p, 300000000);
     unsigned before = p.host_received;
     uint8_t byte = 1;
@@ -506,6 +544,7 @@ int main(void)
         cmocka_unit_test(batches_hold_what_comes_between_two_polls),
         cmocka_unit_test(last_words_leave_before_the_end),
         cmocka_unit_test(memory_a_lost_reliable_packet_holds_up_no_other),
+        cmocka_unit_test(enet_what_was_lost_twice_holds_up_no_other_resend),
         cmocka_unit_test(enet_a_connection_comes_back),
         cmocka_unit_test(memory_a_connection_comes_back),
         cmocka_unit_test(impairments_are_read_and_bad_ones_named),
