@@ -7,6 +7,8 @@
 
 #define PART_HEAD_BYTES 64 // what a message costs beside its bytes
 #define SCENE_NS_MAX 60000000000u
+// Bytes of a state on their way before any is acknowledged: what ENet has on its way at most.
+#define FIRST_WINDOW (4 * (size_t)foliot__lockstep_limits_now()->heard_bytes)
 // Beside a search and snapshots, which are not to wait: bytes on their way, three parts, since a
 // client that keeps another state acknowledges each; and when it begins at the latest.
 #define HEAL_WINDOW (FOLIOT__KEYFRAME_PART_BYTES + 2 * 8192u)
@@ -151,6 +153,15 @@ static bool may_begin_heal(const foliot__session *s, const foliot__peer *peer)
             s->server->now_ns - peer->lockstep.diverged_ns >= HEAL_BEGINS_NS);
 }
 
+// Opens with what the peer has acknowledged. What is on its way cannot be called back: where its
+// state is withdrawn, because its way is slow, the next one comes behind all of that.
+static size_t window_of(const foliot__lockstep_peer *p)
+{
+    size_t most = FOLIOT__KEYFRAME_WINDOW;
+    size_t window = p->heals ? HEAL_WINDOW : FIRST_WINDOW + 2 * p->heard;
+    return window < most ? window : most;
+}
+
 bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
@@ -163,9 +174,7 @@ bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
     // While its divergence is searched for, it is to keep the state that diverged.
     if (p->heals && !p->released && p->sent + FOLIOT__KEYFRAME_PART_BYTES >= total)
         return false;
-    size_t window = FOLIOT__KEYFRAME_WINDOW;
-    if (p->heals && HEAL_WINDOW < window)
-        window = HEAL_WINDOW;
+    size_t window = window_of(p);
     return p->sent == total || p->sent - p->heard < window;
 }
 

@@ -104,14 +104,15 @@ static void whoever_holds_states_keeps_nobody_out(void **state)
     siege_close(s);
 }
 
-// 256 kbit/s and a twentieth lost, or a round trip of two seconds: nobody is taken for one who
-// holds a state, and no silence while what was lost is sent again for a dead server.
+// 256 kbit/s, a twentieth lost, a round trip of two seconds: nobody is taken for one who holds a
+// state, and no silence while what was lost is sent again for a dead server.
 static void a_slow_network_is_given_its_time(void **state)
 {
     (void)state;
     static const char *const networks[] = {
-        "rate=256kbit,loss=5%,delay=300ms,seed=1", "rate=256kbit,loss=5%,delay=300ms,seed=2",
-        "rate=256kbit,loss=5%,delay=300ms,seed=3", "rate=256kbit,delay=1000ms"};
+        "rate=256kbit,loss=5%,delay=300ms,seed=1",  "rate=256kbit,loss=5%,delay=300ms,seed=2",
+        "rate=256kbit,loss=5%,delay=300ms,seed=3",  "rate=256kbit,delay=1000ms",
+        "rate=256kbit,loss=5%,delay=1000ms,seed=5", "rate=256kbit,loss=5%,delay=1000ms,seed=1"};
     siege *s = begin(true);
     for (unsigned i = 0; i < 6; i++) {
         siege_add_hostile(s, HOSTILE_SILENT, true);
