@@ -4,6 +4,7 @@
 // and resumed; the peak of the resident memory is what counts, since untouched pages cost nothing.
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
