@@ -47,7 +47,8 @@ bool foliot__name_fits(const char *name, char *why, size_t why_bytes)
     else if (length > 0 && (name[0] == ' ' || name[length - 1] == ' '))
         problem = "a name has no blank at its ends";
     else if (foliot__name_misleads(name))
-        problem = "a name is no number, has no '#' in front, and is none of the server's own";
+        problem = "a name is no number, has no '#' in front and no blank behind ':' or '>', and is "
+                  "none of the server's own";
     else if (!is_normal(name))
         problem = "a name is in Unicode's normal form C: letters with accents are one character";
     if (problem)

@@ -202,6 +202,8 @@ bool foliot__name_misleads(const char *name)
                                         "somebody", "system"};
     if (name[0] == '#' || (name[0] && name[strspn(name, "0123456789")] == 0))
         return true;
+    if (strstr(name, ": ") || strstr(name, "> ")) // a line of chat would be another's up to there
+        return true;
     if (strncasecmp(name, "the ", 4) == 0)
         name += 4;
     for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)

@@ -51,8 +51,9 @@ size_t foliot__text_plain(char *text, size_t length);
 size_t foliot__text_mark(const char *text, size_t length);
 
 // Whether a name would be taken for something else than a player's name: for the number of a player
-// ("3", "#3"), or for who speaks for the session ("the game", "Server"). All code that gives or
-// accepts names of players decides by this function.
+// ("3", "#3"), for who speaks for the session ("the game", "Server"), or, in a line of chat, for
+// another's name and words ("Ann: yes. Bob", "Ann> yes <Bob"). All code that gives or accepts names
+// of players decides by this function.
 bool foliot__name_misleads(const char *name);
 
 // Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.

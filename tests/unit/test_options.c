@@ -255,10 +255,13 @@ static void words_are_measured(void **state)
 
 static void a_name_is_no_number_and_not_the_games(void **state)
 {
-    static const char *const wrong[] = {"0",    "17",       "007",      "#0",     "#",
-                                        "#ann", "the game", "The Game", "SERVER", "the host"},
-                             *const right[] = {"",    "ann",   "0x",        "a1",
-                                               "1-2", "gamer", "the gamer", "player-0"};
+    static const char *const wrong[] = {"0",      "17",       "007",           "#0",
+                                        "#",      "#ann",     "the game",      "The Game",
+                                        "SERVER", "the host", "ann: yes. bob", "ann> yes <bob",
+                                        ": ",     "> "},
+                             *const right[] = {"",          "ann",      "0x",  "a1",
+                                               ":)",        "ann <3",   "1-2", "gamer",
+                                               "the gamer", "player-0", "a:b", "x>y"};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_true(foliot__name_misleads(wrong[i]));
