@@ -63,19 +63,27 @@ IN gather_moved(const foliot__solver *s, uint32_t first, lanes_8 displacement[8]
 IN scatter_bodies(const foliot__solver *s, uint32_t entry, const lanes_8 speed[8])
 {
     float *row[8];
+    bool there[8];
     uint32_t first = foliot__active_first(entry), bits = foliot__active_bits(entry);
-    EACH(l, 8) // v, w, unused
-    row[l] = bits >> l & 1 ? (float *)(void *)&s->bodies[first + (uint32_t)l] : NULL;
-    scatter_8(row, speed);
+    EACH(l, 8)
+    {
+        row[l] = (float *)(void *)&s->bodies[first + (uint32_t)l]; // v, w, unused
+        there[l] = bits >> l & 1;
+    }
+    scatter_8(row, there, speed);
 }
 
 IN scatter_moved(const foliot__solver *s, uint32_t entry, const lanes_8 displacement[8])
 {
     float *row[8];
+    bool there[8];
     uint32_t first = foliot__active_first(entry), bits = foliot__active_bits(entry);
-    EACH(l, 8) // moved, turned, spare
-    row[l] = bits >> l & 1 ? (float *)(void *)s->bodies[first + (uint32_t)l].moved : NULL;
-    scatter_8(row, displacement);
+    EACH(l, 8)
+    {
+        row[l] = s->bodies[first + (uint32_t)l].moved; // moved, turned, follows, spare
+        there[l] = bits >> l & 1;
+    }
+    scatter_8(row, there, displacement);
 }
 
 // Sets whether the places of contact must follow the bodies: where these have moved by more than a

@@ -213,6 +213,7 @@ IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver,
 {
     const POINT *point = (const POINT *)(const void *)(t + 1);
     float *row[COLUMNS];
+    bool there[COLUMNS];
     LANES out[8];
     EACH(k, 8)
     out[k] = SPLAT(0);
@@ -229,8 +230,11 @@ IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver,
     out[6] = along * s.z + across * q.z;
     out[7] = t->twist_impulse[0];
     EACH(l, COLUMNS)
-    row[l] = t->manifold[l] == FOLIOT__NOTHING ? NULL : solver->warm[t->manifold[l]].impulse;
-    LANE_NAME(scatter)(row, out);
+    {
+        there[l] = t->manifold[l] != FOLIOT__NOTHING;
+        row[l] = solver->warm[there[l] ? t->manifold[l] : 0].impulse;
+    }
+    LANE_NAME(scatter)(row, there, out);
 }
 
 #if !FOLIOT__VECTORS

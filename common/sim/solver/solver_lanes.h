@@ -176,7 +176,8 @@ LEAF LANE_NAME(root)(LANES *v)
 
 // -- rows of eight floats, COLUMNS of them, to lanes and back
 //
-// row[l] points at eight floats, aligned to 32 bytes; out[k] holds the k-th of each row.
+// row[l] points at eight floats, aligned to 32 bytes; out[k] holds the k-th of each row. Rows that
+// are not `there` are left as they are.
 
 #if COLUMNS == 8 && defined(__AVX2__)
 IN LANE_NAME(transpose)(__m256 r[8])
@@ -209,14 +210,14 @@ LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
     out[l] = (LANES)r[l];
 }
 
-LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
+LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const bool there[COLUMNS], const LANES in[8])
 {
     __m256 r[8];
     EACH(l, 8)
     r[l] = (__m256)in[l];
     LANE_NAME(transpose)(r);
     EACH(l, 8)
-    if (row[l])
+    if (there[l])
         _mm256_store_ps(row[l], r[l]);
 }
 #elif COLUMNS == 16
@@ -229,7 +230,7 @@ IN gather_16(const float *const row[16], LANES out[8])
     out[k] = (LANES)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)low[k]), (__m256)high[k], 1);
 }
 
-IN scatter_16(float *const row[16], const LANES in[8])
+IN scatter_16(float *const row[16], const bool there[16], const LANES in[8])
 {
     lanes_8 low[8], high[8];
     EACH(k, 8)
@@ -237,8 +238,8 @@ IN scatter_16(float *const row[16], const LANES in[8])
         low[k] = (lanes_8)_mm512_castps512_ps256((__m512)in[k]);
         high[k] = (lanes_8)_mm512_extractf32x8_ps((__m512)in[k], 1);
     }
-    scatter_8(row, low);
-    scatter_8(row + 8, high);
+    scatter_8(row, there, low);
+    scatter_8(row + 8, there + 8, high);
 }
 #else
 #if COLUMNS == 1
@@ -253,10 +254,10 @@ LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
     AT(out[k], l) = row[l][k];
 }
 
-LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
+LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const bool there[COLUMNS], const LANES in[8])
 {
     EACH(l, COLUMNS)
-    if (row[l])
+    if (there[l])
         EACH(k, 8)
     row[l][k] = AT(in[k], l);
 }
@@ -293,10 +294,14 @@ IN LANE_NAME(scatter_velocities)(foliot__solver_body *bodies, const uint32_t *sl
                                  const VEC *v, const VEC *w)
 {
     float *row[COLUMNS];
+    bool there[COLUMNS];
     const LANES in[8] = {v->x, v->y, v->z, w->x, w->y, w->z, SPLAT(0), SPLAT(0)};
     EACH(l, COLUMNS)
-    row[l] = slot[l] == spare ? NULL : (float *)(void *)&bodies[slot[l]]; // v, w, unused
-    LANE_NAME(scatter)(row, in);
+    {
+        row[l] = (float *)(void *)&bodies[slot[l]]; // v, w, unused
+        there[l] = slot[l] != spare;
+    }
+    LANE_NAME(scatter)(row, there, in);
 }
 
 // -- impulses
