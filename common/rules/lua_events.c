@@ -20,6 +20,7 @@
 #define ORDERS_PLAYER_PART 16   // and at most 1 / this for those of one
 #define ORDER_BYTES_PER_UNIT 64 // of one player's most, that an order may allocate
 #define LAST_PART 4             // 1 / this of `instructions` is on_tick's at least
+#define CONTACT_UNITS 40        // of the tables that describe a contact: some 700 bytes
 
 // Pushes the callback; false if the script has none, or if it is dropped.
 static bool push_callback(lua_State *L, int callback)
@@ -407,6 +408,7 @@ static void push_vector(lua_State *L, const char *name, const double v[3])
 
 static void push_contact(lua_State *L, const foliot_contact_event *contact)
 {
+    foliot__lua_spend(foliot__lua_of(L), CONTACT_UNITS); // before the memory of a tick is used up
     lua_createtable(L, 0, 6);
     lua_pushinteger(L, contact->points);
     lua_setfield(L, -2, "points");

@@ -259,6 +259,34 @@ static void a_callback_over_its_budget_is_dropped_alone(void **state)
     game_end(&g);
 }
 
+// Callbacks of contacts that are described are dropped where there are too many, before the tables
+// take all memory of a tick: that would stop the game.
+static void many_described_contacts_stop_no_game(void **state)
+{
+    (void)state;
+    lua_game g = {.y = builder_new(foliot_integrator_find("semi-implicit-euler"))};
+    const char *why;
+    int64_t value = 0;
+    builder_add_plane(&g.y, 0, 0, 1, 0);
+    for (int i = 0; i < 6000; i++)
+        builder_add_ball(&g.y, 1, 0.5, 1.5 * (i % 64), 1.5 * (i / 64), 0.49);
+    g.scene = g.y.scene;
+    g.scene.bodies = g.y.bodies;
+    g.scene.name = "field";
+    g.scene.gravity[2] = -10;
+    g.scene.commands_max = 100;
+    assert_int_equal(foliot_world_create(&g.scene, &g.world), FOLIOT_STATUS_OK);
+    if (game_load(&g, "state.n = 0\n"
+                      "function on_touch(a, b, about) state.n = state.n + about.points end\n"
+                      "function on_tick() set_var('n', state.n) end\n") != FOLIOT_STATUS_OK)
+        fail_msg("%s", g.problem);
+    game_run(&g, 3); // in the first tick they begin to touch
+    check_gt(foliot_rules_get_dropped(g.rules, &why), 0);
+    check_eq(vars_set(&g, "n", &value), 1);
+    check_gt(value, 3000); // and not fewer than there is time for
+    game_end(&g);
+}
+
 // What is dropped is a matter of counting: two instances agree on every byte.
 static void what_is_dropped_is_the_same_in_every_run(void **state)
 {
@@ -295,6 +323,7 @@ int main(void)
         cmocka_unit_test(orders_cost_their_senders),
         cmocka_unit_test(orders_behind_others_allocate_as_the_first_one),
         cmocka_unit_test(a_callback_over_its_budget_is_dropped_alone),
+        cmocka_unit_test(many_described_contacts_stop_no_game),
         cmocka_unit_test(what_is_dropped_is_the_same_in_every_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
