@@ -362,7 +362,7 @@ uint32_t foliot__state_fields_of(const foliot_world *world, uint32_t part,
     case FOLIOT__STATE_END:
         return word_fields("text", world->session.end_reason, END_WORDS, fields);
     default:
-        fields[0] = ITEM("broken", u32, foliot__constraint_state(world)[index]);
+        fields[0] = ITEM("state", u32, foliot__constraint_state(world)[index]);
         return 1;
     }
 }

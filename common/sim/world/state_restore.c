@@ -369,8 +369,8 @@ static bool contacts_valid(const foliot_world *world, const layout *p)
     return true;
 }
 
-// Broken alone, or an even number: half turns.
-static bool broken_valid(const layout *p)
+// A constraint is broken, or its byte is even: twice the half turns of its hinge.
+static bool constraint_states_valid(const layout *p)
 {
     for (uint32_t i = 0; i < p->constraints; i++) {
         uint8_t state = p->bytes[p->broken + i];
@@ -507,7 +507,7 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     if (foliot__load_little(bytes + p.players - 4, 4) != world->player_limit ||
         foliot__load_little(bytes + p.broken - 4, 4) != p.constraints || !motion_valid(world, &p) ||
         !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
-        !broken_valid(&p) ||
+        !constraint_states_valid(&p) ||
         (world->extended &&
          !foliot__session_valid(world, &p.session, flags_of, bytes + p.broken, &p)))
         return FOLIOT_STATUS_CORRUPT;
