@@ -12,16 +12,17 @@
 #define PROBE_BYTES 3 // what it is, its number; then zeros
 #define ENET_SPARE 8  // its checksum, which it does not count
 
-static uint32_t datagram_of_largest(const ENetList *list, uint32_t most)
+// `least`, or what the largest of a list needs, up to `most`: nothing needs more.
+static uint32_t datagram_of_largest(ENetList *list, uint32_t least, uint32_t most)
 {
-    for (ENetListIterator i = enet_list_begin((ENetList *)(uintptr_t)list);
-         i != enet_list_end((ENetList *)(uintptr_t)list); i = enet_list_next(i)) {
+    for (ENetListIterator i = enet_list_begin(list); i != enet_list_end(list) && least < most;
+         i = enet_list_next(i)) {
         const ENetOutgoingCommand *command = (const ENetOutgoingCommand *)(void *)i;
         uint32_t bytes = (uint32_t)(sizeof(ENetProtocolHeader) + sizeof(ENetProtocolSendFragment)) +
                          command->fragmentLength;
-        most = bytes > most ? bytes : most;
+        least = bytes > least ? bytes : least;
     }
-    return most;
+    return least;
 }
 
 // ENet never divides a piece again, and loops for ever over a piece that no datagram can hold. So
@@ -33,12 +34,12 @@ void foliot__enet_set_sizes(slot *s)
     s->divided_bytes = (uint16_t)(s->path.proven - seal - ENET_SPARE);
     if (!s->peer)
         return;
-    uint32_t least = s->divided_bytes;
-    if (least < s->peer->mtu) {
-        least = datagram_of_largest(&s->peer->sentReliableCommands, least);
-        least = datagram_of_largest(&s->peer->outgoingCommands, least);
+    uint32_t least = s->divided_bytes, most = s->peer->mtu;
+    if (least < most) {
+        least = datagram_of_largest(&s->peer->sentReliableCommands, least, most);
+        least = datagram_of_largest(&s->peer->outgoingCommands, least, most);
 #if ENET_VERSION >= ENET_VERSION_CREATE(1, 3, 18)
-        least = datagram_of_largest(&s->peer->outgoingSendReliableCommands, least);
+        least = datagram_of_largest(&s->peer->outgoingSendReliableCommands, least, most);
 #endif
     }
     s->peer->mtu = least;
