@@ -61,6 +61,8 @@ typedef struct slot {
     foliot__path_mtu path;
     uint16_t divided_bytes;         // of ENet's datagrams, for which a packet is divided now
     uint64_t answered_ns;           // when a probe of its path was answered
+    uint32_t resend_ms;             // on ENet's clock: when something may have to be sent again
+    uint32_t acknowledged_ms;       // when something had been acknowledged, as of the latest look
     uint8_t fragmented;             // packets that went in fragments: their number
     foliot__reassembly *reassembly; // NULL: no fragment has come
 } slot;

@@ -163,16 +163,15 @@ static uint64_t resend_ms(const enet_transport *t, const ENetPeer *peer, uint32_
     return wait < most ? wait : most;
 }
 
-// Whether something of the peer's is to be sent again now. Sets ENet's times by the round trip as
-// it is known now; ENet chooses each when it first sends, before much is known. What was overtaken
-// by several others that have been acknowledged is lost, and waits for hardly more than a round
-// trip: the numbers of those are missing in the list.
-static bool resend_is_due(const enet_transport *t, ENetPeer *peer)
+// In how many milliseconds something of the peer's is to be sent again; 0: now. Sets ENet's times
+// by the round trip as it is known now; ENet chooses each when it first sends, before much is
+// known. What was overtaken by several others that have been acknowledged is lost, and waits for
+// hardly more than a round trip: the numbers of those are missing in the list.
+static uint32_t next_resend_ms(const enet_transport *t, ENetPeer *peer, enet_uint32 now_ms)
 {
-    enet_uint32 now = (enet_uint32)(t->now_ns / 1000000u);
     uint64_t spare = longer(peer->roundTripTime / 4, 2 * (uint64_t)peer->roundTripTimeVariance);
-    uint64_t overtaken_ms = peer->roundTripTime + spare;
-    bool bulk = peer->reliableDataInTransit > BULK_BYTES, due = false;
+    uint64_t overtaken_ms = peer->roundTripTime + spare, first = resend_ms(t, peer, 1);
+    bool bulk = peer->reliableDataInTransit > BULK_BYTES;
     ENetListNode *end = enet_list_end(&peer->sentReliableCommands);
     const ENetOutgoingCommand *newest = NULL;
     uint32_t newer = 0, looked_at = 0;
@@ -180,6 +179,7 @@ static bool resend_is_due(const enet_transport *t, ENetPeer *peer)
          i = enet_list_previous(i), looked_at++) {
         ENetOutgoingCommand *command = (ENetOutgoingCommand *)(void *)i;
         uint64_t wait = resend_ms(t, peer, command->sendAttempts);
+        uint32_t age = now_ms - command->sentTime;
         if (command->sendAttempts == 1 &&
             command->command.header.channelID == FOLIOT__CHANNEL_RELIABLE) {
             newest = newest ? newest : command;
@@ -191,22 +191,31 @@ static bool resend_is_due(const enet_transport *t, ENetPeer *peer)
         }
         if (bulk || wait < command->roundTripTimeout)
             command->roundTripTimeout = (enet_uint32)wait;
-        due = due || now - command->sentTime >= command->roundTripTimeout;
+        uint64_t left = age < command->roundTripTimeout ? command->roundTripTimeout - age : 0;
+        first = left < first ? left : first;
     }
-    return due;
+    return (uint32_t)first;
 }
 
 // ENet looks at its timers when that of the oldest command runs out. One that was lost twice has a
-// long one, and all that was lost meanwhile would wait behind it.
+// long one, and all that was lost meanwhile would wait behind it. A peer that acknowledges nothing
+// is looked at when something of it is due, and no sooner.
 void foliot__enet_time_resends(enet_transport *t)
 {
+    enet_uint32 now_ms = (enet_uint32)(t->now_ns / 1000000u);
     if (t->now_ns - t->resends_ns < LOOK_EVERY_NS)
         return;
     t->resends_ns = t->now_ns;
     for (uint32_t i = 0; i < t->slots_used; i++) {
-        const slot *s = &t->slots[i];
-        if (s->state == SLOT_CONNECTED && resend_is_due(t, s->peer))
-            s->peer->nextTimeout = (enet_uint32)(t->now_ns / 1000000u);
+        slot *s = &t->slots[i];
+        if (s->state != SLOT_CONNECTED || (s->peer->lastReceiveTime == s->acknowledged_ms &&
+                                           (int32_t)(now_ms - s->resend_ms) < 0))
+            continue;
+        uint32_t left = next_resend_ms(t, s->peer, now_ms);
+        if (left == 0)
+            s->peer->nextTimeout = now_ms;
+        s->acknowledged_ms = s->peer->lastReceiveTime;
+        s->resend_ms = now_ms + left;
     }
 }
 

@@ -75,6 +75,7 @@ static void connected(enet_transport *t, ENetPeer *peer)
     }
     s->peer = peer;
     peer->data = s;
+    s->resend_ms = (uint32_t)(t->now_ns / 1000000u);
     foliot__slot_set(t, s, SLOT_CONNECTED);
     foliot__enet_open_path(t, s);
     foliot__slot_release(s, peer);

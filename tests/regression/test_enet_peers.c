@@ -165,12 +165,64 @@ static void answers_that_nobody_asked_for_walk_no_queue(void **state)
     foliot_transport_destroy(&host->head);
 }
 
+// What waits for a peer that acknowledges nothing is walked when something of it is to be sent
+// again, and at no poll before.
+static void a_silent_peers_queue_is_walked_when_a_resend_is_due(void **state)
+{
+    (void)state;
+    enet_transport *host = open_host();
+    foliot_transport *client = open_client();
+    foliot_peer_id at_host = {0}, at_client;
+    foliot_transport_event e;
+    uint8_t bytes[400] = {0};
+    assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
+                                              foliot_transport_get_port(&host->head),
+                                              clock_now_ns(), &at_client),
+                     FOLIOT_STATUS_OK);
+    slot *s = NULL;
+    for (uint64_t end = clock_now_ns() + 10000000000u;
+         !(s && s->state == SLOT_CONNECTED && s->path.proven == s->path.most) &&
+         clock_now_ns() < end;) {
+        drain(&host->head, &at_host);
+        drain(client, &at_client);
+        s = foliot__slot_of(host, at_host);
+    }
+    assert_non_null(s);
+    uint64_t now_ns = clock_now_ns();
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(foliot_transport_send(&host->head, at_host, FOLIOT_DELIVERY_RELIABLE,
+                                               bytes, sizeof bytes),
+                         FOLIOT_STATUS_OK);
+    foliot_transport_flush(&host->head, now_ns);
+    assert_false(enet_list_empty(&s->peer->sentReliableCommands));
+    ENetOutgoingCommand *oldest =
+        (ENetOutgoingCommand *)(void *)enet_list_begin(&s->peer->sentReliableCommands);
+    s->peer->roundTripTime = 500;
+    s->peer->roundTripTimeVariance = 0;
+    s->resend_ms = (uint32_t)(now_ns / 1000000u);
+    for (int i = 0; i < 40; i++) { // of 25 ms
+        now_ns += 25000000;
+        while (foliot_transport_poll(&host->head, now_ns, &e))
+            assert_int_not_equal(e.kind, FOLIOT_TRANSPORT_DISCONNECTED);
+        if (i == 0) { // it is looked at, and is due after twice the round trip: they are many
+            assert_int_equal(oldest->roundTripTimeout, 1000);
+            oldest->roundTripTimeout = 12345;
+        }
+        if (i < 38)
+            assert_int_equal(oldest->roundTripTimeout, 12345);
+    }
+    assert_int_not_equal(oldest->roundTripTimeout, 12345);
+    foliot_transport_destroy(client);
+    foliot_transport_destroy(&host->head);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_with_the_largest_mtu_ends_no_server),
         cmocka_unit_test(one_address_holds_no_more_of_enets_peers_than_connections),
         cmocka_unit_test(answers_that_nobody_asked_for_walk_no_queue),
+        cmocka_unit_test(a_silent_peers_queue_is_walked_when_a_resend_is_due),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
