@@ -27,11 +27,25 @@ static bool is_normal(const char *name)
     free(normal);
     return same;
 }
+// Full-width letters and digits, and others that stand for plain ones, are folded to those.
+static bool misleads(const char *name)
+{
+    utf8proc_uint8_t *plain = utf8proc_NFKC_Casefold((const utf8proc_uint8_t *)name);
+    bool wrong =
+        foliot__name_misleads(name) || (plain && foliot__name_misleads((const char *)plain));
+    free(plain);
+    return wrong;
+}
 #else
 static bool is_normal(const char *name)
 {
     (void)name;
     return true;
+}
+
+static bool misleads(const char *name)
+{
+    return foliot__name_misleads(name);
 }
 #endif
 
@@ -46,7 +60,7 @@ bool foliot__name_fits(const char *name, char *why, size_t why_bytes)
         problem = "a name has no '/'";
     else if (length > 0 && (name[0] == ' ' || name[length - 1] == ' '))
         problem = "a name has no blank at its ends";
-    else if (foliot__name_misleads(name))
+    else if (misleads(name))
         problem = "a name is no number, has no '#' in front and no blank behind ':' or '>', and is "
                   "none of the server's own";
     else if (!is_normal(name))

@@ -108,5 +108,7 @@ done
 ok "one with an accent" join --name "$(printf 'andr\303\251')"
 if ldd "$server" | grep -q utf8proc; then
     refused "the same in two characters" 'normal form C' --name "$(printf 'andre\314\201')"
+    refused "a number of full-width digits" 'no number' --name "$(printf '\357\274\221\357\274\222')"
+    refused "one of the server's own, with a full-width letter" 'no number' --name "$(printf '\357\274\263erver')"
 fi
 stop
