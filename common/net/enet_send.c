@@ -12,6 +12,7 @@
 #define LOOK_EVERY_NS 20000000u
 #define RESENDS_LOOKED_AT 256 // of one peer: more than are on their way where they are large
 #define RESENDS_A_TIMEOUT 4
+#define DOUBLINGS_MAX 16 // a millisecond becomes a minute
 #define OVERTAKEN_BY 4
 #define BULK_BYTES 16384u // on their way: they wait for one another
 
@@ -159,7 +160,7 @@ static uint64_t resend_ms(const enet_transport *t, const ENetPeer *peer, uint32_
     if (peer->reliableDataInTransit > BULK_BYTES) // the variance of many pieces is that of a moment
         once = longer(once, 2 * round_trip);
     uint64_t most = longer(once, t->head.config.timeout_ms / RESENDS_A_TIMEOUT);
-    uint64_t wait = once << (attempts < 9 ? attempts - 1 : 8);
+    uint64_t wait = once << (attempts <= DOUBLINGS_MAX ? attempts - 1 : DOUBLINGS_MAX);
     return wait < most ? wait : most;
 }
 
