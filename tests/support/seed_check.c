@@ -214,7 +214,7 @@ static void read_recording(seed_run *run, seed_host *h, uint32_t s, foliot_repla
     foliot_verdict verdict;
     bool stopped = h->recorded != FOLIOT_STATUS_OK;
     if (foliot_replay_verify(replay, NULL, &verdict) != FOLIOT_STATUS_OK ||
-        verdict.status != (stopped ? FOLIOT_STATUS_CORRUPT : FOLIOT_STATUS_OK)) {
+        verdict.status != (stopped ? FOLIOT_STATUS_TRUNCATED : FOLIOT_STATUS_OK)) {
         seed_fail(run, "session %u: its recording does not verify: %s %s", s,
                   foliot_status_get_text(verdict.status), verdict.damage.text);
         return;
