@@ -38,6 +38,8 @@ typedef struct end {
 } end;
 
 static end victim, peer;
+static bool
+    disturbed; // something else than the two has been received or lost since they were created
 static uint64_t messages;
 
 static uint32_t read_u32(const uint8_t *b)
@@ -94,6 +96,7 @@ static void dial(void)
     victim.sctp = foliot__sctp_create(FOLIOT__SCTP_PORT, &hook, &victim);
     peer.sctp = foliot__sctp_create(FOLIOT__SCTP_PORT, &hook, &peer);
     FOLIOT_ASSERT(victim.sctp && peer.sctp);
+    disturbed = false;
 }
 
 static void deliver(end *from, end *to)
@@ -115,6 +118,7 @@ static void open_both(void)
         deliver(&victim, &peer);
         deliver(&peer, &victim);
     }
+    FOLIOT_ASSERT(disturbed || is_open());
 }
 
 // Puts a packet together from chunks, as the peer's. Returns its length.
@@ -150,6 +154,7 @@ static void inject(uint8_t kind, const uint8_t *bytes, size_t length)
         length < FOLIOT__SCTP_FILTER_BYTES_MAX - 16 ? length : FOLIOT__SCTP_FILTER_BYTES_MAX - 16;
     size_t packet_bytes = make_packet(kind, bytes, length, packet);
     victim.emitted = 0;
+    disturbed = true;
     foliot__sctp_receive(victim.sctp, packet, packet_bytes);
     // What was waiting or is lost may go out now; more than that may not.
     FOLIOT_ASSERT(victim.emitted <= ANSWERS * packet_bytes + 64 * FOLIOT__SCTP_PACKET_BYTES);
@@ -170,6 +175,7 @@ static void talk(uint64_t now_ns)
     foliot__sctp_send(victim.sctp, message, sizeof message, now_ns);
     foliot__sctp_send(peer.sctp, message, sizeof message, now_ns);
     victim.count = 0;
+    disturbed = true;
     deliver(&peer, &victim);
 }
 
