@@ -126,6 +126,12 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
+// The processor time of the service's thread; 0 until that thread has published its clock.
+static uint64_t thread_ns(const foliot__http *http)
+{
+    return atomic_load(&http->clock_known) ? clock_ns(http->clock) : 0;
+}
+
 static void wait_a_little(void)
 {
     static const struct timespec moment = {.tv_nsec = 1000000};
@@ -246,7 +252,7 @@ foliot__http_health foliot__http_watch(foliot__http *http)
     foliot__http_health health = end_takeover(http);
     if (atomic_load(&http->taking) != FOLIOT__HTTP_NOBODY || !atomic_load(&http->clock_known))
         return health;
-    uint64_t round = atomic_load(&http->rounds), cpu_ns = clock_ns(http->clock);
+    uint64_t round = atomic_load(&http->rounds), cpu_ns = thread_ns(http);
     if (health != FOLIOT__HTTP_HEALTHY || round != http->seen_round) {
         http->seen_round = round;
         http->seen_cpu_ns = cpu_ns;
@@ -264,9 +270,9 @@ bool foliot__http_end_thread(foliot__http *http)
     while (atomic_load(&http->taking) == FOLIOT__HTTP_TAKING)
         wait_a_little(); // for seconds at most
     (void)end_takeover(http);
-    uint64_t cpu_ns = clock_ns(http->clock);
+    uint64_t cpu_ns = thread_ns(http);
     while (!atomic_load(&http->ended) && clock_ns(CLOCK_MONOTONIC) - from_ns < END_NS &&
-           clock_ns(http->clock) - cpu_ns < END_CPU_NS)
+           thread_ns(http) - cpu_ns < END_CPU_NS)
         wait_a_little();
     if (atomic_load(&http->ended))
         return uv_thread_join(&http->thread) == 0;
