@@ -82,7 +82,6 @@ test)
     part build in_make all check-build test-build
     part check in_make check
     beside part programs make BUILD="$build" test-programs
-    part asan nice_make check-asan
     part determinism nice_make determinism-quick
     part simulate simulate 300
     join_beside
@@ -105,7 +104,7 @@ test-all)
     part fuzz-objects nice_make fuzz-objects
     part valgrind nice_make test-valgrind
     join_beside
-    part asan in_make test-asan-left
+    part asan in_make test-asan
     part tsan in_make test-tsan
     part fuzz in_make fuzz-short
     ;;
