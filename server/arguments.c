@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // arguments.c: see arguments.h.
 #include "arguments.h"
-#include "life.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +8,8 @@
 #include <string.h>
 
 #include "foliot/foliot.h"
-#include "bind.h"
 #include "foliot/transport.h"
 #include "host.h"
-#include "log.h"
-#include "security.h"
 #include "step_workers.h"
 
 #define SPECTATOR_DELAY_MAX 3600
@@ -275,7 +271,8 @@ static int check_words(const foliot__arguments *arguments)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--mode is snapshot or lockstep, not '%s'",
                                      foliot__given.mode);
-    if (!foliot__log_start(foliot__given.log_format))
+    if (strcmp(foliot__given.log_format, "text") != 0 &&
+        strcmp(foliot__given.log_format, "json") != 0)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--log-format is text or json, not '%s'",
                                      foliot__given.log_format);
@@ -305,10 +302,10 @@ static int check_resumes(const foliot__arguments *arguments)
     return 0;
 }
 
-static int check_admin(const foliot__arguments *arguments)
+static int check_admin(const foliot__arguments *arguments, bool takes_orders)
 {
     if (foliot__given.scenes && !foliot__given.admin_token && !foliot__given.admin_socket &&
-        !foliot__life_takes_orders())
+        !takes_orders)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--scenes is for the admin API: it wants --admin-socket, or "
                                      "--http with --admin-token, or Agones");
@@ -368,14 +365,18 @@ const char *foliot__recordings_folder(void)
     return foliot__given.recordings ? foliot__given.recordings : foliot__given.resume_all;
 }
 
-int foliot__check_choices(const foliot__arguments *arguments)
+int foliot__check_words(const foliot__arguments *arguments)
 {
-    int (*const checks[])(const foliot__arguments *) = {
-        check_words,   check_simulation, check_interest, foliot__bind_check, foliot__security_check,
-        check_resumes, check_admin,      check_sessions,
-    };
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < sizeof checks / sizeof *checks; i++)
-        code = checks[i](arguments);
-    return code;
+    int code = check_words(arguments);
+    if (code == 0)
+        code = check_simulation(arguments);
+    return code ? code : check_interest(arguments);
+}
+
+int foliot__check_sessions(const foliot__arguments *arguments, bool takes_orders)
+{
+    int code = check_resumes(arguments);
+    if (code == 0)
+        code = check_admin(arguments, takes_orders);
+    return code ? code : check_sessions(arguments);
 }

@@ -43,7 +43,9 @@ const char *foliot__session_name(const foliot__arguments *arguments, const char 
                                  char name[FOLIOT_NAME_BYTES]);
 // Of new recordings; NULL: the working folder.
 const char *foliot__recordings_folder(void);
-// Refuses options that exclude each other, and starts the log. Returns an exit code; 0 is success.
-int foliot__check_choices(const foliot__arguments *arguments);
+// Refuse values that are none of an option's words, and options that exclude each other. Return an
+// exit code; 0 is success. `takes_orders`: sessions may come from whoever started the server.
+int foliot__check_words(const foliot__arguments *arguments);
+int foliot__check_sessions(const foliot__arguments *arguments, bool takes_orders);
 
 #endif

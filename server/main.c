@@ -104,6 +104,19 @@ static void print_counters(const foliot__app *a)
 #undef PRINT_TRANSPORT
 }
 
+// Checks the options and starts the log. The order decides which of two mistakes is reported.
+static int check_choices(const foliot__arguments *arguments)
+{
+    int code = foliot__check_words(arguments);
+    if (code == 0 && !foliot__log_start(foliot__given.log_format))
+        code = foliot__app_lacks("the memory for its log");
+    if (code == 0)
+        code = foliot__bind_check(arguments);
+    if (code == 0)
+        code = foliot__security_check(arguments);
+    return code ? code : foliot__check_sessions(arguments, foliot__life_takes_orders());
+}
+
 static int host(const foliot__arguments *arguments)
 {
     static foliot__app a;
@@ -114,7 +127,7 @@ static int host(const foliot__arguments *arguments)
         code = foliot__recordings_open(foliot__given.on_recording);
     if (code == 0) { // the helper of --on-recording was made before
         foliot__sandbox_begin(arguments);
-        code = foliot__check_choices(arguments);
+        code = check_choices(arguments);
     }
     if (code)
         return code;
