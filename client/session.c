@@ -3,6 +3,7 @@
 // reads no options from the command line and reports nothing at the end. Invariant: app->left
 // counts the players whose poll handle is open.
 #include "app.h"
+#include "base/clock.h"
 #include "focus.h"
 #include "security.h"
 
@@ -24,18 +25,14 @@
 
 uint64_t foliot__now_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return foliot__clock_now_ns();
 }
 
 // What steps cost, as if this player's were those of all in this process.
 static uint64_t step_clock(void *user)
 {
     const foliot__app *a = user;
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return a->count * ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+    return a->count * foliot__clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 // -- one player

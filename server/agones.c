@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "descriptor.h"
@@ -272,9 +273,7 @@ static bool send_request(int opened, uint16_t port, const char *method, const ch
 
 static uint64_t now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
+    return foliot__clock_now_ns() / 1000000u;
 }
 
 // Until the body has the length that it says, or the connection ends. NULL: no whole answer.

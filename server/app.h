@@ -74,8 +74,6 @@ bool foliot__app_lockstep(const foliot__hosted *h);
 bool foliot__app_follow(foliot__app *a, const char *session);
 
 // loop.c
-uint64_t foliot__app_now_ns(void); // CLOCK_MONOTONIC
-int foliot__app_lacks(const char *what);
 int foliot__app_open_loop(foliot__app *a); // everything that it needs; the handles stay stopped
 int foliot__app_start_loop(foliot__app *a);
 void foliot__app_update(foliot__app *a);

@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "arguments.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "crypto/crypto.h"
 #include "http/access.h"
@@ -26,7 +27,7 @@ static void copy_figures(foliot__app *a)
     copy.duration = f->duration;
     copy.sessions = 0;
     copy.draining = foliot__app_drains(a);
-    foliot__metrics_copy(&copy, a->server, a->transport, foliot__app_now_ns());
+    foliot__metrics_copy(&copy, a->server, a->transport, foliot__clock_now_ns());
     for (uint32_t i = 0; i < foliot_server_get_session_count(a->server); i++)
         if (foliot_server_get_session_info(a->server, i, &info) == FOLIOT_STATUS_OK)
             copy.sessions += !info.ended;
@@ -83,7 +84,7 @@ static void answer_live(void *user, const foliot__http_request *request)
 {
     foliot__app *a = user;
     foliot__metrics now = figures(a);
-    bool alive = foliot__app_now_ns() - now.copied_ns < STUCK_NS;
+    bool alive = foliot__clock_now_ns() - now.copied_ns < STUCK_NS;
     answer_text(a, request, alive ? 200 : 503,
                 alive ? "ok\n" : "the loop has not run for 10 seconds\n");
 }
@@ -92,7 +93,7 @@ static void answer_ready(void *user, const foliot__http_request *request)
 {
     foliot__app *a = user;
     foliot__metrics now = figures(a);
-    const char *why = foliot__app_now_ns() - now.copied_ns >= STUCK_NS
+    const char *why = foliot__clock_now_ns() - now.copied_ns >= STUCK_NS
                           ? "the loop has not run for 10 seconds\n"
                       : now.draining ? "the server lets nobody in: it starts, drains or ends\n"
                                      : NULL;
@@ -155,7 +156,7 @@ static int start_service(foliot__app *a)
     memcpy(f->routes, routes, sizeof routes);
     foliot__admin_add_routes(f->routes, FOLIOT__FRONT_ROUTES);
     uv_mutex_init(&f->mutex);
-    f->shown.copied_ns = foliot__app_now_ns();
+    f->shown.copied_ns = foliot__clock_now_ns();
     f->shown.draining = true; // until it has started
     int failed = uv_timer_init(&a->loop, &f->every);
     if (failed)

@@ -16,6 +16,7 @@
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "complain.h"
 #include "foliot/integrator.h"
 #include "foliot/replay.h"
 #include "fingerprints.h"
@@ -25,33 +26,6 @@
 #include "recording/replay.h"
 #include "recordings.h"
 #include "scene/assembly.h"
-
-static _Thread_local struct {
-    char *text;
-    size_t bytes;
-} complaints;
-
-void foliot__host_complain_into(char *text, size_t bytes)
-{
-    complaints.text = text;
-    complaints.bytes = bytes;
-}
-
-int foliot__host_complain(int code, const char *what, const char *why)
-{
-    if (complaints.text)
-        snprintf(complaints.text, complaints.bytes, "%s%s%s", what ? what : "", what ? ": " : "",
-                 why);
-    else
-        fprintf(stderr, what ? "foliot-server: %s%s%s\n" : "%s%s%s\n", what ? what : "",
-                what ? ": " : "", why);
-    return code;
-}
-
-static int complain(int code, const char *what, const char *why)
-{
-    return foliot__host_complain(code, what, why);
-}
 
 // A scene's name, or one from a file, becomes the name of a session: it is shown, logged, sent.
 static void take_name(foliot__hosted *hosted, const char *name)
@@ -92,7 +66,7 @@ static void set_pace(foliot_scene *scene, const char *file, double tick_hz)
     }
     snprintf(note, sizeof note, "--tick-hz sets the pace alone; a tick stays %g %s", scene->dt,
              *scene->unit_time ? scene->unit_time : "units of its time");
-    complain(0, file, note);
+    foliot__host_complain(0, file, note);
 }
 
 static int apply_options(foliot__hosted *hosted, const char *file,
@@ -109,25 +83,25 @@ static int apply_options(foliot__hosted *hosted, const char *file,
                        : "there is no integrator '%s'; 'foliot-lab integrators' lists them",
                  options->integrator, meant);
         if (id == FOLIOT_INTEGRATOR_NONE)
-            return complain(FOLIOT__EXIT_USAGE, "--integrator", why);
+            return foliot__host_complain(FOLIOT__EXIT_USAGE, "--integrator", why);
         scene->integrator = id;
     }
     if (options->tick_hz > 0)
         set_pace(scene, file, options->tick_hz);
     if (!(scene->pace_hz > 0))
-        return complain(
+        return foliot__host_complain(
             FOLIOT__EXIT_SCENE, file,
             "its time is not in seconds, so it needs pace_hz (or --tick-hz) to be hosted");
     foliot_scene_problem problem;
     if (foliot_scene_check(scene, &problem) != FOLIOT_STATUS_OK) {
         char why[sizeof problem.path + sizeof problem.text + 4];
         snprintf(why, sizeof why, "%s: %s", problem.path, problem.text);
-        return complain(FOLIOT__EXIT_SCENE, file, why);
+        return foliot__host_complain(FOLIOT__EXIT_SCENE, file, why);
     }
     if (scene->pace_hz < FOLIOT__PACE_HZ_MIN || scene->pace_hz > FOLIOT__PACE_HZ_MAX) {
         snprintf(why_pace, sizeof why_pace, "a host runs %g to %d ticks in a second, not %g",
                  FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX, scene->pace_hz);
-        return complain(FOLIOT__EXIT_SCENE, file, why_pace);
+        return foliot__host_complain(FOLIOT__EXIT_SCENE, file, why_pace);
     }
     hosted->pace_hz = scene->pace_hz;
     return 0;
@@ -173,16 +147,17 @@ int foliot__host_keep_unfinished(const char *file)
 {
     char kept[544], told[600];
     if (something_else(file))
-        return complain(FOLIOT__EXIT_ERROR, file, "is there already, and is no recording");
+        return foliot__host_complain(FOLIOT__EXIT_ERROR, file,
+                                     "is there already, and is no recording");
     if (!unfinished(file))
         return 0;
     snprintf(kept, sizeof kept, "%s.unfinished", file);
     for (int i = 2; access(kept, F_OK) == 0 && i < 1000; i++)
         snprintf(kept, sizeof kept, "%s.unfinished-%d", file, i);
     if (rename(file, kept) != 0)
-        return complain(FOLIOT__EXIT_ERROR, kept, strerror(errno));
+        return foliot__host_complain(FOLIOT__EXIT_ERROR, kept, strerror(errno));
     snprintf(told, sizeof told, "was a recording that had not ended; it is kept as %s", kept);
-    return complain(0, file, told);
+    return foliot__host_complain(0, file, told);
 }
 
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options)
@@ -190,11 +165,13 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     if (options->no_record || hosted->resumed)
         return 0;
     if (options->record && strlen(options->record) >= sizeof hosted->recording_file)
-        return complain(FOLIOT__EXIT_USAGE, "--record", "the file's name has more than 511 bytes");
+        return foliot__host_complain(FOLIOT__EXIT_USAGE, "--record",
+                                     "the file's name has more than 511 bytes");
     if (options->record)
         snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", options->record);
     else if (!name_recording(hosted, options->folder))
-        return complain(FOLIOT__EXIT_USAGE, "--recordings", "the folder's name is too long");
+        return foliot__host_complain(FOLIOT__EXIT_USAGE, "--recordings",
+                                     "the folder's name is too long");
     int code = foliot__host_keep_unfinished(hosted->recording_file);
     if (code)
         return code;
@@ -214,11 +191,11 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
         return 0;
     if (status == FOLIOT_STATUS_IO &&
         errno) // no such folder, for example: only a full disk may have room later
-        return complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
-                        hosted->recording_file, strerror(errno));
-    return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
-                    status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
-                                                  : foliot_status_get_text(status));
+        return foliot__host_complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
+                                     hosted->recording_file, strerror(errno));
+    return foliot__host_complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
+                                 status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
+                                                               : foliot_status_get_text(status));
 }
 
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
@@ -245,7 +222,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
         return code;
     status = foliot_world_create(hosted->scene, &hosted->world);
     if (status != FOLIOT_STATUS_OK)
-        return complain(FOLIOT__EXIT_ERROR, file, foliot_status_get_text(status));
+        return foliot__host_complain(FOLIOT__EXIT_ERROR, file, foliot_status_get_text(status));
     (void)foliot__fingerprints_find(hosted->scene); // a recording may begin in the middle
     return 0;
 }
@@ -328,7 +305,7 @@ static int resume_simulation(foliot__hosted *hosted, const char *file,
     foliot_status status = foliot_recording_resume_simulation(
         file, &config, &hosted->simulation, &hosted->recording, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
-        return complain(resume_exit(status), file, problem);
+        return foliot__host_complain(resume_exit(status), file, problem);
     take_resumption(hosted, file);
     return 0;
 }
@@ -356,7 +333,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     foliot_status status = foliot_recording_resume(
         file, &config, &hosted->recording, &hosted->scene, &hosted->world, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
-        return complain(resume_exit(status), file, problem);
+        return foliot__host_complain(resume_exit(status), file, problem);
     take_resumption(hosted, file);
     (void)foliot__fingerprints_find(hosted->scene);
     hosted->pace_hz = pace_of(hosted->scene);

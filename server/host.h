@@ -62,10 +62,6 @@ typedef struct foliot__host_options {
     const foliot_signer *signer; // of recordings; NULL: they are not signed
 } foliot__host_options;
 
-// Where this thread's sentences go instead of stderr; NULL: to stderr again.
-void foliot__host_complain_into(char *text, size_t bytes);
-// "foliot-server: what: why". Returns the code. `what` NULL: `why` is the whole line.
-int foliot__host_complain(int code, const char *what, const char *why);
 // Each returns an exit code; if it is not 0, the reason is printed to stderr.
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options);

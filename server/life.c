@@ -10,7 +10,9 @@
 
 #include "app.h"
 #include "arguments.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
+#include "complain.h"
 #include "log.h"
 #include "recordings.h"
 #include "rotation.h"
@@ -169,7 +171,7 @@ bool foliot__life_drain(foliot__app *a)
         a->life.kind->draining(seconds);
     if (seconds == 0)
         return false;
-    a->life.drains_until_ns = foliot__app_now_ns() + seconds * NS_PER_S;
+    a->life.drains_until_ns = foliot__clock_now_ns() + seconds * NS_PER_S;
     (void)!foliot_server_close_session(a->server, "", true);
     snprintf(note, sizeof note,
              "draining: sessions may end by themselves within %llu s, and are then left resumable; "
@@ -193,14 +195,14 @@ static void suspend(foliot__app *a)
     foliot__log_note("draining",
                      "drained: the recordings of the sessions that run are left to be resumed");
     a->ending = a->life.suspends = true;
-    foliot_server_stop(a->server, NULL, foliot__app_now_ns());
+    foliot_server_stop(a->server, NULL, foliot__clock_now_ns());
 }
 
 // Recordings end as soon as no tick follows, not when all peers have said goodbye.
 static void end_recordings(foliot__app *a)
 {
     if (!a->ending || a->life.ended ||
-        foliot_server_get_step_age_ns(a->server, foliot__app_now_ns()))
+        foliot_server_get_step_age_ns(a->server, foliot__clock_now_ns()))
         return;
     a->life.ended = true;
     foliot__hosted_end_all(a->hosted, a->hosted_count);
@@ -210,7 +212,7 @@ static void end_recordings(foliot__app *a)
 
 void foliot__life_update(foliot__app *a)
 {
-    uint64_t now = foliot__app_now_ns();
+    uint64_t now = foliot__clock_now_ns();
     foliot__rotation_update(a);
     if (a->life.drains_until_ns && !a->ending &&
         (now >= a->life.drains_until_ns || !anybody_plays(a)))
@@ -295,7 +297,7 @@ static void tell_alive(foliot__app *a, uint64_t now)
 static void look(uv_timer_t *timer)
 {
     foliot__app *a = timer->data;
-    uint64_t now = foliot__app_now_ns();
+    uint64_t now = foliot__clock_now_ns();
     tell_alive(a, now);
     if (now - a->life.trimmed_ns >= TRIM_EVERY_NS) {
         a->life.trimmed_ns = now;
@@ -310,13 +312,13 @@ int foliot__life_start(foliot__app *a)
 {
     foliot__life *life = &a->life;
     if (uv_timer_init(&a->loop, &life->timer) != 0)
-        return foliot__app_lacks("an event loop");
+        return foliot__host_lacks("an event loop");
     life->timed = true;
     life->timer.data = a;
-    life->trimmed_ns = foliot__app_now_ns();
+    life->trimmed_ns = foliot__clock_now_ns();
     trim_soon(a);
     if (uv_timer_start(&life->timer, look, LOOK_MS, LOOK_MS) != 0)
-        return foliot__app_lacks("an event loop");
+        return foliot__host_lacks("an event loop");
     if (life->kind)
         life->kind->ready(a->hosted_count);
     if (life->kind && life->kind->get_interval_ns)

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "agones.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -46,13 +47,6 @@ static struct {
     } answers[HELD_MAX];
     uint32_t answer_count;
 } agones = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void rest(uint32_t ms)
 {
@@ -168,7 +162,7 @@ static void take_server(foliot__agones_watch *watch, char state[FOLIOT__AGONES_T
 {
     char note[2 * FOLIOT__AGONES_TEXT_BYTES + 64];
     foliot__agones_server now;
-    while (foliot__agones_watch_poll(watch, agones.port, now_ns(), &now)) {
+    while (foliot__agones_watch_poll(watch, agones.port, foliot__clock_now_ns(), &now)) {
         take_allocation(&now, known);
         if (strcmp(now.state, state) == 0)
             continue;
@@ -186,7 +180,7 @@ static void *talk(void *unused)
     bool fails = false;
     foliot__agones_watch_start(&watch);
     while (!atomic_load(&agones.closing)) {
-        uint64_t now = now_ns();
+        uint64_t now = foliot__clock_now_ns();
         if (!agones.about.health_disabled && is_alive(now) && now - told >= period_ns() / 2) {
             bool failed = !post("/health");
             told = now;
@@ -233,11 +227,11 @@ static int open_agones(bool port_is_given, uint64_t *port)
     if (text && *text && (!foliot__parse_count(text, &sdk) || sdk < 1 || sdk > 65535))
         return complain(FOLIOT__EXIT_USAGE, "$AGONES_SDK_HTTP_PORT is no port");
     agones.port = (uint16_t)sdk;
-    agones.began_ns = now_ns();
+    agones.began_ns = foliot__clock_now_ns();
     if (!foliot__agones_start_connector(agones.port, foliot__sandbox_drop))
         return complain(FOLIOT__EXIT_AGAIN, "no process that connects to the SDK server");
     while (!foliot__agones_get_server(agones.port, &agones.about, problem, sizeof problem)) {
-        if (now_ns() - agones.began_ns >= START_MS * 1000000ull) {
+        if (foliot__clock_now_ns() - agones.began_ns >= START_MS * 1000000ull) {
             snprintf(why, sizeof why, "no answer on 127.0.0.1:%u within %u s: %s", agones.port,
                      START_MS / 1000, problem);
             return complain(FOLIOT__EXIT_AGAIN, why);
@@ -257,7 +251,7 @@ static int open_agones(bool port_is_given, uint64_t *port)
 static void ready(uint32_t sessions)
 {
     agones.sessions = sessions;
-    atomic_store(&agones.alive_ns, now_ns());
+    atomic_store(&agones.alive_ns, foliot__clock_now_ns());
     atomic_store(&agones.wants_ready, true);
 }
 
@@ -269,7 +263,7 @@ static uint64_t get_interval_ns(void)
 static void alive(const char *status)
 {
     (void)status;
-    atomic_store(&agones.alive_ns, now_ns());
+    atomic_store(&agones.alive_ns, foliot__clock_now_ns());
 }
 
 // Agones itself sends the SIGTERM; a drained server is not to be allocated again.
@@ -281,7 +275,7 @@ static void draining(uint64_t seconds)
 
 static void ending(void)
 {
-    atomic_store(&agones.ended_ns, now_ns());
+    atomic_store(&agones.ended_ns, foliot__clock_now_ns());
 }
 
 static bool take_order(foliot__life_order *order)

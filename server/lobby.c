@@ -8,8 +8,10 @@
 
 #include "app.h"
 #include "arguments.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/json.h"
+#include "complain.h"
 
 #define COPY_MS 1000u
 #define LOOKED_NS 10000000000u // nobody who looks asks less often
@@ -64,7 +66,7 @@ static void on_second(uv_timer_t *timer)
     foliot__app *a = timer->data;
     uint32_t running = 0;
     foliot__front_note_health("--web", foliot__web_watch(a->browsers.web));
-    bool looked = foliot__app_now_ns() - atomic_load(&a->lobby.asked_ns) < LOOKED_NS;
+    bool looked = foliot__clock_now_ns() - atomic_load(&a->lobby.asked_ns) < LOOKED_NS;
     if (looked) {
         copy_rows(a);
         return;
@@ -128,7 +130,7 @@ static void answer_sessions(void *user, const foliot__http_request *request)
         foliot__http_answer(http, request->id, 403, JSON_TYPE, closed, sizeof closed - 1);
         return;
     }
-    atomic_store(&a->lobby.asked_ns, foliot__app_now_ns());
+    atomic_store(&a->lobby.asked_ns, foliot__clock_now_ns());
     FILE *out = open_memstream(&text, &length);
     if (out)
         write_sessions(a, out);
@@ -161,7 +163,7 @@ int foliot__lobby_open(foliot__app *a)
         return 0;
     l->rows = calloc(FOLIOT__LOBBY_SESSIONS, sizeof *l->rows);
     if (!l->rows || uv_timer_init(&a->loop, &l->every) != 0)
-        return foliot__app_lacks("memory for its lobby");
+        return foliot__host_lacks("memory for its lobby");
     uv_mutex_init(&l->mutex);
     l->runs = l->takes_calls = true;
     l->every.data = a;

@@ -13,6 +13,7 @@
 
 #include <uv.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define RING_BYTES (256u << 10)
@@ -191,11 +192,8 @@ static const struct {
 
 static void now(uint64_t *monotonic_ns, int64_t *unix_ns)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    *monotonic_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-    clock_gettime(CLOCK_REALTIME, &t);
-    *unix_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    *monotonic_ns = foliot__clock_now_ns();
+    *unix_ns = (int64_t)foliot__clock_ns(CLOCK_REALTIME);
 }
 
 bool foliot__log_start(const char *format)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// loop.c: the server under libuv. The only clock of the program is read here: ticks are due at
-// absolute times of CLOCK_MONOTONIC, and a timerfd is armed anew after every update. Steps run on
-// workers (step_workers.h); everything else runs on the loop's thread.
+// loop.c: the server under libuv. Ticks are due at absolute times of CLOCK_MONOTONIC, and a timerfd
+// is armed again after every update. Steps run on workers (step_workers.h); everything else runs on
+// the loop's thread.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,34 +9,21 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app.h"
 #include "arguments.h"
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/threads.h"
 #include "base/watchdog.h"
+#include "complain.h"
 #include "log.h"
 #include "priority.h"
 #include "report.h"
 
 #define WORKER_STACK_BYTES ((size_t)8 << 20) // of each of libuv's workers
-
-int foliot__app_lacks(const char *what)
-{
-    fprintf(stderr, "foliot-server: this process may not have %s (ulimit -a tells its limits)\n",
-            what);
-    return FOLIOT__EXIT_AGAIN;
-}
-
-uint64_t foliot__app_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 bool foliot__app_drains(const foliot__app *a)
 {
@@ -65,7 +52,7 @@ static bool batch_by_timer(foliot__app *a)
 static void arm_timer(foliot__app *a)
 {
     uint64_t wake = foliot_server_get_wake_ns(a->server),
-             rested = foliot__app_now_ns() + FOLIOT_SERVER_REST_NS;
+             rested = foliot__clock_now_ns() + FOLIOT_SERVER_REST_NS;
     if (batch_by_timer(a) && rested < wake)
         wake = rested;
     struct itimerspec at = {.it_value = {.tv_sec = (time_t)(wake / 1000000000u),
@@ -139,7 +126,7 @@ void foliot__app_update(foliot__app *a)
 {
     if (a->over)
         return;
-    foliot_server_update(a->server, foliot__app_now_ns());
+    foliot_server_update(a->server, foliot__clock_now_ns());
     foliot__step_workers_wake(a->workers);
     foliot__step_workers_take_durations(a->workers, note_duration, a);
     foliot__browser_flush(a);
@@ -151,7 +138,7 @@ void foliot__app_update(foliot__app *a)
         if (!a->ending) { // all sessions ended by themselves: notify the peers first
             a->ending = true;
             foliot_server_stop(a->server, "the session has reached its last tick",
-                               foliot__app_now_ns());
+                               foliot__clock_now_ns());
         } else {
             close_loop(a);
             return;
@@ -176,16 +163,16 @@ void foliot__app_end(foliot__app *a)
 {
     foliot__log_note("stopping", "stopping; once more to stop at once");
     a->ending = true;
-    foliot_server_stop(a->server, "the host has stopped the session", foliot__app_now_ns());
+    foliot_server_stop(a->server, "the host has stopped the session", foliot__clock_now_ns());
     foliot__app_update(a);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
 {
     foliot__app *a = signal->data;
-    if (a->interrupts > 0 && foliot__app_now_ns() - a->interrupted_ns < FOLIOT__SIGNAL_TWICE_NS)
+    if (a->interrupts > 0 && foliot__clock_now_ns() - a->interrupted_ns < FOLIOT__SIGNAL_TWICE_NS)
         return;
-    a->interrupted_ns = foliot__app_now_ns();
+    a->interrupted_ns = foliot__clock_now_ns();
     if (a->interrupts++ > 0) {
         foliot__log_note("stopping",
                          "stopping at once; the recordings end with their last whole block");
@@ -251,10 +238,10 @@ static int start_workers(foliot__app *a)
         foliot__given.workers ? (uint32_t)foliot__given.workers : foliot__step_workers_default();
     if (!foliot__threads_left(worker_count() + steppers, WORKER_STACK_BYTES) ||
         !(a->workers = foliot__step_workers_create(steppers, report_stepped, a)))
-        return foliot__app_lacks("the memory for its threads, or that many threads");
+        return foliot__host_lacks("the memory for its threads, or that many threads");
     return uv_queue_work(&a->loop, &first, do_nothing, do_nothing_after) == 0
                ? 0
-               : foliot__app_lacks("an event loop");
+               : foliot__host_lacks("an event loop");
 }
 
 int foliot__app_open_loop(foliot__app *a)

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "bind.h"
+#include "complain.h"
 #include "config.h"
 #include "log.h"
 #include "recordings.h"
@@ -109,7 +110,7 @@ static int check_choices(const foliot__arguments *arguments)
 {
     int code = foliot__check_words(arguments);
     if (code == 0 && !foliot__log_start(foliot__given.log_format))
-        code = foliot__app_lacks("the memory for its log");
+        code = foliot__host_lacks("the memory for its log");
     if (code == 0)
         code = foliot__bind_check(arguments);
     if (code == 0)
@@ -146,7 +147,7 @@ static int host(const foliot__arguments *arguments)
     if (code == 0)
         code = foliot__app_open_sessions(&a, arguments, &options);
     if (code == 0 && !foliot__descriptors_left(LOOP_DESCRIPTORS + a.hosted_count))
-        code = foliot__app_lacks("as many open files as it needs");
+        code = foliot__host_lacks("as many open files as it needs");
     if (code == 0)
         code = foliot__app_open_transport(&a);
     if (code == 0)

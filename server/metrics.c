@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "foliot/foliot.h"
 
 static const double bounds[FOLIOT__METRICS_BOUNDS] = {
@@ -17,9 +18,7 @@ static const double bounds[FOLIOT__METRICS_BOUNDS] = {
 
 uint64_t foliot__metrics_thread_ns(void)
 {
-    struct timespec t = {0};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return foliot__clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void foliot__histogram_add(foliot__histogram *histogram, double seconds)

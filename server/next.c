@@ -9,6 +9,8 @@
 #include "app.h"
 #include "arguments.h"
 #include "base/assert.h"
+#include "base/clock.h"
+#include "complain.h"
 #include "log.h"
 #include "report.h"
 #include "rotation.h"
@@ -42,7 +44,7 @@ static bool find_scene(const foliot__hosted *h, const char *next, char *file, si
 // Whether too many scenes in a row have ended early.
 static bool hurries(foliot__hosted *h)
 {
-    bool early = foliot__app_now_ns() - h->begun_ns < EARLY_NS;
+    bool early = foliot__clock_now_ns() - h->begun_ns < EARLY_NS;
     h->hurried = early ? h->hurried + 1 : 0;
     return h->hurried > EARLY_MAX;
 }
@@ -96,7 +98,7 @@ static bool take_place(follow_up *o)
         *o->place = before;
         return false;
     }
-    o->place->begun_ns = foliot__app_now_ns();
+    o->place->begun_ns = foliot__clock_now_ns();
     o->place->hurried = before.hurried;
     foliot__hosted_destroy_rules(&before);
     foliot__report_release_scene(before.scene);

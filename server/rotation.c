@@ -9,6 +9,8 @@
 
 #include "app.h"
 #include "arguments.h"
+#include "base/clock.h"
+#include "complain.h"
 #include "log.h"
 
 #define NS_PER_MINUTE 60e9
@@ -91,7 +93,7 @@ static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
 
 void foliot__rotation_update(foliot__app *a)
 {
-    uint64_t now = foliot__app_now_ns();
+    uint64_t now = foliot__clock_now_ns();
     if (!(foliot__given.recordings_minutes > 0) || a->ending || now < a->rotates_ns)
         return;
     uint64_t age_ns = (uint64_t)(foliot__given.recordings_minutes * NS_PER_MINUTE);

@@ -7,8 +7,10 @@
 
 #include "app.h"
 #include "arguments.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "bind.h"
+#include "complain.h"
 #include "recordings.h"
 #include "security.h"
 
@@ -249,7 +251,7 @@ int foliot__app_open_transport(foliot__app *a)
     code = foliot__security_open_used(config.peers_max, &a->used_tokens);
     config.used_tokens = a->used_tokens;
     if (code == 0)
-        code = foliot__bind_open(&config, foliot__app_now_ns(), &a->transport);
+        code = foliot__bind_open(&config, foliot__clock_now_ns(), &a->transport);
     if (code == 0)
         foliot__security_take_keys(a->transport);
     foliot__security_forget();
@@ -279,7 +281,7 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
         session.player_limit = h->terms.player_limit;
     }
     char what[FOLIOT_NAME_BYTES + 64];
-    foliot_status status = foliot_server_add_session(a->server, &session, foliot__app_now_ns());
+    foliot_status status = foliot_server_add_session(a->server, &session, foliot__clock_now_ns());
     h->served = status == FOLIOT_STATUS_OK;
     if (h->served)
         return 0;
@@ -299,11 +301,11 @@ int foliot__app_start_server(foliot__app *a)
     config.players_per_address_max = (uint32_t)foliot__given.players_per_address;
     if (!foliot__given.players_per_address && (foliot__given.impair || foliot__bind_is_loopback()))
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
-    if (foliot_server_create(&config, foliot__app_now_ns(), &a->server) != FOLIOT_STATUS_OK)
-        return foliot__app_lacks("as much memory as it needs");
+    if (foliot_server_create(&config, foliot__clock_now_ns(), &a->server) != FOLIOT_STATUS_OK)
+        return foliot__host_lacks("as much memory as it needs");
     if (foliot__given.threads > 1 &&
         !(a->pool = foliot__pool_create((uint32_t)foliot__given.threads)))
-        return foliot__app_lacks("so many threads");
+        return foliot__host_lacks("so many threads");
     a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL,
                             .run_user = a->pool,
                             .threads = (uint32_t)foliot__given.threads,

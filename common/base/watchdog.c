@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/exit_code.h"
 
 #define LOOK_EVERY_NS 100000000
@@ -31,13 +32,6 @@ static struct {
     int signal; // the first one; 0: none
     uint64_t signal_ns, signal_cpu_ns, seen_stretch, seen_cpu_ns;
 } dog;
-
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec t = {0};
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static _Noreturn void end_process(const char *sentence)
 {
@@ -65,8 +59,8 @@ static void end_for_signal(uint64_t began_ns)
     snprintf(sentence, sizeof sentence,
              "%s: ended by %s in the middle of %s, which has taken %.1f s so far%s%s\n",
              dog.config.program, name_of(dog.signal), dog.config.work,
-             1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - began_ns), *dog.config.lost ? ": " : "",
-             dog.config.lost);
+             1e-9 * (double)(foliot__clock_ns(CLOCK_MONOTONIC) - began_ns),
+             *dog.config.lost ? ": " : "", dog.config.lost);
     end_process(sentence);
 }
 
@@ -95,8 +89,8 @@ static bool grace_is_over(uint64_t began_ns)
     bool later = began_ns > dog.signal_ns; // than the signal
     uint64_t from_ns = later ? began_ns : dog.signal_ns;
     uint64_t from_cpu_ns = later ? dog.seen_cpu_ns : dog.signal_cpu_ns;
-    double wall = 1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - from_ns);
-    double cpu = 1e-9 * (double)(now_ns(dog.clock) - from_cpu_ns);
+    double wall = 1e-9 * (double)(foliot__clock_ns(CLOCK_MONOTONIC) - from_ns);
+    double cpu = 1e-9 * (double)(foliot__clock_ns(dog.clock) - from_cpu_ns);
     return cpu > dog.config.grace_seconds || wall > dog.config.grace_seconds + BUSY_SECONDS;
 }
 
@@ -107,26 +101,26 @@ static void check_limits(void)
         return;
     if (stretch != dog.seen_stretch) {
         dog.seen_stretch = stretch;
-        dog.seen_cpu_ns = now_ns(dog.clock);
+        dog.seen_cpu_ns = foliot__clock_ns(dog.clock);
     }
     if (dog.signal && grace_is_over(began))
         end_for_signal(began);
     if (dog.config.limit_seconds > 0 &&
-        1e-9 * (double)(now_ns(dog.clock) - dog.seen_cpu_ns) > dog.config.limit_seconds)
+        1e-9 * (double)(foliot__clock_ns(dog.clock) - dog.seen_cpu_ns) > dog.config.limit_seconds)
         end_for_limit();
 }
 
 static void take_signal(int number)
 {
-    if (dog.signal && now_ns(CLOCK_MONOTONIC) - dog.signal_ns < FOLIOT__SIGNAL_TWICE_NS)
+    if (dog.signal && foliot__clock_ns(CLOCK_MONOTONIC) - dog.signal_ns < FOLIOT__SIGNAL_TWICE_NS)
         return;
     if (dog.signal && atomic_load(&dog.stretch) % 2)
         end_for_signal(atomic_load(&dog.began_ns));
     if (dog.signal)
         end_for_second();
     dog.signal = number;
-    dog.signal_ns = now_ns(CLOCK_MONOTONIC);
-    dog.signal_cpu_ns = now_ns(dog.clock);
+    dog.signal_ns = foliot__clock_ns(CLOCK_MONOTONIC);
+    dog.signal_cpu_ns = foliot__clock_ns(dog.clock);
     atomic_store(&dog.asked, true);
 }
 
@@ -171,7 +165,7 @@ bool foliot__watchdog_stop_requested(void)
 
 void foliot__watchdog_begin_work(void)
 {
-    atomic_store(&dog.began_ns, now_ns(CLOCK_MONOTONIC));
+    atomic_store(&dog.began_ns, foliot__clock_ns(CLOCK_MONOTONIC));
     atomic_fetch_add(&dog.stretch, 1);
 }
 

@@ -10,6 +10,7 @@
 #include "../arguments.h"
 #include "../log.h"
 #include "actions.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "foliot/version.h"
 
@@ -127,7 +128,7 @@ static foliot__outcome look_at_server(foliot__call *c)
             c->count += !info.ended;
     now->ticks = foliot_server_get_counters(c->app->server)->ticks;
     now->late = foliot_server_get_counters(c->app->server)->ticks_late;
-    c->seconds = (foliot__app_now_ns() - c->app->admin.begun_ns) / 1000000000u;
+    c->seconds = (foliot__clock_now_ns() - c->app->admin.begun_ns) / 1000000000u;
     c->record = foliot__app_drains(c->app);
     c->player = foliot_transport_get_port(c->app->transport);
     return FOLIOT__CALL_DONE;
@@ -221,7 +222,7 @@ static void note(const foliot__call *c, const char *what)
 static foliot__outcome set_paused(foliot__call *c, bool paused)
 {
     foliot_status status =
-        foliot_server_pause_session(c->app->server, c->session, paused, foliot__app_now_ns());
+        foliot_server_pause_session(c->app->server, c->session, paused, foliot__clock_now_ns());
     if (status == FOLIOT_STATUS_OK)
         note(c, paused ? "pauses" : "resumes");
     return of_status(c, status);
@@ -242,7 +243,7 @@ static foliot__outcome end_session(foliot__call *c)
     char why[FOLIOT__CALL_TEXT_BYTES];
     foliot_status status = foliot_server_end_session(c->app->server, c->session,
                                                      foliot__text_clean(why, sizeof why, c->reason),
-                                                     foliot__app_now_ns());
+                                                     foliot__clock_now_ns());
     if (status == FOLIOT_STATUS_OK)
         note(c, "ends");
     return of_status(c, status);

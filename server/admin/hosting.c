@@ -9,9 +9,11 @@
 
 #include "../app.h"
 #include "../arguments.h"
+#include "../complain.h"
 #include "../log.h"
 #include "../report.h"
 #include "actions.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 #define RECORDING_SUFFIX ".foliot"
@@ -142,7 +144,7 @@ static foliot__outcome finish_session(foliot__call *c)
         discard(c->hosted);
         return FOLIOT__CALL_DONE;
     }
-    c->hosted->begun_ns = foliot__app_now_ns();
+    c->hosted->begun_ns = foliot__clock_now_ns();
     forget_former(a, c->hosted);
     snprintf(c->file, sizeof c->file, "%s", c->hosted->recording ? c->hosted->recording_file : "");
     snprintf(line, sizeof line, "admin: hosts %s as %s", c->scene, c->name);
@@ -160,7 +162,7 @@ static foliot__outcome act_ordered(foliot__call *c)
 {
     foliot__outcome outcome = foliot__act_create(c);
     foliot__life_order order;
-    if (outcome == FOLIOT__CALL_AGAIN && foliot__app_now_ns() >= c->until_ns)
+    if (outcome == FOLIOT__CALL_AGAIN && foliot__clock_now_ns() >= c->until_ns)
         outcome = foliot__call_fail(c, 503, "another session is being opened for too long");
     if (outcome != FOLIOT__CALL_DONE)
         return outcome;
@@ -179,7 +181,7 @@ bool foliot__admin_host(foliot__app *a, const foliot__life_order *order)
         return false;
     snprintf(call->name, sizeof call->name, "%s", order->session);
     snprintf(call->scene, sizeof call->scene, "%s", order->scene);
-    call->until_ns = foliot__app_now_ns() + CLEAN_PATIENCE_NS;
+    call->until_ns = foliot__clock_now_ns() + CLEAN_PATIENCE_NS;
     call->next = a->admin.waiting;
     a->admin.waiting = call;
     return true;
@@ -334,7 +336,7 @@ void foliot__admin_session_ended(foliot__app *a, const char *session)
     if (!call)
         return;
     snprintf(call->session, sizeof call->session, "%s", session);
-    call->until_ns = foliot__app_now_ns() + CLEAN_PATIENCE_NS;
+    call->until_ns = foliot__clock_now_ns() + CLEAN_PATIENCE_NS;
     call->next = a->admin.waiting;
     a->admin.waiting = call;
 }

@@ -10,10 +10,12 @@
 
 #include "../app.h"
 #include "../arguments.h"
+#include "../complain.h"
 #include "../http/access.h"
 #include "../log.h"
 #include "../names.h"
 #include "admin.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/threads.h"
 
@@ -93,7 +95,7 @@ static void act(foliot__call *call)
 {
     foliot__admin *admin = &call->app->admin;
     foliot__outcome outcome = call->action->act(call);
-    if (outcome == FOLIOT__CALL_AGAIN && foliot__app_now_ns() >= call->until_ns)
+    if (outcome == FOLIOT__CALL_AGAIN && foliot__clock_now_ns() >= call->until_ns)
         outcome = foliot__call_fail(call, 503, "the session is busy: try again");
     if (outcome == FOLIOT__CALL_AGAIN) {
         call->next = admin->waiting;
@@ -153,7 +155,7 @@ void foliot__admin_take(foliot__app *a, foliot__http *http, const foliot__http_r
     }
     call->http = http;
     call->request = request->id;
-    call->until_ns = foliot__app_now_ns() + FOLIOT__CALL_PATIENCE_NS;
+    call->until_ns = foliot__clock_now_ns() + FOLIOT__CALL_PATIENCE_NS;
     snprintf(call->session, sizeof call->session, "%s", request->arguments[0]);
     snprintf(call->subject, sizeof call->subject, "%s", request->arguments[1]);
     if (foliot__call_read(call, request->body, request->body_bytes))
@@ -206,7 +208,7 @@ int foliot__admin_open(foliot__app *a)
         return FOLIOT__EXIT_SCENE;
     }
     if (uv_signal_init(&a->loop, &admin->hangup) != 0)
-        return foliot__app_lacks("an event loop");
+        return foliot__host_lacks("an event loop");
     admin->hangup.data = a;
     admin->terminal = isatty(STDERR_FILENO);
     if (!foliot__given.http && !foliot__given.admin_socket && !foliot__given.scenes &&
@@ -214,17 +216,17 @@ int foliot__admin_open(foliot__app *a)
         return 0;
     admin->arrived_last = &admin->arrived;
     admin->todo_last = &admin->todo;
-    admin->begun_ns = foliot__app_now_ns();
+    admin->begun_ns = foliot__clock_now_ns();
     uv_mutex_init(&admin->mutex);
     uv_cond_init(&admin->filled);
     if (uv_async_init(&a->loop, &admin->asked, on_asked) != 0)
-        return foliot__app_lacks("an event loop");
+        return foliot__host_lacks("an event loop");
     admin->asked.data = a;
     admin->runs = true;
     if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
         uv_thread_create(&admin->thread, work, a) != 0) {
         admin->thread = 0;
-        return foliot__app_lacks("so many threads");
+        return foliot__host_lacks("so many threads");
     }
     return 0;
 }

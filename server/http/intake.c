@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "crypto/crypto.h"
 
 #define DESCRIPTORS 65536
@@ -348,11 +349,9 @@ static ssize_t read_frames(int descriptor, foliot__frames *frames, void *bytes, 
                            int flags)
 {
     ssize_t got = recvfrom(descriptor, bytes, length, flags, NULL, NULL);
-    struct timespec t;
     if (got <= 0 || (flags & MSG_PEEK))
         return got;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t now_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    uint64_t now_ns = foliot__clock_now_ns();
     bool refused = frames->refused;
     uint16_t code = foliot__frames_take(frames, bytes, (size_t)got, now_ns);
     if (!code)

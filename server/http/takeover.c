@@ -5,6 +5,7 @@
 // loop: there it holds no lock that another thread takes, neither of malloc nor of this program.
 // Another thread then takes its place, with the sockets that listen; its connections are closed,
 // and what the library had for them stays where it is.
+#include "base/clock.h"
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -119,17 +120,10 @@ void foliot__http_thread_begins(foliot__http *http)
     atomic_store(&http->clock_known, pthread_getcpuclockid(pthread_self(), &http->clock) == 0);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t = {0};
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
 // The processor time of the service's thread; 0 until that thread has published its clock.
 static uint64_t thread_ns(const foliot__http *http)
 {
-    return atomic_load(&http->clock_known) ? clock_ns(http->clock) : 0;
+    return atomic_load(&http->clock_known) ? foliot__clock_ns(http->clock) : 0;
 }
 
 static void wait_a_little(void)
@@ -257,7 +251,7 @@ foliot__http_health foliot__http_watch(foliot__http *http)
         http->seen_round = round;
         http->seen_cpu_ns = cpu_ns;
     } else if (cpu_ns - http->seen_cpu_ns > HANG_CPU_NS) {
-        begin_takeover(http, clock_ns(CLOCK_MONOTONIC));
+        begin_takeover(http, foliot__clock_ns(CLOCK_MONOTONIC));
     }
     return health;
 }
@@ -266,12 +260,12 @@ foliot__http_health foliot__http_watch(foliot__http *http)
 
 bool foliot__http_end_thread(foliot__http *http)
 {
-    uint64_t from_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t from_ns = foliot__clock_ns(CLOCK_MONOTONIC);
     while (atomic_load(&http->taking) == FOLIOT__HTTP_TAKING)
         wait_a_little(); // for seconds at most
     (void)end_takeover(http);
     uint64_t cpu_ns = thread_ns(http);
-    while (!atomic_load(&http->ended) && clock_ns(CLOCK_MONOTONIC) - from_ns < END_NS &&
+    while (!atomic_load(&http->ended) && foliot__clock_ns(CLOCK_MONOTONIC) - from_ns < END_NS &&
            thread_ns(http) - cpu_ns < END_CPU_NS)
         wait_a_little();
     if (atomic_load(&http->ended))

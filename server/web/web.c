@@ -2,6 +2,7 @@
 // web.c: see web.h. Everything runs on the HTTP service's thread but for foliot__web_flush, which
 // wakes it, and the functions that begin and end it all. A browser that stops reading holds what
 // its queue holds: snapshots wait here and not in the kernel, so that the newest goes out first.
+#include "base/clock.h"
 #include "web/web.h"
 
 #include <arpa/inet.h>
@@ -68,13 +69,6 @@ struct foliot__web {
     foliot__web_counters counted; // for other threads
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 // Equal to what a transport by UDP has for the same address.
 static uint64_t key_of(const char *address)
 {
@@ -128,8 +122,9 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
     browser *b = calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    *b = (browser){
-        .socket = socket, .allowance = FOLIOT__WEB_MESSAGES_BURST, .allowed_ns = now_ns()};
+    *b = (browser){.socket = socket,
+                   .allowance = FOLIOT__WEB_MESSAGES_BURST,
+                   .allowed_ns = foliot__clock_now_ns()};
     b->forwarded = !is_peer(descriptor, address);
     setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
@@ -258,7 +253,7 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
     foliot__web *web = user;
     browser *b = of_socket;
     const uint8_t *message = bytes;
-    uint64_t now = now_ns();
+    uint64_t now = foliot__clock_now_ns();
     if (b->ended)
         return;
     if (too_many(b, now)) {
@@ -305,7 +300,7 @@ static bool send_by_channel(foliot__web *web, browser *b, uint64_t now)
 
 static bool take_packet(foliot__web *web, browser *b, foliot_queues_packet *packet)
 {
-    uint64_t now = now_ns();
+    uint64_t now = foliot__clock_now_ns();
     if (foliot__channel_get_way(&b->channel, now) != FOLIOT__RTC_ABSENT &&
         !foliot_queues_get_ended(web->queues, b->peer))
         return foliot__queues_take_of(web->queues, b->peer, FOLIOT_DELIVERY_RELIABLE, now, packet);
@@ -379,7 +374,7 @@ static void on_woken(void *user)
         web->lobby_shown = lobby;
         (void)foliot__web_set_home(web->files, lobby ? "/lobby.html" : "/index.html");
     }
-    uint64_t now = now_ns();
+    uint64_t now = foliot__clock_now_ns();
     uint32_t count = 0;
     for (foliot_peer_id peer; (peer = foliot_queues_next(web->queues)).value;) {
         browser *b = web->browsers[foliot__peer_index(peer)];
@@ -400,7 +395,7 @@ static void on_channel_received(void *user, void *of, const uint8_t *bytes, size
 {
     foliot__web *web = user;
     browser *b = of;
-    uint64_t now = now_ns();
+    uint64_t now = foliot__clock_now_ns();
     if (b->ended || length == 0)
         return;
     if (too_many(b, now)) {
@@ -416,7 +411,7 @@ static void on_channel_received(void *user, void *of, const uint8_t *bytes, size
 static void on_channel_flows(void *user, void *of)
 {
     browser *b = of;
-    if (!b->ended && send_by_channel(user, b, now_ns()))
+    if (!b->ended && send_by_channel(user, b, foliot__clock_now_ns()))
         foliot__http_socket_want_write(b->socket);
 }
 
@@ -436,7 +431,7 @@ static void on_readable(void *user)
 {
     foliot__web *web = user;
     web->in_channels++;
-    foliot__channels_receive(web->channels, now_ns());
+    foliot__channels_receive(web->channels, foliot__clock_now_ns());
     web->in_channels--;
 }
 
@@ -444,7 +439,7 @@ static void on_ticked(void *user)
 {
     foliot__web *web = user;
     web->in_channels++;
-    web->ticking = foliot__channels_tick(web->channels, now_ns());
+    web->ticking = foliot__channels_tick(web->channels, foliot__clock_now_ns());
     web->in_channels--;
     if (web->ticking)
         foliot__http_tick_in(web->http, FOLIOT__RTC_TICK_MS);

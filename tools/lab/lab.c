@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/watchdog.h"
@@ -231,7 +232,5 @@ bool lab_interrupted(void)
 
 uint64_t lab_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return foliot__clock_now_ns();
 }

@@ -4,6 +4,7 @@
 // theirs, and their state at every keyframe.
 #include "rules.h"
 
+#include "base/clock.h"
 #include "differences.h"
 #include "rules/rules.h"
 
@@ -109,9 +110,7 @@ static rules_result compare_state(run *r, uint64_t tick)
 
 static uint64_t cpu_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return foliot__clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 // Counts the time since r->since_ns to the rules. False if that is too much.

@@ -2,6 +2,7 @@
 // tool.c: opening, naming and reporting, for all commands.
 #include "tool.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "recording/replay.h"
 
@@ -185,9 +186,7 @@ void tool_report(FILE *out, const foliot_divergence *d, const foliot_divergence_
 
 double tool_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-9 * (double)foliot__clock_now_ns();
 }
 
 void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33])
