@@ -12,6 +12,7 @@
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
 #include "admin/admin.h"
+#include "arguments.h"
 #include "browser.h"
 #include "front.h"
 #include "host.h"
@@ -21,6 +22,8 @@
 #include "step_workers.h"
 
 typedef struct foliot__app {
+    const foliot__server_choices *choices;
+    uint64_t port; // as the options or the life cycle say; 0: a free one
     uv_loop_t loop;
     uv_poll_t network, timer;
     uv_signal_t interrupt, terminate;
@@ -65,7 +68,7 @@ int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments
 int foliot__app_open_transport(foliot__app *a);
 int foliot__app_start_server(foliot__app *a); // with all sessions
 int foliot__app_add_session(foliot__app *a, foliot__hosted *h);
-bool foliot__app_lockstep(const foliot__hosted *h);
+bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h);
 
 // next.c
 // The session has ended; if its last command named a next scene, that is opened on a worker, and

@@ -32,13 +32,13 @@ static bool read_address(const char *text, foliot__net_address *address)
     return foliot__net_address_read(text, 0, address);
 }
 
-int foliot__bind_check(const foliot__arguments *arguments)
+int foliot__bind_check(const foliot__server_choices *choices, const foliot__arguments *arguments)
 {
     static char kept[FOLIOT__ADDRESS_TEXT_BYTES];
-    if (foliot__given.binds.count > 0)
+    if (choices->network.binds.count > 0)
         bound.four = NULL;
-    for (uint32_t i = 0; i < foliot__given.binds.count; i++) {
-        const char *text = foliot__given.binds.items[i];
+    for (uint32_t i = 0; i < choices->network.binds.count; i++) {
+        const char *text = choices->network.binds.items[i];
         foliot__net_address address;
         if (!read_address(text, &address))
             return foliot__options_wrong(&foliot__server_program, arguments,

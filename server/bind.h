@@ -4,11 +4,11 @@
 #ifndef FOLIOT_SERVER_BIND_H
 #define FOLIOT_SERVER_BIND_H
 
-#include "base/options.h"
+#include "arguments.h"
 #include "foliot/transport.h"
 
 // Reads what --bind says. Returns an exit code, with a sentence on stderr.
-int foliot__bind_check(const foliot__arguments *arguments);
+int foliot__bind_check(const foliot__server_choices *choices, const foliot__arguments *arguments);
 // All addresses are of the loopback: clients come from this machine alone.
 bool foliot__bind_is_loopback(void);
 uint32_t foliot__bind_count(void); // 2: one address of each family

@@ -22,7 +22,7 @@ static int fail(int code, const char *problem)
 // Where data channels are, and what browsers know them by.
 static int plan_channels(foliot__app *a, foliot__web_config *config)
 {
-    const char *text = foliot__given.webrtc;
+    const char *text = a->choices->web.channels;
     foliot_token_address public_one;
     config->channels_off = text && strcmp(text, "off") == 0;
     if (text && !config->channels_off) {
@@ -34,9 +34,9 @@ static int plan_channels(foliot__app *a, foliot__web_config *config)
             snprintf(a->browsers.channels_address, sizeof a->browsers.channels_address, "%s",
                      a->browsers.address);
     }
-    if (foliot__given.public_addresses.count == 0)
+    if (a->choices->network.public_addresses.count == 0)
         return 0;
-    if (foliot_token_address_read(foliot__given.public_addresses.items[0], 0, &public_one) !=
+    if (foliot_token_address_read(a->choices->network.public_addresses.items[0], 0, &public_one) !=
         FOLIOT_STATUS_OK)
         return fail(FOLIOT__EXIT_USAGE, "--public-address wants ADDRESS[:PORT]");
     inet_ntop(AF_INET6, public_one.ip, a->browsers.public_address,
@@ -49,16 +49,16 @@ int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
 {
     char problem[256];
     foliot__web_config config = {.address = a->browsers.address,
-                                 .hosts = foliot__given.http_hosts.items,
-                                 .host_count = foliot__given.http_hosts.count,
+                                 .hosts = a->choices->web.hosts.items,
+                                 .host_count = a->choices->web.hosts.count,
                                  .peers_per_address_max = udp->peers_per_address_max};
-    if (!foliot__given.web)
+    if (!a->choices->web.page)
         return 0;
-    if (!foliot__http_listen_parse(foliot__given.web, a->browsers.address, &config.port))
+    if (!foliot__http_listen_parse(a->choices->web.page, a->browsers.address, &config.port))
         return fail(FOLIOT__EXIT_USAGE,
                     "it wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080 or [::1]:8080");
-    if (!foliot__http_is_loopback(a->browsers.address) && !foliot__given.insecure &&
-        !foliot__given.key && !foliot__given.password)
+    if (!foliot__http_is_loopback(a->browsers.address) && !a->choices->access.insecure &&
+        !a->choices->access.key && !a->choices->access.password)
         return fail(FOLIOT__EXIT_USAGE,
                     "an address beyond this machine lets anybody join by a browser: --key FILE or "
                     "--password FILE changes that, or say so by --insecure");
@@ -95,7 +95,7 @@ int foliot__browser_start(foliot__app *a)
     if (foliot__web_start(a->browsers.web, problem, sizeof problem)) {
         if (foliot__web_get_channel_port(a->browsers.web, &why) || !*why)
             return 0;
-        if (foliot__given.webrtc) // what was asked for is there, or nothing is
+        if (a->choices->web.channels) // what was asked for is there, or nothing is
             return fail(FOLIOT__EXIT_AGAIN, why);
         fprintf(stderr, "foliot-server: --web: no data channels, WebSockets carry all: %s\n", why);
         return 0;
@@ -113,10 +113,11 @@ void foliot__browser_announce(const foliot__app *a)
         fprintf(stderr,
                 "foliot-server: --web: what browsers send and see is not encrypted: a proxy "
                 "with TLS does that (docs/BROWSER.md)%s\n",
-                foliot__given.password ? "; without one browsers cannot join, since nobody shall "
-                                         "read the password on its way"
-                : foliot__given.key    ? "; without one who is on the way can take a link over"
-                                       : "");
+                a->choices->access.password
+                    ? "; without one browsers cannot join, since nobody shall "
+                      "read the password on its way"
+                : a->choices->access.key ? "; without one who is on the way can take a link over"
+                                         : "");
 }
 
 void foliot__browser_flush(foliot__app *a)

@@ -144,12 +144,12 @@ static int start_service(foliot__app *a)
 {
     foliot__front *f = &a->front;
     char problem[256];
-    foliot__http_config config = {.address = foliot__given.http ? f->address : NULL,
+    foliot__http_config config = {.address = a->choices->web.http ? f->address : NULL,
                                   .port = f->port,
-                                  .hosts = foliot__given.http_hosts.items,
-                                  .host_count = foliot__given.http_hosts.count,
+                                  .hosts = a->choices->web.hosts.items,
+                                  .host_count = a->choices->web.hosts.count,
                                   .token = *f->token ? f->token : NULL,
-                                  .unix_path = foliot__given.admin_socket,
+                                  .unix_path = a->choices->web.admin_socket,
                                   .routes = f->routes,
                                   .user = a,
                                   .self = &f->http};
@@ -166,7 +166,7 @@ static int start_service(foliot__app *a)
     f->http = foliot__http_start(&config, problem, sizeof problem);
     if (f->http)
         return 0;
-    fprintf(stderr, "foliot-server: %s: %s\n", foliot__given.http ? "--http" : "--admin-socket",
+    fprintf(stderr, "foliot-server: %s: %s\n", a->choices->web.http ? "--http" : "--admin-socket",
             problem);
     return foliot__http_available() ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
@@ -175,17 +175,18 @@ int foliot__front_open(foliot__app *a)
 {
     foliot__front *f = &a->front;
     char problem[256];
-    if (foliot__given.http && !foliot__http_listen_parse(foliot__given.http, f->address, &f->port))
+    if (a->choices->web.http &&
+        !foliot__http_listen_parse(a->choices->web.http, f->address, &f->port))
         return wrong("--http", "it wants [ADDRESS:]PORT, as 7780 or 0.0.0.0:7780 or [::1]:7780");
-    if (foliot__given.admin_token &&
-        !foliot__http_token_read(foliot__given.admin_token, f->token, problem, sizeof problem))
+    if (a->choices->web.admin_token &&
+        !foliot__http_token_read(a->choices->web.admin_token, f->token, problem, sizeof problem))
         return wrong("--admin-token", problem);
-    a->stays = foliot__given.scenes != NULL;
-    if (!foliot__given.http &&
-        (foliot__given.admin_token || (foliot__given.http_hosts.count && !foliot__given.web)))
-        return wrong(foliot__given.admin_token ? "--admin-token" : "--http-host",
+    a->stays = a->choices->sessions.scenes != NULL;
+    if (!a->choices->web.http &&
+        (a->choices->web.admin_token || (a->choices->web.hosts.count && !a->choices->web.page)))
+        return wrong(a->choices->web.admin_token ? "--admin-token" : "--http-host",
                      "it is for --http, which is not given");
-    return foliot__given.http || foliot__given.admin_socket ? start_service(a) : 0;
+    return a->choices->web.http || a->choices->web.admin_socket ? start_service(a) : 0;
 }
 
 void foliot__front_start(foliot__app *a)
@@ -211,10 +212,10 @@ void foliot__front_stop(foliot__app *a)
 
 void foliot__front_announce(const foliot__app *a)
 {
-    if (a->front.http && foliot__given.admin_socket)
-        printf("admin socket %s\n", foliot__given.admin_socket);
+    if (a->front.http && a->choices->web.admin_socket)
+        printf("admin socket %s\n", a->choices->web.admin_socket);
     const char *address = a->front.address;
-    if (a->front.http && foliot__given.http)
+    if (a->front.http && a->choices->web.http)
         printf(strchr(address, ':') ? "http on [%s]:%u\n" : "http on %s:%u\n", address,
                foliot__http_get_port(a->front.http));
 }

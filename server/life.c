@@ -26,21 +26,22 @@ static const foliot__life_kind *const kinds[] = {&foliot__life_agones, &foliot__
 
 // -- recordings
 
-static const char *folder(void)
+static const char *folder(const foliot__app *a)
 {
-    return foliot__recordings_folder() ? foliot__recordings_folder() : ".";
+    return foliot__recordings_folder(a->choices) ? foliot__recordings_folder(a->choices) : ".";
 }
 
 typedef struct trimming {
     uv_work_t work;
+    const foliot__app *app;
     foliot__recordings_kept kept;
 } trimming;
 
-static void note_trimmed(const foliot__recordings_kept *kept)
+static void note_trimmed(const foliot__app *a, const foliot__recordings_kept *kept)
 {
     char note[256];
     if (kept->error)
-        snprintf(note, sizeof note, "--recordings-max-bytes: %s: %s", folder(),
+        snprintf(note, sizeof note, "--recordings-max-bytes: %s: %s", folder(a),
                  strerror(kept->error));
     else if (kept->deleted)
         snprintf(note, sizeof note, "%u old recordings were deleted; %llu bytes remain",
@@ -53,23 +54,24 @@ static void note_trimmed(const foliot__recordings_kept *kept)
 static void trim(uv_work_t *work)
 {
     trimming *t = work->data;
-    t->kept = foliot__recordings_trim(folder(), foliot__given.recordings_bytes);
+    t->kept = foliot__recordings_trim(folder(t->app), t->app->choices->recording.bytes_max);
 }
 
 static void trimmed(uv_work_t *work, int status)
 {
     trimming *t = work->data;
     (void)status;
-    note_trimmed(&t->kept);
+    note_trimmed(t->app, &t->kept);
     free(t);
 }
 
 static void trim_soon(foliot__app *a)
 {
-    trimming *t = foliot__given.recordings_bytes ? calloc(1, sizeof *t) : NULL;
+    trimming *t = a->choices->recording.bytes_max ? calloc(1, sizeof *t) : NULL;
     if (!t)
         return;
     t->work.data = t;
+    t->app = a;
     if (uv_queue_work(&a->loop, &t->work, trim, trimmed) != 0)
         free(t);
 }
@@ -164,7 +166,7 @@ void foliot__life_session_ended(foliot__app *a, const char *session)
 bool foliot__life_drain(foliot__app *a)
 {
     char note[160];
-    uint64_t seconds = foliot__given.drain_seconds;
+    uint64_t seconds = a->choices->process.drain_seconds;
     if (a->ending)
         return false;
     if (a->life.kind && a->life.kind->draining)
@@ -222,18 +224,17 @@ void foliot__life_update(foliot__app *a)
 
 // -- the backend
 
-static const foliot__life_kind *find_kind(void)
+static const foliot__life_kind *find_kind(const char *name)
 {
-    const char *name = foliot__given.life_cycle;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (name ? strcmp(name, kinds[i]->name) == 0 : (kinds[i]->present && kinds[i]->present()))
             return kinds[i];
     return NULL;
 }
 
-bool foliot__life_takes_orders(void)
+bool foliot__life_takes_orders(const char *name)
 {
-    const foliot__life_kind *kind = find_kind();
+    const foliot__life_kind *kind = find_kind(name);
     return kind && kind->take_order;
 }
 
@@ -241,7 +242,7 @@ static void take_orders(foliot__app *a)
 {
     foliot__life_order order;
     while (a->life.kind && a->life.kind->take_order && a->life.kind->take_order(&order))
-        if (!foliot__given.scenes)
+        if (!a->choices->sessions.scenes)
             foliot__life_order_done(a, &order, "this server was started without --scenes DIR");
         else if (!foliot__admin_host(a, &order))
             foliot__life_order_done(a, &order, "no memory");
@@ -259,9 +260,9 @@ void foliot__life_order_done(foliot__app *a, const foliot__life_order *order, co
 
 int foliot__life_open(foliot__app *a)
 {
-    a->life.kind = find_kind();
+    a->life.kind = find_kind(a->choices->process.life_cycle);
     return a->life.kind && a->life.kind->open
-               ? a->life.kind->open(foliot__given.has_port, &foliot__given.port)
+               ? a->life.kind->open(a->choices->network.has_port, &a->port)
                : 0;
 }
 
@@ -339,10 +340,10 @@ void foliot__life_stop(foliot__app *a)
 
 void foliot__life_close(foliot__app *a)
 {
-    if (foliot__given.recordings_bytes) {
+    if (a->choices->recording.bytes_max) {
         foliot__recordings_kept kept =
-            foliot__recordings_trim(folder(), foliot__given.recordings_bytes);
-        note_trimmed(&kept);
+            foliot__recordings_trim(folder(a), a->choices->recording.bytes_max);
+        note_trimmed(a, &kept);
     }
     foliot__recordings_close(COMMANDS_MS);
     if (a->life.kind && a->life.kind->close)

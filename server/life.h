@@ -25,7 +25,7 @@ typedef struct foliot__life_order {
 typedef struct foliot__life_kind {
     const char *name;
     bool (*present)(void); // whether the environment names it
-    // Before the transport is open. Returns an exit code, after a sentence; may set --port's value.
+    // Before the transport is open. Returns an exit code, after a sentence; may set the port.
     int (*open)(bool port_is_given, uint64_t *port);
     void (*resuming)(uint32_t number, uint32_t count); // a recording, at the start
     void (*ready)(uint32_t sessions);
@@ -60,8 +60,8 @@ typedef struct foliot__life {
     foliot__closings closings; // recordings of sessions that have ended
 } foliot__life;
 
-// Whether who started the server may want sessions of it.
-bool foliot__life_takes_orders(void);
+// Whether who started the server may want sessions of it. `name`: of --life-cycle, or NULL.
+bool foliot__life_takes_orders(const char *name);
 void foliot__life_order_done(struct foliot__app *a, const foliot__life_order *order,
                              const char *why);
 

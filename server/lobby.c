@@ -101,7 +101,7 @@ static void write_sessions(foliot__app *a, FILE *out)
     foliot__lobby *l = &a->lobby;
     foliot__json j = foliot__json_to(out);
     foliot__json_object(&j, NULL);
-    foliot__json_bool(&j, "create", foliot__given.web_create);
+    foliot__json_bool(&j, "create", a->choices->web.create);
     foliot__json_array(&j, "sessions");
     uv_mutex_lock(&l->mutex);
     uint32_t count = l->row_count, all = l->session_count;
@@ -126,7 +126,7 @@ static void answer_sessions(void *user, const foliot__http_request *request)
                                  "server: there is no list of them\"}\n";
     char *text = NULL;
     size_t length = 0;
-    if (foliot__given.key) { // whoever reaches the port learns nothing
+    if (a->choices->access.key) { // whoever reaches the port learns nothing
         foliot__http_answer(http, request->id, 403, JSON_TYPE, closed, sizeof closed - 1);
         return;
     }
@@ -168,10 +168,10 @@ int foliot__lobby_open(foliot__app *a)
     l->runs = l->takes_calls = true;
     l->every.data = a;
     l->routes[0] = (foliot__http_route){"GET", "/sessions.json", answer_sessions, false};
-    if (foliot__given.web_create)
+    if (a->choices->web.create)
         l->routes[1] = (foliot__http_route){"POST", "/v1/sessions", create_session, true};
     foliot__web_set_routes(a->browsers.web, l->routes, a,
-                           foliot__given.web_create ? a->front.token : NULL);
+                           a->choices->web.create ? a->front.token : NULL);
     return 0;
 }
 

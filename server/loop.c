@@ -93,7 +93,7 @@ static void log_events(foliot__app *a)
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
         foliot__report_divergence(&found, scene_of(a, found.session),
-                                  strcmp(foliot__given.log_format, "json") == 0, &a->loop);
+                                  strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
 }
 
 static void close_loop(foliot__app *a)
@@ -234,8 +234,8 @@ static uint32_t worker_count(void)
 static int start_workers(foliot__app *a)
 {
     static uv_work_t first;
-    uint32_t steppers =
-        foliot__given.workers ? (uint32_t)foliot__given.workers : foliot__step_workers_default();
+    uint32_t steppers = a->choices->process.workers ? (uint32_t)a->choices->process.workers
+                                                    : foliot__step_workers_default();
     if (!foliot__threads_left(worker_count() + steppers, WORKER_STACK_BYTES) ||
         !(a->workers = foliot__step_workers_create(steppers, report_stepped, a)))
         return foliot__host_lacks("the memory for its threads, or that many threads");

@@ -34,7 +34,7 @@ static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
     return text;
 }
 
-static void announce_session(const foliot__hosted *h)
+static void announce_session(const foliot__app *a, const foliot__hosted *h)
 {
     char word[FOLIOT_KIND_NAME_BYTES];
     const char *recorded = h->recording ? ", recorded in " : "",
@@ -42,7 +42,7 @@ static void announce_session(const foliot__hosted *h)
     uint32_t limit = foliot__hosted_player_limit(h);
     if (h->scene)
         printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
-               foliot__app_lockstep(h) ? " in lockstep" : "",
+               foliot__app_lockstep(a, h) ? " in lockstep" : "",
                foliot_integrator_get_info(h->scene->integrator)->name, h->pace_hz,
                h->scene->body_count, limit, recorded, file);
     else
@@ -63,7 +63,7 @@ static void announce(const foliot__app *a)
     char word[FOLIOT_NAME_BYTES + 2];
     foliot__bind_announce(port);
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        announce_session(&a->hosted[i]);
+        announce_session(a, &a->hosted[i]);
     const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
     if (a->hosted_count == 0)
         printf("no session yet: foliotctl create NAME SCENE hosts one\n");
@@ -74,13 +74,13 @@ static void announce(const foliot__app *a)
                a->hosted_count > 1 ? quoted(named->name, word) : "",
                named->simulation_module ? " --simulation FILE" : "",
                foliot__hosted_player_limit(named) == 0 ? " --spectate" : "",
-               foliot__security_client_options());
+               foliot__security_client_options(a->choices));
     }
     foliot__front_announce(a);
     foliot__browser_announce(a);
     foliot__sandbox_announce();
     fflush(stdout);
-    foliot__security_announce();
+    foliot__security_announce(a->choices);
 }
 
 static void print_counters(const foliot__app *a)
@@ -89,7 +89,7 @@ static void print_counters(const foliot__app *a)
     const foliot_transport_counters *t = foliot_transport_get_counters(a->transport);
 #define PRINT_SERVER(name, help) printf("%-28s %llu\n", #name, (unsigned long long)s->name);
 #define PRINT_TRANSPORT(name, help) printf("%-28s %llu\n", #name, (unsigned long long)t->name);
-    if (foliot__given.verbose) {
+    if (a->choices->process.verbose) {
         FOLIOT_SERVER_COUNTERS(PRINT_SERVER)
         FOLIOT_TRANSPORT_COUNTERS(PRINT_TRANSPORT)
         printf("%-28s %.0f\n", "tick_start_us_p50", foliot_server_get_lateness_us(a->server, 0.5));
@@ -106,40 +106,44 @@ static void print_counters(const foliot__app *a)
 }
 
 // Checks the options and starts the log. The order decides which of two mistakes is reported.
-static int check_choices(const foliot__arguments *arguments)
+static int check_choices(foliot__server_choices *choices, const foliot__arguments *arguments)
 {
-    int code = foliot__check_words(arguments);
-    if (code == 0 && !foliot__log_start(foliot__given.log_format))
+    int code = foliot__check_words(choices, arguments);
+    if (code == 0 && !foliot__log_start(choices->process.log_format))
         code = foliot__host_lacks("the memory for its log");
     if (code == 0)
-        code = foliot__bind_check(arguments);
+        code = foliot__bind_check(choices, arguments);
     if (code == 0)
-        code = foliot__security_check(arguments);
-    return code ? code : foliot__check_sessions(arguments, foliot__life_takes_orders());
+        code = foliot__security_check(choices, arguments);
+    return code ? code
+                : foliot__check_sessions(choices, arguments,
+                                         foliot__life_takes_orders(choices->process.life_cycle));
 }
 
-static int host(const foliot__arguments *arguments)
+static int host(foliot__server_choices *choices, const foliot__arguments *arguments)
 {
     static foliot__app a;
+    a.choices = choices;
+    a.port = choices->network.port;
     if (!isatty(STDERR_FILENO)) // a reload of one that starts is none; a closed terminal ends it
         signal(SIGHUP, SIG_IGN);
-    int code = foliot__sandbox_check(arguments);
+    int code = foliot__sandbox_check(choices, arguments);
     if (code == 0)
-        code = foliot__recordings_open(foliot__given.on_recording);
+        code = foliot__recordings_open(choices->recording.command);
     if (code == 0) { // the helper of --on-recording was made before
-        foliot__sandbox_begin(arguments);
-        code = check_choices(arguments);
+        foliot__sandbox_begin(choices, arguments);
+        code = check_choices(choices, arguments);
     }
     if (code)
         return code;
-    foliot__host_options options = {.record = foliot__given.record,
-                                    .no_record = foliot__given.no_record,
-                                    .folder = foliot__recordings_folder(),
-                                    .integrator = foliot__given.integrator,
-                                    .tick_hz = foliot__given.tick_hz,
-                                    .rules = foliot__given.rules,
-                                    .allows_modules = foliot__given.allow_modules,
-                                    .simulation = foliot__given.simulation};
+    foliot__host_options options = {.record = choices->recording.file,
+                                    .no_record = choices->recording.off,
+                                    .folder = foliot__recordings_folder(choices),
+                                    .integrator = choices->sessions.integrator,
+                                    .tick_hz = choices->sessions.tick_hz,
+                                    .rules = choices->sessions.rules,
+                                    .allows_modules = choices->sessions.allow_modules,
+                                    .simulation = choices->sessions.simulation};
     code = foliot__app_read_signer(&a);
     options.signer = a.signer;
     if (code == 0)
@@ -173,7 +177,7 @@ static int host(const foliot__arguments *arguments)
         foliot__admin_start(&a);
         foliot__front_start(&a);
         foliot__lobby_start(&a);
-        code = foliot__sandbox_enter();
+        code = foliot__sandbox_enter(choices);
     }
     if (code == 0) {
         announce(&a);
@@ -247,20 +251,18 @@ static int check(const foliot__arguments *arguments)
 
 int main(int argc, char **argv)
 {
+    static foliot__server_choices choices;
     foliot__arguments arguments;
     if (!foliot__standard_open())
         return FOLIOT__EXIT_ERROR;
-    int code = foliot__config_read(&foliot__server_program, &argc, &argv);
-    if (code)
-        return code;
-    code = foliot__options_start(&foliot__server_program, argc, argv, &arguments);
+    int code = foliot__arguments_read(argc, argv, &choices, &arguments);
     if (code >= 0)
         return code;
-    foliot__config_take_scene(&arguments);
-    if (foliot__given.print_config) {
+    if (choices.process.print_config) {
         foliot__config_print(&foliot__server_program);
         return foliot__stdout_done("foliot-server", 0);
     }
     signal(SIGPIPE, SIG_IGN);
-    return strcmp(arguments.command->name, "check") == 0 ? check(&arguments) : host(&arguments);
+    return strcmp(arguments.command->name, "check") == 0 ? check(&arguments)
+                                                         : host(&choices, &arguments);
 }

@@ -65,9 +65,9 @@ typedef struct foliot__follow_up {
 static void open_scene(uv_work_t *work)
 {
     follow_up *o = work->data;
-    foliot__host_options options = {.no_record = foliot__given.no_record,
-                                    .folder = foliot__recordings_folder(),
-                                    .allows_modules = foliot__given.allow_modules,
+    foliot__host_options options = {.no_record = o->app->choices->recording.off,
+                                    .folder = foliot__recordings_folder(o->app->choices),
+                                    .allows_modules = o->app->choices->sessions.allow_modules,
                                     .signer = o->app->signer};
     foliot__host_complain_into(o->problem, sizeof o->problem);
     o->code = foliot__hosted_open(&o->next, o->name, o->file, &options);

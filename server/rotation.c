@@ -62,13 +62,14 @@ void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
 static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
 {
     char why[512];
-    foliot__host_options options = {.folder = foliot__recordings_folder(), .signer = a->signer};
+    foliot__host_options options = {.folder = foliot__recordings_folder(a->choices),
+                                    .signer = a->signer};
     foliot__hosted next = *h;
     if (!foliot_server_get_world(a->server, h->name))
         return false;
     next.recording = NULL;
     next.resumed = false; // its file is another
-    h->recorded_ns = now + AGAIN_NS - (uint64_t)(foliot__given.recordings_minutes * NS_PER_MINUTE);
+    h->recorded_ns = now + AGAIN_NS - (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
     foliot__host_complain_into(why, sizeof why);
     int code = foliot__hosted_record(&next, &options);
     foliot__host_complain_into(NULL, 0);
@@ -94,9 +95,9 @@ static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
 void foliot__rotation_update(foliot__app *a)
 {
     uint64_t now = foliot__clock_now_ns();
-    if (!(foliot__given.recordings_minutes > 0) || a->ending || now < a->rotates_ns)
+    if (!(a->choices->recording.minutes > 0) || a->ending || now < a->rotates_ns)
         return;
-    uint64_t age_ns = (uint64_t)(foliot__given.recordings_minutes * NS_PER_MINUTE);
+    uint64_t age_ns = (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         foliot__hosted *h = &a->hosted[i];
         if (h == a->opening || !h->served || h->ended || !h->recording || !h->world) {

@@ -55,9 +55,9 @@ static struct {
     gid_t gid;
 } user;
 
-int foliot__sandbox_check(const foliot__arguments *arguments)
+int foliot__sandbox_check(const foliot__server_choices *choices, const foliot__arguments *arguments)
 {
-    const char *name = foliot__given.user;
+    const char *name = choices->access.user;
     if (!name)
         return 0;
     const struct passwd *found = getpwnam(name);
@@ -212,7 +212,7 @@ static int allow_sockets(scmp_filter_ctx filter)
     return wrong;
 }
 
-static int allow_some(scmp_filter_ctx filter)
+static int allow_some(scmp_filter_ctx filter, bool modules)
 {
     static const int settings[] = {PR_SET_NAME,       PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_SECCOMP,
                                    PR_SET_TIMERSLACK, 0x53564d41 /* PR_SET_VMA: libc's */};
@@ -236,7 +236,7 @@ static int allow_some(scmp_filter_ctx filter)
         wrong = allow(filter, "prlimit64", 1, SCMP_A2(SCMP_CMP_EQ, 0, 0));
     // New code is loaded for modules alone.
     const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-    unsigned conditions = foliot__given.allow_modules ? 0 : 1;
+    unsigned conditions = modules ? 0 : 1;
     for (int i = 0; !wrong && i < 3; i++)
         wrong = allow(filter, i == 0 ? "mmap" : i == 1 ? "mmap2" : "mprotect", conditions, no_code);
     return wrong;
@@ -244,7 +244,7 @@ static int allow_some(scmp_filter_ctx filter)
 
 // Calls that are expected to fail, after which the C library takes another way: it asks name
 // services over local sockets, and about interfaces by such a socket, else by one of another kind.
-static int refuse_politely(scmp_filter_ctx filter)
+static int refuse_politely(scmp_filter_ctx filter, bool modules)
 {
     const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
     int wrong = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
@@ -252,7 +252,7 @@ static int refuse_politely(scmp_filter_ctx filter)
         wrong = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(connect), 0);
     if (!wrong)
         wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1, &local);
-    if (!wrong && !foliot__given.allow_modules) {
+    if (!wrong && !modules) {
         const struct scmp_arg_cmp code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);
         wrong = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mmap), 1, &code);
         if (!wrong)
@@ -304,7 +304,7 @@ static int refuse_detours(void)
     return wrong;
 }
 
-static int load_filter(void)
+static int load_filter(bool modules)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
     if (!filter)
@@ -313,9 +313,9 @@ static int load_filter(void)
     if (!wrong) // found by halving: some hundred calls
         (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     if (!wrong)
-        wrong = allow_some(filter);
+        wrong = allow_some(filter, modules);
     if (!wrong)
-        wrong = refuse_politely(filter);
+        wrong = refuse_politely(filter, modules);
     if (!wrong && !watch_forbidden())
         wrong = -errno;
     if (!wrong)
@@ -339,8 +339,9 @@ static void refuse_rings(void)
 
 #else
 
-static int load_filter(void)
+static int load_filter(bool modules)
 {
+    (void)modules;
     return -ENOSYS;
 }
 
@@ -371,23 +372,24 @@ static struct {
     const char *why_no_files; // valid where calls alone are given up
 } given_up;
 
-void foliot__sandbox_begin(const foliot__arguments *arguments)
+void foliot__sandbox_begin(const foliot__server_choices *choices,
+                           const foliot__arguments *arguments)
 {
-    if (foliot__given.no_sandbox || foreign_needs())
+    if (choices->access.no_sandbox || foreign_needs())
         return;
-    given_up.why_no_files = foliot__sandbox_files(arguments);
+    given_up.why_no_files = foliot__sandbox_files(choices, arguments);
     given_up.files = !given_up.why_no_files;
     refuse_rings();
 }
 
-int foliot__sandbox_enter(void)
+int foliot__sandbox_enter(const foliot__server_choices *choices)
 {
-    if (foliot__given.no_sandbox)
+    if (choices->access.no_sandbox)
         return 0;
     const char *why = why_not();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         why = "this system does not know it";
-    int wrong = why ? 0 : load_filter();
+    int wrong = why ? 0 : load_filter(choices->sessions.allow_modules);
     if (why)
         fprintf(stderr, "foliot-server: no sandbox: %s\n", why);
     given_up.calls = !why && !wrong;

@@ -104,42 +104,43 @@ static void let_beside(ruleset *r, const char *file, uint64_t access)
         let_folder_of(r, real, access);
 }
 
-static void let_scenes(ruleset *r, const foliot__arguments *arguments)
+static void let_scenes(ruleset *r, const foliot__server_choices *choices,
+                       const foliot__arguments *arguments)
 {
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         let_beside(r, arguments->operands[i], READING);
-    for (uint32_t i = 0; i < foliot__given.sessions.count; i++) {
-        const char *file = strchr(foliot__given.sessions.items[i], '=');
+    for (uint32_t i = 0; i < choices->sessions.named.count; i++) {
+        const char *file = strchr(choices->sessions.named.items[i], '=');
         let_beside(r, file ? file + 1 : NULL, READING);
     }
-    let(r, foliot__given.scenes, READING);
-    let_beside(r, foliot__given.rules, READING);
+    let(r, choices->sessions.scenes, READING);
+    let_beside(r, choices->sessions.rules, READING);
 }
 
 // Reports of divergences are written into the working folder, as are recordings without a folder.
-static void let_written(ruleset *r)
+static void let_written(ruleset *r, const foliot__server_choices *choices)
 {
     let(r, ".", WRITING);
-    let(r, foliot__given.recordings, WRITING);
-    let(r, foliot__given.resume_all, WRITING);
-    let_beside(r, foliot__given.record, WRITING);
-    for (uint32_t i = 0; i < foliot__given.resumes.count; i++)
-        let_beside(r, foliot__given.resumes.items[i], WRITING);
-    let_beside(r, foliot__given.bans, WRITING);
-    let_beside(r, foliot__given.used_tokens, WRITING);
-    let_beside(r, foliot__given.admin_socket, WRITING | LANDLOCK_ACCESS_FS_MAKE_SOCK);
+    let(r, choices->recording.folder, WRITING);
+    let(r, choices->sessions.resume_all, WRITING);
+    let_beside(r, choices->recording.file, WRITING);
+    for (uint32_t i = 0; i < choices->sessions.resumes.count; i++)
+        let_beside(r, choices->sessions.resumes.items[i], WRITING);
+    let_beside(r, choices->web.bans, WRITING);
+    let_beside(r, choices->access.used_tokens, WRITING);
+    let_beside(r, choices->web.admin_socket, WRITING | LANDLOCK_ACCESS_FS_MAKE_SOCK);
     let(r, "/dev/null", READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
 }
 
-static void let_read(ruleset *r)
+static void let_read(ruleset *r, const foliot__server_choices *choices)
 {
     for (size_t i = 0; i < sizeof system_files / sizeof system_files[0]; i++)
         let(r, system_files[i], READING);
-    let(r, foliot__given.password, READING);
-    let(r, foliot__given.sign, READING);
-    let_beside(r, foliot__given.key, READING);         // read again, and may be another file then
-    let_beside(r, foliot__given.admin_token, READING); // so this
-    if (foliot__given.allow_modules)                   // with libraries of their own
+    let(r, choices->access.password, READING);
+    let(r, choices->recording.sign, READING);
+    let_beside(r, choices->access.key, READING);      // read again, and may be another file then
+    let_beside(r, choices->web.admin_token, READING); // so this
+    if (choices->sessions.allow_modules)              // with libraries of their own
         let(r, "/", READING);
 }
 
@@ -150,7 +151,8 @@ static const char *why_not(void)
                                               : "this system does not allow Landlock";
 }
 
-const char *foliot__sandbox_files(const foliot__arguments *arguments)
+const char *foliot__sandbox_files(const foliot__server_choices *choices,
+                                  const foliot__arguments *arguments)
 {
     struct landlock_ruleset_attr about = {.handled_access_fs = FIRST_VERSION};
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -165,9 +167,9 @@ const char *foliot__sandbox_files(const foliot__arguments *arguments)
         about.handled_access_fs, 0};
     if (r.descriptor < 0)
         return why_not();
-    let_read(&r);
-    let_scenes(&r, arguments);
-    let_written(&r);
+    let_read(&r, choices);
+    let_scenes(&r, choices, arguments);
+    let_written(&r, choices);
     errno = r.lacks;
     bool done = !r.lacks && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                 syscall(SYS_landlock_restrict_self, r.descriptor, 0) == 0;
@@ -178,8 +180,10 @@ const char *foliot__sandbox_files(const foliot__arguments *arguments)
 
 #else
 
-const char *foliot__sandbox_files(const foliot__arguments *arguments)
+const char *foliot__sandbox_files(const foliot__server_choices *choices,
+                                  const foliot__arguments *arguments)
 {
+    (void)choices;
     (void)arguments;
     return "this build knows no Landlock";
 }

@@ -24,16 +24,17 @@ static struct {
     uint32_t own_count, key_count;
 } secrets;
 
-int foliot__security_check(const foliot__arguments *arguments)
+int foliot__security_check(const foliot__server_choices *choices,
+                           const foliot__arguments *arguments)
 {
-    int given = !!foliot__given.key + !!foliot__given.password + foliot__given.insecure;
+    int given = !!choices->access.key + !!choices->access.password + choices->access.insecure;
     if (given > 1)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--key, --password and --insecure exclude each other");
-    if (foliot__given.used_tokens && !foliot__given.key)
+    if (choices->access.used_tokens && !choices->access.key)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--used-tokens is for tokens: it goes with --key");
-    if (foliot__given.public_addresses.count > 0 && !foliot__given.key && !foliot__given.web)
+    if (choices->network.public_addresses.count > 0 && !choices->access.key && !choices->web.page)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--public-address is what tokens name, and data channels of "
                                      "browsers: it goes with --key or --web");
@@ -47,11 +48,11 @@ int foliot__security_check(const foliot__arguments *arguments)
 }
 
 // Those that the user names, or where the server listens, and what Agones calls its machine.
-static int find_own(void)
+static int find_own(const foliot__server_choices *choices)
 {
     const char *agones = foliot__life_agones_address();
-    for (uint32_t i = 0; i < foliot__given.public_addresses.count; i++) {
-        const char *text = foliot__given.public_addresses.items[i];
+    for (uint32_t i = 0; i < choices->network.public_addresses.count; i++) {
+        const char *text = choices->network.public_addresses.items[i];
         if (secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX ||
             foliot_token_address_read(text, 0, &secrets.own[secrets.own_count++]) !=
                 FOLIOT_STATUS_OK) {
@@ -61,9 +62,9 @@ static int find_own(void)
             return FOLIOT__EXIT_USAGE;
         }
     }
-    if (foliot__given.public_addresses.count == 0)
+    if (choices->network.public_addresses.count == 0)
         secrets.own_count = foliot__bind_own_addresses(secrets.own, FOLIOT_OWN_ADDRESSES_MAX);
-    if (foliot__given.public_addresses.count == 0 && *agones) {
+    if (choices->network.public_addresses.count == 0 && *agones) {
         secrets.own_count -= secrets.own_count == FOLIOT_OWN_ADDRESSES_MAX;
         if (foliot_token_address_read(agones, 0, &secrets.own[secrets.own_count]) ==
             FOLIOT_STATUS_OK) // else it is a name
@@ -78,22 +79,22 @@ static int refuse(const char *option, const char *file, const char *why)
     return FOLIOT__EXIT_ERROR;
 }
 
-int foliot__security_read(foliot_transport_config *config)
+int foliot__security_read(const foliot__server_choices *choices, foliot_transport_config *config)
 {
     int code = 0;
     char why[256];
-    if (foliot__given.password) {
-        if (!foliot__secret_read(foliot__given.password, true, secrets.line, sizeof secrets.line,
+    if (choices->access.password) {
+        if (!foliot__secret_read(choices->access.password, true, secrets.line, sizeof secrets.line,
                                  why, sizeof why))
-            code = refuse("password", foliot__given.password, why);
+            code = refuse("password", choices->access.password, why);
         config->security = FOLIOT_SECURITY_PASSWORD;
         config->password = secrets.line;
-    } else if (foliot__given.key) {
-        if (!foliot__secret_read_keys(foliot__given.key, secrets.keys, &secrets.key_count, why,
+    } else if (choices->access.key) {
+        if (!foliot__secret_read_keys(choices->access.key, secrets.keys, &secrets.key_count, why,
                                       sizeof why))
-            code = refuse("key", foliot__given.key, why);
+            code = refuse("key", choices->access.key, why);
         else
-            code = find_own();
+            code = find_own(choices);
         config->security = FOLIOT_SECURITY_TOKEN;
         config->key = secrets.keys;
         config->own_addresses = secrets.own;
@@ -102,10 +103,11 @@ int foliot__security_read(foliot_transport_config *config)
     return code;
 }
 
-int foliot__security_open_used(uint32_t peers_max, foliot_used_tokens **used)
+int foliot__security_open_used(const foliot__server_choices *choices, uint32_t peers_max,
+                               foliot_used_tokens **used)
 {
-    const char *file = foliot__given.used_tokens;
-    if (!foliot__given.key)
+    const char *file = choices->access.used_tokens;
+    if (!choices->access.key)
         return 0;
     uint32_t most = USED_TOKENS_A_PEER * peers_max;
     foliot_status status =
@@ -123,19 +125,19 @@ int foliot__security_open_used(uint32_t peers_max, foliot_used_tokens **used)
     return again ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
 
-void foliot__security_take_keys(foliot_transport *transport)
+void foliot__security_take_keys(const foliot__server_choices *choices, foliot_transport *transport)
 {
-    if (foliot__given.key && secrets.key_count > 1)
+    if (choices->access.key && secrets.key_count > 1)
         (void)!foliot_transport_set_keys(transport, secrets.keys, secrets.key_count);
 }
 
-bool foliot__security_read_again(uint8_t *keys, uint32_t *count, char *problem,
-                                 size_t problem_bytes)
+bool foliot__security_read_again(const foliot__server_choices *choices, uint8_t *keys,
+                                 uint32_t *count, char *problem, size_t problem_bytes)
 {
     char why[256];
-    if (foliot__secret_read_keys(foliot__given.key, keys, count, why, sizeof why))
+    if (foliot__secret_read_keys(choices->access.key, keys, count, why, sizeof why))
         return true;
-    snprintf(problem, problem_bytes, "%s: %s", foliot__given.key, why);
+    snprintf(problem, problem_bytes, "%s: %s", choices->access.key, why);
     return false;
 }
 
@@ -144,14 +146,16 @@ void foliot__security_forget(void)
     foliot__forget(&secrets, sizeof secrets);
 }
 
-const char *foliot__security_client_options(void)
+const char *foliot__security_client_options(const foliot__server_choices *choices)
 {
-    return foliot__given.key ? " --token FILE" : foliot__given.password ? " --password FILE" : "";
+    return choices->access.key        ? " --token FILE"
+           : choices->access.password ? " --password FILE"
+                                      : "";
 }
 
-void foliot__security_announce(void)
+void foliot__security_announce(const foliot__server_choices *choices)
 {
-    if (!foliot__given.key && !foliot__given.password && !foliot__bind_is_loopback())
+    if (!choices->access.key && !choices->access.password && !foliot__bind_is_loopback())
         fprintf(stderr,
                 "foliot-server: anybody may join, and nobody proves who he is: --key or --password "
                 "changes that\n");

@@ -74,9 +74,9 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
 static int resume_all(foliot__app *a, const foliot__host_options *options)
 {
     uint32_t count;
-    char **files = foliot__recordings_unfinished(foliot__given.resume_all, &count);
+    char **files = foliot__recordings_unfinished(a->choices->sessions.resume_all, &count);
     if (!files) {
-        fprintf(stderr, "foliot-server: --resume-all %s: %s\n", foliot__given.resume_all,
+        fprintf(stderr, "foliot-server: --resume-all %s: %s\n", a->choices->sessions.resume_all,
                 strerror(errno));
         return FOLIOT__EXIT_ERROR;
     }
@@ -99,7 +99,7 @@ static int resume_all(foliot__app *a, const foliot__host_options *options)
 static void begin_or_leave(foliot__app *a, foliot__hosted *h)
 {
     char note[FOLIOT_NAME_BYTES + 80];
-    if (!foliot__given.resume_all || !goes_on(a, h))
+    if (!a->choices->sessions.resume_all || !goes_on(a, h))
         return;
     snprintf(note, sizeof note, "foliot-server: the session '%s' goes on; it is not begun anew",
              h->name);
@@ -118,7 +118,7 @@ static int open_copies(foliot__app *a, const foliot__arguments *arguments,
                        const foliot__host_options *options)
 {
     const char *file = arguments->operand_count ? arguments->operands[0] : NULL;
-    uint64_t copies = foliot__given.copies ? foliot__given.copies : 1;
+    uint64_t copies = a->choices->sessions.copies ? a->choices->sessions.copies : 1;
     for (uint64_t i = 1; i <= copies; i++) {
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
             return too_many(arguments);
@@ -126,7 +126,7 @@ static int open_copies(foliot__app *a, const foliot__arguments *arguments,
         int code = foliot__hosted_open(h, NULL, file, options);
         if (code)
             return code;
-        if (foliot__given.copies)
+        if (a->choices->sessions.copies)
             foliot__hosted_number(h, i);
         begin_or_leave(a, h);
     }
@@ -137,20 +137,22 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
                        const foliot__host_options *options)
 {
     int code = 0;
-    for (uint32_t i = 0; code == 0 && i < foliot__given.resumes.count; i++) {
+    for (uint32_t i = 0; code == 0 && i < a->choices->sessions.resumes.count; i++) {
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
             return too_many(arguments);
-        code = foliot__hosted_resume(&a->hosted[a->hosted_count++], foliot__given.resumes.items[i],
-                                     options);
+        code = foliot__hosted_resume(&a->hosted[a->hosted_count++],
+                                     a->choices->sessions.resumes.items[i], options);
     }
-    if (code == 0 && foliot__given.resume_all)
+    if (code == 0 && a->choices->sessions.resume_all)
         code = resume_all(a, options);
-    bool alone = options->simulation && a->hosted_count == 0 && foliot__given.sessions.count == 0;
+    bool alone =
+        options->simulation && a->hosted_count == 0 && a->choices->sessions.named.count == 0;
     if (code == 0 && (arguments->operand_count == 1 || alone))
         code = open_copies(a, arguments, options);
-    for (uint32_t i = 0; code == 0 && i < foliot__given.sessions.count; i++) {
+    for (uint32_t i = 0; code == 0 && i < a->choices->sessions.named.count; i++) {
         char name[FOLIOT_NAME_BYTES];
-        const char *file = foliot__session_name(arguments, foliot__given.sessions.items[i], name);
+        const char *file =
+            foliot__session_name(arguments, a->choices->sessions.named.items[i], name);
         if (!file)
             return FOLIOT__EXIT_USAGE;
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
@@ -160,9 +162,9 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
         if (code == 0)
             begin_or_leave(a, h);
     }
-    if (code == 0 && a->hosted_count == 0 && !foliot__given.scenes) {
+    if (code == 0 && a->hosted_count == 0 && !a->choices->sessions.scenes) {
         fprintf(stderr, "foliot-server: --resume-all %s: no recording there is unfinished\n",
-                foliot__given.resume_all);
+                a->choices->sessions.resume_all);
         return FOLIOT__EXIT_ERROR;
     }
     return code;
@@ -181,18 +183,18 @@ static int check_names(const foliot__app *a)
 }
 
 // A resumed session keeps its mode unless --mode is given.
-bool foliot__app_lockstep(const foliot__hosted *h)
+bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h)
 {
-    return h->simulation_module ? true
-           : foliot__given.mode ? strcmp(foliot__given.mode, "lockstep") == 0
-                                : h->resumed && h->lockstep;
+    return h->simulation_module    ? true
+           : a->choices->play.mode ? strcmp(a->choices->play.mode, "lockstep") == 0
+                                   : h->resumed && h->lockstep;
 }
 
 // A recording of lockstep goes on in lockstep.
 static int check_interest(const foliot__app *a, const foliot__arguments *arguments)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (foliot__given.interest_text && foliot__app_lockstep(&a->hosted[i]))
+        if (a->choices->play.interest_text && foliot__app_lockstep(a, &a->hosted[i]))
             return foliot__options_wrong(&foliot__server_program, arguments,
                                          "--interest is for --mode snapshot: the session '%s' goes "
                                          "on in lockstep",
@@ -203,8 +205,9 @@ static int check_interest(const foliot__app *a, const foliot__arguments *argumen
 int foliot__app_read_signer(foliot__app *a)
 {
     char problem[512];
-    if (!foliot__given.sign || foliot_signer_read(foliot__given.sign, &a->signer, problem,
-                                                  sizeof problem) == FOLIOT_STATUS_OK)
+    if (!a->choices->recording.sign ||
+        foliot_signer_read(a->choices->recording.sign, &a->signer, problem, sizeof problem) ==
+            FOLIOT_STATUS_OK)
         return 0;
     fprintf(stderr, "foliot-server: --sign: %s\n", problem);
     return FOLIOT__EXIT_ERROR;
@@ -225,35 +228,36 @@ int foliot__app_open_transport(foliot__app *a)
 {
     foliot_transport_config config = foliot_transport_config_default();
     char problem[256];
-    uint32_t peers = PEERS_EXTRA + (uint32_t)foliot__given.spectators;
+    uint32_t peers = PEERS_EXTRA + (uint32_t)a->choices->network.spectators;
     for (uint32_t i = 0; i < a->hosted_count; i++)
         peers += 2 * foliot__hosted_player_limit(&a->hosted[i]);
-    if (foliot__given.scenes && peers < PEERS_COMING)
+    if (a->choices->sessions.scenes && peers < PEERS_COMING)
         peers = PEERS_COMING;
-    config.port = (uint16_t)foliot__given.port;
+    config.port = (uint16_t)a->port;
     config.batches = true;
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
-    config.peers_per_address_max = (uint32_t)foliot__given.per_address;
-    config.mtu = (uint32_t)foliot__given.mtu;
-    if (foliot__given.impair && foliot_impairment_parse(foliot__given.impair, &config.send, problem,
-                                                        sizeof problem) != FOLIOT_STATUS_OK) {
+    config.peers_per_address_max = (uint32_t)a->choices->network.per_address;
+    config.mtu = (uint32_t)a->choices->network.mtu;
+    if (a->choices->network.impair &&
+        foliot_impairment_parse(a->choices->network.impair, &config.send, problem,
+                                sizeof problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-server: --impair: %s\n", problem);
         return FOLIOT__EXIT_USAGE;
     }
     config.receive = config.send;
     int code = foliot__browser_plan(a, &config);
     if (code == 0)
-        code = foliot__security_read(&config);
+        code = foliot__security_read(a->choices, &config);
     if (code) {
         foliot__security_forget();
         return code;
     }
-    code = foliot__security_open_used(config.peers_max, &a->used_tokens);
+    code = foliot__security_open_used(a->choices, config.peers_max, &a->used_tokens);
     config.used_tokens = a->used_tokens;
     if (code == 0)
         code = foliot__bind_open(&config, foliot__clock_now_ns(), &a->transport);
     if (code == 0)
-        foliot__security_take_keys(a->transport);
+        foliot__security_take_keys(a->choices, a->transport);
     foliot__security_forget();
     return code ? code : foliot__browser_open(a);
 }
@@ -265,17 +269,17 @@ int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
                                      .world = h->world,
                                      .recording = h->recording,
                                      .pace_hz = h->pace_hz,
-                                     .ticks = foliot__given.ticks,
+                                     .ticks = a->choices->sessions.ticks,
                                      .host = &a->host,
                                      .rules = h->rules,
-                                     .strict_rules = foliot__given.strict_rules,
+                                     .strict_rules = a->choices->sessions.strict_rules,
                                      .follows_next = true,
-                                     .mode = foliot__app_lockstep(h) ? FOLIOT_SESSION_LOCKSTEP
-                                                                     : FOLIOT_SESSION_SNAPSHOTS,
-                                     .input_delay = (uint32_t)foliot__given.input_delay,
-                                     .spectator_delay_s = foliot__given.spectator_delay,
-                                     .interest = foliot__given.interest,
-                                     .refuses_forced = foliot__given.no_force};
+                                     .mode = foliot__app_lockstep(a, h) ? FOLIOT_SESSION_LOCKSTEP
+                                                                        : FOLIOT_SESSION_SNAPSHOTS,
+                                     .input_delay = (uint32_t)a->choices->play.input_delay,
+                                     .spectator_delay_s = a->choices->play.spectator_delay,
+                                     .interest = a->choices->play.interest,
+                                     .refuses_forced = a->choices->play.no_force};
     if (h->simulation_module) {
         session.simulation = &h->simulation;
         session.player_limit = h->terms.player_limit;
@@ -296,19 +300,20 @@ int foliot__app_start_server(foliot__app *a)
     config.start = foliot__app_start_step;
     config.start_user = a;
     config.spreads_ticks = true;
-    config.snapshot_hz = foliot__given.snapshot_hz;
-    config.reconnect_ms = (uint32_t)foliot__given.reconnect_seconds * 1000;
-    config.players_per_address_max = (uint32_t)foliot__given.players_per_address;
-    if (!foliot__given.players_per_address && (foliot__given.impair || foliot__bind_is_loopback()))
+    config.snapshot_hz = a->choices->network.snapshot_hz;
+    config.reconnect_ms = (uint32_t)a->choices->network.reconnect_seconds * 1000;
+    config.players_per_address_max = (uint32_t)a->choices->network.players_per_address;
+    if (!a->choices->network.players_per_address &&
+        (a->choices->network.impair || foliot__bind_is_loopback()))
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
     if (foliot_server_create(&config, foliot__clock_now_ns(), &a->server) != FOLIOT_STATUS_OK)
         return foliot__host_lacks("as much memory as it needs");
-    if (foliot__given.threads > 1 &&
-        !(a->pool = foliot__pool_create((uint32_t)foliot__given.threads)))
+    if (a->choices->process.threads > 1 &&
+        !(a->pool = foliot__pool_create((uint32_t)a->choices->process.threads)))
         return foliot__host_lacks("so many threads");
     a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL,
                             .run_user = a->pool,
-                            .threads = (uint32_t)foliot__given.threads,
+                            .threads = (uint32_t)a->choices->process.threads,
                             .yield = foliot__pool_yield};
     int code = 0;
     for (uint32_t i = 0; code == 0 && i < a->hosted_count; i++)

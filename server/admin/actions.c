@@ -315,7 +315,7 @@ static foliot__outcome kick(foliot__call *c)
 static foliot__outcome keep_bans(foliot__call *c)
 {
     const foliot__bans *bans = &c->app->admin.bans;
-    if (!foliot__given.bans)
+    if (!c->app->choices->web.bans)
         return FOLIOT__CALL_DONE;
     c->count = bans->count;
     c->items = malloc((bans->count + 1) * sizeof *bans->items);
@@ -328,9 +328,9 @@ static foliot__outcome keep_bans(foliot__call *c)
 
 static void write_bans(foliot__call *c)
 {
-    if (!foliot__bans_write(c->items, c->count, foliot__given.bans))
+    if (!foliot__bans_write(c->items, c->count, c->app->choices->web.bans))
         foliot__call_fail(c, 507, "it holds, but it could not be written to %s",
-                          foliot__given.bans);
+                          c->app->choices->web.bans);
 }
 
 static foliot__outcome add_ban(foliot__call *c, foliot__ban ban)

@@ -35,11 +35,12 @@ static bool plain_name(const char *name)
 
 static foliot__host_options options_of(const foliot__call *c)
 {
-    return (foliot__host_options){.no_record = c->has_record ? !c->record : foliot__given.no_record,
-                                  .folder = foliot__recordings_folder(),
-                                  .integrator = foliot__given.integrator,
-                                  .tick_hz = foliot__given.tick_hz,
-                                  .allows_modules = foliot__given.allow_modules,
+    return (foliot__host_options){.no_record =
+                                      c->has_record ? !c->record : c->app->choices->recording.off,
+                                  .folder = foliot__recordings_folder(c->app->choices),
+                                  .integrator = c->app->choices->sessions.integrator,
+                                  .tick_hz = c->app->choices->sessions.tick_hz,
+                                  .allows_modules = c->app->choices->sessions.allow_modules,
                                   .signer = c->app->signer};
 }
 
@@ -66,7 +67,7 @@ static foliot__outcome begin_session(foliot__call *c)
 {
     foliot__app *a = c->app;
     char clean[FOLIOT__CALL_TEXT_BYTES];
-    if (!foliot__given.scenes)
+    if (!c->app->choices->sessions.scenes)
         return foliot__call_fail(c, 409, "this server was started without --scenes DIR");
     if (foliot__app_drains(a))
         return foliot__call_fail(c, 409, "the server drains: it takes no new sessions");
@@ -94,9 +95,9 @@ void foliot__work_create(foliot__call *c)
     struct stat about;
     char file[1024];
     foliot__host_options options = options_of(c);
-    snprintf(file, sizeof file, "%s/%s", foliot__given.scenes, c->scene);
+    snprintf(file, sizeof file, "%s/%s", c->app->choices->sessions.scenes, c->scene);
     if (stat(file, &about) != 0)
-        snprintf(file, sizeof file, "%s/%s.yaml", foliot__given.scenes, c->scene);
+        snprintf(file, sizeof file, "%s/%s.yaml", c->app->choices->sessions.scenes, c->scene);
     foliot__host_complain_into(c->problem, sizeof c->problem);
     int code = foliot__hosted_open(c->hosted, c->name, file, &options);
     if (code == 0)
@@ -200,7 +201,7 @@ void foliot__print_created(const foliot__call *c, foliot__json *j)
 static bool put_into_folder(foliot__call *c)
 {
     char name[sizeof c->file];
-    const char *folder = foliot__recordings_folder();
+    const char *folder = foliot__recordings_folder(c->app->choices);
     size_t length_of_name = strlen(c->file), suffix = strlen(RECORDING_SUFFIX);
     if (!plain_name(c->file) || length_of_name <= suffix ||
         strcmp(c->file + length_of_name - suffix, RECORDING_SUFFIX) != 0)
@@ -231,7 +232,7 @@ foliot__outcome foliot__act_record(foliot__call *c)
     if (!foliot_server_get_world(a->server, c->session))
         return FOLIOT__CALL_AGAIN;
     foliot__host_options options = {.record = *c->file ? c->file : NULL,
-                                    .folder = foliot__recordings_folder(),
+                                    .folder = foliot__recordings_folder(c->app->choices),
                                     .signer = a->signer};
     bool resumed = h->resumed;
     h->resumed = false; // its file is closed: this is another

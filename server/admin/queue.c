@@ -202,8 +202,8 @@ int foliot__admin_open(foliot__app *a)
 {
     foliot__admin *admin = &a->admin;
     char problem[700];
-    if (foliot__given.bans &&
-        !foliot__bans_read(&admin->bans, foliot__given.bans, problem, sizeof problem)) {
+    if (a->choices->web.bans &&
+        !foliot__bans_read(&admin->bans, a->choices->web.bans, problem, sizeof problem)) {
         fprintf(stderr, "foliot-server: --bans: %s\n", problem);
         return FOLIOT__EXIT_SCENE;
     }
@@ -211,8 +211,8 @@ int foliot__admin_open(foliot__app *a)
         return foliot__host_lacks("an event loop");
     admin->hangup.data = a;
     admin->terminal = isatty(STDERR_FILENO);
-    if (!foliot__given.http && !foliot__given.admin_socket && !foliot__given.scenes &&
-        !foliot__given.key && !foliot__given.bans)
+    if (!a->choices->web.http && !a->choices->web.admin_socket && !a->choices->sessions.scenes &&
+        !a->choices->access.key && !a->choices->web.bans)
         return 0;
     admin->arrived_last = &admin->arrived;
     admin->todo_last = &admin->todo;

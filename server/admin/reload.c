@@ -22,27 +22,29 @@ static void read_files(foliot__call *c)
     uint8_t keys[FOLIOT_KEYS_MAX * FOLIOT_KEY_BYTES];
     uint32_t key_count = 0;
     bool fine = true;
-    if (foliot__given.admin_token)
-        fine = foliot__http_token_read(foliot__given.admin_token, token, c->problem,
+    if (c->app->choices->web.admin_token)
+        fine = foliot__http_token_read(c->app->choices->web.admin_token, token, c->problem,
                                        sizeof c->problem);
     // `count`: of those that hold.
-    if (fine && c->count > 0 && access(foliot__given.bans, F_OK) != 0) {
+    if (fine && c->count > 0 && access(c->app->choices->web.bans, F_OK) != 0) {
         snprintf(c->problem, sizeof c->problem, "%s: %s: %u bans stay; an empty file lifts them",
-                 foliot__given.bans, strerror(errno), c->count);
+                 c->app->choices->web.bans, strerror(errno), c->count);
         fine = false;
     }
-    if (fine && foliot__given.bans)
-        fine = foliot__bans_read(&c->bans, foliot__given.bans, c->problem, sizeof c->problem);
-    if (fine && foliot__given.key)
-        fine = foliot__security_read_again(keys, &key_count, c->problem, sizeof c->problem);
-    if (fine && foliot__given.key) {
+    if (fine && c->app->choices->web.bans)
+        fine =
+            foliot__bans_read(&c->bans, c->app->choices->web.bans, c->problem, sizeof c->problem);
+    if (fine && c->app->choices->access.key)
+        fine = foliot__security_read_again(c->app->choices, keys, &key_count, c->problem,
+                                           sizeof c->problem);
+    if (fine && c->app->choices->access.key) {
         (void)!foliot_transport_set_keys(c->app->transport, keys, key_count);
         c->count = key_count;
     }
     foliot__forget(keys, sizeof keys);
-    if (fine && foliot__given.admin_token)
+    if (fine && c->app->choices->web.admin_token)
         foliot__http_set_token(c->app->front.http, token);
-    if (fine && foliot__given.web_create)
+    if (fine && c->app->choices->web.create)
         foliot__http_set_token(foliot__web_get_http(c->app->browsers.web), token);
     foliot__forget(token, sizeof token);
     c->status = fine ? 200 : 422;
@@ -52,13 +54,13 @@ static foliot__outcome reload(foliot__call *c)
 {
     char line[FOLIOT__CALL_TEXT_BYTES + 64];
     bool changed = c->bans_changes != c->app->admin.bans_changes;
-    if (c->stage == 0 || (c->status == 200 && foliot__given.bans && changed)) {
+    if (c->stage == 0 || (c->status == 200 && c->app->choices->web.bans && changed)) {
         foliot__bans_destroy(&c->bans); // read before a change that is written by now
         c->bans_changes = c->app->admin.bans_changes;
         c->count = c->app->admin.bans.count;
         return FOLIOT__CALL_SLOW;
     }
-    if (c->status == 200 && foliot__given.bans) {
+    if (c->status == 200 && c->app->choices->web.bans) {
         foliot__bans before = c->app->admin.bans;
         c->app->admin.bans = c->bans;
         c->bans = before;
@@ -66,7 +68,7 @@ static foliot__outcome reload(foliot__call *c)
     foliot__bans_destroy(&c->bans);
     if (c->status != 200)
         snprintf(line, sizeof line, "not reloaded: %s", c->problem);
-    else if (foliot__given.key)
+    else if (c->app->choices->access.key)
         snprintf(line, sizeof line, "reloaded: token, bans and %u key%s", c->count,
                  c->count > 1 ? "s" : "");
     else
@@ -88,7 +90,7 @@ void foliot__admin_on_hangup(uv_signal_t *signal, int number)
 {
     foliot__app *a = signal->data;
     (void)number;
-    bool any = foliot__given.admin_token || foliot__given.bans || foliot__given.key;
+    bool any = a->choices->web.admin_token || a->choices->web.bans || a->choices->access.key;
     if (a->admin.terminal && (!any || terminal_is_gone())) { // nobody would end it any more
         if (!a->ending) // the shell and the kernel both send the signal
             foliot__app_end(a);
