@@ -63,12 +63,20 @@ static void arm_timer(foliot__app *a)
     FOLIOT_ASSERT(armed == 0);
 }
 
-static const foliot_scene *scene_of(const foliot__app *a, const char *session)
+static const foliot__hosted *hosted_of(const foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
         if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0)
-            return a->hosted[i].scene;
+            return &a->hosted[i];
     return NULL;
+}
+
+static void report_divergence(foliot__app *a, const foliot_divergence_report *found)
+{
+    const foliot__hosted *h = hosted_of(a, found->session);
+    foliot__report_divergence(found, h ? h->scene : NULL,
+                              h && h->simulation_module ? &h->simulation : NULL,
+                              strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
 }
 
 void foliot__app_session_ended(foliot__app *a, const char *session)
@@ -92,8 +100,7 @@ static void log_events(foliot__app *a)
     }
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
-        foliot__report_divergence(&found, scene_of(a, found.session),
-                                  strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
+        report_divergence(a, &found);
 }
 
 static void close_loop(foliot__app *a)

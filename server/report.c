@@ -10,8 +10,11 @@
 
 typedef struct report {
     uv_work_t work;
-    foliot_divergence_report found; // what it points to is behind it
-    const foliot_scene *scene;
+    foliot_divergence_report found;     // what it points to is behind it
+    const foliot_scene *scene;          // of a world
+    const foliot_simulation_kind *kind; // of any other simulation, with a copy of its setup
+    const void *setup;
+    size_t setup_bytes;
     bool json;
     foliot_status status;
     char file[256];
@@ -35,12 +38,13 @@ static const void *kept(uint8_t **at, const void *bytes, size_t length)
     return here;
 }
 
-static report *copy_of(const foliot_divergence_report *found)
+static report *copy_of(const foliot_divergence_report *found, const foliot_simulation *simulation)
 {
+    size_t setup = simulation ? simulation->setup_bytes : 0;
     size_t inputs = found->input_count * sizeof *found->inputs,
            session = strlen(found->session) + 1, name = strlen(found->name) + 1;
     report *r = calloc(1, sizeof *r + inputs + found->before_bytes + found->after_bytes + session +
-                              name + 5 * 16);
+                              name + setup + 6 * 16);
     if (!r)
         return NULL;
     uint8_t *at = r->bytes + (16 - (uintptr_t)r->bytes % 16) % 16;
@@ -50,6 +54,9 @@ static report *copy_of(const foliot_divergence_report *found)
     r->found.after = kept(&at, found->after, found->after_bytes);
     r->found.session = kept(&at, found->session, session);
     r->found.name = kept(&at, found->name, name);
+    r->kind = simulation ? simulation->kind : NULL;
+    r->setup = kept(&at, simulation ? simulation->setup : NULL, setup);
+    r->setup_bytes = setup;
     return r;
 }
 
@@ -57,7 +64,9 @@ static void write_file(uv_work_t *work)
 {
     report *r = work->data;
     foliot_divergence_report_name_file(&r->found, "server", r->file, sizeof r->file);
-    r->status = foliot_divergence_report_write(&r->found, r->scene, r->file);
+    r->status = r->kind ? foliot_divergence_report_write_simulation(&r->found, r->kind, r->setup,
+                                                                    r->setup_bytes, r->file)
+                        : foliot_divergence_report_write(&r->found, r->scene, r->file);
 }
 
 static void file_written(uv_work_t *work, int status)
@@ -77,20 +86,21 @@ static void file_written(uv_work_t *work, int status)
     free(r);
 }
 
-static void keep_state(const foliot_divergence_report *found, const foliot_scene *scene, bool json,
-                       uv_loop_t *loop)
+static void keep_state(const foliot_divergence_report *found, const foliot_scene *scene,
+                       const foliot_simulation *simulation, bool json, uv_loop_t *loop)
 {
-    uint64_t bytes = found->before_bytes + found->after_bytes;
+    uint64_t bytes =
+        found->before_bytes + found->after_bytes + (simulation ? simulation->setup_bytes : 0);
     if (so_far.writing || so_far.files == FOLIOT__REPORT_FILES_MAX ||
         bytes > FOLIOT__REPORT_BYTES_MAX - so_far.bytes)
         return;
-    if (!scene) // of a simulation that is no world there is no file
+    if (!scene && !simulation) // the session is over
         return;
     if (!found->before_bytes || !found->after_bytes) {
         foliot__log_lines("foliot-server: no file of our state: it is not known any more\n");
         return;
     }
-    report *r = copy_of(found);
+    report *r = copy_of(found, simulation);
     if (!r)
         return;
     r->work.data = r;
@@ -105,7 +115,7 @@ static void keep_state(const foliot_divergence_report *found, const foliot_scene
 }
 
 void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
-                               bool json, uv_loop_t *loop)
+                               const foliot_simulation *simulation, bool json, uv_loop_t *loop)
 {
     char text[2048], line[2200];
     if (so_far.reports == FOLIOT__REPORTS_MAX) // that it was found is logged all the same
@@ -119,7 +129,7 @@ void foliot__report_divergence(const foliot_divergence_report *found, const foli
         snprintf(line, sizeof line, "%s  %-10s %u bytes of requests and responses\n", text,
                  "searched", found->exchanged);
     foliot__log_lines(line);
-    keep_state(found, scene, json, loop);
+    keep_state(found, scene, simulation, json, loop);
 }
 
 void foliot__report_release_scene(foliot_scene *scene)

@@ -43,6 +43,40 @@ foliot_status foliot_divergence_report_write(const foliot_divergence_report *fou
     return status;
 }
 
+foliot_status foliot_divergence_report_write_simulation(const foliot_divergence_report *found,
+                                                        const foliot_simulation_kind *kind,
+                                                        const void *setup, size_t setup_bytes,
+                                                        const char *file)
+{
+    foliot_simulation simulation = {0};
+    foliot_recording *recording = NULL;
+    foliot_recording_config config = foliot_recording_config_default();
+    config.threaded = false;
+    config.keyframe_ticks = 1;
+    if (!found->before_bytes || !found->after_bytes)
+        return FOLIOT_STATUS_INVALID;
+    foliot_status status = foliot_simulation_create(kind, setup, setup_bytes, &simulation);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    status = foliot_simulation_restore(&simulation, found->before, found->before_bytes);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_recording_open_simulation(file, &simulation, &config, &recording);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_simulation_restore(&simulation, found->after, found->after_bytes);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_recording_append_simulation_tick(
+            recording, &simulation,
+            &(foliot_tick_inputs){found->inputs, found->input_count, found->commands,
+                                  found->command_count},
+            NULL, 0);
+    if (recording) {
+        foliot_status closed = foliot_recording_close(recording, NULL);
+        status = status == FOLIOT_STATUS_OK ? closed : status;
+    }
+    foliot_simulation_destroy(&simulation);
+    return status;
+}
+
 void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side,
                                         char *file, size_t capacity)
 {

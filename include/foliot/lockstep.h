@@ -41,6 +41,11 @@ typedef struct foliot_divergence_report {
 // not known; FOLIOT_STATUS_IO.
 FOLIOT_MUST_CHECK foliot_status foliot_divergence_report_write(
     const foliot_divergence_report *found, const foliot_scene *scene, const char *file);
+// The same for a simulation of any other kind, by an instance that is made from the setup. Statuses
+// of `create` and `restore` besides.
+FOLIOT_MUST_CHECK foliot_status foliot_divergence_report_write_simulation(
+    const foliot_divergence_report *found, const foliot_simulation_kind *kind, const void *setup,
+    size_t setup_bytes, const char *file);
 
 // Writes a file name that is not taken yet: SESSION-divergence-TICK-PLAYER-SIDE.foliot, where
 // `side` is "server" or "client".

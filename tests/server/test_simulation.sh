@@ -101,7 +101,15 @@ ok "a build that computes otherwise later on diverges" test $? = 3
 diverged() { grep -q 'DIVERGED at tick 400' "$1" && grep -q 'player 0' "$1" && grep -q 'score' "$1"; }
 ok "and tick, part and field are named" diverged later.log
 ok "by the server too" diverged server.log
+logged 'our state .*-server.foliot'
 stop
+for side in server client; do
+    state=$(sed -n "s/^  our state  \(.*-$side.foliot\)$/\1/p" server.log later.log)
+    "$replay" verify --simulation $([ $side = server ] && echo ring.so || echo much_later.so) --json "$state" >verify.out
+    ok "the state of the $side is in a file, that step by step, and verifies" grep -q '"ticks":1,.*"verdict":"match"' verify.out
+    "$replay" state --simulation ring.so --tick 400 --json "$state" >$side.state
+done
+ok "before and after it, with what differs" test "$(cat server.state client.state | grep -o '"index":0,"fields":{"here":[01],"presses":0,"leans":1,"score":[0-9]*' | sort -u | wc -l)" = 2
 
 # The harness: the module restores, rolls back, and leaves nothing out of its state.
 lab=$build/foliot-lab
