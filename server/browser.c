@@ -49,6 +49,7 @@ int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
 {
     char problem[256];
     foliot__web_config config = {.address = a->browsers.address,
+                                 .mtu = (uint32_t)a->choices->network.mtu,
                                  .hosts = a->choices->web.hosts.items,
                                  .host_count = a->choices->web.hosts.count,
                                  .peers_per_address_max = udp->peers_per_address_max};

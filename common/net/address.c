@@ -114,3 +114,12 @@ bool foliot__net_address_is_loopback(const foliot__net_address *a)
     return foliot__net_address_is_ip4(a) ? a->ip[12] == IN_LOOPBACKNET
                                          : memcmp(a->ip, loopback, sizeof loopback) == 0;
 }
+
+void foliot__set_fragments(int fd, bool may)
+{
+    int four = may ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE;
+    int six = may ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_PROBE;
+    // One of the two is not of this socket's family.
+    setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &four, sizeof four);
+    setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &six, sizeof six);
+}

@@ -43,6 +43,11 @@ void foliot__net_address_print(const foliot__net_address *address, char *text, s
 uint64_t foliot__net_address_host_key(const foliot__net_address *address);
 bool foliot__net_address_is_loopback(const foliot__net_address *address);
 
+// Whether routers, and this system, may cut a UDP socket's datagrams. They may not, but for what
+// cannot be sent otherwise: what a network says of its paths is not believed, and fragments are
+// often dropped.
+void foliot__set_fragments(int fd, bool may);
+
 static inline bool foliot__net_address_same(const foliot__net_address *a,
                                             const foliot__net_address *b)
 {

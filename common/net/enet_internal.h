@@ -161,14 +161,10 @@ void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint
 // An answer to the sender of the datagram that is handled, whose address may be made up.
 void foliot__send_answer(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                          size_t length);
-// False: the system knows no way there.
-// Whether routers, and this system, may cut its datagrams. They may not, but for what cannot be
-// sent otherwise: what a network says of its paths is not believed, and fragments are often
-// dropped.
-void foliot__set_fragments(int fd, bool may);
 // Sends a datagram larger than FOLIOT__PATH_BYTES_MIN before the path is known: IP may fragment it.
 void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                             size_t length);
+// False: the system knows no way there.
 bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length);
 

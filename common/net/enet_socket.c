@@ -32,15 +32,6 @@ void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, co
         foliot__set_fragments(t->socket, false);
 }
 
-void foliot__set_fragments(int fd, bool may)
-{
-    int four = may ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE;
-    int six = may ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_PROBE;
-    // One of the two is not of this socket's family.
-    setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &four, sizeof four);
-    setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &six, sizeof six);
-}
-
 void foliot__send_answer(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                          size_t length)
 {

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/address.h"
+
 // -- names
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -112,7 +114,7 @@ void foliot__rtc_look(foliot__rtc_channel *c)
     if (state != FOLIOT__DTLS_OPEN)
         return;
     if (!c->sctp) {
-        c->sctp = foliot__sctp_create(c->offer.sctp_port, &above, c);
+        c->sctp = foliot__sctp_create(c->offer.sctp_port, c->rtc->datagram_bytes, &above, c);
         if (!c->sctp)
             c->over = "there is no memory for it";
     } else if (foliot__sctp_get_state(c->sctp) == FOLIOT__SCTP_OVER) {
@@ -138,6 +140,7 @@ bool foliot__rtc_listen(foliot__rtc *rtc)
         bind(rtc->descriptor, own, is_four ? sizeof four : sizeof six) != 0 ||
         getsockname(rtc->descriptor, (struct sockaddr *)&name, &length) != 0)
         return false;
+    foliot__set_fragments(rtc->descriptor, false);
     rtc->port = ntohs(is_four ? ((struct sockaddr_in *)(void *)&name)->sin_port
                               : ((struct sockaddr_in6 *)(void *)&name)->sin6_port);
     return true;

@@ -60,6 +60,7 @@ struct foliot__rtc {
     foliot__rtc_config config;
     int descriptor;
     uint16_t port;
+    uint32_t datagram_bytes; // the largest
     bool has_sctp;
     uint64_t secret; // of the buckets
     foliot__dtls_context *dtls;

@@ -73,7 +73,7 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
         return 1;
     case BIO_CTRL_DGRAM_QUERY_MTU:
     case BIO_CTRL_DGRAM_GET_FALLBACK_MTU:
-        return FOLIOT__DTLS_MTU;
+        return FOLIOT__DTLS_HANDSHAKE_BYTES;
     default:
         return 0;
     }
@@ -215,7 +215,7 @@ foliot__dtls *foliot__dtls_create(foliot__dtls_context *context, bool client,
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
     SSL_set_app_data(ssl, d);
-    SSL_set_mtu(ssl, FOLIOT__DTLS_MTU);
+    SSL_set_mtu(ssl, FOLIOT__DTLS_HANDSHAKE_BYTES);
     if (client)
         SSL_set_connect_state(ssl);
     else

@@ -8,8 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FOLIOT__DTLS_FINGERPRINT_BYTES 32 // SHA-256 of a certificate
-#define FOLIOT__DTLS_MTU 1200             // of datagrams of a handshake
+#include "net/path_mtu.h"
+
+#define FOLIOT__DTLS_FINGERPRINT_BYTES 32                   // SHA-256 of a certificate
+#define FOLIOT__DTLS_HANDSHAKE_BYTES FOLIOT__PATH_BYTES_MIN // of its datagrams: every path's
+#define FOLIOT__DTLS_OVER_BYTES 37 // that a datagram has beyond what it holds: head, nonce and tag
 
 typedef struct foliot__dtls_context foliot__dtls_context; // a certificate
 typedef struct foliot__dtls foliot__dtls;                 // one connection

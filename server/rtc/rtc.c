@@ -96,6 +96,8 @@ static void use_path(foliot__rtc_channel *c, const foliot__rtc_path *path)
     c->rtc->buckets[bucket] = c;
     if (c->dtls)
         foliot__dtls_move(c->dtls);
+    if (c->sctp)
+        foliot__sctp_move(c->sctp);
 }
 
 // -- addresses that are validated
@@ -397,6 +399,8 @@ bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns)
         keep_consent(c, now_ns);
         if (c->dtls)
             foliot__dtls_tick(c->dtls);
+        if (c->sctp && !c->over && foliot__sctp_probe(c->sctp, now_ns))
+            rtc->counters.path_probes++;
         if (!c->over && !c->told_open &&
             now_ns - c->begun_ns > FOLIOT__RTC_OPEN_SECONDS * (uint64_t)1000000000u)
             c->over = c->path.used ? "its handshake took too long"
@@ -474,6 +478,10 @@ foliot__rtc *foliot__rtc_create(const foliot__rtc_config *config, char *problem,
     if (!rtc)
         return NULL;
     rtc->config = *config;
+    rtc->datagram_bytes =
+        config->mtu && config->mtu - FOLIOT__PATH_HEADS_BYTES < FOLIOT__SCTP_DATAGRAM_BYTES
+            ? config->mtu - FOLIOT__PATH_HEADS_BYTES
+            : FOLIOT__SCTP_DATAGRAM_BYTES;
     rtc->descriptor = -1;
     rtc->channels = calloc(config->channels_max, sizeof(foliot__rtc_channel *));
     rtc->buckets = calloc(config->channels_max, sizeof(foliot__rtc_channel *));

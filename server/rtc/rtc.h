@@ -33,6 +33,7 @@ typedef struct foliot__rtc_config {
     uint16_t port;              // of UDP; 0: a free one
     const char *public_address; // that browsers find it at, first of all; "": none
     uint32_t channels_max;
+    uint32_t mtu; // no packet of the network is larger, heads included; 0: see foliot__rtc_create
     void *user;
     // A message came. `of` is what the offer was made with.
     void (*received)(void *user, void *of, const uint8_t *bytes, size_t length);
@@ -51,6 +52,7 @@ typedef struct foliot__rtc_config {
     X(strangers, "Datagrams of addresses that proved nothing, and of no known protocol.")          \
     X(unauthentic, "STUN messages of no known user, or without his password.")                     \
     X(withheld, "Datagrams not sent, to addresses that have not shown that they receive.")         \
+    X(path_probes, "Datagrams sent to find how large others may be.")                              \
     X(too_many, "Messages beyond what one channel may send in a second.")
 typedef struct foliot__rtc_counters {
 #define FOLIOT__RTC_COUNTER_FIELD(name, help) uint64_t name;
@@ -59,7 +61,8 @@ typedef struct foliot__rtc_counters {
 } foliot__rtc_counters;
 
 bool foliot__rtc_available(void); // false: this program was built without OpenSSL or usrsctp
-// One a process at a time. NULL with a sentence.
+// One a process at a time. NULL with a sentence. Without an MTU datagrams grow until one holds a
+// packet of FOLIOT_PACKET_BYTES_MAX, where the path takes them.
 foliot__rtc *foliot__rtc_create(const foliot__rtc_config *config, char *problem,
                                 size_t problem_bytes);
 void foliot__rtc_destroy(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sctp.c: see sctp.h. usrsctp knows an association by a number, never by an address of memory: it
-// writes it into cookies, which travel. A number whose association is gone is ignored.
+// writes it into cookies, which travel. A number whose association is gone is ignored. usrsctp
+// counts on the largest packets, since it never raises the size of a path that was once smaller:
+// its messages are cut to what the path takes (SCTP_MAXSEG), and its packets divided on their way.
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -15,6 +17,8 @@
 #include <time.h>
 #include <usrsctp.h>
 
+#include "base/assert.h"
+#include "net/path_mtu.h"
 #include "rtc/sctp_filter.h"
 
 #define PPID_BINARY 53
@@ -26,6 +30,11 @@
 #define RTO_MAX_MS 1000
 #define RETRANSMISSIONS_MAX 20
 #define STOP_TRIES 100
+#define MESSAGE_PARTS_OVER 48 // that SCTP_MAXSEG counts beyond a piece and its heads: an IP head
+#define CHUNK_HEAD_BYTES 4
+#define CHUNK_PAD 132 // RFC 4820: who does not know it skips it
+#define PROBE_INFO_BYTES 12
+#define PROBE_MARK "foliot p"
 
 struct foliot__sctp {
     struct socket *socket;
@@ -36,6 +45,10 @@ struct foliot__sctp {
     bool clogged, emitted; // emitted: a packet with data has gone out
     uint64_t silent_ns;
     foliot__sctp_due due;
+    foliot__path_mtu path;
+    uint64_t seen_ns;                      // the time of the last foliot__sctp_probe
+    uint32_t cut_bytes;                    // the packets that messages are cut for
+    uint8_t head[FOLIOT__SCTP_HEAD_BYTES]; // of a packet to the other side
 };
 
 static struct {
@@ -52,6 +65,127 @@ static foliot__sctp *find(const void *address)
     return s && s->number == number ? s : NULL;
 }
 
+// -- packets no larger than the path takes
+
+static size_t packet_bytes(uint32_t datagram_bytes)
+{
+    return (datagram_bytes - FOLIOT__DTLS_OVER_BYTES) / 4 * 4;
+}
+
+static void seal(uint8_t *packet, size_t length)
+{
+    memset(packet + CHECKSUM_AT, 0, sizeof(uint32_t));
+    uint32_t checksum = usrsctp_crc32c(packet, length);
+    memcpy(packet + CHECKSUM_AT, &checksum, sizeof checksum);
+}
+
+static void emit(foliot__sctp *s, const uint8_t *packet, size_t length)
+{
+    s->path.large |= length > packet_bytes(FOLIOT__PATH_BYTES_MIN);
+    s->hook->send(s->user, packet, length);
+}
+
+// A packet with more chunks than fit goes in several. One chunk alone stays as it is.
+static void divide(foliot__sctp *s, const uint8_t *packet, size_t length, size_t room)
+{
+    uint8_t part[FOLIOT__SCTP_FILTER_BYTES_MAX];
+    size_t used = FOLIOT__SCTP_HEAD_BYTES, bytes;
+    FOLIOT_ASSERT(length <= sizeof part);
+    memcpy(part, packet, FOLIOT__SCTP_HEAD_BYTES);
+    for (size_t at = FOLIOT__SCTP_HEAD_BYTES; at + CHUNK_HEAD_BYTES <= length; at += bytes) {
+        bytes = (((size_t)packet[at + 2] << 8 | packet[at + 3]) + 3) / 4 * 4;
+        FOLIOT_ASSERT(bytes > 0 && bytes <= length - at);
+        if (used > FOLIOT__SCTP_HEAD_BYTES && used + bytes > room) {
+            seal(part, used);
+            emit(s, part, used);
+            used = FOLIOT__SCTP_HEAD_BYTES;
+        }
+        memcpy(part + used, packet + at, bytes);
+        used += bytes;
+    }
+    seal(part, used);
+    emit(s, part, used);
+}
+
+// Messages are cut to the size that has arrived.
+static void fit(foliot__sctp *s)
+{
+    uint32_t bytes = (uint32_t)packet_bytes(s->path.proven);
+    const struct sctp_assoc_value cut = {.assoc_value = bytes - MESSAGE_PARTS_OVER};
+    if (bytes == s->cut_bytes)
+        return;
+    s->cut_bytes = bytes;
+    usrsctp_setsockopt(s->socket, IPPROTO_SCTP, SCTP_MAXSEG, &cut, sizeof cut);
+}
+
+// A HEARTBEAT that fills a packet with padding. The other side answers with what is in it, its
+// number and its size, and not with the padding.
+static void send_probe(foliot__sctp *s, uint32_t datagram_bytes)
+{
+    uint8_t packet[FOLIOT__SCTP_PACKET_BYTES] = {0};
+    uint8_t *beat = packet + FOLIOT__SCTP_HEAD_BYTES, *info = beat + 8,
+            *pad = info + PROBE_INFO_BYTES;
+    size_t length = packet_bytes(datagram_bytes), padding = length - (size_t)(pad - packet);
+    memcpy(packet, s->head, sizeof s->head);
+    beat[0] = FOLIOT__CHUNK_HEARTBEAT;
+    beat[3] = CHUNK_HEAD_BYTES + 4 + PROBE_INFO_BYTES;
+    beat[5] = 1; // its only parameter
+    beat[7] = 4 + PROBE_INFO_BYTES;
+    memcpy(info, PROBE_MARK, 8);
+    const uint16_t words[2] = {htons(s->path.number), htons((uint16_t)datagram_bytes)};
+    memcpy(info + 8, words, sizeof words);
+    pad[0] = CHUNK_PAD;
+    pad[2] = (uint8_t)(padding >> 8);
+    pad[3] = (uint8_t)padding;
+    seal(packet, length);
+    s->hook->send(s->user, packet, length);
+}
+
+static uint64_t round_trip_ns(const foliot__sctp *s)
+{
+    struct sctp_status status = {.sstat_assoc_id = 0};
+    socklen_t bytes = sizeof status;
+    bool known = usrsctp_getsockopt(s->socket, IPPROTO_SCTP, SCTP_STATUS, &status, &bytes) == 0;
+    return known ? status.sstat_primary.spinfo_srtt * (uint64_t)1000000u : 0;
+}
+
+bool foliot__sctp_probe(foliot__sctp *sctp, uint64_t now_ns)
+{
+    sctp->seen_ns = now_ns;
+    if (sctp->state != FOLIOT__SCTP_OPEN || now_ns < foliot__path_due_ns(&sctp->path))
+        return false;
+    uint32_t bytes = foliot__path_probe(&sctp->path, now_ns, round_trip_ns(sctp));
+    fit(sctp); // a size may have been given up
+    if (bytes > 0)
+        send_probe(sctp, bytes);
+    return bytes > 0;
+}
+
+void foliot__sctp_move(foliot__sctp *sctp)
+{
+    foliot__path_begin(&sctp->path, sctp->path.most, sctp->seen_ns);
+    fit(sctp);
+}
+
+uint32_t foliot__sctp_get_datagram_bytes(const foliot__sctp *sctp)
+{
+    return sctp->path.proven;
+}
+
+// The other side may answer what it likes: a size counts where it is that of a probe of ours.
+static void take_beat(foliot__sctp *s, const uint8_t *chunk)
+{
+    uint16_t words[2];
+    if (chunk[2] != 0 || chunk[3] != CHUNK_HEAD_BYTES + 4 + PROBE_INFO_BYTES ||
+        memcmp(chunk + 8, PROBE_MARK, 8) != 0)
+        return; // usrsctp's
+    memcpy(words, chunk + 16, sizeof words);
+    foliot__path_answered(&s->path, ntohs(words[0]), ntohs(words[1]), s->seen_ns);
+    fit(s);
+}
+
+// -- what usrsctp calls
+
 static int on_output(void *address, void *packet, size_t length, uint8_t tos, uint8_t set_df)
 {
     foliot__sctp *s = find(address);
@@ -59,11 +193,18 @@ static int on_output(void *address, void *packet, size_t length, uint8_t tos, ui
     (void)set_df;
     if (!s)
         return 0;
-    if (foliot__sctp_has_chunk(packet, length, FOLIOT__CHUNK_DATA)) {
+    if (foliot__sctp_find_chunk(packet, length, FOLIOT__CHUNK_DATA)) {
         s->emitted = true;
         s->clogged = false;
     }
-    s->hook->send(s->user, packet, length);
+    uint8_t type = ((const uint8_t *)packet)[FOLIOT__SCTP_HEAD_BYTES];
+    if (type == FOLIOT__CHUNK_COOKIE_ECHO || type == FOLIOT__CHUNK_DATA ||
+        type == FOLIOT__CHUNK_COOKIE_ACK)
+        memcpy(s->head, packet, sizeof s->head);
+    if (length > packet_bytes(s->path.proven))
+        divide(s, packet, length, packet_bytes(s->path.proven));
+    else
+        emit(s, packet, length);
     return 0;
 }
 
@@ -189,7 +330,8 @@ static bool connect_to(foliot__sctp *s, uint16_t port)
 {
     struct sockaddr_conn own = address_of(s, FOLIOT__SCTP_PORT), other = address_of(s, port);
     struct sctp_paddrparams path = {.spp_flags = SPP_PMTUD_DISABLE,
-                                    .spp_pathmtu = FOLIOT__SCTP_PACKET_BYTES};
+                                    .spp_pathmtu =
+                                        FOLIOT__SCTP_PACKET_BYTES - FOLIOT__SCTP_HEAD_BYTES};
     if (usrsctp_bind(s->socket, (struct sockaddr *)&own, sizeof own) != 0)
         return false;
     if (usrsctp_connect(s->socket, (struct sockaddr *)&other, sizeof other) != 0 &&
@@ -207,7 +349,8 @@ static uintptr_t free_number(void)
     return 0;
 }
 
-foliot__sctp *foliot__sctp_create(uint16_t peer_port, const foliot__sctp_hook *hook, void *user)
+foliot__sctp *foliot__sctp_create(uint16_t peer_port, uint32_t datagram_bytes,
+                                  const foliot__sctp_hook *hook, void *user)
 {
     uintptr_t number = free_number();
     foliot__sctp *s = number ? calloc(1, sizeof *s) : NULL;
@@ -215,11 +358,14 @@ foliot__sctp *foliot__sctp_create(uint16_t peer_port, const foliot__sctp_hook *h
         return NULL;
     *s = (foliot__sctp){.hook = hook, .user = user, .number = number};
     s->due = (foliot__sctp_due){.source = peer_port, .destination = FOLIOT__SCTP_PORT};
+    foliot__path_begin(&s->path, datagram_bytes, 0);
     all.associations[number % all.count] = s;
     usrsctp_register_address((void *)number);
     s->socket = usrsctp_socket(AF_CONN, SOCK_STREAM, IPPROTO_SCTP, on_received, NULL, 0, s);
-    if (s->socket && set_up(s->socket) && connect_to(s, peer_port))
+    if (s->socket && set_up(s->socket) && connect_to(s, peer_port)) {
+        fit(s);
         return s;
+    }
     foliot__sctp_destroy(s);
     return NULL;
 }
@@ -249,13 +395,12 @@ void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t leng
     size_t bytes = foliot__sctp_filter(&sctp->due, packet, length, kept);
     if (bytes == 0)
         return;
-    if (bytes != length || memcmp(kept, packet, length) != 0) { // DTLS has authenticated it
-        memset(kept + CHECKSUM_AT, 0, sizeof(uint32_t));
-        uint32_t checksum = usrsctp_crc32c(kept, bytes);
-        memcpy(kept + CHECKSUM_AT, &checksum, sizeof checksum);
-    }
-    if (foliot__sctp_has_chunk(kept, bytes, FOLIOT__CHUNK_SACK) ||
-        foliot__sctp_has_chunk(kept, bytes, FOLIOT__CHUNK_HEARTBEAT_ACK))
+    if (bytes != length || memcmp(kept, packet, length) != 0)
+        seal(kept, bytes); // DTLS has authenticated it
+    const uint8_t *beat = foliot__sctp_find_chunk(kept, bytes, FOLIOT__CHUNK_HEARTBEAT_ACK);
+    if (beat)
+        take_beat(sctp, beat);
+    if (beat || foliot__sctp_find_chunk(kept, bytes, FOLIOT__CHUNK_SACK))
         sctp->silent_ns = 0;
     usrsctp_conninput((void *)sctp->number, kept, bytes, 0);
 }

@@ -9,9 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rtc/dtls.h"
+
 #define FOLIOT__SCTP_PORT 5000
 #define FOLIOT__SCTP_MESSAGE_BYTES 16384 // that the other side may send at once
-#define FOLIOT__SCTP_PACKET_BYTES 1280   // of a packet that is sent
+#define FOLIOT__SCTP_PACKET_BYTES 1228   // of a packet that is sent: with a packet of channel 0
+// Of a datagram of DTLS that holds it. Where a path takes no more than FOLIOT__PATH_BYTES_MAX,
+// messages go in two pieces.
+#define FOLIOT__SCTP_DATAGRAM_BYTES (FOLIOT__SCTP_PACKET_BYTES + FOLIOT__DTLS_OVER_BYTES)
 
 typedef struct foliot__sctp foliot__sctp;
 
@@ -30,11 +35,18 @@ bool foliot__sctp_start(uint32_t associations_max); // false: it is another's al
 void foliot__sctp_stop(void);
 void foliot__sctp_tick(uint32_t elapsed_ms); // timers of all associations
 
-// Begins the association. `hook` is lent. NULL: no memory.
-foliot__sctp *foliot__sctp_create(uint16_t peer_port, const foliot__sctp_hook *hook, void *user);
+// Begins the association. `datagram_bytes`: FOLIOT__PATH_BYTES_MIN to FOLIOT__SCTP_DATAGRAM_BYTES;
+// no datagram of DTLS becomes larger. `hook` is lent. NULL: no memory.
+foliot__sctp *foliot__sctp_create(uint16_t peer_port, uint32_t datagram_bytes,
+                                  const foliot__sctp_hook *hook, void *user);
 void foliot__sctp_destroy(foliot__sctp *sctp); // aborts; not within a hook; NULL is allowed
 foliot__sctp_state foliot__sctp_get_state(const foliot__sctp *sctp);
 void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t length);
+// Every 20 ms or so: looks for how large a packet may be to arrive (RFC 8899, section 6.2). Packets
+// are no larger than one that has arrived. True: a probe was sent.
+bool foliot__sctp_probe(foliot__sctp *sctp, uint64_t now_ns);
+void foliot__sctp_move(foliot__sctp *sctp); // the path is another one from now on
+uint32_t foliot__sctp_get_datagram_bytes(const foliot__sctp *sctp); // that have arrived
 
 typedef enum foliot__sctp_sent {
     FOLIOT__SCTP_SENT,

@@ -227,15 +227,15 @@ size_t foliot__sctp_filter(foliot__sctp_due *due, const uint8_t *packet, size_t 
     return end > FOLIOT__SCTP_HEAD_BYTES ? end : 0;
 }
 
-bool foliot__sctp_has_chunk(const uint8_t *packet, size_t length, uint8_t type)
+const uint8_t *foliot__sctp_find_chunk(const uint8_t *packet, size_t length, uint8_t type)
 {
     for (size_t at = FOLIOT__SCTP_HEAD_BYTES; at + CHUNK_HEAD_BYTES <= length;) {
         size_t bytes = u16(packet + at + 2);
         if (packet[at] == type)
-            return true;
+            return packet + at;
         if (bytes < CHUNK_HEAD_BYTES)
-            return false;
+            return NULL;
         at += padded(bytes);
     }
-    return false;
+    return NULL;
 }

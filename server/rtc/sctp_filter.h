@@ -43,7 +43,7 @@ typedef struct foliot__sctp_due {
 // then the checksum is no longer right. Returns the length, a multiple of 4; 0: nothing is left.
 size_t foliot__sctp_filter(foliot__sctp_due *due, const uint8_t *packet, size_t length,
                            uint8_t kept[FOLIOT__SCTP_FILTER_BYTES_MAX]);
-// Whether a packet has a chunk of this type.
-bool foliot__sctp_has_chunk(const uint8_t *packet, size_t length, uint8_t type);
+// The first chunk of this type in a packet; NULL: there is none.
+const uint8_t *foliot__sctp_find_chunk(const uint8_t *packet, size_t length, uint8_t type);
 
 #endif

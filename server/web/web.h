@@ -46,6 +46,7 @@ typedef struct foliot__web_config {
     bool channels_off;
     const char *channels_address; // NULL: as above
     uint16_t channels_port;       // with channels_address; 0: a free one
+    uint32_t mtu;                 // of their packets; 0: as large as is of use
     const char *public_address;   // where browsers find it, behind NAT; NULL: not known
 } foliot__web_config;
 

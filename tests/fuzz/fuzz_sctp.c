@@ -2,7 +2,8 @@
 // fuzz_sctp.c: any SCTP packets inside a data channel, while it opens and when it is open: from a
 // peer that has the keys of DTLS. Two associations of this process are the two ends. A byte says
 // what a record is, two say how long, and the chunks of a packet follow. Whatever comes costs
-// little time and is answered with little, and the channel works afterwards, or is over.
+// little time and is answered with little, and the channel works afterwards, or is over. Its
+// packets become no larger than a probe was.
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -15,12 +16,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // Of the first byte.
-#define NO_TAG 1   // as an INIT has it
-#define RELATIVE 2 // bytes 4 to 7 of each chunk count from what is due there
-#define OPENS 4    // before it, the handshake goes on to its end
+#define NO_TAG 1 // as an INIT has it
+#define RELATIVE                                                                                   \
+    2           // bytes 4 to 7 of each chunk count from what is due there; an answer to a
+                // heartbeat is one to a probe, and its number counts from the last one's
+#define OPENS 4 // before it, the handshake goes on to its end
 #define TICKS 8
-#define TALKS 16  // before it, both ends send messages: those of the victim stay on their way
+#define TALKS 16 // before it, both ends send messages: those of the victim stay on their way
+#define PAD 132
 #define RAW 32    // the packet's head is among the bytes
+#define PROBES 64 // before it, time passes and the victim looks for its path's size
+#define STEP_NS 120000000u
 #define ANSWERS 4 // bytes for one that a packet may cause, and for a small one ...
 #define ANSWER_BYTES 4000
 #define CPU_NS_MAX 2000000000u // of a whole input
@@ -29,7 +35,9 @@ typedef struct end {
     foliot__sctp *sctp;
     uint8_t head[FOLIOT__SCTP_HEAD_BYTES]; // of its last packet that has a tag
     uint32_t tsn;                          // of its last data
-    size_t emitted;
+    uint8_t probe[12];                     // what its last probe is answered with
+    size_t emitted, probed;                // probed: the largest one
+    uint32_t probes, packets, lost;        // packets, lost: beside the probes
     struct {
         size_t length;
         uint8_t bytes[FOLIOT__SCTP_FILTER_BYTES_MAX];
@@ -38,6 +46,8 @@ typedef struct end {
 } end;
 
 static end victim, peer;
+static uint32_t datagram_bytes = FOLIOT__SCTP_DATAGRAM_BYTES; // of the victim, at most
+static size_t path_bytes = SIZE_MAX; // larger datagrams of the victim are lost
 static bool
     disturbed; // something else than the two has been received or lost since they were created
 static uint64_t messages;
@@ -62,7 +72,17 @@ static void on_packet(void *user, const uint8_t *packet, size_t length)
         memcpy(e->head, packet, sizeof e->head);
     if (packet[12] == FOLIOT__CHUNK_DATA)
         e->tsn = read_u32(packet + 16);
-    if (e->count == 64)
+    const uint8_t *beat = foliot__sctp_find_chunk(packet, length, FOLIOT__CHUNK_HEARTBEAT);
+    bool probe = beat && foliot__sctp_find_chunk(packet, length, PAD);
+    if (probe) {
+        memcpy(e->probe, beat + 8, sizeof e->probe);
+        e->probed = length > e->probed ? length : e->probed;
+        e->probes++;
+    }
+    bool arrives = e != &victim || length + FOLIOT__DTLS_OVER_BYTES <= path_bytes;
+    e->packets += !probe && packet[12] == FOLIOT__CHUNK_DATA;
+    e->lost += !arrives && !probe;
+    if (!arrives || e->count == 64)
         return;
     memcpy(e->queue[e->count].bytes, packet, length);
     e->queue[e->count++].length = length;
@@ -93,8 +113,8 @@ static void dial(void)
     started = started || foliot__sctp_start(2);
     FOLIOT_ASSERT(started);
     hang_up();
-    victim.sctp = foliot__sctp_create(FOLIOT__SCTP_PORT, &hook, &victim);
-    peer.sctp = foliot__sctp_create(FOLIOT__SCTP_PORT, &hook, &peer);
+    victim.sctp = foliot__sctp_create(FOLIOT__SCTP_PORT, datagram_bytes, &hook, &victim);
+    peer.sctp = foliot__sctp_create(FOLIOT__SCTP_PORT, FOLIOT__SCTP_DATAGRAM_BYTES, &hook, &peer);
     FOLIOT_ASSERT(victim.sctp && peer.sctp);
     disturbed = false;
 }
@@ -121,6 +141,14 @@ static void open_both(void)
     FOLIOT_ASSERT(disturbed || is_open());
 }
 
+// Its mark is right, its number is near, and its size is what the bytes say.
+static void answer_probe(uint8_t *chunk)
+{
+    memcpy(chunk + 8, victim.probe, 8);
+    chunk[17] = (uint8_t)(chunk[17] + victim.probe[9]);
+    chunk[16] = (uint8_t)(chunk[16] + victim.probe[8]);
+}
+
 // Puts a packet together from chunks, as the peer's. Returns its length.
 static size_t make_packet(uint8_t kind, const uint8_t *bytes, size_t length, uint8_t *packet)
 {
@@ -136,7 +164,10 @@ static size_t make_packet(uint8_t kind, const uint8_t *bytes, size_t length, uin
     for (size_t at = FOLIOT__SCTP_HEAD_BYTES; (kind & RELATIVE) && at + 8 <= length;) {
         size_t chunk = (size_t)packet[at + 2] << 8 | packet[at + 3];
         uint32_t due = packet[at] == FOLIOT__CHUNK_SACK ? victim.tsn : peer.tsn;
-        write_u32(packet + at + 4, read_u32(packet + at + 4) + due);
+        if (packet[at] != FOLIOT__CHUNK_HEARTBEAT_ACK)
+            write_u32(packet + at + 4, read_u32(packet + at + 4) + due);
+        else if (length - at >= 8 + sizeof victim.probe)
+            answer_probe(packet + at);
         if (chunk < 4)
             break;
         at += (chunk + 3) / 4 * 4;
@@ -158,6 +189,9 @@ static void inject(uint8_t kind, const uint8_t *bytes, size_t length)
     foliot__sctp_receive(victim.sctp, packet, packet_bytes);
     // What was waiting or is lost may go out now; more than that may not.
     FOLIOT_ASSERT(victim.emitted <= ANSWERS * packet_bytes + 64 * FOLIOT__SCTP_PACKET_BYTES);
+    uint32_t most = (uint32_t)victim.probed + FOLIOT__DTLS_OVER_BYTES + 3;
+    FOLIOT_ASSERT(foliot__sctp_get_datagram_bytes(victim.sctp) <=
+                  (most > FOLIOT__PATH_BYTES_MIN ? most : FOLIOT__PATH_BYTES_MIN));
     if (foliot__sctp_get_state(victim.sctp) == FOLIOT__SCTP_OPENING)
         FOLIOT_ASSERT(victim.emitted <= packet_bytes + ANSWER_BYTES);
 }
@@ -192,6 +226,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             open_both();
         if (kind & TALKS)
             talk(++now_ns);
+        if (kind & PROBES)
+            foliot__sctp_probe(victim.sctp, now_ns += STEP_NS);
         inject(kind, data + at, length);
         at += length;
         if (kind & TICKS)

@@ -10,6 +10,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -21,15 +22,17 @@
 
 #define MS_NS 1000000u
 
-static void obey(rtc_peer *peer, char order)
+static void obey(rtc_peer *peer, const uint8_t *order, size_t length)
 {
-    if (order == 'b' || order == 'u')
-        rtc_peer_block(peer, order == 'b');
-    if (order == 'm')
+    char text[8] = {0};
+    memcpy(text, order, length < sizeof text ? length : sizeof text - 1);
+    if (text[0] == 'p')
+        rtc_peer_narrow(peer, strtoul(text + 1, NULL, 10));
+    if (text[0] == 'm')
         rtc_peer_move(peer);
 }
 
-static void run(uint16_t port, far_turn turn, far_work *work)
+static void run(uint16_t port, uint16_t path_bytes, far_turn turn, far_work *work)
 {
     foliot_transport *transport;
     foliot_transport_event event;
@@ -37,6 +40,7 @@ static void run(uint16_t port, far_turn turn, far_work *work)
     uint8_t echo[FAR_ECHO_BYTES];
     rtc_start(1);
     turn.peer = rtc_peer_create("127.0.0.1", true, &transport);
+    rtc_peer_narrow(turn.peer, path_bytes);
     if (foliot_transport_connect(transport, "", port, clock_now_ns(), &server) != FOLIOT_STATUS_OK)
         _exit(1);
     for (uint64_t ticked_ns = clock_now_ns();;) {
@@ -51,7 +55,7 @@ static void run(uint16_t port, far_turn turn, far_work *work)
                 continue;
             if (event.delivery == FOLIOT_DELIVERY_RELIABLE) {
                 turn.order = (char)event.bytes[0];
-                obey(turn.peer, turn.order);
+                obey(turn.peer, event.bytes, event.length);
                 continue;
             }
             echo[0] = (uint8_t)event.path;
@@ -70,7 +74,7 @@ static void run(uint16_t port, far_turn turn, far_work *work)
 far_end far_end_start(far_work *work)
 {
     int ends[2], reports[2];
-    uint16_t ports[2];
+    uint16_t words[3];
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(pipe(reports), 0);
     far_end f = {.child = fork(), .ports = ends[1], .report = reports[0]};
@@ -79,8 +83,9 @@ far_end far_end_start(far_work *work)
         alarm(110);
         close(ends[1]);
         close(reports[0]);
-        if (read(ends[0], ports, sizeof ports) == sizeof ports)
-            run(ports[0], (far_turn){.channel_port = ports[1], .report = reports[1]}, work);
+        if (read(ends[0], words, sizeof words) == sizeof words)
+            run(words[0], words[2], (far_turn){.channel_port = words[1], .report = reports[1]},
+                work);
         _exit(1);
     }
     assert_true(f.child > 0);
@@ -89,10 +94,10 @@ far_end far_end_start(far_work *work)
     return f;
 }
 
-void far_end_connect(const far_end *f, uint16_t port, uint16_t channel_port)
+void far_end_connect(const far_end *f, uint16_t port, uint16_t channel_port, uint16_t path_bytes)
 {
-    const uint16_t ports[2] = {port, channel_port};
-    assert_int_equal(write(f->ports, ports, sizeof ports), sizeof ports);
+    const uint16_t words[3] = {port, channel_port, path_bytes};
+    assert_int_equal(write(f->ports, words, sizeof words), sizeof words);
 }
 
 void far_end_stop(const far_end *f)

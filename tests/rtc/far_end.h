@@ -11,7 +11,8 @@
 
 #include "../rtc/peer.h"
 
-#define FAR_ECHO_BYTES 9 // the path and the first 8 bytes of a packet
+#define FAR_PATH_BYTES 1472 // of Ethernet and IPv4
+#define FAR_ECHO_BYTES 9    // the path and the first 8 bytes of a packet
 
 typedef struct far_end {
     pid_t child;
@@ -30,10 +31,11 @@ typedef struct far_turn {
 typedef void far_work(const far_turn *turn);
 
 // Starts the process, before the test has a server; it waits for the ports. `work`: called in each
-// turn; NULL: nothing more is done. Three orders work always: 'b' drops the datagrams of the
-// channel, 'u' lets them pass again, and 'm' moves the peer to another port.
+// turn; NULL: nothing more is done. Two orders work always: "p700" drops the datagrams of the
+// channel that have more than 700 bytes, and "m" moves the peer to another port.
 far_end far_end_start(far_work *work);
-void far_end_connect(const far_end *f, uint16_t port, uint16_t channel_port);
+// `path_bytes`: larger datagrams are lost from the beginning.
+void far_end_connect(const far_end *f, uint16_t port, uint16_t channel_port, uint16_t path_bytes);
 void far_end_stop(const far_end *f);
 
 #endif

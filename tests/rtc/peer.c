@@ -31,7 +31,8 @@
 struct rtc_peer {
     foliot_transport head;
     const char *host;
-    bool wants, told, blocked, flows;
+    bool wants, told, flows;
+    size_t path_bytes; // larger datagrams are lost
     foliot_peer_id peer;
     int fd, udp, watched; // WebSocket, UDP, an epoll of both
     rtc_answer answer;
@@ -164,7 +165,7 @@ size_t rtc_write_request(const char *ours, const char *theirs, const char *passw
 static void send_datagram(void *user, const uint8_t *bytes, size_t length)
 {
     rtc_peer *p = user;
-    if (!p->blocked)
+    if (length <= p->path_bytes)
         sendto(p->udp, bytes, length, MSG_DONTWAIT, (struct sockaddr *)&p->answer.address,
                sizeof p->answer.address);
 }
@@ -217,7 +218,7 @@ static void take_datagram(rtc_peer *p, const uint8_t *bytes, size_t length, uint
     if (foliot__rtc_protocol_of(bytes, length) == FOLIOT__RTC_DTLS) {
         foliot__dtls_receive(p->dtls, bytes, length);
         if (!p->sctp && foliot__dtls_get_state(p->dtls) == FOLIOT__DTLS_OPEN)
-            p->sctp = foliot__sctp_create(5000, &above, p);
+            p->sctp = foliot__sctp_create(5000, FOLIOT__SCTP_DATAGRAM_BYTES, &above, p);
         return;
     }
     if (!foliot__stun_read(bytes, length, &m))
@@ -250,7 +251,7 @@ void rtc_peer_pump(rtc_peer *p, uint64_t now_ns)
         send_datagram(p, bytes, length);
     }
     for (ssize_t got; (got = recv(p->udp, bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
-        if (!p->blocked)
+        if ((size_t)got <= p->path_bytes)
             take_datagram(p, bytes, (size_t)got, now_ns);
     foliot__dtls_tick(p->dtls);
 }
@@ -265,9 +266,9 @@ uint64_t rtc_peer_get_received(const rtc_peer *peer, bool by_channel)
     return peer->received[by_channel];
 }
 
-void rtc_peer_block(rtc_peer *peer, bool blocked)
+void rtc_peer_narrow(rtc_peer *peer, size_t bytes)
 {
-    peer->blocked = blocked;
+    peer->path_bytes = bytes;
 }
 
 const rtc_answer *rtc_peer_get_answer(const rtc_peer *peer)
@@ -457,6 +458,7 @@ rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **tra
     p->head.config = foliot_transport_config_default();
     p->host = host;
     p->wants = channel;
+    p->path_bytes = SIZE_MAX;
     p->fd = p->udp = -1;
     p->watched = epoll_create1(EPOLL_CLOEXEC);
     *transport = &p->head;

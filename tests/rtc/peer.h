@@ -28,8 +28,8 @@ rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **tra
 // Whether packets come by the channel, how many have come by each path, and how many may be lost.
 bool rtc_peer_is_open(const rtc_peer *peer);
 uint64_t rtc_peer_get_received(const rtc_peer *peer, bool by_channel);
-// From now on its datagrams are dropped, both ways.
-void rtc_peer_block(rtc_peer *peer, bool blocked);
+// From now on its datagrams of more than so many bytes are dropped, both ways; 0: all.
+void rtc_peer_narrow(rtc_peer *peer, size_t bytes);
 // The server's answer; NULL: it has not come.
 const rtc_answer *rtc_peer_get_answer(const rtc_peer *peer);
 void rtc_peer_move(rtc_peer *peer); // to another port, as a network's translation does

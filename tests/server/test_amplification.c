@@ -348,7 +348,7 @@ static void an_open_channel_that_seems_to_move_amplifies_nothing(void **state)
     foliot_transport_event event;
     foliot_peer_id peer = {0};
     account a = {0};
-    far_end_connect(&far, s.port, s.channel_port);
+    far_end_connect(&far, s.port, s.channel_port, FAR_PATH_BYTES);
     for (uint64_t end = clock_now_ns() + 20 * SECOND; !peer.value && clock_now_ns() < end;
          poll(NULL, 0, 5))
         if (foliot_transport_poll(s.transport, clock_now_ns(), &event))

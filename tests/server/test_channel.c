@@ -24,17 +24,19 @@
 #include "status.h"
 #include "web_site.h"
 
-// Sends a packet every 10 ms until `count` of them in a row come back that took the given path
-// there. The connection must hold meanwhile.
-static void exchange(site *s, foliot_peer_id peer, int by_channel, int count, int seconds)
+// Sends a packet of so many bytes every 10 ms until `count` of them in a row come back that took
+// the given path there. The connection must hold meanwhile.
+static void exchange(site *s, foliot_peer_id peer, size_t bytes, int by_channel, int count,
+                     int seconds)
 {
     foliot_transport_event event;
+    uint8_t packet[FOLIOT_PACKET_BYTES_MAX] = {0};
     uint64_t number = 0;
     int got = 0;
     for (uint64_t end = clock_now_ns() + (uint64_t)seconds * SECOND;
          got < count && clock_now_ns() < end; number++) {
-        allow_failure(foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_UNRELIABLE,
-                                            (const uint8_t *)&number, sizeof number));
+        allow_failure(
+            foliot_transport_send(s->transport, peer, FOLIOT_DELIVERY_UNRELIABLE, packet, bytes));
         foliot_transport_flush(s->transport, clock_now_ns());
         foliot__web_flush(s->web);
         poll(NULL, 0, 10);
@@ -67,13 +69,46 @@ static void packets_take_the_channel_and_back(void **state)
     (void)state;
     far_end far = far_end_start(NULL);
     site s = open_channel_site();
-    far_end_connect(&far, s.port, s.channel_port);
+    far_end_connect(&far, s.port, s.channel_port, FAR_PATH_BYTES);
     foliot_peer_id peer = await_peer(&s);
-    exchange(&s, peer, 1, 50, 30);
-    send_reliable(&s, peer, "b"); // UDP is blocked now
-    exchange(&s, peer, 0, 50, 30);
-    send_reliable(&s, peer, "u"); // and no longer
-    exchange(&s, peer, 1, 50, 30);
+    exchange(&s, peer, 8, 1, 50, 30);
+    send_reliable(&s, peer, "p0"); // UDP is blocked now
+    exchange(&s, peer, 8, 0, 50, 30);
+    send_reliable(&s, peer, "p1472"); // and no longer
+    exchange(&s, peer, 8, 1, 50, 30);
+    far_end_stop(&far);
+    close_site(&s);
+}
+
+// The largest packets come through wherever datagrams of 528 bytes do.
+static void a_small_path_takes_large_packets(void **state)
+{
+    (void)state;
+    static const uint16_t paths[] = {528, 600, 700, 800, 1100, 1200, 1232, 1472};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        far_end far = far_end_start(NULL);
+        site s = open_channel_site();
+        far_end_connect(&far, s.port, s.channel_port, paths[i]);
+        foliot_peer_id peer = await_peer(&s);
+        print_message("paths of %u bytes\n", paths[i]);
+        exchange(&s, peer, FOLIOT_PACKET_BYTES_MAX, 1, 50, 10);
+        far_end_stop(&far);
+        close_site(&s);
+    }
+}
+
+static void a_path_may_become_smaller_and_larger(void **state)
+{
+    (void)state;
+    far_end far = far_end_start(NULL);
+    site s = open_channel_site();
+    far_end_connect(&far, s.port, s.channel_port, FAR_PATH_BYTES);
+    foliot_peer_id peer = await_peer(&s);
+    exchange(&s, peer, FOLIOT_PACKET_BYTES_MAX, 1, 50, 30);
+    send_reliable(&s, peer, "p700");
+    exchange(&s, peer, FOLIOT_PACKET_BYTES_MAX, 1, 200, 30);
+    send_reliable(&s, peer, "p1472");
+    exchange(&s, peer, FOLIOT_PACKET_BYTES_MAX, 1, 50, 30);
     far_end_stop(&far);
     close_site(&s);
 }
@@ -405,6 +440,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packets_take_the_channel_and_back),
+        cmocka_unit_test(a_small_path_takes_large_packets),
+        cmocka_unit_test(a_path_may_become_smaller_and_larger),
         cmocka_unit_test(only_requests_with_the_password_are_answered),
         cmocka_unit_test(a_hello_is_answered_where_it_is_proven),
         cmocka_unit_test(offers_are_few_and_well_formed),

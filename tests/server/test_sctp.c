@@ -12,10 +12,13 @@
 #include <unistd.h>
 
 #include "corpus.h"
+#include "foliot/transport.h"
 
 #define LLVMFuzzerTestOneInput fuzz_sctp_one
 #include "../fuzz/fuzz_sctp.c"
 #undef LLVMFuzzerTestOneInput
+
+#define SECOND_NS ((uint64_t)1000000000u)
 
 // Both ends are open, and messages still come through both ways.
 static void check_works(void)
@@ -68,6 +71,139 @@ static void long_gaps_cost_nothing(void **state)
     for (int i = 0; i < 200; i++)
         inject(RELATIVE, sack, sizeof sack);
     check_le(cpu_ns() - begun_ns, 100000000u); // without the filter, 1.1 s
+    check_works();
+    hang_up();
+}
+
+// -- the size of packets
+
+// A turn of both ends every 20 ms.
+static void turn(uint64_t *now_ns, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        *now_ns += 20000000u;
+        foliot__sctp_probe(victim.sctp, *now_ns);
+        deliver(&victim, &peer);
+        foliot__sctp_tick(20);
+        deliver(&peer, &victim);
+    }
+}
+
+// Before each turn, a message of the largest packet.
+static void stream(uint64_t *now_ns, int steps)
+{
+    static const uint8_t message[FOLIOT_PACKET_BYTES_MAX];
+    for (int i = 0; i < steps; i++) {
+        foliot__sctp_send(victim.sctp, message, sizeof message, *now_ns);
+        turn(now_ns, 1);
+    }
+}
+
+typedef struct found {
+    size_t path_bytes;
+    uint32_t bytes, packets; // packets: of one message
+} found;
+
+static void packets_are_as_large_as_one_that_arrived(void **state)
+{
+    (void)state;
+    static const found paths[] = {{528, 528, 3},   {630, 528, 3},   {640, 640, 3},
+                                  {700, 640, 3},   {800, 768, 2},   {1000, 1000, 2},
+                                  {1190, 1100, 2}, {1200, 1200, 2}, {1240, 1232, 2},
+                                  {1265, 1265, 1}, {1472, 1265, 1}};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        uint64_t now_ns = SECOND_NS;
+        path_bytes = paths[i].path_bytes;
+        open_channel();
+        uint64_t before = messages;
+        stream(&now_ns, 200);
+        check_eq(messages, before + 200); // nothing is lost meanwhile
+        check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), paths[i].bytes);
+        uint64_t packets = victim.packets;
+        stream(&now_ns, 50);
+        check_eq(victim.packets - packets, 50 * paths[i].packets);
+        check_eq(victim.lost, 0u);
+        check_le(victim.probes, 40u);
+        hang_up();
+    }
+    path_bytes = SIZE_MAX;
+}
+
+// usrsctp skips what is lost by the real clock: that messages go on is in test_channel.c.
+static void a_path_that_becomes_smaller_is_found_and_so_is_a_larger_one(void **state)
+{
+    (void)state;
+    uint64_t now_ns = SECOND_NS;
+    open_channel();
+    stream(&now_ns, 100);
+    check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), FOLIOT__SCTP_DATAGRAM_BYTES);
+    path_bytes = 700;
+    turn(&now_ns, 250);
+    check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), 640u);
+    path_bytes = SIZE_MAX;
+    turn(&now_ns, 3200);
+    check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), FOLIOT__SCTP_DATAGRAM_BYTES);
+    foliot__sctp_move(victim.sctp); // of another path nothing is known
+    check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), FOLIOT__PATH_BYTES_MIN);
+    stream(&now_ns, 100);
+    check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), FOLIOT__SCTP_DATAGRAM_BYTES);
+    hang_up();
+}
+
+static void nothing_is_larger_than_allowed(void **state)
+{
+    (void)state;
+    static const uint32_t most[] = {FOLIOT__PATH_BYTES_MIN, 700, FOLIOT__PATH_BYTES_MAX};
+    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+        uint64_t now_ns = SECOND_NS, before = messages;
+        datagram_bytes = most[i];
+        path_bytes = most[i]; // and what is larger would be lost
+        open_channel();
+        before = messages;
+        stream(&now_ns, 3200);
+        check_eq(messages, before + 3200);
+        check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), most[i]);
+        check_le(victim.probed + FOLIOT__DTLS_OVER_BYTES, most[i]);
+        check_eq(victim.probes > 0, most[i] > FOLIOT__PATH_BYTES_MIN);
+        hang_up();
+    }
+    datagram_bytes = FOLIOT__SCTP_DATAGRAM_BYTES;
+    path_bytes = SIZE_MAX;
+}
+
+// Answers to probes of any number and size: only a probe's own size counts, and few probes leave.
+static void answers_that_lie_about_sizes_count_for_nothing(void **state)
+{
+    (void)state;
+    uint8_t beat[20] = {FOLIOT__CHUNK_HEARTBEAT_ACK, 0, 0, 20, 0, 1, 0, 16};
+    uint64_t now_ns = SECOND_NS;
+    path_bytes = FOLIOT__PATH_BYTES_MIN; // none of the probes arrives
+    open_channel();
+    stream(&now_ns, 5);
+    check_gt(victim.probes, 0u);
+    for (unsigned number = 0; number < 65536; number += number < 64 ? 1 : 251) {
+        static const uint16_t sizes[] = {0, 1, 529, 640, 1265, 1266, 1472, 65535};
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            beat[16] = (uint8_t)(number >> 8);
+            beat[17] = (uint8_t)number;
+            beat[18] = (uint8_t)(sizes[i] >> 8);
+            beat[19] = (uint8_t)sizes[i];
+            inject(RELATIVE, beat, sizeof beat);
+        }
+    }
+    check_eq(foliot__sctp_get_datagram_bytes(victim.sctp), FOLIOT__PATH_BYTES_MIN);
+    uint32_t probes = victim.probes;
+    for (int i = 0; i < 500; i++) { // and each probe of the last ones is answered
+        stream(&now_ns, 1);
+        memcpy(beat + 18, victim.probe + 10, 2);
+        for (uint8_t number = 0; number < 8; number++) {
+            beat[16] = 0;
+            beat[17] = (uint8_t)-number;
+            inject(RELATIVE, beat, sizeof beat);
+        }
+    }
+    check_le(victim.probes - probes, 100u); // in 10 s
+    path_bytes = SIZE_MAX;
     check_works();
     hang_up();
 }
@@ -207,6 +343,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_init_with_an_empty_parameter_does_not_stop_an_open_channel),
         cmocka_unit_test(long_gaps_cost_nothing),
+        cmocka_unit_test(packets_are_as_large_as_one_that_arrived),
+        cmocka_unit_test(a_path_that_becomes_smaller_is_found_and_so_is_a_larger_one),
+        cmocka_unit_test(nothing_is_larger_than_allowed),
+        cmocka_unit_test(answers_that_lie_about_sizes_count_for_nothing),
         cmocka_unit_test(chunks_are_let_through_where_they_are_due),
         cmocka_unit_test(only_the_cookie_that_opened_it_comes_again),
         cmocka_unit_test(seeds_of_the_fuzzer_hold),

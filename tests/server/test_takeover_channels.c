@@ -80,7 +80,7 @@ static void a_thread_within_usrsctp_is_replaced(void **state)
     web_frame frame;
     far_end f = far_end_start(NULL);
     site s = open_channel_site();
-    far_end_connect(&f, s.port, s.channel_port);
+    far_end_connect(&f, s.port, s.channel_port, FAR_PATH_BYTES);
     foliot_peer_id peer = wait_for(&s, FOLIOT_TRANSPORT_CONNECTED);
     uint64_t end = clock_now_ns() + PATIENCE;
     uint8_t path = 0xff;
