@@ -43,8 +43,7 @@ static inline __attribute__((always_inline)) void find_distances(const foliot__n
                                                                  const rows *i, uint32_t j, near *n)
 {
     lanes xj = LOAD(b->x, j), yj = LOAD(b->y, j), zj = LOAD(b->z, j);
-    EACH_ROW
-    {
+    EACH_ROW {
         lanes dx = xj - i->x[k], dy = yj - i->y[k], dz = zj - i->z[k];
         n->r2[k] = ((dx * dx + i->softening2) + dy * dy) + dz * dz;
         n->seed[k] = FOLIOT__SIMD_NARROW(halves, n->r2[k]);
@@ -57,8 +56,7 @@ static inline __attribute__((always_inline)) void find_distances(const foliot__n
 // Stage two: inverse distances in binary32.
 static inline __attribute__((always_inline)) void invert_distances(near *n)
 {
-    EACH_ROW
-    {
+    EACH_ROW {
         FOLIOT__SIMD_SQRT_F32(n->seed[k]);
         n->seed[k] = 1.0f / n->seed[k];
     }
@@ -83,8 +81,7 @@ static inline __attribute__((always_inline)) void meet_own_block(const foliot__n
     lanes mj = LOAD(b->mass, j);
     find_distances(b, i, j, &own);
     invert_distances(&own);
-    EACH_ROW
-    {
+    EACH_ROW {
         find_forces(i, k, &mj, &own);
         i->ax[k] = own.dx[k];
         i->ay[k] = own.dy[k];
@@ -98,8 +95,7 @@ meet_block(const foliot__newton_bodies *b, rows *i, uint32_t j, near *n, const f
 {
     lanes mj = LOAD(b->mass, j);
     lanes fx = LOAD(force->x, j), fy = LOAD(force->y, j), fz = LOAD(force->z, j);
-    EACH_ROW
-    {
+    EACH_ROW {
         find_forces(i, k, &mj, n);
         i->ax[k] += n->dx[k];
         i->ay[k] += n->dy[k];
@@ -126,8 +122,7 @@ void NEWTON_KERNEL(const foliot__newton_bodies *b, uint32_t block, foliot__v3 fo
         double sums[ROWS][3][8] __attribute__((aligned(64)));
         rows i;
         i.softening2 = b->softening2 + zero;
-        EACH_ROW
-        {
+        EACH_ROW {
             i.x[k] = b->x[first + (uint32_t)k] + zero;
             i.y[k] = b->y[first + (uint32_t)k] + zero;
             i.z[k] = b->z[first + (uint32_t)k] + zero;
@@ -160,8 +155,7 @@ void NEWTON_KERNEL(const foliot__newton_bodies *b, uint32_t block, foliot__v3 fo
                 now = next;
             }
 #endif
-            EACH_ROW
-            {
+            EACH_ROW {
                 STORE(sums[k][0], part, i.ax[k]);
                 STORE(sums[k][1], part, i.ay[k]);
                 STORE(sums[k][2], part, i.az[k]);

@@ -168,11 +168,11 @@ static void clear_impulses_in(foliot__joints *j, const foliot__island *island)
 static void apply_system(const loops *l)
 {
     clear_impulses_in(l->j, l->island);
-    EACH_ROW(l, joint, r, n)
-    push_row(l->j, joint, r, l->search[n]);
+    EACH_ROW (l, joint, r, n)
+        push_row(l->j, joint, r, l->search[n]);
     foliot__tree_solve(l->j, l->island, true);
-    EACH_ROW(l, joint, r, n)
-    l->product[n] = speed_of(l->j, joint, r);
+    EACH_ROW (l, joint, r, n)
+        l->product[n] = speed_of(l->j, joint, r);
 }
 
 // The reciprocal of what a unit of impulse would gain if the bodies were not joined to others.
@@ -195,19 +195,18 @@ static double scale_of(const foliot__joints *j, const foliot__joint *joint, uint
 static double refresh_search(const loops *l, double before)
 {
     double sum = 0;
-    EACH_ROW(l, joint, r, n)
-    sum += l->error[n] * l->error[n] * l->scale[n];
+    EACH_ROW (l, joint, r, n)
+        sum += l->error[n] * l->error[n] * l->scale[n];
     double blend = before > 0 ? sum / before : 0;
-    EACH_ROW(l, joint, r, n)
-    l->search[n] = l->error[n] * l->scale[n] + blend * l->search[n];
+    EACH_ROW (l, joint, r, n)
+        l->search[n] = l->error[n] * l->scale[n] + blend * l->search[n];
     return sum;
 }
 
 // Sets the impulses of the loops' rows, after the tree has answered to all else.
 static void solve_loops(const loops *l)
 {
-    EACH_ROW(l, joint, r, n)
-    {
+    EACH_ROW (l, joint, r, n) {
         l->error[n] = joint->goal[r] - speed_of(l->j, joint, r);
         l->scale[n] = scale_of(l->j, joint, r);
         l->impulse[n] = l->search[n] = 0;
@@ -216,16 +215,14 @@ static void solve_loops(const loops *l)
     for (uint32_t k = 0; k < LOOP_ITERATIONS && rest > first * LOOP_TOLERANCE; k++) {
         apply_system(l);
         double curvature = 0, flat = 0;
-        EACH_ROW(l, joint, r, n)
-        {
+        EACH_ROW (l, joint, r, n) {
             curvature += l->search[n] * l->product[n];
             flat += l->scale[n] > 0 ? l->search[n] * l->search[n] / l->scale[n] : 0;
         }
         if (!(curvature > flat * CURVATURE_MIN))
             break;
         double length = rest / curvature;
-        EACH_ROW(l, joint, r, n)
-        {
+        EACH_ROW (l, joint, r, n) {
             l->impulse[n] += length * l->search[n];
             l->error[n] -= length * l->product[n];
         }
@@ -254,8 +251,7 @@ static void solve_once(foliot__joints *j, foliot__island *island, double h)
     loops l = loops_of(j, island);
     solve_loops(&l);
     push_free_rows(j, island, h);
-    EACH_ROW(&l, joint, r, n)
-    {
+    EACH_ROW (&l, joint, r, n) {
         push_row(j, joint, r, l.impulse[n]);
         joint->impulse[r] = l.impulse[n];
     }

@@ -47,16 +47,16 @@ IN unpack_active(uint32_t entry, uint32_t *first, marks_8 *mine)
 IN gather_bodies(const foliot__solver *s, uint32_t first, lanes_8 speed[8])
 {
     const float *row[8];
-    EACH(l, 8)
-    row[l] = s->bodies[first + (uint32_t)l].v;
+    EACH (l, 8)
+        row[l] = s->bodies[first + (uint32_t)l].v;
     gather_8(row, speed);
 }
 
 IN gather_moved(const foliot__solver *s, uint32_t first, lanes_8 displacement[8])
 {
     const float *row[8];
-    EACH(l, 8)
-    row[l] = s->bodies[first + (uint32_t)l].moved;
+    EACH (l, 8)
+        row[l] = s->bodies[first + (uint32_t)l].moved;
     gather_8(row, displacement);
 }
 
@@ -65,8 +65,7 @@ IN scatter_bodies(const foliot__solver *s, uint32_t entry, const lanes_8 speed[8
     float *row[8];
     bool there[8];
     uint32_t first = foliot__active_first(entry), bits = foliot__active_bits(entry);
-    EACH(l, 8)
-    {
+    EACH (l, 8) {
         row[l] = (float *)(void *)&s->bodies[first + (uint32_t)l]; // v, w, unused
         there[l] = bits >> l & 1;
     }
@@ -78,8 +77,7 @@ IN scatter_moved(const foliot__solver *s, uint32_t entry, const lanes_8 displace
     float *row[8];
     bool there[8];
     uint32_t first = foliot__active_first(entry), bits = foliot__active_bits(entry);
-    EACH(l, 8)
-    {
+    EACH (l, 8) {
         row[l] = s->bodies[first + (uint32_t)l].moved; // moved, turned, follows, spare
         there[l] = bits >> l & 1;
     }
@@ -94,8 +92,7 @@ IN set_follows(const foliot__solver *s, uint32_t first, float ahead, const lanes
     const lanes_8 one = (lanes_8){0} + 1,
                   inradius = *(const lanes_8 *)(const void *)&s->ccd.collider.inradius[first];
     lanes_8 moved = {0}, turned = {0}, turns = {0}, least = inradius * FOLLOWS_MOVED;
-    EACH(n, 3)
-    {
+    EACH (n, 3) {
         lanes_8 turn = ahead * speed[3 + n];
         moved += displacement[n] * displacement[n];
         turned += displacement[3 + n] * displacement[3 + n];
@@ -113,8 +110,8 @@ static void remember_given(const foliot__solver *s, uint32_t begin, uint32_t end
         uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 speed[8], *given = (lanes_8 *)(void *)s->given[first / 8].row;
         gather_bodies(s, first, speed);
-        EACH(n, 6)
-        given[n] = speed[n];
+        EACH (n, 6)
+            given[n] = speed[n];
     }
 }
 
@@ -129,9 +126,9 @@ static void begin_tick(const foliot__solver *s, uint32_t begin, uint32_t end)
         uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 displacement[8];
         gather_moved(s, first, displacement);
-        EACH_HALF(p, i, first)
-        EACH(n, 3)
-        HALF(displacement[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
+        EACH_HALF (p, i, first)
+            EACH (n, 3)
+                HALF(displacement[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
         scatter_moved(s, s->active[k], displacement);
     }
 }
@@ -140,8 +137,7 @@ IN begin_phase(const foliot__solver *s, uint32_t lane, float share, lanes_8 spee
 {
     const lanes_8 *given = (const lanes_8 *)(const void *)s->given[lane].row;
     lanes_8 *begun = (lanes_8 *)(void *)s->begun[lane].row;
-    EACH(n, 6)
-    {
+    EACH (n, 6) {
         speed[n] += share * given[n];
         begun[n] = speed[n];
     }
@@ -171,14 +167,13 @@ IN load_bodies(const foliot__solver *s, uint32_t begin, uint32_t end, const bool
         uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 speed[8] = {{0}}, displacement[8];
         gather_moved(s, first, displacement);
-        EACH_HALF(p, i, first)
-        EACH(n, 3)
-        {
-            wide from = AT(start.axis[n], i);
-            HALF(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
-            HALF(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
-            HALF(displacement[n], p) = NARROW(from - AT(found.axis[n], i));
-        }
+        EACH_HALF (p, i, first)
+            EACH (n, 3) {
+                wide from = AT(start.axis[n], i);
+                HALF(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
+                HALF(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
+                HALF(displacement[n], p) = NARROW(from - AT(found.axis[n], i));
+            }
         set_follows(s, first, (float)s->step->dt, speed, displacement);
         if (begins)
             begin_phase(s, first / 8, share, speed);
@@ -233,20 +228,17 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
         lanes_8 *begun = (lanes_8 *)(void *)s->begun[first / 8].row;
         gather_bodies(s, first, speed);
         gather_moved(s, first, displacement);
-        EACH(n, 6)
-        {
+        EACH (n, 6) {
             lanes_8 change = (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
             steps[n] = h * (share * given[n] + change);
             given[n] += change;
         }
-        EACH(n, 3)
-        displacement[3 + n] += h * speed[3 + n];
-        EACH_HALF(p, i, first)
-        {
+        EACH (n, 3)
+            displacement[3 + n] += h * speed[3 + n];
+        EACH_HALF (p, i, first) {
             wide turn[3];
             wide_marks here = WIDEN_MARKS(MARKS_HALF(mine, p));
-            EACH(n, 3)
-            {
+            EACH (n, 3) {
                 wide old = AT(x.axis[n], i), at = PICK(here, old + WIDEN(HALF(steps[n], p)), old);
                 AT(x.axis[n], i) = at;
                 turn[n] = WIDEN(HALF(steps[3 + n], p));
@@ -256,8 +248,8 @@ static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
             }
             rotate(q, i, &here, turn);
         }
-        EACH(n, 6)
-        begun[n] = speed[n];
+        EACH (n, 6)
+            begun[n] = speed[n];
         set_follows(s, first, 0, speed, displacement);
         scatter_bodies(s, entry, speed);
         scatter_moved(s, entry, displacement);
@@ -295,18 +287,15 @@ static void store(const foliot__solver *s, uint32_t begin, uint32_t end)
         lanes_8 *given = (lanes_8 *)(void *)s->given[first / 8].row, speed[8];
         const lanes_8 *begun = (const lanes_8 *)(const void *)s->begun[first / 8].row;
         gather_bodies(s, first, speed);
-        EACH(n, 6)
-        {
+        EACH (n, 6) {
             given[n] += (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
             pushed |= given[n] != 0;
         }
         pushed &= mine;
-        EACH_HALF(p, i, first)
-        {
+        EACH_HALF (p, i, first) {
             wide_marks here = WIDEN_MARKS(MARKS_HALF(pushed, p));
             wide turns[3];
-            EACH(n, 3)
-            {
+            EACH (n, 3) {
                 wide old = AT(v.axis[n], i), spin = AT(w.axis[n], i);
                 turns[n] = PICK(here, spin + WIDEN(HALF(given[3 + n], p)), spin);
                 AT(v.axis[n], i) = PICK(here, old + WIDEN(HALF(given[n], p)), old);
@@ -315,9 +304,9 @@ static void store(const foliot__solver *s, uint32_t begin, uint32_t end)
             wide_marks fast =
                 here &
                 ((turns[0] * turns[0] + turns[1] * turns[1]) + turns[2] * turns[2] > most * most);
-            EACH(l, WIDE)
-            if (fast[l])
-                clamp_spin(world, i + (uint32_t)l, most);
+            EACH (l, WIDE)
+                if (fast[l])
+                    clamp_spin(world, i + (uint32_t)l, most);
         }
         // As foliot__velocity_changed.
         marks_8 *flags = (marks_8 *)(void *)&foliot__flags(world)[first];
@@ -334,8 +323,7 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     const wide far = (wide){0} + (double)FOLIOT__FAR;
     for (uint32_t first = begin; first < end; first += 8) {
         slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_HALF(p, i, first)
-        {
+        EACH_HALF (p, i, first) {
             wide x = AT(half[0], i), y = AT(half[1], i), z = AT(half[2], i),
                  inradius = PICK(x < y, x, y);
             wide radius = AT(foliot__radius(world), i), bounding_radius = (x * x + y * y) + z * z;
@@ -395,11 +383,9 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
     const double most = FOLIOT__FAR_TURN * per_dt;
     for (uint32_t first = begin; first < end; first += 8) {
         slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_HALF(p, i, first)
-        {
+        EACH_HALF (p, i, first) {
             wide a[3], u[3], s[3];
-            EACH(n, 3)
-            {
+            EACH (n, 3) {
                 wide after = AT(v.axis[n], i);
                 a[n] = (after - AT(acceleration.axis[n], i)) * per_dt;
                 u[n] = after + a[n] * lag;
@@ -414,9 +400,9 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
             ROOT(speed);
             ROOT(spin);
             wide_marks fast = spin > most;
-            EACH(l, WIDE)
-            if (fast[l] && clamp_spin(world, i + (uint32_t)l, most))
-                turn_anew(c, i + (uint32_t)l);
+            EACH (l, WIDE)
+                if (fast[l] && clamp_spin(world, i + (uint32_t)l, most))
+                    turn_anew(c, i + (uint32_t)l);
             wide threshold = steps * dt * gain, displacement = (speed + threshold) * dt;
             AT(c->paths.restitution_threshold, i) = threshold;
             AT(c->paths.since, i) = (wide){0};

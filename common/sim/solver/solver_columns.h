@@ -20,7 +20,7 @@
 // points, but where the program is downloaded: there one loop serves any number.
 #if FOLIOT__VECTORS && !defined(__wasm__)
 #define POINTS_WRITTEN_OUT 1
-#define EACH_POINT(k, n) EACH(k, n)
+#define EACH_POINT(k, n) EACH (k, n)
 #else
 #define POINTS_WRITTEN_OUT 0
 #define EACH_POINT(k, n) for (int k = 0; k < (n); k++)

@@ -17,12 +17,12 @@ IN LANE_NAME(load_side)(const foliot__solver_mass *masses, const uint32_t *slot,
 {
     const float *row[COLUMNS];
     LANES out[8];
-    EACH(l, COLUMNS)
-    row[l] = &masses[slot[l]].inverse_mass;
+    EACH (l, COLUMNS)
+        row[l] = &masses[slot[l]].inverse_mass;
     LANE_NAME(gather)(row, out);
     *mass = out[0];
-    EACH(k, 6)
-    inertia[k] = out[1 + k];
+    EACH (k, 6)
+        inertia[k] = out[1 + k];
 }
 
 IN LANE_NAME(negate)(VEC *v)
@@ -106,15 +106,14 @@ IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold
     VEC turn_a, turn_b;
     const LANES zero = {0}, far = SPLAT(FOLIOT__FAR), one = SPLAT(1);
     LANES count = {0};
-    EACH(l, COLUMNS)
-    {
+    EACH (l, COLUMNS) {
         row[l] = manifold[l]->point[k].arm_a;
         ((float *)&count)[l] = (float)manifold[l]->count;
     }
     LANE_NAME(gather)(row, out);
     MARKS there = count > (float)k;
-    EACH(i, 6)
-    out[i] = CHOOSE(there, out[i], zero);
+    EACH (i, 6)
+        out[i] = CHOOSE(there, out[i], zero);
     LANE_NAME(load_vec)(out + (block->swapped ? 3 : 0), arm_a);
     LANE_NAME(load_vec)(out + (block->swapped ? 0 : 3), arm_b);
     LANE_NAME(cross)(arm_a, n, &turn_a);
@@ -140,8 +139,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
     LANES out[8], warm[8];
     uint32_t spare = s->world->capacity.slots;
     const bool carries = block->side == FOLIOT__SIDE_CARRIES;
-    EACH(l, COLUMNS)
-    {
+    EACH (l, COLUMNS) {
         uint32_t m = t->manifold[l];
         bool there = m != FOLIOT__NOTHING;
         manifold[l] = there ? &s->manifolds[m] : &nothing;
@@ -157,8 +155,8 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
         row[l] = there ? s->warm[m].impulse : cold.impulse;
     }
     LANE_NAME(gather)(row, warm);
-    EACH(l, COLUMNS)
-    row[l] = (const float *)(const void *)manifold[l];
+    EACH (l, COLUMNS)
+        row[l] = (const float *)(const void *)manifold[l];
     LANE_NAME(gather)(row, out);
     VEC n, middle_a, middle_b, arm_a[4], arm_b[4];
     middle_a.x = middle_a.y = middle_a.z = middle_b.x = middle_b.y = middle_b.z = SPLAT(0);
@@ -176,8 +174,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
     LANE_NAME(load_inertia)(t->inertia_b, &ib);
     LANES masses = t->mass_a[0] + t->mass_b[0], used = {0}, share;
     const LANES one = SPLAT(1);
-    EACH(k, points)
-    {
+    EACH (k, points) {
         LANE_NAME(prepare_point)
         (&point[k], manifold, block, k, &n, &masses, &ia, &ib, &arm_a[k], &arm_b[k], &used);
         point[k].normal_impulse[0] = warm[k];
@@ -193,8 +190,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
     middle_b.z *= share;
     LANE_NAME(store_vec)(t->arm_a, &middle_a);
     LANE_NAME(store_vec)(t->arm_b, &middle_b);
-    EACH(k, points)
-    {
+    EACH (k, points) {
         // From the arms of the body that moves: a plane's arms are 0.
         VEC d;
         MARKS mine = t->mass_a[0] > 0;
@@ -215,22 +211,21 @@ IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver,
     float *row[COLUMNS];
     bool there[COLUMNS];
     LANES out[8];
-    EACH(k, 8)
-    out[k] = SPLAT(0);
+    EACH (k, 8)
+        out[k] = SPLAT(0);
     VEC n, s, q;
     LANE_NAME(load_vec)(t->normal, &n);
     LANE_NAME(load_vec)(t->tangent, &s);
     LANE_NAME(cross)(&n, &s, &q);
-    EACH(k, points)
-    out[k] = point[k].normal_impulse[0];
+    EACH (k, points)
+        out[k] = point[k].normal_impulse[0];
     LANES along = block->swapped ? -t->friction_impulse[0] : t->friction_impulse[0];
     LANES across = block->swapped ? -t->friction_impulse[1] : t->friction_impulse[1];
     out[4] = along * s.x + across * q.x;
     out[5] = along * s.y + across * q.y;
     out[6] = along * s.z + across * q.z;
     out[7] = t->twist_impulse[0];
-    EACH(l, COLUMNS)
-    {
+    EACH (l, COLUMNS) {
         there[l] = t->manifold[l] != FOLIOT__NOTHING;
         row[l] = solver->warm[there[l] ? t->manifold[l] : 0].impulse;
     }

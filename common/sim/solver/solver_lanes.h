@@ -203,22 +203,22 @@ IN LANE_NAME(transpose)(__m256 r[8])
 LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
 {
     __m256 r[8];
-    EACH(l, 8)
-    r[l] = _mm256_load_ps(row[l]);
+    EACH (l, 8)
+        r[l] = _mm256_load_ps(row[l]);
     LANE_NAME(transpose)(r);
-    EACH(l, 8)
-    out[l] = (LANES)r[l];
+    EACH (l, 8)
+        out[l] = (LANES)r[l];
 }
 
 LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const bool there[COLUMNS], const LANES in[8])
 {
     __m256 r[8];
-    EACH(l, 8)
-    r[l] = (__m256)in[l];
+    EACH (l, 8)
+        r[l] = (__m256)in[l];
     LANE_NAME(transpose)(r);
-    EACH(l, 8)
-    if (there[l])
-        _mm256_store_ps(row[l], r[l]);
+    EACH (l, 8)
+        if (there[l])
+            _mm256_store_ps(row[l], r[l]);
 }
 #elif COLUMNS == 16
 IN gather_16(const float *const row[16], LANES out[8])
@@ -226,15 +226,15 @@ IN gather_16(const float *const row[16], LANES out[8])
     lanes_8 low[8], high[8];
     gather_8(row, low);
     gather_8(row + 8, high);
-    EACH(k, 8)
-    out[k] = (LANES)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)low[k]), (__m256)high[k], 1);
+    EACH (k, 8)
+        out[k] =
+            (LANES)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)low[k]), (__m256)high[k], 1);
 }
 
 IN scatter_16(float *const row[16], const bool there[16], const LANES in[8])
 {
     lanes_8 low[8], high[8];
-    EACH(k, 8)
-    {
+    EACH (k, 8) {
         low[k] = (lanes_8)_mm512_castps512_ps256((__m512)in[k]);
         high[k] = (lanes_8)_mm512_extractf32x8_ps((__m512)in[k], 1);
     }
@@ -249,17 +249,17 @@ IN scatter_16(float *const row[16], const bool there[16], const LANES in[8])
 #endif
 LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
 {
-    EACH(k, 8)
-    EACH(l, COLUMNS)
-    AT(out[k], l) = row[l][k];
+    EACH (k, 8)
+        EACH (l, COLUMNS)
+            AT(out[k], l) = row[l][k];
 }
 
 LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const bool there[COLUMNS], const LANES in[8])
 {
-    EACH(l, COLUMNS)
-    if (there[l])
-        EACH(k, 8)
-    row[l][k] = AT(in[k], l);
+    EACH (l, COLUMNS)
+        if (there[l])
+            EACH (k, 8)
+                row[l][k] = AT(in[k], l);
 }
 #undef AT
 #endif
@@ -270,8 +270,8 @@ IN LANE_NAME(gather_velocities)(const foliot__solver_body *bodies, const uint32_
 {
     const float *row[COLUMNS];
     LANES out[8];
-    EACH(l, COLUMNS)
-    row[l] = bodies[slot[l]].v;
+    EACH (l, COLUMNS)
+        row[l] = bodies[slot[l]].v;
     LANE_NAME(gather)(row, out);
     LANE_NAME(load_vec)(out, v);
     LANE_NAME(load_vec)(out + 3, w);
@@ -282,8 +282,8 @@ IN LANE_NAME(gather_displacements)(const foliot__solver_body *bodies, const uint
 {
     const float *row[COLUMNS];
     LANES out[8];
-    EACH(l, COLUMNS)
-    row[l] = bodies[slot[l]].moved;
+    EACH (l, COLUMNS)
+        row[l] = bodies[slot[l]].moved;
     LANE_NAME(gather)(row, out);
     LANE_NAME(load_vec)(out, moved);
     LANE_NAME(load_vec)(out + 3, turned);
@@ -296,8 +296,7 @@ IN LANE_NAME(scatter_velocities)(foliot__solver_body *bodies, const uint32_t *sl
     float *row[COLUMNS];
     bool there[COLUMNS];
     const LANES in[8] = {v->x, v->y, v->z, w->x, w->y, w->z, SPLAT(0), SPLAT(0)};
-    EACH(l, COLUMNS)
-    {
+    EACH (l, COLUMNS) {
         row[l] = (float *)(void *)&bodies[slot[l]]; // v, w, unused
         there[l] = slot[l] != spare;
     }
@@ -318,8 +317,7 @@ typedef struct {
 IN LANE_NAME(load_pair)(const HEAD *t, size_t next, const foliot__solver_body *bodies,
                         const foliot__side side, PAIR *p)
 {
-    EACH(l, COLUMNS)
-    {
+    EACH (l, COLUMNS) {
         p->a[l] = SLOT(t, a, l);
         p->b[l] = SLOT(t, b, l);
     }
@@ -599,8 +597,7 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
     const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), leak = SPLAT(soft->leak);
     LANES fastest = -GET(t->push_max[0]);
-    EACH_POINT(k, points)
-    {
+    EACH_POINT (k, points) {
         VEC turn_a, turn_b, slip;
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
         LANE_NAME(add)(&turn_b, &one, &gain_b);
@@ -650,8 +647,7 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     LANE_NAME(load_place)
     (t, next, &p, bodies, side, 0, &n, &displacement, &turned_a, &turned_b, &arm_a, &arm_b, &gain_a,
      &gain_b);
-    EACH_POINT(k, points)
-    {
+    EACH_POINT (k, points) {
         LANES push = GET(point[k].normal_impulse[0]);
         if (side == FOLIOT__SIDE_MOVES) {
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
