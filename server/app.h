@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // app.h: what the files of foliot-server share: the running program, from its sessions to its loop.
-// start.c: opens sessions, transport and server. loop.c: serves them under libuv.
+// start.c: opens sessions, transport and server. loop.c: serves them under libuv. app.c: what lies
+// below both.
 #ifndef FOLIOT_SERVER_APP_H
 #define FOLIOT_SERVER_APP_H
 
@@ -25,13 +26,20 @@ typedef struct foliot__app {
     const foliot__server_choices *choices;
     uint64_t port; // as the options or the life cycle say; 0: a free one
     uv_loop_t loop;
-    uv_poll_t network, timer;
-    uv_signal_t interrupt, terminate;
-    uv_poll_t stepped; // steps have ended on workers: an eventfd, and whether it has been written
-    int stepped_fd;
-    atomic_bool stepped_reported;
+    struct { // loop.c
+        uv_poll_t network, timer;
+        uv_signal_t interrupt, terminate;
+        uv_prepare_t turn;
+        uv_poll_t stepped; // steps have ended on workers: an eventfd, and whether it is written
+        int stepped_fd;
+        atomic_bool stepped_reported;
+        int timer_fd;
+        uint64_t interrupted_ns;
+        uint64_t received; // packets that were not batched, before the last update
+        bool rests;        // the socket is not watched until the timer
+    } watch;
+    bool wakes; // an update is due before the loop waits again
     foliot__step_workers *workers;
-    int timer_fd;
     foliot_transport *transport;
     foliot_used_tokens *used_tokens; // NULL: it knows no tokens
     foliot_server *server;
@@ -50,11 +58,9 @@ typedef struct foliot__app {
     bool stays;     // goes on without a session: they come and go
     bool drained;   // takes neither newcomers nor new sessions
     unsigned interrupts;
-    uint64_t interrupted_ns;
     uint64_t rotates_ns; // rotation.c: when recordings are looked at next
-    uint64_t received;   // packets that were not batched, before the last update
     bool ending;         // the sessions ended by themselves, or were stopped
-    bool over, rests;    // rests: the socket is not watched until the timer
+    bool over;           // the loop is closed
     bool failed;         // a session, whose step did
     foliot__life life;
 } foliot__app;
@@ -67,23 +73,26 @@ int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments
                               const foliot__host_options *options);
 int foliot__app_open_transport(foliot__app *a);
 int foliot__app_start_server(foliot__app *a); // with all sessions
-int foliot__app_add_session(foliot__app *a, foliot__hosted *h);
+
+// app.c
 bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h);
+// NULL: there is none of that name, or it is still being opened.
+foliot__hosted *foliot__app_find_hosted(foliot__app *a, const char *session);
+int foliot__app_add_session(foliot__app *a, foliot__hosted *h);
+bool foliot__app_drains(const foliot__app *a); // or ends: it takes no new sessions
+void foliot__app_wake(foliot__app *a);         // the loop updates before it waits again
+void foliot__app_end(foliot__app *a);          // sessions end in order, and then the loop
+void foliot__app_start_step(void *app, void (*run)(void *job), void *job);
 
 // next.c
 // The session has ended; if its last command named a next scene, that is opened on a worker, and
 // then hosted in its place. False: the session stays ended. What keeps it from being hosted after
-// that is logged, and foliot__app_session_ended called.
+// that is logged, and the session ends with the next update.
 bool foliot__app_follow(foliot__app *a, const char *session);
 
 // loop.c
 int foliot__app_open_loop(foliot__app *a); // everything that it needs; the handles stay stopped
 int foliot__app_start_loop(foliot__app *a);
-void foliot__app_update(foliot__app *a);
-bool foliot__app_drains(const foliot__app *a); // or ends: it takes no new sessions
-void foliot__app_end(foliot__app *a);          // sessions end in order, and then the loop
-void foliot__app_session_ended(foliot__app *a, const char *session); // and nothing follows it
 void foliot__app_run_loop(foliot__app *a); // until the last session has ended
-void foliot__app_start_step(void *app, void (*run)(void *job), void *job);
 
 #endif

@@ -15,6 +15,13 @@
 #define FOLIOT__PACE_HZ_MIN 0.01
 #define FOLIOT__PACE_HZ_MAX 100000
 
+// The next scene of a session that has ended.
+typedef enum foliot__next {
+    FOLIOT__NEXT_NONE,
+    FOLIOT__NEXT_OPENS,
+    FOLIOT__NEXT_FAILED, // the session is to end for good
+} foliot__next;
+
 typedef struct foliot__hosted {
     char name[FOLIOT_NAME_BYTES];
     foliot_scene *scene; // NULL: a simulation that is no world
@@ -33,7 +40,7 @@ typedef struct foliot__hosted {
     uint64_t recorded_ns; // since when it has this recording; 0: nobody has looked yet
     uint64_t begun_ns;    // since it is hosted
     uint32_t hurried;     // scenes in a row that ended early (next.c)
-    bool followed;        // it has ended, and its next scene is being opened
+    foliot__next next;    // next.c
     // simulation.c, of a simulation that is no world
     const foliot__module *simulation_module;
     foliot_simulation simulation;

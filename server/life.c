@@ -306,7 +306,7 @@ static void look(uv_timer_t *timer)
     }
     take_orders(a);
     if (a->life.drains_until_ns || a->drained || a->admin.waiting)
-        foliot__app_update(a); // where no tick is due for long
+        foliot__app_wake(a); // where no tick is due for long
 }
 
 int foliot__life_start(foliot__app *a)

@@ -25,11 +25,6 @@
 
 #define WORKER_STACK_BYTES ((size_t)8 << 20) // of each of libuv's workers
 
-bool foliot__app_drains(const foliot__app *a)
-{
-    return a->ending || a->drained || a->life.drains_until_ns;
-}
-
 static void on_readable(uv_poll_t *poll, int status, int events);
 
 // While datagrams come one by one, the socket is left alone until the timer, and they are received
@@ -39,13 +34,13 @@ static bool batch_by_timer(foliot__app *a)
     const foliot_transport_counters *counted = foliot_transport_get_counters(a->transport);
     uint64_t received =
         counted->packets_received - counted->packets_batched + counted->datagrams_alone;
-    bool rests = received != a->received;
-    a->received = received;
-    if (rests && !a->rests)
-        uv_poll_stop(&a->network);
-    if (!rests && a->rests && uv_poll_start(&a->network, UV_READABLE, on_readable) != 0)
+    bool rests = received != a->watch.received;
+    a->watch.received = received;
+    if (rests && !a->watch.rests)
+        uv_poll_stop(&a->watch.network);
+    if (!rests && a->watch.rests && uv_poll_start(&a->watch.network, UV_READABLE, on_readable) != 0)
         rests = true; // until the timer, when it is tried again
-    a->rests = rests;
+    a->watch.rests = rests;
     return rests;
 }
 
@@ -59,31 +54,33 @@ static void arm_timer(foliot__app *a)
                                          .tv_nsec = (long)(wake % 1000000000u)}};
     if (at.it_value.tv_sec == 0 && at.it_value.tv_nsec == 0)
         at.it_value.tv_nsec = 1; // zero would disarm
-    int armed = timerfd_settime(a->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    int armed = timerfd_settime(a->watch.timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
     FOLIOT_ASSERT(armed == 0);
-}
-
-static const foliot__hosted *hosted_of(const foliot__app *a, const char *session)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0)
-            return &a->hosted[i];
-    return NULL;
 }
 
 static void report_divergence(foliot__app *a, const foliot_divergence_report *found)
 {
-    const foliot__hosted *h = hosted_of(a, found->session);
+    const foliot__hosted *h = foliot__app_find_hosted(a, found->session);
     foliot__report_divergence(found, h ? h->scene : NULL,
                               h && h->simulation_module ? &h->simulation : NULL,
                               strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
 }
 
-void foliot__app_session_ended(foliot__app *a, const char *session)
+static void end_session(foliot__app *a, const char *session)
 {
     foliot_server_give_up_next(a->server, session);
     foliot__life_session_ended(a, session);
     foliot__admin_session_ended(a, session);
+}
+
+// Sessions whose next scene could not be hosted (next.c).
+static void end_without_next(foliot__app *a)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (&a->hosted[i] != a->opening && a->hosted[i].next == FOLIOT__NEXT_FAILED) {
+            a->hosted[i].next = FOLIOT__NEXT_NONE;
+            end_session(a, a->hosted[i].name);
+        }
 }
 
 static void log_events(foliot__app *a)
@@ -96,7 +93,7 @@ static void log_events(foliot__app *a)
         if (event.kind == FOLIOT_SERVER_GAME_ENDED)
             ended = !foliot__app_follow(a, event.session);
         if (ended)
-            foliot__app_session_ended(a, event.session);
+            end_session(a, event.session);
     }
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
@@ -109,19 +106,20 @@ static void close_loop(foliot__app *a)
         return;
     a->over = true;
     foliot__life_stop(a);
-    uv_poll_stop(&a->network);
-    uv_poll_stop(&a->timer);
-    uv_close((uv_handle_t *)&a->network, NULL);
-    uv_close((uv_handle_t *)&a->timer, NULL);
-    uv_close((uv_handle_t *)&a->interrupt, NULL);
-    uv_close((uv_handle_t *)&a->terminate, NULL);
+    uv_poll_stop(&a->watch.network);
+    uv_poll_stop(&a->watch.timer);
+    uv_close((uv_handle_t *)&a->watch.network, NULL);
+    uv_close((uv_handle_t *)&a->watch.timer, NULL);
+    uv_close((uv_handle_t *)&a->watch.turn, NULL);
+    uv_close((uv_handle_t *)&a->watch.interrupt, NULL);
+    uv_close((uv_handle_t *)&a->watch.terminate, NULL);
     foliot__admin_close(a);
     foliot__front_close(a);
     foliot__lobby_close(a);
     foliot__step_workers_destroy(a->workers); // none reports to a handle that is closed
     a->workers = NULL;
-    uv_poll_stop(&a->stepped);
-    uv_close((uv_handle_t *)&a->stepped, NULL);
+    uv_poll_stop(&a->watch.stepped);
+    uv_close((uv_handle_t *)&a->watch.stepped, NULL);
 }
 
 static void note_duration(void *app, uint64_t nanoseconds)
@@ -129,10 +127,11 @@ static void note_duration(void *app, uint64_t nanoseconds)
     foliot__front_step(app, nanoseconds);
 }
 
-void foliot__app_update(foliot__app *a)
+static void update(foliot__app *a)
 {
     if (a->over)
         return;
+    end_without_next(a);
     foliot_server_update(a->server, foliot__clock_now_ns());
     foliot__step_workers_wake(a->workers);
     foliot__step_workers_take_durations(a->workers, note_duration, a);
@@ -160,26 +159,29 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     uint64_t expirations;
     (void)status;
     (void)events;
-    if (poll == &a->timer && read(a->timer_fd, &expirations, sizeof expirations) < 0 &&
+    if (poll == &a->watch.timer && read(a->watch.timer_fd, &expirations, sizeof expirations) < 0 &&
         errno != EAGAIN)
         return;
-    foliot__app_update(a);
+    update(a);
 }
 
-void foliot__app_end(foliot__app *a)
+// Whatever asked for an update did so since the last turn of the loop, which does not wait before.
+static void on_turn(uv_prepare_t *turn)
 {
-    foliot__log_note("stopping", "stopping; once more to stop at once");
-    a->ending = true;
-    foliot_server_stop(a->server, "the host has stopped the session", foliot__clock_now_ns());
-    foliot__app_update(a);
+    foliot__app *a = turn->data;
+    bool wakes = a->wakes;
+    a->wakes = false;
+    if (wakes)
+        update(a);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
 {
     foliot__app *a = signal->data;
-    if (a->interrupts > 0 && foliot__clock_now_ns() - a->interrupted_ns < FOLIOT__SIGNAL_TWICE_NS)
+    if (a->interrupts > 0 &&
+        foliot__clock_now_ns() - a->watch.interrupted_ns < FOLIOT__SIGNAL_TWICE_NS)
         return;
-    a->interrupted_ns = foliot__clock_now_ns();
+    a->watch.interrupted_ns = foliot__clock_now_ns();
     if (a->interrupts++ > 0) {
         foliot__log_note("stopping",
                          "stopping at once; the recordings end with their last whole block");
@@ -191,18 +193,11 @@ static void on_signal(uv_signal_t *signal, int number)
     foliot__app_end(a);
 }
 
-// Steps run on workers, so that the network is served in the meantime.
-void foliot__app_start_step(void *user, void (*run)(void *job), void *job_of_server)
-{
-    foliot__app *a = user;
-    foliot__step_workers_run(a->workers, run, job_of_server);
-}
-
 static void report_stepped(void *user)
 {
     foliot__app *a = user;
-    if (!atomic_exchange(&a->stepped_reported, true))
-        (void)!eventfd_write(a->stepped_fd, 1); // it is zero
+    if (!atomic_exchange(&a->watch.stepped_reported, true))
+        (void)!eventfd_write(a->watch.stepped_fd, 1); // it is zero
 }
 
 // What is reported from here on is looked at in another update.
@@ -212,9 +207,9 @@ static void on_stepped(uv_poll_t *stepped, int status, int events)
     eventfd_t count;
     (void)status;
     (void)events;
-    (void)!eventfd_read(a->stepped_fd, &count);
-    atomic_store(&a->stepped_reported, false);
-    foliot__app_update(a);
+    (void)!eventfd_read(a->watch.stepped_fd, &count);
+    atomic_store(&a->watch.stepped_reported, false);
+    update(a);
 }
 
 static void do_nothing(uv_work_t *work)
@@ -254,41 +249,47 @@ static int start_workers(foliot__app *a)
 int foliot__app_open_loop(foliot__app *a)
 {
     int wrong = uv_loop_init(&a->loop);
-    a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    a->stepped_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (wrong == 0 && (a->timer_fd < 0 || a->stepped_fd < 0))
+    a->watch.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    a->watch.stepped_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (wrong == 0 && (a->watch.timer_fd < 0 || a->watch.stepped_fd < 0))
         wrong = uv_translate_sys_error(errno);
     if (wrong == 0)
-        wrong = uv_poll_init(&a->loop, &a->network, foliot_transport_get_descriptor(a->transport));
+        wrong = uv_poll_init(&a->loop, &a->watch.network,
+                             foliot_transport_get_descriptor(a->transport));
     if (wrong == 0)
-        wrong = uv_poll_init(&a->loop, &a->timer, a->timer_fd);
+        wrong = uv_poll_init(&a->loop, &a->watch.timer, a->watch.timer_fd);
     if (wrong == 0)
-        wrong = uv_signal_init(&a->loop, &a->interrupt);
+        wrong = uv_signal_init(&a->loop, &a->watch.interrupt);
     if (wrong == 0)
-        wrong = uv_signal_init(&a->loop, &a->terminate);
+        wrong = uv_signal_init(&a->loop, &a->watch.terminate);
     if (wrong == 0)
-        wrong = uv_poll_init(&a->loop, &a->stepped, a->stepped_fd);
+        wrong = uv_poll_init(&a->loop, &a->watch.stepped, a->watch.stepped_fd);
+    if (wrong == 0)
+        wrong = uv_prepare_init(&a->loop, &a->watch.turn);
     if (wrong) {
         fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
         return FOLIOT__EXIT_AGAIN;
     }
-    a->network.data = a->timer.data = a->interrupt.data = a->terminate.data = a;
-    a->stepped.data = a;
+    a->watch.network.data = a->watch.timer.data = a->watch.interrupt.data =
+        a->watch.terminate.data = a;
+    a->watch.stepped.data = a->watch.turn.data = a;
     return start_workers(a);
 }
 
 int foliot__app_start_loop(foliot__app *a)
 {
     foliot__priority_loop();
-    int wrong = uv_poll_start(&a->network, UV_READABLE, on_readable);
+    int wrong = uv_poll_start(&a->watch.network, UV_READABLE, on_readable);
     if (wrong == 0)
-        wrong = uv_poll_start(&a->timer, UV_READABLE, on_readable);
+        wrong = uv_poll_start(&a->watch.timer, UV_READABLE, on_readable);
     if (wrong == 0)
-        wrong = uv_poll_start(&a->stepped, UV_READABLE, on_stepped);
+        wrong = uv_poll_start(&a->watch.stepped, UV_READABLE, on_stepped);
     if (wrong == 0)
-        wrong = uv_signal_start(&a->interrupt, on_signal, SIGINT);
+        wrong = uv_prepare_start(&a->watch.turn, on_turn);
     if (wrong == 0)
-        wrong = uv_signal_start(&a->terminate, on_signal, SIGTERM);
+        wrong = uv_signal_start(&a->watch.interrupt, on_signal, SIGINT);
+    if (wrong == 0)
+        wrong = uv_signal_start(&a->watch.terminate, on_signal, SIGTERM);
     if (wrong)
         fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
     return wrong ? FOLIOT__EXIT_AGAIN : foliot__life_start(a);
@@ -299,6 +300,6 @@ void foliot__app_run_loop(foliot__app *a)
     arm_timer(a);
     uv_run(&a->loop, UV_RUN_DEFAULT);
     uv_loop_close(&a->loop);
-    close(a->timer_fd);
-    close(a->stepped_fd);
+    close(a->watch.timer_fd);
+    close(a->watch.stepped_fd);
 }

@@ -22,14 +22,6 @@
 
 #define SCENE_FILE_BYTES 640 // of its path
 
-static foliot__hosted *hosted_of(foliot__app *a, const char *session)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0)
-            return &a->hosted[i];
-    return NULL;
-}
-
 // False if it is more than the name of a file, or too long.
 static bool find_scene(const foliot__hosted *h, const char *next, char *file, size_t bytes)
 {
@@ -118,10 +110,8 @@ static void give_up(follow_up *o)
                  o->file, o->problem);
         foliot__log_note("next-scene", note);
     }
-    if (a->over || !o->place->followed)
-        return;
-    o->place->followed = false;
-    foliot__app_session_ended(a, o->name);
+    if (!a->over && o->place->next == FOLIOT__NEXT_OPENS)
+        o->place->next = FOLIOT__NEXT_FAILED;
 }
 
 static void begin(follow_up *o);
@@ -132,14 +122,14 @@ static void opened(uv_work_t *work, int status)
     foliot__app *a = o->app;
     (void)status;
     // Meanwhile the server may have been stopped, or another session taken the name.
-    bool wanted = !a->over && a->interrupts == 0 && o->place->followed;
+    bool wanted = !a->over && a->interrupts == 0 && o->place->next == FOLIOT__NEXT_OPENS;
     if (o->code || !wanted || !take_place(o))
         give_up(o);
     a->following = o->later;
     free(o);
     if (a->following)
         begin(a->following);
-    foliot__app_update(a);
+    foliot__app_wake(a);
 }
 
 static void begin(follow_up *o)
@@ -159,7 +149,7 @@ static bool open_later(foliot__app *a, foliot__hosted *h, const char *file)
     o->place = h;
     memcpy(o->name, h->name, sizeof o->name);
     snprintf(o->file, sizeof o->file, "%s", file);
-    h->followed = true;
+    h->next = FOLIOT__NEXT_OPENS;
     while (*last)
         last = &(*last)->later;
     *last = o;
@@ -172,7 +162,7 @@ bool foliot__app_follow(foliot__app *a, const char *session)
 {
     const char *next = "";
     char file[SCENE_FILE_BYTES], note[SCENE_FILE_BYTES + 160];
-    foliot__hosted *h = hosted_of(a, session);
+    foliot__hosted *h = foliot__app_find_hosted(a, session);
     if (!h || a->interrupts > 0 || !foliot_server_get_next(a->server, session, &next) || !*next)
         return false;
     if (foliot_server_release_recording(a->server, session) != FOLIOT_STATUS_OK)

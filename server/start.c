@@ -182,14 +182,6 @@ static int check_names(const foliot__app *a)
     return 0;
 }
 
-// A resumed session keeps its mode unless --mode is given.
-bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h)
-{
-    return h->simulation_module    ? true
-           : a->choices->play.mode ? strcmp(a->choices->play.mode, "lockstep") == 0
-                                   : h->resumed && h->lockstep;
-}
-
 // A recording of lockstep goes on in lockstep.
 static int check_interest(const foliot__app *a, const foliot__arguments *arguments)
 {
@@ -260,37 +252,6 @@ int foliot__app_open_transport(foliot__app *a)
         foliot__security_take_keys(a->choices, a->transport);
     foliot__security_forget();
     return code ? code : foliot__browser_open(a);
-}
-
-int foliot__app_add_session(foliot__app *a, foliot__hosted *h)
-{
-    foliot_session_config session = {.name = h->name,
-                                     .scene = h->scene,
-                                     .world = h->world,
-                                     .recording = h->recording,
-                                     .pace_hz = h->pace_hz,
-                                     .ticks = a->choices->sessions.ticks,
-                                     .host = &a->host,
-                                     .rules = h->rules,
-                                     .strict_rules = a->choices->sessions.strict_rules,
-                                     .follows_next = true,
-                                     .mode = foliot__app_lockstep(a, h) ? FOLIOT_SESSION_LOCKSTEP
-                                                                        : FOLIOT_SESSION_SNAPSHOTS,
-                                     .input_delay = (uint32_t)a->choices->play.input_delay,
-                                     .spectator_delay_s = a->choices->play.spectator_delay,
-                                     .interest = a->choices->play.interest,
-                                     .refuses_forced = a->choices->play.no_force};
-    if (h->simulation_module) {
-        session.simulation = &h->simulation;
-        session.player_limit = h->terms.player_limit;
-    }
-    char what[FOLIOT_NAME_BYTES + 64];
-    foliot_status status = foliot_server_add_session(a->server, &session, foliot__clock_now_ns());
-    h->served = status == FOLIOT_STATUS_OK;
-    if (h->served)
-        return 0;
-    snprintf(what, sizeof what, "the session '%s' cannot be hosted", h->name);
-    return foliot__host_complain(FOLIOT__EXIT_ERROR, what, foliot_status_get_text(status));
 }
 
 int foliot__app_start_server(foliot__app *a)

@@ -19,14 +19,6 @@
 #define RECORDING_SUFFIX ".foliot"
 #define CLEAN_PATIENCE_NS 60000000000u
 
-static foliot__hosted *hosted_of(foliot__app *a, const char *session)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (&a->hosted[i] != a->opening && *session && strcmp(a->hosted[i].name, session) == 0)
-            return &a->hosted[i];
-    return NULL;
-}
-
 // The name of a file beside others: no path, and not hidden.
 static bool plain_name(const char *name)
 {
@@ -215,7 +207,7 @@ static bool put_into_folder(foliot__call *c)
 foliot__outcome foliot__act_record(foliot__call *c)
 {
     foliot__app *a = c->app;
-    foliot__hosted *h = hosted_of(a, c->session);
+    foliot__hosted *h = foliot__app_find_hosted(a, c->session);
     if (!h || has_ended(a, c->session))
         return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
     if (h->recording)
@@ -288,7 +280,7 @@ static foliot__outcome recording_ended(foliot__call *c)
 
 foliot__outcome foliot__act_stop_recording(foliot__call *c)
 {
-    foliot__hosted *h = hosted_of(c->app, c->session);
+    foliot__hosted *h = foliot__app_find_hosted(c->app, c->session);
     if (c->stage)
         return recording_ended(c);
     if (!h)
@@ -313,7 +305,7 @@ void foliot__print_recording(const foliot__call *c, foliot__json *j)
 
 static foliot__outcome clean(foliot__call *c)
 {
-    foliot__hosted *h = hosted_of(c->app, c->session);
+    foliot__hosted *h = foliot__app_find_hosted(c->app, c->session);
     if (!c->recording && (!h || !has_ended(c->app, c->session)))
         return FOLIOT__CALL_DONE; // another goes on under its name
     if (c->stage == 0)

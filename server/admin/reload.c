@@ -103,5 +103,5 @@ void foliot__admin_on_hangup(uv_signal_t *signal, int number)
         return;
     call->next = a->admin.waiting;
     a->admin.waiting = call;
-    foliot__admin_update(a);
+    foliot__app_wake(a);
 }
