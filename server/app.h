@@ -15,6 +15,7 @@
 #include "admin/admin.h"
 #include "arguments.h"
 #include "browser.h"
+#include "closing.h"
 #include "front.h"
 #include "host.h"
 #include "life.h"
@@ -63,6 +64,7 @@ typedef struct foliot__app {
     bool over;           // the loop is closed
     bool failed;         // a session, whose step did
     foliot__life life;
+    foliot__closings closings; // recordings of sessions that have ended (recordings.c)
 } foliot__app;
 
 // The functions that return int return an exit code, 0 on success, and print what is wrong.

@@ -21,7 +21,6 @@
 #include "foliot/replay.h"
 #include "fingerprints.h"
 #include "foliot/scene_reader.h"
-#include "log.h"
 #include "recording/format.h"
 #include "recording/replay.h"
 #include "recordings.h"
@@ -345,82 +344,12 @@ uint32_t foliot__hosted_player_limit(const foliot__hosted *hosted)
     return hosted->scene ? hosted->scene->players.limit : hosted->terms.player_limit;
 }
 
-// The file is whole without it: longer than it would be, nothing else.
-static void compact_recording(const foliot__hosted *hosted)
-{
-    char why[640];
-    foliot_status status = foliot_recording_compact(hosted->recording);
-    if (status == FOLIOT_STATUS_OK)
-        return;
-    snprintf(why, sizeof why, "%s is complete, but was not compacted: %s", hosted->recording_file,
-             foliot_status_get_text(status));
-    foliot__log_warning("not-compacted", hosted->name, why, status);
-}
-
-// What it holds, and what to do with it where it is whole.
-static void tell_ticks(const foliot__hosted *hosted, foliot_status status,
-                       const foliot_recording_state *state, const char *then)
-{
-    printf("recording %s: ticks %llu to %llu", hosted->recording_file,
-           (unsigned long long)state->first_tick, (unsigned long long)state->written_tick);
-    if (status == FOLIOT_STATUS_OK)
-        printf("; %s %s\n", then, hosted->recording_file);
-    else
-        printf("; it stopped early (%s), %llu ticks are not in it\n",
-               state->stopped_errno ? strerror(state->stopped_errno)
-                                    : foliot_status_get_text(status),
-               (unsigned long long)state->ticks_lost);
-}
-
-// All ticks are in the file, and it has no end.
-static int suspend_recording(const foliot__hosted *hosted)
-{
-    (void)!foliot_recording_flush(hosted->recording);
-    foliot_status status = foliot_recording_wait(hosted->recording, true);
-    foliot_recording_state state = foliot_recording_get_state(hosted->recording);
-    foliot_recording_abandon(hosted->recording);
-    tell_ticks(hosted, status, &state, "go on with it: foliot-server --resume");
-    return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
-}
-
-static int close_recording(const foliot__hosted *hosted)
-{
-    foliot_recording_state state;
-    if (hosted->suspended)
-        return suspend_recording(hosted);
-    if (foliot_recording_end(hosted->recording) == FOLIOT_STATUS_OK)
-        compact_recording(hosted);
-    foliot_status status = foliot_recording_close(hosted->recording, &state);
-    tell_ticks(hosted, status, &state, "check it: foliot-replay verify");
-    if (status == FOLIOT_STATUS_OK)
-        foliot__recordings_finished(hosted->recording_file);
-    return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
-}
-
-int foliot__hosted_end_recording(foliot__hosted *hosted)
-{
-    int code = hosted->recording ? close_recording(hosted) : 0;
-    hosted->recording = NULL;
-    return code;
-}
-
-void foliot__hosted_end_all(foliot__hosted *hosted, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) // their threads write at the same time
-        if (hosted[i].recording)
-            (void)!foliot_recording_flush(hosted[i].recording);
-    for (uint32_t i = 0; i < count; i++)
-        if (hosted[i].recording)
-            (void)!(hosted[i].suspended ? foliot_recording_wait(hosted[i].recording, true)
-                                        : foliot_recording_end(hosted[i].recording));
-}
-
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
 {
     int code = 0;
     foliot__hosted_end_all(hosted, count);
     for (uint32_t i = 0; i < count; i++) {
-        int closed = hosted[i].recording ? close_recording(&hosted[i]) : 0;
+        int closed = foliot__hosted_end_recording(&hosted[i]);
         code = code ? code : closed;
         if (!hosted[i].served)
             foliot_world_destroy(hosted[i].world);

@@ -96,10 +96,6 @@ int foliot__hosted_resume_rules(foliot__hosted *hosted, const foliot_replay_summ
                                 const foliot__host_options *options);
 const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *hosted);
 void foliot__hosted_destroy_rules(foliot__hosted *hosted);
-int foliot__hosted_end_recording(foliot__hosted *hosted); // as below, for one that goes on
-// Ends all recordings, or makes those durable that are suspended, once no tick follows. They stay
-// open.
-void foliot__hosted_end_all(foliot__hosted *hosted, uint32_t count);
 // Closes the recordings and prints their tick ranges to stdout. All are ended before the first is
 // compacted: what ends the process meanwhile costs no recording its end. Returns an exit code.
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count);

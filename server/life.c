@@ -24,114 +24,6 @@
 
 static const foliot__life_kind *const kinds[] = {&foliot__life_agones, &foliot__life_systemd};
 
-// -- recordings
-
-static const char *folder(const foliot__app *a)
-{
-    return foliot__recordings_folder(a->choices) ? foliot__recordings_folder(a->choices) : ".";
-}
-
-typedef struct trimming {
-    uv_work_t work;
-    const foliot__app *app;
-    foliot__recordings_kept kept;
-} trimming;
-
-static void note_trimmed(const foliot__app *a, const foliot__recordings_kept *kept)
-{
-    char note[256];
-    if (kept->error)
-        snprintf(note, sizeof note, "--recordings-max-bytes: %s: %s", folder(a),
-                 strerror(kept->error));
-    else if (kept->deleted)
-        snprintf(note, sizeof note, "%u old recordings were deleted; %llu bytes remain",
-                 kept->deleted, (unsigned long long)kept->bytes);
-    else
-        return;
-    foliot__log_note("old-recordings", note);
-}
-
-static void trim(uv_work_t *work)
-{
-    trimming *t = work->data;
-    t->kept = foliot__recordings_trim(folder(t->app), t->app->choices->recording.bytes_max);
-}
-
-static void trimmed(uv_work_t *work, int status)
-{
-    trimming *t = work->data;
-    (void)status;
-    note_trimmed(t->app, &t->kept);
-    free(t);
-}
-
-static void trim_soon(foliot__app *a)
-{
-    trimming *t = a->choices->recording.bytes_max ? calloc(1, sizeof *t) : NULL;
-    if (!t)
-        return;
-    t->work.data = t;
-    t->app = a;
-    if (uv_queue_work(&a->loop, &t->work, trim, trimmed) != 0)
-        free(t);
-}
-
-// The recording of a session that has ended, while others go on.
-typedef struct closing {
-    foliot__app *app;
-    foliot__hosted hosted; // of which the name and the recording are meant
-} closing;
-
-static void end_recording(void *item)
-{
-    closing *c = item;
-    (void)!foliot_recording_end(c->hosted.recording); // what stopped it is told when it is closed
-}
-
-static void compact_recording(void *item)
-{
-    closing *c = item;
-    (void)!foliot_recording_compact(c->hosted.recording); // logged by the loop's thread
-}
-
-static void recording_ended(void *item)
-{
-    closing *c = item;
-    c->app->failed |= foliot__hosted_end_recording(&c->hosted) != 0;
-    fflush(stdout);
-    if (!c->app->over)
-        trim_soon(c->app);
-    free(c);
-}
-
-void foliot__life_close_taken(foliot__app *a, foliot__hosted *h)
-{
-    closing *c = calloc(1, sizeof *c);
-    if (c) {
-        c->app = a;
-        c->hosted.recording = h->recording;
-        memcpy(c->hosted.name, h->name, sizeof h->name);
-        memcpy(c->hosted.recording_file, h->recording_file, sizeof h->recording_file);
-    }
-    a->life.closings.loop = &a->loop;
-    a->life.closings.end = end_recording;
-    a->life.closings.compact = compact_recording;
-    a->life.closings.closed = recording_ended;
-    (void)!foliot_recording_flush(h->recording); // its thread writes until a worker is free
-    if (c && foliot__closings_add(&a->life.closings, c)) {
-        h->recording = NULL;
-        return;
-    }
-    free(c);
-    a->failed |= foliot__hosted_end_recording(h) != 0; // here: no memory is no reason to lose it
-}
-
-void foliot__life_close_recording(foliot__app *a, foliot__hosted *h)
-{
-    if (h->recording && foliot_server_release_recording(a->server, h->name) == FOLIOT_STATUS_OK)
-        foliot__life_close_taken(a, h); // else it is closed at the end
-}
-
 static uint32_t sessions_left(const foliot__app *a)
 {
     uint32_t left = 0;
@@ -154,7 +46,7 @@ void foliot__life_session_ended(foliot__app *a, const char *session)
         if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0) {
             a->hosted[i].ended = true;
             foliot__rotation_finish(a, &a->hosted[i]);
-            foliot__life_close_recording(a, &a->hosted[i]);
+            foliot__recordings_close(a, &a->hosted[i]);
         }
     const foliot__life_kind *kind = a->life.kind;
     if (kind && kind->session_ended && kind->session_ended(session, sessions_left(a)))
@@ -244,7 +136,7 @@ static void take_orders(foliot__app *a)
     while (a->life.kind && a->life.kind->take_order && a->life.kind->take_order(&order))
         if (!a->choices->sessions.scenes)
             foliot__life_order_done(a, &order, "this server was started without --scenes DIR");
-        else if (!foliot__admin_host(a, &order))
+        else if (!a->life.host(a, &order))
             foliot__life_order_done(a, &order, "no memory");
 }
 
@@ -302,7 +194,7 @@ static void look(uv_timer_t *timer)
     tell_alive(a, now);
     if (now - a->life.trimmed_ns >= TRIM_EVERY_NS) {
         a->life.trimmed_ns = now;
-        trim_soon(a);
+        foliot__recordings_trim_soon(a);
     }
     take_orders(a);
     if (a->life.drains_until_ns || a->drained || a->admin.waiting)
@@ -317,7 +209,7 @@ int foliot__life_start(foliot__app *a)
     life->timed = true;
     life->timer.data = a;
     life->trimmed_ns = foliot__clock_now_ns();
-    trim_soon(a);
+    foliot__recordings_trim_soon(a);
     if (uv_timer_start(&life->timer, look, LOOK_MS, LOOK_MS) != 0)
         return foliot__host_lacks("an event loop");
     if (life->kind)
@@ -340,12 +232,8 @@ void foliot__life_stop(foliot__app *a)
 
 void foliot__life_close(foliot__app *a)
 {
-    if (a->choices->recording.bytes_max) {
-        foliot__recordings_kept kept =
-            foliot__recordings_trim(folder(a), a->choices->recording.bytes_max);
-        note_trimmed(a, &kept);
-    }
-    foliot__recordings_close(COMMANDS_MS);
+    foliot__recordings_trim_last(a);
+    foliot__recordings_end_commands(COMMANDS_MS);
     if (a->life.kind && a->life.kind->close)
         a->life.kind->close();
 }

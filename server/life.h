@@ -10,7 +10,6 @@
 
 #include <uv.h>
 
-#include "closing.h"
 #include "foliot/scene.h"
 
 struct foliot__app;
@@ -52,12 +51,13 @@ typedef struct foliot__life {
     const foliot__life_kind *kind; // NULL: none
     uv_timer_t timer;
     uint64_t interval_ns, told_ns, trimmed_ns;
-    uint64_t drains_until_ns;  // 0: it does not drain
-    bool suspends;             // what still ran is left for --resume-all
-    bool ended;                // the recordings have ended
-    bool stuck;                // was told so
-    bool timed;                // the timer is open
-    foliot__closings closings; // recordings of sessions that have ended
+    uint64_t drains_until_ns; // 0: it does not drain
+    bool suspends;            // what still ran is left for --resume-all
+    bool ended;               // the recordings have ended
+    bool stuck;               // was told so
+    bool timed;               // the timer is open
+    // Given by foliot__admin_start: hosts the session of an order; false: no memory.
+    bool (*host)(struct foliot__app *app, const foliot__life_order *order);
 } foliot__life;
 
 // Whether who started the server may want sessions of it. `name`: of --life-cycle, or NULL.
@@ -79,10 +79,4 @@ bool foliot__life_drain(struct foliot__app *a);
 void foliot__life_update(struct foliot__app *a);
 // A session has ended by itself, or was ended: its recording is closed on a worker.
 void foliot__life_session_ended(struct foliot__app *a, const char *session);
-// The recording of a session that has ended is closed on a worker; it is NULL then. Where the
-// server still steps the session it stays, and is closed at the end.
-void foliot__life_close_recording(struct foliot__app *a, struct foliot__hosted *hosted);
-// The same for a recording that the server does not use any more.
-void foliot__life_close_taken(struct foliot__app *a, struct foliot__hosted *hosted);
-
 #endif

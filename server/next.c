@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "complain.h"
 #include "log.h"
+#include "recordings.h"
 #include "report.h"
 #include "rotation.h"
 
@@ -168,7 +169,7 @@ bool foliot__app_follow(foliot__app *a, const char *session)
     if (foliot_server_release_recording(a->server, session) != FOLIOT_STATUS_OK)
         return false;
     foliot__rotation_finish(a, h);
-    foliot__life_close_recording(a, h);
+    foliot__recordings_close(a, h);
     if (h->recording)
         return false;
     if (!find_scene(h, next, file, sizeof file)) {

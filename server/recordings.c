@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app.h"
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "descriptor.h"
@@ -139,7 +140,7 @@ void foliot__recordings_finished(const char *file)
     foliot__log_note("on-recording", note);
 }
 
-void foliot__recordings_close(uint32_t wait_ms)
+void foliot__recordings_end_commands(uint32_t wait_ms)
 {
     if (helper.socket < 0)
         return;
@@ -284,9 +285,15 @@ char **foliot__recordings_unfinished(const char *folder, uint32_t *count)
     return files;
 }
 
-foliot__recordings_kept foliot__recordings_trim(const char *folder, uint64_t bytes_max)
+typedef struct trim_result {
+    uint64_t bytes;   // that remain
+    uint32_t deleted; // files
+    int error;        // errno of the first deletion or look that failed; 0: none
+} trim_result;
+
+static trim_result trim_folder(const char *folder, uint64_t bytes_max)
 {
-    foliot__recordings_kept kept = {0};
+    trim_result kept = {0};
     uint32_t count;
     listed *list = list_folder(folder, &count);
     if (!list) {
@@ -310,4 +317,190 @@ foliot__recordings_kept foliot__recordings_trim(const char *folder, uint64_t byt
     }
     free_list(list, count);
     return kept;
+}
+
+static const char *folder(const foliot__app *a)
+{
+    return foliot__recordings_folder(a->choices) ? foliot__recordings_folder(a->choices) : ".";
+}
+
+typedef struct trimming {
+    uv_work_t work;
+    const foliot__app *app;
+    trim_result kept;
+} trimming;
+
+static void note_trimmed(const foliot__app *a, const trim_result *kept)
+{
+    char note[256];
+    if (kept->error)
+        snprintf(note, sizeof note, "--recordings-max-bytes: %s: %s", folder(a),
+                 strerror(kept->error));
+    else if (kept->deleted)
+        snprintf(note, sizeof note, "%u old recordings were deleted; %llu bytes remain",
+                 kept->deleted, (unsigned long long)kept->bytes);
+    else
+        return;
+    foliot__log_note("old-recordings", note);
+}
+
+static void trim(uv_work_t *work)
+{
+    trimming *t = work->data;
+    t->kept = trim_folder(folder(t->app), t->app->choices->recording.bytes_max);
+}
+
+static void trimmed(uv_work_t *work, int status)
+{
+    trimming *t = work->data;
+    (void)status;
+    note_trimmed(t->app, &t->kept);
+    free(t);
+}
+
+void foliot__recordings_trim_soon(foliot__app *a)
+{
+    trimming *t = a->choices->recording.bytes_max ? calloc(1, sizeof *t) : NULL;
+    if (!t)
+        return;
+    t->work.data = t;
+    t->app = a;
+    if (uv_queue_work(&a->loop, &t->work, trim, trimmed) != 0)
+        free(t);
+}
+
+void foliot__recordings_trim_last(foliot__app *a)
+{
+    if (!a->choices->recording.bytes_max)
+        return;
+    trim_result kept = trim_folder(folder(a), a->choices->recording.bytes_max);
+    note_trimmed(a, &kept);
+}
+
+// -- the end of a recording
+
+// The file is whole without it: longer than it would be, nothing else.
+static void compact_recording(const foliot__hosted *hosted)
+{
+    char why[640];
+    foliot_status status = foliot_recording_compact(hosted->recording);
+    if (status == FOLIOT_STATUS_OK)
+        return;
+    snprintf(why, sizeof why, "%s is complete, but was not compacted: %s", hosted->recording_file,
+             foliot_status_get_text(status));
+    foliot__log_warning("not-compacted", hosted->name, why, status);
+}
+
+// What it holds, and what to do with it where it is whole.
+static void tell_ticks(const foliot__hosted *hosted, foliot_status status,
+                       const foliot_recording_state *state, const char *then)
+{
+    printf("recording %s: ticks %llu to %llu", hosted->recording_file,
+           (unsigned long long)state->first_tick, (unsigned long long)state->written_tick);
+    if (status == FOLIOT_STATUS_OK)
+        printf("; %s %s\n", then, hosted->recording_file);
+    else
+        printf("; it stopped early (%s), %llu ticks are not in it\n",
+               state->stopped_errno ? strerror(state->stopped_errno)
+                                    : foliot_status_get_text(status),
+               (unsigned long long)state->ticks_lost);
+}
+
+// All ticks are in the file, and it has no end.
+static int suspend_recording(const foliot__hosted *hosted)
+{
+    (void)!foliot_recording_flush(hosted->recording);
+    foliot_status status = foliot_recording_wait(hosted->recording, true);
+    foliot_recording_state state = foliot_recording_get_state(hosted->recording);
+    foliot_recording_abandon(hosted->recording);
+    tell_ticks(hosted, status, &state, "go on with it: foliot-server --resume");
+    return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
+}
+
+static int close_recording(const foliot__hosted *hosted)
+{
+    foliot_recording_state state;
+    if (hosted->suspended)
+        return suspend_recording(hosted);
+    if (foliot_recording_end(hosted->recording) == FOLIOT_STATUS_OK)
+        compact_recording(hosted);
+    foliot_status status = foliot_recording_close(hosted->recording, &state);
+    tell_ticks(hosted, status, &state, "check it: foliot-replay verify");
+    if (status == FOLIOT_STATUS_OK)
+        foliot__recordings_finished(hosted->recording_file);
+    return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
+}
+
+int foliot__hosted_end_recording(foliot__hosted *hosted)
+{
+    int code = hosted->recording ? close_recording(hosted) : 0;
+    hosted->recording = NULL;
+    return code;
+}
+
+void foliot__hosted_end_all(foliot__hosted *hosted, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) // their threads write at the same time
+        if (hosted[i].recording)
+            (void)!foliot_recording_flush(hosted[i].recording);
+    for (uint32_t i = 0; i < count; i++)
+        if (hosted[i].recording)
+            (void)!(hosted[i].suspended ? foliot_recording_wait(hosted[i].recording, true)
+                                        : foliot_recording_end(hosted[i].recording));
+}
+
+// The recording of a session that has ended, while others go on.
+typedef struct closing {
+    foliot__app *app;
+    foliot__hosted hosted; // of which the name and the recording are meant
+} closing;
+
+static void end_item(void *item)
+{
+    closing *c = item;
+    (void)!foliot_recording_end(c->hosted.recording); // what stopped it is told when it is closed
+}
+
+static void compact_item(void *item)
+{
+    closing *c = item;
+    (void)!foliot_recording_compact(c->hosted.recording); // logged by the loop's thread
+}
+
+static void close_item(void *item)
+{
+    closing *c = item;
+    c->app->failed |= foliot__hosted_end_recording(&c->hosted) != 0;
+    fflush(stdout);
+    if (!c->app->over)
+        foliot__recordings_trim_soon(c->app);
+    free(c);
+}
+
+void foliot__recordings_close_taken(foliot__app *a, foliot__hosted *h)
+{
+    closing *c = calloc(1, sizeof *c);
+    if (c) {
+        c->app = a;
+        c->hosted.recording = h->recording;
+        memcpy(c->hosted.name, h->name, sizeof h->name);
+        memcpy(c->hosted.recording_file, h->recording_file, sizeof h->recording_file);
+    }
+    a->closings.loop = &a->loop;
+    a->closings.end = end_item;
+    a->closings.compact = compact_item;
+    a->closings.closed = close_item;
+    (void)!foliot_recording_flush(h->recording); // its thread writes until a worker is free
+    if (c && foliot__closings_add(&a->closings, c)) {
+        h->recording = NULL;
+        return;
+    }
+    free(c);
+    a->failed |= foliot__hosted_end_recording(h) != 0; // here: no memory is no reason to lose it
+}
+
+void foliot__recordings_close(foliot__app *a, foliot__hosted *h)
+{
+    if (h->recording && foliot_server_release_recording(a->server, h->name) == FOLIOT_STATUS_OK)
+        foliot__recordings_close_taken(a, h); // else it is closed at the end
 }

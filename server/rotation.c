@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "complain.h"
 #include "log.h"
+#include "recordings.h"
 
 #define NS_PER_MINUTE 60e9
 #define AGAIN_NS 60000000000u // where the next one could not begin
@@ -32,7 +33,7 @@ static void end_former(foliot__app *a, foliot__hosted *h)
     memcpy(former.name, h->name, sizeof former.name);
     memcpy(former.recording_file, h->former_file, sizeof former.recording_file);
     h->former = NULL;
-    foliot__life_close_taken(a, &former);
+    foliot__recordings_close_taken(a, &former);
 }
 
 static bool has_ticks(const foliot_recording *recording)

@@ -11,6 +11,7 @@
 #include "../arguments.h"
 #include "../complain.h"
 #include "../log.h"
+#include "../recordings.h"
 #include "../report.h"
 #include "actions.h"
 #include "base/clock.h"

@@ -234,6 +234,7 @@ int foliot__admin_open(foliot__app *a)
 void foliot__admin_start(foliot__app *a)
 {
     foliot_server_set_admission(a->server, admit, a);
+    a->life.host = foliot__admin_host;
     if (uv_signal_start(&a->admin.hangup, foliot__admin_on_hangup, SIGHUP) != 0)
         foliot__log_note("not-reloaded", "SIGHUP reloads nothing: there is no handle for it");
 }
