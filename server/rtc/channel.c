@@ -54,6 +54,18 @@ uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES])
 
 // -- layers
 
+void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t *bytes,
+                         size_t length)
+{
+    if (!foliot__address_may_send(&path->validation, length)) {
+        rtc->counters.withheld++;
+        return;
+    }
+    // A datagram that the socket refuses is lost, as on the network.
+    sendto(rtc->descriptor, bytes, length, MSG_DONTWAIT, (const struct sockaddr *)&path->address,
+           path->address_bytes);
+}
+
 static void send_datagram(void *user, const uint8_t *bytes, size_t length)
 {
     foliot__rtc_channel *c = user;

@@ -72,11 +72,11 @@ struct foliot__rtc {
 
 // rtc.c
 void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns);
+
+// channel.c
 // As much as the address may get.
 void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t *bytes,
                          size_t length);
-
-// channel.c
 // Makes up user name and password. False: there is no randomness.
 bool foliot__rtc_name(foliot__rtc_channel *c, uint32_t index);
 uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES]); // UINT32_MAX: none

@@ -102,18 +102,6 @@ static void use_path(foliot__rtc_channel *c, const foliot__rtc_path *path)
 
 // -- addresses that are validated
 
-void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t *bytes,
-                         size_t length)
-{
-    if (!foliot__address_may_send(&path->validation, length)) {
-        rtc->counters.withheld++;
-        return;
-    }
-    // A datagram that the socket refuses is lost, as on the network.
-    sendto(rtc->descriptor, bytes, length, MSG_DONTWAIT, (const struct sockaddr *)&path->address,
-           path->address_bytes);
-}
-
 // Sends a connectivity check to this path, which only the browser can answer. The transaction is
 // random except for the channel's index. An unanswered check is repeated.
 static void check_path(foliot__rtc_channel *c, foliot__rtc_path *path, uint64_t now_ns)
