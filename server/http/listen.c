@@ -112,14 +112,6 @@ void foliot__http_listen_end(foliot__http *http)
         unlink(http->config.unix_path);
 }
 
-static bool is_local(int descriptor)
-{
-    struct sockaddr_storage name;
-    socklen_t length = sizeof name;
-    return getsockname(descriptor, (struct sockaddr *)&name, &length) == 0 &&
-           name.ss_family == AF_UNIX;
-}
-
 // Some connections are reserved for the Unix socket, so that a full port does not lock the operator
 // out.
 static bool has_room(const foliot__http *http, int descriptor, bool local)
@@ -149,7 +141,7 @@ static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener
             rest();
         return errno == ECONNABORTED || errno == EINTR;
     }
-    bool local = is_local(fd);
+    bool local = foliot__http_is_local(fd);
     if (!has_room(http, fd, local)) {
         http->counters.connections_refused++;
         close(fd);

@@ -37,19 +37,6 @@ static const struct {
      "form-action 'none'"},
 };
 
-void foliot__http_request_forget(foliot__http_connection *c)
-{
-    free(c->body);
-    free(c->owned);
-    c->body = NULL;
-    c->owned = NULL;
-    c->bytes = NULL;
-    c->body_bytes = c->body_capacity = c->length = c->sent = 0;
-    c->route = NULL;
-    c->id = 0;
-    c->head = c->sending = c->closes = c->awaits_body = false;
-}
-
 // -- answers
 
 static bool add_header(struct lws *wsi, const char *name, const char *value, uint8_t **at,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // service.h: what the files of the service share: connections, and answers on their way to the
-// thread. service.c: the thread and its queue. listen.c: sockets that listen. takeover.c: a thread
-// that does not come back. requests.c: requests and answers. sockets.c: WebSockets.
+// thread. service.c: start and end. takeover.c: a thread that does not come back. context.c: the
+// library's loop, and the queue. listen.c: sockets that listen. requests.c: requests and answers.
+// sockets.c: WebSockets. connection.c: one connection. Each calls only those behind it.
 #ifndef FOLIOT_SERVER_HTTP_SERVICE_H
 #define FOLIOT_SERVER_HTTP_SERVICE_H
 
@@ -104,7 +105,17 @@ typedef enum foliot__http_taking {
     FOLIOT__HTTP_NOT_TAKEN
 } foliot__http_taking;
 
+// connection.c
+int foliot__http_open_connection(foliot__http *http, struct lws *wsi); // -1: it is closed
+void foliot__http_close_connection(struct lws *wsi);
 foliot__http_connection *foliot__http_connection_of(struct lws *wsi);
+// Of the Unix socket.
+bool foliot__http_is_local(int descriptor);
+// What belongs to the request that was read or answered last.
+void foliot__http_request_forget(foliot__http_connection *c);
+// Whom a proxy of this machine names as the peer; false: there is none, or it names nobody.
+bool foliot__http_forwarded(const foliot__http_connection *c,
+                            char address[FOLIOT__HTTP_PEER_BYTES]);
 // Whether Host and Origin let a request in: the status to refuse it with and why, or 0.
 int foliot__http_refused(const foliot__http_connection *c, const char **why);
 // A header that is not too long; "" if it is not there. False: it is too long.
@@ -118,6 +129,8 @@ uint64_t foliot__http_host_of(const char *address);
 bool foliot__http_within_share(const foliot__http *http, uint64_t host);
 
 void foliot__http_unwatch(foliot__http_connection *c);
+// context.c
+void foliot__http_cancel(foliot__http *http); // wakes the loop; a parked thread ignores it
 // Called by the service's thread: creates the library's context, then serves until the end.
 bool foliot__http_open_context(foliot__http *http);
 void foliot__http_serve(void *http);
@@ -135,11 +148,7 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
                             size_t length);
 int foliot__http_reply(foliot__http_connection *c, int status, const char *type, uint8_t *owned,
                        const void *bytes, size_t length, const foliot__http_file *file);
-void foliot__http_request_forget(foliot__http_connection *c);
 // sockets.c
-// Whom a proxy of this machine names as the peer; false: there is none, or it names nobody.
-bool foliot__http_forwarded(const foliot__http_connection *c,
-                            char address[FOLIOT__HTTP_PEER_BYTES]);
 int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                            size_t length);
 

@@ -7,7 +7,6 @@
 
 #include "service.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,24 +22,6 @@ static bool wanted(foliot__http_connection *c)
     return c && c->http->config.sockets && foliot__http_refused(c, &why) == 0 &&
            foliot__http_header(c->wsi, WSI_TOKEN_GET_URI, path, sizeof path) &&
            strcmp(path, c->http->config.sockets->path) == 0;
-}
-
-// Behind a proxy on this machine the peer is whom the proxy names last: what stands before that
-// anybody may have sent. Addresses alone are taken.
-bool foliot__http_forwarded(const foliot__http_connection *c, char address[FOLIOT__HTTP_PEER_BYTES])
-{
-    char text[256];
-    uint8_t bytes[16];
-    if ((!c->local && !foliot__http_is_loopback(c->peer)) ||
-        !foliot__http_header(c->wsi, WSI_TOKEN_X_FORWARDED_FOR, text, sizeof text))
-        return false;
-    const char *last = strrchr(text, ',') ? strrchr(text, ',') + 1 : text;
-    last += strspn(last, " ");
-    if (strlen(last) >= FOLIOT__HTTP_PEER_BYTES ||
-        (inet_pton(AF_INET, last, bytes) != 1 && inet_pton(AF_INET6, last, bytes) != 1))
-        return false;
-    memcpy(address, last, strlen(last) + 1);
-    return true;
 }
 
 // Of a proxy's visitors it is known here whose they are.

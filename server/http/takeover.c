@@ -5,7 +5,6 @@
 // loop: there it holds no lock that another thread takes, neither of malloc nor of this program.
 // Another thread then takes its place, with the sockets that listen; its connections are closed,
 // and what the library had for them stays where it is.
-#include "base/clock.h"
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -23,6 +22,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/threads.h"
 
 #define SECOND_NS 1000000000u
@@ -251,7 +251,7 @@ foliot__http_health foliot__http_watch(foliot__http *http)
         http->seen_round = round;
         http->seen_cpu_ns = cpu_ns;
     } else if (cpu_ns - http->seen_cpu_ns > HANG_CPU_NS) {
-        begin_takeover(http, foliot__clock_ns(CLOCK_MONOTONIC));
+        begin_takeover(http, foliot__clock_now_ns());
     }
     return health;
 }
@@ -260,12 +260,12 @@ foliot__http_health foliot__http_watch(foliot__http *http)
 
 bool foliot__http_end_thread(foliot__http *http)
 {
-    uint64_t from_ns = foliot__clock_ns(CLOCK_MONOTONIC);
+    uint64_t from_ns = foliot__clock_now_ns();
     while (atomic_load(&http->taking) == FOLIOT__HTTP_TAKING)
         wait_a_little(); // for seconds at most
     (void)end_takeover(http);
     uint64_t cpu_ns = thread_ns(http);
-    while (!atomic_load(&http->ended) && foliot__clock_ns(CLOCK_MONOTONIC) - from_ns < END_NS &&
+    while (!atomic_load(&http->ended) && foliot__clock_now_ns() - from_ns < END_NS &&
            thread_ns(http) - cpu_ns < END_CPU_NS)
         wait_a_little();
     if (atomic_load(&http->ended))
