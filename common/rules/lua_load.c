@@ -14,8 +14,6 @@
 #include "rules/lua_compile.h"
 #include "rules/lua_scan.h"
 
-static const char globals_key; // of the registry
-
 static const char *const callback_names[] = {
 #define NAME(name, arguments, text) #name,
     FOLIOT__LUA_CALLBACKS(NAME)
@@ -26,11 +24,6 @@ typedef struct source {
     const char *script;
     size_t length;
 } source;
-
-void foliot__lua_push_globals(lua_State *L)
-{
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &globals_key);
-}
 
 // -- the environment
 
@@ -84,7 +77,7 @@ static void push_libraries(lua_State *L)
     }
     lua_newtable(L);
     lua_setfield(L, -2, "state");
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &globals_key);
+    foliot__lua_set_globals(L);
 }
 
 // -- callbacks

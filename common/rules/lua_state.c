@@ -34,6 +34,20 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+// -- globals
+
+static const char globals_key; // of the registry
+
+void foliot__lua_set_globals(lua_State *L)
+{
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &globals_key);
+}
+
+void foliot__lua_push_globals(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &globals_key);
+}
+
 // -- leaving
 
 // "game.lua:12: " of the innermost function that is a script's.

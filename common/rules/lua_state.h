@@ -135,6 +135,9 @@ _Noreturn void foliot__lua_exceed(foliot__lua *lua); // the units
 // Calls the function below its arguments as lua_call does. False: it used up its units, and gave
 // nil for every result; lua->problem says where.
 bool foliot__lua_call_droppable(lua_State *L, int arguments, int results);
+// The table of globals, on the top of the stack: pops it and keeps it, or pushes it.
+void foliot__lua_set_globals(lua_State *L);
+void foliot__lua_push_globals(lua_State *L);
 
 static inline void foliot__lua_charge(foliot__lua *lua, uint64_t units)
 {
@@ -228,8 +231,6 @@ void foliot__lua_remember_globals(lua_State *L);
 
 // Compiles the script, runs its main part and fixes its globals. on_init is not run.
 bool foliot__lua_load(foliot__lua *lua, const char *script, size_t length);
-// Pushes the table of globals.
-void foliot__lua_push_globals(lua_State *L);
 
 // -- lua_events.c
 
