@@ -30,24 +30,6 @@ const foliot__option report_options[] = {
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
     {0}};
 
-static const struct {
-    const char *name, *meaning;
-} verdicts[] = {
-#define ROW(id, name, meaning) {name, meaning},
-    REPORT_VERDICTS(ROW)
-#undef ROW
-};
-
-const char *report_verdict_name(report_verdict verdict)
-{
-    return verdicts[verdict].name;
-}
-
-const char *report_verdict_meaning(report_verdict verdict)
-{
-    return verdicts[verdict].meaning;
-}
-
 // -- one line
 
 typedef struct line {
@@ -148,7 +130,7 @@ static report_verdict verdict_of(const line *l)
         strcmp(l->verdict, "corrupt") != 0)
         return REPORT_RULES;
     for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
-        if (strcmp(l->verdict, verdicts[v].name) == 0)
+        if (strcmp(l->verdict, report_verdicts[v].name) == 0)
             return v;
     return REPORT_UNREAD;
 }
@@ -315,7 +297,7 @@ static void put_counts(foliot__json *json, const report_scene *s)
     foliot__json_count(json, "files", s->files);
     foliot__json_count(json, "ticks", s->ticks);
     for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
-        foliot__json_count(json, verdicts[v].name, s->counts[v]);
+        foliot__json_count(json, report_verdicts[v].name, s->counts[v]);
 }
 
 static void put_json(const report *r)
@@ -339,7 +321,7 @@ static void put_json(const report *r)
     for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
         foliot__json_object(&json, NULL);
         foliot__json_text(&json, "file", r->results[i].file);
-        foliot__json_text(&json, "verdict", verdicts[r->results[i].verdict].name);
+        foliot__json_text(&json, "verdict", report_verdicts[r->results[i].verdict].name);
         foliot__json_text(&json, "detail", r->results[i].detail);
         foliot__json_close(&json);
     }
@@ -363,7 +345,7 @@ static void put_text(const report *r)
     char clean[TEXT_BYTES];
     printf("%-24s %9s %12s", "scene", "files", "ticks");
     for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
-        printf(" %11s", verdicts[v].name);
+        printf(" %11s", report_verdicts[v].name);
     printf("\n");
     for (uint32_t i = 0; i < r->scene_count; i++)
         if (r->scenes[i].files)
@@ -375,7 +357,7 @@ static void put_text(const report *r)
         printf("%" PRIu64 " lines are no results: a shard was cut off\n", r->bad_lines);
     for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
         const report_result *result = &r->results[i];
-        printf("%-11s %s", verdicts[result->verdict].name,
+        printf("%-11s %s", report_verdicts[result->verdict].name,
                foliot__text_clean(clean, sizeof clean, result->file));
         if (result->detail)
             printf("  (%s)", foliot__text_clean(clean, sizeof clean, result->detail));

@@ -27,6 +27,14 @@ typedef enum report_verdict {
         REPORT_VERDICT_COUNT
 } report_verdict;
 
+static const struct {
+    const char *name, *meaning;
+} report_verdicts[] = {
+#define REPORT_ROW(id, name, meaning) {name, meaning},
+    REPORT_VERDICTS(REPORT_ROW)
+#undef REPORT_ROW
+};
+
 #define REPORT_SCENES_MAX 4096 // beyond them all others count as one
 
 typedef struct report_scene {
@@ -54,8 +62,6 @@ typedef struct report {
     uint64_t bad_lines; // no results
 } report;
 
-const char *report_verdict_name(report_verdict verdict);
-const char *report_verdict_meaning(report_verdict verdict);
 // report_page.c: one HTML file without scripts and without anything from elsewhere.
 bool report_write_page(const report *r, FILE *out, uint32_t worst_max);
 

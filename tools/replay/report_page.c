@@ -66,8 +66,8 @@ static void put_scenes(const report *r, FILE *out)
     fputs("<table><thead><tr><th>scene</th><th class=\"n\">files</th><th class=\"n\">ticks</th>",
           out);
     for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
-        fprintf(out, "<th class=\"n\" title=\"%s\">%s</th>", report_verdict_meaning(v),
-                report_verdict_name(v));
+        fprintf(out, "<th class=\"n\" title=\"%s\">%s</th>", report_verdicts[v].meaning,
+                report_verdicts[v].name);
     fputs("<th class=\"n\">x real time</th></tr></thead><tbody>\n", out);
     for (uint32_t i = 0; i < r->scene_count; i++)
         if (r->scenes[i].files)
@@ -89,7 +89,7 @@ static void put_worst(const report *r, FILE *out, uint32_t worst_max)
     for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
         const report_result *result = &r->results[i];
         fprintf(out, "<tr><td class=\"bad\">%s</td><td><code>",
-                report_verdict_name(result->verdict));
+                report_verdicts[result->verdict].name);
         put_escaped(out, result->file);
         fputs("</code></td><td>", out);
         put_escaped(out, result->detail ? result->detail : "");
