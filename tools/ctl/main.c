@@ -37,7 +37,7 @@ static void fingerprint_text(char text[33])
     foliot_digest_print(foliot_get_fingerprint(), text);
 }
 
-const foliot__program foliot__ctl_program = {
+static const foliot__program program = {
     "foliotctl", "runs servers: sessions, players, recordings, and who may join",
     "  foliot-server --admin-socket ./admin --scenes scenes      then, elsewhere:\n"
     "  foliotctl create arena spacewar.yaml --socket ./admin\n"
@@ -63,7 +63,7 @@ static int run(const foliot__arguments *arguments)
     if (strcmp(name, "key") == 0)
         return foliot__ctl_key(arguments);
     if (strcmp(name, "token") == 0)
-        return foliot__ctl_token(arguments);
+        return foliot__ctl_token(&program, arguments);
     return strcmp(name, "show") == 0 ? foliot__ctl_show(arguments) : foliot__ctl_admin(arguments);
 }
 
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         return FOLIOT__EXIT_ERROR;
     gather(foliot__ctl_admin_commands);
     gather(token_commands);
-    int code = foliot__options_start(&foliot__ctl_program, argc, argv, &arguments);
+    int code = foliot__options_start(&program, argc, argv, &arguments);
     if (code >= 0)
         return code;
     signal(SIGPIPE, SIG_IGN);

@@ -92,17 +92,18 @@ static int read_keys(uint8_t keys[KEYS_BYTES], uint32_t *count)
 }
 
 // What the options say; a usage error otherwise.
-static int describe(const foliot__arguments *arguments, foliot_token *token)
+static int describe(const foliot__program *program, const foliot__arguments *arguments,
+                    foliot_token *token)
 {
     char clean[FOLIOT_NAME_BYTES];
     *token = foliot_token_default((uint64_t)time(NULL));
     token->expires_s = token->created_s + given.seconds;
     token->client = given.client;
     if (!foliot_role_find(given.role, &token->role))
-        return foliot__options_wrong(&foliot__ctl_program, arguments,
+        return foliot__options_wrong(program, arguments,
                                      "--role is player, spectator or admin, not '%s'", given.role);
     if (strcmp(foliot__text_clean(clean, sizeof clean, given.session), given.session) != 0)
-        return foliot__options_wrong(&foliot__ctl_program, arguments,
+        return foliot__options_wrong(program, arguments,
                                      "--session: a name has no control characters, and is UTF-8");
     snprintf(token->session, sizeof token->session, "%s", given.session);
     token->user_bytes = (uint32_t)strlen(given.user);
@@ -113,7 +114,7 @@ static int describe(const foliot__arguments *arguments, foliot_token *token)
                                       &token->addresses[token->address_count++]) !=
                 FOLIOT_STATUS_OK)
             return foliot__options_wrong(
-                &foliot__ctl_program, arguments,
+                program, arguments,
                 i == FOLIOT_TOKEN_ADDRESSES_MAX
                     ? "--server %s: a token names at most 8"
                     : "--server: '%s' is no ADDRESS[:PORT]; names of hosts are not looked up",
@@ -143,18 +144,18 @@ static void print_link(const foliot_token *token, const char *text)
            token->role == FOLIOT_ROLE_SPECTATOR ? "&watch=1" : "");
 }
 
-int foliot__ctl_token(const foliot__arguments *arguments)
+int foliot__ctl_token(const foliot__program *program, const foliot__arguments *arguments)
 {
     foliot_token token;
     uint8_t keys[KEYS_BYTES];
     uint32_t count;
     char text[FOLIOT_TOKEN_TEXT_BYTES];
     if (!given.key)
-        return foliot__options_wrong(&foliot__ctl_program, arguments, "--key FILE is missing");
+        return foliot__options_wrong(program, arguments, "--key FILE is missing");
     if (given.link && link_problem(given.link))
-        return foliot__options_wrong(&foliot__ctl_program, arguments, "--link %s: %s", given.link,
+        return foliot__options_wrong(program, arguments, "--link %s: %s", given.link,
                                      link_problem(given.link));
-    int code = describe(arguments, &token);
+    int code = describe(program, arguments, &token);
     if (code == 0)
         code = read_keys(keys, &count);
     if (code)
