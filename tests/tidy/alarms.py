@@ -295,6 +295,20 @@ def word_alarms(tree):
     tree.silent("a question is no such sentence", {"common/base/text.h": "// What is it?\nvoid x(void);\n"}, "word_sentence_what")
 
 
+def page_alarms(tree):
+    head = "# A page\n\nA page says something.\n\n"
+    long = "It " + "goes on and " * 20 + "on."
+    for name, text, expected in [
+        ("a long line", head + "    " + "x" * 117, "5: 121 columns"), ("a long sentence", head + long.replace("goes", "goes\n"),
+         "5: 62 words: It goes"),
+        ("one in a list", head + "* " + long.replace(" goes", "\n  goes"), "5: 62 words"),
+        ("a page that opens with a table", "# A page\n\n| a |\n|---|\n", "1: does not say what it is for"),
+    ]:
+        tree.rings(f"{name} is named", f"docs/x.md:{expected}", {"docs/x.md": text})
+    tree.silent("code, tables, items and links have no long sentences", {"docs/x.md": head + "```\n" + long.replace(" goes",
+        "\ngoes") + "\n```\n\n    a\n" + "* It goes on\n" * 20 + "\n| " + "a a | " * 18 + "\n\nIt (" + "goes\n" * 50 + ") on.\n"})
+
+
 def record_alarms(tree):
     numbers = os.path.join(tree.root, "numbers.json")
     command = [sys.executable, os.path.join(HERE, "tidy.py"), "--root", tree.root, "--build", "build", "--numbers", numbers]
@@ -340,6 +354,7 @@ def main():
         circle_alarms(tree)
         number_alarms(tree)
         word_alarms(tree)
+        page_alarms(tree)
         record_alarms(tree)
         report("and so it is at the end", not tree.faults(), "\n".join(tree.faults()))
     finally:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # tidy.py: the order of the house in numbers. It reads the sources, pages and compiled objects, prints every number with
-# its record and its goal, and fails when one is worse than its record in numbers.json, or when a rule of layers.py or
-# objects.py is broken. It changes no file but numbers.json, and that only when asked.
+# its record and its goal, and fails when one is worse than its record in numbers.json, or when a rule of layers.py,
+# objects.py or pages.py is broken. It changes no file but numbers.json, and that only when asked.
 import sys
 
 sys.dont_write_bytecode = True
@@ -15,6 +15,7 @@ from collections import defaultdict
 
 import layers
 import objects
+import pages
 import words
 from source import CALL, PRODUCT, Source, public_functions
 
@@ -235,9 +236,11 @@ class House:
             found += words.find(source.path, words.comment_texts(source) + words.string_texts(source))
         for path in sorted(self.paths("tests", (".c", ".h"))):
             found += words.find(path, words.comment_texts(Source.of_comments(path, self.text(path))))
-        pages = [p for p in self.paths(".", (".md", ".1")) if not p.startswith("tests/")]
-        for path in sorted(pages):
-            found += words.find(path, words.page_texts(self.text(path)))
+        for path in sorted(p for p in self.paths(".", (".md", ".1")) if not p.startswith("tests/")):
+            text = self.text(path)
+            found += words.find(path, words.page_texts(text))
+            if path.endswith(".md"):
+                self.broken += pages.check_page(path, text)
         for key in words.WORDS:
             self.set_number("word_" + key, 0)
         for key, place in found:

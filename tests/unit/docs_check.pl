@@ -1,14 +1,13 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# docs_check.pl ROOT HELP PAGE...: reads pages of Markdown under ROOT and prints what is wrong, a line a problem: lines
-# beyond 120 columns, links and paths that lead nowhere, options and public names that do not exist, sentences beyond 40
-# words, a first line that says nothing. HELP is a file with the --help of all programs.
+# docs_check.pl ROOT HELP PAGE...: reads pages of Markdown under ROOT and prints what is wrong, a line a problem: links
+# and paths that lead nowhere, options and public names that do not exist. HELP is a file with the --help of all programs.
+# tests/tidy/pages.py reads the prose.
 use strict;
 use warnings;
 use utf8;
 use open qw(:std :encoding(UTF-8));
 
-use constant { COLUMNS_MAX => 120, WORDS_MAX => 40 };
 my ($root, $help_file, @pages) = @ARGV;
 
 sub text_of {
@@ -70,40 +69,16 @@ sub check_names {
     }
 }
 
-# Sentences of a paragraph or of an item of a list, without code, and their words.
-sub check_sentences {
-    my ($page, $line, $text) = @_;
-    $text =~ s/`[^`]*`/code/g;
-    $text =~ s/\([^()]*\)//g;
-    for my $sentence (split /(?<=[.!?:;])\s+/, $text) {
-        my $words = () = $sentence =~ /[[:alpha:]][\w'-]*/g;
-        print "$page:$line: $words words: ", substr($sentence, 0, 60), "...\n" if $words > WORDS_MAX;
-    }
-}
-
 for my $page (@pages) {
     my @lines = split /\n/, text_of("$root/$page");
-    my ($fenced, $paragraph, $begin, $prose) = (0, '', 0, 0);
+    my $fenced = 0;
     %introduced = map { $_ => 1 } join("\n", @lines) =~ /\b(FOLIOT_[A-Z0-9_]+) = \d/g;
-    my $opening = (grep { /\S/ } @lines[1 .. $#lines])[0] // '';
-    print "$page:1: does not say what it is for\n" if $opening !~ /^[A-Za-z*]/;
     for my $i (0 .. $#lines) {
         my ($text, $line) = ($lines[$i], $i + 1);
-        my $measured = $page eq 'BENCHMARKS.md' && $text =~ /^\|/; # a row that a program wrote
-        print "$page:$line: ", length $text, " columns\n" if length $text > COLUMNS_MAX && !$measured;
         $fenced = !$fenced if $text =~ /^```/;
-        $prose = !$fenced && $text !~ /^(?:    |\||#|```|!\[)/ && $text =~ /\S/;
         check_names($page, $line, $text) if $page !~ /^(?:CHANGELOG|docs\/GLOSSARY)\.md$/; # they tell of the past
         if (!$fenced && $text !~ /^    /) {
             check_link($page, $line, $1) while $text =~ /\]\(([^)\s]+)\)/g;
         }
-        if ($paragraph ne '' && (!$prose || $text =~ /^\s*(?:[*-]|\d+\.) /)) {
-            check_sentences($page, $begin, $paragraph);
-            $paragraph = '';
-        }
-        next if !$prose;
-        $begin = $line if $paragraph eq '';
-        $paragraph .= ($paragraph eq '' ? '' : ' ') . $text;
     }
-    check_sentences($page, $begin, $paragraph) if $paragraph ne '';
 }
