@@ -377,18 +377,41 @@ static foliot_status take_commands(harness *h, uint64_t tick)
     return status;
 }
 
+// Whether a test has not failed yet. Then it is the one that runs.
+static bool begin_test(harness *h, foliot_harness_test test)
+{
+    bool runs = row_of(h, test)->passed && !row_of(h, test)->skipped;
+    if (runs)
+        h->result->running = test;
+    return runs;
+}
+
+static foliot_status step_run(harness *h, uint64_t tick)
+{
+    h->result->running = FOLIOT_HARNESS_TEST_COUNT;
+    foliot_status status = step_instance(h, &h->run);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    uint64_t after = foliot_simulation_get_tick(&h->run);
+    if (after == tick + 1)
+        return FOLIOT_STATUS_OK;
+    snprintf(h->result->problem, sizeof h->result->problem,
+             "after one step from tick %" PRIu64 ", `tick` of the simulation returns %" PRIu64
+             ": it must return %" PRIu64,
+             tick, after, tick + 1);
+    return FOLIOT_STATUS_INVALID;
+}
+
 static foliot_status run_tick(harness *h)
 {
     uint64_t tick = foliot_simulation_get_tick(&h->run);
     foliot_status status = take_inputs(h, tick);
     if (status == FOLIOT_STATUS_OK)
         status = take_commands(h, tick);
-    if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
+    if (begin_test(h, FOLIOT_HARNESS_serialisation))
         restore_copy(h);
     if (status == FOLIOT_STATUS_OK)
-        status = step_instance(h, &h->run);
-    if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(&h->run) != tick + 1)
-        status = FOLIOT_STATUS_INVALID; // a step is one tick
+        status = step_run(h, tick);
     if (status == FOLIOT_STATUS_OK)
         status = save_state(&h->run, state_at(h, tick + 1));
     if (status != FOLIOT_STATUS_OK)
@@ -397,15 +420,16 @@ static foliot_status run_tick(harness *h)
     h->result->ticks++;
     if (now->length > h->result->saved_bytes)
         h->result->saved_bytes = now->length;
-    if (row_of(h, FOLIOT_HARNESS_replay)->passed)
+    if (begin_test(h, FOLIOT_HARNESS_replay))
         test_replay(h);
     for (uint32_t i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
-        if (h->config->distances[i] && row_of(h, FOLIOT_HARNESS_sync)->passed)
+        if (h->config->distances[i] && begin_test(h, FOLIOT_HARNESS_sync))
             test_sync(h, i);
-    if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
+    if (begin_test(h, FOLIOT_HARNESS_serialisation))
         test_serialisation(h);
-    if (row_of(h, FOLIOT_HARNESS_perturbation)->passed)
+    if (begin_test(h, FOLIOT_HARNESS_perturbation))
         test_perturbation(h);
+    h->result->running = FOLIOT_HARNESS_TEST_COUNT;
     return FOLIOT_STATUS_OK;
 }
 
@@ -479,8 +503,11 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
     h->config = config;
     h->result = result;
     result->kind = config->kind;
-    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
+    result->running = FOLIOT_HARNESS_TEST_COUNT;
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++) {
         result->row[i].passed = true;
+        result->row[i].skipped = config->skipped >> i & 1;
+    }
     foliot_status status = create_instances(h);
     while (status == FOLIOT_STATUS_OK && result->ticks < config->ticks)
         status = run_tick(h);

@@ -66,8 +66,14 @@ static void put_text(FILE *out, const foliot_harness_result *result)
             result->saved_bytes, digest);
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++) {
         const foliot_harness_row *row = &result->row[i];
-        fprintf(out, "%-14s %-6s %9" PRIu64 " checks  %s\n", tests[i].name,
-                row->passed ? "passed" : "FAILED", row->checks, row->passed ? tests[i].text : "");
+        fprintf(out, "%-14s %-7s %8" PRIu64 " checks  %s\n", tests[i].name,
+                row->skipped  ? "skipped"
+                : row->passed ? "passed"
+                              : "FAILED",
+                row->checks,
+                row->skipped  ? ""
+                : row->passed ? tests[i].text
+                              : "");
         if (!row->passed)
             put_failure(out, row);
     }
@@ -93,6 +99,7 @@ static void put_json(FILE *out, const foliot_harness_result *result)
         foliot__json_object(&json, NULL);
         foliot__json_text(&json, "test", tests[i].name);
         foliot__json_bool(&json, "passed", row->passed);
+        foliot__json_bool(&json, "skipped", row->skipped);
         foliot__json_count(&json, "checks", row->checks);
         foliot__json_text(&json, "text", row->passed ? NULL : row->text);
         foliot__divergence_put(&json, d, &names);

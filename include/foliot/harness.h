@@ -62,6 +62,7 @@ typedef struct foliot_harness_config {
     uint32_t distances[FOLIOT_HARNESS_DISTANCES]; // of rolling back, in ticks; 0: none
     uint32_t perturb_every;                       // ticks from one perturbation test to the next
     uint32_t perturbations; // of numbers, and of bits, in each of them at most
+    uint32_t skipped;       // tests that are not run: bits 1 << foliot_harness_test
 } foliot_harness_config;
 
 // 600 ticks, 4 players, distances 1, 2 and 8, 256 perturbations every 20 ticks. The caller sets
@@ -69,7 +70,8 @@ typedef struct foliot_harness_config {
 foliot_harness_config foliot_harness_config_default(void);
 
 typedef struct foliot_harness_row {
-    bool passed;
+    bool passed;                  // or skipped
+    bool skipped;                 // as the config demands
     uint64_t checks;              // comparisons made
     foliot_divergence divergence; // where it failed first: valid if not passed
     char text[256];               // what failed, in words; empty if passed
@@ -83,12 +85,16 @@ typedef struct foliot_harness_result {
     uint64_t commands;    // given
     size_t saved_bytes;   // the most that were captured
     foliot_digest digest; // of the undisturbed run at its end
+    // The test whose instance is called now, FOLIOT_HARNESS_TEST_COUNT: the undisturbed run. With
+    // `ticks` it says where a simulation crashed; handlers of signals may read both.
+    foliot_harness_test running;
+    char problem[256]; // why there is no result, where the status alone does not say it; else empty
     foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
 } foliot_harness_result;
 
 // FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or
-// the kind's table; FOLIOT_STATUS_MEMORY; else what an instance returned from `create` or `step`:
-// then *result says how far it came.
+// the kind's table; or a step that is not one tick. FOLIOT_STATUS_MEMORY; else what an instance
+// returned from `create` or `step`: then *result says how far it came.
 FOLIOT_MUST_CHECK foliot_status foliot_harness_run(const foliot_harness_config *config,
                                                    foliot_harness_result *result);
 

@@ -124,6 +124,36 @@ printf '1 0 join\n5 0 control 127 0 0 0\n30 0 leave\n' >inputs.txt
 ok "inputs of a file are tried" "$lab" synctest --simulation ring.so --inputs inputs.txt --ticks 60 --json
 ok "and those of a recording" "$lab" synctest --simulation ring.so --inputs match.foliot --ticks 60 --json
 exits "a file of inputs that is not there" 1 'x: ' "$lab" synctest --simulation ring.so --inputs x
+"$lab" synctest --simulation ring.so --ticks 60 --test sync --distances 3,5 --json >lab.out
+ok "one test alone, over other distances" test $? = 0 -a "$(grep -o '"skipped":true' lab.out | wc -l)" = 3 \
+    -a "$(grep -o '"test":"sync","passed":true,"skipped":false,"checks":120' lab.out | wc -l)" = 1
+"$lab" synctest --simulation ring.so --ticks 60 --test perturbation --perturbations 10 --perturb-every 30 --json >lab.out
+ok "with as many perturbations as are asked for" grep -q '"test":"perturbation","passed":true,"skipped":false,"checks":40' lab.out
+exits "a test that there is not" 2 'serialisation' "$lab" synctest --simulation ring.so --test none
+exits "rules, of which a module has none" 2 'is of worlds' "$lab" synctest --simulation ring.so --test rules
+exits "orders, which only rules read" 2 'is of worlds' "$lab" synctest --simulation ring.so --orders inputs.txt
+for wrong in 0 257 1,2,3,4,5 1, , x 1x; do
+    exits "distances of '$wrong'" 2 'distances' "$lab" synctest --simulation ring.so --distances "$wrong"
+done
+crash() { # NAME PATTERN CODE: ring.c with CODE behind the line that is like PATTERN
+    sed "s@$2@&\n    $3@" "$root/examples/modules/ring.c" | sed '1i #include <signal.h>' >"$1.c"
+    ${CC:-gcc} -shared -fPIC -I"$root/include" "$1.c" -o "$1.so"
+}
+crash segv 'ring \*r = self, next = \*r;' 'if (r->ring[TICK] == 31) *(volatile int *)8 = 1;'
+exits "a crash ends the program by its signal" 139 'SIGSEGV' "$lab" synctest --simulation segv.so --ticks 60
+ok "and test and tick are named" grep -qE '"serialisation", tick 30$' err
+exits "also in another test" 139 '"sync", tick 31$' "$lab" synctest --simulation segv.so --ticks 60 --test sync
+crash abrt 'r->ring\[TICK\]++;' 'if (r->ring[TICK] == 201) raise(SIGABRT);'
+exits "so does one in the undisturbed run" 134 'SIGABRT.*"undisturbed run", tick 200$' "$lab" synctest --simulation abrt.so --test replay
+timeout $LIMIT_SECONDS "$lab" synctest --simulation abrt.so --test replay --json >lab.out 2>err
+ok "as JSON, too" grep -qx '{"crashed":"SIGABRT","test":"undisturbed run","tick":200}' lab.out
+crash early_abrt 'r->ring\[TICK\]++;' 'if (r->ring[TICK] == 21) raise(SIGABRT);'
+exits "and one at loading" 134 '"known-answer run", tick 20$' "$lab" synctest --simulation early_abrt.so
+crash deep 'ring \*r = self, next = \*r;' 'volatile char large[200000]; large[0] = 1; if (r->ring[TICK] > 5) return restore(self, bytes, length) + large[0];'
+exits "a stack that is used up is one" 139 'SIGSEGV' "$lab" synctest --simulation deep.so
+sed 's/r->ring\[TICK\]++;//' "$root/examples/modules/ring.c" >stands.c
+${CC:-gcc} -shared -fPIC -I"$root/include" stands.c -o stands.so
+exits "a tick that stands has its own sentence" 1 'from tick 0.* returns 0.* 1$' "$lab" synctest --simulation stands.so
 exits "an integrator is of worlds" 2 'is of worlds' "$lab" synctest --simulation ring.so --integrator rk4
 exits "too many players" 2 'takes 3' "$lab" synctest ring.txt --simulation ring.so --players 9
 exits "no module, for the lab" 78 'none.so' "$lab" synctest --simulation none.so

@@ -211,6 +211,77 @@ static void reports_say_what_failed(void **state)
     assert_non_null(strstr(text, "\"field\":\"link 5 heat\",\"ulps\":1"));
 }
 
+static void a_test_that_is_left_out_is_not_run(void **state)
+{
+    (void)state;
+    foliot_harness_config config = foliot_harness_config_default();
+    foliot_harness_result result;
+    config.kind = chain_kind(CHAIN_FORGETS);
+    config.setup = "s";
+    config.setup_bytes = 1;
+    config.skipped = ~(1u << FOLIOT_HARNESS_replay);
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_OK);
+    expect(&result, "++++"); // what the other tests would find
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++) {
+        assert_int_equal(result.row[i].skipped, i != FOLIOT_HARNESS_replay);
+        assert_int_equal(result.row[i].checks, i == FOLIOT_HARNESS_replay ? 600 : 0);
+    }
+}
+
+static uint64_t tick_that_stands(const void *self)
+{
+    (void)self;
+    return 7;
+}
+
+static void a_tick_that_stands_has_a_sentence(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = *chain_kind(CHAIN_NO_FAULT);
+    foliot_harness_config config = foliot_harness_config_default();
+    foliot_harness_result result;
+    kind.tick = tick_that_stands;
+    config.kind = &kind;
+    config.setup = "s";
+    config.setup_bytes = 1;
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
+    assert_int_equal(result.ticks, 0);
+    assert_non_null(strstr(result.problem, " 7"));
+    assert_non_null(strstr(result.problem, " 8"));
+}
+
+static struct {
+    foliot_harness_result *result;
+    unsigned restores[FOLIOT_HARNESS_TEST_COUNT + 1];
+} calls;
+
+static foliot_status counted_restore(void *self, const void *bytes, size_t length)
+{
+    calls.restores[calls.result->running]++;
+    return chain_kind(CHAIN_NO_FAULT)->restore(self, bytes, length);
+}
+
+static void the_test_that_runs_is_known_while_it_runs(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = *chain_kind(CHAIN_NO_FAULT);
+    foliot_harness_config config = foliot_harness_config_default();
+    foliot_harness_result result;
+    calls.result = &result;
+    kind.restore = counted_restore;
+    config.kind = &kind;
+    config.setup = "s";
+    config.setup_bytes = 1;
+    config.ticks = 100;
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_OK);
+    assert_int_equal(calls.restores[FOLIOT_HARNESS_TEST_COUNT], 0);
+    assert_int_equal(calls.restores[FOLIOT_HARNESS_replay], 0);
+    assert_int_equal(calls.restores[FOLIOT_HARNESS_sync], 100 + 50 + 12);
+    assert_int_equal(calls.restores[FOLIOT_HARNESS_serialisation], 100);
+    check_gt(calls.restores[FOLIOT_HARNESS_perturbation], 100);
+    assert_int_equal(result.running, FOLIOT_HARNESS_TEST_COUNT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +296,9 @@ int main(void)
         cmocka_unit_test(worlds_with_contacts_pass),
         cmocka_unit_test(what_cannot_run_is_said),
         cmocka_unit_test(reports_say_what_failed),
+        cmocka_unit_test(a_test_that_is_left_out_is_not_run),
+        cmocka_unit_test(a_tick_that_stands_has_a_sentence),
+        cmocka_unit_test(the_test_that_runs_is_known_while_it_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

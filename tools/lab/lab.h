@@ -149,8 +149,9 @@ typedef struct lab_compare_options {
 
 typedef struct lab_synctest_options {
     bool json, players_given, no_rules;
-    const char *integrator, *inputs, *commands, *orders, *simulation;
-    uint64_t ticks, players, seed;
+    const char *integrator, *inputs, *commands, *orders, *simulation, *test, *distances;
+    uint64_t ticks, players, seed, perturbations, perturb_every;
+    bool perturbations_given;
 } lab_synctest_options;
 
 int lab_integrators(bool json);

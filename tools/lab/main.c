@@ -90,6 +90,15 @@ static const foliot__option synctest_table[] = {
     {"simulation", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.simulation,
      .help = "module (.so) with a simulation of its own; SCENE is its configuration then, or "
              "nothing"},
+    {"test", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.test,
+     .help = "this one alone: replay, sync, serialisation, perturbation or rules"},
+    {"distances", "A,B,...", FOLIOT__OPTION_TEXT, &synctest_options.distances,
+     .help = "ticks that sync rolls back by, 4 at most (default 1,2,8)"},
+    {"perturbations", "N", FOLIOT__OPTION_COUNT, &synctest_options.perturbations,
+     .high = UINT32_MAX, .given = &synctest_options.perturbations_given,
+     .help = "numbers, and bits, that one perturbation changes (default 256)"},
+    {"perturb-every", "N", FOLIOT__OPTION_COUNT, &synctest_options.perturb_every, .low = 1,
+     .high = UINT32_MAX, .help = "ticks from one perturbation to the next (default 20)"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json,
      .help = "one JSON object on stdout"},
     {0},
@@ -128,11 +137,13 @@ static const foliot__command commands[] = {
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
     {"synctest",
      "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--commands FILE] "
-     "[--orders FILE] [--no-rules] [--integrator NAME] [--simulation FILE] [--json]",
+     "[--orders FILE] [--no-rules] [--integrator NAME] [--simulation FILE] [--test NAME] "
+     "[--distances A,B,...] [--perturbations N] [--perturb-every N] [--json]",
      "tests a scene for lockstep: rolls back, restores and disturbs it at every tick.",
      "  foliot-lab synctest scenes/spacewar.yaml\n"
      "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n"
-     "  foliot-lab synctest --simulation ./ring.so\n",
+     "  foliot-lab synctest --simulation ./ring.so\n"
+     "  foliot-lab synctest --simulation ./ring.so --test sync --distances 1,30\n",
      synctest_table, 0, 1},
     {"check", "SCENE [--json]", "checks a scene and names the integrators that it admits.",
      "  foliot-lab check scenes/cloth.yaml\n", json_table, 1, 1},

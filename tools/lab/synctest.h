@@ -25,6 +25,20 @@ typedef struct lab_synctest_source {
 uint32_t lab_synctest_inputs(void *source, uint64_t tick, foliot_input *inputs, uint32_t capacity);
 foliot_status lab_synctest_commands(void *source, uint64_t tick, foliot_command_list *list);
 
+// What the options say of the tests, into *config. 0, or the exit code after a sentence.
+int lab_synctest_configure(const lab_context *context, const lab_synctest_options *options,
+                           foliot_harness_config *config);
+// Whether --test leaves the rules out, or names them.
+bool lab_synctest_wants_rules(const lab_synctest_options *options);
+// From now on a crash ends the program by its signal after a line that names the test, or the run
+// that the loader makes, and the tick.
+void lab_synctest_watch(const lab_synctest_options *options);
+// Runs the harness under such a watch, and ends it. 0 and the result, or the exit code after a
+// sentence.
+int lab_synctest_run(const lab_context *context, const lab_synctest_options *options,
+                     const foliot_harness_config *config, const lab_synctest_source *from,
+                     foliot_harness_result *result);
+
 // Runs the scene with its rules, and a restored copy of them at every tick. 0, or the exit code
 // after a sentence; lab_rules_test_end frees the lists in any case.
 int lab_rules_test_run(const lab_context *context, const foliot_scene *scene, lab_inputs *inputs,

@@ -15,19 +15,20 @@
 // What only worlds have; NULL: nothing of it is asked for.
 static const char *of_worlds(const lab_synctest_options *options)
 {
-    return options->integrator ? "integrator" : options->no_rules ? "no-rules" : NULL;
+    return options->integrator                                    ? "integrator"
+           : options->no_rules                                    ? "no-rules"
+           : options->orders                                      ? "orders"
+           : options->test && strcmp(options->test, "rules") == 0 ? "test rules"
+                                                                  : NULL;
 }
 
 static int run_harness(const lab_context *context, const lab_synctest_options *options,
-                       foliot_harness_config *config, const lab_synctest_source *from)
+                       const foliot_harness_config *config, const lab_synctest_source *from)
 {
     foliot_harness_result result;
-    foliot_status status = foliot_harness_run(config, &result);
-    if (from->problem)
-        return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
-    if (status != FOLIOT_STATUS_OK)
-        return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
-                        result.ticks, foliot_status_get_text(status));
+    int code = lab_synctest_run(context, options, config, from, &result);
+    if (code)
+        return code;
     char *text = malloc(TEXT_BYTES);
     if (!text)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
@@ -73,6 +74,7 @@ int lab_synctest_module(const lab_context *context, const char *file,
         return foliot__options_wrong(context->program, context->arguments,
                                      "--%s is of worlds: --simulation names none",
                                      of_worlds(options));
+    lab_synctest_watch(options);
     const foliot__module *module =
         foliot__module_load(options->simulation, problem, sizeof problem);
     if (!module)
@@ -96,7 +98,9 @@ int lab_synctest_module(const lab_context *context, const char *file,
                    ? foliot__options_wrong(context->program, context->arguments,
                                            "--players %" PRIu32 ": the simulation takes %" PRIu32,
                                            config.players, terms.player_limit)
-                   : open_files(context, options, terms.player_limit, &config, &from);
+                   : lab_synctest_configure(context, options, &config);
+    if (code == 0)
+        code = open_files(context, options, terms.player_limit, &config, &from);
     if (code == 0)
         code = run_harness(context, options, &config, &from);
     if (from.inputs)

@@ -83,6 +83,12 @@ const void *foliot__module_open(const char *file, const char *entry, size_t byte
 
 static foliot__module loaded;
 static foliot_digest answer;
+static uint64_t answer_tick; // while it is taken
+
+uint64_t foliot__module_get_answer_tick(void)
+{
+    return answer_tick;
+}
 
 static foliot_digest known_answer(void)
 {
@@ -134,6 +140,7 @@ static uint64_t run_answer(const foliot__module *m)
     for (uint64_t tick = 0; tick < ANSWER_TICKS; tick++) {
         foliot_input inputs[ANSWER_PLAYERS];
         uint32_t count = answer_inputs(tick, players, &rng, sequences, inputs);
+        answer_tick = tick;
         foliot_status status = foliot_simulation_step(&simulation, inputs, count);
         chain += (uint64_t)(int64_t)status;
         chain = foliot_digest_chain(chain, foliot_simulation_get_digest(&simulation));

@@ -27,6 +27,8 @@ typedef struct foliot__module {
 
 // The simulation of a module; one a process. NULL and a sentence. Lives until the process ends.
 const foliot__module *foliot__module_load(const char *file, char *problem, size_t problem_bytes);
+// The tick that the known-answer run of foliot__module_load is at, for handlers of signals.
+uint64_t foliot__module_get_answer_tick(void);
 // The setup that a configuration gives; `file` NULL: that of no configuration. The caller frees
 // *setup. False and a sentence.
 bool foliot__module_configure(const foliot__module *module, const char *file, uint8_t **setup,
