@@ -18,7 +18,7 @@
 #define INTEREST_KBIT 256
 #define INTEREST_MOST 1e9
 
-// The targets of the table below. Whoever reads the command line is given a copy.
+// The targets of the table below. foliot__arguments_read gives its caller a copy.
 static foliot__server_choices parsed = {
     .network = {.port = FOLIOT_PORT_DEFAULT, .spectators = 64, .reconnect_seconds = 10},
     .play.input_delay = 3,

@@ -165,7 +165,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     update(a);
 }
 
-// Whatever asked for an update did so since the last turn of the loop, which does not wait before.
+// Runs the update that a callback asked for since the last turn, before the loop waits again.
 static void on_turn(uv_prepare_t *turn)
 {
     foliot__app *a = turn->data;

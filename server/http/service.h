@@ -109,11 +109,11 @@ typedef enum foliot__http_taking {
 int foliot__http_open_connection(foliot__http *http, struct lws *wsi); // -1: it is closed
 void foliot__http_close_connection(struct lws *wsi);
 foliot__http_connection *foliot__http_connection_of(struct lws *wsi);
-// Of the Unix socket.
+// Whether it came over the Unix socket.
 bool foliot__http_is_local(int descriptor);
-// What belongs to the request that was read or answered last.
+// Frees the request that was read or answered last.
 void foliot__http_request_forget(foliot__http_connection *c);
-// Whom a proxy of this machine names as the peer; false: there is none, or it names nobody.
+// The peer that a proxy of this machine names; false: there is no proxy, or it names no peer.
 bool foliot__http_forwarded(const foliot__http_connection *c,
                             char address[FOLIOT__HTTP_PEER_BYTES]);
 // Whether Host and Origin let a request in: the status to refuse it with and why, or 0.
