@@ -103,6 +103,169 @@ static void momentum_is_kept_by_links(void **state)
     builder_free(&y);
 }
 
+// -- loads far heavier than what carries them
+
+#define ROPE 20
+#define ROPE_LENGTH 2.0
+
+// Links of one kilogram under a load, hung up at the origin, at an angle to the vertical.
+static foliot_world *rope_world(foliot_integrator id, double load, double angle)
+{
+    static const double top[3] = {0, 0, 0};
+    scene_builder y = builder_new(id);
+    y.scene.gravity[2] = -G;
+    for (uint32_t k = 0; k < ROPE; k++) {
+        double r = ROPE_LENGTH * (k + 1) / ROPE;
+        builder_add_point(&y, k + 1 < ROPE ? 1 : load, r * sin(angle), 0, -r * cos(angle));
+        uint32_t link =
+            k ? builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, k, k - 1, NULL)
+              : builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
+        y.constraints[link].length_min = 0;
+    }
+    foliot_world *world = builder_create_world(&y);
+    builder_free(&y);
+    return world;
+}
+
+static void hangs_a_load(foliot_integrator id)
+{
+    for (double load = 1000; load <= 1e5; load *= 100) {
+        foliot_world *world = rope_world(id, load, 0);
+        for (int t = 0; t < 300; t++) {
+            run_ticks(world, 1);
+            double z = foliot_world_get_body_state(world, ROPE - 1).position[2];
+            check_near(z, -ROPE_LENGTH, 1e-9);
+        }
+        double weight = G * (load + ROPE - 1);
+        check_near(foliot_world_get_constraint_force(world, 0), weight, 1e-6 * weight);
+        foliot_world_destroy(world);
+    }
+}
+
+static void a_light_rope_carries_any_load(void **state)
+{
+    (void)state;
+    builder_with_every_scheme(hangs_a_load);
+}
+
+// Also from above, where it is slack for a second and then jerked tight.
+static void a_light_rope_with_a_load_swings_and_gains_no_energy(void **state)
+{
+    (void)state;
+    static const double angles[3] = {0.5, 1.5, 3};
+    for (int k = 0; k < 6; k++) {
+        foliot_world *world =
+            rope_world(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, k % 2 ? 1e5 : 1000, angles[k / 2]);
+        foliot_invariants start = foliot_world_get_invariants(world, NULL);
+        double energy = start.kinetic + start.potential;
+        for (int t = 0; t < 600; t++) {
+            run_ticks(world, 1);
+            foliot_invariants now = foliot_world_get_invariants(world, NULL);
+            check_le(now.kinetic + now.potential, energy + 1e-3);
+            for (uint32_t i = 1; i < ROPE; i++)
+                check_below(distance(world, i, i - 1), ROPE_LENGTH / ROPE + 1e-4);
+        }
+        foliot_world_destroy(world);
+    }
+}
+
+// A weight in the middle of a light rope that is tied at both ends hangs at the tip of a triangle,
+// and one on a straight rope sinks by less than a centimetre.
+static void a_light_rope_between_two_posts_carries_a_load(void **state)
+{
+    (void)state;
+    for (int straight = 0; straight < 2; straight++) {
+        double span = straight ? ROPE_LENGTH : 0.6 * ROPE_LENGTH;
+        const double left[3] = {0, 0, 0}, right[3] = {span, 0, 0};
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        y.scene.gravity[2] = -G;
+        foliot_force_definition drag = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
+        drag.as.drag.linear = 0.5;
+        y.scene.forces = &drag;
+        y.scene.force_count = 1;
+        for (uint32_t k = 0; k + 1 < ROPE; k++) {
+            builder_add_point(&y, k == ROPE / 2 - 1 ? 1000 : 1, span * (k + 1) / ROPE, 0, 0);
+            builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, k, k ? k - 1 : FOLIOT_NO_BODY,
+                             k ? NULL : left);
+        }
+        builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, ROPE - 2, FOLIOT_NO_BODY, right);
+        for (uint32_t c = 0; c < ROPE; c++) {
+            y.constraints[c].length = ROPE_LENGTH / ROPE;
+            y.constraints[c].length_min = 0;
+        }
+        foliot_world *world = builder_create_world(&y);
+        run_ticks(world, 600);
+        double depth = straight ? 0 : sqrt(ROPE_LENGTH * ROPE_LENGTH - span * span) / 2;
+        check_near(foliot_world_get_body_state(world, ROPE / 2 - 1).position[2], -depth,
+                   straight ? 0.01 : 1e-4);
+        foliot_world_destroy(world);
+        builder_free(&y);
+    }
+}
+
+// A star: three arms of light links, a load at each end, thrown.
+static void trees_keep_momentum(void **state)
+{
+    (void)state;
+    scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
+    builder_add_point(&y, 0.01, 0, 0, 0);
+    for (uint32_t k = 0; k < 15; k++) {
+        double angle = 2 * 3.14159265358979 / 3 * (k % 3), r = k / 3 + 1;
+        builder_add_point(&y, k < 12 ? 0.01 : 10, r * cos(angle), r * sin(angle), 0.1 * k);
+        if (k >= 12)
+            builder_set_velocity(&y, sin(k), 3 * cos(2 * k), 0.3 * k);
+        uint32_t link =
+            builder_add_link(&y, FOLIOT_CONSTRAINT_DISTANCE, k + 1, k < 3 ? 0 : k - 2, NULL);
+        y.constraints[link].length_min = k % 2 ? y.constraints[link].length : 0;
+    }
+    foliot_world *world = builder_create_world(&y);
+    foliot_invariants start = foliot_world_get_invariants(world, NULL);
+    run_ticks(world, 600);
+    foliot_invariants end = foliot_world_get_invariants(world, NULL);
+    for (int k = 0; k < 3; k++)
+        check_near(end.momentum[k], start.momentum[k], 1e-8);
+    check_le(end.kinetic, start.kinetic);
+    for (uint32_t c = 0; c < 15; c++) {
+        double d = distance(world, y.constraints[c].a, y.constraints[c].b);
+        check_le(d, y.constraints[c].length + 1e-9);
+        check_ge(d, y.constraints[c].length_min - 1e-9);
+    }
+    foliot_world_destroy(world);
+    builder_free(&y);
+}
+
+// A copy searches for the trees again, and a restored world does.
+static void trees_are_no_state(void **state)
+{
+    (void)state;
+    foliot_world *world = rope_world(FOLIOT_INTEGRATOR_VERLET, 1000, 2),
+                 *other = rope_world(FOLIOT_INTEGRATOR_VERLET, 1000, 2);
+    run_ticks(world, 60);
+    run_ticks(other, 7);
+    size_t bytes = foliot_world_get_bytes(world);
+    void *block = NULL;
+    assert_int_equal(posix_memalign(&block, FOLIOT_WORLD_ALIGNMENT, bytes), 0);
+    memset(block, 0xa5, bytes);
+    foliot_world_copy(block, world);
+    size_t length = 0;
+    assert_int_equal(foliot_world_capture(world, NULL, 0, &length), FOLIOT_STATUS_OK);
+    uint8_t *image = malloc(length);
+    assert_int_equal(foliot_world_capture(world, image, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(other, image, length), FOLIOT_STATUS_OK);
+    for (int t = 0; t < 120; t++) {
+        run_ticks(world, 1);
+        run_ticks(block, 1);
+        run_ticks(other, 1);
+        foliot_digest digest = foliot_world_get_digest(world);
+        assert_true(foliot_digest_equal(digest, foliot_world_get_digest(block)));
+        assert_true(foliot_digest_equal(digest, foliot_world_get_digest(other)));
+    }
+    free(image);
+    free(block);
+    foliot_world_destroy(world);
+    foliot_world_destroy(other);
+}
+
 // -- cloth
 
 #define SIDE 20
@@ -316,6 +479,11 @@ int main(void)
         cmocka_unit_test(a_stick_makes_a_pendulum),
         cmocka_unit_test(a_rope_is_slack_until_it_is_tight),
         cmocka_unit_test(momentum_is_kept_by_links),
+        cmocka_unit_test(a_light_rope_carries_any_load),
+        cmocka_unit_test(a_light_rope_with_a_load_swings_and_gains_no_energy),
+        cmocka_unit_test(a_light_rope_between_two_posts_carries_a_load),
+        cmocka_unit_test(trees_keep_momentum),
+        cmocka_unit_test(trees_are_no_state),
         cmocka_unit_test(a_cloth_hangs),
         cmocka_unit_test(a_cloth_tears_where_a_ball_is_thrown_at_it),
         cmocka_unit_test(breaking_is_state),

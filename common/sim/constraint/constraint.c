@@ -25,14 +25,36 @@ static size_t slots_of(size_t bodies)
     return (bodies + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
 }
 
+// What a copy needs: counts, links and impulses.
+static uint64_t kept_bytes(uint64_t constraints)
+{
+    return 64 + align64(constraints * sizeof(foliot__distance_link)) +
+           align64(constraints * sizeof(double));
+}
+
+// A tree with n >= 2 links has at most n + 1 nodes, and one link more is looked at.
+static uint64_t nodes_max(uint64_t constraints)
+{
+    return constraints + constraints / 2 + 2;
+}
+
 uint64_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
 {
-    uint64_t n = config->constraints_max;
+    uint64_t n = config->constraints_max, slots = slots_of(config->bodies_max);
     if (n == 0)
         return 0;
-    return 64 + align64(n * sizeof(foliot__distance_link)) +
-           (1 + ROD_VECTORS) * align64(n * sizeof(double)) +
-           3 * slots_of(config->bodies_max) * sizeof(double);
+    return kept_bytes(n) + ROD_VECTORS * align64(n * sizeof(double)) + 3 * slots * sizeof(double) +
+           align64(nodes_max(n) * sizeof(foliot__tree_node)) +
+           2 * align64(slots * sizeof(uint32_t)) + align64(2 * n * sizeof(uint32_t));
+}
+
+void foliot__constraint_copy(foliot_world *to, const foliot_world *from)
+{
+    if (from->capacity.constraints == 0)
+        return;
+    memcpy(foliot__constraint_workspace(to), foliot__constraint_workspace(from),
+           kept_bytes(from->capacity.constraints));
+    foliot__links_of(to).counts[3] = false;
 }
 
 foliot__links foliot__links_of(const foliot_world *world)
@@ -53,6 +75,14 @@ foliot__links foliot__links_of(const foliot_world *world)
     }
     double *x = (double *)(void *)at;
     links.body = (foliot__v3){x, x + slots, x + 2 * slots};
+    at += 3 * slots * sizeof(double);
+    links.nodes = (foliot__tree_node *)(void *)at;
+    at += align64(nodes_max(n) * sizeof(foliot__tree_node));
+    links.head = (uint32_t *)(void *)at;
+    at += align64(slots * sizeof(uint32_t));
+    links.reached = (uint32_t *)(void *)at;
+    at += align64(slots * sizeof(uint32_t));
+    links.next = (uint32_t *)(void *)at;
     return links;
 }
 
@@ -84,6 +114,7 @@ void foliot__constraint_prepare(foliot_world *world)
     foliot__links links = foliot__links_of(world);
     links.counts[0] = gather_links(world, FOLIOT_CONSTRAINT_DISTANCE, links.distances);
     links.counts[1] = gather_links(world, FOLIOT_CONSTRAINT_ROD, links.distances + links.counts[0]);
+    links.counts[3] = false;
     memset(links.impulse, 0, world->capacity.constraints * sizeof(double));
 }
 
@@ -148,9 +179,11 @@ static void sweep_distances(const foliot__step *step, const foliot__links *links
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world), before = links->body;
     uint32_t rows = foliot__lanes(world), count = foliot__distance_count(links);
     copy_field(before, x, rows);
+    foliot__trees_solve(world, links, x);
     for (uint32_t k = 0; k < world->constraint_iterations; k++)
         for (uint32_t i = 0; i < count; i++)
-            links->impulse[i] += solve_link(&links->distances[i], x, inverse_mass);
+            if (!links->distances[i].solved)
+                links->impulse[i] += solve_link(&links->distances[i], x, inverse_mass);
     add_displacement_rate(v.x, x.x, before.x, rows, step->dt);
     add_displacement_rate(v.y, x.y, before.y, rows, step->dt);
     add_displacement_rate(v.z, x.z, before.z, rows, step->dt);

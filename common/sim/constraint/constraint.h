@@ -7,6 +7,7 @@
 
 uint64_t foliot__constraint_workspace_bytes(const foliot_world_config *config);
 void foliot__constraint_prepare(foliot_world *world);
+void foliot__constraint_copy(foliot_world *to, const foliot_world *from);
 
 // The stage `solve`, part one: sweeps of position correction over the distance constraints, in
 // index order, then velocities (and verlet's `previous`) made to agree, then breaks. After the

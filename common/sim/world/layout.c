@@ -224,11 +224,11 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(foliot_hit_event, impacts, from->impact_count)
     COPY(foliot__contact_before, contacts_before, from->contacts_before_count)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
-    COPY(uint8_t, constraint_workspace, capacity->constraint_workspace_bytes)
 #undef COPY
 #undef COPY_STATE
 #undef COPY_BODY
 #undef COPY_EXTENSION
+    foliot__constraint_copy(block, from);
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or declared to be rebuilt.
