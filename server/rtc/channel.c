@@ -103,13 +103,27 @@ void foliot__rtc_take_message(void *user, const uint8_t *bytes, size_t length)
 static const foliot__dtls_hook below = {send_datagram, take_packet};
 static const foliot__sctp_hook above = {send_packet, foliot__rtc_take_message};
 
-void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length)
+static bool make_dtls(foliot__rtc_channel *c)
 {
     if (!c->dtls)
-        c->dtls = foliot__dtls_create(c->rtc->dtls, false, c->offer.fingerprint, &below, c);
+        c->dtls =
+            foliot__dtls_create(c->rtc->dtls, c->offer.waits, c->offer.fingerprint, &below, c);
     if (!c->dtls)
         c->over = "there is no memory for it";
-    else if (!c->over)
+    return !c->over;
+}
+
+void foliot__rtc_shake(foliot__rtc_channel *c)
+{
+    if (make_dtls(c))
+        foliot__dtls_start(c->dtls);
+}
+
+void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length)
+{
+    if (c->offer.waits && !c->dtls)
+        c->rtc->counters.strangers++; // nothing has been said to it
+    else if (make_dtls(c))
         foliot__dtls_receive(c->dtls, bytes, length);
 }
 

@@ -48,7 +48,7 @@ struct foliot__rtc_channel {
     foliot__rtc_path path;      // all goes there, and it is found by it
     foliot__rtc_path candidate; // an address that it asked from, and is checked
     foliot__rtc_channel *next;  // of the same bucket
-    foliot__dtls *dtls;         // NULL until the first datagram
+    foliot__dtls *dtls;         // NULL until its address is validated, or its first datagram
     foliot__sctp *sctp;         // NULL until DTLS is open
     bool told_open, waited;
     const char *over; // why it has ended; NULL: it has not
@@ -82,6 +82,8 @@ bool foliot__rtc_name(foliot__rtc_channel *c, uint32_t index);
 uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES]); // UINT32_MAX: none
 // A message of SCTP; `user` is the channel.
 void foliot__rtc_take_message(void *user, const uint8_t *bytes, size_t length);
+// Begins the handshake, where the browser waits for that.
+void foliot__rtc_shake(foliot__rtc_channel *c);
 // A datagram of DTLS from the channel's address.
 void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length);
 void foliot__rtc_look(foliot__rtc_channel *c); // whether a layer has opened, or ended

@@ -306,6 +306,10 @@ static void take_answer(foliot__rtc *rtc, const foliot__rtc_datagram *d,
         use_path(c, path);
         c->candidate.used = false;
     }
+    if (c->offer.waits && !c->dtls) {
+        foliot__rtc_shake(c);
+        look_at(c);
+    }
 }
 
 static void take_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
@@ -432,7 +436,8 @@ foliot__rtc_channel *foliot__rtc_offer(foliot__rtc *rtc, void *of, const char *l
                                .fingerprint = foliot__dtls_context_get_fingerprint(rtc->dtls),
                                .sctp_port = FOLIOT__SCTP_PORT,
                                .port = rtc->port,
-                               .message_bytes_max = FOLIOT__SCTP_MESSAGE_BYTES};
+                               .message_bytes_max = FOLIOT__SCTP_MESSAGE_BYTES,
+                               .begins = c->offer.waits};
     foliot__rtc_find_candidates(rtc, local, said.candidates);
     foliot__sdp_write(&said, answer);
     return c;

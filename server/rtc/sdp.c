@@ -114,7 +114,8 @@ static bool take_line(reader *r, const char *line)
                refuse(r, "its mid is malformed, or there are two");
     if ((v = value_of(line, "a=setup:"))) {
         r->has_setup = true;
-        return strcmp(v, "actpass") == 0 || strcmp(v, "active") == 0 ||
+        o->waits = strcmp(v, "actpass") == 0;
+        return o->waits || strcmp(v, "active") == 0 ||
                refuse(r, "it does not let the browser begin with DTLS");
     }
     if ((v = value_of(line, "a=sctp-port:"))) {
@@ -177,14 +178,15 @@ size_t foliot__sdp_write(const foliot__sdp_answer *a, char text[FOLIOT__SDP_ANSW
     for (int i = 0; i < FOLIOT__SDP_FINGERPRINT_BYTES; i++)
         snprintf(print + 3 * i, 4, "%02X:", a->fingerprint[i]);
     print[3 * FOLIOT__SDP_FINGERPRINT_BYTES - 1] = 0;
-    int length = snprintf(text, FOLIOT__SDP_ANSWER_BYTES,
-                          "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=ice-lite\r\n"
-                          "a=group:BUNDLE %s\r\nm=application %u " SECTION "\r\n"
-                          "c=IN IP4 0.0.0.0\r\na=mid:%s\r\na=ice-ufrag:%s\r\na=ice-pwd:%s\r\n"
-                          "a=fingerprint:sha-256 %s\r\na=setup:passive\r\na=sctp-port:%u\r\n"
-                          "a=max-message-size:%u\r\n",
-                          a->mid, a->port, a->mid, a->ufrag, a->password, print, a->sctp_port,
-                          (unsigned)a->message_bytes_max);
+    int length =
+        snprintf(text, FOLIOT__SDP_ANSWER_BYTES,
+                 "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=ice-lite\r\n"
+                 "a=group:BUNDLE %s\r\nm=application %u " SECTION "\r\n"
+                 "c=IN IP4 0.0.0.0\r\na=mid:%s\r\na=ice-ufrag:%s\r\na=ice-pwd:%s\r\n"
+                 "a=fingerprint:sha-256 %s\r\na=setup:%s\r\na=sctp-port:%u\r\n"
+                 "a=max-message-size:%u\r\n",
+                 a->mid, a->port, a->mid, a->ufrag, a->password, print,
+                 a->begins ? "active" : "passive", a->sctp_port, (unsigned)a->message_bytes_max);
     for (int i = 0; i < FOLIOT__SDP_CANDIDATES_MAX && a->candidates[i][0]; i++)
         length += snprintf(text + length, FOLIOT__SDP_ANSWER_BYTES - (size_t)length,
                            "a=candidate:%d 1 udp %u %s %u typ host\r\n", i + 1,

@@ -22,6 +22,7 @@ typedef struct foliot__sdp_offer {
     char mid[FOLIOT__SDP_MID_MAX + 1];
     uint8_t fingerprint[FOLIOT__SDP_FINGERPRINT_BYTES];
     uint16_t sctp_port;
+    bool waits; // the answering side may begin with DTLS
 } foliot__sdp_offer;
 
 typedef struct foliot__sdp_answer {
@@ -29,6 +30,7 @@ typedef struct foliot__sdp_answer {
     const uint8_t *fingerprint;
     uint16_t sctp_port, port; // port: of UDP
     uint32_t message_bytes_max;
+    bool begins;                                     // with DTLS
     char candidates[FOLIOT__SDP_CANDIDATES_MAX][46]; // addresses, as text; empty ones end the list
 } foliot__sdp_answer;
 

@@ -23,7 +23,7 @@ static const char offer[] =
     "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=ice-ufrag:cD4T\r\n"
     "a=ice-pwd:yBtUPgO4YDbycBVRxxvOaU/F\r\na=fingerprint:sha-256 "
     "EE:31:FD:9F:DA:DB:D0:5B:46:29:65:41:F9:E3:D4:EB:12:1B:F8:B7:9C:E3:A6:BB:7C:32:18:27:25:BD:FA:"
-    "6D\r\na=setup:actpass\r\na=mid:0\r\na=sctp-port:5000\r\n";
+    "6D\r\na=setup:active\r\na=mid:0\r\na=sctp-port:5000\r\n";
 
 static foliot__rtc *rtc;
 static foliot__rtc_channel *channel;

@@ -97,7 +97,8 @@ size_t rtc_write_hello(uint8_t bytes[256])
     return c.length;
 }
 
-void rtc_write_offer(const char *ufrag, const uint8_t *print, char *text, size_t bytes)
+void rtc_write_offer(const char *ufrag, const char *setup, const uint8_t *print, char *text,
+                     size_t bytes)
 {
     char hex[97];
     for (int i = 0; i < 32; i++)
@@ -107,8 +108,8 @@ void rtc_write_offer(const char *ufrag, const uint8_t *print, char *text, size_t
              "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n"
              "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\nc=IN IP4 0.0.0.0\r\n"
              "a=ice-ufrag:%s\r\na=ice-pwd:" PASSWORD "\r\n"
-             "a=fingerprint:sha-256 %s\r\na=setup:actpass\r\na=mid:0\r\na=sctp-port:5000\r\n",
-             ufrag, hex);
+             "a=fingerprint:sha-256 %s\r\na=setup:%s\r\na=mid:0\r\na=sctp-port:5000\r\n",
+             ufrag, hex, setup);
 }
 
 static bool read_word(const char *text, const char *name, char *word, size_t bytes)
@@ -208,11 +209,11 @@ static void take_answer(rtc_peer *p, const web_frame *frame)
     p->answered = frame->bytes[1] == 4 && rtc_read_answer(text, p->host, &p->answer);
     if (!p->answered)
         return;
-    p->dtls = foliot__dtls_create(own, true, p->answer.fingerprint, &below, p);
+    p->dtls = foliot__dtls_create(own, false, p->answer.fingerprint, &below, p);
     FOLIOT_ASSERT(p->dtls);
 }
 
-static void take_datagram(rtc_peer *p, const uint8_t *bytes, size_t length, uint64_t now_ns)
+static void take_datagram(rtc_peer *p, const uint8_t *bytes, size_t length)
 {
     foliot__stun_message m;
     if (foliot__rtc_protocol_of(bytes, length) == FOLIOT__RTC_DTLS) {
@@ -229,14 +230,7 @@ static void take_datagram(rtc_peer *p, const uint8_t *bytes, size_t length, uint
         send_datagram(p, answer,
                       foliot__stun_answer(&m, (const struct sockaddr *)&p->answer.address, PASSWORD,
                                           strlen(PASSWORD), answer));
-        return;
     }
-    if (m.type != FOLIOT__STUN_BINDING_SUCCESS ||
-        !foliot__stun_authentic(bytes, &m, p->answer.password, strlen(p->answer.password)))
-        return;
-    (void)now_ns;
-    if (foliot__dtls_get_state(p->dtls) == FOLIOT__DTLS_SHAKING)
-        foliot__dtls_start(p->dtls);
 }
 
 void rtc_peer_pump(rtc_peer *p, uint64_t now_ns)
@@ -252,7 +246,7 @@ void rtc_peer_pump(rtc_peer *p, uint64_t now_ns)
     }
     for (ssize_t got; (got = recv(p->udp, bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
         if ((size_t)got <= p->path_bytes)
-            take_datagram(p, bytes, (size_t)got, now_ns);
+            take_datagram(p, bytes, (size_t)got);
     foliot__dtls_tick(p->dtls);
 }
 
@@ -349,7 +343,7 @@ static foliot_status peer_connect(foliot_transport *transport, const char *host,
     p->told = false;
     *peer = p->peer = foliot__peer_id(0, ++serial);
     if (p->wants) {
-        rtc_write_offer(UFRAG, foliot__dtls_context_get_fingerprint(own), message + 2,
+        rtc_write_offer(UFRAG, "actpass", foliot__dtls_context_get_fingerprint(own), message + 2,
                         sizeof message - 2);
         web_send(p->fd, 0x82, message, 2 + strlen(message + 2));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // peer.h: the far end of a data channel and of its WebSocket, as a browser is: a transport for a
 // foliot_client, or for a test that sends what it likes. One UDP socket; ICE as the side that
-// asks; DTLS as the client. Where the server has usrsctp, the peer is in another process.
+// asks; DTLS as the side that waits. Where the server has usrsctp, the peer is in another process.
 #ifndef FOLIOT_TESTS_RTC_PEER_H
 #define FOLIOT_TESTS_RTC_PEER_H
 
@@ -36,8 +36,10 @@ void rtc_peer_move(rtc_peer *peer); // to another port, as a network's translati
 void rtc_peer_pump(rtc_peer *peer, uint64_t now_ns); // as each poll does
 
 // For tests without a peer: write the text of an offer with the fingerprint `print` (32 bytes), and
-// read an answer. False: the text is no answer.
-void rtc_write_offer(const char *ufrag, const uint8_t *print, char *text, size_t bytes);
+// read an answer. `setup`: "active", or "actpass": then the server begins with DTLS. False: the
+// text is no answer.
+void rtc_write_offer(const char *ufrag, const char *setup, const uint8_t *print, char *text,
+                     size_t bytes);
 bool rtc_read_answer(const char *text, const char *host, rtc_answer *answer);
 // A binding request, authentic by `password`. Returns its length.
 size_t rtc_write_request(const char *ours, const char *theirs, const char *password, bool use,

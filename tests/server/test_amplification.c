@@ -202,7 +202,7 @@ static rtc_answer offer_channel(int fd, const uint8_t *print)
     char message[2048] = "\2\3", text[2048];
     web_frame frame;
     rtc_answer answer;
-    rtc_write_offer("mine", print, message + 2, sizeof message - 2);
+    rtc_write_offer("mine", "active", print, message + 2, sizeof message - 2);
     web_send(fd, 0x82, message, 2 + strlen(message + 2));
     do
         assert_true(web_receive(fd, 10000, &frame));

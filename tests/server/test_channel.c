@@ -130,7 +130,7 @@ static bool offer_channel(int fd, const char *ufrag, rtc_answer *answer, char te
     static const uint8_t print[32] = {1, 2, 3};
     char message[2048] = "\2\3";
     web_frame frame;
-    rtc_write_offer(ufrag, print, message + 2, sizeof message - 2);
+    rtc_write_offer(ufrag, "active", print, message + 2, sizeof message - 2);
     web_send(fd, 0x82, message, 2 + strlen(message + 2));
     do
         assert_true(web_receive(fd, 10000, &frame));
@@ -284,7 +284,7 @@ static void a_channel_that_never_opens_is_forgotten(void **state)
     assert_non_null(rtc);
     assert_null(foliot__rtc_create(&config, problem, sizeof problem)); // one a process
     assert_non_null(strstr(problem, "another part of this process"));
-    rtc_write_offer("mine", print, text, sizeof text);
+    rtc_write_offer("mine", "active", print, text, sizeof text);
     for (int i = 0; i < 2; i++)
         assert_non_null(foliot__rtc_offer(rtc, NULL, "", text, strlen(text), SECOND, answer, &why));
     assert_non_null(strstr(answer, " 203.0.113.7 "));
@@ -319,7 +319,7 @@ static void messages_have_a_limited_rate(void **state)
     config.user = &came;
     foliot__rtc *rtc = foliot__rtc_create(&config, problem, sizeof problem);
     assert_non_null(rtc);
-    rtc_write_offer("mine", print, text, sizeof text);
+    rtc_write_offer("mine", "active", print, text, sizeof text);
     foliot__rtc_channel *c =
         foliot__rtc_offer(rtc, NULL, "", text, strlen(text), SECOND, answer, &why);
     assert_non_null(c);
@@ -391,7 +391,7 @@ static void an_address_is_validated_by_its_answer_and_for_a_while(void **state)
     config.closed = keep_why;
     foliot__rtc *rtc = foliot__rtc_create(&config, problem, sizeof problem);
     assert_non_null(rtc);
-    rtc_write_offer("mine", print, text, sizeof text);
+    rtc_write_offer("mine", "active", print, text, sizeof text);
     uint64_t now = SECOND;
     foliot__rtc_channel *c =
         foliot__rtc_offer(rtc, NULL, "", text, strlen(text), now, answer, &why);
@@ -436,6 +436,85 @@ static void an_address_is_validated_by_its_answer_and_for_a_while(void **state)
     foliot__rtc_destroy(rtc);
 }
 
+// An offer that leaves the beginning to the server: it begins where an answer has proved the
+// address, and what comes sooner is for nobody.
+static void the_server_begins_where_it_is_proven(void **state)
+{
+    (void)state;
+    static const uint8_t print[32];
+    char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
+    const char *why;
+    uint8_t got[2048], hello[256];
+    foliot__rtc_config config = {.address = "127.0.0.1", .public_address = "", .channels_max = 2};
+    config.closed = keep_why;
+    foliot__rtc *rtc = foliot__rtc_create(&config, problem, sizeof problem);
+    assert_non_null(rtc);
+    rtc_write_offer("mine", "actpass", print, text, sizeof text);
+    uint64_t now = SECOND;
+    foliot__rtc_channel *c =
+        foliot__rtc_offer(rtc, NULL, "", text, strlen(text), now, answer, &why);
+    assert_non_null(c);
+    assert_non_null(strstr(answer, "a=setup:active\r\n"));
+    browser b = open_browser(rtc);
+    for (int i = 0; i < 20; i++, now += SECOND / 4) {
+        ask(&b, c, now);
+        say(&b, hello, rtc_write_hello(hello), now);
+        foliot__rtc_tick(rtc, now);
+    }
+    assert_null(c->dtls);
+    for (ssize_t length; (length = recv(b.fd, got, sizeof got, MSG_DONTWAIT)) > 0;)
+        assert_true(got[0] < 20); // of STUN
+    ask(&b, c, now);
+    check_eq(answer_checks(&b, &b, true, now), 1);
+    assert_non_null(c->dtls);
+    close(b.fd);
+    foliot__rtc_destroy(rtc);
+}
+
+typedef struct half { // of a handshake without a network
+    foliot__dtls *dtls;
+    struct half *other;
+    size_t largest, queued, lengths[16];
+    uint8_t bytes[16][2048];
+} half;
+
+static void queue_datagram(void *user, const uint8_t *bytes, size_t length)
+{
+    half *h = ((half *)user)->other;
+    assert_true(length <= sizeof h->bytes[0] && h->queued < 16);
+    memcpy(h->bytes[h->queued], bytes, length);
+    h->lengths[h->queued++] = length;
+    h->other->largest = length > h->other->largest ? length : h->other->largest;
+}
+
+static void no_datagram_of_a_handshake_is_large(void **state)
+{
+    (void)state;
+    static const foliot__dtls_hook hook = {queue_datagram, NULL};
+    static half ends[2];
+    foliot__dtls_context *context = foliot__dtls_context_create();
+    assert_non_null(context);
+    for (int i = 0; i < 2; i++) {
+        ends[i].other = &ends[1 - i];
+        ends[i].dtls = foliot__dtls_create(
+            context, i == 0, foliot__dtls_context_get_fingerprint(context), &hook, &ends[i]);
+        assert_non_null(ends[i].dtls);
+    }
+    foliot__dtls_start(ends[0].dtls);
+    for (int round = 0; round < 8; round++)
+        for (int i = 0; i < 2; i++) {
+            for (size_t d = 0; d < ends[i].queued; d++)
+                foliot__dtls_receive(ends[i].dtls, ends[i].bytes[d], ends[i].lengths[d]);
+            ends[i].queued = 0;
+        }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(foliot__dtls_get_state(ends[i].dtls), FOLIOT__DTLS_OPEN);
+        check_le(ends[i].largest, FOLIOT__DTLS_HANDSHAKE_BYTES);
+        foliot__dtls_destroy(ends[i].dtls);
+    }
+    foliot__dtls_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +526,8 @@ int main(void)
         cmocka_unit_test(offers_are_few_and_well_formed),
         cmocka_unit_test(a_channel_that_never_opens_is_forgotten),
         cmocka_unit_test(messages_have_a_limited_rate),
+        cmocka_unit_test(the_server_begins_where_it_is_proven),
+        cmocka_unit_test(no_datagram_of_a_handshake_is_large),
         cmocka_unit_test(an_address_is_validated_by_its_answer_and_for_a_while),
     };
     if (!foliot__http_available() || !foliot__rtc_available())

@@ -262,6 +262,7 @@ static void answers_have_what_the_offer_needs(void **state)
                             .sctp_port = 5000,
                             .port = 8080,
                             .message_bytes_max = 16384,
+                            .begins = true,
                             .candidates = {"192.0.2.1", "2001:db8::1"}};
     size_t length = foliot__sdp_write(&a, text);
     assert_int_equal(length, strlen(text));
@@ -270,12 +271,15 @@ static void answers_have_what_the_offer_needs(void **state)
         "a=ice-lite\r\n",
         "m=application 8080 UDP/DTLS/SCTP webrtc-datachannel\r\n",
         "a=fingerprint:sha-256 AB:CD:00:",
-        "a=setup:passive\r\n",
+        "a=setup:active\r\n",
         "a=candidate:1 1 udp 2130706431 192.0.2.1 8080 typ host\r\n",
         "a=candidate:2 1 udp 2130706175 2001:db8::1 8080 typ host\r\na=end-of-candidates\r\n"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (!strstr(text, lines[i]))
             fail_msg("no %s in %s", lines[i], text);
+    a.begins = false;
+    foliot__sdp_write(&a, text);
+    assert_non_null(strstr(text, "a=setup:passive\r\n"));
 }
 
 static void seeds_of_the_fuzzers_hold(void **state)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // channels.mjs: the second path of a session's page: a data channel carries what may be lost, the
 // WebSocket all of it where UDP does not pass, and each takes over from the other.
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { FIREFOX, launchFirefox } from "./firefox.mjs";
@@ -48,7 +50,42 @@ const moved = async (page) => {
     await until(page, (t) => +document.body.dataset.tick > t + 30, began);
 };
 
+// A UDP port before the server's, which loses larger datagrams both ways.
+async function narrow(port, bytes) {
+    const near = createSocket("udp4"), far = createSocket("udp4"), lost = { up: 0, down: 0 };
+    let page;
+    near.on("message", (datagram, from) => {
+        page = from;
+        datagram.length > bytes ? lost.up++ : far.send(datagram, port, "127.0.0.1");
+    });
+    far.on("message", (datagram) => datagram.length > bytes ? lost.down++ : near.send(datagram, page.port, page.address));
+    for (const socket of [near, far]) await once(socket.bind(0, "127.0.0.1"), "listening");
+    return { lost, port: near.address().port, close: () => (near.close(), far.close()) };
+}
+
 export async function channels(browser, build) {
+    for (const bytes of [1100, 700])
+        await test(`a data channel opens where ${bytes} bytes pass, and carries large snapshots`, async () => {
+            const server = await host(build, "scenes/pile.yaml", ["--no-record"]);
+            const path = await narrow(+new URL(server.url).port, bytes);
+            try {
+                const page = await open(browser, "about:blank", small);
+                await page.addInitScript(watchConnections);
+                await page.addInitScript((port) => (window.changed = (sdp) => sdp.replace(/( udp \d+ \S+) \d+/g, "$1 " + port)), path.port);
+                await page.goto(server.url + "#name=ann&step=0");
+                await onPath(page, "channel");
+                await moved(page);
+                check((await page.evaluate(() => document.body.dataset.path)) === "channel", "it fell back");
+                check(path.lost.up === 0 && path.lost.down > 0, `lost: ${path.lost.up} up, ${path.lost.down} down`);
+                check(path.lost.down < 40, `${path.lost.down} datagrams were too large`);
+                check(!/data channel ended/.test(server.log), server.log);
+                await page.context().close();
+            } finally {
+                path.close();
+                await server.stop();
+            }
+        });
+
     await test("snapshots come by a data channel; closed, the WebSocket goes on, and a new one opens", () =>
         withServer(build, [], async ({ url }) => {
             const page = await openPage(browser, url);
