@@ -293,12 +293,13 @@ def faults_of(house, record):
 
 def update(house, record, raised):
     """Records what became better, and what is named in RAISED. Of circles only what is left is kept."""
+    fresh = not record["numbers"]
     for row in ROWS:
         value = row.rounded(house.numbers[row.key])
         if row.key in raised or row.better(value, record["numbers"].get(row.key)):
             record["numbers"][row.key] = value
     unknown = [c for c in house.found_circles if not any(set(c) <= set(known) for known in record["circles"])]
-    if not unknown or not record["circles"] or "circles" in raised:
+    if not unknown or fresh or "circles" in raised:
         record["circles"] = house.found_circles
     record["numbers"] = {row.key: record["numbers"][row.key] for row in ROWS}
 
