@@ -391,7 +391,7 @@ static void compact_recording(const foliot__hosted *hosted)
     foliot__log_warning("not-compacted", hosted->name, why, status);
 }
 
-// What it holds, and what to do with it where it is whole.
+// Reports how much the recording holds, and what to do with one that is whole.
 static void tell_ticks(const foliot__hosted *hosted, foliot_status status,
                        const foliot_recording_state *state, const char *then)
 {

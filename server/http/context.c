@@ -101,7 +101,7 @@ static bool watch_descriptor(struct lws_vhost *vhost, int descriptor, const char
 
 // -- the loop
 
-// What concerns no request: connections that come and go, and the queue.
+// Events outside of requests: connections that come and go, and the queue.
 static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                     size_t length)
 {

@@ -141,20 +141,20 @@ typedef enum foliot__http_health {
 foliot__http_health foliot__http_watch(foliot__http *http);
 uint16_t foliot__http_get_port(const foliot__http *http);
 
-// Answers a request, from any thread. `bytes` are copied. Who is gone meanwhile misses it.
+// Answers a request, from any thread. `bytes` are copied. A client that has gone misses it.
 // Without memory for the copy the client gets no answer, and its time limit ends it.
 void foliot__http_answer(foliot__http *http, uint64_t request, int status, const char *type,
                          const void *bytes, size_t length);
 // Another bearer token from now on, from any thread; copied.
 void foliot__http_set_token(foliot__http *http, const char *token);
-// Of the service's thread alone.
+// On the service's thread alone.
 foliot__http_counters foliot__http_get_counters(const foliot__http *http);
 
-// Of the service's thread alone: `ticked` is called once, in so many milliseconds.
+// On the service's thread alone: `ticked` is called once, after that time.
 void foliot__http_tick_in(foliot__http *http, uint32_t ms);
 // From any thread: `woken` is called soon on the service's thread.
 void foliot__http_wake(foliot__http *http);
-// Of the service's thread alone.
+// On the service's thread alone.
 void foliot__http_socket_want_write(foliot__http_socket *socket);
 // The same for many of them, in `woken`: of those that can take something now, `writable` is called
 // before this returns.

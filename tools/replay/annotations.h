@@ -8,10 +8,11 @@
 
 typedef struct annotations annotations;
 
-// Reads the recording beside the replay, which stays where it is. NULL without memory.
+// Reads the recording along with the replay, which stays where it is. NULL without memory.
 annotations *annotations_open(foliot_replay *replay);
-// What stands before the inputs of the step from `tick`, and what was said after that step: those
-// of ticks from `from` on. Ticks are asked for in order. What the recording stopped with.
+// Copies the annotations before the inputs of the step from `tick`, and those after that step: of
+// ticks from `from` on. Ticks are asked for in order. Returns the status that the recording ended
+// with.
 foliot_status annotations_copy(annotations *a, uint64_t from, uint64_t tick,
                                foliot_recording *recording);
 void annotations_close(annotations *a);

@@ -107,7 +107,7 @@ static void compare_ticks(pair *p)
             p->status = differences_of_tick(p->a, p->b, tick, &p->inputs, &p->commands, &p->orders);
         }
     }
-    // Of the ticks that were compared: behind other states everything may differ.
+    // For the ticks that were compared: behind other states everything may differ.
     if (p->status == FOLIOT_STATUS_OK)
         p->status =
             differences_of_messages(p->a, p->b, p->digests ? p->found.tick : last, &p->messages);

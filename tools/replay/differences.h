@@ -16,8 +16,8 @@ typedef struct difference {
 // source are no fields.
 const char *command_differing_field(const foliot_command *a, const foliot_command *b);
 
-// What entered one tick. Writes to *found where it differs and nothing was found before. The first
-// error of either recording.
+// Compares what entered one tick. Writes to *found where it differs and nothing was found before.
+// Returns the first error of either recording.
 foliot_status differences_of_tick(foliot_replay *a, foliot_replay *b, uint64_t tick,
                                   difference *inputs, difference *commands, difference *orders);
 // Messages of the ticks up to `last`, in the order of the files.

@@ -102,7 +102,8 @@ static void print_simulation(const foliot_replay_summary *a)
     printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
 }
 
-// What a recording of this kind grows by. The header with the scene is there once, and not in it.
+// Bytes by which a recording of this kind grows. The header with the scene is there once, and not
+// in it.
 static void put_rates(const foliot_replay_summary *a)
 {
     double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
@@ -115,7 +116,7 @@ static void put_rates(const foliot_replay_summary *a)
     putchar('\n');
 }
 
-// What came to the session beside the inputs of players.
+// Events of the session, inputs of players aside.
 static void print_session(const foliot_replay_summary *a)
 {
     char name[FOLIOT_NAME_BYTES], build[96];

@@ -241,7 +241,7 @@ static bool each_line(report *r, const char *file, bool (*take)(report *, const 
     return fine;
 }
 
-// What is only missing gives way to any result; otherwise the worse one counts.
+// A missing result gives way to any other; otherwise the worse one counts.
 static int by_file(const void *a, const void *b)
 {
     const report_result *one = a, *other = b;

@@ -12,7 +12,7 @@ typedef enum rules_result {
     RULES_FAILED,         // the recording cannot be replayed, or there is no memory
 } rules_result;
 
-// Of the processor, for the rules alone: a script may come from a stranger, and the instructions of
+// Processor time, for the rules alone: a script may come from a stranger, and the instructions of
 // a tick can be slow ones. A server stops rules that take 5 ms in one tick.
 typedef struct rules_allowance {
     uint64_t start_ns, tick_ns;

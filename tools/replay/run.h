@@ -8,7 +8,7 @@
 #include "recording/perturb.h"
 
 #define RUN_CHECKPOINTS 64
-// Of a comparison, which keeps a digest of each: 6 days at 60 Hz, 256 MiB. A file of a few
+// Ticks of a comparison, which keeps a digest of each: 6 days at 60 Hz, 256 MiB. A file of a few
 // kilobytes may have as many.
 #define RUN_TICKS_MAX (1u << 25)
 

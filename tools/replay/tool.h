@@ -24,7 +24,7 @@
 extern const foliot__module *tool_module; // NULL: worlds
 // Loads what --simulation names, if anything. 0 or an exit code, with a sentence on stderr.
 int tool_load_simulation(void);
-// What the module says of the replay's simulation; zero pace where it says nothing.
+// The terms that the module states for the replay's simulation; a pace of zero if it states none.
 foliot_simulation_terms tool_terms(const foliot_replay_summary *about);
 #endif
 extern const char *tool_simulation_file;
