@@ -25,7 +25,7 @@ typedef struct lab_synctest_source {
 uint32_t lab_synctest_inputs(void *source, uint64_t tick, foliot_input *inputs, uint32_t capacity);
 foliot_status lab_synctest_commands(void *source, uint64_t tick, foliot_command_list *list);
 
-// What the options say of the tests, into *config. 0, or the exit code after a sentence.
+// Reads the options of the tests into *config. 0, or the exit code after a sentence.
 int lab_synctest_configure(const lab_context *context, const lab_synctest_options *options,
                            foliot_harness_config *config);
 // Whether --test leaves the rules out, or names them.

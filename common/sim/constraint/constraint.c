@@ -25,7 +25,7 @@ static size_t slots_of(size_t bodies)
     return (bodies + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
 }
 
-// What a copy needs: counts, links and impulses.
+// The parts that a copy needs: counts, links and impulses.
 static uint64_t kept_bytes(uint64_t constraints)
 {
     return 64 + align64(constraints * sizeof(foliot__distance_link)) +

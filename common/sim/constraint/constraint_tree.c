@@ -314,7 +314,7 @@ static void multiply(const double a[3][3], const double b[3][3], double out[3][3
             out[i][k] = (a[i][0] * b[0][k] + a[i][1] * b[1][k]) + a[i][2] * b[2][k];
 }
 
-// Of a link that is tight: how the child's subtree is felt by the parent.
+// For a link that is tight: how the child's subtree is felt by the parent.
 static void pass_up(const tree *t, foliot__tree_node *node)
 {
     double stiffness = node->lambda > 0 && node->distance > 0 ? node->lambda / node->distance : 0;
