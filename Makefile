@@ -51,7 +51,7 @@ LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 # One is for who runs servers, and is called foliotctl.
 PROGRAMS := $(patsubst tools/%/main.c,$(BUILD)/foliot-%,$(filter-out tools/ctl/%,$(wildcard tools/*/main.c))) \
             $(patsubst tools/ctl/main.c,$(BUILD)/foliotctl,$(wildcard tools/ctl/main.c)) \
-            $(patsubst %/main.c,$(BUILD)/foliot-%,$(wildcard server/main.c client/main.c))
+            $(patsubst %/main.c,$(BUILD)/foliot-%,$(subst /program,,$(wildcard server/program/main.c client/main.c)))
 TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/*/test_*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -152,11 +152,11 @@ $(foreach t,$(patsubst tools/%/main.c,%,$(filter-out tools/ctl/%,$(wildcard tool
 CURL_LIBS = $(shell pkg-config --libs-only-L --libs-only-l libcurl 2>/dev/null)
 $(BUILD)/foliotctl: $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tools/ctl/*.c))) $(BUILD)/libfoliot.a
 	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CURL_LIBS) $(LIBS)
-$(if $(wildcard server/main.c),$(eval $(call PROGRAM,server,server)))
+$(if $(wildcard server/program/main.c),$(eval $(call PROGRAM,server,server/program)))
 $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 
 # The folders of foliot-server.
-SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/http/*.c server/admin/*.c server/web/*.c))
+SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/program/*/*.c server/http/*.c server/admin/*.c server/web/*.c))
 $(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/server/web/web_files.o $(BUILD)/librtc.a
 # Data channels of WebRTC: an archive of their own, which knows nothing of the rest.
 RTC_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/rtc/*.c))
@@ -197,8 +197,8 @@ $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/fo
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
 $(BUILD)/tests/server/test_bans: $(BUILD)/obj/server/admin/bans.o
 $(BUILD)/tests/unit/test_focus: $(BUILD)/obj/client/focus.o
-$(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/step_workers.o $(BUILD)/obj/server/priority.o
-$(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/closing.o
+$(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/program/step_workers.o $(BUILD)/obj/server/program/priority.o
+$(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/program/session/closing.o
 $(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o
 $(BUILD)/tests/web/test_details: $(BUILD)/obj/web/details.o $(BUILD)/obj/web/lines.o
 $(BUILD)/tests/web/test_socket: $(BUILD)/obj/web/socket.o

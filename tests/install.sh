@@ -165,7 +165,7 @@ expect "uninstall leaves no file there" leaves_nothing
 
 # As the manual says it: no environment, no DESTDIR, and the program runs.
 recompiles_nothing() { # after whatever goal
-    make BUILD="$build" "$build/obj/server/names.o" >/dev/null && make BUILD="$build" install PREFIX="$root/own" >"$root/log" 2>&1 &&
+    make BUILD="$build" "$build/obj/server/admin/names.o" >/dev/null && make BUILD="$build" install PREFIX="$root/own" >"$root/log" 2>&1 &&
         ! grep -E -- ' -c [^ ]+\.c ' "$root/log"
 }
 expect "it installs into a folder of one's own, and compiles nothing again" recompiles_nothing

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../app.h"
-#include "../arguments.h"
-#include "../log.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
+#include "program/report/log.h"
 #include "actions.h"
 #include "base/clock.h"
 #include "base/text.h"

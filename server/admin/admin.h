@@ -12,7 +12,7 @@
 #include "bans.h"
 #include "command/command_json.h"
 #include "foliot/admin.h"
-#include "../http/http.h"
+#include "http/http.h"
 
 #define FOLIOT__CALL_TEXT_BYTES 512
 #define FOLIOT__CALL_PATIENCE_NS 5000000000u // for a moment without a step

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../app.h"
+#include "program/app.h"
 #include "admin.h"
 #include "base/json_reader.h"
 #include "base/text.h"

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../app.h"
-#include "../arguments.h"
-#include "../complain.h"
-#include "../log.h"
-#include "../recordings.h"
-#include "../report.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
+#include "program/complain.h"
+#include "program/report/log.h"
+#include "program/session/recordings.h"
+#include "program/report/report.h"
 #include "actions.h"
 #include "base/clock.h"
 #include "base/text.h"

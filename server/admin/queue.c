@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../app.h"
-#include "../arguments.h"
-#include "../complain.h"
-#include "../http/access.h"
-#include "../log.h"
-#include "../names.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
+#include "program/complain.h"
+#include "http/access.h"
+#include "program/report/log.h"
+#include "names.h"
 #include "admin.h"
 #include "base/clock.h"
 #include "base/exit_code.h"

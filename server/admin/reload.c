@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../app.h"
-#include "../arguments.h"
-#include "../http/access.h"
-#include "../log.h"
-#include "../security.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
+#include "http/access.h"
+#include "program/report/log.h"
+#include "program/options/security.h"
 #include "actions.h"
 #include "crypto/crypto.h"
 

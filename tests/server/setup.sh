@@ -86,14 +86,14 @@ can_fuse() {
 fused() { # client or server: ./client-fused or ./server-fused
     local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
     local objects="$build/obj/tools/module/module.o"
-    [ "$1" = server ] && objects="$objects $(find "$build/obj/server/http" "$build/obj/server/admin" "$build/obj/server/web" "$build/obj/server/rtc" -name '*.o' 2>/dev/null | tr '\n' ' ')"
-    [ "$1" = client ] && objects="$objects $build/obj/tools/view/view.o"
+    [ "$1" = server ] && objects="$objects $(find "$build/obj/server/program" "$build/obj/server/http" "$build/obj/server/admin" "$build/obj/server/web" "$build/obj/server/rtc" -name '*.o' 2>/dev/null | tr '\n' ' ')"
+    [ "$1" = client ] && objects="$objects $(echo "$build"/obj/client/*.o) $build/obj/tools/view/view.o"
     for file in $FUSED; do
         # shellcheck disable=SC2086
         ${CC:-gcc} $flags -c "$root/$file" -o "$(basename "$file").o" || return 1
         objects="$objects $(basename "$file").o"
     done
     # shellcheck disable=SC2086
-    ${CC:-gcc} -o "$1-fused" "$build/obj/$1"/*.o $objects "$build/libfoliot.a" -luv -Wl,--as-needed $(ldd "$build/foliot-server" | sed -n 's/^[^a-z]*lib\(websockets\|qrencode\|seccomp\|utf8proc\|usrsctp\|ssl\|crypto\)\.so.*/-l\1/p') -lncursesw -lyaml -lenet \
+    ${CC:-gcc} -o "$1-fused" $objects "$build/libfoliot.a" -luv -Wl,--as-needed $(ldd "$build/foliot-server" | sed -n 's/^[^a-z]*lib\(websockets\|qrencode\|seccomp\|utf8proc\|usrsctp\|ssl\|crypto\)\.so.*/-l\1/p') -lncursesw -lyaml -lenet \
         -lxxhash -lsodium -lzstd -llua5.4 -lm -pthread -Wl,-z,muldefs 2>link.log
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: what a server may still do once it serves (server/sandbox.c). A call that it does not need ends it with a
+# Goal: what a server may still do once it serves (server/program/sandbox/). A call that it does not need ends it with a
 # sentence, in every thread, and does nothing; what it needs works: every other test of this folder runs in the sandbox.
 # Method: modules that call what they must not, and what /proc tells of every thread.
 . "$(dirname "$0")/setup.sh"
@@ -276,7 +276,7 @@ else
     wait $server_pid
     server=$real
     sleep 0.2 # strace writes its last lines
-    python3 "$root/tests/server/traced_calls.py" "$root/server/sandbox.c" [0-9]*.trace >lacks.out
+    python3 "$root/tests/server/traced_calls.py" "$root/server/program/sandbox/sandbox.c" [0-9]*.trace >lacks.out
     ok "all that was called is on the list" sh -c '! grep ^lacks lacks.out && test "$(sed -n "s/^\([0-9]*\) calls.*/\1/p" lacks.out)" -ge 30'
 fi
 

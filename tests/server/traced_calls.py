@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # traced_calls.py SANDBOX TRACE...: which system calls of traces (strace -f, of a server without its sandbox) the list of
-# SANDBOX (server/sandbox.c) lacks, one a line with its arguments; the last line counts what was compared. Calls are looked at from the
+# SANDBOX (server/program/sandbox/) lacks, one a line with its arguments; the last line counts what was compared. Calls are looked at from the
 # first line that the server prints on, which is when the sandbox has begun, and of its threads alone: the helper of
 # --on-recording is a process of its own.
 import re

@@ -20,7 +20,7 @@ sub text_of {
 my $help = text_of($help_file);
 my %introduced; # names that the page itself defines, in an example
 my $headers = join '', map { text_of($_) } glob("$root/include/foliot/*.h"),
-    "$root/server/metrics.c", glob("$root/tools/ctl/*.c"); # metrics, and variables of the environment
+    "$root/server/program/report/metrics.c", glob("$root/tools/ctl/*.c"); # metrics, and variables of the environment
 
 # The anchor that a heading gets.
 sub anchor {

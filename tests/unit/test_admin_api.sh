@@ -19,7 +19,7 @@ awk '/^  \/.*:$/ { path = $1; sub(/:$/, "", path); gsub(/\{[a-z]*\}/, "{}", path
     sed -n 's/^ *{"\(GET\|POST\|PUT\|DELETE\)", \(.*\)/\1 \2/p' server/admin/actions.c |
         sed -e 's/PLAYER /SESSION "\/players\/{}" /' -e 's/SESSION/"\/v1\/sessions\/{}"/' |
         sed -e 's/" *"//g' -e 's/^\([A-Z]*\) "\([^"]*\)".*/\1 \2/'
-    sed -n 's/^.*{"GET", "\(\/[a-z]*\)", answer_.*/GET \1/p' server/front.c
+    sed -n 's/^.*{"GET", "\(\/[a-z]*\)", answer_.*/GET \1/p' server/program/report/front.c
 } | sort >"$work/served"
 ok "some routes were found" test "$(wc -l <"$work/served")" -gt 20
 diff "$work/told" "$work/served" >"$work/diff"

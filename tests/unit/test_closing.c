@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "../../server/closing.h"
+#include "../../server/program/session/closing.h"
 
 #define ITEMS 40
 #define WAIT_MS 20000 // a machine may be busy

@@ -11,7 +11,7 @@
 
 #include <uv.h>
 
-#include "../../server/step_workers.h"
+#include "../../server/program/step_workers.h"
 
 #define JOBS 2000
 #define SLOW_JOBS 16

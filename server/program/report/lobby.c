@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
-#include "arguments.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/json.h"
-#include "complain.h"
+#include "program/complain.h"
 
 #define COPY_MS 1000u
 #define LOOKED_NS 10000000000u // nobody who looks asks less often

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "descriptor.h"
+#include "program/sandbox/descriptor.h"
 
 #define REQUEST_MS 2000
 #define AGAIN_NS 500000000u

@@ -12,7 +12,7 @@
 #include "bind.h"
 #include "crypto/crypto.h"
 #include "crypto/secret_file.h"
-#include "life.h"
+#include "program/lifecycle/life.h"
 
 #define USED_TOKENS_A_PEER 16u // that are remembered, in the middle
 #define USED_TOKENS_MIN 4096u

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
-#include "arguments.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "crypto/crypto.h"

@@ -20,14 +20,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app.h"
+#include "program/app.h"
 #include "base/exit_code.h"
 #include "base/file.h"
-#include "descriptor.h"
+#include "program/sandbox/descriptor.h"
 #include "foliot/replay.h"
-#include "log.h"
+#include "program/report/log.h"
 #include "recording/replay.h"
-#include "sandbox.h"
+#include "program/sandbox/sandbox.h"
 
 #define SUFFIX ".foliot"
 

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
-#include "arguments.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
-#include "complain.h"
-#include "log.h"
-#include "recordings.h"
-#include "rotation.h"
+#include "program/complain.h"
+#include "program/report/log.h"
+#include "program/session/recordings.h"
+#include "program/session/rotation.h"
 
 #define NS_PER_S 1000000000u
 #define LOOK_MS 100u

@@ -10,8 +10,8 @@
 #include "config.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
-#include "host.h"
-#include "step_workers.h"
+#include "program/session/host.h"
+#include "program/step_workers.h"
 
 #define SPECTATOR_DELAY_MAX 3600
 #define INTEREST_NEAR 5.0

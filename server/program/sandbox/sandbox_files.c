@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "arguments.h"
+#include "program/options/arguments.h"
 #include "sandbox.h"
 
 #if defined(__has_include)

@@ -12,16 +12,16 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "arguments.h"
+#include "program/options/arguments.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/threads.h"
 #include "base/watchdog.h"
 #include "complain.h"
-#include "log.h"
+#include "program/report/log.h"
 #include "priority.h"
-#include "report.h"
+#include "program/report/report.h"
 
 #define WORKER_STACK_BYTES ((size_t)8 << 20) // of each of libuv's workers
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "app.h"
-#include "arguments.h"
+#include "program/options/arguments.h"
 #include "base/exit_code.h"
-#include "bind.h"
-#include "log.h"
+#include "program/options/bind.h"
+#include "program/report/log.h"
 #include "http/access.h"
 
 static int fail(int code, const char *problem)

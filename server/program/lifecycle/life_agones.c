@@ -15,8 +15,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "life.h"
-#include "log.h"
-#include "sandbox.h"
+#include "program/report/log.h"
+#include "program/sandbox/sandbox.h"
 
 #define START_MS 30000u // the SDK server may start after this one
 #define TRY_MS 500u

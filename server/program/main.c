@@ -6,19 +6,19 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "arguments.h"
+#include "program/options/arguments.h"
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "bind.h"
+#include "program/options/bind.h"
 #include "complain.h"
-#include "config.h"
-#include "log.h"
-#include "recordings.h"
-#include "sandbox.h"
-#include "security.h"
+#include "program/options/config.h"
+#include "program/report/log.h"
+#include "program/session/recordings.h"
+#include "program/sandbox/sandbox.h"
+#include "program/options/security.h"
 
 // libuv ends the process where it gets no descriptor for its signals, so they are looked for first.
 #define LOOP_DESCRIPTORS 12

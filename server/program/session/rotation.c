@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "app.h"
-#include "arguments.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
 #include "base/clock.h"
-#include "complain.h"
-#include "log.h"
+#include "program/complain.h"
+#include "program/report/log.h"
 #include "recordings.h"
 
 #define NS_PER_MINUTE 60e9

@@ -7,7 +7,7 @@
 
 #include "base/exit_code.h"
 #include "base/text.h"
-#include "complain.h"
+#include "program/complain.h"
 #include "host.h"
 
 #define PROBLEM_BYTES 512

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
-#include "arguments.h"
+#include "program/app.h"
+#include "program/options/arguments.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "complain.h"
-#include "log.h"
+#include "program/complain.h"
+#include "program/report/log.h"
 #include "recordings.h"
-#include "report.h"
+#include "program/report/report.h"
 #include "rotation.h"
 
 // Each scene is a recording, and a new start for its clients: a game that ends again and again at

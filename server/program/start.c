@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "app.h"
-#include "arguments.h"
+#include "program/options/arguments.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
-#include "bind.h"
+#include "program/options/bind.h"
 #include "complain.h"
-#include "recordings.h"
-#include "security.h"
+#include "program/session/recordings.h"
+#include "program/options/security.h"
 
 #define PEERS_EXTRA 16    // connections beyond players and spectators: those who are refused
 #define PEERS_COMING 1024 // at least, where sessions come and go

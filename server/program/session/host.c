@@ -16,7 +16,7 @@
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "complain.h"
+#include "program/complain.h"
 #include "foliot/integrator.h"
 #include "foliot/replay.h"
 #include "fingerprints.h"

@@ -21,9 +21,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "arguments.h"
+#include "program/options/arguments.h"
 #include "base/exit_code.h"
-#include "life.h"
+#include "program/lifecycle/life.h"
 
 #if defined(__has_include) && !defined(FOLIOT_SECCOMP_OFF)
 #if __has_include(<seccomp.h>)

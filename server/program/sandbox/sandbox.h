@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "arguments.h"
+#include "program/options/arguments.h"
 
 // From here on the files and folders alone can be opened that the options name, and what libraries
 // need of the system's: written in the folders of recordings, bans, used tokens and the socket and

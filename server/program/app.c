@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "complain.h"
-#include "log.h"
+#include "program/report/log.h"
 
 // A resumed session keeps its mode unless --mode is given.
 bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h)
