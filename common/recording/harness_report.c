@@ -99,8 +99,8 @@ static void put_json(FILE *out, const foliot_harness_result *result)
         foliot__json_object(&json, NULL);
         foliot__json_text(&json, "test", tests[i].name);
         foliot__json_bool(&json, "passed", row->passed);
-        foliot__json_bool(&json, "skipped", row->skipped);
         foliot__json_count(&json, "checks", row->checks);
+        foliot__json_bool(&json, "skipped", row->skipped);
         foliot__json_text(&json, "text", row->passed ? NULL : row->text);
         foliot__divergence_put(&json, d, &names);
         foliot__divergence_put_bits(&json, d, &names);

@@ -126,9 +126,9 @@ ok "and those of a recording" "$lab" synctest --simulation ring.so --inputs matc
 exits "a file of inputs that is not there" 1 'x: ' "$lab" synctest --simulation ring.so --inputs x
 "$lab" synctest --simulation ring.so --ticks 60 --test sync --distances 3,5 --json >lab.out
 ok "one test alone, over other distances" test $? = 0 -a "$(grep -o '"skipped":true' lab.out | wc -l)" = 3 \
-    -a "$(grep -o '"test":"sync","passed":true,"skipped":false,"checks":120' lab.out | wc -l)" = 1
+    -a "$(grep -o '"test":"sync","passed":true,"checks":120,"skipped":false' lab.out | wc -l)" = 1
 "$lab" synctest --simulation ring.so --ticks 60 --test perturbation --perturbations 10 --perturb-every 30 --json >lab.out
-ok "with as many perturbations as are asked for" grep -q '"test":"perturbation","passed":true,"skipped":false,"checks":40' lab.out
+ok "with as many perturbations as are asked for" grep -q '"test":"perturbation","passed":true,"checks":40,"skipped":false' lab.out
 exits "a test that there is not" 2 'serialisation' "$lab" synctest --simulation ring.so --test none
 exits "rules, of which a module has none" 2 'is of worlds' "$lab" synctest --simulation ring.so --test rules
 exits "orders, which only rules read" 2 'is of worlds' "$lab" synctest --simulation ring.so --orders inputs.txt
