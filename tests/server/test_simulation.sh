@@ -73,7 +73,9 @@ exits "nor a recording of another version" 5 'version 1 of the rules .* these ar
 exits "bodies are not exported" 2 'only worlds have bodies' "$replay" export --simulation ring.so --csv --what bodies match.foliot
 exits "faults are put into bodies" 2 'is no world' "$replay" verify --simulation ring.so --perturb 30:0:position.x:1 match.foliot
 exits "a view is of worlds" 2 'draws its own' "$replay" play --simulation ring.so --frame --view top match.foliot
-exits "compare is of worlds" 2 'simulation' "$replay" compare --simulation ring.so --with true match.foliot
+exits "compare wants another build" 2 'with' "$replay" compare --simulation ring.so match.foliot
+exits "of a module that is named" 2 'simulation' "$replay" compare --with-simulation ring.so match.foliot
+exits "and that is there" 1 'none.so' "$replay" compare --simulation ring.so --with-simulation none.so match.foliot
 exits "a module that is missing, for replay" 1 'none.so' "$replay" verify --simulation none.so match.foliot
 
 # A fault: in the file, and in what a build computes.
@@ -84,6 +86,21 @@ ok "a byte that changed in the file is found" test $? = 4
 "$replay" verify --simulation later.so match.foliot >later.out 2>&1
 ok "a build that computes otherwise is found" test $? = 3
 ok "at the tick where it does" grep -q 'DIVERGED at tick 100' later.out
+ok "and the advice is for modules" grep -q 'compare.*--with-simulation' later.out
+"$replay" compare --simulation ring.so --with-simulation later.so --json match.foliot >compare.out
+ok "which compare finds" test $? = 3
+ok "by tick, stage, part, field and distance" \
+    grep -q '"first_bad_tick":100,"stage":"finish","body":null,"field":"player 0 score","ulps":1,' compare.out
+"$replay" compare --simulation ring.so --with "$replay" --json match.foliot >compare.out
+ok "the same module agrees in another process" test $? = 0 -a "$(field fingerprints_equal compare.out)" = true
+for build in ring later; do # the same session by two builds, without players
+    "$server" --simulation $build.so --allow-modules --port 0 --record $build.foliot --ticks 310 >host.out 2>host.log
+done
+for build in ring later; do
+    "$replay" diff --simulation $build.so --json ring.foliot later.foliot >diff.out
+    ok "diff by $build.so names the tick, and part and field in the keyframes behind it" grep -q \
+        '"first_bad_tick":100,"stage":null,"body":null,"field":null,.*"keyframes":{"first_bad_tick":300,.*"field":"player 0 score","ulps":1}' diff.out
+done
 
 # In a live match: refused by the fingerprint, or found and named.
 : >server.log

@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "recording/divergence.h"
 #include "recording/state_layers.h"
-#include "sim/selftest/fingerprint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *with;
+static const char *with, *with_simulation;
 static bool json_wanted;
 
 const foliot__option compare_options[] = {
     {"with", "COMMAND", FOLIOT__OPTION_TEXT, &with, .help = "runs the other foliot-replay"},
+    {"with-simulation", "FILE", FOLIOT__OPTION_TEXT, &with_simulation,
+     .help = "the other build of the module (default: the same); without --with this program runs "
+             "it"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
-    {0}};
+    SIMULATION_OPTION{0}};
 
 typedef struct other {
     pid_t process;
@@ -85,20 +87,22 @@ static bool has_terminal(void)
 
 static _Noreturn void become_other(const char *file, const int to[2], const int from[2])
 {
-    size_t length = strlen(with) + 16;
-    char *line = malloc(length);
+    const char *module = with_simulation ? with_simulation : tool_simulation_file;
+    char line[4096];
     if (other_group)
         setpgid(0, 0);
-    if (line) {
-        snprintf(line, length, "%s \"$@\"", with);
-        dup2(to[0], 0);
-        dup2(from[1], 1);
-        close(to[0]);
-        close(to[1]);
-        close(from[0]);
-        close(from[1]);
-        execl("/bin/sh", "sh", "-c", line, "sh", "serve", file, (char *)NULL);
-    }
+    dup2(to[0], 0);
+    dup2(from[1], 1);
+    close(to[0]);
+    close(to[1]);
+    close(from[0]);
+    close(from[1]);
+    if (!with)
+        execl("/proc/self/exe", "foliot-replay", "serve", file, "--simulation", module,
+              (char *)NULL);
+    else if (snprintf(line, sizeof line, "%s \"$@\"", with) < (int)sizeof line)
+        execl("/bin/sh", "sh", "-c", line, "sh", "serve", file, module ? "--simulation" : NULL,
+              module, (char *)NULL);
     _exit(127);
 }
 
@@ -232,13 +236,14 @@ static void put_json(const char *file, const run *r, const other *o, const folio
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "file", file);
     foliot__json_text(&json, "with", with);
+    if (tool_kind())
+        foliot__json_text(&json, "with_simulation", with_simulation);
     foliot__json_count(&json, "ticks", (d ? d->tick : last) - r->first_tick);
     foliot__json_text(&json, "verdict", d ? "diverged" : "match");
     foliot__divergence_put(&json, d, &names);
     foliot__divergence_put_bits(&json, d, &names);
-    foliot__json_bool(
-        &json, "fingerprints_equal",
-        foliot__fingerprint_fits(foliot_replay_get_summary(r->replay)->scene, o->fingerprint));
+    foliot__json_bool(&json, "fingerprints_equal",
+                      tool_fingerprint_fits(foliot_replay_get_summary(r->replay), o->fingerprint));
     foliot__json_count(&json, "bytes_exchanged", o->exchanged);
     foliot__json_count(&json, "bytes_dumped", o->dumped);
     foliot__json_close(&json);
@@ -255,7 +260,7 @@ static void put_text(const char *file, const run *r, const other *o, const folio
     else
         printf("%s: both builds agree in all %" PRIu64 " ticks\n", file,
                r->last_tick - r->first_tick);
-    if (!foliot__fingerprint_fits(foliot_replay_get_summary(r->replay)->scene, o->fingerprint))
+    if (!tool_fingerprint_fits(foliot_replay_get_summary(r->replay), o->fingerprint))
         printf("  %-10s their fingerprints differ: these builds do not compute alike\n", "builds");
     printf("  %-10s %" PRIu64 " bytes, and %" PRIu64 " of states\n", "exchanged", o->exchanged,
            o->dumped);
@@ -263,7 +268,7 @@ static void put_text(const char *file, const run *r, const other *o, const folio
 
 static int report_failed(const other *o)
 {
-    tool_complain("--with", "'%s': %s", with,
+    tool_complain(with ? "--with" : "--with-simulation", "'%s': %s", with ? with : with_simulation,
                   o->status != FOLIOT_STATUS_OK
                       ? foliot_status_get_text(o->status)
                       : "it does not answer as a foliot-replay of this format does");
@@ -305,7 +310,11 @@ int compare_command(const foliot__program *program, const foliot__arguments *arg
     int code;
     other o = {.process = -1};
     const char *file = arguments->operands[0];
-    if (!with)
+    if (with_simulation && !tool_kind())
+        return foliot__options_wrong(program, arguments,
+                                     "--with-simulation is for the recording of a module: "
+                                     "--simulation is missing");
+    if (!with && !with_simulation)
         return foliot__options_wrong(program, arguments, "--with is missing");
     foliot_replay *replay = tool_open(file, &code);
     if (!replay)
@@ -314,7 +323,7 @@ int compare_command(const foliot__program *program, const foliot__arguments *arg
         code = compare_builds(file, replay, &o);
         end_other(&o);
     } else {
-        tool_complain("--with", "'%s': %s", with, strerror(errno));
+        tool_complain("the other process", "%s", strerror(errno));
         code = FOLIOT__EXIT_ERROR;
     }
     tool_tell_damage(file, replay);

@@ -28,6 +28,9 @@ typedef struct pair {
     bool digests;            // whether any differ
     uint64_t length;         // ticks that both have
     foliot_divergence found; // if `digests`
+    // Where no replay of this build gives a state of that tick: what differs in the first keyframe
+    // behind it that both recorded.
+    foliot_divergence recorded;
     foliot_status status;
 } pair;
 
@@ -80,6 +83,44 @@ static foliot_step_trace *trace_at(foliot_replay *replay, uint64_t tick)
     return NULL;
 }
 
+// The state that a recording holds of that tick; NULL if it has none.
+static foliot_step_trace *recorded_at(foliot_replay *replay, uint64_t tick)
+{
+    size_t length;
+    foliot_hosted_world hosted;
+    foliot_simulation state = {0};
+    foliot_step_trace *trace = NULL;
+    const uint8_t *keyframe = foliot_replay_get_keyframe(replay, tick, &length);
+    if (!keyframe || foliot__replay_new(replay, &hosted, &state) != FOLIOT_STATUS_OK)
+        return NULL;
+    if (foliot_simulation_restore(&state, keyframe, length) == FOLIOT_STATUS_OK &&
+        foliot_step_trace_create(&trace) == FOLIOT_STATUS_OK) {
+        foliot_step_trace_reset(trace, tick);
+        if (foliot_step_trace_capture_held(trace, &state) != FOLIOT_STATUS_OK) {
+            foliot_step_trace_destroy(trace);
+            trace = NULL;
+        }
+    }
+    foliot__replay_drop(&state);
+    return trace;
+}
+
+static void compare_keyframes(pair *p, uint64_t last)
+{
+    for (uint64_t tick = p->found.tick; tick <= last && !p->recorded.part_known; tick++) {
+        foliot_step_trace *a = recorded_at(p->a, tick), *b = a ? recorded_at(p->b, tick) : NULL;
+        p->recorded = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};
+        if (a && b)
+            foliot_step_trace_compare(a, b, &p->recorded);
+        foliot_step_trace_destroy(a);
+        foliot_step_trace_destroy(b);
+    }
+    if (p->recorded.tick != p->found.tick || !p->recorded.part_known)
+        return;
+    p->found = p->recorded; // it is of that very tick
+    p->recorded = (foliot_divergence){0};
+}
+
 // Part and field at the first tick that differs, by each recording's own replay.
 static void find_first_field(pair *p)
 {
@@ -113,6 +154,8 @@ static void compare_ticks(pair *p)
             differences_of_messages(p->a, p->b, p->digests ? p->found.tick : last, &p->messages);
     if (p->digests)
         find_first_field(p);
+    if (p->digests && !p->found.part_known)
+        compare_keyframes(p, last);
 }
 
 static bool is_same(const pair *p)
@@ -147,6 +190,10 @@ static void put_json(const pair *p)
     put_difference(&json, "order", &p->orders);
     put_difference(&json, "message", &p->messages);
     foliot__divergence_put(&json, p->digests ? &p->found : NULL, &names);
+    foliot__json_object(&json, "keyframes");
+    names = tool_names(NULL, p->one, &p->recorded, "first", "second");
+    foliot__divergence_put(&json, p->recorded.part_known ? &p->recorded : NULL, &names);
+    foliot__json_close(&json);
     foliot__json_close(&json);
     foliot__json_line(&json);
 }
@@ -174,7 +221,12 @@ static void put_text(const pair *p, const char *one, const char *other)
     foliot_divergence_labels names = tool_names(title, p->one, &p->found, "first", "second");
     if (p->digests)
         tool_report(stdout, &p->found, &names);
-    else if (p->length)
+    if (p->recorded.part_known) {
+        names =
+            tool_names("the first keyframes behind it", p->one, &p->recorded, "first", "second");
+        tool_report(stdout, &p->recorded, &names);
+    }
+    if (!p->digests && p->length)
         printf("the states of their %" PRIu64 " common ticks are the same\n", p->length);
 }
 

@@ -33,9 +33,11 @@ typedef int command_function(const foliot__program *program, const foliot__argum
 #define COMMANDS_MORE(X)
 #else
 #define COMMANDS_MORE(X)                                                                           \
-    X(compare, "FILE --with COMMAND [--json]", "runs another build beside this one",               \
-      "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n", 1,  \
-      1)                                                                                           \
+    X(compare, "FILE --with COMMAND | --with-simulation FILE [--json]",                            \
+      "runs another build beside this one",                                                        \
+      "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n"      \
+      "  foliot-replay compare match.foliot --simulation ./a.so --with-simulation ./b.so\n",       \
+      1, 1)                                                                                        \
     X(play, "FILE [--tick T] [--speed X] [--view SIDE] [--frame]",                                 \
       "draws it in the terminal; pause, step, seek both ways",                                     \
       "  foliot-replay play match.foliot\n"                                                        \

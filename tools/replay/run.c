@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct run_checkpoint {
+    foliot_hosted_world hosted; // of a world
+    foliot_simulation simulation;
+} run_checkpoint;
+
+static void drop(run_checkpoint *checkpoint)
+{
+    if (checkpoint->simulation.self)
+        foliot__replay_drop(&checkpoint->simulation);
+    free(checkpoint);
+}
+
 // Every second checkpoint is dropped when they are all in use; the space between them doubles.
 static void thin_out(run *r)
 {
@@ -16,7 +28,7 @@ static void thin_out(run *r)
         if (i % 2 == 0)
             r->checkpoint[kept++] = r->checkpoint[i];
         else
-            foliot_world_destroy(r->checkpoint[i]);
+            drop(r->checkpoint[i]);
     }
     r->checkpoint_count = kept;
     r->spacing *= 2;
@@ -24,7 +36,6 @@ static void thin_out(run *r)
 
 static foliot_status keep_checkpoint(run *r)
 {
-    foliot_world *copy;
     uint64_t tick = foliot_replay_get_tick(r->replay);
     if ((tick - r->first_tick) % r->spacing != 0)
         return FOLIOT_STATUS_OK;
@@ -32,12 +43,19 @@ static foliot_status keep_checkpoint(run *r)
         thin_out(r);
     if ((tick - r->first_tick) % r->spacing != 0)
         return FOLIOT_STATUS_OK;
-    foliot_status status = foliot__replay_new_world(r->replay, &copy);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    foliot_world_copy(copy, foliot_replay_get_world(r->replay));
-    r->checkpoint[r->checkpoint_count++] = copy;
-    return FOLIOT_STATUS_OK;
+    run_checkpoint *fresh = calloc(1, sizeof *fresh);
+    if (!fresh)
+        return FOLIOT_STATUS_MEMORY;
+    foliot_status status = foliot__replay_new(r->replay, &fresh->hosted, &fresh->simulation);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_simulation_copy(&fresh->simulation, &r->replay->simulation);
+    else
+        fresh->simulation.self = NULL;
+    if (status == FOLIOT_STATUS_OK)
+        r->checkpoint[r->checkpoint_count++] = fresh;
+    else
+        drop(fresh);
+    return status;
 }
 
 static foliot_status take_fault(run *r, const perturb_request *request)
@@ -58,7 +76,7 @@ static foliot_status replay_all(run *r)
     for (uint64_t tick = r->first_tick; status == FOLIOT_STATUS_OK; tick++) {
         uint64_t before = tick > r->first_tick ? r->chain[tick - r->first_tick - 1] : 0;
         r->chain[tick - r->first_tick] = foliot_digest_chain(
-            before, foliot_world_get_digest(foliot_replay_get_world(r->replay)));
+            before, foliot_simulation_get_digest(foliot_replay_get_simulation(r->replay)));
         r->last_tick = tick;
         status = keep_checkpoint(r);
         if (tick == last)
@@ -99,7 +117,7 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
 void run_close(run *r)
 {
     for (uint32_t i = 0; i < r->checkpoint_count; i++)
-        foliot_world_destroy(r->checkpoint[i]);
+        drop(r->checkpoint[i]);
     foliot_step_trace_destroy(r->trace);
     free(r->chain);
 }
@@ -107,12 +125,13 @@ void run_close(run *r)
 // From the last checkpoint before it.
 static foliot_status go_before(run *r, uint64_t tick)
 {
-    foliot_world *world = r->replay->world;
+    foliot_replay *replay = r->replay;
     uint64_t k = (tick - r->first_tick) / r->spacing;
-    foliot_world_copy(world, r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1]);
-    foliot_status status = FOLIOT_STATUS_OK;
-    while (status == FOLIOT_STATUS_OK && foliot_world_get_tick(world) < tick)
-        status = foliot__replay_step(r->replay);
+    const run_checkpoint *from =
+        r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1];
+    foliot_status status = foliot_simulation_copy(&replay->simulation, &from->simulation);
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < tick)
+        status = foliot__replay_step(replay);
     return status;
 }
 
@@ -123,14 +142,13 @@ foliot_status run_trace(run *r, uint64_t tick)
     foliot_status status = go_before(r, tick > r->first_tick ? tick - 1 : tick);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    foliot_hosted_world hosted = {.world = r->replay->world, .host = r->host};
-    foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
+    foliot_simulation *simulation = &r->replay->simulation;
     foliot_step_trace_reset(r->trace, tick);
     if (tick > r->first_tick) {
         status = foliot__replay_locate(r->replay, tick - 1);
         if (status == FOLIOT_STATUS_OK)
-            status = foliot__replay_step_trace(r->replay, &simulation, r->trace);
+            status = foliot__replay_step_trace(r->replay, simulation, r->trace);
     }
-    return status == FOLIOT_STATUS_OK ? foliot_step_trace_capture_held(r->trace, &simulation)
+    return status == FOLIOT_STATUS_OK ? foliot_step_trace_capture_held(r->trace, simulation)
                                       : status;
 }

@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "recording/state_layers.h"
-#include "sim/selftest/fingerprint.h"
 
 #include <errno.h>
 #include <time.h>
@@ -16,7 +15,7 @@ static const char *perturb_text;
 const foliot__option serve_options[] = {{"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS",
                                          FOLIOT__OPTION_TEXT, &perturb_text,
                                          .help = "puts a fault in, to see that it is found"},
-                                        {0}};
+                                        SIMULATION_OPTION{0}};
 
 // The next byte, EOF at the end. A runtime may hand us a pipe that does not wait (node does).
 static int read_byte(void)
@@ -99,9 +98,8 @@ static bool write_layer(const run *r)
 static void write_hello(const run *r, foliot_status status)
 {
     uint8_t bytes[HELLO_BYTES];
-    const foliot_scene *scene = r->replay ? foliot_replay_get_summary(r->replay)->scene : NULL;
     foliot_digest fingerprint =
-        scene ? foliot__fingerprint_of_scene(scene) : foliot_get_fingerprint();
+        tool_fingerprint(r->replay ? foliot_replay_get_summary(r->replay) : NULL);
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     foliot__write_bytes(&w, HELLO, 8);
     foliot__write_u8(&w, (uint8_t)-status);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "recording/replay.h"
+#include "sim/selftest/fingerprint.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,6 +94,19 @@ foliot_simulation_terms tool_terms(const foliot_replay_summary *about)
 }
 #endif
 
+foliot_digest tool_fingerprint(const foliot_replay_summary *about)
+{
+    return tool_kind()             ? foliot_simulation_kind_get_fingerprint(tool_kind())
+           : about && about->scene ? foliot__fingerprint_of_scene(about->scene)
+                                   : foliot_get_fingerprint();
+}
+
+bool tool_fingerprint_fits(const foliot_replay_summary *about, foliot_digest other)
+{
+    return tool_kind() ? foliot_digest_equal(tool_fingerprint(about), other)
+                       : foliot__fingerprint_fits(about->scene, other);
+}
+
 static foliot_replay *open_file(const char *file, bool look, int *exit_code)
 {
     foliot_replay *replay = NULL;
@@ -172,7 +186,8 @@ foliot_divergence_labels tool_names(const char *title, const foliot_replay_summa
         .actual = actual,
         .unknown = about->scene || about->kind[0] == 0
                        ? "from digests alone; `foliot-replay compare` with another build finds them"
-                       : "from digests alone: no keyframe is of this tick",
+                       : "from digests alone; `foliot-replay compare --simulation YOURS "
+                         "--with-simulation THEIRS` finds them",
         .dt = about->dt,
     };
 }

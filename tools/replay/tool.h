@@ -67,6 +67,10 @@ void tool_tell_divergence(const char *file, uint64_t tick);
 // The kind that --simulation names; NULL: worlds.
 const foliot_simulation_kind *tool_kind(void);
 
+// This build's fingerprint, as it counts for a recording; and whether another one fits it.
+foliot_digest tool_fingerprint(const foliot_replay_summary *about);
+bool tool_fingerprint_fits(const foliot_replay_summary *about, foliot_digest other);
+
 // The name of a body in the scene, or NULL; and a label that always is one: `3 "crate"`.
 const char *tool_body_name(const foliot_scene *scene, uint32_t body);
 #define BODY_LABEL_BYTES (FOLIOT_NAME_BYTES + 16)

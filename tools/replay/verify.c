@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "recording/divergence.h"
-#include "sim/selftest/fingerprint.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -164,13 +163,6 @@ static void verify_signature(result *r)
 #endif
 }
 
-static bool fingerprint_fits(const foliot_replay_summary *about)
-{
-    return tool_kind() ? foliot_digest_equal(foliot_simulation_kind_get_fingerprint(tool_kind()),
-                                             about->fingerprint)
-                       : foliot__fingerprint_fits(about->scene, about->fingerprint);
-}
-
 // As far as the recording goes.
 static bool all_agrees(const result *r)
 {
@@ -196,7 +188,7 @@ static void verify_file(void *context, uint32_t index)
         if (rules && about->scene && r->has_verdict && all_agrees(r))
             verify_rules(r, replay);
         if (r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED)
-            r->fingerprint_differs = !fingerprint_fits(about);
+            r->fingerprint_differs = !tool_fingerprint_fits(about, about->fingerprint);
         foliot_replay_close(replay);
         verify_signature(r);
         return;
