@@ -93,12 +93,12 @@ ok "by tick, stage, part, field and distance" \
     grep -q '"first_bad_tick":100,"stage":"finish","body":null,"field":"player 0 score","ulps":1,' compare.out
 "$replay" compare --simulation ring.so --with "$replay" --json match.foliot >compare.out
 ok "the same module agrees in another process" test $? = 0 -a "$(field fingerprints_equal compare.out)" = true
-for build in ring later; do # the same session by two builds, without players
-    "$server" --simulation $build.so --allow-modules --port 0 --record $build.foliot --ticks 310 >host.out 2>host.log
+for name in ring later; do # the same session by two builds, without players
+    "$server" --simulation $name.so --allow-modules --port 0 --record $name.foliot --ticks 310 >host.out 2>host.log
 done
-for build in ring later; do
-    "$replay" diff --simulation $build.so --json ring.foliot later.foliot >diff.out
-    ok "diff by $build.so names the tick, and part and field in the keyframes behind it" grep -q \
+for name in ring later; do
+    "$replay" diff --simulation $name.so --json ring.foliot later.foliot >diff.out
+    ok "diff by $name.so names the tick, and part and field in the keyframes behind it" grep -q \
         '"first_bad_tick":100,"stage":null,"body":null,"field":null,.*"keyframes":{"first_bad_tick":300,.*"field":"player 0 score","ulps":1}' diff.out
 done
 
