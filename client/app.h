@@ -15,7 +15,7 @@
 #include "fault.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
-#include "module/module.h"
+#include "module/perturb.h"
 #include "screen.h"
 
 typedef struct foliot__client_options {
@@ -57,6 +57,8 @@ typedef struct foliot__app {
     uint64_t focus_ns;
     foliot_digest fingerprint;
     const foliot__module *module; // NULL: worlds
+    const foliot_simulation_kind
+        *faulty; // the first client's, with the fault of --perturb; or NULL
 } foliot__app;
 
 // -- session.c -- All return 0 or an exit code, with a sentence on stderr.

@@ -76,7 +76,8 @@ static const foliot__option options[] = {
          "lockstep: gives up when the steps of one update take more than S seconds of processor "
          "time (default 10)"},
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &given.perturb,
-     .help = "lockstep: adds a fault to the state, to test that it is found"},
+     .help = "lockstep: adds a fault to the state, to test that it is found; of a module "
+             "TICK:PART:FIELD:N or TICK:byte:OFFSET:N"},
     {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace,
      .help = "writes one JSON line for every rendered sample"},
     {"simulation", "FILE", FOLIOT__OPTION_TEXT, &given.simulation,
@@ -174,7 +175,8 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
                 given.bot, message);
         return FOLIOT__EXIT_ERROR;
     }
-    const char *wrong = foliot__fault_plant(&(foliot__fault){0}, given.perturb);
+    const char *wrong =
+        given.simulation ? NULL : foliot__fault_plant(&(foliot__fault){0}, given.perturb);
     if (wrong)
         return foliot__options_wrong(&program, arguments, "--perturb %s %s", given.perturb, wrong);
     foliot__view_side side;
@@ -198,13 +200,18 @@ static int load_simulation(foliot__app *a, const foliot__arguments *arguments)
     if (!given.simulation)
         return 0;
     bool games = given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_PLAY;
-    if (given.perturb || given.view || games)
+    if (given.view || games)
         return foliot__options_wrong(&program, arguments,
                                      "%s is of worlds: --simulation names none",
-                                     given.perturb ? "--perturb"
-                                     : given.view  ? "--view"
-                                                   : "--bot play");
+                                     given.view ? "--view" : "--bot play");
     a->module = foliot__module_load(given.simulation, problem, sizeof problem);
+    if (a->module && given.perturb) {
+        const char *wrong;
+        a->faulty = foliot__module_perturb(a->module, given.perturb, &wrong);
+        if (!a->faulty)
+            return foliot__options_wrong(&program, arguments, "--perturb %s %s", given.perturb,
+                                         wrong);
+    }
     if (a->module)
         return 0;
     fprintf(stderr, "foliot-client: %s: %s\n", given.simulation, problem);
@@ -280,6 +287,9 @@ int main(int argc, char **argv)
     foliot__screen_close(a.screen);
     code = foliot__app_exit_code(&a);
     foliot__report(&a);
+    if (a.faulty && foliot__module_perturb_problem())
+        fprintf(stderr, "foliot-client: --perturb %s: %s\n", given.perturb,
+                foliot__module_perturb_problem());
     int traced = foliot__trace_close(&a);
     close_app(&a);
     return foliot__stdout_done("foliot-client", code ? code : traced);

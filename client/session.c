@@ -375,10 +375,10 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     config.steps_if_cheap = steps_by_default(a);
     config.connect_timeout_ms = connect_ms;
     foliot__fault_plant(&p->fault,
-                        index == 0 ? a->options->perturb
-                                   : NULL); // the first of several; read before
+                        index == 0 && !a->module ? a->options->perturb
+                                                 : NULL); // the first of several; read before
     config.step_host = &p->fault.host;
-    config.simulation = a->module ? &a->module->kind : NULL;
+    config.simulation = index == 0 && a->faulty ? a->faulty : a->module ? &a->module->kind : NULL;
     foliot_status status = foliot_client_create(&config, foliot__now_ns(), &p->client);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,

@@ -71,7 +71,23 @@ exits "without its module nobody replays it" 5 'org.example.ring version 1' "$re
 exits "a world is none of it" 5 'a recording of a world' "$replay" verify --simulation ring.so "$root/tests/golden/pendulum.foliot"
 exits "nor a recording of another version" 5 'version 1 of the rules .* these are version 2' "$replay" verify --simulation newer.so match.foliot
 exits "bodies are not exported" 2 'only worlds have bodies' "$replay" export --simulation ring.so --csv --what bodies match.foliot
-exits "faults are put into bodies" 2 'is no world' "$replay" verify --simulation ring.so --perturb 30:0:position.x:1 match.foliot
+perturb() { "$replay" verify --simulation ring.so --json --perturb "$1" match.foliot >perturb.out 2>err; } # FAULT
+finds() { # FAULT TICK FIELD DISTANCE
+    perturb "$1"
+    ok "a fault $1 is found" test $? = 3
+    ok "and named" grep -q "\"first_bad_tick\":$2,.*\"field\":\"$3\",\"ulps\":$4," perturb.out
+}
+finds "30:player 1:score:1" 30 "player 1 score" 1
+finds "70:ring:random:-1" 70 "ring random" 1
+finds "100:byte:72:1" 100 "player 0 score" 1 # 6 numbers of the ring and 3 before it, of 8 bytes each; then the score
+exits "a state that the module refuses" 2 'refuses' "$replay" verify --simulation ring.so --perturb 100:byte:17:1 match.foliot
+exits "a byte behind the state" 2 'no such byte' "$replay" verify --simulation ring.so --perturb 100:byte:99999:1 match.foliot
+exits "no such part" 2 'no such part' "$replay" verify --simulation ring.so --perturb 100:0:position.x:1 match.foliot
+exits "no such field" 2 'no such field' "$replay" verify --simulation ring.so --perturb 100:ring:x:1 match.foliot
+exits "no such tick" 2 'no such tick' "$replay" verify --simulation ring.so --perturb 99999:ring:at:1 match.foliot
+for wrong in x 100:ring:at:0 100:ring:at 100/finish:ring:at:1 0:ring:at:1 100::at:1 100:ring::1; do
+    exits "a fault '$wrong'" 2 'perturb' "$replay" verify --simulation ring.so --perturb "$wrong" match.foliot
+done
 exits "a view is of worlds" 2 'draws its own' "$replay" play --simulation ring.so --frame --view top match.foliot
 exits "compare wants another build" 2 'with' "$replay" compare --simulation ring.so match.foliot
 exits "of a module that is named" 2 'simulation' "$replay" compare --with-simulation ring.so match.foliot
@@ -127,6 +143,17 @@ for side in server client; do
     "$replay" state --simulation ring.so --tick 400 --json "$state" >$side.state
 done
 ok "before and after it, with what differs" test "$(cat server.state client.state | grep -o '"index":0,"fields":{"here":[01],"presses":0,"leans":1,"score":[0-9]*' | sort -u | wc -l)" = 2
+
+# A client with a fault of the user's choice; the other computes as it should.
+: >server.log
+start --simulation ring.so --allow-modules --port 0 --no-record
+timeout $LIMIT_SECONDS "$client" 127.0.0.1:$port --simulation ring.so --bot idle --clients 2 --ticks 450 --connect-timeout 60 --divergence-ends --perturb "400:player 1:score:5" >fault.out 2>fault.log
+ok "a fault in a client is found" test $? = 3
+planted() { grep -q 'DIVERGED at tick 400' "$1" && grep -q 'player 1' "$1" && grep -qE 'distance +5$' "$1"; }
+ok "with tick, part and distance" planted fault.log
+ok "once, in the first client" test "$(grep -c 'DIVERGED' fault.log)" = 1
+stop
+exits "a fault that is none" 2 'perturb' "$client" 127.0.0.1:9 --simulation ring.so --bot idle --perturb 30:ring
 
 # The harness: the module restores, rolls back, and leaves nothing out of its state.
 lab=$build/foliot-lab

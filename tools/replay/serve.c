@@ -116,7 +116,7 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
     int code, length;
     run r = {0};
     perturb_request request;
-    const char *wrong = perturb_text ? foliot__perturb_parse(perturb_text, &request) : NULL;
+    const char *wrong = tool_plant(perturb_text, &request);
     if (wrong)
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     foliot_replay *replay = tool_open(arguments->operands[0], &code);
@@ -124,7 +124,7 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
         write_hello(&r, FOLIOT_STATUS_CORRUPT);
         return code;
     }
-    foliot_status status = run_open(&r, replay, perturb_text ? &request : NULL);
+    foliot_status status = run_open(&r, replay, perturb_text && !tool_kind() ? &request : NULL);
     write_hello(&r, status);
     while (status == FOLIOT_STATUS_OK && (length = read_byte()) != EOF)
         if (!(length ? respond(&r, (uint8_t)length) : write_layer(&r)))

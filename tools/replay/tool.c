@@ -4,6 +4,9 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#ifndef FOLIOT_REPLAY_CORE
+#include "module/perturb.h"
+#endif
 #include "recording/replay.h"
 #include "sim/selftest/fingerprint.h"
 
@@ -63,12 +66,28 @@ const foliot_simulation_kind *tool_kind(void)
 {
     return NULL;
 }
+
+const char *tool_plant(const char *text, perturb_request *request)
+{
+    return text ? foliot__perturb_parse(text, request) : NULL;
+}
 #else
 const foliot__module *tool_module;
+static const foliot_simulation_kind *faulty; // the module's with a fault
 
 const foliot_simulation_kind *tool_kind(void)
 {
-    return tool_module ? &tool_module->kind : NULL;
+    return faulty ? faulty : tool_module ? &tool_module->kind : NULL;
+}
+
+const char *tool_plant(const char *text, perturb_request *request)
+{
+    const char *wrong = NULL;
+    if (text && tool_module)
+        faulty = foliot__module_perturb(tool_module, text, &wrong);
+    else if (text)
+        wrong = foliot__perturb_parse(text, request);
+    return wrong;
 }
 
 int tool_load_simulation(void)

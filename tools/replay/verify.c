@@ -4,6 +4,7 @@
 #include "rules.h"
 #ifndef FOLIOT_REPLAY_CORE
 #include "foliot/signature.h"
+#include "module/perturb.h"
 #include "signature.h"
 #endif
 #include "tool.h"
@@ -32,7 +33,8 @@ const foliot__option verify_options[] = {
     {"shard", "I/N", FOLIOT__OPTION_TEXT, &shard_text,
      .help = "only every N-th of all files, beginning with the I-th"},
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &perturb_text,
-     .help = "puts a fault into the state that TICK produces, after STAGE (default finish)"},
+     .help = "puts a fault into the state that TICK produces, after STAGE (default finish); of a "
+             "module TICK:PART:FIELD:N or TICK:byte:OFFSET:N"},
 #ifndef FOLIOT_REPLAY_CORE
     {"rules", NULL, FOLIOT__OPTION_FLAG, &rules_wanted,
      .help = "the session's rules must be run again and compared, or the exit status is not 0"},
@@ -97,12 +99,6 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
 {
     foliot_perturbation fault;
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    if (request && !about->scene) {
-        snprintf(r->message, sizeof r->message,
-                 "--perturb puts a fault into a body, and %.63s is no world", about->kind);
-        r->exit_code = FOLIOT__EXIT_USAGE;
-        return;
-    }
     if (request) {
         fault = request->fault;
         fault.body = tool_find_body(about->scene, request->body);
@@ -132,6 +128,50 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
     if (r->verdict.damage.text[0] && r->verdict.status != FOLIOT_STATUS_TRUNCATED)
         snprintf(r->message, sizeof r->message, "%s", r->verdict.damage.text);
     copy_names(r, about);
+}
+
+// The fault that --perturb has put into a module's simulation: where the run with it differs from
+// one without.
+static void explain_fault(result *r, foliot_replay *replay)
+{
+#ifndef FOLIOT_REPLAY_CORE
+    foliot_replay *plain = NULL;
+    foliot_damage damage;
+    foliot_divergence *d = &r->verdict.divergence;
+    foliot_step_trace *trace[2] = {NULL, NULL};
+    if (!perturb_text || !tool_module)
+        return;
+    if (foliot__module_perturb_count() == 0) {
+        const char *why = foliot__module_perturb_problem();
+        snprintf(r->message, sizeof r->message, "--perturb: %s",
+                 why ? why : "the recording has no such tick");
+        r->exit_code = FOLIOT__EXIT_USAGE;
+        r->has_verdict = false;
+        return;
+    }
+    if (r->verdict.status == FOLIOT_STATUS_DIVERGED && !d->field_known &&
+        foliot_replay_open_simulation(r->file, &tool_module->kind, &plain, &damage) ==
+            FOLIOT_STATUS_OK &&
+        foliot_replay_seek(plain, d->tick) == FOLIOT_STATUS_OK &&
+        foliot_replay_get_tick(replay) == d->tick &&
+        foliot_step_trace_create(&trace[0]) == FOLIOT_STATUS_OK &&
+        foliot_step_trace_create(&trace[1]) == FOLIOT_STATUS_OK) {
+        foliot_step_trace_reset(trace[0], d->tick);
+        foliot_step_trace_reset(trace[1], d->tick);
+        if (foliot_step_trace_capture_held(trace[0], foliot_replay_get_simulation(plain)) ==
+                FOLIOT_STATUS_OK &&
+            foliot_step_trace_capture_held(trace[1], foliot_replay_get_simulation(replay)) ==
+                FOLIOT_STATUS_OK)
+            foliot_step_trace_compare(trace[0], trace[1], d);
+    }
+    foliot_step_trace_destroy(trace[0]);
+    foliot_step_trace_destroy(trace[1]);
+    if (plain)
+        foliot_replay_close(plain);
+#else
+    (void)r;
+    (void)replay;
+#endif
 }
 
 // The recording replays alike; whether its rules do too. What they keep is no part of the world,
@@ -175,6 +215,9 @@ static void verify_file(void *context, uint32_t index)
     result *r = &run->results[index];
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
+#ifndef FOLIOT_REPLAY_CORE
+    foliot__module_perturb_begin();
+#endif
     r->file = run->files[index];
     r->rules = r->signature = -1;
     foliot_status status =
@@ -184,6 +227,8 @@ static void verify_file(void *context, uint32_t index)
         r->opened = true;
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         verify_recording(r, replay, run->request);
+        if (r->has_verdict)
+            explain_fault(r, replay);
         bool rules = !rules_left_out && (rules_wanted || about->rules_name[0]);
         if (rules && about->scene && r->has_verdict && all_agrees(r))
             verify_rules(r, replay);
@@ -456,7 +501,7 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     file_list list = {0};
     perturb_request request;
     int code = -1;
-    const char *wrong = perturb_text ? foliot__perturb_parse(perturb_text, &request) : NULL;
+    const char *wrong = tool_plant(perturb_text, &request);
     if (wrong)
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     if (tool_kind() && rules_wanted)
@@ -482,7 +527,7 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
                                      shard_text);
     }
     if (code < 0)
-        code = verify_list(&list, perturb_text ? &request : NULL);
+        code = verify_list(&list, perturb_text && !tool_kind() ? &request : NULL);
     free(list.names);
     free(list.text);
     return code;
