@@ -300,6 +300,7 @@ static void change_path(foliot__ccd *ccd, uint32_t i, double time, double q[4], 
     restart_turning(c, i, time, q, goes_on);
     c->paths.since[i] = time;
     c->paths.sweep_valid[i] = false;
+    c->paths.struck[i] = true;
     ccd->changed_bounds[ccd->changed_at[i]] = foliot__bounds_of(c, i, time);
 }
 

@@ -61,6 +61,10 @@ bool foliot__path_changed_now(const foliot__ccd *ccd, uint32_t body);
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             foliot__toi *toi);
 
+// Whether a point of two bodies in contact that approaches at `speed` is left to an impact, which
+// throws it back faster than bodies that push each other come to rest.
+bool foliot__will_rebound(const foliot__collider *c, uint32_t a, uint32_t b, double speed);
+
 // Applies the impulses of an impact to both bodies, from its time on. The caller restarts their
 // rotation.
 void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, const foliot__toi *toi);

@@ -15,6 +15,7 @@
 #define CALM_DISPLACEMENT 256
 #define STRIDE 128
 #define SLOW 0x1p-16 // of the greatest closing speed: rounding, not approach
+#define MARGIN 1.25  // between speeds now and at the impact
 #define REMAINDER_MIN                                                                              \
     0x1p-20             // of the step: an impact in a shorter remainder is left to the next step
 #define NOWHERE 0x1p100 // farther than anything
@@ -291,6 +292,34 @@ static bool search_impact(swept_pair *p, double since, double speed_min, double 
     return true;
 }
 
+// An approach that is slower is rounding. `most`: the greatest closing speed.
+static double approach_min(const foliot__collider *c, double contact_gap, double most)
+{
+    return foliot__smaller(contact_gap / c->step->dt, most * SLOW);
+}
+
+// The highest speed of any point of the body.
+static double speed_max(const foliot__collider *c, uint32_t i)
+{
+    foliot__v3 v = foliot__velocity(c->world), w = foliot__angular_velocity(c->world);
+    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
+    double turned = foliot__vec3_length(spin);
+    return foliot__vec3_length(speed) + (turned > 0 ? turned * (double)c->bounding_radius[i] : 0);
+}
+
+bool foliot__will_rebound(const foliot__collider *c, uint32_t a, uint32_t b, double speed)
+{
+    const double *e = foliot__restitution(c->world);
+    double threshold =
+        foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
+    if (!(foliot__larger(e[a], e[b]) * speed >
+          MARGIN * foliot__calm_threshold(c->world, threshold)))
+        return false;
+    float inradius = foliot__smaller(c->inradius[a], c->inradius[b]);
+    double most = speed_max(c, a) + speed_max(c, b);
+    return speed > MARGIN * approach_min(c, CONTACT_GAP * (double)inradius, most);
+}
+
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             foliot__toi *m)
 {
@@ -304,8 +333,8 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
     begin_pair(&p, c, ra, rb, since, gain);
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
     double most = foliot__vec3_length(v) + gain * (end - since) + p.surface_speed;
-    double speed_min = foliot__larger(foliot__impact_speed_min(c, a, b),
-                                      foliot__smaller(p.contact_gap / end, most * SLOW));
+    double speed_min =
+        foliot__larger(foliot__impact_speed_min(c, a, b), approach_min(c, p.contact_gap, most));
     return most > speed_min &&
            search_impact(&p, since, speed_min, foliot__impact_displacement_min(c, a, b), most, m);
 }

@@ -70,6 +70,7 @@ typedef struct foliot__paths {
     double *displacement_max;      // of the surface; infinite where the body bounces
     uint32_t *revision;            // how often impacts have changed the path
     bool *sweep_valid;             // whether its sweep is that of the present path
+    bool *struck;                  // whether an impact has changed the path in this substep
     struct foliot__sweep *sweeps;
 } foliot__paths;
 

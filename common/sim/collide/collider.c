@@ -18,6 +18,7 @@ static void carve_paths(foliot__paths *p, foliot__carver *from, size_t slots)
     FOLIOT__CARVE(from, p->displacement_max, slots);
     FOLIOT__CARVE(from, p->revision, slots);
     FOLIOT__CARVE(from, p->sweep_valid, slots);
+    FOLIOT__CARVE(from, p->struck, slots);
     FOLIOT__CARVE(from, p->sweeps, slots);
 }
 

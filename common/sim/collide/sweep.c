@@ -96,7 +96,7 @@ static double set_turning(const foliot__collider *c, foliot__sweep *r)
     r->turning = FOLIOT__TURNING_NONE;
     if (!(dt > c->paths.since[i]) || memcmp(r->from, r->to, sizeof r->from) == 0)
         return 0;
-    r->turning = c->paths.revision[i] > 0        ? FOLIOT__TURNING_FREE
+    r->turning = c->paths.struck[i]              ? FOLIOT__TURNING_FREE
                  : speed * dt > FOLIOT__FAR_TURN ? FOLIOT__TURNING_FAST
                                                  : FOLIOT__TURNING_BLENDED;
     if (r->turning != FOLIOT__TURNING_BLENDED)
@@ -208,6 +208,11 @@ double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, ui
     return foliot__smaller(foliot__inradius(c->world, a), foliot__inradius(c->world, b)) / 2;
 }
 
+double foliot__calm_threshold(const foliot_world *world, double threshold)
+{
+    return threshold * (CALM_TICKS * world->substeps);
+}
+
 // For pairs that pushed each other in the last substep, and for bodies that have bounced often in
 // this one, the threshold is the speed that several ticks of acceleration give. Otherwise bodies in
 // a pile would bounce between their neighbours without end.
@@ -217,5 +222,5 @@ double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t 
         foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
     bool calms = c->paths.revision[a] + c->paths.revision[b] >= BOUNCES ||
                  foliot__contact_was_active(c->world, a, b);
-    return calms ? threshold * (CALM_TICKS * c->world->substeps) : threshold;
+    return calms ? foliot__calm_threshold(c->world, threshold) : threshold;
 }

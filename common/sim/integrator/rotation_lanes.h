@@ -108,8 +108,31 @@ IN kick_momentum(spin *s, const tops *bodies, double duration)
     s->m[k] = CHOOSE(bodies->torqued, s->m[k] + gain[k], s->m[k]);
 }
 
+IN twice_energy(const spin *s, const tops *bodies, lanes *out)
+{
+    *out = (s->m[0] * s->m[0] * bodies->inverse[0] + s->m[1] * s->m[1] * bodies->inverse[1]) +
+           s->m[2] * s->m[2] * bodies->inverse[2];
+}
+
+// The energy that the splitting keeps differs from that of rotation by a part of (w dt)^2, which
+// depends on the direction of m. Impacts change that direction and keep the true energy, so the sum
+// would walk with every impact. Where bodies can collide, the turns therefore keep the true energy,
+// by the length of m.
+IN turn_by_energy(spin *s, const tops *bodies, double duration)
+{
+    lanes before, after;
+    twice_energy(s, bodies, &before);
+    turn_by_axes(s, bodies, duration);
+    twice_energy(s, bodies, &after);
+    marks spins = after > 0;
+    lanes scale = before / CHOOSE(spins, after, (lanes){0} + 1);
+    FOLIOT__SIMD_SQRT_F64(scale);
+    TIMES(k, 3)
+    s->m[k] = CHOOSE(spins, s->m[k] * scale, s->m[k]);
+}
+
 static void rotate_uneven(spin *s, const tops *bodies, const foliot__rotation_weights *composed,
-                          double dt)
+                          double dt, bool collides)
 {
     bool torque = any(&bodies->torqued);
     to_body(s->q, s->m);
@@ -119,7 +142,10 @@ static void rotate_uneven(spin *s, const tops *bodies, const foliot__rotation_we
         double duration = composed->w[k] * dt;
         if (torque)
             kick_momentum(s, bodies, duration / 2);
-        turn_by_axes(s, bodies, duration);
+        if (collides)
+            turn_by_energy(s, bodies, duration);
+        else
+            turn_by_axes(s, bodies, duration);
         if (torque)
             kick_momentum(s, bodies, duration / 2);
     }
@@ -198,7 +224,7 @@ IN rotate_wide(foliot_world *world, uint32_t first, const foliot__rotation_weigh
     marks turns = bodies.inverse[0] > 0, by_axes = turns & ~equal, at_once = turns & equal;
     uneven = even = was;
     if (any(&by_axes))
-        rotate_uneven(&uneven, &bodies, composed, dt);
+        rotate_uneven(&uneven, &bodies, composed, dt, world->collides);
     if (any(&at_once))
         rotate_even(&even, &bodies, composed, dt);
     TIMES(k, 4)

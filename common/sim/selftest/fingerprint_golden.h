@@ -21,9 +21,9 @@
 #define GOLDEN_crew 0x694e5fa9a1fa08f7u
 #define GOLDEN_orbits 0xc35ad3ef41fb294du
 #define GOLDEN_tops 0x1cf1a033a28df9aau
-#define GOLDEN_balls 0x473fa4d705cb2811u
+#define GOLDEN_balls 0x8342247a4d013a17u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
-#define GOLDEN_crates 0xd7a0b16d7ca8c09du
+#define GOLDEN_crates 0x27863fc5b07122bbu
 #define GOLDEN_linkage 0x666518d296a3b45du
-#define GOLDEN_queries 0x2927d93a57cdd129u
+#define GOLDEN_queries 0x0dafd572a2c97525u

@@ -104,6 +104,7 @@ static void find_paths_range(void *context, uint32_t begin, uint32_t end)
         kernel->measure(c, begin, end);
     kernel->find_paths(c, begin, end);
     memset(&c->paths.sweep_valid[begin], 0, (end - begin) * sizeof *c->paths.sweep_valid);
+    memset(&c->paths.struck[begin], 0, (end - begin) * sizeof *c->paths.struck);
 }
 
 void foliot__find_paths(foliot__collider *c)

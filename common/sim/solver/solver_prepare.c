@@ -144,8 +144,9 @@ static void place_bodies(foliot__solver *s)
 
 // -- manifolds that take part
 
-// The highest approach speed of the points of a manifold.
-static double approach_of(const foliot__solver *s, const foliot__manifold *m)
+// The approach speed of each point of a manifold. Returns the highest.
+static double approach_of(const foliot__solver *s, const foliot__manifold *m,
+                          double speed[FOLIOT__POINTS])
 {
     foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
     uint32_t a = m->a, b = m->b;
@@ -158,8 +159,8 @@ static double approach_of(const foliot__solver *s, const foliot__manifold *m)
             (vb[0] + wb[1] * rb[2] - wb[2] * rb[1]) - (va[0] + wa[1] * ra[2] - wa[2] * ra[1]),
             (vb[1] + wb[2] * rb[0] - wb[0] * rb[2]) - (va[1] + wa[2] * ra[0] - wa[0] * ra[2]),
             (vb[2] + wb[0] * rb[1] - wb[1] * rb[0]) - (va[2] + wa[0] * ra[1] - wa[1] * ra[0])};
-        double speed = -((d[0] * m->normal[0] + d[1] * m->normal[1]) + d[2] * m->normal[2]);
-        fastest = foliot__larger(fastest, speed);
+        speed[p] = -((d[0] * m->normal[0] + d[1] * m->normal[1]) + d[2] * m->normal[2]);
+        fastest = foliot__larger(fastest, speed[p]);
     }
     return fastest;
 }
@@ -172,23 +173,41 @@ static float gap_of(const foliot__manifold *m)
     return least;
 }
 
-static bool may_push(const foliot__solver *s, const foliot__manifold *m)
+// Points of a pair that touches and bounces. One that is still apart and will rebound is left out:
+// the solver would stop it without restitution. False if a point that touches will rebound, since
+// its impact was not found before the substep's end: then all are left to the next one.
+static bool keep_points(const foliot__solver *s, foliot__manifold *m,
+                        const double speed[FOLIOT__POINTS])
+{
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < m->count; p++) {
+        bool leaves = foliot__will_rebound(&s->ccd.collider, m->a, m->b, speed[p]);
+        if (leaves && m->point[p].gap <= 0)
+            return false;
+        if (!leaves)
+            m->point[count++] = m->point[p];
+    }
+    m->count = count;
+    return true;
+}
+
+static bool may_push(const foliot__solver *s, foliot__manifold *m)
 {
     if (m->count == 0)
         return false;
     const double *e = foliot__restitution(s->world);
     bool bounces = e[m->a] > 0 || e[m->b] > 0;
-    float inradius = foliot__inradius_min(s, m->a, m->b);
-    double far = (double)gap_of(m) - (double)inradius * 2 * FOLIOT__SPECULATIVE_MARGIN;
+    float inradius = foliot__inradius_min(s, m->a, m->b), gap = gap_of(m);
+    double far = (double)gap - (double)inradius * 2 * FOLIOT__SPECULATIVE_MARGIN;
     if (!bounces && far <= 0)
         return true;
-    double approach = approach_of(s, m),
-           threshold = foliot__larger(s->ccd.collider.paths.restitution_threshold[m->a],
-                                      s->ccd.collider.paths.restitution_threshold[m->b]);
+    const double *thresholds = s->ccd.collider.paths.restitution_threshold;
+    double speed[FOLIOT__POINTS], approach = approach_of(s, m, speed),
+                                  threshold = foliot__larger(thresholds[m->a], thresholds[m->b]);
     // A pair that will bounce takes no part until the substep in which it does, or the next one if
     // its impact was deferred. A body at rest approaches at the threshold before it is pushed.
-    bool later = gap_of(m) > 0 || s->ccd.counts->stopped > 0;
-    if (bounces && later && approach > 1.25 * threshold)
+    if (bounces && approach > 1.25 * threshold &&
+        (gap > 0 || s->ccd.counts->stopped > 0 || !keep_points(s, m, speed)))
         return false;
     return far <= (approach + threshold) * s->step->left;
 }
@@ -206,7 +225,7 @@ static void find_range(void *context, uint32_t begin, uint32_t end)
     foliot__find_manifolds(s->world, s->ccd.collider.pairs + begin, end - begin,
                            s->speculative_distance, s->manifolds + begin);
     for (uint32_t k = begin; k < end; k++) {
-        const foliot__manifold *m = &s->manifolds[k];
+        foliot__manifold *m = &s->manifolds[k];
         bool pushes = may_push(s, m);
         s->kind[k] = pushes ? (uint8_t)kind_of(s, m) : SORTS;
         live += pushes;
