@@ -81,13 +81,8 @@ void foliot__joints_begin(const foliot__step *step, bool first)
         j.bodies[i].free = false;
         remember_spin(world, &j.bodies[i]);
     }
-    j.table.counts[FOLIOT__JOINTS_DAMPED] = 0;
-}
-
-static void solve_islands(foliot__joints *j, double h)
-{
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        foliot__island_solve(j, &j->islands[i], h);
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        j.islands[i].damped = j.islands[i].touches = false;
 }
 
 static void clear_impulses(foliot__joints *j, const foliot__island *island)
@@ -226,10 +221,11 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
                sizeof j->bodies->taken);
     double worst = foliot__island_target_positions(j, world, island, h);
     for (int k = 0; k < CORRECTIONS || (k < CORRECTIONS_MAX && worst > SHARP); k++) {
-        if (k == 0 && !j->table.counts[FOLIOT__JOINTS_DAMPED])
+        if (!island->damped)
             solve_first(j, world, island, h);
         else
             foliot__island_solve(j, island, h);
+        island->damped = true;
         add_change(j, island);
         worst = foliot__island_target_positions(j, world, island, h);
     }
@@ -329,7 +325,8 @@ void foliot__joints_alone(const foliot__step *step)
         return;
     foliot__joints j = foliot__joints_of(world);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        step_island(&j, world, &j.islands[i], step->dt);
+        if (!j.islands[i].touches)
+            step_island(&j, world, &j.islands[i], step->dt);
     world->acceleration_valid = 0;
 }
 
@@ -354,62 +351,143 @@ static void write_body(foliot__solver_body *bodies, uint32_t slot, const double 
     }
 }
 
-void foliot__joints_remember_smooth(const foliot_world *world, const foliot__solver_body *bodies)
+static bool is_touched(const foliot__joints *j, const foliot__island *island,
+                       const uint64_t *touched)
+{
+    for (uint32_t i = 0; i < island->bodies; i++)
+        if (touched[j->bodies[island->body + i].slot])
+            return true;
+    return false;
+}
+
+void foliot__joints_remember_smooth(const foliot_world *world, const foliot__solver_body *bodies,
+                                    const uint64_t *touched)
 {
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        j.islands[i].touches = is_touched(&j, &j.islands[i], touched);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++)
         read_body(bodies, j.bodies[i].slot, j.bodies[i].smooth);
     j.table.counts[FOLIOT__JOINTS_RELAXING] = 0;
 }
 
 static void solve_positions(const foliot_world *world, foliot__solver_body *bodies,
-                            foliot__joints *j, double h)
+                            foliot__joints *j, foliot__island *island, double h)
 {
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
-        foliot__joint_body *body = &j->bodies[i];
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
         read_body(bodies, body->slot, body->moved);
         for (int k = 0; k < 6; k++)
             body->moved[k] -= body->smooth[k];
     }
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        find_positions(j, world, &j->islands[i], h);
-    j->table.counts[FOLIOT__JOINTS_DAMPED] = 1;
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_body(bodies, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
+    find_positions(j, world, island, h);
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        write_body(bodies, body->slot, body->smooth, body->moved);
+    }
+}
+
+// `taken` := the velocity that the solver has without what the joints added in the soft phase.
+static void take_velocity_without_joints(foliot__joints *j, const foliot__solver_body *bodies,
+                                         const foliot__island *island)
+{
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        memset(body->impulse_in, 0, sizeof body->impulse_in);
+        read_body(bodies, body->slot, body->taken);
+    }
+    for (uint32_t i = 0; i < island->joints; i++) {
+        const foliot__joint *joint = &j->joints[island->joint + i];
+        for (uint32_t r = 0; r < FOLIOT__ROWS; r++) {
+            bool ends = r >= joint->rows + joint->bounded;
+            double push = ends ? 0 : joint->impulse_sum[r];
+            if (r >= joint->rows && joint->friction > 0)
+                push += joint->friction_sum[r];
+            for (int k = 0; k < 6 && push != 0; k++) {
+                if (joint->a != FOLIOT__NONE)
+                    j->bodies[joint->a].impulse_in[k] += push * joint->ja[r][k];
+                if (joint->b != FOLIOT__NONE)
+                    j->bodies[joint->b].impulse_in[k] += push * joint->jb[r][k];
+            }
+        }
+    }
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        double *in = body->impulse_in;
+        solve_symmetric((const double(*)[3])body->inertia, in + 3);
+        for (int k = 0; k < 3; k++) {
+            body->taken[k] -= in[k] / body->mass;
+            body->taken[3 + k] -= in[3 + k];
+        }
+        memset(in, 0, sizeof body->impulse_in);
+    }
 }
 
 // Linearises again after the positions have moved.
 static void begin_velocities(const foliot_world *world, foliot__solver_body *bodies,
-                             foliot__joints *j)
+                             foliot__joints *j, foliot__island *island)
 {
     static const double none[6];
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
-        foliot__island *island = &j->islands[i];
-        clear_friction(j, island);
-        for (uint32_t k = 0; k < island->bodies && island->rough; k++)
-            write_body(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
-                       none);
-    }
-    linearise_all(j, world);
-    j->table.counts[FOLIOT__JOINTS_RELAXING] = 1;
+    if (!island->rough)
+        take_velocity_without_joints(j, bodies, island);
+    clear_friction(j, island);
+    for (uint32_t k = 0; k < island->bodies && island->rough; k++)
+        write_body(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
+                   none);
+    foliot__island_linearise(j, world, island, 0);
+    island->unchecked = !island->rough && !has_motor(j, island);
 }
 
+static double twice_energy_of(const foliot__joint_body *body, const double v[6])
+{
+    double spin[3];
+    foliot__mat3_apply((const double(*)[3])body->inertia, v + 3, spin);
+    return body->mass * foliot__vec3_dot(v, v) + foliot__vec3_dot(v + 3, spin);
+}
+
+static void project_velocities(const foliot_world *world, foliot__joints *j, foliot__island *island,
+                               double h)
+{
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        memcpy(body->change, body->smooth, sizeof body->change);
+    }
+    foliot__island_target_velocities(j, world, island, h);
+    foliot__island_solve(j, island, h);
+}
+
+// `smooth`, which the relaxing phase needs no more, holds the velocities before.
 static void solve_velocities(const foliot_world *world, foliot__solver_body *bodies,
-                             foliot__joints *j, double h)
+                             foliot__joints *j, foliot__island *island, double h)
 {
     if (!j->table.counts[FOLIOT__JOINTS_RELAXING])
-        begin_velocities(world, bodies, j);
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
-        read_body(bodies, j->bodies[i].slot, j->bodies[i].taken);
-        memcpy(j->bodies[i].change, j->bodies[i].taken, sizeof j->bodies->change);
+        begin_velocities(world, bodies, j, island);
+    double before = 0, after = 0, v[6];
+    for (uint32_t i = 0; i < island->bodies; i++)
+        read_body(bodies, j->bodies[island->body + i].slot, j->bodies[island->body + i].smooth);
+    project_velocities(world, j, island, h);
+    for (uint32_t i = 0; i < island->bodies && island->unchecked; i++) {
+        const foliot__joint_body *body = &j->bodies[island->body + i];
+        for (int k = 0; k < 6; k++)
+            v[k] = body->smooth[k] + body->change[k];
+        after += twice_energy_of(body, v);
+        before += twice_energy_of(body, body->taken);
     }
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        foliot__island_target_velocities(j, world, &j->islands[i], h);
-    solve_islands(j, h);
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_body(bodies, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
+    // Joints do no work, as in step_island.
+    if (island->unchecked && after > before * (1 + GAIN_MAX)) {
+        for (uint32_t i = 0; i < island->bodies; i++) {
+            foliot__joint_body *body = &j->bodies[island->body + i];
+            memcpy(body->smooth, body->taken, sizeof body->smooth);
+        }
+        project_velocities(world, j, island, h);
+    }
+    island->unchecked = false;
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        const foliot__joint_body *body = &j->bodies[island->body + i];
+        write_body(bodies, body->slot, body->smooth, body->change);
+    }
 }
 
 void foliot__joints_solve(const foliot_world *world, foliot__solver_body *bodies, float h,
@@ -418,10 +496,15 @@ void foliot__joints_solve(const foliot_world *world, foliot__solver_body *bodies
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
-    if (soft)
-        solve_positions(world, bodies, &j, (double)h);
-    else
-        solve_velocities(world, bodies, &j, (double)h);
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
+        if (!j.islands[i].touches)
+            continue;
+        if (soft)
+            solve_positions(world, bodies, &j, &j.islands[i], (double)h);
+        else
+            solve_velocities(world, bodies, &j, &j.islands[i], (double)h);
+    }
+    j.table.counts[FOLIOT__JOINTS_RELAXING] = !soft;
 }
 
 // -- the tick's end

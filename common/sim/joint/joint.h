@@ -2,8 +2,9 @@
 // joint.h: ball, hinge, weld and anchored distance joints. Solved directly (joint/joint_tree.c), so
 // they carry nothing from one tick to the next. The only state is whether a joint is broken.
 //
-// Without contacts, foliot__joints_alone does a whole substep. With contacts, the contact solver
-// calls foliot__joints_remember_smooth and foliot__joints_solve before its own iterations.
+// foliot__joints_alone does a whole substep of every island that no contact may push. For the
+// others the contact solver calls foliot__joints_remember_smooth and foliot__joints_solve before
+// its own iterations.
 #ifndef FOLIOT_SIM_JOINT_JOINT_H
 #define FOLIOT_SIM_JOINT_JOINT_H
 
@@ -15,7 +16,8 @@ uint64_t foliot__joint_workspace_bytes(const foliot_world_config *config);
 void foliot__joint_starts(foliot_world *world);
 // step.c: at a substep's start, before the scheme moves anything; `first` of the tick.
 void foliot__joints_begin(const foliot__step *step, bool first);
-// step.c: after the scheme, where no contact solver runs: the whole substep.
+// After the scheme and, where shapes can touch, the contact solver: the whole substep of the
+// islands that it has not solved.
 void foliot__joints_alone(const foliot__step *step);
 // step.c: at a substep's end. At the tick's end a joint breaks if its mean force or torque over the
 // tick exceeds its limit.
@@ -23,7 +25,9 @@ void foliot__joints_finish(const foliot__step *step);
 
 // Called by the contact solver in every substep. Stores the scheme's mean velocities, which the
 // solver bodies hold at that time. Positions move by what is added to these later.
-void foliot__joints_remember_smooth(const foliot_world *world, const foliot__solver_body *bodies);
+// Islands of which no slot is `touched` (not 0) are left to foliot__joints_alone.
+void foliot__joints_remember_smooth(const foliot_world *world, const foliot__solver_body *bodies,
+                                    const uint64_t *touched);
 // One iteration over all joints in a substep of length h. `soft`: corrects positions before they
 // move. Otherwise (relaxing, after the poses have moved): velocities alone.
 void foliot__joints_solve(const foliot_world *world, foliot__solver_body *bodies, float h,

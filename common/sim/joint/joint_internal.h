@@ -97,6 +97,9 @@ typedef struct foliot__island {
     uint32_t loops;  // of its joints, those at the end of its range
     bool unfactored; // rows have changed since the factors were made
     bool rough;      // this substep turned so far that positions were found without SHAKE
+    bool damped;     // friction is known for this substep
+    bool touches;    // a contact may push one of its bodies: the contact solver solves it
+    bool unchecked;  // the solver's velocities may still hold energy that joints have added
 } foliot__island;
 
 typedef struct foliot__joints {

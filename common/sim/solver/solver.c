@@ -183,7 +183,7 @@ static void begin_with_joints(foliot__solver *s)
     plan_active(s, remember_range);
     plan_active(s, load_smooth_range);
     foliot__parallel_wait(s->workers);
-    foliot__joints_remember_smooth(s->world, s->bodies);
+    foliot__joints_remember_smooth(s->world, s->bodies, s->colours_taken);
     plan_active(s, begin_range);
 }
 

@@ -13,7 +13,6 @@ enum {
     FOLIOT__JOINTS_ISLANDS,
     FOLIOT__JOINTS_SEPARATE, // length of the list of pairs
     FOLIOT__JOINTS_RELAXING, // 1: rows are those of the substep's end already
-    FOLIOT__JOINTS_DAMPED,   // 1: friction is known for this substep
     FOLIOT__JOINTS_COUNTS,
 };
 

@@ -70,8 +70,7 @@ static void run_substep(const foliot__step *step, const foliot__scheme *scheme,
 
     foliot__solve_distances(step);
     foliot__solve_contacts(step);
-    if (!step->world->collides)
-        foliot__joints_alone(step);
+    foliot__joints_alone(step);
     foliot__joints_finish(step);
     substep_stage_done(step, FOLIOT_STAGE_solve);
 }
