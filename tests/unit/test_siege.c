@@ -307,7 +307,8 @@ static void both_give_the_same(void **state)
 {
     (void)state;
     uint32_t ends = 0, despawns = 0;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    // A game in twenty ends within TICKS.
+    for (uint64_t seed = 15; seed <= 17 || (ends == 0 && seed < 115); seed++) {
         game g;
         begin(&g, seed);
         run(&g, TICKS);
