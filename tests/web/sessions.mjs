@@ -62,6 +62,15 @@ async function withServer(build, scene, body, options) {
 const distance = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
 const clean = (page) => check(page.complaints.length === 0, page.complaints.join("; "));
 
+// In the page: the contrast (WCAG) of a text, whether black or white is drawn behind it.
+function leastContrast(id) {
+    const { color, backgroundColor } = getComputedStyle(document.getElementById(id));
+    const [ink, ground] = [color, backgroundColor].map((text) => text.match(/[\d.]+/g).map(Number)), alpha = ground[3] ?? 1;
+    const light = (rgb) => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => sum + part * (rgb[i] / 255) ** 2.2, 0.05);
+    const ratio = (a, b) => Math.max(a, b) / Math.min(a, b);
+    return Math.min(...[0, 255].map((behind) => ratio(light(ink), light([0, 1, 2].map((i) => ground[i] * alpha + behind * (1 - alpha))))));
+}
+
 export async function sessions(browser, build, shots) {
     const small = { viewport: { width: 640, height: 400 } };
 
@@ -228,6 +237,9 @@ export async function sessions(browser, build, shots) {
                 return { player: seen.player, cubes: [...seen.cubes] };
             });
             check(colours.player.length === 1 && colours.cubes.some(([colour]) => colour === colours.player[0]), JSON.stringify(colours));
+            await until(page, () => document.getElementById("clock").textContent);
+            const ratio = await page.evaluate(leastContrast, "clock");
+            check(ratio > 4.5, `the clock's contrast may be ${ratio.toFixed(1)}`);
             if (shots) await page.screenshot({ path: `${shots}/session-katamari.png` });
             clean(page);
             await page.context().close();
