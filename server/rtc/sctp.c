@@ -17,7 +17,6 @@
 #include <time.h>
 #include <usrsctp.h>
 
-#include "base/assert.h"
 #include "net/path_mtu.h"
 #include "rtc/sctp_filter.h"
 
@@ -90,11 +89,11 @@ static void divide(foliot__sctp *s, const uint8_t *packet, size_t length, size_t
 {
     uint8_t part[FOLIOT__SCTP_FILTER_BYTES_MAX];
     size_t used = FOLIOT__SCTP_HEAD_BYTES, bytes;
-    FOLIOT_ASSERT(length <= sizeof part);
     memcpy(part, packet, FOLIOT__SCTP_HEAD_BYTES);
     for (size_t at = FOLIOT__SCTP_HEAD_BYTES; at + CHUNK_HEAD_BYTES <= length; at += bytes) {
         bytes = (((size_t)packet[at + 2] << 8 | packet[at + 3]) + 3) / 4 * 4;
-        FOLIOT_ASSERT(bytes > 0 && bytes <= length - at);
+        if (bytes == 0 || bytes > length - at) // the last one, without its padding
+            bytes = length - at;
         if (used > FOLIOT__SCTP_HEAD_BYTES && used + bytes > room) {
             seal(part, used);
             emit(s, part, used);
@@ -201,7 +200,7 @@ static int on_output(void *address, void *packet, size_t length, uint8_t tos, ui
     if (type == FOLIOT__CHUNK_COOKIE_ECHO || type == FOLIOT__CHUNK_DATA ||
         type == FOLIOT__CHUNK_COOKIE_ACK)
         memcpy(s->head, packet, sizeof s->head);
-    if (length > packet_bytes(s->path.proven))
+    if (length > packet_bytes(s->path.proven) && length <= FOLIOT__SCTP_FILTER_BYTES_MAX)
         divide(s, packet, length, packet_bytes(s->path.proven));
     else
         emit(s, packet, length);
