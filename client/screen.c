@@ -304,7 +304,8 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
 void foliot__screen_draw_simulation(foliot__screen *screen, const foliot_client *client,
                                     const foliot_simulation_sample *sample, const char *server)
 {
-    const foliot_simulation *s = foliot_client_get_simulation(client);
+    const foliot_simulation *s = foliot_client_get_predicted(client); // with the own keys in it
+    s = s ? s : foliot_client_get_simulation(client);
     if (!s || !fit_terminal(screen))
         return;
     uint32_t rows = screen->canvas.rows > 4 ? screen->canvas.rows - 4 : 1;

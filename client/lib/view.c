@@ -113,6 +113,9 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
     client->shown_tick = tick;
     client->statistics.samples++;
     client->statistics.samples_starved += sample->starved;
+    const foliot_simulation *predicted = foliot_client_get_predicted(client);
+    double shown = predicted ? (double)foliot_simulation_get_tick(predicted) : 0;
+    time_key(client, now_ns, fmax(shown, tick));
     client->delay_sum += foliot__playout_delay_ms(&client->playout);
     client->delay_count++;
     return FOLIOT_STATUS_OK;

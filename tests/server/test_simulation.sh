@@ -44,6 +44,7 @@ ok "and found the server again by themselves" test "$(field reconnects ada.out)"
 ok "nobody diverged" test "$(field divergences ada.out)" = 0 -a "$(field divergences bob.out)" = 0
 ok "their ticks were compared" test "$(field ticks_compared ada.out)" -gt 30
 ok "the server ends in order" test $server_exit = 0
+ok "and says how to check the recording" grep -q 'foliot-replay verify match.foliot --simulation' server.out
 ok "they came back as who they were" test "$(grep -c 'came back as player' server.log)" -ge 2
 ok "the render time never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t } END { exit NR < 100 }' ada.trace
 ok "between two states" grep -q '"fraction":0\.[0-9]*[1-9][0-9]*,"starved":false,"before_bytes":[1-9][0-9]*,"after_bytes":[1-9]' ada.trace

@@ -226,6 +226,37 @@ static void states_around_the_render_time(void **state)
     arena_destroy(a);
 }
 
+// Mean and longest time from new controls to the state that is drawn, over 100 ms of round trip.
+static foliot_client_statistics press_and_look(bool predicts)
+{
+    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    foliot_simulation_sample sample;
+    foliot_client_config config = foliot_client_config_default();
+    config.simulation = a->options.kind;
+    config.predicts = predicts;
+    a->bots[arena_join(a, "delay=50ms", &config)] = false; // it presses nothing by itself
+    arena_run(a, 3);
+    for (int i = 0; i < 1200; i++) {
+        const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(i / 60 % 2)};
+        foliot_client_set_input(a->clients[0], axes, 0);
+        arena_run(a, 1 / 60.0);
+        allow_failure(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample));
+    }
+    foliot_client_statistics seen = arena_seen(a, 0);
+    arena_destroy(a);
+    return seen;
+}
+
+static void the_time_from_key_to_screen_is_known(void **state)
+{
+    (void)state;
+    foliot_client_statistics plain = press_and_look(false), predicted = press_and_look(true);
+    check_ge(plain.key_to_screen_ms, 100); // a round trip, and the delay of what is shown
+    check_le(plain.key_to_screen_max_ms, 300);
+    check_gt(predicted.key_to_screen_ms, 0);
+    check_le(predicted.key_to_screen_max_ms, 51); // three frames
+}
+
 // The tally with a bit that turns over at one tick.
 #define FAULT_TICK 150
 
@@ -480,6 +511,7 @@ int main(void)
         cmocka_unit_test(orders_become_commands_for_all),
         cmocka_unit_test(a_recording_has_the_orders),
         cmocka_unit_test(states_around_the_render_time),
+        cmocka_unit_test(the_time_from_key_to_screen_is_known),
         cmocka_unit_test(a_fault_is_found_whatever_comes_first),
         cmocka_unit_test(a_state_that_grows_is_held),
         cmocka_unit_test(a_recording_that_stops_is_reported),

@@ -398,7 +398,8 @@ static void tell_ticks(const foliot__hosted *hosted, foliot_status status,
     printf("recording %s: ticks %llu to %llu", hosted->recording_file,
            (unsigned long long)state->first_tick, (unsigned long long)state->written_tick);
     if (status == FOLIOT_STATUS_OK)
-        printf("; %s %s\n", then, hosted->recording_file);
+        printf("; %s %s%s\n", then, hosted->recording_file,
+               hosted->simulation_module ? " --simulation FILE" : "");
     else
         printf("; it stopped early (%s), %llu ticks are not in it\n",
                state->stopped_errno ? strerror(state->stopped_errno)
