@@ -108,4 +108,11 @@ void foliot__recording_content_clear(foliot__recording_content *content, uint64_
 // Room for `length` bytes in a buffer of the content, at least doubled. False without memory.
 bool foliot__recording_content_reserve(uint8_t **bytes, size_t *capacity, size_t length);
 
+// damage.c: the text of a recording's damage, in one form everywhere.
+
+// "block 7 at offset 1234: ...". Returns `status`; `damage` may be NULL.
+__attribute__((format(printf, 5, 6))) foliot_status
+foliot__damage_set(foliot_damage *damage, foliot_status status, uint64_t block, uint64_t offset,
+                   const char *format, ...);
+
 #endif

@@ -5,8 +5,7 @@
 
 #include "base/crc32c.h"
 #include "base/unpack.h"
-#include "recording/damage.h"
-#include "recording/expand.h"
+#include "recording/block_content.h"
 #include "recording/record_decoder.h"
 
 #include <inttypes.h>

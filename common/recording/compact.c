@@ -4,7 +4,7 @@
 // would be lost. Replaces the file only after it has read back the new one and found the same
 // content.
 #define _FILE_OFFSET_BITS 64
-#include "recording/compact.h"
+#include "recording/recording.h"
 
 #include "base/array.h"
 #include "base/bytes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// damage.c: see damage.h.
-#include "recording/damage.h"
+// damage.c: see block_content.h.
+#include "recording/block_content.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

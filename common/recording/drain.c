@@ -5,7 +5,6 @@
 #include "recording/recording.h"
 
 #include "base/array.h"
-#include "recording/compact.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // expand.c: the inverse of encoder.c's entries. Refuses bytes that no writer produces: players out
 // of order, ticks outside the block, values out of range, more inputs than a block may hold.
-#include "recording/expand.h"
+#include "recording/record_decoder.h"
 
 #include "base/unpack.h"
 

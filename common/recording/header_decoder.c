@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // header_decoder.c: reads one key of a HEADER after the other. Which keys must be there is
 // record_decoder.c's.
-#include "recording/header_decoder.h"
+#include "recording/record_decoder.h"
 
 #include "base/unpack.h"
 

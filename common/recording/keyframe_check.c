@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // keyframe_check.c: whether the bytes of a keyframe give the digest beside them. It never restores
 // into the replayed world, so that a false state never reaches it.
-#include "recording/damage.h"
+#include "recording/block_content.h"
 #include "recording/replay.h"
 
 #include "sim/world/state_io.h"

@@ -6,8 +6,7 @@
 
 #include "base/array.h"
 #include "base/unpack.h"
-#include "recording/damage.h"
-#include "recording/header_decoder.h"
+#include "recording/block_content.h"
 #include "recording/keyframe_codec.h"
 
 #include <inttypes.h>

@@ -7,8 +7,11 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "foliot/recording.h"
+#include "foliot/signature.h"
+#include "foliot/status.h"
 #include "recording/encoder.h"
 #include "recording/journal.h"
 #include "recording/ring.h"
@@ -128,5 +131,18 @@ foliot_status foliot__recording_start(foliot_recording *recording,
                                       const foliot_simulation *simulation, const char *note);
 // A world as a simulation that is read and never stepped.
 foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world);
+
+// compact.c: rewrites a closed recording with fewer blocks. See docs/reference/recording.md,
+// "Compaction".
+
+// Replaces `file` by one with the same content in blocks of `block_ticks`. The new file is written
+// beside the old one as .FILE.compact, synced, compared with it and then renamed over it: whatever
+// happens, `file` is one of the two, and whole. On an error it is the old one. The caller holds the
+// lock of its only writer. A file that is as compact already stays, and that is no error.
+// FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours.
+// Signatures are of the old bytes: they are left out, and `signer` signs the new ones.
+// FOLIOT_STATUS_UNSUPPORTED also: it is signed, and `signer` is NULL.
+foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks,
+                                        const foliot_signer *signer);
 
 #endif

@@ -3,7 +3,7 @@
 // that holds the next inputs. Everything before a damage replays, nothing after it.
 #include "recording/replay.h"
 
-#include "recording/damage.h"
+#include "recording/block_content.h"
 
 #include <inttypes.h>
 #include <stdio.h>

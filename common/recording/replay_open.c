@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "recording/damage.h"
+#include "recording/block_content.h"
 #include "foliot/contact.h"
 #include "sim/state/state.h"
 #include "sim/world/layout.h"

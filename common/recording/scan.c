@@ -2,7 +2,7 @@
 // scan.c: reads a whole recording without stepping it: every checksum, every record, all counts,
 // and the index of keyframes where no closing block has one.
 #include "base/array.h"
-#include "recording/damage.h"
+#include "recording/block_content.h"
 #include "recording/replay.h"
 
 #include <inttypes.h>

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "recording/block_reader.h"
-#include "recording/damage.h"
+#include "recording/block_content.h"
 #include "recording/format.h"
 
 // What is signed: no other use of the key can be taken for it.

@@ -2,7 +2,6 @@
 // lua_column.c: finds the token at which a script stops being Lua: the first one of its line with
 // which a cut script has the same error. Cut before it, the error is one near the end of the text.
 #ifndef FOLIOT_NO_LUA
-#include "rules/lua_column.h"
 
 #include <lauxlib.h>
 #include <lua.h>

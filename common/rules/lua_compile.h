@@ -22,4 +22,11 @@ foliot__lua_text foliot__lua_text_of(const char *script, size_t length, uint64_t
 // As luaL_loadbufferx of text. Where the text is late, the result means nothing.
 int foliot__lua_compile(lua_State *L, foliot__lua_text *text, const char *chunk);
 
+// lua_column.h (internal): the column of a syntax error, of which Lua tells the line alone.
+
+// Puts the column into a problem of a script that does not compile ("game.lua:12: ... near 'x'"
+// becomes "game.lua:12:5: ..."). Any other problem stays.
+void foliot__lua_add_column(const char *script, size_t length, const char *name, char *problem,
+                            size_t problem_bytes);
+
 #endif

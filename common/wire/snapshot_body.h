@@ -5,6 +5,7 @@
 #ifndef FOLIOT_WIRE_SNAPSHOT_BODY_H
 #define FOLIOT_WIRE_SNAPSHOT_BODY_H
 
+#include "base/bytes.h"
 #include "foliot/snapshot.h"
 #include "wire/motion.h"
 #include "wire/range_coder.h"
@@ -25,5 +26,16 @@ bool foliot__bodies_decode(foliot_snapshot_coder *coder, foliot__range_decoder *
 void foliot__bodies_begin(foliot_snapshot_coder *coder, const foliot__range_pass *pass);
 void foliot__body_code(foliot_snapshot_coder *coder, const foliot__course *course,
                        const foliot_snapshot_body *base, foliot_snapshot_body *body);
+
+// snapshot_head.c: the head of a piece of a snapshot: which tick, against which baseline, which
+// slots. docs/reference/protocol.md gives the bytes.
+
+#define FOLIOT__SNAPSHOT_HEAD_BYTES_MAX 24
+#define FOLIOT__SNAPSHOT_PIECES_FROM_END 8 // in the head of several pieces: their number
+#define FOLIOT__SNAPSHOT_AGE_MAX 65535     // ticks from the baseline
+
+void foliot__snapshot_head_write(foliot__writer *w, const foliot_snapshot_head *head);
+// FOLIOT_STATUS_CORRUPT sticks to the reader if it is none.
+void foliot__snapshot_head_read(foliot__reader *r, uint64_t near, foliot_snapshot_head *head);
 
 #endif

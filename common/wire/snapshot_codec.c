@@ -4,7 +4,6 @@
 #include "base/bytes.h"
 #include "foliot/snapshot.h"
 #include "wire/snapshot_body.h"
-#include "wire/snapshot_head.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // snapshot_head.c: the head of a piece of a snapshot, in whole bytes. Refuses a head whose numbers
 // contradict each other, and one that claims more bodies than its bytes can carry.
-#include "wire/snapshot_head.h"
+#include "wire/snapshot_body.h"
 
 #include "wire/tick_near.h"
 

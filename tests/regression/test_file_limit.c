@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "net/used_tokens.h"
-#include "recording/compact.h"
+#include "recording/recording.h"
 #include "recording_fixture.h"
 #include "status.h"
 

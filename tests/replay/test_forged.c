@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../tools/replay/rules.h"
+#include "../../tools/replay/checks.h"
 #include "../fuzz/mend_recording.h"
 #include "base/file.h"
 #include "foliot/foliot.h"

@@ -14,7 +14,7 @@
 #include "command/command.h"
 #include "commands.h"
 #include "foliot/foliot.h"
-#include "recording/compact.h"
+#include "recording/recording.h"
 #include "recording/format.h"
 #include "recording/session_codec.h"
 #include "recording_fixture.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "recording/compact.h"
+#include "recording/recording.h"
 #include "recording/encoder.h"
 #include "recording/format.h"
 #include "recording_fixture.h"

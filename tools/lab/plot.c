@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // plot.c: axes, ticks and lines as SVG elements. Scales are computed before the first byte is
 // written; a plot is then one pass from the frame to the curves.
-#include "plot.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "plot.h"
 
 #define LABEL_BYTES 96
 #define ERROR_FLOOR 1e-17      // below it is rounding of the energy itself

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// annotations.c: see annotations.h. One block is held at a time. Notes and messages whose ticks are
+// annotations.c: see tool.h. One block is held at a time. Notes and messages whose ticks are
 // not those of their block were written by no program of ours, and are left out.
-#include "annotations.h"
+#include "tool.h"
 
 #include "recording/recording.h"
 #include "recording/replay.h"

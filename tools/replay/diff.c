@@ -2,7 +2,7 @@
 // diff.c: foliot-replay diff: two recordings side by side. What was recorded is compared first
 // (scene, inputs, commands, orders, messages, digests); then both are replayed to the first tick
 // whose states differ, where body and field are found.
-#include "differences.h"
+#include "checks.h"
 #include "tool.h"
 
 #include "base/json.h"

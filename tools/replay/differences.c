@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// differences.c: see differences.h. It reads what was recorded, and replays nothing.
-#include "differences.h"
+// differences.c: see checks.h. It reads what was recorded, and replays nothing.
+#include "checks.h"
 
 #include "recording/replay.h"
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #ifndef FOLIOT_REPLAY_CORE
-#include "parts.h"
 #endif
 
 static bool csv_wanted;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // parts.c: the state of a simulation that is no world, as its module's table names it: parts and
 // fields. Without parts, the captured bytes.
-#include "parts.h"
 
 #include "base/json.h"
 #include "base/text.h"

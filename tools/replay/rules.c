@@ -2,10 +2,9 @@
 // rules.c: foliot-replay verify --rules: the session's rules are run again on the replayed world,
 // with the recorded inputs and orders. What they give must be what was recorded: every command of
 // theirs, and their state at every keyframe.
-#include "rules.h"
+#include "checks.h"
 
 #include "base/clock.h"
-#include "differences.h"
 #include "rules/rules.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // signature.c: foliot-replay keys, and what verify --key says of a recording's signatures.
-#include "signature.h"
+#include "checks.h"
 
 #include "foliot/signature.h"
 #include "tool.h"

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 
 #ifndef FOLIOT_REPLAY_CORE
-#include "parts.h"
 #endif
 
 static bool json_wanted, tick_given;

@@ -2,7 +2,6 @@
 // trim.c: foliot-replay trim: a part of a recording as one of its own, or what is whole of a
 // damaged one. The recording is replayed meanwhile, so that the output is what this build computes;
 // a recording that diverges is not trimmed.
-#include "annotations.h"
 #include "tool.h"
 
 #include "foliot/recording.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // verify.c: foliot-replay verify: many recordings replayed, one line a file, the worst result as
 // exit status.
-#include "rules.h"
+#include "checks.h"
 #ifndef FOLIOT_REPLAY_CORE
 #include "foliot/signature.h"
 #include "module/perturb.h"
-#include "signature.h"
 #endif
 #include "tool.h"
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// checks.h: what a command checks of a recording: its rules, its signature, and what differs from
+// another recording.
+#ifndef FOLIOT_TOOLS_REPLAY_CHECKS_H
+#define FOLIOT_TOOLS_REPLAY_CHECKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/replay.h"
+
+// rules.c: runs the rules of a recorded session again and compares what they give.
+
+typedef enum rules_result {
+    RULES_MATCH,
+    RULES_DIFFER,
+    RULES_NOT_COMPARABLE, // no rules, or others than this program can run
+    RULES_FAILED,         // the recording cannot be replayed, or there is no memory
+} rules_result;
+
+// Processor time, for the rules alone: a script may come from a stranger, and the instructions of
+// a tick can be slow ones. A server stops rules that take 5 ms in one tick.
+typedef struct rules_allowance {
+    uint64_t start_ns, tick_ns;
+} rules_allowance;
+#define RULES_ALLOWANCE_DEFAULT ((rules_allowance){10000000000u, 5000000u})
+
+// Replays the recording from its first tick. `text` says in a sentence what differs first: tick,
+// command and field; or why nothing could be compared; of rules that match, that the host stopped
+// them, or nothing. `commands` (may be NULL): how many agreed.
+rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char *text,
+                          size_t text_bytes, uint64_t *commands);
+
+// signature.c: whether a recording is signed, by which key and how far, in a sentence.
+
+typedef enum signature_verdict {
+    SIGNATURE_WHOLE,   // all of it, by that key
+    SIGNATURE_PART,    // by that key, but not up to its end
+    SIGNATURE_FOREIGN, // by another key, also
+    SIGNATURE_NONE,
+    SIGNATURE_FALSE, // one does not fit what is before it, or damage stands before the first
+    SIGNATURE_FAILED // the file cannot be read
+} signature_verdict;
+
+// Reads all of the file. `text` gets the sentence.
+signature_verdict signature_verify(const char *file, const uint8_t *key, char *text, size_t bytes);
+const char *signature_verdict_name(signature_verdict verdict);
+int signature_exit(signature_verdict verdict);
+
+// differences.c: what two recordings have besides states: inputs, commands, orders, messages; where
+// they differ first.
+
+typedef struct difference {
+    bool found;
+    uint64_t tick;
+    char text[128]; // which one, and its first differing field or byte; complete but for the tick
+} difference;
+
+// The first field in which two commands of one kind differ; NULL if they are equal. Sequence and
+// source are no fields.
+const char *command_differing_field(const foliot_command *a, const foliot_command *b);
+
+// Compares what entered one tick. Writes to *found where it differs and nothing was found before.
+// Returns the first error of either recording.
+foliot_status differences_of_tick(foliot_replay *a, foliot_replay *b, uint64_t tick,
+                                  difference *inputs, difference *commands, difference *orders);
+// Messages of the ticks up to `last`, in the order of the files.
+foliot_status differences_of_messages(foliot_replay *a, foliot_replay *b, uint64_t last,
+                                      difference *messages);
+
+#endif
