@@ -114,7 +114,7 @@ static void trace_last_step(foliot__rewind *r, const foliot_tick_inputs *tick)
         trace_held(r);
 }
 
-// Of the tick that is stepped next.
+// The inputs of the tick that is stepped next.
 static foliot_tick_inputs next_inputs(const foliot__rewind *r)
 {
     const struct foliot__rewind_counts *counts = &r->counts[r->stepped];

@@ -40,7 +40,7 @@ foliot_status foliot__session_log_command(foliot__session_log *log, uint64_t tic
                                           const foliot_command *command, size_t bytes);
 foliot_status foliot__session_log_order(foliot__session_log *log, uint64_t tick,
                                         const foliot_order *order);
-// Of one tick; lent until the log changes. Returns how many there are.
+// The commands of one tick; lent until the log changes. Returns how many there are.
 uint32_t foliot__session_log_commands_at(const foliot__session_log *log, uint64_t tick,
                                          const foliot_command **commands);
 uint32_t foliot__session_log_orders_at(const foliot__session_log *log, uint64_t tick,

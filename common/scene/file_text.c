@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "scene/assembly.h"
 
-// Of all files of a scene together. The largest possible scene takes a tenth of it.
+// Bytes of all files of a scene together. The largest possible scene takes a tenth of it.
 #define FILE_BYTES_MAX ((size_t)1 << 28)
 #define READ_BYTES 65536
 

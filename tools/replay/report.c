@@ -290,7 +290,7 @@ static void fold(report *r)
     qsort(r->results, r->count, sizeof *r->results, by_verdict);
 }
 
-// -- what is said
+// -- output
 
 static void put_counts(foliot__json *json, const report_scene *s)
 {

@@ -248,7 +248,7 @@ static void verify_file(void *context, uint32_t index)
                          .cut_at = damage.offset};
 }
 
-// -- what is said
+// -- output
 
 static const char *verdict_name(const result *r)
 {
