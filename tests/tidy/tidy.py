@@ -238,7 +238,8 @@ class House:
             found += words.find(path, words.comment_texts(Source.of_comments(path, self.text(path))))
         for path in sorted(p for p in self.paths(".", (".md", ".1")) if not p.startswith("tests/")):
             text = self.text(path)
-            found += words.find(path, words.page_texts(text))
+            if path != "docs/GLOSSARY.md":  # it has a table of words that were
+                found += words.find(path, words.page_texts(text))
             if path.endswith(".md"):
                 self.broken += pages.check_page(path, text)
         for key in words.WORDS:

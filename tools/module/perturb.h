@@ -12,7 +12,7 @@
 // process. NULL, and *wrong says what is wrong with the text.
 const foliot_simulation_kind *foliot__module_perturb(const foliot__module *module, const char *text,
                                                      const char **wrong);
-// Of this thread since foliot__module_perturb_begin: how often it was put in, and why it was not.
+// How often this thread put it in since foliot__module_perturb_begin, and why it did not.
 void foliot__module_perturb_begin(void);
 uint64_t foliot__module_perturb_count(void);
 const char *foliot__module_perturb_problem(void); // NULL: nothing was in its way

@@ -47,7 +47,7 @@ void foliot__turn_on(double q[4], const double w[3], double duration);
 
 // A slower approach is the beginning of rest, and no impact.
 double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b);
-// What that is for pairs that push each other, by their bodies' restitution threshold.
+// The same speed for pairs that push each other, from their bodies' restitution threshold.
 double foliot__calm_threshold(const foliot_world *world, double threshold);
 // How far an approach must go in what is left of the step to be an impact.
 double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b);
