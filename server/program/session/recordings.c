@@ -487,10 +487,9 @@ void foliot__recordings_close_taken(foliot__app *a, foliot__hosted *h)
         memcpy(c->hosted.name, h->name, sizeof h->name);
         memcpy(c->hosted.recording_file, h->recording_file, sizeof h->recording_file);
     }
-    a->closings.loop = &a->loop;
-    a->closings.end = end_item;
-    a->closings.compact = compact_item;
-    a->closings.closed = close_item;
+    if (!a->closings.loop) // workers read the functions from the first item on
+        a->closings = (foliot__closings){
+            .loop = &a->loop, .end = end_item, .compact = compact_item, .closed = close_item};
     (void)!foliot_recording_flush(h->recording); // its thread writes until a worker is free
     if (c && foliot__closings_add(&a->closings, c)) {
         h->recording = NULL;
