@@ -58,14 +58,6 @@ static void arm_timer(foliot__app *a)
     FOLIOT_ASSERT(armed == 0);
 }
 
-static void report_divergence(foliot__app *a, const foliot_divergence_report *found)
-{
-    const foliot__hosted *h = foliot__app_find_hosted(a, found->session);
-    foliot__report_divergence(found, h ? h->scene : NULL,
-                              h && h->simulation_module ? &h->simulation : NULL,
-                              strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
-}
-
 static void end_session(foliot__app *a, const char *session)
 {
     foliot_server_give_up_next(a->server, session);
@@ -96,8 +88,12 @@ static void log_events(foliot__app *a)
             end_session(a, event.session);
     }
     foliot_divergence_report found;
-    while (foliot_server_poll_divergence(a->server, &found))
-        report_divergence(a, &found);
+    while (foliot_server_poll_divergence(a->server, &found)) {
+        const foliot__hosted *h = foliot__app_find_hosted(a, found.session);
+        foliot__report_divergence(&found, h ? h->scene : NULL,
+                                  h && h->simulation_module ? &h->simulation : NULL,
+                                  strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
+    }
 }
 
 static void close_loop(foliot__app *a)
@@ -200,7 +196,7 @@ static void report_stepped(void *user)
         (void)!eventfd_write(a->watch.stepped_fd, 1); // it is zero
 }
 
-// What is reported from here on is looked at in another update.
+// Steps that end from here on are collected by another update.
 static void on_stepped(uv_poll_t *stepped, int status, int events)
 {
     foliot__app *a = stepped->data;
@@ -223,22 +219,17 @@ static void do_nothing_after(uv_work_t *work, int status)
     (void)status;
 }
 
-// The number of workers that libuv starts: UV_THREADPOOL_SIZE, else 4.
-static uint32_t worker_count(void)
-{
-    const char *text = getenv("UV_THREADPOOL_SIZE");
-    int count = text ? atoi(text) : 4;
-    return count < 1 ? 1 : count > 1024 ? 1024 : (uint32_t)count;
-}
-
 // libuv ends the process where it gets no thread for a worker. So the memory is checked first, and
 // all workers are started at once, with a job that does nothing.
 static int start_workers(foliot__app *a)
 {
     static uv_work_t first;
+    const char *text = getenv("UV_THREADPOOL_SIZE"); // how many workers libuv starts; else 4
+    int count = text ? atoi(text) : 4;
+    uint32_t workers = count < 1 ? 1 : count > 1024 ? 1024 : (uint32_t)count;
     uint32_t steppers = a->choices->process.workers ? (uint32_t)a->choices->process.workers
                                                     : foliot__step_workers_default();
-    if (!foliot__threads_left(worker_count() + steppers, WORKER_STACK_BYTES) ||
+    if (!foliot__threads_left(workers + steppers, WORKER_STACK_BYTES) ||
         !(a->workers = foliot__step_workers_create(steppers, report_stepped, a)))
         return foliot__host_lacks("the memory for its threads, or that many threads");
     return uv_queue_work(&a->loop, &first, do_nothing, do_nothing_after) == 0

@@ -230,42 +230,12 @@ static bool read_interest(const char *text, foliot_interest *interest)
     return interest->budget_kbit == values[2] && foliot_interest_valid(interest);
 }
 
-static int check_interest(foliot__server_choices *choices, const foliot__arguments *arguments)
+const char *foliot__recordings_folder(const foliot__server_choices *choices)
 {
-    const char *text = choices->play.interest_text;
-    if (!text)
-        return 0;
-    if (choices->sessions.simulation ||
-        (choices->play.mode && strcmp(choices->play.mode, "lockstep") == 0))
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--interest is for --mode snapshot: in lockstep everybody "
-                                     "steps everything");
-    if (read_interest(text, &choices->play.interest))
-        return 0;
-    return foliot__options_wrong(&foliot__server_program, arguments,
-                                 "--interest wants FAR[,NEAR[,KBIT]]: lengths up to 1e9, NEAR at "
-                                 "most FAR, and %d to %d kbit/s, not '%s'",
-                                 FOLIOT_INTEREST_KBIT_MIN, FOLIOT_INTEREST_KBIT_MAX, text);
+    return choices->recording.folder ? choices->recording.folder : choices->sessions.resume_all;
 }
 
-// What is of worlds alone.
-static int check_simulation(const foliot__server_choices *choices,
-                            const foliot__arguments *arguments)
-{
-    const char *wrong = choices->sessions.rules            ? "--rules"
-                        : choices->sessions.integrator     ? "--integrator"
-                        : choices->network.snapshot_hz > 0 ? "--snapshot-hz"
-                        : choices->play.mode && strcmp(choices->play.mode, "lockstep") != 0
-                            ? "--mode snapshot"
-                            : NULL;
-    if (!choices->sessions.simulation || !wrong)
-        return 0;
-    return foliot__options_wrong(&foliot__server_program, arguments,
-                                 "%s is of worlds: what --simulation names is hosted in lockstep",
-                                 wrong);
-}
-
-static int check_words(const foliot__server_choices *choices, const foliot__arguments *arguments)
+int foliot__check_words(foliot__server_choices *choices, const foliot__arguments *arguments)
 {
     if (choices->play.mode && strcmp(choices->play.mode, "lockstep") != 0 &&
         strcmp(choices->play.mode, "snapshot") != 0)
@@ -283,10 +253,33 @@ static int check_words(const foliot__server_choices *choices, const foliot__argu
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--life-cycle is none, systemd or agones, not '%s'",
                                      choices->process.life_cycle);
-    return 0;
+    // Options that are for worlds alone.
+    const char *wrong = choices->sessions.rules            ? "--rules"
+                        : choices->sessions.integrator     ? "--integrator"
+                        : choices->network.snapshot_hz > 0 ? "--snapshot-hz"
+                        : choices->play.mode && strcmp(choices->play.mode, "lockstep") != 0
+                            ? "--mode snapshot"
+                            : NULL;
+    if (choices->sessions.simulation && wrong)
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "%s is of worlds: what --simulation names is hosted in lockstep", wrong);
+    const char *text = choices->play.interest_text;
+    if (text && (choices->sessions.simulation ||
+                 (choices->play.mode && strcmp(choices->play.mode, "lockstep") == 0)))
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--interest is for --mode snapshot: in lockstep everybody "
+                                     "steps everything");
+    if (!text || read_interest(text, &choices->play.interest))
+        return 0;
+    return foliot__options_wrong(&foliot__server_program, arguments,
+                                 "--interest wants FAR[,NEAR[,KBIT]]: lengths up to 1e9, NEAR at "
+                                 "most FAR, and %d to %d kbit/s, not '%s'",
+                                 FOLIOT_INTEREST_KBIT_MIN, FOLIOT_INTEREST_KBIT_MAX, text);
 }
 
-static int check_resumes(const foliot__server_choices *choices, const foliot__arguments *arguments)
+int foliot__check_sessions(const foliot__server_choices *choices,
+                           const foliot__arguments *arguments, bool takes_orders)
 {
     if (choices->sessions.resumes.count > 0 && arguments->operand_count > 0)
         return foliot__options_wrong(
@@ -300,12 +293,6 @@ static int check_resumes(const foliot__server_choices *choices, const foliot__ar
                 return foliot__options_wrong(&foliot__server_program, arguments,
                                              "--resume %s is given twice",
                                              choices->sessions.resumes.items[i]);
-    return 0;
-}
-
-static int check_admin(const foliot__server_choices *choices, const foliot__arguments *arguments,
-                       bool takes_orders)
-{
     if (choices->sessions.scenes && !choices->web.admin_token && !choices->web.admin_socket &&
         !takes_orders)
         return foliot__options_wrong(&foliot__server_program, arguments,
@@ -316,13 +303,19 @@ static int check_admin(const foliot__server_choices *choices, const foliot__argu
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--web-create wants --web, --scenes FOLDER, and --http with "
                                      "--admin-token FILE, whose bearer may create");
-    return 0;
-}
-
-// `scenes`: how many sessions are new.
-static int check_recordings(const foliot__server_choices *choices,
-                            const foliot__arguments *arguments, uint32_t scenes)
-{
+    uint32_t scenes = arguments->operand_count + choices->sessions.named.count; // that are new
+    if (choices->sessions.copies > 0 && arguments->operand_count == 0 &&
+        !choices->sessions.simulation)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--sessions is of a SCENE: none is given");
+    if (choices->sessions.copies > 1 && choices->recording.file)
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--record names one file for one new session");
+    if (choices->sessions.simulation && scenes == 0 && choices->sessions.resumes.count == 0)
+        scenes = 1; // of no configuration
+    if (choices->sessions.resumes.count == 0 && scenes == 0 && !choices->sessions.resume_all &&
+        !choices->sessions.scenes)
+        return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
     if (choices->recording.minutes > 0 && (choices->recording.file || choices->recording.off))
         return foliot__options_wrong(
             &foliot__server_program, arguments,
@@ -345,46 +338,6 @@ static int check_recordings(const foliot__server_choices *choices,
             : choices->recording.off     ? "no-record"
                                          : "tick-hz");
     return 0;
-}
-
-static int check_sessions(const foliot__server_choices *choices, const foliot__arguments *arguments)
-{
-    uint32_t scenes = arguments->operand_count + choices->sessions.named.count;
-    if (choices->sessions.copies > 0 && arguments->operand_count == 0 &&
-        !choices->sessions.simulation)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--sessions is of a SCENE: none is given");
-    if (choices->sessions.copies > 1 && choices->recording.file)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--record names one file for one new session");
-    if (choices->sessions.simulation && scenes == 0 && choices->sessions.resumes.count == 0)
-        scenes = 1; // of no configuration
-    if (choices->sessions.resumes.count == 0 && scenes == 0 && !choices->sessions.resume_all &&
-        !choices->sessions.scenes)
-        return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
-    return check_recordings(choices, arguments, scenes);
-}
-
-const char *foliot__recordings_folder(const foliot__server_choices *choices)
-{
-    return choices->recording.folder ? choices->recording.folder : choices->sessions.resume_all;
-}
-
-int foliot__check_words(foliot__server_choices *choices, const foliot__arguments *arguments)
-{
-    int code = check_words(choices, arguments);
-    if (code == 0)
-        code = check_simulation(choices, arguments);
-    return code ? code : check_interest(choices, arguments);
-}
-
-int foliot__check_sessions(const foliot__server_choices *choices,
-                           const foliot__arguments *arguments, bool takes_orders)
-{
-    int code = check_resumes(choices, arguments);
-    if (code == 0)
-        code = check_admin(choices, arguments, takes_orders);
-    return code ? code : check_sessions(choices, arguments);
 }
 
 int foliot__arguments_read(int argc, char **argv, foliot__server_choices *choices,
