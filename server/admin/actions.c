@@ -311,7 +311,7 @@ static foliot__outcome kick(foliot__call *c)
     return FOLIOT__CALL_DONE;
 }
 
-// What is to be written: a copy, since the loop goes on.
+// Copies the bans that are to be written, since the loop goes on.
 static foliot__outcome keep_bans(foliot__call *c)
 {
     const foliot__bans *bans = &c->app->admin.bans;

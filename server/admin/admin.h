@@ -44,7 +44,7 @@ struct foliot__call {
     foliot__http *http; // that asked
     uint64_t until_ns;
     uint32_t stage;
-    // What was asked for.
+    // The request.
     char session[FOLIOT__HTTP_ARGUMENT_BYTES], subject[FOLIOT__HTTP_ARGUMENT_BYTES];
     char name[FOLIOT__CALL_TEXT_BYTES], scene[FOLIOT__CALL_TEXT_BYTES],
         reason[FOLIOT__CALL_TEXT_BYTES], text[FOLIOT_MESSAGE_BYTES_MAX + 1],
@@ -52,7 +52,7 @@ struct foliot__call {
     uint64_t seconds, player;
     bool has_player, has_record, record;
     foliot__command_line *command;
-    // What came of it.
+    // The result.
     int status; // 200 unless something is wrong
     char problem[FOLIOT__CALL_TEXT_BYTES];
     void *items;

@@ -111,7 +111,7 @@ static void discard(foliot__hosted *h)
     *h = (foliot__hosted){0};
 }
 
-// What was hosted under the name before.
+// Discards the session that had the name before.
 static void forget_former(foliot__app *a, const foliot__hosted *fresh)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++) {

@@ -88,8 +88,8 @@ void foliot__app_start_step(void *app, void (*run)(void *job), void *job);
 
 // next.c
 // The session has ended; if its last command named a next scene, that is opened on a worker, and
-// then hosted in its place. False: the session stays ended. What keeps it from being hosted after
-// that is logged, and the session ends with the next update.
+// then hosted in its place. False: the session stays ended. A failure after that is logged, and the
+// session ends with the next update.
 bool foliot__app_follow(foliot__app *a, const char *session);
 
 // loop.c

@@ -31,7 +31,7 @@ static uint64_t tick_of(const foliot__hosted *h)
     return h->world ? foliot_world_get_tick(h->world) : foliot_simulation_get_tick(&h->simulation);
 }
 
-// What was opened last is not hosted.
+// Closes the session that was opened last.
 static void leave_out(foliot__app *a, foliot__hosted *h)
 {
     foliot_world_destroy(h->world);

@@ -18,12 +18,12 @@ foliot__step_workers *foliot__step_workers_create(uint32_t count, void (*finishe
                                                   void *user);
 // Ends the threads after everything that waits has run.
 void foliot__step_workers_destroy(foliot__step_workers *workers);
-// Of one thread: calls run(job) on a worker; or at once, if it never took longer lately than waking
-// one would, and little time has gone so since the last wake. Workers may sleep on until they are
-// woken: once for all steps that begin together.
+// From one thread: calls run(job) on a worker; or at once, if it never took longer lately than
+// waking one would, and little time has gone so since the last wake. Workers may sleep on until
+// they are woken: once for all steps that begin together.
 void foliot__step_workers_run(foliot__step_workers *workers, void (*run)(void *job), void *job);
 void foliot__step_workers_wake(foliot__step_workers *workers);
-// Of the same thread: how long each run took that has ended since the last call.
+// From the same thread: how long each run took that has ended since the last call.
 void foliot__step_workers_take_durations(foliot__step_workers *workers,
                                          void (*each)(void *user, uint64_t nanoseconds),
                                          void *user);

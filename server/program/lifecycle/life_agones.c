@@ -156,7 +156,7 @@ static void take_allocation(const foliot__agones_server *now, char known[KNOWN_B
         foliot__log_lines("foliot-server: agones: too many allocations at once; one is left out\n");
 }
 
-// What a watch says goes to the log; states repeat.
+// Logs the states that a watch reports; states repeat.
 static void take_server(foliot__agones_watch *watch, char state[FOLIOT__AGONES_TEXT_BYTES],
                         char known[KNOWN_BYTES])
 {

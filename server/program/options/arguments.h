@@ -69,7 +69,7 @@ int foliot__arguments_read(int argc, char **argv, foliot__server_choices *choice
 // returns NULL.
 const char *foliot__session_name(const foliot__arguments *arguments, const char *text,
                                  char name[FOLIOT_NAME_BYTES]);
-// Of new recordings; NULL: the working folder.
+// The folder of new recordings; NULL: the working folder.
 const char *foliot__recordings_folder(const foliot__server_choices *choices);
 // Refuse values that are none of an option's words, and options that exclude each other. Return an
 // exit code; 0 is success. `takes_orders`: sessions may come from whoever started the server.

@@ -22,7 +22,7 @@ struct foliot__lobby_row {
     char scene[FOLIOT_NAME_BYTES];
 };
 
-// What a session plays; sessions and their places mostly have the same order.
+// The place of a session; sessions and their places mostly have the same order.
 static const foliot__hosted *hosted_of(const foliot__app *a, const char *session, uint32_t guess)
 {
     for (uint32_t k = 0; k < a->hosted_count; k++) {

@@ -153,7 +153,7 @@ static uint64_t take_lost(void)
 
 static const struct {
     foliot__log_level level;
-    const char *name, *text; // what is said around the event's own text
+    const char *name, *text; // the words around the event's own text
 } events[] = {
     [FOLIOT_SERVER_JOINED] = {FOLIOT__LOG_INFO, "joined", "%s joined as %s"},
     [FOLIOT_SERVER_RESUMED] = {FOLIOT__LOG_INFO, "resumed", "%s came back as %s"},

@@ -112,7 +112,7 @@ static void print_process(FILE *out)
     print_gauge(out, "process_open_fds", open_files(), "Open file descriptors.");
 }
 
-// Of the pages, and of the data channels beside their sockets.
+// The counters of the pages and of their data channels.
 static void print_web(FILE *out, const foliot__web_counters *web)
 {
 #define PRINT_HTTP(name, help) print_counter(out, "web_", #name, web->http.name, help);

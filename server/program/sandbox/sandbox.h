@@ -15,7 +15,7 @@
 // does not know it (Landlock), or descriptors or memory lack, nothing happens.
 void foliot__sandbox_begin(const foliot__server_choices *choices,
                            const foliot__arguments *arguments);
-// Of sandbox_files.c, for the above. NULL, or half a sentence: why files are not limited.
+// In sandbox_files.c, for the above. NULL, or half a sentence: why files are not limited.
 const char *foliot__sandbox_files(const foliot__server_choices *choices,
                                   const foliot__arguments *arguments);
 // Finds the user that --user names. Returns an exit code, with a sentence on stderr.
@@ -26,8 +26,8 @@ int foliot__sandbox_check(const foliot__server_choices *choices,
 int foliot__sandbox_drop(void);
 // Gives up all other system calls, in every thread; a forbidden one ends the process with a
 // sentence. No service of this machine is connected to any more: what the options name has a socket
-// by now, or a process that connects for this one (agones.h). What cannot be given up here is said
-// on stderr. Returns an exit code.
+// by now, or a process that connects for this one (agones.h). A restriction that fails is
+// reported on stderr. Returns an exit code.
 int foliot__sandbox_enter(const foliot__server_choices *choices);
 // A line on stdout: what was given up.
 void foliot__sandbox_announce(void);

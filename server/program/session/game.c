@@ -52,7 +52,7 @@ static int make_script(foliot__hosted *h, const char *name)
     return status == FOLIOT_STATUS_OK ? 0 : complain("rules", problem);
 }
 
-// Of a text that is copied.
+// Copies the text.
 static int take_script(foliot__hosted *h, const char *text, size_t length, const char *name)
 {
     h->script = malloc(length + 1);

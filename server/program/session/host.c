@@ -141,7 +141,7 @@ static bool something_else(const char *file)
     return length > 0 && memcmp(bytes, FOLIOT__RECORDING_MAGIC, sizeof bytes) != 0;
 }
 
-// What a crash left is not written over: --resume may still be wanted.
+// Keeps a recording that a crash left without an end: --resume may still be wanted.
 int foliot__host_keep_unfinished(const char *file)
 {
     char kept[544], told[600];
@@ -238,7 +238,7 @@ void foliot__hosted_number(foliot__hosted *hosted, uint64_t number)
     memcpy(hosted->name, name, sizeof name);
 }
 
-// What was found behind the last whole block, and what became of it.
+// Reports the bytes behind the last whole block, and what became of them.
 static void tell_salvage(const char *file, const foliot_resumption *about)
 {
     unsigned long long tick = about->tick, bytes = about->cut_bytes;
@@ -281,7 +281,7 @@ static double pace_of(const foliot_scene *scene)
     return scene->pace_hz > 0 ? scene->pace_hz : 1 / scene->dt;
 }
 
-// What the recording says of the session that goes on.
+// Reads name, mode and file of the session that goes on.
 static void take_resumption(foliot__hosted *hosted, const char *file)
 {
     const foliot_resumption *about = foliot_recording_get_resumption(hosted->recording);

@@ -84,7 +84,7 @@ uint32_t foliot__hosted_player_limit(const foliot__hosted *hosted);
 // Begins the recording, unless it is resumed or none is wanted. A recording that had not ended is
 // kept under another name.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);
-// What a crash left in the file is given another name. Reads the file.
+// Renames a recording that a crash left without an end. Reads the file.
 int foliot__host_keep_unfinished(const char *file);
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
                           const foliot__host_options *options);
