@@ -116,6 +116,15 @@ static foliot_status read_next_block(foliot__block_reader *reader,
     return FOLIOT_STATUS_OK;
 }
 
+// A file that is shorter than the start of one.
+static bool begins_as_recording(foliot__byte_source *source)
+{
+    size_t count = source->length < FOLIOT__RECORDING_MAGIC_BYTES ? (size_t)source->length
+                                                                  : FOLIOT__RECORDING_MAGIC_BYTES;
+    const uint8_t *bytes = count ? foliot__byte_source_at(source, 0, count, AHEAD) : NULL;
+    return bytes && memcmp(bytes, FOLIOT__RECORDING_MAGIC, count) == 0;
+}
+
 foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__byte_source *source,
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage)
@@ -126,6 +135,9 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__b
     const uint8_t *start = foliot__byte_source_at(source, 0, FOLIOT__RECORDING_START_BYTES, AHEAD);
     if (!start && source->length >= FOLIOT__RECORDING_START_BYTES)
         return source_refused(reader, damage);
+    if (!start && !begins_as_recording(source))
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
+                                  source->length ? "not a recording" : "the file is empty");
     if (!start)
         return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, 0, 0,
                                   "the file ends inside its first %d bytes",

@@ -58,6 +58,14 @@ fi
 (ulimit -f 2; "$replay" trim a.foliot --out part.foliot) >out 2>err
 check "a part that there is no room for is not left behind" test ! -e part.foliot
 exits "an empty file exits 4" 4 "$replay" verify empty.foliot
+for bytes in 3 15 16 30 100; do # within the block that has the scene
+    head -c $bytes a.foliot >head.foliot
+    exits "one that is cut behind $bytes bytes exits 6" 6 "$replay" verify --json head.foliot
+    says '"ticks":0,.*"digest":null,"verdict":"unfinished","cut_at":(0|16),' && echo "ok - and is called so" || { echo "not ok - and is called so"; cat out; }
+    exits "info can read nothing of it, and says the same" 6 "$replay" info head.foliot
+done
+printf 'abc' >head.foliot
+exits "a short file that begins as no recording exits 4" 4 "$replay" verify head.foliot
 exits "no file exits 1" 1 "$replay" verify nothing.foliot
 exits "no operand exits 2" 2 "$replay" verify
 exits "a fault exits 3" 3 "$replay" verify a.foliot --json --perturb 300/integrate:2:position.y:5

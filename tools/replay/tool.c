@@ -23,8 +23,9 @@ int tool_exit_of(foliot_status status)
     case FOLIOT_STATUS_OK:
         return FOLIOT__EXIT_FINE;
     case FOLIOT_STATUS_CORRUPT:
-    case FOLIOT_STATUS_TRUNCATED:
         return FOLIOT__EXIT_CORRUPT;
+    case FOLIOT_STATUS_TRUNCATED:
+        return FOLIOT__EXIT_UNFINISHED;
     case FOLIOT_STATUS_NEWER:
     case FOLIOT_STATUS_UNSUPPORTED:
         return FOLIOT__EXIT_NOT_VERIFIABLE;

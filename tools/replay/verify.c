@@ -119,8 +119,7 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
         return;
     }
     r->has_verdict = true;
-    r->exit_code = r->verdict.status == FOLIOT_STATUS_TRUNCATED ? FOLIOT__EXIT_UNFINISHED
-                                                                : tool_exit_of(r->verdict.status);
+    r->exit_code = tool_exit_of(r->verdict.status);
     double pace = pace_of(about);
     if (r->verdict.ticks && elapsed > 0 && pace > 0)
         r->realtime_factor = (double)r->verdict.ticks / pace / elapsed;
@@ -241,11 +240,12 @@ static void verify_file(void *context, uint32_t index)
              damage.text[0] ? damage.text : foliot_status_get_text(status));
     r->exit_code = tool_exit_of(status);
     r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
-    r->verdict =
-        (foliot_verdict){.status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_STATUS_CORRUPT
-                                                                        : FOLIOT_STATUS_UNSUPPORTED,
-                         .damage = damage,
-                         .cut_at = damage.offset};
+    r->verdict = (foliot_verdict){
+        .status = r->exit_code == FOLIOT__EXIT_CORRUPT      ? FOLIOT_STATUS_CORRUPT
+                  : r->exit_code == FOLIOT__EXIT_UNFINISHED ? FOLIOT_STATUS_TRUNCATED
+                                                            : FOLIOT_STATUS_UNSUPPORTED,
+        .damage = damage,
+        .cut_at = damage.offset};
 }
 
 // -- output
@@ -371,6 +371,8 @@ static void put_text(const result *r)
     foliot_digest_print(r->verdict.digest, digest);
     if (r->verdict.status == FOLIOT_STATUS_DIVERGED)
         put_report(r);
+    else if (all_agrees(r) && !r->verdict.digest_known)
+        printf("%s: " TOOL_UNFINISHED ", and its header is not whole\n", r->file);
     else if (all_agrees(r))
         printf("%s: %s: %" PRIu64 " ticks, digest %s%s", r->file,
                r->verdict.status == FOLIOT_STATUS_OK ? "match"
