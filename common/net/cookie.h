@@ -10,16 +10,21 @@
 #include <stdint.h>
 
 #include "crypto/crypto.h"
+#include "foliot/version.h"
 #include "net/address.h"
 
 #define FOLIOT__COOKIE_EPOCH_NS                                                                    \
     30000000000u // a key makes cookies for so long, and they are good for as long again
 
 // Datagrams before a connection. Numbers are little-endian, the connect id as ENet writes it.
-#define FOLIOT__QUESTION_MARK "foliot?3" // connect id, zeros: longer than any answer to it
+// A mark is seven characters and the protocol's version, which is one digit.
+#define FOLIOT__DIGIT(number) #number
+#define FOLIOT__PROTOCOL_MARK(text, number) text FOLIOT__DIGIT(number)
+// Connect id, zeros: longer than any answer to it.
+#define FOLIOT__QUESTION_MARK FOLIOT__PROTOCOL_MARK("foliot?", FOLIOT_PROTOCOL)
 #define FOLIOT__QUESTION_BYTES 32
-#define FOLIOT__QUESTION_MARK_BYTES 7  // without the version: another version is told so
-#define FOLIOT__COOKIE_MARK "foliot!3" // connect id, cookie (8)
+#define FOLIOT__QUESTION_MARK_BYTES 7 // without the version: another version is told so
+#define FOLIOT__COOKIE_MARK FOLIOT__PROTOCOL_MARK("foliot!", FOLIOT_PROTOCOL) // connect id, cookie
 #define FOLIOT__COOKIE_BYTES 20
 #define FOLIOT__REFUSAL_MARK "foliot!0" // connect id, foliot_disconnect_reason (4)
 #define FOLIOT__REFUSAL_BYTES 16

@@ -19,8 +19,9 @@
 
 #include "foliot/transport.h"
 #include "net/address.h"
+#include "net/cookie.h"
 
-#define FOLIOT__EARLY "foliot>3"
+#define FOLIOT__EARLY FOLIOT__PROTOCOL_MARK("foliot>", FOLIOT_PROTOCOL)
 #define FOLIOT__EARLY_HEAD_BYTES                                                                   \
     20 // FOLIOT__EARLY, connect id (as in ENet's connect), cookie (little-endian)
 #define FOLIOT__SHORT_MARK 0x67 // no datagram of ENet's begins so: it would be compressed

@@ -20,12 +20,12 @@ typedef struct foliot__recording_header {
     uint64_t seed, tick;
     uint8_t fingerprint[16];
     uint32_t capacities[6];
-    // Of a simulation that is not our world; `scene` is its setup then.
-    uint32_t format;
-    bool foreign;
+    uint32_t format, features; // bits of foliot_recording_feature
+    char unknown_feature[32];  // the first one that this build does not know; "": none
+    // With FOLIOT_RECORDING_SIMULATION; `scene` is its setup then.
     char simulation[FOLIOT_KIND_NAME_BYTES];
-    uint32_t rules;
-    // Of the session's rules, in format 5 and 6: name "" where there are none.
+    uint32_t simulation_version;
+    // With FOLIOT_RECORDING_RULES.
     char rules_name[FOLIOT_NAME_BYTES], rules_build[96];
     uint32_t rules_version;
     uint8_t *rules_text; // ends with a zero
@@ -67,7 +67,6 @@ typedef struct foliot__recording_content {
     bool has_rules; // the state of the rules, beside the keyframe
     uint8_t *rules;
     size_t rules_length, rules_capacity;
-    bool rules_checked; // they have a digest
     uint8_t rules_digest[16];
     uint32_t digest_records;
     foliot__recording_digests digests[FOLIOT__RECORDING_DIGESTS_MAX];

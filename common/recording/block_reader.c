@@ -73,7 +73,7 @@ static foliot_status expand_entries(foliot__block_reader *reader,
         what = "its orders are malformed";
         status = foliot__session_decode_orders(
             &reader->session, &content->session, content->first_tick, tick, orders->bytes,
-            orders->length, foliot__recording_version_history(reader->version));
+            orders->length, reader->features & FOLIOT_RECORDING_HISTORY);
     }
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         what = "it has a command or an order that this build does not know";
@@ -99,8 +99,8 @@ static foliot_status read_next_block(foliot__block_reader *reader,
                                   "its number or its tick does not follow the block before");
     foliot__tick_entries entries;
     foliot__recording_content_clear(content, reader->number, reader->offset, reader->tick);
-    status =
-        foliot__decode_records(&block, reader->version, payload, header, content, &entries, damage);
+    status = foliot__decode_records(&block, reader->features, payload, header, content, &entries,
+                                    damage);
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (content->has_keyframe)
@@ -129,7 +129,6 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__b
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage)
 {
-    uint32_t version;
     memset(reader, 0, sizeof *reader);
     reader->source = source;
     const uint8_t *start = foliot__byte_source_at(source, 0, FOLIOT__RECORDING_START_BYTES, AHEAD);
@@ -142,19 +141,18 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__b
         return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, 0, 0,
                                   "the file ends inside its first %d bytes",
                                   FOLIOT__RECORDING_START_BYTES);
-    if (!foliot__recording_start_read(start, &version))
+    if (!foliot__recording_start_read(start, &header->format))
         return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
                                   "not a recording, or its first %d bytes are damaged",
                                   FOLIOT__RECORDING_START_BYTES);
-    if (!foliot__recording_version_known(version))
-        return foliot__damage_set(
-            damage, FOLIOT_STATUS_NEWER, 0, 0,
-            "format version %" PRIu32 ", and this build reads versions %u to %u", version,
-            FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_NEWEST);
-    reader->version = header->format = version;
-    header->foreign = foliot__recording_version_foreign(version);
     reader->offset = FOLIOT__RECORDING_START_BYTES;
-    return read_next_block(reader, content, header, damage);
+    foliot_status status = read_next_block(reader, content, header, damage);
+    reader->features = header->features;
+    if (header->format != FOLIOT_RECORDING_FORMAT && status != FOLIOT_STATUS_NEWER)
+        status = foliot__damage_set(damage, FOLIOT_STATUS_NEWER, 0, 0,
+                                    "format %" PRIu32 ", and this build reads format %d",
+                                    header->format, FOLIOT_RECORDING_FORMAT);
+    return status;
 }
 
 foliot_status foliot__block_reader_next(foliot__block_reader *reader,

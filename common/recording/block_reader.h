@@ -11,11 +11,11 @@
 
 typedef struct foliot__block_reader {
     foliot__byte_source *source;
-    uint32_t version; // of the format
-    uint64_t offset;  // of the next block
-    uint64_t number;  // of the next block
-    uint64_t tick;    // reached so far
-    bool closed;      // the closing block was seen
+    uint32_t features; // of the recording
+    uint64_t offset;   // of the next block
+    uint64_t number;   // of the next block
+    uint64_t tick;     // reached so far
+    bool closed;       // the closing block was seen
     foliot__recording_player players[FOLIOT_PLAYERS_MAX];
     uint32_t player_count, stream_count;
     foliot__session_known session;

@@ -45,12 +45,10 @@ static void build_keyframe(foliot__drain *drain, const foliot__queued *queued)
     size_t state_bytes = queued->length - queued->rules_bytes - queued->note_bytes;
     const uint8_t *rules = drain->state.bytes + state_bytes;
     foliot__recording_encode_keyframe(&drain->block, queued->tick, queued->digest,
-                                      drain->raw_keyframes ? NULL : &drain->keyframes,
-                                      drain->state.bytes, (uint32_t)state_bytes);
+                                      &drain->keyframes, drain->state.bytes, (uint32_t)state_bytes);
     if (queued->rules_bytes)
-        foliot__recording_encode_rules(
-            &drain->block, queued->tick, drain->rules_digests ? &queued->digest : NULL,
-            drain->raw_keyframes ? NULL : &drain->keyframes, rules, queued->rules_bytes);
+        foliot__recording_encode_rules(&drain->block, queued->tick, queued->digest,
+                                       &drain->keyframes, rules, queued->rules_bytes);
     foliot__pack_raw(&drain->block, rules + queued->rules_bytes, queued->note_bytes);
 }
 

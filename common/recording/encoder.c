@@ -219,22 +219,35 @@ static void pack_capacities(foliot__buffer *out, const foliot_world_config *c)
         foliot__pack_uint(out, values[i]);
 }
 
-static void pack_build(foliot__buffer *out, foliot_digest fingerprint)
+#define RULES_KEYS 4 // with FOLIOT_RECORDING_RULES
+
+// What every reader of every format finds first: what it must know, and who wrote it.
+static void pack_head(foliot__buffer *out, uint32_t keys, uint32_t features)
 {
-    foliot__pack_str(out, "fingerprint");
-    pack_digest(out, fingerprint);
-    foliot__pack_str(out, "build");
-    foliot__pack_str(out, foliot_get_build());
+    foliot__pack_array(out, 2);
+    foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
+    foliot__pack_map(out, 2 + keys + (features & FOLIOT_RECORDING_RULES ? RULES_KEYS : 0));
+    foliot__pack_str(out, "features");
+    foliot__pack_array(out, (uint32_t)__builtin_popcount(features));
+    for (uint32_t left = features; left; left &= left - 1)
+        foliot__pack_str(out, foliot_recording_feature_get_name(left & -left));
     foliot__pack_str(out, "version");
     foliot__pack_str(out, foliot_get_version());
 }
 
-// What the session's rules are, for people and for running them again. Keys: four, or none.
-#define RULES_KEYS 4
+static void pack_build(foliot__buffer *out, uint64_t tick, foliot_digest fingerprint)
+{
+    foliot__pack_str(out, "tick");
+    foliot__pack_uint(out, tick);
+    foliot__pack_str(out, "fingerprint");
+    pack_digest(out, fingerprint);
+    foliot__pack_str(out, "build");
+    foliot__pack_str(out, foliot_get_build());
+}
+
+// What the session's rules are, for people and for running them again.
 static void pack_rules(foliot__buffer *out, const foliot_recording_rules *rules)
 {
-    if (!rules)
-        return;
     foliot__pack_str(out, "rules_name");
     foliot__pack_str(out, rules->name);
     foliot__pack_str(out, "rules_version");
@@ -247,28 +260,23 @@ static void pack_rules(foliot__buffer *out, const foliot_recording_rules *rules)
 
 void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
                                            uint64_t tick, foliot_digest fingerprint,
-                                           const foliot_recording_rules *rules)
+                                           uint32_t features, const foliot_recording_rules *rules)
 {
-    foliot__pack_array(out, 2);
-    foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
-    foliot__pack_map(out, 7 + (rules ? RULES_KEYS : 0));
+    pack_head(out, 6, features);
     foliot__pack_str(out, "simulation");
     foliot__pack_str(out, simulation->kind->name);
-    foliot__pack_str(out, "rules");
+    foliot__pack_str(out, "simulation_version");
     foliot__pack_uint(out, simulation->kind->version);
     foliot__pack_str(out, "setup");
     foliot__pack_bin(out, simulation->setup, (uint32_t)simulation->setup_bytes);
-    foliot__pack_str(out, "tick");
-    foliot__pack_uint(out, tick);
-    pack_build(out, fingerprint);
-    pack_rules(out, rules);
+    pack_build(out, tick, fingerprint);
+    if (features & FOLIOT_RECORDING_RULES)
+        pack_rules(out, rules);
 }
 
 void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_head *head)
 {
-    foliot__pack_array(out, 2);
-    foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
-    foliot__pack_map(out, 9 + (head->rules ? RULES_KEYS : 0));
+    pack_head(out, 8, head->features);
     foliot__pack_str(out, "scene");
     foliot__pack_bin(out, head->scene, head->scene_bytes);
     foliot__pack_str(out, "integrator");
@@ -277,19 +285,18 @@ void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_
     foliot__pack_f64(out, head->dt);
     foliot__pack_str(out, "seed");
     foliot__pack_uint(out, head->seed);
-    foliot__pack_str(out, "tick");
-    foliot__pack_uint(out, head->tick);
     foliot__pack_str(out, "capacities");
     pack_capacities(out, head->capacities);
-    pack_build(out, head->fingerprint);
-    pack_rules(out, head->rules);
+    pack_build(out, head->tick, head->fingerprint);
+    if (head->features & FOLIOT_RECORDING_RULES)
+        pack_rules(out, head->rules);
 }
 
 void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                        foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                        uint32_t count)
 {
-    size_t length = encoder ? foliot__keyframe_compress(encoder, bytes, count) : 0;
+    size_t length = foliot__keyframe_compress(encoder, bytes, count);
     foliot__pack_array(out, length ? 6 : 5);
     foliot__pack_uint(out, FOLIOT__RECORDING_KEYFRAME);
     foliot__pack_uint(out, tick);
@@ -322,21 +329,19 @@ void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot
     foliot__pack_u64_fixed(out, block_offset);
 }
 
-void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick,
-                                    const foliot_digest *keyframe,
+void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick, foliot_digest keyframe,
                                     foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                     uint32_t count)
 {
-    size_t length = encoder ? foliot__keyframe_compress(encoder, bytes, count) : 0;
-    foliot__pack_array(out, (length ? 5 : 4) + (keyframe ? 1 : 0));
-    foliot__pack_uint(out, FOLIOT__RECORDING_RULES);
+    size_t length = foliot__keyframe_compress(encoder, bytes, count);
+    foliot__pack_array(out, length ? 6 : 5);
+    foliot__pack_uint(out, FOLIOT__RECORDING_STATE);
     foliot__pack_uint(out, tick);
     foliot__pack_uint(out, length ? FOLIOT__RECORDING_ZSTD : FOLIOT__RECORDING_RAW);
     foliot__pack_bin(out, length ? encoder->packed : bytes, length ? (uint32_t)length : count);
     if (length)
         foliot__pack_uint(out, count);
-    if (keyframe)
-        pack_digest(out, foliot__recording_rules_digest(*keyframe, bytes, count));
+    pack_digest(out, foliot__recording_rules_digest(keyframe, bytes, count));
 }
 
 void foliot__recording_encode_message(foliot__buffer *out, uint64_t tick, uint32_t player,

@@ -57,24 +57,23 @@ typedef struct foliot__recording_head {
     uint64_t seed, tick;
     foliot_digest fingerprint;
     const foliot_world_config *capacities;
-    const foliot_recording_rules *rules; // NULL: none
+    uint32_t features;
+    const foliot_recording_rules *rules; // with FOLIOT_RECORDING_RULES
 } foliot__recording_head;
 void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_head *head);
-// Of a simulation that is not our world; the version of the format is an even one then.
+// With FOLIOT_RECORDING_SIMULATION.
 void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
                                            uint64_t tick, foliot_digest fingerprint,
-                                           const foliot_recording_rules *rules);
-// Compressed where that makes it smaller; `encoder` NULL: the bytes as they are.
+                                           uint32_t features, const foliot_recording_rules *rules);
+// Compressed where that makes it smaller.
 void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                        foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                        uint32_t count);
 void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                       const uint64_t (*index)[2], uint32_t index_count,
                                       uint64_t block_offset);
-// The state of the rules, beside a keyframe; with its digest, if `keyframe` is given: that of the
-// keyframe.
-void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick,
-                                    const foliot_digest *keyframe,
+// The state of the rules, next to the keyframe whose digest is `keyframe`.
+void foliot__recording_encode_rules(foliot__buffer *out, uint64_t tick, foliot_digest keyframe,
                                     foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                     uint32_t count);
 void foliot__recording_encode_message(foliot__buffer *out, uint64_t tick, uint32_t player,

@@ -5,6 +5,8 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 
+#include <string.h>
+
 void foliot__recording_block_write(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
                                    const foliot__recording_block *block)
 {
@@ -43,11 +45,11 @@ bool foliot__recording_block_read(const uint8_t bytes[FOLIOT__RECORDING_BLOCK_BY
            block->length <= FOLIOT__RECORDING_PAYLOAD_MAX;
 }
 
-void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t version)
+void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES])
 {
     foliot__writer w = foliot__writer_of(bytes, FOLIOT__RECORDING_START_BYTES);
     foliot__write_bytes(&w, FOLIOT__RECORDING_MAGIC, FOLIOT__RECORDING_MAGIC_BYTES);
-    foliot__write_u32(&w, version);
+    foliot__write_u32(&w, FOLIOT_RECORDING_FORMAT);
     foliot__write_u32(&w, foliot__crc32c(0, bytes, FOLIOT__RECORDING_START_BYTES - 4));
 }
 
@@ -87,4 +89,23 @@ foliot_digest foliot__recording_rules_digest(foliot_digest keyframe, const void 
     foliot__recording_digest_bytes(keyframe, both);
     foliot__recording_digest_bytes(foliot_digest_compute(bytes, count), both + 16);
     return foliot_digest_compute(both, sizeof both);
+}
+
+static const char *const feature_names[] = {"simulation", "rules", "history"};
+#define FEATURES (sizeof feature_names / sizeof feature_names[0])
+
+const char *foliot_recording_feature_get_name(foliot_recording_feature feature)
+{
+    for (unsigned i = 0; i < FEATURES; i++)
+        if (feature == 1u << i)
+            return feature_names[i];
+    return NULL;
+}
+
+uint32_t foliot__recording_feature_of(const char *name, size_t length)
+{
+    for (unsigned i = 0; i < FEATURES; i++)
+        if (strlen(feature_names[i]) == length && memcmp(feature_names[i], name, length) == 0)
+            return 1u << i;
+    return 0;
 }

@@ -9,24 +9,12 @@
 #include <stdint.h>
 
 #include "foliot/digest.h"
+#include "foliot/recording.h"
 
 #define FOLIOT__RECORDING_MAGIC                                                                    \
     "\x89"                                                                                         \
     "FOLIOT\n" // 8 bytes; the first catches 7-bit transfers, the last text mode
 #define FOLIOT__RECORDING_MAGIC_BYTES 8
-// Versions of the format. Odd ones hold a world, even ones any other simulation, with another
-// header. From 3 on a keyframe may be compressed; from 5 on there may be commands, orders, messages
-// and the state of rules; from 7 on also orders that say what players aimed at, and a past among
-// that state; from 9 on that state has a digest.
-#define FOLIOT__RECORDING_VERSION 1u
-#define FOLIOT__RECORDING_VERSION_FOREIGN 2u
-#define FOLIOT__RECORDING_VERSION_PACKED 3u
-#define FOLIOT__RECORDING_VERSION_FOREIGN_PACKED 4u
-#define FOLIOT__RECORDING_VERSION_COMMANDS 5u
-#define FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS 6u
-#define FOLIOT__RECORDING_VERSION_HISTORY 7u
-#define FOLIOT__RECORDING_VERSION_RULES 9u // there is no 8
-#define FOLIOT__RECORDING_VERSION_NEWEST 9u
 #define FOLIOT__RECORDING_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
 #define FOLIOT__RECORDING_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
 #define FOLIOT__RECORDING_BLOCK_BYTES 28          // header of a block
@@ -52,7 +40,7 @@ enum foliot__recording_record {
     FOLIOT__RECORDING_END = 7,        // [7, offset of the closing block as uint 64]
     FOLIOT__RECORDING_COMMANDS = 8,   // [8, first tick, bytes]
     FOLIOT__RECORDING_ORDERS = 9,     // [9, first tick, bytes]
-    FOLIOT__RECORDING_RULES = 10,     // [10, tick, encoding, bytes, (size), (digest)]
+    FOLIOT__RECORDING_STATE = 10,     // [10, tick, encoding, bytes, (size), digest]: of the rules
     FOLIOT__RECORDING_NOTE = 64,      // [64, tick, what, text]
     FOLIOT__RECORDING_MESSAGE = 65,   // [65, tick, player, reliable, bytes]
     FOLIOT__RECORDING_SIGNATURE = 66, // [66, tick, final, key, signature]
@@ -63,8 +51,7 @@ enum foliot__recording_record {
 // How a keyframe's bytes are stored.
 enum foliot__recording_encoding {
     FOLIOT__RECORDING_RAW = 0,
-    FOLIOT__RECORDING_ZSTD =
-        1, // one zstd frame; the size of the state follows it. Format 3 and 4 alone
+    FOLIOT__RECORDING_ZSTD = 1, // one zstd frame; the size of the state follows it
 };
 
 // Entries of INPUTS: ticks on, player * 8 + code, then for all but NONE a mask and what it
@@ -106,7 +93,7 @@ bool foliot__recording_block_read(const uint8_t bytes[FOLIOT__RECORDING_BLOCK_BY
 // The same, of a payload that is at hand: its length and its checksum are taken from it.
 void foliot__recording_block_frame(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES], uint32_t number,
                                    uint64_t tick, const void *payload, size_t length);
-void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t version);
+void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES]);
 bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BYTES],
                                   uint32_t *version);
 
@@ -117,36 +104,7 @@ foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
 foliot_digest foliot__recording_rules_digest(foliot_digest keyframe, const void *bytes,
                                              size_t count);
 
-static inline bool foliot__recording_version_known(uint32_t version)
-{
-    return version >= FOLIOT__RECORDING_VERSION && version <= FOLIOT__RECORDING_VERSION_NEWEST &&
-           version != 8;
-}
-
-static inline bool foliot__recording_version_foreign(uint32_t version)
-{
-    return version % 2 == 0;
-}
-
-static inline bool foliot__recording_version_packed(uint32_t version)
-{
-    return version >= FOLIOT__RECORDING_VERSION_PACKED;
-}
-
-static inline bool foliot__recording_version_commands(uint32_t version)
-{
-    return version >= FOLIOT__RECORDING_VERSION_COMMANDS;
-}
-
-static inline bool foliot__recording_version_history(uint32_t version)
-{
-    return version >= FOLIOT__RECORDING_VERSION_HISTORY;
-}
-
-// Whether the state of rules has a digest.
-static inline bool foliot__recording_version_rules(uint32_t version)
-{
-    return version >= FOLIOT__RECORDING_VERSION_RULES;
-}
+// A feature by its name in the HEADER; 0: this build has none of that name.
+uint32_t foliot__recording_feature_of(const char *name, size_t length);
 
 #endif

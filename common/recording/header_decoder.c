@@ -54,14 +54,6 @@ static void unpack_capacities(foliot__reader *r, foliot__recording_header *heade
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
-static void unpack_rules(foliot__reader *r, foliot__recording_header *header)
-{
-    uint64_t value = foliot__unpack_uint(r);
-    if (value > UINT32_MAX)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    header->rules = (uint32_t)value;
-}
-
 // The text of a script, closed by a zero.
 static void unpack_rules_text(foliot__reader *r, foliot__recording_header *header)
 {
@@ -80,74 +72,95 @@ static void unpack_rules_text(foliot__reader *r, foliot__recording_header *heade
         memcpy(header->rules_text, bytes, length);
 }
 
-static void unpack_rules_version(foliot__reader *r, foliot__recording_header *header)
+static uint32_t unpack_u32(foliot__reader *r)
 {
     uint64_t value = foliot__unpack_uint(r);
     if (value > UINT32_MAX)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    header->rules_version = (uint32_t)value;
+    return (uint32_t)value;
 }
 
-#define KEYS 16
+// Names, each once. The first that nobody knows is kept for the message.
+static void unpack_features(foliot__reader *r, foliot__recording_header *header)
+{
+    uint32_t count = foliot__unpack_array(r);
+    for (uint32_t i = 0; i < count && r->status == FOLIOT_STATUS_OK; i++) {
+        foliot__reader before = *r;
+        uint32_t length;
+        const char *name = foliot__unpack_str(r, &length);
+        if (r->status != FOLIOT_STATUS_OK)
+            return;
+        uint32_t feature = foliot__recording_feature_of(name, length);
+        if (length == 0 || (header->features & feature))
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        if (!feature && !header->unknown_feature[0])
+            unpack_text(&before, header->unknown_feature, sizeof header->unknown_feature);
+        header->features |= feature;
+    }
+}
+
+// The keys in the order of foliot__header_key.
+static const char *const keys[] = {
+    "features",   "version",    "tick",          "fingerprint", "build",      "scene",
+    "integrator", "dt",         "seed",          "capacities",  "simulation", "simulation_version",
+    "setup",      "rules_name", "rules_version", "rules_text",  "rules_build"};
+#define KEYS (sizeof keys / sizeof keys[0])
 
 unsigned foliot__decode_header_key(foliot__reader *r, foliot__recording_header *header)
 {
-    static const char *const keys[KEYS] = {
-        "scene",       "integrator",    "dt",         "seed",       "tick",  "capacities",
-        "fingerprint", "build",         "version",    "simulation", "rules", "setup",
-        "rules_name",  "rules_version", "rules_text", "rules_build"};
     uint32_t length;
     unsigned key = 0;
     const char *text = foliot__unpack_str(r, &length);
     while (key < KEYS && !(text && strlen(keys[key]) == length && !memcmp(keys[key], text, length)))
         key++;
     switch (key) {
-    case 0:
-        unpack_scene(r, header);
+    case FOLIOT__HEADER_FEATURES:
+        unpack_features(r, header);
         break;
-    case 1:
-        unpack_text(r, header->integrator, sizeof header->integrator);
-        break;
-    case 2:
-        header->dt = foliot__unpack_f64(r);
-        break;
-    case 3:
-        header->seed = foliot__unpack_uint(r);
-        break;
-    case 4:
-        header->tick = foliot__unpack_uint(r);
-        break;
-    case 5:
-        unpack_capacities(r, header);
-        break;
-    case 6:
-        foliot__unpack_bin16(r, header->fingerprint);
-        break;
-    case 7:
-        unpack_text(r, header->build, sizeof header->build);
-        break;
-    case 8:
+    case FOLIOT__HEADER_VERSION:
         unpack_text(r, header->version, sizeof header->version);
         break;
-    case 9:
-        unpack_text(r, header->simulation, sizeof header->simulation);
+    case FOLIOT__HEADER_TICK:
+        header->tick = foliot__unpack_uint(r);
         break;
-    case 10:
-        unpack_rules(r, header);
+    case FOLIOT__HEADER_FINGERPRINT:
+        foliot__unpack_bin16(r, header->fingerprint);
         break;
-    case 11:
+    case FOLIOT__HEADER_BUILD:
+        unpack_text(r, header->build, sizeof header->build);
+        break;
+    case FOLIOT__HEADER_SCENE:
+    case FOLIOT__HEADER_SETUP:
         unpack_scene(r, header);
         break;
-    case 12:
+    case FOLIOT__HEADER_INTEGRATOR:
+        unpack_text(r, header->integrator, sizeof header->integrator);
+        break;
+    case FOLIOT__HEADER_DT:
+        header->dt = foliot__unpack_f64(r);
+        break;
+    case FOLIOT__HEADER_SEED:
+        header->seed = foliot__unpack_uint(r);
+        break;
+    case FOLIOT__HEADER_CAPACITIES:
+        unpack_capacities(r, header);
+        break;
+    case FOLIOT__HEADER_SIMULATION:
+        unpack_text(r, header->simulation, sizeof header->simulation);
+        break;
+    case FOLIOT__HEADER_SIMULATION_VERSION:
+        header->simulation_version = unpack_u32(r);
+        break;
+    case FOLIOT__HEADER_RULES_NAME:
         unpack_text(r, header->rules_name, sizeof header->rules_name);
         break;
-    case 13:
-        unpack_rules_version(r, header);
+    case FOLIOT__HEADER_RULES_VERSION:
+        header->rules_version = unpack_u32(r);
         break;
-    case 14:
+    case FOLIOT__HEADER_RULES_TEXT:
         unpack_rules_text(r, header);
         break;
-    case 15:
+    case FOLIOT__HEADER_RULES_BUILD:
         unpack_text(r, header->rules_build, sizeof header->rules_build);
         break;
     default:

@@ -37,15 +37,13 @@ static foliot_recorded_player *player_of(foliot__journal *journal, const char *t
     return &journal->players[player];
 }
 
-// " 0123..." and a space: 32 digits. Recordings of servers of protocol 2 have 16: their tokens hold
-// no more.
+// " 0123..." and a space: 32 digits.
 static const char *parse_proof(const char *text, foliot_player_proof *proof)
 {
     size_t digits = *text == ' ' ? strspn(text + 1, "0123456789abcdef") : 0;
-    memset(proof, 0, sizeof *proof);
-    if (digits == 0 || text[1 + digits] != ' ')
+    if (digits != 2 * sizeof proof->bytes || text[1 + digits] != ' ')
         return NULL;
-    for (size_t i = 0; digits == 2 * sizeof proof->bytes && i < sizeof proof->bytes; i++) {
+    for (size_t i = 0; i < sizeof proof->bytes; i++) {
         const char pair[3] = {text[1 + 2 * i], text[2 + 2 * i], 0};
         proof->bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
     }

@@ -44,11 +44,11 @@ size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
     return replay->outline ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
 }
 
-// Whether the state of rules beside the keyframe gives its digest, where it has one.
+// Whether the state of rules next to the keyframe gives its digest.
 static bool rules_agree(const foliot__recording_content *content)
 {
     uint8_t bytes[16];
-    if (!content->has_rules || !content->rules_checked)
+    if (!content->has_rules)
         return true;
     foliot__recording_digest_bytes(
         foliot__recording_rules_digest(foliot__recording_digest_of(content->keyframe_digest),

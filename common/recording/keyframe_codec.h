@@ -18,7 +18,6 @@ typedef struct foliot__keyframe_encoder {
     size_t packed_capacity;
 } foliot__keyframe_encoder;
 
-bool foliot__keyframe_encoder_available(void);
 void foliot__keyframe_encoder_free(foliot__keyframe_encoder *encoder);
 // One zstd frame of `count` bytes, in encoder->packed. Returns its length; 0 if the keyframe is
 // better stored as it is: the frame is no smaller, or there is no memory.

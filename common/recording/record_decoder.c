@@ -18,7 +18,7 @@ typedef struct decoding {
     foliot__reader *r;
     uint32_t values; // after the type
     const foliot__recording_block *block;
-    uint32_t version; // of the format
+    uint32_t features; // of the recording; in block 0 the header has them
     foliot__recording_content *content;
     foliot__recording_header *header; // NULL but in block 0
     foliot__reader entries;           // of INPUTS
@@ -34,26 +34,41 @@ static void corrupt_if(decoding *d, bool wrong)
         foliot__reader_fail(d->r, FOLIOT_STATUS_CORRUPT);
 }
 
+// The keys that a header with these features has; 0 for features that no writer puts together.
+static unsigned keys_of(uint32_t features)
+{
+    const uint32_t foreign = features & FOLIOT_RECORDING_SIMULATION,
+                   rules = features & FOLIOT_RECORDING_RULES;
+    if ((features & FOLIOT_RECORDING_HISTORY) && (foreign || !rules))
+        return 0;
+    return FOLIOT__HEADER_KEYS | (rules ? FOLIOT__HEADER_KEYS_RULES : 0) |
+           (foreign ? FOLIOT__HEADER_KEYS_SIMULATION : FOLIOT__HEADER_KEYS_WORLD);
+}
+
+// In every format the first two keys are the features and the version of the writer's program, so
+// that a reader can say what it lacks.
 static void decode_header(decoding *d)
 {
-    unsigned found = 0, wanted, optional;
-    corrupt_if(d, d->values < 1 || !d->header || d->content->has_header);
+    foliot__recording_header *header = d->header;
+    unsigned found = 0, wanted = 0;
+    corrupt_if(d, d->values < 1 || !header || d->content->has_header);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
-    wanted = d->header->foreign ? FOLIOT__HEADER_KEYS_FOREIGN : FOLIOT__HEADER_KEYS_WORLD;
-    optional = foliot__recording_version_commands(d->version) ? FOLIOT__HEADER_KEYS_RULES : 0;
     uint32_t pairs = foliot__unpack_map(d->r);
     for (uint32_t i = 0; i < pairs && d->r->status == FOLIOT_STATUS_OK; i++) {
-        unsigned bit = foliot__decode_header_key(d->r, d->header);
-        corrupt_if(d, (found & bit) || (bit & ~(wanted | optional)));
+        unsigned bit = foliot__decode_header_key(d->r, header);
+        corrupt_if(d, (found & bit) || (i < 2 && bit != 1u << i));
         found |= bit;
+        if (i != 1 || d->r->status != FOLIOT_STATUS_OK)
+            continue;
+        if (header->unknown_feature[0] || header->format != FOLIOT_RECORDING_FORMAT)
+            foliot__reader_fail(d->r, FOLIOT_STATUS_NEWER);
+        wanted = keys_of(header->features);
     }
-    bool rules = (found & FOLIOT__HEADER_KEYS_RULES) == FOLIOT__HEADER_KEYS_RULES &&
-                 d->header->rules_name[0];
-    corrupt_if(d, (found & ~FOLIOT__HEADER_KEYS_RULES) != wanted ||
-                      (!rules && (found & FOLIOT__HEADER_KEYS_RULES)) ||
-                      d->header->tick != d->block->tick ||
-                      (d->header->foreign && !d->header->simulation[0]));
+    corrupt_if(d,
+               wanted == 0 || found != wanted || header->tick != d->block->tick ||
+                   ((header->features & FOLIOT_RECORDING_SIMULATION) && !header->simulation[0]) ||
+                   ((header->features & FOLIOT_RECORDING_RULES) && !header->rules_name[0]));
     d->content->has_header = true;
     d->values -= 1;
 }
@@ -98,8 +113,7 @@ static void decode_keyframe(decoding *d)
     foliot__unpack_bin16(d->r, content->keyframe_digest);
     uint64_t encoding = foliot__unpack_uint(d->r);
     const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
-    bool packed =
-        encoding == FOLIOT__RECORDING_ZSTD && foliot__recording_version_packed(d->version);
+    bool packed = encoding == FOLIOT__RECORDING_ZSTD;
     corrupt_if(d, tick != d->block->tick || tick != d->content->first_tick);
     if (encoding != FOLIOT__RECORDING_RAW && !packed)
         foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
@@ -136,18 +150,19 @@ static void decode_session(decoding *d, foliot__session_entries *entries)
 }
 
 // Decompressed at once: it is small, and nothing else says how large it may be.
-static void copy_rules(decoding *d, const uint8_t *bytes, uint32_t length, bool packed)
+static void copy_state(decoding *d, const uint8_t *bytes, uint32_t length, bool packed)
 {
     foliot__recording_content *content = d->content;
-    uint64_t size = length;
+    uint64_t size = length, most = d->features & FOLIOT_RECORDING_HISTORY
+                                       ? FOLIOT__RECORDING_RULES_HISTORY_MAX
+                                       : FOLIOT__RECORDING_RULES_MAX;
     if (packed) {
-        corrupt_if(d, d->values < 1);
         size = foliot__unpack_uint(d->r);
         d->values--;
     }
-    corrupt_if(d, size > (foliot__recording_version_history(d->version)
-                              ? FOLIOT__RECORDING_RULES_HISTORY_MAX
-                              : FOLIOT__RECORDING_RULES_MAX));
+    corrupt_if(d, size > most || d->values < 1);
+    foliot__unpack_bin16(d->r, content->rules_digest);
+    d->values--;
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
     if (!foliot__recording_content_reserve(&content->rules, &content->rules_capacity,
@@ -160,28 +175,18 @@ static void copy_rules(decoding *d, const uint8_t *bytes, uint32_t length, bool 
         status = foliot__keyframe_decompress(bytes, length, content->rules, (size_t)size);
     else
         memcpy(content->rules, bytes, length);
-    if (foliot__recording_version_rules(d->version)) {
-        uint32_t digest_bytes;
-        corrupt_if(d, d->values < 1);
-        const uint8_t *digest = foliot__unpack_bin(d->r, &digest_bytes);
-        corrupt_if(d, digest_bytes != sizeof content->rules_digest);
-        if (d->r->status != FOLIOT_STATUS_OK)
-            return;
-        memcpy(content->rules_digest, digest, digest_bytes);
-        d->values--;
-    }
     content->rules_length = (size_t)size;
-    content->rules_checked = foliot__recording_version_rules(d->version);
     content->has_rules = status == FOLIOT_STATUS_OK;
     if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_UNSUPPORTED) // no zstd: not here
         foliot__reader_fail(d->r, status);
 }
 
-static void decode_rules(decoding *d)
+static void decode_state(decoding *d)
 {
     foliot__recording_content *content = d->content;
     uint32_t length;
-    corrupt_if(d, d->values < 3 || !content->has_keyframe || content->has_rules);
+    corrupt_if(d, d->values < 4 || !content->has_keyframe || content->has_rules ||
+                      !(d->features & FOLIOT_RECORDING_RULES));
     uint64_t tick = foliot__unpack_uint(d->r), encoding = foliot__unpack_uint(d->r);
     const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
     corrupt_if(d, tick != d->block->tick);
@@ -189,7 +194,7 @@ static void decode_rules(decoding *d)
         foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
     d->values -= 3;
     if (d->r->status == FOLIOT_STATUS_OK)
-        copy_rules(d, bytes, length, encoding == FOLIOT__RECORDING_ZSTD);
+        copy_state(d, bytes, length, encoding == FOLIOT__RECORDING_ZSTD);
 }
 
 static void decode_digests(decoding *d)
@@ -362,26 +367,8 @@ static uint64_t *bytes_counter(foliot__recording_content *content, uint64_t type
            : type == FOLIOT__RECORDING_ORDERS   ? &content->order_bytes
            : type == FOLIOT__RECORDING_DIGESTS  ? &content->digest_record_bytes
            : type == FOLIOT__RECORDING_KEYFRAME ? &content->keyframe_bytes
-           : type == FOLIOT__RECORDING_RULES    ? &content->keyframe_bytes
+           : type == FOLIOT__RECORDING_STATE    ? &content->keyframe_bytes
                                                 : &content->other_bytes;
-}
-
-// Those that format 5 and 6 have more; false for any other type.
-static bool decode_session_record(decoding *d, uint64_t type)
-{
-    if (!foliot__recording_version_commands(d->version))
-        return false;
-    if (type == FOLIOT__RECORDING_COMMANDS)
-        decode_session(d, &d->commands);
-    else if (type == FOLIOT__RECORDING_ORDERS)
-        decode_session(d, &d->orders);
-    else if (type == FOLIOT__RECORDING_RULES)
-        decode_rules(d);
-    else if (type == FOLIOT__RECORDING_MESSAGE)
-        decode_message(d);
-    else
-        return false;
-    return true;
 }
 
 // No signature covers the closing block, nor the block of the last signature. So they have exactly
@@ -435,9 +422,19 @@ static void decode_record(decoding *d, uint64_t *type)
     case FOLIOT__RECORDING_SIGNATURE:
         decode_signature(d);
         break;
+    case FOLIOT__RECORDING_COMMANDS:
+        decode_session(d, &d->commands);
+        break;
+    case FOLIOT__RECORDING_ORDERS:
+        decode_session(d, &d->orders);
+        break;
+    case FOLIOT__RECORDING_STATE:
+        decode_state(d);
+        break;
+    case FOLIOT__RECORDING_MESSAGE:
+        decode_message(d);
+        break;
     default:
-        if (decode_session_record(d, *type))
-            break;
         if (*type < FOLIOT__RECORDING_OPTIONAL)
             foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
         d->content->unknown++;
@@ -448,6 +445,20 @@ static void decode_record(decoding *d, uint64_t *type)
     for (uint32_t i = 0; i < d->values && d->r->status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(d->r);
     *bytes_counter(d->content, *type) += d->r->at - start;
+}
+
+// Whole, but not for this build: what it lacks, and which program wrote the recording.
+static foliot_status newer_damage(const foliot__recording_header *header, foliot_damage *damage)
+{
+    if (header->format != FOLIOT_RECORDING_FORMAT)
+        return foliot__damage_set(damage, FOLIOT_STATUS_NEWER, 0, 0,
+                                  "format %" PRIu32 ", written by foliot %s; this build reads "
+                                  "format %d",
+                                  header->format, header->version, FOLIOT_RECORDING_FORMAT);
+    return foliot__damage_set(damage, FOLIOT_STATUS_NEWER, 0, 0,
+                              "it has the feature '%s', which this build does not know; written "
+                              "by foliot %s",
+                              header->unknown_feature, header->version);
 }
 
 static foliot_status decode_payload(decoding *d, foliot_damage *damage)
@@ -461,6 +472,8 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
         return foliot__damage_set(
             damage, FOLIOT_STATUS_UNSUPPORTED, content->number, content->offset,
             "record type %" PRIu64 " must be understood, and this build does not", type);
+    if (r->status == FOLIOT_STATUS_NEWER)
+        return newer_damage(d->header, damage);
     if (r->status == FOLIOT_STATUS_MEMORY)
         return foliot__damage_set(damage, FOLIOT_STATUS_MEMORY, content->number, content->offset,
                                   "no memory");
@@ -488,14 +501,14 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__decode_records(const foliot__recording_block *block, uint32_t version,
+foliot_status foliot__decode_records(const foliot__recording_block *block, uint32_t features,
                                      const uint8_t *payload, foliot__recording_header *header,
                                      foliot__recording_content *content,
                                      foliot__tick_entries *entries, foliot_damage *damage)
 {
     foliot__reader r = foliot__reader_of(payload, block->length);
     decoding d = {
-        .r = &r, .block = block, .version = version, .content = content, .header = header};
+        .r = &r, .block = block, .features = features, .content = content, .header = header};
     foliot_status status = decode_payload(&d, damage);
     *entries = (foliot__tick_entries){{d.entries, d.entry_values}, d.commands, d.orders};
     return status;

@@ -27,18 +27,39 @@ typedef struct foliot__tick_entries {
 } foliot__tick_entries;
 
 // `block` is the header of the block, its payload's checksum is right, and `content` is empty.
-// `header` NULL but for block 0.
-foliot_status foliot__decode_records(const foliot__recording_block *block, uint32_t version,
+// `header` NULL but for block 0; its `format` is that of the file's start. `features` are those of
+// the header, 0 for block 0.
+foliot_status foliot__decode_records(const foliot__recording_block *block, uint32_t features,
                                      const uint8_t *payload, foliot__recording_header *header,
                                      foliot__recording_content *content,
                                      foliot__tick_entries *entries, foliot_damage *damage);
 
 // header_decoder.c: the keys of a recording's HEADER.
 
-// The bits that foliot__decode_header_key returns.
-#define FOLIOT__HEADER_KEYS_WORLD 0x1ffu   // scene to version
-#define FOLIOT__HEADER_KEYS_FOREIGN 0xfd0u // tick, fingerprint to setup
-#define FOLIOT__HEADER_KEYS_RULES 0xf000u  // of the session's rules
+enum foliot__header_key {
+    FOLIOT__HEADER_FEATURES, // the first key, and
+    FOLIOT__HEADER_VERSION,  // the second one, in every format
+    FOLIOT__HEADER_TICK,
+    FOLIOT__HEADER_FINGERPRINT,
+    FOLIOT__HEADER_BUILD,
+    FOLIOT__HEADER_SCENE,
+    FOLIOT__HEADER_INTEGRATOR,
+    FOLIOT__HEADER_DT,
+    FOLIOT__HEADER_SEED,
+    FOLIOT__HEADER_CAPACITIES,
+    FOLIOT__HEADER_SIMULATION,
+    FOLIOT__HEADER_SIMULATION_VERSION,
+    FOLIOT__HEADER_SETUP,
+    FOLIOT__HEADER_RULES_NAME,
+    FOLIOT__HEADER_RULES_VERSION,
+    FOLIOT__HEADER_RULES_TEXT,
+    FOLIOT__HEADER_RULES_BUILD,
+};
+// As bits: what every header has, what one of a world has, of another simulation, of rules.
+#define FOLIOT__HEADER_KEYS 0x1fu
+#define FOLIOT__HEADER_KEYS_WORLD 0x3e0u
+#define FOLIOT__HEADER_KEYS_SIMULATION 0x1c00u
+#define FOLIOT__HEADER_KEYS_RULES 0x1e000u
 
 // One key and its value; the bit of a key that is known, 0 for others.
 unsigned foliot__decode_header_key(foliot__reader *r, foliot__recording_header *header);

@@ -54,15 +54,23 @@ static bool capture_state(foliot_recording *recording, const foliot_simulation *
 }
 
 // A pose of a body in a tick takes at most 49 bytes, a definition 137.
-void foliot__recording_look_back(foliot_recording *recording, const foliot_scene *scene)
+static uint32_t rules_bytes_max(const foliot_scene *scene)
 {
     uint64_t past =
         (uint64_t)scene->history_ticks * foliot_world_config_default(scene).bodies_max * (49 + 137);
     uint64_t most = FOLIOT__RECORDING_RULES_MAX + past;
-    recording->takes_aims = true;
-    recording->rules_bytes_max = most < FOLIOT__RECORDING_RULES_HISTORY_MAX
-                                     ? (uint32_t)most
-                                     : FOLIOT__RECORDING_RULES_HISTORY_MAX;
+    return most < FOLIOT__RECORDING_RULES_HISTORY_MAX ? (uint32_t)most
+                                                      : FOLIOT__RECORDING_RULES_HISTORY_MAX;
+}
+
+void foliot__recording_set_features(foliot_recording *recording, uint32_t features,
+                                    const foliot_scene *scene)
+{
+    recording->features = features;
+    recording->rules_bytes_max =
+        features & FOLIOT_RECORDING_HISTORY ? rules_bytes_max(scene) : FOLIOT__RECORDING_RULES_MAX;
+    if (!(features & FOLIOT_RECORDING_RULES))
+        recording->rules.save = NULL;
 }
 
 // Rules whose state cannot be saved stop there, and then have a state that says so.
@@ -104,12 +112,9 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
         return FOLIOT_STATUS_MEMORY;
     uint64_t tick = foliot_simulation_get_tick(simulation);
     recording->config = *config;
-    recording->drain.raw_keyframes = config->raw_keyframes;
     recording->drain.signer = config->signer;
     if (config->rules)
         recording->rules = *config->rules;
-    recording->takes_commands = config->commands || config->rules;
-    recording->rules_bytes_max = FOLIOT__RECORDING_RULES_MAX;
     recording->state.first_tick = recording->state.appended_tick = tick;
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
     recording->digest = foliot_simulation_get_digest(simulation);
@@ -184,8 +189,7 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
         return false;
     }
     foliot__queued block = {.kind = FOLIOT__QUEUED_KEYFRAME};
-    if (recording->takes_commands)
-        block.rules_bytes = capture_rules(recording);
+    block.rules_bytes = capture_rules(recording);
     size_t state_bytes = payload->length;
     if (note)
         foliot__recording_encode_note(payload, encoder->tick, note, "");
@@ -230,6 +234,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
             .tick = recording->state.first_tick,
             .fingerprint = fingerprint,
             .capacities = capacities ? capacities : &derived,
+            .features = recording->features,
             .rules = recording->config.rules,
         };
         recording->encoder.payload.length = 0;
@@ -239,29 +244,15 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     return status;
 }
 
-// The oldest format that can hold what will be written.
-static uint32_t version_of(const foliot_recording *recording, bool foreign)
-{
-    if (recording->takes_aims || (recording->rules.save && !foreign))
-        return FOLIOT__RECORDING_VERSION_RULES;
-    if (recording->takes_commands)
-        return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN_COMMANDS
-                       : FOLIOT__RECORDING_VERSION_COMMANDS;
-    if (recording->config.raw_keyframes || !foliot__keyframe_encoder_available())
-        return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN : FOLIOT__RECORDING_VERSION;
-    return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN_PACKED : FOLIOT__RECORDING_VERSION_PACKED;
-}
-
 // The start of the file and the header's block go straight to the sink: no tick waits for them, and
 // the caller gets the error if the disk refuses.
-static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink,
-                                 uint32_t version)
+static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink)
 {
     uint8_t start[FOLIOT__RECORDING_START_BYTES], header[FOLIOT__RECORDING_BLOCK_BYTES];
     const foliot__buffer *payload = &recording->encoder.payload;
     if (payload->failed)
         return FOLIOT_STATUS_MEMORY;
-    foliot__recording_start_write(start, version);
+    foliot__recording_start_write(start);
     foliot__recording_block_frame(header, 0, recording->encoder.tick, payload->bytes,
                                   payload->length);
     if (foliot__sink_write(sink, start, sizeof start) ||
@@ -286,12 +277,11 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
 
 // What follows the header: the first keyframe, or the end of it all.
 static foliot_status begin_writing(foliot_recording *recording, const foliot_recording_sink *sink,
-                                   const foliot_simulation *simulation, uint32_t version,
-                                   foliot_status status, foliot_recording **out)
+                                   const foliot_simulation *simulation, foliot_status status,
+                                   foliot_recording **out)
 {
-    recording->drain.rules_digests = foliot__recording_version_rules(version);
     if (status == FOLIOT_STATUS_OK)
-        status = write_start(recording, sink, version);
+        status = write_start(recording, sink);
     if (status == FOLIOT_STATUS_OK)
         status = foliot__recording_start(recording, sink, simulation, NULL);
     if (status != FOLIOT_STATUS_OK)
@@ -312,11 +302,12 @@ foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene
     foliot_status status = foliot__recording_new(config, &simulation, &recording);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    recording->takes_commands |= scene->commands_max > 0;
-    if (scene->history_ticks > 0 && recording->config.rules)
-        foliot__recording_look_back(recording, scene);
+    uint32_t features = recording->config.rules ? FOLIOT_RECORDING_RULES : 0;
+    if (features && scene->history_ticks > 0)
+        features |= FOLIOT_RECORDING_HISTORY;
+    foliot__recording_set_features(recording, features, scene);
     status = encode_head(recording, scene, capacities);
-    return begin_writing(recording, sink, &simulation, version_of(recording, false), status, out);
+    return begin_writing(recording, sink, &simulation, status, out);
 }
 
 // Our own world is recorded as ever, with its scene.
@@ -351,12 +342,14 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
     foliot_digest fingerprint = recording->config.fingerprint;
     if ((fingerprint.high | fingerprint.low) == 0)
         fingerprint = foliot_simulation_kind_get_fingerprint(simulation->kind);
+    foliot__recording_set_features(
+        recording,
+        FOLIOT_RECORDING_SIMULATION | (recording->config.rules ? FOLIOT_RECORDING_RULES : 0), NULL);
     recording->encoder.payload.length = 0;
     foliot__recording_encode_foreign_head(&recording->encoder.payload, simulation,
                                           recording->state.first_tick, fingerprint,
-                                          recording->config.rules);
-    return begin_writing(recording, sink, simulation, version_of(recording, true), FOLIOT_STATUS_OK,
-                         out);
+                                          recording->features, recording->config.rules);
+    return begin_writing(recording, sink, simulation, FOLIOT_STATUS_OK, out);
 }
 
 foliot_status foliot__recording_start(foliot_recording *recording,
@@ -466,10 +459,9 @@ static bool recordable(const foliot_recording *recording, const foliot__recorded
             return false;
     if (in->command_count + recorded->order_count == 0)
         return true;
-    return recording->takes_commands &&
-           foliot__commands_recordable(in->commands, in->command_count) &&
+    return foliot__commands_recordable(in->commands, in->command_count) &&
            foliot__orders_recordable(recorded->orders, recorded->order_count,
-                                     recording->takes_aims);
+                                     recording->features & FOLIOT_RECORDING_HISTORY);
 }
 
 foliot_status foliot_recording_append_simulation_tick(foliot_recording *recording,

@@ -40,8 +40,6 @@ typedef struct foliot__drain {
     uint32_t block_number; // of the next block
     uint64_t (*index)[2];  // tick and offset of every keyframe block
     uint32_t index_count, index_capacity;
-    bool raw_keyframes; // the file has a format whose readers know no others
-    bool rules_digests; // the file has a format in which the state of rules has one
     foliot__keyframe_encoder keyframes;
     const foliot_signer *signer; // NULL: nothing is signed
     foliot__signed_chain chain;  // of what was written, if it is
@@ -75,8 +73,7 @@ struct foliot_recording {
     foliot_digest digest;         // of the last tick appended
     bool full;                    // the queue was, and nothing is taken any more
     bool keyframe_wanted;         // behind the next tick
-    bool takes_commands;          // the file's format has commands, orders and rules
-    bool takes_aims;              // ... and what players aimed at, and a past
+    uint32_t features;            // of the file
     uint32_t rules_bytes_max;     // of their state
     foliot_recording_rules rules; // of them `save` and `user` alone are used
     bool ended;                   // nothing is appended any more
@@ -111,8 +108,9 @@ char *foliot__file_sink_path(const foliot_recording_sink *sink, const char *file
 // Whether `file` is still the name of what the sink writes to.
 bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file);
 
-// The rules look back: a world of that scene.
-void foliot__recording_look_back(foliot_recording *recording, const foliot_scene *scene);
+// Sets the features of the file, and what follows from them. `scene` NULL: no world.
+void foliot__recording_set_features(foliot_recording *recording, uint32_t features,
+                                    const foliot_scene *scene);
 // The common part of beginning and resuming: everything but what the file holds already.
 foliot_status foliot__recording_new(const foliot_recording_config *config,
                                     const foliot_simulation *simulation,

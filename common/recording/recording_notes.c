@@ -49,7 +49,7 @@ foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, ui
 foliot_status foliot_recording_note_message(foliot_recording *recording, uint32_t player,
                                             bool reliable, const void *bytes, size_t length)
 {
-    if (recording->ended || !recording->takes_commands || length > FOLIOT_MESSAGE_BYTES_MAX)
+    if (recording->ended || length > FOLIOT_MESSAGE_BYTES_MAX)
         return FOLIOT_STATUS_INVALID;
     foliot__recording_encoder *encoder = &recording->encoder;
     if (foliot__recording_status(recording) != FOLIOT_STATUS_OK)

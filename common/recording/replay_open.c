@@ -118,6 +118,7 @@ static void fill_summary(foliot_replay *replay)
     foliot_replay_summary *about = &replay->about;
     *about =
         (foliot_replay_summary){.format = header->format,
+                                .features = header->features,
                                 .rules = foliot_world_kind.version,
                                 .setup = header->scene,
                                 .setup_bytes = header->scene_bytes,
@@ -128,10 +129,11 @@ static void fill_summary(foliot_replay *replay)
                                 .first_tick = header->tick,
                                 .last_tick = header->tick,
                                 .bytes = replay->source.length};
-    if (header->foreign)
-        about->rules = header->rules;
+    bool foreign = header->features & FOLIOT_RECORDING_SIMULATION;
+    if (foreign)
+        about->rules = header->simulation_version;
     snprintf(about->kind, sizeof about->kind, "%s",
-             header->foreign ? header->simulation : foliot_world_kind.name);
+             foreign ? header->simulation : foliot_world_kind.name);
     memcpy(about->integrator, header->integrator, sizeof about->integrator);
     memcpy(about->build, header->build, sizeof about->build);
     memcpy(about->version, header->version, sizeof about->version);
@@ -174,18 +176,18 @@ static foliot_status refuse_kind(const foliot__recording_header *header, const o
                                  foliot_damage *damage)
 {
     char reason[160];
-    if (!header->foreign)
+    if (!(header->features & FOLIOT_RECORDING_SIMULATION))
         snprintf(reason, sizeof reason, "a recording of a world, not of %.40s",
                  opening->kind->name);
     else if (opening->kind && strcmp(opening->kind->name, header->simulation) == 0)
         snprintf(reason, sizeof reason,
                  "recorded by version %" PRIu32 " of the rules of %.60s, and these are version "
                  "%" PRIu32,
-                 header->rules, header->simulation, opening->kind->version);
+                 header->simulation_version, header->simulation, opening->kind->version);
     else
         snprintf(reason, sizeof reason,
                  "a recording of %.60s version %" PRIu32 ": only its own program can replay it",
-                 header->simulation, header->rules);
+                 header->simulation, header->simulation_version);
     return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, reason);
 }
 
@@ -196,7 +198,8 @@ static foliot_status open_foreign(foliot_replay *replay, const opener *opening,
     const foliot_simulation_kind *kind = opening->kind;
     if (!kind && opening->any)
         return FOLIOT_STATUS_OK;
-    if (!kind || strcmp(kind->name, header->simulation) != 0 || kind->version != header->rules)
+    if (!kind || strcmp(kind->name, header->simulation) != 0 ||
+        kind->version != header->simulation_version)
         return refuse_kind(header, opening, damage);
     replay->foreign = kind;
     foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
@@ -228,8 +231,9 @@ static foliot_status open_source(foliot_replay *replay, const opener *opening,
     foliot_status status = foliot__block_reader_begin(&replay->reader, &replay->source,
                                                       &replay->header, &replay->content, damage);
     if (status == FOLIOT_STATUS_OK)
-        status = replay->header.foreign ? open_foreign(replay, opening, damage)
-                                        : open_world(replay, opening, damage);
+        status = replay->header.features & FOLIOT_RECORDING_SIMULATION
+                     ? open_foreign(replay, opening, damage)
+                     : open_world(replay, opening, damage);
     if (status != FOLIOT_STATUS_OK)
         return status;
     fill_summary(replay);

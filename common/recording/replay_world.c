@@ -25,7 +25,7 @@ foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_worl
         return replay->foreign->create(replay->foreign->user, simulation->setup,
                                        simulation->setup_bytes, &simulation->self);
     }
-    if (replay->header.foreign)
+    if (replay->header.features & FOLIOT_RECORDING_SIMULATION)
         return FOLIOT_STATUS_UNSUPPORTED;
     *hosted = (foliot_hosted_world){.host = replay->host};
     simulation->kind = &foliot_world_kind;

@@ -194,9 +194,7 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
     foliot_status status = foliot__recording_new(config, &replay->simulation, &recording);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    recording->takes_commands = foliot__recording_version_commands(replay->about.format);
-    if (foliot__recording_version_history(replay->about.format) && replay->scene)
-        foliot__recording_look_back(recording, replay->scene);
+    foliot__recording_set_features(recording, replay->about.features, replay->scene);
     status = copy_index(recording, replay);
     if (status == FOLIOT_STATUS_OK)
         status = describe_resumption(file, replay, &recording->resumption);
@@ -207,8 +205,6 @@ static foliot_status continue_file(const char *file, foliot_replay *replay,
     if (status == FOLIOT_STATUS_OK) {
         recording->drain.length = replay->cut_offset;
         recording->drain.block_number = (uint32_t)replay->cut_number;
-        recording->drain.rules_digests = foliot__recording_version_rules(replay->about.format);
-        recording->drain.raw_keyframes |= !foliot__recording_version_packed(replay->about.format);
         status = foliot__recording_start(recording, sink, &replay->simulation, "resumed");
     }
     if (status != FOLIOT_STATUS_OK) {

@@ -54,7 +54,7 @@ void foliot__session_encode_tick(foliot__session_encoder *encoder, uint64_t tick
 foliot_status foliot__session_decode_commands(foliot__session_known *known,
                                               foliot__session_log *log, uint64_t first_tick,
                                               uint64_t tick, const uint8_t *bytes, size_t length);
-// `aims`: the format has orders that say what was aimed at.
+// `aims`: the recording has orders that say what was aimed at.
 foliot_status foliot__session_decode_orders(foliot__session_known *known, foliot__session_log *log,
                                             uint64_t first_tick, uint64_t tick,
                                             const uint8_t *bytes, size_t length, bool aims);

@@ -88,7 +88,7 @@ static void read_order(foliot__reader *r, foliot__session_known *known, foliot_o
     const uint8_t *bytes = foliot__read_bytes(r, order->length);
     if (bytes && order->length)
         memcpy(order->bytes, bytes, order->length);
-    if (kind > (aims ? FOLIOT_ORDER_AIMED : FOLIOT_ORDER_LEFT))
+    if (kind > FOLIOT_ORDER_AIMED)
         foliot__reader_fail(r, FOLIOT_STATUS_UNSUPPORTED);
     else if (!foliot__order_valid(order, aims))
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);

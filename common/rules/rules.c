@@ -16,7 +16,6 @@
 #include "base/text.h"
 
 #define SAVE_VERSION 1
-#define SAVE_VERSION_HISTORY 2
 #define MESSAGES_MAX 64
 #define PROBLEM_BYTES 512
 #define REASON_BYTES FOLIOT_VAR_TEXT_BYTES
@@ -399,9 +398,8 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
 // u8 SAVE_VERSION; u8 and that many bytes: the kind's name; u32 its version; u8 1 if they were
 // stopped, 2 if the host's memory or clock did it; if so, u16 and that many bytes: the problem, and
 // nothing else. Otherwise four u64 of the random stream; u32
-// and that many commands; u32 and that many bytes of the rules' own. Of rules that look back the
-// version is SAVE_VERSION_HISTORY, and there follow u64 tick; u16 for each player: its aim; u32 and
-// that many bytes: the history.
+// and that many commands; u32 and that many bytes of the rules' own. Of rules that look back there
+// follow u64 tick; u16 for each player: its aim; u32 and that many bytes: the history.
 
 // The rules' own bytes, which the caller frees; NULL with `problem` if there are none to be had.
 static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, size_t problem_bytes)
@@ -436,7 +434,7 @@ static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, si
 static void write_head(foliot__writer *w, const foliot_rules *rules)
 {
     size_t length = strlen(rules->kind->name);
-    foliot__write_u8(w, rules->history ? SAVE_VERSION_HISTORY : SAVE_VERSION);
+    foliot__write_u8(w, SAVE_VERSION);
     foliot__write_u8(w, (uint8_t)length);
     foliot__write_bytes(w, rules->kind->name, length);
     foliot__write_u32(w, rules->kind->version);
@@ -557,9 +555,8 @@ static bool read_head(foliot__reader *r, const foliot_rules *rules)
     uint32_t kind_version = foliot__read_u32(r);
     if (r->status != FOLIOT_STATUS_OK)
         return false;
-    if (version != (rules->history ? SAVE_VERSION_HISTORY : SAVE_VERSION) ||
-        length != strlen(rules->kind->name) || memcmp(name, rules->kind->name, length) != 0 ||
-        kind_version != rules->kind->version)
+    if (version != SAVE_VERSION || length != strlen(rules->kind->name) ||
+        memcmp(name, rules->kind->name, length) != 0 || kind_version != rules->kind->version)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return r->status == FOLIOT_STATUS_OK;
 }

@@ -18,8 +18,8 @@
 #include "foliot/simulation.h"
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
+#include "foliot/version.h"
 
-#define FOLIOT_PROTOCOL 7
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
 #define FOLIOT__COMMAND_RUNS_BYTES 160 // that a message spends at most on which ticks have commands

@@ -28,11 +28,19 @@
 extern "C" {
 #endif
 
-// What is written: format 3, or 5 where commands may come; of a simulation that is not our world,
-// format 4 or 6. Formats 1 to 6 are read.
-#define FOLIOT_RECORDING_FORMAT 3
-#define FOLIOT_RECORDING_FORMAT_COMMANDS 5
-#define FOLIOT_RECORDING_FORMAT_RULES 9
+// The format that is written and read.
+#define FOLIOT_RECORDING_FORMAT 1
+
+// What a reader must know beyond the format. The header names them, and a reader refuses a
+// recording with a feature that it does not know.
+typedef enum foliot_recording_feature {
+    FOLIOT_RECORDING_SIMULATION = 1, // of another simulation than foliot.world
+    FOLIOT_RECORDING_RULES = 2,      // the session had rules
+    FOLIOT_RECORDING_HISTORY = 4,    // ... that look back: orders say what players aimed at
+} foliot_recording_feature;
+
+// Its name in the header, as "rules"; NULL: no feature of this build.
+const char *foliot_recording_feature_get_name(foliot_recording_feature feature);
 
 typedef struct foliot_recording foliot_recording;
 
@@ -55,8 +63,8 @@ typedef struct foliot_recording_rules {
     size_t text_bytes; // at most FOLIOT_RULES_SCRIPT_BYTES_MAX
     const char *build; // of what runs the script: "Lua 5.4.4"; NULL: nothing
     // Their state, as foliot_rules_save gives it; stored beside each keyframe. `bytes` NULL asks
-    // for the length, at most 2^20. An error: no state is stored with that keyframe. NULL: none
-    // ever.
+    // for the length, at most 2^20, or 2^24 of rules that look back. An error: no state is stored
+    // with that keyframe. NULL: none ever.
     foliot_status (*save)(void *user, void *bytes, size_t capacity, size_t *length);
     // For foliot_recording_resume: the state at a keyframe, and then every tick that was recorded
     // after it, with the world as its step left it; `save` is then called with the state of now. An
@@ -76,12 +84,6 @@ typedef struct foliot_recording_config {
     // replaced by one with fewer blocks and the same content.
     uint32_t compact_ticks;
     uint32_t sync_blocks; // the disk is synced after this many blocks; 0: only at the close
-    // Keyframes are not compressed: the file is larger. Without commands it is of format 1 or 2,
-    // which older builds read.
-    bool raw_keyframes;
-    // Commands, orders or messages may be appended: format 5 or 6. Also where the scene's
-    // commands_max is not 0, and where there are rules.
-    bool commands;
     const foliot_recording_rules *rules; // NULL: none. Copied; texts are lent until it is open
     size_t queue_bytes;                  // the most that waits to be written
     bool threaded;             // a thread writes; else the host calls foliot_recording_drain
@@ -90,7 +92,7 @@ typedef struct foliot_recording_config {
                                  // lent until the recording is closed. NULL: nothing is signed
 } foliot_recording_config;
 
-// 60, 300, 1, 4, 0, 0, compressed, 16 MiB, threaded. The all-zero config is invalid.
+// 60, 300, 1, 4, 0, 0, no rules, 16 MiB, threaded. The all-zero config is invalid.
 foliot_recording_config foliot_recording_config_default(void);
 
 // What became of the ticks. All are ticks of the world, counted after its step.
@@ -220,7 +222,7 @@ foliot_recording_append_simulation(foliot_recording *recording, const foliot_sim
                                    const foliot_input *inputs, uint32_t count);
 // The same with all that enters a tick, and with the orders that were closed with it, ordered by
 // (player, sequence). FOLIOT_STATUS_INVALID besides: a command or an order is malformed or out of
-// order, or the recording was not begun for commands; the tick may be appended again without.
+// order; the tick may be appended again without.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_append_tick(foliot_recording *recording,
                                                              const foliot_world *world,
                                                              const foliot_tick_inputs *tick,
@@ -230,8 +232,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_append_simulation_tick(
     foliot_recording *recording, const foliot_simulation *simulation,
     const foliot_tick_inputs *tick, const foliot_order *orders, uint32_t order_count);
 // A message of the rules or the host, to one player or FOLIOT_TO_ALL; before the tick that it was
-// sent after is appended. A replay does not need it. FOLIOT_STATUS_INVALID: too long, or the
-// recording was not begun for commands; FOLIOT_STATUS_FULL: 65,536 in one tick.
+// sent after is appended. A replay does not need it. FOLIOT_STATUS_INVALID: too long;
+// FOLIOT_STATUS_FULL: 65,536 in one tick.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_note_message(foliot_recording *recording,
                                                               uint32_t player, bool reliable,
                                                               const void *bytes, size_t length);

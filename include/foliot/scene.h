@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define FOLIOT_SCENE_FORMAT 1        // of the text form: `foliot: 1`
-#define FOLIOT_SCENE_BYTES_FORMAT 2  // of canonical bytes; 1 where no part needs 2
+#define FOLIOT_SCENE_BYTES_FORMAT 1  // of canonical bytes
 #define FOLIOT_NAME_BYTES 64         // of any name, with its closing zero
 #define FOLIOT_BODIES_MAX (1u << 20) // slots of one world
 #define FOLIOT_FORCES_MAX (1u << 23)

@@ -17,6 +17,10 @@ extern "C" {
 // The same as text. tests/unit/test_headers.sh checks that the three numbers agree with it.
 #define FOLIOT_VERSION "0.1.0"
 
+// The version of the protocol, for watching and stepping, in native programs and in pages. Peers of
+// other versions refuse each other.
+#define FOLIOT_PROTOCOL 1
+
 // Of the linked library. Static strings; safe from any thread.
 const char *foliot_get_version(void); // "0.1.0"
 const char *foliot_get_build(void); // compiler and instruction set, for people: "gcc 12.2.0 x86_64"

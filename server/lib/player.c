@@ -266,7 +266,7 @@ void foliot__players_keep(foliot__session *s)
         player->gap = true;
         foliot__orders_keep(&player->orders, r->order_sequence, r->orders_aimed, s->server->now_ns);
         player->aim = UINT32_MAX;
-        name_player(s, r->player, r->name); // as for a newcomer: the file may be of an older build
+        name_player(s, r->player, r->name); // as for a newcomer: the file may be anybody's
     }
 }
 

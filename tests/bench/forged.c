@@ -67,7 +67,7 @@ static FILE *start(const char *const *arguments, pid_t *pid)
 // openings whose cookie is wrong.
 static size_t forge(foliot__rng *rng, uint8_t *bytes)
 {
-    static const char *const marks[] = {"foliot?k", "foliot>k", "foliot>3"};
+    static const char *const marks[] = {"foliot?k", "foliot>k", "foliot>1"};
     uint32_t kind = (uint32_t)(8 * foliot__rng_unit(rng));
     size_t length = 20 + (size_t)((FORGED_BYTES_MAX - 20) * foliot__rng_unit(rng));
     for (size_t i = 0; i < length; i++)

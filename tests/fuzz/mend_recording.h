@@ -24,7 +24,7 @@ static inline void mend(uint8_t *bytes, size_t size)
 {
     if (size < FOLIOT__RECORDING_START_BYTES)
         return;
-    foliot__recording_start_write(bytes, foliot__recording_version_known(bytes[8]) ? bytes[8] : 1);
+    foliot__recording_start_write(bytes);
     uint32_t number = 0;
     for (size_t at = FOLIOT__RECORDING_START_BYTES; size - at >= FOLIOT__RECORDING_BLOCK_BYTES;
          number++) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: recordings of formats 1, 3 and 5 that were made once verify with this build: every ready scene and game, to the
+# Goal: recordings that were made once verify with this build: every ready scene and game, to the
 # last bit; the rules of games give what was recorded. That the alarm rings is seen by a fault of one ulp in each of them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -47,9 +47,11 @@ static size_t state_at(const uint8_t *payload, size_t at)
     return at + (size_t)(p - payload) + 1 + widths[*p - 0xc4];
 }
 
+// Behind it the keyframes' bytes lie open.
 static void find_keyframes(recorded *t)
 {
     foliot__recording_block block;
+    recording_memory_unpack(&t->memory);
     t->keyframes = 0;
     for (size_t at = FOLIOT__RECORDING_START_BYTES; at < t->memory.length;
          at += FOLIOT__RECORDING_BLOCK_BYTES + block.length) {
@@ -101,7 +103,6 @@ static recorded record(void)
     recorded t = {0};
     recording_fixture fixture;
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
-    config.raw_keyframes = true; // so that their bytes lie open
     recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     recording_fixture_record(&fixture, &config, TICKS, &t.memory, digests);
     recording_fixture_free(&fixture);
@@ -203,7 +204,6 @@ static void a_later_beginning_is_not_opened(void **state)
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
-    config.raw_keyframes = true; // so that their bytes lie open
     foliot_replay *replay = NULL;
     foliot_damage damage;
     recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
@@ -258,7 +258,6 @@ static void a_match_does_not_go_on_from_it(void **state)
                            t.block[4] + (behind - t.block[3]), t.memory.length};
     uint8_t *after = malloc(t.memory.length + 1);
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
-    config.raw_keyframes = true; // so that their bytes lie open
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         foliot_recording *recording = NULL;
         foliot_scene *scene;
@@ -306,8 +305,7 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording *recording;
         foliot_recording_sink sink = recording_memory_sink(&t.memory);
         foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
-        config.raw_keyframes = true; // so that their bytes lie open
-        assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         assert_int_equal(
             foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
             FOLIOT_STATUS_OK);

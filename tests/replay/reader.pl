@@ -24,8 +24,8 @@ die "crc\n" unless crc('123456789') == 0xE3069283;
 die "start\n" unless substr($bytes, 0, 8) eq "\x89FOLIOT\n";
 my ($version, $start_crc) = unpack 'x8 V V', $bytes;
 die "start's crc\n" unless crc(substr $bytes, 0, 12) == $start_crc;
-die "version $version\n" unless $version >= 1 && $version <= 9 && $version != 8;
-my $world = $version % 2;
+die "version $version\n" unless $version == 1;
+my (%features, $world);
 
 # -- msgpack ------------------------------------------------------------------------------------------
 my ($payload, $at);
@@ -214,7 +214,7 @@ my @TOP = (['dt', 'd', 0], ['pace_hz', 'd', 0], ['substeps', 'V', 1], ['integrat
     ['tolerance', 'd', 1e-12], ['iterations_max', 'V', 50], ['constraint_iterations', 'V', 8], ['seed', 'Q', 1],
     vector('gravity', 'xyz', @place), ['speed_max', 'd', $inf], ['bodies_max', 'V', 0], ['sleep', 'flag', 0], ['commands_max', 'V', 0],
     ['joints_max', 'V', 0], ['script_low', 'Q', 0], ['script_high', 'Q', 0],
-    ['history_ticks', 'V', 0]);
+    ['history_ticks', 'V', 0], ['prototypes', 'V', 0]);
 my @BODY = (['mass', 'd', 1], vector('inertia', 'xyz', @place), vector('position', 'xyz', @place),
     vector('velocity', 'xyz', @place), vector('orientation', 'wxyz', 1, 0, 0, 0), vector('angular_velocity', 'xyz', @place),
     vector('force', 'xyz', @place), ['friction', 'd', 0.5], ['restitution', 'd', 0], ['static', 'flag', 0], ['shape', 'V', 0],
@@ -265,8 +265,7 @@ my (%top, @bodies, @starts, %spawn, $constraints, $players);
 my $extended = 0; # the state has what commands change, and a session section
 sub scene {
     ($scene, $scene_at) = (shift, 0);
-    my $form = unpack 'x4 v', $scene;
-    die "scene: magic\n" unless some(6, 'a4v') eq 'FSCN' && ($form == 1 || $form == 2);
+    die "scene: magic\n" unless join(' ', some(6, 'a4v')) eq 'FSCN 1';
     my @texts = map { text() } 1 .. 4;
     print "scene @texts\n" if $what eq 'scene';
     say_record('top', \@TOP, %top = record(\@TOP, defaults(\@TOP)));
@@ -293,13 +292,13 @@ sub scene {
         say_record('spawn', \@BODY, %spawn = record(\@BODY, %spawn));
         for (1 .. u32()) { my @at = map { some(8, 'd<') } 1 .. 3; push @starts, @at; print "at @at\n" if $what eq 'scene' }
     }
-    my ($prototypes, %prototype) = ($form == 2 ? u32() : 0, defaults(\@BODY));
-    for (1 .. $prototypes) {
+    my %prototype = defaults(\@BODY);
+    for (1 .. $top{prototypes}) {
         my $name = text();
         %prototype = record(\@BODY, %prototype);
         say_record("prototype $name", \@BODY, %prototype);
     }
-    $extended = $top{commands_max} || $prototypes;
+    $extended = $top{commands_max} || $top{prototypes};
     for my $body (@bodies, \%spawn) {
         my %plain = defaults(\@BODY);
         $extended ||= $body->{$_} != $plain{$_} for qw(kinematic sensor gravity_scale linear_damping angular_damping category mask group tag);
@@ -449,7 +448,7 @@ sub past_tick {
 sub past {
     my ($tick, $state) = @_;
     ($entries, $entry_at) = ($state, 0);
-    die "rules: version\n" unless number(1, 'C') == ($top{history_ticks} ? 2 : 1);
+    die "rules: version\n" unless number(1, 'C') == 1;
     taken(number(1, 'C'));
     number(4, 'V');
     return if number(1, 'C'); # stopped
@@ -504,17 +503,21 @@ while ($position < length $bytes) {
     for ($at = 0; $at < $length;) {
         my ($type, @v) = @{value()};
         if ($type == 1) {
+            $features{$_} = 1 for @{$v[0]{features}};
+            die "features\n" if grep { !/^(simulation|rules|history)$/ } keys %features;
+            $world = !$features{simulation};
             my $key = $world ? 'scene' : 'setup';
             die "header\n" unless $v[0]{tick} == $tick && length $v[0]{$key};
             scene($v[0]{scene}) if $world;
-            print join(',', @{$v[0]}{qw(rules_name rules_version rules_text rules_build)}), "\n" if $what eq 'rules' && $v[0]{rules_name};
+            die "history\n" if $world && !$features{history} != !($features{rules} && $top{history_ticks});
+            print join(',', @{$v[0]}{qw(rules_name rules_version rules_text rules_build)}), "\n" if $what eq 'rules' && $features{rules};
             die "dt, seed\n" unless !$world || $v[0]{dt} == $top{dt} && $v[0]{seed} == $top{seed};
         } elsif ($type == 2) {
             %player = %order_due = ();
             $sequence_due = 0;
             $offset_of{$tick} = $position;
             $digest{$tick} ||= unpack 'H*', $v[1] if $number == 1;
-            die "encoding\n" unless $v[2] == 0 || $v[2] == 1 && $version >= 3;
+            die "encoding\n" unless $v[2] == 0 || $v[2] == 1;
             my $state = $v[2] ? unpacked($v[3], $v[4]) : $v[3];
             keyframe($v[0], $state) if $world;
         } elsif ($type == 3) {
@@ -536,12 +539,12 @@ while ($position < length $bytes) {
             }
         } elsif ($type == 7) {
             die "end\n" unless $v[0] == $position;
-        } elsif ($type >= 8 && $type <= 10 && $version >= 5) {
+        } elsif ($type >= 8 && $type <= 10) {
             die "record $type: tick\n" unless $v[0] == ($type == 10 ? $tick : $from);
             $type == 8 ? commands($from, $tick, $v[1]) : $type == 9 ? orders($from, $tick, $v[1]) : rules(@v);
         } elsif ($type < 64) {
             die "record $type\n";
-        } elsif ($type == 65 && $version >= 5) {
+        } elsif ($type == 65) {
             print join(',', @v[0 .. 2], unpack 'H*', $v[3]), "\n" if $what eq 'messages';
         }
     }

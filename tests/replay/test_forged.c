@@ -172,7 +172,6 @@ static void record(host *h)
                                     .save = save,
                                     .user = h};
     config.rules = &rules;
-    config.raw_keyframes = h->forgery == BYTES;
     assert_int_equal(foliot_recording_open(h->file, h->scene, NULL, h->world, &config, &recording),
                      FOLIOT_STATUS_OK);
     while (foliot_world_get_tick(h->world) < TICKS)
@@ -276,16 +275,18 @@ static void a_state_that_was_changed_in_the_file_is_damage(void **state)
     begin(&h, BYTES);
     record(&h);
     size_t length;
-    uint8_t *bytes = (uint8_t *)foliot__file_slurp(h.file, 1u << 30, &length), *at;
-    assert_non_null(bytes);
+    recording_memory memory = {.bytes = (uint8_t *)foliot__file_slurp(h.file, 1u << 30, &length)};
+    assert_non_null(memory.bytes);
     assert_non_null(h.saved);
-    at = memmem(bytes, length, h.saved, h.saved_bytes);
+    memory.length = length;
+    recording_memory_unpack(&memory);
+    uint8_t *at = memmem(memory.bytes, memory.length, h.saved, h.saved_bytes);
     assert_non_null(at);
     at[h.saved_bytes - 1] ^= 1; // the health of a king
-    mend(bytes, length);
+    mend(memory.bytes, memory.length);
     FILE *out = fopen(h.file, "wb");
     assert_non_null(out);
-    check_eq(fwrite(bytes, 1, length, out), length);
+    check_eq(fwrite(memory.bytes, 1, memory.length, out), memory.length);
     fclose(out);
     verify(&h);
     check_eq(h.verdict.status, FOLIOT_STATUS_CORRUPT);
@@ -296,7 +297,7 @@ static void a_state_that_was_changed_in_the_file_is_damage(void **state)
     assert_int_equal(
         foliot_recording_resume(h.file, NULL, &recording, &scene, &world, h.said, sizeof h.said),
         FOLIOT_STATUS_CORRUPT);
-    free(bytes);
+    recording_memory_free(&memory);
     end(&h);
 }
 

@@ -455,7 +455,7 @@ static void check_recording(duel *d, uint64_t *aims)
     if (foliot_replay_open(d->file, &replay, &damage) != FOLIOT_STATUS_OK)
         fail_msg("%s", damage.text);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    check_eq(about->format, 9);
+    check_eq(about->features, FOLIOT_RECORDING_RULES | FOLIOT_RECORDING_HISTORY);
     assert_int_equal(foliot_rules_create_lua(about->rules_text, about->rules_text_bytes,
                                              about->rules_name, &limits, about->scene, &rules,
                                              problem, sizeof problem),

@@ -99,7 +99,6 @@ static void open_session(arena *a, const arena_options *options)
     if (options->record) {
         foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
-        config.commands = options->kind && options->kind->step_tick;
         demand(options->kind ? foliot_recording_open_simulation(options->record, &a->simulation,
                                                                 &config, &a->recording)
                              : foliot_recording_open(options->record, &a->scene, NULL,

@@ -3,6 +3,8 @@
 #include "recording_fixture.h"
 
 #include "base/assert.h"
+#include "recording/block_reader.h"
+#include "recording/encoder.h"
 #include "status.h"
 
 #include <errno.h>
@@ -216,4 +218,74 @@ void recording_fixture_record(recording_fixture *fixture, const foliot_recording
     status = foliot_recording_close(recording, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
+}
+
+// -- keyframes whose bytes lie open
+
+static void pack_state(foliot__buffer *out, const foliot__recording_content *content)
+{
+    foliot__pack_array(out, 5);
+    foliot__pack_uint(out, FOLIOT__RECORDING_KEYFRAME);
+    foliot__pack_uint(out, content->tick);
+    foliot__pack_bin(out, content->keyframe_digest, sizeof content->keyframe_digest);
+    foliot__pack_uint(out, FOLIOT__RECORDING_RAW);
+    foliot__pack_bin(out, content->keyframe, (uint32_t)content->keyframe_length);
+    if (!content->has_rules)
+        return;
+    foliot__pack_array(out, 5);
+    foliot__pack_uint(out, FOLIOT__RECORDING_STATE);
+    foliot__pack_uint(out, content->tick);
+    foliot__pack_uint(out, FOLIOT__RECORDING_RAW);
+    foliot__pack_bin(out, content->rules, (uint32_t)content->rules_length);
+    foliot__pack_bin(out, content->rules_digest, sizeof content->rules_digest);
+}
+
+static void put_block(recording_memory *out, const foliot__recording_content *content,
+                      const void *payload, size_t length)
+{
+    uint8_t head[FOLIOT__RECORDING_BLOCK_BYTES];
+    foliot__recording_block_frame(head, (uint32_t)content->number, content->tick, payload, length);
+    memory_write(out, head, sizeof head);
+    memory_write(out, payload, length);
+}
+
+void recording_memory_unpack(recording_memory *memory)
+{
+    foliot__byte_source source;
+    foliot__block_reader *reader = calloc(1, sizeof *reader);
+    foliot__recording_header header = {0};
+    foliot__recording_content content = {0};
+    recording_memory out = {0};
+    uint64_t(*index)[2] = NULL, before;
+    uint32_t keyframes = 0;
+    foliot__byte_source_of(&source, memory->bytes, memory->length);
+    demand(foliot__block_reader_begin(reader, &source, &header, &content, NULL));
+    memory_write(&out, memory->bytes, (size_t)reader->offset);
+    while (before = reader->offset,
+           foliot__block_reader_next(reader, &content, NULL) == FOLIOT_STATUS_OK) {
+        foliot__buffer payload = {0};
+        if (content.has_keyframe) {
+            index = realloc(index, (keyframes + 1) * sizeof *index);
+            index[keyframes][0] = content.tick;
+            index[keyframes++][1] = out.length;
+            demand(foliot__recording_content_unpack(&content, FOLIOT_SIMULATION_BYTES_MAX));
+            pack_state(&payload, &content);
+        } else if (content.has_closing) {
+            foliot__recording_encode_closing(&payload, content.tick,
+                                             foliot__recording_digest_of(content.closing_digest),
+                                             (const uint64_t(*)[2])index, keyframes, out.length);
+        } else {
+            before += FOLIOT__RECORDING_BLOCK_BYTES;
+            foliot__pack_raw(&payload, memory->bytes + before, (size_t)(reader->offset - before));
+        }
+        put_block(&out, &content, payload.bytes, payload.length);
+        foliot__buffer_free(&payload);
+    }
+    FOLIOT_ASSERT(reader->closed);
+    foliot__recording_content_free(&content);
+    foliot__recording_header_free(&header);
+    free(reader);
+    free(index);
+    recording_memory_free(memory);
+    *memory = out;
 }

@@ -42,5 +42,8 @@ uint32_t recording_fixture_inputs(recording_fixture *fixture, uint64_t tick, boo
 void recording_fixture_record(recording_fixture *fixture, const foliot_recording_config *config,
                               uint64_t ticks, recording_memory *memory, foliot_digest *digests);
 foliot_recording_config recording_fixture_config(uint32_t block_ticks, uint32_t keyframe_ticks);
+// Stores the keyframes of a closed recording without compression, so that their bytes can be found
+// and changed. Other blocks stay as they are.
+void recording_memory_unpack(recording_memory *memory);
 
 #endif

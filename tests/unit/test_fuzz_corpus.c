@@ -61,6 +61,8 @@ static int is_of_today(const uint8_t *bytes, size_t length)
               foliot__relay_decode(bytes, length, &relay) == FOLIOT_STATUS_OK ||
               foliot__early_decode(bytes, length, &early) == FOLIOT_STATUS_OK;
     assert_true(is);
+    if (bytes[0] == 0x9c && bytes[1] == FOLIOT__HELLO_MESSAGE) // of no other protocol is more read
+        check_eq(bytes[2], FOLIOT_PROTOCOL);
     return 0;
 }
 

@@ -215,7 +215,8 @@ static void everything_comes_back(void **state)
         commands += s->ticks[i].commands.count;
         orders += s->ticks[i].order_count;
     }
-    check_eq(about->format, 6);
+    check_eq(about->format, FOLIOT_RECORDING_FORMAT);
+    check_eq(about->features, FOLIOT_RECORDING_SIMULATION | FOLIOT_RECORDING_RULES);
     check_gt(commands, 100);
     check_eq(about->commands, commands);
     check_eq(about->orders, orders);
@@ -379,7 +380,6 @@ static void malformed_ticks_are_refused(void **state)
     (void)state;
     foliot_recording_sink sink = recording_memory_sink(&s->memory);
     foliot_recording_config config = recording_fixture_config(20, 100);
-    config.commands = true;
     assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &s->simulation),
                      FOLIOT_STATUS_OK);
     assert_int_equal(
@@ -424,27 +424,34 @@ static void malformed_ticks_are_refused(void **state)
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
 }
 
-static void recordings_without_commands_stay_as_they_were(void **state)
+// No writer announces them: the format and features of the file are the same.
+static void commands_orders_and_messages_may_come_to_any_recording(void **state)
 {
     (void)state;
     foliot_recording_sink sink = recording_memory_sink(&s->memory);
     foliot_recording_config config = recording_fixture_config(20, 100);
     foliot_command command = foliot_command_default(FOLIOT_COMMAND_end);
     foliot_order order = {.player = 1};
-    const foliot_tick_inputs in = {.commands = &command, .command_count = 1}, nothing = {0};
+    const foliot_tick_inputs in = {.commands = &command, .command_count = 1};
     assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &s->simulation),
                      FOLIOT_STATUS_OK);
     assert_int_equal(
         foliot_recording_open_simulation_sink(&sink, &s->simulation, &config, &s->recording),
         FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_simulation_step(&s->simulation, NULL, 0), FOLIOT_STATUS_OK);
-    REFUSED(&in, NULL, 0);
-    REFUSED(&nothing, &order, 1);
-    check_eq(foliot_recording_note_message(s->recording, 0, true, "x", 1), FOLIOT_STATUS_INVALID);
-    assert_int_equal(foliot_recording_append_simulation(s->recording, &s->simulation, NULL, 0),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_simulation_step_tick(&s->simulation, &in), FOLIOT_STATUS_OK);
+    check_eq(foliot_recording_note_message(s->recording, 0, true, "x", 1), FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_recording_append_simulation_tick(s->recording, &s->simulation, &in, &order, 1),
+        FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
-    check_eq(s->memory.bytes[8], 4);
+    foliot_replay *replay = open_memory(true);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
+    check_eq(about->features, FOLIOT_RECORDING_SIMULATION);
+    check_eq(about->commands, 1);
+    check_eq(about->orders, 1);
+    check_eq(about->messages, 1);
+    foliot_replay_close(replay);
 }
 
 // -- entries by themselves
@@ -498,14 +505,14 @@ static void malformed_orders_are_damage(void **state)
     check_eq(ORDERS_OF("\x00\x10\x02hi"), FOLIOT_STATUS_OK);
     check_eq(ORDERS_OF("\x00\x10\x03hi"), FOLIOT_STATUS_CORRUPT);
     check_eq(ORDERS_OF("\x0a\x10\x00"), FOLIOT_STATUS_CORRUPT);
-    check_eq(ORDERS_OF("\x00\x18\x00"), FOLIOT_STATUS_UNSUPPORTED);         // kind 4
+    check_eq(ORDERS_OF("\x00\x1a\x00"), FOLIOT_STATUS_UNSUPPORTED);         // kind 5
     check_eq(ORDERS_OF("\x00\x80\x80\x01\x00"), FOLIOT_STATUS_CORRUPT);     // player 1024
     check_eq(ORDERS_OF("\x00\x10\xf1\x01"), FOLIOT_STATUS_CORRUPT);         // 241 bytes
     check_eq(ORDERS_OF("\x00\x10\x00\x00\x00\x00"), FOLIOT_STATUS_CORRUPT); // player 0 after 1
     check_eq(ORDERS_OF("\x00\x11\x05\x00\x00\x11\x05\x00"), FOLIOT_STATUS_CORRUPT); // 5 twice
     check_eq(ORDERS_OF("\x00\x11\x05\x00\x00\x10\x00"), FOLIOT_STATUS_OK);
-    // Format 7 has what was aimed at: two bytes.
-    check_eq(ORDERS_OF("\x00\x18\x02\x01\x02"), FOLIOT_STATUS_UNSUPPORTED);
+    // With the feature `history`, what was aimed at: two bytes.
+    check_eq(ORDERS_OF("\x00\x18\x02\x01\x02"), FOLIOT_STATUS_CORRUPT);
     check_eq(AIMED_ORDERS_OF("\x00\x18\x02\x01\x02"), FOLIOT_STATUS_OK);
     check_eq(AIMED_ORDERS_OF("\x00\x18\x03\x01\x02\x03"), FOLIOT_STATUS_CORRUPT);
     check_eq(AIMED_ORDERS_OF("\x00\x18\x01\x01"), FOLIOT_STATUS_CORRUPT);
@@ -560,7 +567,6 @@ static double bytes_of_commands(foliot_command (*make)(uint32_t number), uint32_
         foliot_simulation simulation;
         foliot_recording *recording;
         uint32_t number = 0;
-        config.commands = true;
         assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &simulation),
                          FOLIOT_STATUS_OK);
         assert_int_equal(
@@ -625,7 +631,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_forged_command_is_found, begin, end),
         cmocka_unit_test_setup_teardown(flipped_bits_are_survived, begin, end),
         cmocka_unit_test_setup_teardown(malformed_ticks_are_refused, begin, end),
-        cmocka_unit_test_setup_teardown(recordings_without_commands_stay_as_they_were, begin, end),
+        cmocka_unit_test_setup_teardown(commands_orders_and_messages_may_come_to_any_recording,
+                                        begin, end),
         cmocka_unit_test(malformed_commands_are_damage),
         cmocka_unit_test(malformed_orders_are_damage),
         cmocka_unit_test_setup_teardown(compaction_keeps_everything, begin, end),

@@ -25,6 +25,17 @@ static void mutate(uint8_t *bytes, size_t length, foliot__rng *rng)
     }
 }
 
+// A seed whose header is refused would find nothing behind it.
+static void check_opens(const uint8_t *bytes, size_t length)
+{
+    foliot_replay *replay;
+    foliot_damage damage;
+    if (foliot_replay_open_simulation_bytes(bytes, length, NULL, &replay, &damage) !=
+        FOLIOT_STATUS_OK)
+        fail_msg("%s", damage.text);
+    foliot_replay_close(replay);
+}
+
 static void mutated_recordings_end_in_a_status(void **state)
 {
     (void)state;
@@ -38,6 +49,7 @@ static void mutated_recordings_end_in_a_status(void **state)
         assert_non_null(in);
         size_t length = fread(bytes, 1, sizeof bytes, in);
         fclose(in);
+        check_opens(bytes, length);
         LLVMFuzzerTestOneInput(bytes, length);
         for (int k = 0; k < MUTATIONS && length > 0; k++) {
             memcpy(copy, bytes, length);

@@ -222,7 +222,7 @@ static foliot_replay *open_file(void)
 }
 
 // What players aimed at is held where rules look back.
-static void rules_have_a_format_of_their_own(void **state)
+static void rules_are_features(void **state)
 {
     (void)state;
     for (uint32_t looks_back = 0; looks_back < 2; looks_back++) {
@@ -241,7 +241,8 @@ static void rules_have_a_format_of_their_own(void **state)
         foliot_replay *replay = open_file();
         const foliot_order *orders;
         uint32_t count = 0;
-        check_eq(foliot_replay_get_summary(replay)->format, 9u);
+        check_eq(foliot_replay_get_summary(replay)->features,
+                 FOLIOT_RECORDING_RULES | (looks_back ? FOLIOT_RECORDING_HISTORY : 0));
         foliot_status status =
             foliot_replay_get_orders(replay, foliot_world_get_tick(s->world) - 1, &orders, &count);
         check_eq(count, looks_back);
@@ -263,7 +264,7 @@ static void a_session_verifies_without_its_rules(void **state)
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
     foliot_verdict verdict;
     foliot_replay *replay = open_file();
-    check_eq(foliot_replay_get_summary(replay)->format, FOLIOT_RECORDING_FORMAT_RULES);
+    check_eq(foliot_replay_get_summary(replay)->features, FOLIOT_RECORDING_RULES);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     check_eq(verdict.status, FOLIOT_STATUS_OK);
     check_eq(verdict.ticks, TICKS);
@@ -281,7 +282,7 @@ static void a_session_verifies_without_its_rules(void **state)
     foliot_replay_close(replay);
 }
 
-static void scenes_that_take_commands_have_format_5(void **state)
+static void scenes_that_take_commands_have_no_feature(void **state)
 {
     (void)state;
     foliot_recording_config config = recording_fixture_config(10, 60);
@@ -290,7 +291,7 @@ static void scenes_that_take_commands_have_format_5(void **state)
         FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay = open_file();
-    check_eq(foliot_replay_get_summary(replay)->format, 5);
+    check_eq(foliot_replay_get_summary(replay)->features, 0);
     assert_string_equal(foliot_replay_get_summary(replay)->rules_name, "");
     foliot_replay_close(replay);
 }
@@ -388,9 +389,9 @@ static void the_harness_gives_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rules_have_a_format_of_their_own, begin, end),
+        cmocka_unit_test_setup_teardown(rules_are_features, begin, end),
         cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
-        cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_format_5, begin, end),
+        cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_no_feature, begin, end),
         cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),
         cmocka_unit_test_setup_teardown(the_harness_gives_commands, begin, end),
     };

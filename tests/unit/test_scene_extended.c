@@ -144,27 +144,31 @@ static void they_come_back_from_canonical_bytes(void **state)
     foliot_scene_destroy(s);
 }
 
-// Format 2 is for prototypes alone, and a scene of format 2 has some.
-static void bytes_have_the_oldest_format_that_holds_them(void **state)
+// Their number is a value of the scene's record, which a scene without any leaves out.
+static void the_number_of_prototypes_is_checked(void **state)
 {
     (void)state;
-    static const char text[] = HEAD "limits: {commands_max: 1}\n"
-                                    "bodies: [{name: a, kinematic: true, tag: 1}]\n";
-    foliot_scene *s = parsed(text), *back = NULL;
-    size_t length;
-    uint8_t *bytes = encoded(s, &length);
-    assert_int_equal(bytes[4], 1);
-    uint8_t *forged = malloc(length + 4);
-    memcpy(forged, bytes, length);
-    memset(forged + length, 0, 4);
-    forged[4] = 2;
-    assert_int_equal(foliot_scene_decode(forged, length + 4, &back), FOLIOT_STATUS_CORRUPT);
-    assert_int_equal(foliot_scene_decode(forged, length, &back), FOLIOT_STATUS_TRUNCATED);
-    forged[4] = 3;
-    assert_int_equal(foliot_scene_decode(forged, length + 4, &back), FOLIOT_STATUS_NEWER);
-    free(forged);
+    static const char with[] = HEAD "limits: {commands_max: 1}\n"
+                                    "bodies: [{mass: 1}]\nprototypes: [{name: a, mass: 1}]\n";
+    static const char without[] = HEAD "limits: {commands_max: 1}\nbodies: [{mass: 1}]\n";
+    foliot_scene *s = parsed(with), *t = parsed(without), *back = NULL;
+    size_t length, shorter;
+    uint8_t *bytes = encoded(s, &length), *plain = encoded(t, &shorter);
+    const size_t prototype = 1 + 1 + 8; // its name "a" and a record that differs in nothing
+    check_eq(length, shorter + 4 + prototype);
+    assert_int_equal(foliot_scene_decode(bytes, length - prototype, &back),
+                     FOLIOT_STATUS_TRUNCATED);
+    bytes[4] = 2;
+    assert_int_equal(foliot_scene_decode(bytes, length, &back), FOLIOT_STATUS_NEWER);
+    uint8_t *more = malloc(shorter + prototype);
+    memcpy(more, plain, shorter);
+    memcpy(more + shorter, bytes + length - prototype, prototype);
+    assert_int_equal(foliot_scene_decode(more, shorter + prototype, &back), FOLIOT_STATUS_CORRUPT);
+    free(more);
     free(bytes);
+    free(plain);
     foliot_scene_destroy(s);
+    foliot_scene_destroy(t);
 }
 
 static void expect_problem(const foliot_scene *scene, const char *path)
@@ -262,7 +266,7 @@ int main(void)
         cmocka_unit_test(every_key_means_what_it_says),
         cmocka_unit_test(how_far_rules_look_back_is_kept),
         cmocka_unit_test(they_come_back_from_canonical_bytes),
-        cmocka_unit_test(bytes_have_the_oldest_format_that_holds_them),
+        cmocka_unit_test(the_number_of_prototypes_is_checked),
         cmocka_unit_test(values_of_programs_are_checked_too),
         cmocka_unit_test(what_may_come_decides_substeps_and_contacts),
     };

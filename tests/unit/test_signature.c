@@ -50,14 +50,11 @@ static void play(foliot_recording *recording, recording_fixture *fixture, foliot
         foliot_recording_abandon(recording);
 }
 
-static bool record_commands; // in a format that has them, and messages
-
 static foliot_recording_config config_of(const foliot_signer *signer)
 {
     foliot_recording_config config = recording_fixture_config(BLOCK_TICKS, KEYFRAME_TICKS);
     config.threaded = false;
     config.signer = signer;
-    config.commands = record_commands;
     return config;
 }
 
@@ -400,14 +397,11 @@ static void refused_everywhere(void)
     foliot_replay_close(replay);
 }
 
-// Of a format that has messages, so that each of them would be read.
 static void nothing_is_put_into_the_closing_block(void **state)
 {
     (void)state;
     foliot_signer *signer = signer_of(1);
-    record_commands = true;
     record(signer, 130, 0, ENDS);
-    record_commands = false;
     for (int what = 0; what < SMUGGLED; what++) {
         forged f = read_file();
         uint8_t *whole = malloc(f.length);

@@ -197,10 +197,8 @@ typedef struct listener {
 static listener listen_to(foliot_replay *replay, uint64_t last)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    listener l = {.replay = replay, .tick = about->first_tick, .last = last, .index = UINT32_MAX};
-    if (!foliot__recording_version_commands(about->format))
-        l.tick = last; // has none
-    return l;
+    return (listener){
+        .replay = replay, .tick = about->first_tick, .last = last, .index = UINT32_MAX};
 }
 
 // NULL at the end, or with a status.

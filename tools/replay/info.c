@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "foliot/recording.h"
 
 #include <inttypes.h>
 
@@ -32,6 +33,14 @@ static void put_what(foliot__json *json, const foliot_replay_summary *a)
     foliot__json_null(json, "bodies");
 }
 
+static void put_features(foliot__json *json, uint32_t features)
+{
+    foliot__json_array(json, "features");
+    for (; features; features &= features - 1)
+        foliot__json_text(json, NULL, foliot_recording_feature_get_name(features & -features));
+    foliot__json_close(json);
+}
+
 // A recording without an end is whole as far as it goes.
 static bool is_damage(const foliot_damage *damage)
 {
@@ -47,6 +56,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "file", file);
     foliot__json_count(&json, "format", a->format);
+    put_features(&json, a->features);
     put_what(&json, a);
     foliot__json_count(&json, "first_tick", a->first_tick);
     foliot__json_count(&json, "last_tick", a->last_tick);
@@ -150,9 +160,12 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
            a->closed ? text : "");
     foliot_digest_print(a->fingerprint, text);
     printf("  recorded by  foliot %s, %s, fingerprint %s\n", a->version, a->build, text);
-    printf("  file         format %" PRIu32 ", %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64
-           " keyframes\n",
-           a->format, a->bytes, a->blocks, a->keyframes);
+    printf("  file         format %" PRIu32, a->format);
+    for (uint32_t left = a->features; left; left &= left - 1)
+        printf("%s%s", left == a->features ? " with " : ", ",
+               foliot_recording_feature_get_name(left & -left));
+    printf(", %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64 " keyframes\n", a->bytes,
+           a->blocks, a->keyframes);
     printf("  bytes of     inputs %" PRIu64 ", digests %" PRIu64 ", keyframes %" PRIu64
            ", block headers %" PRIu64 ", all else %" PRIu64 "\n",
            a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->header_bytes, a->other_bytes);

@@ -5,7 +5,6 @@
 #include "tool.h"
 
 #include "foliot/recording.h"
-#include "recording/format.h"
 #include "recording/replay.h"
 
 #include <errno.h>
@@ -92,7 +91,6 @@ static foliot_status begin_output(foliot_replay *replay, foliot_recording **reco
                                           .build = about->rules_build,
                                           .save = copy_rules_state,
                                           .user = replay};
-    config.commands = foliot__recording_version_commands(about->format);
     config.rules = about->rules_name[0] ? &rules : NULL;
     if (!about->scene)
         return foliot_recording_open_simulation(out_file, foliot_replay_get_simulation(replay),

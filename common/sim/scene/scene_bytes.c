@@ -16,7 +16,6 @@
 #define MAGIC 0x4e435346u // "FSCN"
 #define ALIGNMENT 16u
 #define MASK_BYTES 8u
-#define FORMAT_BEFORE 1 // prototypes came with format 2
 
 // -- records: lists of fields
 
@@ -43,7 +42,7 @@ static const field scene_fields[] = {
     SCENE(gravity, 3, F64), SCENE(speed_max, 1, F64), SCENE(bodies_max, 1, U32),
     SCENE(sleep, 1, FLAG), SCENE(commands_max, 1, U32), SCENE(joints_max, 1, U32),
     SCENE(script.low, 1, U64), SCENE(script.high, 1, U64),
-    SCENE(history_ticks, 1, U32), FIELD_END,
+    SCENE(history_ticks, 1, U32), SCENE(prototype_count, 1, U32), FIELD_END,
 };
 
 #define BODY(member, count, type) FIELD(foliot_body_definition, member, count, type)
@@ -207,7 +206,6 @@ static void write_text(foliot__writer *w, const char *text)
 static void write_bodies(foliot__writer *w, const foliot_body_definition *bodies, uint32_t count)
 {
     foliot_body_definition standard = foliot_body_definition_default();
-    foliot__write_u32(w, count);
     for (uint32_t i = 0; i < count; i++) {
         write_text(w, bodies[i].name);
         write_record(w, body_fields, &bodies[i], i ? &bodies[i - 1] : &standard);
@@ -261,7 +259,7 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
             return FOLIOT_STATUS_INVALID;
     foliot__writer w = foliot__writer_of(bytes, capacity);
     foliot__write_u32(&w, MAGIC);
-    foliot__write_u16(&w, scene->prototype_count ? FOLIOT_SCENE_BYTES_FORMAT : FORMAT_BEFORE);
+    foliot__write_u16(&w, FOLIOT_SCENE_BYTES_FORMAT);
     write_text(&w, scene->name);
     write_text(&w, scene->unit_length);
     write_text(&w, scene->unit_time);
@@ -270,12 +268,12 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     counted.substeps = foliot__scene_substeps(scene);
     standard.substeps = 1;
     write_record(&w, scene_fields, &counted, &standard);
+    foliot__write_u32(&w, scene->body_count);
     write_bodies(&w, scene->bodies, scene->body_count);
     write_forces(&w, scene);
     write_constraints(&w, scene);
     write_players(&w, &scene->players);
-    if (scene->prototype_count)
-        write_bodies(&w, scene->prototypes, scene->prototype_count);
+    write_bodies(&w, scene->prototypes, scene->prototype_count);
     if (w.status == FOLIOT_STATUS_OK)
         *length = w.at;
     return w.status;
@@ -315,9 +313,8 @@ static const char *read_text(foliot__reader *r, arena *a)
 
 // A count of things of which each takes `least` bytes or more: more than can be present are refused
 // before anything is allocated for them.
-static uint32_t read_count(foliot__reader *r, uint32_t count_max, size_t least)
+static uint32_t checked_count(foliot__reader *r, uint32_t count, uint32_t count_max, size_t least)
 {
-    uint32_t count = foliot__read_u32(r);
     if (count > count_max)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     else if (count > foliot__reader_left(r) / least)
@@ -325,10 +322,16 @@ static uint32_t read_count(foliot__reader *r, uint32_t count_max, size_t least)
     return r->status == FOLIOT_STATUS_OK ? count : 0;
 }
 
+static uint32_t read_count(foliot__reader *r, uint32_t count_max, size_t least)
+{
+    return checked_count(r, foliot__read_u32(r), count_max, least);
+}
+
+// *count of them, as the bytes say.
 static const foliot_body_definition *read_bodies(foliot__reader *r, arena *a, arena *names,
                                                  uint32_t count_max, uint32_t *count)
 {
-    *count = read_count(r, count_max, 1 + MASK_BYTES);
+    *count = checked_count(r, *count, count_max, 1 + MASK_BYTES);
     foliot_body_definition body = foliot_body_definition_default(), *kept;
     kept = arena_take(a, *count * sizeof body);
     for (uint32_t i = 0; i < *count && r->status == FOLIOT_STATUS_OK; i++) {
@@ -413,16 +416,12 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
     read_record(r, scene_fields, scene);
     if (scene->substeps == FOLIOT_SUBSTEPS_AUTO) // a wish, not a number
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    scene->body_count = foliot__read_u32(r);
     scene->bodies = read_bodies(r, a, names, FOLIOT_BODIES_MAX, &scene->body_count);
     read_forces(r, a, scene);
     read_constraints(r, a, scene);
     read_players(r, a, &scene->players);
-    if (version > FORMAT_BEFORE) {
-        scene->prototypes =
-            read_bodies(r, a, names, FOLIOT_PROTOTYPES_MAX, &scene->prototype_count);
-        if (scene->prototype_count == 0)
-            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    }
+    scene->prototypes = read_bodies(r, a, names, FOLIOT_PROTOTYPES_MAX, &scene->prototype_count);
     if (r->status == FOLIOT_STATUS_OK && foliot__reader_left(r) > 0)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }

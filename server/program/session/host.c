@@ -179,7 +179,6 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     if (hosted->scene)
         config.fingerprint = foliot__fingerprints_find(hosted->scene);
     errno = 0;
-    config.commands = hosted->simulation.kind && hosted->simulation.kind->step_tick;
     foliot_status status =
         hosted->scene
             ? foliot_recording_open(hosted->recording_file, hosted->scene, NULL, hosted->world,

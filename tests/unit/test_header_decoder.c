@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// test_header_decoder.c: what the header of a recording says about its features. A reader refuses a
+// format or a feature that it does not know, names it and the program that wrote the file, and
+// reads nothing else of the header then. Method: headers are packed by hand, with right checksums,
+// in front of the other blocks of a true recording.
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "base/pack.h"
+#include "base/unpack.h"
+#include "recording/encoder.h"
+#include "recording/format.h"
+#include "recording_fixture.h"
+
+static recording_memory memory;
+static foliot_verdict verdict; // of the last one that was opened
+
+static int record(void **state)
+{
+    (void)state;
+    recording_fixture fixture;
+    foliot_recording_config config = recording_fixture_config(10, 20);
+    memory = (recording_memory){0};
+    recording_fixture_init(&fixture, 3, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    recording_fixture_record(&fixture, &config, 30, &memory, NULL);
+    recording_fixture_free(&fixture);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    recording_memory_free(&memory);
+    return 0;
+}
+
+// A header as it is packed. `features`: names between spaces; `keys`: pairs behind the version.
+typedef struct header {
+    uint32_t format;
+    const char *features;
+    uint32_t keys;
+    foliot__buffer packed;
+    bool version_first, version_last;
+} header;
+
+static void pack_features(foliot__buffer *out, const char *features)
+{
+    char names[100], *name, *rest = names;
+    uint32_t count = 0;
+    snprintf(names, sizeof names, "%s", features);
+    for (const char *at = features; *at; at++)
+        count += *at != ' ' && (at == features || at[-1] == ' ');
+    foliot__pack_str(out, "features");
+    foliot__pack_array(out, count);
+    while ((name = strtok_r(rest, " ", &rest)))
+        foliot__pack_str(out, name);
+}
+
+static void pack_version(foliot__buffer *out)
+{
+    foliot__pack_str(out, "version");
+    foliot__pack_str(out, "9.8.7");
+}
+
+static void pack_rules(header *h)
+{
+    foliot__pack_str(&h->packed, "rules_name");
+    foliot__pack_str(&h->packed, "goals");
+    foliot__pack_str(&h->packed, "rules_version");
+    foliot__pack_uint(&h->packed, 3);
+    foliot__pack_str(&h->packed, "rules_text");
+    foliot__pack_bin(&h->packed, "x = 1", 5);
+    foliot__pack_str(&h->packed, "rules_build");
+    foliot__pack_str(&h->packed, "Lua");
+    h->keys += 4;
+}
+
+// The keys of the true header, but for the features and the version.
+static void pack_true_keys(header *h)
+{
+    foliot__recording_block block;
+    const uint8_t *at = memory.bytes + FOLIOT__RECORDING_START_BYTES;
+    assert_true(foliot__recording_block_read(at, &block));
+    foliot__reader r = foliot__reader_of(at + FOLIOT__RECORDING_BLOCK_BYTES, block.length);
+    check_eq(foliot__unpack_array(&r), 2);
+    check_eq(foliot__unpack_uint(&r), FOLIOT__RECORDING_HEADER);
+    uint32_t pairs = foliot__unpack_map(&r);
+    for (int i = 0; i < 4; i++)
+        foliot__unpack_skip(&r);
+    foliot__pack_raw(&h->packed, r.bytes + r.at, r.length - r.at);
+    h->keys += pairs - 2;
+}
+
+// Opens the recording with this header.
+static foliot_status open_with(header *h, foliot_damage *damage, uint32_t *features)
+{
+    foliot__buffer payload = {0}, file = {0};
+    foliot__recording_block block;
+    uint8_t start[FOLIOT__RECORDING_START_BYTES], head[FOLIOT__RECORDING_BLOCK_BYTES];
+    foliot__pack_array(&payload, 2);
+    foliot__pack_uint(&payload, FOLIOT__RECORDING_HEADER);
+    foliot__pack_map(&payload, 2 + h->keys);
+    if (h->version_first)
+        pack_version(&payload);
+    pack_features(&payload, h->features);
+    if (!h->version_first && !h->version_last)
+        pack_version(&payload);
+    foliot__pack_raw(&payload, h->packed.bytes, h->packed.length);
+    if (h->version_last)
+        pack_version(&payload);
+    foliot__recording_start_write(start);
+    start[8] = (uint8_t)h->format;
+    uint32_t crc = foliot__crc32c(0, start, 12);
+    for (int i = 0; i < 4; i++)
+        start[12 + i] = (uint8_t)(crc >> (8 * i));
+    foliot__recording_block_frame(head, 0, 0, payload.bytes, payload.length);
+    foliot__pack_raw(&file, start, sizeof start);
+    foliot__pack_raw(&file, head, sizeof head);
+    foliot__pack_raw(&file, payload.bytes, payload.length);
+    const uint8_t *at = memory.bytes + FOLIOT__RECORDING_START_BYTES;
+    assert_true(foliot__recording_block_read(at, &block));
+    at += FOLIOT__RECORDING_BLOCK_BYTES + block.length;
+    foliot__pack_raw(&file, at, (size_t)(memory.bytes + memory.length - at));
+    foliot_replay *replay = NULL;
+    foliot_status status =
+        foliot_replay_open_simulation_bytes(file.bytes, file.length, NULL, &replay, damage);
+    if (status == FOLIOT_STATUS_OK) {
+        const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+        *features = about->features;
+        check_eq(about->format, FOLIOT_RECORDING_FORMAT);
+        assert_string_equal(about->version, "9.8.7");
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+        foliot_replay_close(replay);
+    }
+    foliot__buffer_free(&payload);
+    foliot__buffer_free(&file);
+    foliot__buffer_free(&h->packed);
+    return status;
+}
+
+static void known_features_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *features;
+        uint32_t bits;
+    } cases[] = {{"", 0},
+                 {"rules", FOLIOT_RECORDING_RULES},
+                 {"rules history", FOLIOT_RECORDING_RULES | FOLIOT_RECORDING_HISTORY},
+                 {"history rules", FOLIOT_RECORDING_RULES | FOLIOT_RECORDING_HISTORY}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        header h = {.format = 1, .features = cases[i].features};
+        foliot_damage damage;
+        uint32_t bits;
+        pack_true_keys(&h);
+        if (cases[i].bits & FOLIOT_RECORDING_RULES)
+            pack_rules(&h);
+        assert_int_equal(open_with(&h, &damage, &bits), FOLIOT_STATUS_OK);
+        check_eq(bits, cases[i].bits);
+    }
+}
+
+// Behind the first two keys lies what only the later program understands.
+static void an_unknown_feature_is_named_with_the_program_that_wrote_it(void **state)
+{
+    (void)state;
+    foliot_damage damage;
+    uint32_t bits;
+    for (int later = 0; later < 2; later++) {
+        header h = {
+            .format = 1 + (uint32_t)later, .features = later ? "" : "rules hulls", .keys = 1};
+        foliot__pack_str(&h.packed, "tick");
+        foliot__pack_str(&h.packed, "half past nine");
+        check_eq(open_with(&h, &damage, &bits), FOLIOT_STATUS_NEWER);
+        check_eq(damage.status, FOLIOT_STATUS_NEWER);
+        assert_non_null(strstr(damage.text, later ? "format 2" : "'hulls'"));
+        assert_non_null(strstr(damage.text, "foliot 9.8.7"));
+    }
+    // A format whose header is not even that is refused by its number.
+    header h = {.format = 9, .features = "", .keys = 1};
+    check_eq(open_with(&h, &damage, &bits), FOLIOT_STATUS_NEWER);
+    assert_non_null(strstr(damage.text, "format 9"));
+    header first = {.format = 9, .features = "", .version_first = true};
+    check_eq(open_with(&first, &damage, &bits), FOLIOT_STATUS_NEWER);
+    assert_non_null(strstr(damage.text, "format 9"));
+}
+
+static void features_that_do_not_fit_the_keys_are_damage(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *features;
+        bool world, rules, first, last;
+    } cases[] = {
+        {"history", true, false, false, false}, // of no rules
+        {"history", true, true, false, false},  // the same, with their keys
+        {"rules", true, false, false, false},   // their keys are missing
+        {"", true, true, false, false},         // keys that nothing calls for
+        {"simulation", true, false, false, false},
+        {"simulation rules history", false, true, false, false},
+        {"rules rules", true, true, false, false},
+        {"", false, false, false, false}, // no scene
+        {"", true, false, true, false},   // the version before the features
+        {"", true, false, false, true},   // the version at the end
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        header h = {.format = 1,
+                    .features = cases[i].features,
+                    .version_first = cases[i].first,
+                    .version_last = cases[i].last};
+        foliot_damage damage = {0};
+        uint32_t bits;
+        if (cases[i].world)
+            pack_true_keys(&h);
+        if (cases[i].rules)
+            pack_rules(&h);
+        if (open_with(&h, &damage, &bits) != FOLIOT_STATUS_CORRUPT)
+            fail_msg("case %zu: %s", i, damage.text);
+    }
+}
+
+// A name is printed: control characters are not, and a long one is cut.
+static void an_unknown_feature_may_have_any_name(void **state)
+{
+    (void)state;
+    header h = {.format = 1, .features = "a\033[2Jb-long-name-of-more-than-thirty-one-characters"};
+    foliot_damage damage;
+    uint32_t bits;
+    check_eq(open_with(&h, &damage, &bits), FOLIOT_STATUS_NEWER);
+    assert_null(strchr(damage.text, '\033'));
+    assert_non_null(strstr(damage.text, "'a?[2Jb-long-name-of-more-than-t'"));
+}
+
+// Behind the first keyframe, with its digest.
+static void add_state(void)
+{
+    foliot__recording_block block;
+    foliot__keyframe_encoder encoder = {0};
+    foliot__buffer file = {0}, payload = {0};
+    uint8_t *at = memory.bytes + FOLIOT__RECORDING_START_BYTES, head[FOLIOT__RECORDING_BLOCK_BYTES];
+    assert_true(foliot__recording_block_read(at, &block));
+    at += FOLIOT__RECORDING_BLOCK_BYTES + block.length;
+    assert_true(foliot__recording_block_read(at, &block));
+    const uint8_t *keyframe = at + FOLIOT__RECORDING_BLOCK_BYTES, *digest = keyframe + 5;
+    check_eq(keyframe[1], FOLIOT__RECORDING_KEYFRAME);
+    check_eq(keyframe[4], 16); // bytes of the digest
+    foliot__pack_raw(&payload, keyframe, block.length);
+    foliot__recording_encode_rules(&payload, 0, foliot__recording_digest_of(digest), &encoder,
+                                   (const uint8_t *)"x", 1);
+    foliot__recording_block_frame(head, 1, 0, payload.bytes, payload.length);
+    foliot__pack_raw(&file, memory.bytes, (size_t)(at - memory.bytes));
+    foliot__pack_raw(&file, head, sizeof head);
+    foliot__pack_raw(&file, payload.bytes, payload.length);
+    keyframe += block.length;
+    foliot__pack_raw(&file, keyframe, (size_t)(memory.bytes + memory.length - keyframe));
+    recording_memory_free(&memory);
+    memory = (recording_memory){.bytes = file.bytes, .length = file.length};
+    foliot__buffer_free(&payload);
+    foliot__keyframe_encoder_free(&encoder);
+}
+
+static void a_state_without_the_feature_is_damage(void **state)
+{
+    (void)state;
+    add_state();
+    for (int announced = 0; announced < 2; announced++) {
+        header h = {.format = 1, .features = announced ? "rules" : ""};
+        foliot_damage damage;
+        uint32_t bits;
+        pack_true_keys(&h);
+        if (announced)
+            pack_rules(&h);
+        assert_int_equal(open_with(&h, &damage, &bits), FOLIOT_STATUS_OK);
+        check_eq(verdict.ticks, announced ? 30 : 0); // then comes the closing block: all has moved
+        check_eq(verdict.damage.block == 1, !announced);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(known_features_are_read, record, end),
+        cmocka_unit_test_setup_teardown(an_unknown_feature_is_named_with_the_program_that_wrote_it,
+                                        record, end),
+        cmocka_unit_test_setup_teardown(features_that_do_not_fit_the_keys_are_damage, record, end),
+        cmocka_unit_test_setup_teardown(an_unknown_feature_may_have_any_name, record, end),
+        cmocka_unit_test_setup_teardown(a_state_without_the_feature_is_damage, record, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
