@@ -39,8 +39,8 @@ typedef struct foliot_damage {
 } foliot_damage;
 
 typedef struct foliot_replay_summary {
-    uint32_t format;   // FOLIOT_RECORDING_FORMAT
-    uint32_t features; // bits of foliot_recording_feature
+    uint32_t format;                   // FOLIOT_RECORDING_FORMAT
+    uint32_t features;                 // bits of foliot_recording_feature
     char kind[FOLIOT_KIND_NAME_BYTES]; // of the simulation: "foliot.world", or another one
     uint32_t rules;                    // its version
     const void *setup;                 // what it was made from; of a world, its canonical scene

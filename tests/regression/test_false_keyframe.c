@@ -305,7 +305,7 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording *recording;
         foliot_recording_sink sink = recording_memory_sink(&t.memory);
         foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
-            assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         assert_int_equal(
             foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
             FOLIOT_STATUS_OK);

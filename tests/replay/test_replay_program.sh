@@ -90,7 +90,7 @@ perl -e '
     sub crc { my $c = 0xffffffff; $c = $t[($c ^ $_) & 255] ^ ($c >> 8) for unpack "C*", shift; $c ^ 0xffffffff }
     my $all = do { local $/; open my $in, "<:raw", "a.foliot"; <$in> };
     sub put { open my $out, ">:raw", shift; print $out shift }
-    my $start = substr($all, 0, 8) . pack "V", 8;
+    my $start = substr($all, 0, 8) . pack "V", 2;
     put("future.foliot", $start . pack("V", crc $start) . substr $all, 16);
     # The header block grows by a record: offsets move, so the file ends there.
     for (["optional", 100], ["critical", 50]) {
