@@ -221,7 +221,7 @@ static void pack_capacities(foliot__buffer *out, const foliot_world_config *c)
 
 #define RULES_KEYS 4 // with FOLIOT_RECORDING_RULES
 
-// What every reader of every format finds first: what it must know, and who wrote it.
+// The part that readers of every format find first: the features, and the writer's version.
 static void pack_head(foliot__buffer *out, uint32_t keys, uint32_t features)
 {
     foliot__pack_array(out, 2);
@@ -230,7 +230,7 @@ static void pack_head(foliot__buffer *out, uint32_t keys, uint32_t features)
     foliot__pack_str(out, "features");
     foliot__pack_array(out, (uint32_t)__builtin_popcount(features));
     for (uint32_t left = features; left; left &= left - 1)
-        foliot__pack_str(out, foliot_recording_feature_get_name(left & -left));
+        foliot__pack_str(out, foliot__recording_feature_name(left & -left));
     foliot__pack_str(out, "version");
     foliot__pack_str(out, foliot_get_version());
 }

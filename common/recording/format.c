@@ -94,7 +94,7 @@ foliot_digest foliot__recording_rules_digest(foliot_digest keyframe, const void 
 static const char *const feature_names[] = {"simulation", "rules", "history"};
 #define FEATURES (sizeof feature_names / sizeof feature_names[0])
 
-const char *foliot_recording_feature_get_name(foliot_recording_feature feature)
+const char *foliot__recording_feature_name(uint32_t feature)
 {
     for (unsigned i = 0; i < FEATURES; i++)
         if (feature == 1u << i)

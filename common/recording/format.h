@@ -104,7 +104,9 @@ foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
 foliot_digest foliot__recording_rules_digest(foliot_digest keyframe, const void *bytes,
                                              size_t count);
 
-// A feature by its name in the HEADER; 0: this build has none of that name.
+// The name of a feature in the HEADER, as "rules"; NULL: no feature of this build.
+const char *foliot__recording_feature_name(uint32_t feature);
+// A feature by its name; 0: this build has none of that name.
 uint32_t foliot__recording_feature_of(const char *name, size_t length);
 
 #endif

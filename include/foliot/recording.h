@@ -31,16 +31,13 @@ extern "C" {
 // The format that is written and read.
 #define FOLIOT_RECORDING_FORMAT 1
 
-// What a reader must know beyond the format. The header names them, and a reader refuses a
+// A reader must know these beyond the format. The header names them, and a reader refuses a
 // recording with a feature that it does not know.
 typedef enum foliot_recording_feature {
     FOLIOT_RECORDING_SIMULATION = 1, // of another simulation than foliot.world
     FOLIOT_RECORDING_RULES = 2,      // the session had rules
     FOLIOT_RECORDING_HISTORY = 4,    // ... that look back: orders say what players aimed at
 } foliot_recording_feature;
-
-// Its name in the header, as "rules"; NULL: no feature of this build.
-const char *foliot_recording_feature_get_name(foliot_recording_feature feature);
 
 typedef struct foliot_recording foliot_recording;
 

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "foliot/recording.h"
+#include "recording/format.h"
 
 #include <inttypes.h>
 
@@ -37,7 +37,7 @@ static void put_features(foliot__json *json, uint32_t features)
 {
     foliot__json_array(json, "features");
     for (; features; features &= features - 1)
-        foliot__json_text(json, NULL, foliot_recording_feature_get_name(features & -features));
+        foliot__json_text(json, NULL, foliot__recording_feature_name(features & -features));
     foliot__json_close(json);
 }
 
@@ -163,7 +163,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
     printf("  file         format %" PRIu32, a->format);
     for (uint32_t left = a->features; left; left &= left - 1)
         printf("%s%s", left == a->features ? " with " : ", ",
-               foliot_recording_feature_get_name(left & -left));
+               foliot__recording_feature_name(left & -left));
     printf(", %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64 " keyframes\n", a->bytes,
            a->blocks, a->keyframes);
     printf("  bytes of     inputs %" PRIu64 ", digests %" PRIu64 ", keyframes %" PRIu64
