@@ -34,23 +34,12 @@ static void corrupt_if(decoding *d, bool wrong)
         foliot__reader_fail(d->r, FOLIOT_STATUS_CORRUPT);
 }
 
-// The keys that a header with these features has; 0 for features that no writer puts together.
-static unsigned keys_of(uint32_t features)
-{
-    const uint32_t foreign = features & FOLIOT_RECORDING_SIMULATION,
-                   rules = features & FOLIOT_RECORDING_RULES;
-    if ((features & FOLIOT_RECORDING_HISTORY) && (foreign || !rules))
-        return 0;
-    return FOLIOT__HEADER_KEYS | (rules ? FOLIOT__HEADER_KEYS_RULES : 0) |
-           (foreign ? FOLIOT__HEADER_KEYS_SIMULATION : FOLIOT__HEADER_KEYS_WORLD);
-}
-
 // In every format the first two keys are the features and the version of the writer's program, so
 // that a reader can say what it lacks.
 static void decode_header(decoding *d)
 {
     foliot__recording_header *header = d->header;
-    unsigned found = 0, wanted = 0;
+    unsigned found = 0;
     corrupt_if(d, d->values < 1 || !header || d->content->has_header);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
@@ -63,12 +52,15 @@ static void decode_header(decoding *d)
             continue;
         if (header->unknown_feature[0] || header->format != FOLIOT_RECORDING_FORMAT)
             foliot__reader_fail(d->r, FOLIOT_STATUS_NEWER);
-        wanted = keys_of(header->features);
     }
-    corrupt_if(d,
-               wanted == 0 || found != wanted || header->tick != d->block->tick ||
-                   ((header->features & FOLIOT_RECORDING_SIMULATION) && !header->simulation[0]) ||
-                   ((header->features & FOLIOT_RECORDING_RULES) && !header->rules_name[0]));
+    uint32_t foreign = header->features & FOLIOT_RECORDING_SIMULATION,
+             rules = header->features & FOLIOT_RECORDING_RULES,
+             history = header->features & FOLIOT_RECORDING_HISTORY;
+    unsigned wanted = FOLIOT__HEADER_KEYS | (rules ? FOLIOT__HEADER_KEYS_RULES : 0) |
+                      (foreign ? FOLIOT__HEADER_KEYS_SIMULATION : FOLIOT__HEADER_KEYS_WORLD);
+    corrupt_if(d, found != wanted || (history && (foreign || !rules)) ||
+                      header->tick != d->block->tick || (foreign && !header->simulation[0]) ||
+                      (rules && !header->rules_name[0]));
     d->content->has_header = true;
     d->values -= 1;
 }

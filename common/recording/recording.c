@@ -53,22 +53,18 @@ static bool capture_state(foliot_recording *recording, const foliot_simulation *
            FOLIOT_STATUS_OK;
 }
 
-// A pose of a body in a tick takes at most 49 bytes, a definition 137.
-static uint32_t rules_bytes_max(const foliot_scene *scene)
-{
-    uint64_t past =
-        (uint64_t)scene->history_ticks * foliot_world_config_default(scene).bodies_max * (49 + 137);
-    uint64_t most = FOLIOT__RECORDING_RULES_MAX + past;
-    return most < FOLIOT__RECORDING_RULES_HISTORY_MAX ? (uint32_t)most
-                                                      : FOLIOT__RECORDING_RULES_HISTORY_MAX;
-}
-
 void foliot__recording_set_features(foliot_recording *recording, uint32_t features,
                                     const foliot_scene *scene)
 {
+    uint64_t most = FOLIOT__RECORDING_RULES_MAX;
+    // A pose of a body in a tick takes at most 49 bytes, a definition 137.
+    if (features & FOLIOT_RECORDING_HISTORY)
+        most += (uint64_t)scene->history_ticks * foliot_world_config_default(scene).bodies_max *
+                (49 + 137);
     recording->features = features;
-    recording->rules_bytes_max =
-        features & FOLIOT_RECORDING_HISTORY ? rules_bytes_max(scene) : FOLIOT__RECORDING_RULES_MAX;
+    recording->rules_bytes_max = most < FOLIOT__RECORDING_RULES_HISTORY_MAX
+                                     ? (uint32_t)most
+                                     : FOLIOT__RECORDING_RULES_HISTORY_MAX;
     if (!(features & FOLIOT_RECORDING_RULES))
         recording->rules.save = NULL;
 }

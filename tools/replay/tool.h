@@ -10,6 +10,7 @@
 
 #include "base/exit_code.h"
 #include "base/options.h"
+#include "foliot/recording.h"
 #include "foliot/replay.h"
 #include "recording/perturb.h"
 
@@ -18,7 +19,6 @@
 #else
 #include "module/module.h"
 #include "foliot/simulation.h"
-#include "foliot/recording.h"
 // In the table of every command that knows other simulations than worlds.
 #define SIMULATION_OPTION                                                                          \
     {"simulation", "FILE", FOLIOT__OPTION_TEXT, &tool_simulation_file,                             \
