@@ -210,15 +210,6 @@ static void pack_digest(foliot__buffer *out, foliot_digest digest)
     foliot__pack_bin(out, bytes, sizeof bytes);
 }
 
-static void pack_capacities(foliot__buffer *out, const foliot_world_config *c)
-{
-    const uint32_t values[] = {c->bodies_max,   c->forces_max,  c->constraints_max,
-                               c->contacts_max, c->players_max, c->spawns_max};
-    foliot__pack_array(out, sizeof values / sizeof values[0]);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        foliot__pack_uint(out, values[i]);
-}
-
 #define RULES_KEYS 4 // with FOLIOT_RECORDING_RULES
 
 // The part that readers of every format find first: the features, and the writer's version.
@@ -285,8 +276,13 @@ void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_
     foliot__pack_f64(out, head->dt);
     foliot__pack_str(out, "seed");
     foliot__pack_uint(out, head->seed);
+    const foliot_world_config *c = head->capacities;
+    const uint32_t capacities[] = {c->bodies_max,   c->forces_max,  c->constraints_max,
+                                   c->contacts_max, c->players_max, c->spawns_max};
     foliot__pack_str(out, "capacities");
-    pack_capacities(out, head->capacities);
+    foliot__pack_array(out, sizeof capacities / sizeof capacities[0]);
+    for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++)
+        foliot__pack_uint(out, capacities[i]);
     pack_build(out, head->tick, head->fingerprint);
     if (head->features & FOLIOT_RECORDING_RULES)
         pack_rules(out, head->rules);

@@ -33,14 +33,6 @@ static void put_what(foliot__json *json, const foliot_replay_summary *a)
     foliot__json_null(json, "bodies");
 }
 
-static void put_features(foliot__json *json, uint32_t features)
-{
-    foliot__json_array(json, "features");
-    for (; features; features &= features - 1)
-        foliot__json_text(json, NULL, foliot__recording_feature_name(features & -features));
-    foliot__json_close(json);
-}
-
 // A recording without an end is whole as far as it goes.
 static bool is_damage(const foliot_damage *damage)
 {
@@ -56,7 +48,10 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "file", file);
     foliot__json_count(&json, "format", a->format);
-    put_features(&json, a->features);
+    foliot__json_array(&json, "features");
+    for (uint32_t left = a->features; left; left &= left - 1)
+        foliot__json_text(&json, NULL, foliot__recording_feature_name(left & -left));
+    foliot__json_close(&json);
     put_what(&json, a);
     foliot__json_count(&json, "first_tick", a->first_tick);
     foliot__json_count(&json, "last_tick", a->last_tick);
