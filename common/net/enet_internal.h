@@ -27,7 +27,7 @@ enum {
     SLOT_CONNECTING, // with one: unreliable packets go ahead of ENet's connection, reliable ones
                      // wait for it
     SLOT_EARLY,      // the same at the host: opened by a cookie; ENet's connect has not come yet
-    SLOT_CLOSING,    // given up by the host while it was early: a word of farewell waits for ENet
+    SLOT_CLOSING,    // given up before ENet has connected; the end is sent when it has
     SLOT_CONNECTED,
 };
 

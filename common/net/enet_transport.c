@@ -207,7 +207,10 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
     if (!s)
         return;
     foliot__servicing = t; // ENet sends at once
-    if (s->state == SLOT_EARLY) {
+    // ENet cannot end what it has not connected: the host would not know whose end it is.
+    if (s->state == SLOT_EARLY || (s->state == SLOT_CONNECTING && !at_once)) {
+        if (s->peer)
+            s->peer->data = NULL;
         s->reason = reason;
         foliot__slot_set(t, s, SLOT_CLOSING);
         return;

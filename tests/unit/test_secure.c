@@ -113,6 +113,12 @@ static void an_end_reaches_the_other_side(void **state)
         bool from_host = i & 1, at_once = i & 2; // and at once, though the other was served last
         stage *s = stage_open_with_token();
         check_ne(s->at_host.value, 0u);
+        // ENet sends reliable packets once it has connected: what ends at once needs that.
+        assert_int_equal(foliot_transport_send(s->host, s->at_host, FOLIOT_DELIVERY_RELIABLE,
+                                               (const uint8_t *)STAGE_PHRASE, sizeof STAGE_PHRASE),
+                         FOLIOT_STATUS_OK);
+        stage_await(s, s->client_got);
+        check_eq(s->client_got, 1u);
         if (!from_host)
             foliot_transport_flush(s->host, clock_now_ns());
         foliot_transport_disconnect(from_host ? s->host : s->client,
@@ -121,6 +127,34 @@ static void an_end_reaches_the_other_side(void **state)
         check_eq(from_host ? s->client_reason : s->host_reason, 260u);
         stage_close(s);
     }
+}
+
+static void an_end_before_enet_connects_reaches_the_host(void **state)
+{
+    (void)state;
+    stage *s = stage_new(FOLIOT_SECURITY_ANONYMOUS, FOLIOT_SECURITY_ANONYMOUS);
+    stage_open(s);
+    // The host has its peer as soon as the opening arrives, one way before ENet connects.
+    for (int k = 0; k < 20000 && s->at_host.value == 0; k++) {
+        foliot_transport_event e;
+        uint64_t now = clock_now_ns();
+        stage_pump(s);
+        while (s->at_host.value == 0 && foliot_transport_poll(s->host, now, &e))
+            if (e.kind == FOLIOT_TRANSPORT_CONNECTED)
+                s->at_host = e.peer;
+        if (s->at_host.value)
+            break;
+        foliot_transport_flush(s->host, now);
+        while (foliot_transport_poll(s->client, now, &e)) {
+        }
+        foliot_transport_flush(s->client, now);
+        usleep(100);
+    }
+    check_ne(s->at_host.value, 0u);
+    foliot_transport_disconnect(s->client, s->at_client, 261, false);
+    stage_await(s, s->host_reason);
+    check_eq(s->host_reason, 261u);
+    stage_close(s);
 }
 
 // -- who listens
@@ -427,6 +461,7 @@ int main(void)
         cmocka_unit_test(a_host_of_clear_takes_keys_of_nobody),
         cmocka_unit_test(the_host_knows_who_came),
         cmocka_unit_test(an_end_reaches_the_other_side),
+        cmocka_unit_test(an_end_before_enet_connects_reaches_the_host),
         cmocka_unit_test(nothing_is_readable_on_the_way),
         cmocka_unit_test(what_was_sent_before_is_dropped),
         cmocka_unit_test(no_changed_datagram_is_taken),
