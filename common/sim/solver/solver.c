@@ -27,6 +27,8 @@
 #define STILL_HERTZ 2    // times the frequency where one of the two cannot move
 #define STEPS_SWEPT 4    // iterations of the soft phase in a tick, at least
 #define PAIRS_SHARED 256 // with fewer, the work is done before another thread wakes up
+#define LOADED_SWEEPS 2  // times as many iterations where light bodies carry heavy ones
+#define LOADED_HERTZ 2   // and times the frequency
 #define RELAXING 2       // iterations of the relaxing phase for each of them
 // A joint takes back most of what a contact gives a light limb under a heavy trunk, so such
 // contacts need more iterations. With too few, some of the overlap correction stays in the velocity
@@ -49,9 +51,10 @@ static foliot__phase phase_of(const foliot__solver *s)
     double hertz = foliot__smaller(HERTZ_A_TICK / s->world->dt, HERTZ_A_STEP / h);
     if (foliot__has_joints(s->world))
         hertz *= JOINED_HERTZ;
+    double loaded = s->counts->loaded ? LOADED_HERTZ : 1;
     return (foliot__phase){.h = (float)h,
                            .per_h = (float)(1 / h),
-                           .moving = softness_of(hertz, h),
+                           .moving = softness_of(loaded * hertz, h),
                            .still = softness_of(STILL_HERTZ * hertz, h)};
 }
 
@@ -192,6 +195,8 @@ static void solve_active(foliot__solver *s)
     foliot_world *world = s->world;
     iteration soft = {s, phase_of(s)}, relaxing = soft;
     uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
+    if (s->counts->loaded)
+        sweeps *= LOADED_SWEEPS;
     bool joints = foliot__has_joints(world);
     soft.phase.soft = true;
     soft.phase.ahead = soft.phase.h / 2;

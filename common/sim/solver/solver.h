@@ -42,6 +42,7 @@ typedef struct foliot__warm {
 typedef struct foliot__solver_counts {
     uint32_t live, blocks, active;
     uint32_t found_now; // 1: contacts were found in this substep
+    uint32_t loaded;    // 1: light bodies carry heavy ones
 } foliot__solver_counts;
 
 struct foliot__solver_block; // solver_kernel.h
@@ -62,7 +63,9 @@ typedef struct foliot__solver {
     uint32_t *active; // bodies that contacts or joints may push, by eight: foliot__active_first,
                       // ascending
     float *speculative_distance; // how far it may still move in this tick, and the margin
-    uint64_t *colours_taken;     // bit c: a manifold of colour c has the body
+    float *load;             // mass of the heaviest body that stands on it, or its own; 0: it is
+                             // not held
+    uint64_t *colours_taken; // bit c: a manifold of colour c has the body
     // `contacts` entries, unless stated:
     foliot__manifold *manifolds;         // of pairs
     foliot__warm *warm;                  // of manifolds

@@ -18,6 +18,11 @@ enum {
     SORTS = FOLIOT__REGIONS * KINDS,
     LIVE_PARTED = 1024
 };
+#define UNEVEN 64.0f  // ratio of masses that iterations cope with
+#define LIGHTEST 8.0f // a body that carries others weighs this part of the heaviest at least
+#define PRESSES 0.3   // cosine of the angle between a contact's normal and what presses
+#define CARRIES 0.5   // and what pulls the body below to its support
+#define LOAD_PASSES 32
 #define KIND(n, of, swaps)                                                                         \
     {                                                                                              \
         .points = n, .side = FOLIOT__SIDE_##of, .swapped = swaps                                   \
@@ -241,6 +246,108 @@ static void find_live(foliot__solver *s)
     s->counts->live = f.live;
 }
 
+// -- light bodies that carry heavy ones
+
+// Whether body i accelerates along sign * n, by a cosine of `least`.
+static bool accelerates(const foliot__solver *s, uint32_t i, const float n[3], double sign,
+                        double least)
+{
+    foliot__v3 of = s->ccd.collider.paths.acceleration;
+    const double a[3] = {of.x[i], of.y[i], of.z[i]};
+    double along = sign * ((a[0] * (double)n[0] + a[1] * (double)n[1]) + a[2] * (double)n[2]);
+    return along > 0 && along * along > least * least * foliot__vec3_dot(a, a);
+}
+
+static bool is_held(const foliot__solver *s, uint32_t i)
+{
+    return !(s->masses[i].inverse_mass > 0) || s->load[i] > 0;
+}
+
+// A body rests on another that is held: then its load is its mass, until others add theirs.
+static bool spread_support(const foliot__solver *s, const foliot__manifold *m)
+{
+    uint32_t a = m->a, b = m->b;
+    bool a_held = is_held(s, a), b_held = is_held(s, b);
+    if (a_held == b_held)
+        return false;
+    uint32_t i = a_held ? b : a; // the normal points from a to b
+    if (!accelerates(s, i, m->normal, a_held ? -1 : 1, PRESSES))
+        return false;
+    s->load[i] = 1 / s->masses[i].inverse_mass;
+    return true;
+}
+
+// The heaviest body that stands on each, directly or by way of others. Of a body that is pushed but
+// not held the mass counts as it is: its momentum goes into no support.
+static bool spread_load(const foliot__solver *s, const foliot__manifold *m)
+{
+    float *load = s->load, of_a = load[m->a], of_b = load[m->b];
+    if (!(of_a > 0 && of_b > 0))
+        return false;
+    bool a_below = of_b > of_a;
+    uint32_t below = a_below ? m->a : m->b, above = a_below ? m->b : m->a;
+    double down = a_below ? -1 : 1;
+    if (of_a == of_b || !accelerates(s, above, m->normal, down, PRESSES) ||
+        !accelerates(s, below, m->normal, down, CARRIES))
+        return false;
+    load[below] = load[above];
+    return true;
+}
+
+static bool has_light_beside_heavy(const foliot__solver *s)
+{
+    for (uint32_t k = 0; k < s->ccd.collider.counts->pairs; k++) {
+        if (s->kind[k] >= FOLIOT__KINDS || s->kind[k] % 3 != 0)
+            continue;
+        const foliot__manifold *m = &s->manifolds[k];
+        float a = s->masses[m->a].inverse_mass, b = s->masses[m->b].inverse_mass;
+        if (a > UNEVEN * b || b > UNEVEN * a)
+            return true;
+    }
+    return false;
+}
+
+typedef bool (*spread)(const foliot__solver *s, const foliot__manifold *m);
+
+static void spread_all(const foliot__solver *s, spread over)
+{
+    uint32_t pairs = s->ccd.collider.counts->pairs;
+    bool changed = true;
+    for (int pass = 0; pass < LOAD_PASSES && changed; pass++) {
+        changed = false;
+        for (uint32_t k = 0; k < pairs; k++) {
+            uint32_t at = pass % 2 ? k : pairs - 1 - k;
+            if (s->kind[at] != SORTS)
+                changed |= over(s, &s->manifolds[at]);
+        }
+    }
+}
+
+// Impulses in sequence reach a body through a much lighter one only after as many iterations as it
+// is lighter, and the springs of the lighter one's contacts are as weak as it is light. So within
+// the solver a body that stands weighs a part of the heaviest that stands on it at least. Nothing
+// but the solver sees that mass.
+static void carry_loads(foliot__solver *s)
+{
+    s->counts->loaded = 0;
+    if (!has_light_beside_heavy(s))
+        return;
+    memset(s->load, 0, s->step->count * sizeof *s->load);
+    spread_all(s, spread_support);
+    spread_all(s, spread_load);
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        foliot__solver_mass *mass = &s->masses[i];
+        float share = mass->inverse_mass * s->load[i] / LIGHTEST;
+        if (!(share > 1))
+            continue;
+        s->counts->loaded = 1;
+        mass->inverse_mass /= share;
+        float *row = &mass->xx;
+        for (int k = 0; k < 6; k++)
+            row[k] /= share;
+    }
+}
+
 // -- colours and blocks
 
 // The lowest colour that neither of the moving bodies has.
@@ -401,6 +508,7 @@ void foliot__prepare_contacts(foliot__solver *s)
     p.colours = 0;
     place_bodies(s);
     find_live(s);
+    carry_loads(s);
     make_blocks(&p);
     list_active(s);
     foliot__parallel_enqueue(workers, 0, s->counts->live, 4 * FOLIOT__GRAIN_PAIRS, match_range, &p);
