@@ -122,7 +122,7 @@ void foliot__rtc_shake(foliot__rtc_channel *c)
 void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length)
 {
     if (c->offer.waits && !c->dtls)
-        c->rtc->counters.strangers++; // nothing has been said to it
+        c->rtc->counters.strangers++; // the server has not begun
     else if (make_dtls(c))
         foliot__dtls_receive(c->dtls, bytes, length);
 }

@@ -14,7 +14,7 @@
 #define FOLIOT__SCTP_PORT 5000
 #define FOLIOT__SCTP_MESSAGE_BYTES 16384 // that the other side may send at once
 #define FOLIOT__SCTP_PACKET_BYTES 1228   // of a packet that is sent: with a packet of channel 0
-// Of a datagram of DTLS that holds it. Where a path takes no more than FOLIOT__PATH_BYTES_MAX,
+// A datagram of DTLS that holds it. Where a path takes no more than FOLIOT__PATH_BYTES_MAX,
 // messages go in two pieces.
 #define FOLIOT__SCTP_DATAGRAM_BYTES (FOLIOT__SCTP_PACKET_BYTES + FOLIOT__DTLS_OVER_BYTES)
 
