@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_sensor.c: who enters and leaves sensors: every shape against every shape by an independent
-// test, order, filters, sleepers, slots that are used again, and worlds restored between two steps.
+// test, order, filters, sleepers, slots that are used again, worlds restored between two steps, and
+// what passes within a step.
 #include "text_world.h"
 
 #include <stdio.h>
@@ -306,6 +307,132 @@ static void nothing_has_entered_before_the_first_step(void **state)
     foliot_world_destroy(plain);
 }
 
+// Counts, in one step, how often the body entered and left the sensor, in this order.
+static void count_passes(const foliot_world *world, uint32_t body, uint32_t *entered,
+                         uint32_t *left)
+{
+    foliot_sensor_event events[EVENTS];
+    for (uint32_t k = 0, count = sensed(world, events); k < count; k++) {
+        assert_int_equal(events[k].body, body);
+        assert_int_equal(events[k].change == FOLIOT_SENSOR_ENTER, *entered == *left);
+        *entered += events[k].change == FOLIOT_SENSOR_ENTER;
+        *left += events[k].change == FOLIOT_SENSOR_LEAVE;
+    }
+}
+
+// A ball of 5 mm at 100 m/s moves 1.67 m a tick, and meets a sensor of 1 cm for 0.2 ms of it.
+static void a_bullet_is_sensed_at_every_phase(void **state)
+{
+    (void)state;
+    for (int phase = 0; phase < 100; phase++)
+        for (int moves = 0; moves < 2; moves++) { // the bullet, or the sensor
+            char text[512];
+            double x = -5 - 100.0 / 60 * phase / 100;
+            snprintf(text, sizeof text,
+                     HEAD "limits: {commands_max: 1}\nbodies:\n"
+                          "  - {kinematic: true, sensor: true, position: [%.17g, 0, 0],\n"
+                          "     velocity: [%d, 0, 0], shape: {kind: box, half: [0.005, 1, 1]}}\n"
+                          "  - {position: [%.17g, 0.3, 0], velocity: [%d, 0, 0],\n"
+                          "     shape: {kind: sphere, radius: 0.005}}\n",
+                     moves ? x : 0, moves ? 100 : 0, moves ? 0 : x, moves ? 0 : 100);
+            foliot_world *world = text_world(text);
+            uint32_t entered = 0, left = 0;
+            for (int t = 1; t <= 12; t++) {
+                step_ticks(world, 1);
+                count_passes(world, 1, &entered, &left);
+                double way = t * 100.0 / 60 + x; // of the centre, from that of the sensor
+                if (way < -0.0101 || way > 0.0101) {
+                    assert_int_equal(entered, way > 0);
+                    assert_int_equal(left, way > 0);
+                }
+            }
+            assert_int_equal(left, 1);
+            foliot_world_destroy(world);
+        }
+}
+
+// A ball that flies past a ball-shaped sensor at a distance: sensed if and only if that is less
+// than both radii.
+static void a_near_miss_is_not_sensed(void **state)
+{
+    (void)state;
+    const double distance[] = {0.299, 0.29999, 0.30001, 0.301, 0.42};
+    for (int k = 0; k < 5; k++)
+        for (int phase = 0; phase < 20; phase++) {
+            char text[512];
+            snprintf(text, sizeof text,
+                     HEAD "bodies:\n"
+                          "  - {static: true, sensor: true, shape: {kind: sphere, radius: 0.1}}\n"
+                          "  - {position: [%.17g, %.17g, 0], velocity: [100, 0, 0], " BALL "}\n",
+                     -5 - 100.0 / 60 * phase / 20, distance[k]);
+            foliot_world *world = text_world(text);
+            uint32_t entered = 0, left = 0;
+            for (int t = 1; t <= 12; t++) {
+                step_ticks(world, 1);
+                count_passes(world, 1, &entered, &left);
+            }
+            assert_int_equal(entered, distance[k] < 0.3);
+            assert_int_equal(left, distance[k] < 0.3);
+            foliot_world_destroy(world);
+        }
+}
+
+// A sensor before a wall: the bullet passes it on its way there and back within a tick.
+static void a_bullet_that_bounces_is_sensed(void **state)
+{
+    (void)state;
+    for (int phase = 0; phase < 50; phase++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 HEAD
+                 "bodies:\n"
+                 "  - {static: true, sensor: true, position: [-0.1, 0, 0],\n"
+                 "     shape: {kind: box, half: [0.005, 1, 1]}}\n"
+                 "  - {position: [%.17g, 0, 0], velocity: [100, 0, 0], restitution: 1,\n"
+                 "     shape: {kind: sphere, radius: 0.01}}\n"
+                 "  - {static: true, position: [1, 0, 0], shape: {kind: box, half: [1, 1, 1]}}\n",
+                 -5 - 100.0 / 60 * phase / 50);
+        foliot_world *world = text_world(text);
+        uint32_t entered = 0, left = 0;
+        for (int t = 1; t <= 12; t++) {
+            step_ticks(world, 1);
+            count_passes(world, 1, &entered, &left);
+        }
+        check_lt(state_of(world, 1).velocity[0], -99);
+        assert_true(entered >= 1 && entered <= 2); // 1: both within one tick
+        assert_int_equal(left, entered);
+        foliot_world_destroy(world);
+    }
+}
+
+// A thin bar that turns by 57 degrees a tick sweeps over a small ball that rests beside its ends'
+// way. The ball is sensed in every half turn, and one that lies beyond the bar's reach never.
+static void a_turning_sensor_sweeps(void **state)
+{
+    (void)state;
+    for (int beyond = 0; beyond < 2; beyond++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 HEAD "limits: {commands_max: 1}\nbodies:\n"
+                      "  - {kinematic: true, sensor: true, angular_velocity: [0, 0, 60],\n"
+                      "     shape: {kind: box, half: [1, 0.01, 0.01]}}\n"
+                      "  - {position: [%.17g, 0.6, 0], shape: {kind: sphere, radius: 0.01}}\n",
+                 beyond ? 0.83 : 0.6);
+        foliot_world *world = text_world(text);
+        uint32_t entered = 0, left = 0;
+        step_ticks(world, 1);
+        count_passes(world, 1, &entered, &left);
+        for (int t = 1; t < 60; t++) {
+            step_ticks(world, 1);
+            count_passes(world, 1, &entered, &left);
+        }
+        assert_int_equal(entered,
+                         beyond ? 0 : 19); // 60 rad, of which the first half turn at pi / 4
+        assert_int_equal(left, entered);
+        foliot_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +446,10 @@ int main(void)
         cmocka_unit_test(a_copied_world_has_the_lists_of_its_original),
         cmocka_unit_test(a_slot_that_is_used_again_is_another_body),
         cmocka_unit_test(nothing_has_entered_before_the_first_step),
+        cmocka_unit_test(a_bullet_is_sensed_at_every_phase),
+        cmocka_unit_test(a_near_miss_is_not_sensed),
+        cmocka_unit_test(a_bullet_that_bounces_is_sensed),
+        cmocka_unit_test(a_turning_sensor_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,10 @@ static uint32_t touches_of(const foliot_world *world, foliot_contact_event touch
     for (uint32_t i = 0; i < count; i++) {
         const foliot_contact_event *t = &touches[i];
         check_lt(t->a, t->b);
-        assert_true(i == 0 || t[-1].a < t->a || (t[-1].a == t->a && t[-1].b < t->b));
+        bool same = i > 0 && t[-1].a == t->a && t[-1].b == t->b; // began and ended within the step
+        assert_true(!same ||
+                    (t[-1].change == FOLIOT_CONTACT_BEGIN && t->change == FOLIOT_CONTACT_END));
+        assert_true(i == 0 || same || t[-1].a < t->a || (t[-1].a == t->a && t[-1].b < t->b));
         if (t->change == FOLIOT_CONTACT_END) {
             assert_int_equal(t->points, 0);
             continue;
@@ -268,7 +271,12 @@ static void impulses_are_all_that_changes_momentum(void **state)
             }
         }
         foliot_contact_event t[TOUCHES];
-        bool pressed = touches_of(world, t) > 0; // a second corner of a box, within the step
+        bool pressed = false; // a second corner of a box, within the step
+        for (uint32_t i = 0, all = touches_of(world, t); i < all; i++) {
+            bool brief = i + 1 < all && t[i].a == t[i + 1].a && t[i].b == t[i + 1].b;
+            pressed |= !brief;
+            i += brief;
+        }
         for (uint32_t i = 0; i < BODIES && !pressed; i++)
             for (int k = 0; k < 3; k++)
                 check_near(foliot_world_get_body_state(world, i).velocity[k], p[i][k], 1e-11);

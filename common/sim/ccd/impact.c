@@ -17,6 +17,7 @@
 // contacts. Work is bounded: impacts beyond the bound stop their bodies, so nothing tunnels.
 #include "sim/ccd/impact.h"
 
+#include "sim/collide/sensor.h"
 #include "sim/integrator/response.h"
 #include "sim/state/joint_table.h"
 
@@ -296,6 +297,11 @@ static void change_path(foliot__ccd *ccd, uint32_t i, double time, double q[4], 
     if (c->paths.revision[i]++ == 0) {
         ccd->changed_at[i] = ccd->counts->changed++;
         ccd->changed[ccd->changed_at[i]] = i;
+    }
+    if (c->world->capacity.sensed > 0) {
+        double x[3], v[3];
+        foliot__path_at(c, i, time, x, v);
+        foliot__sensors_bend(c->world, i, time / c->step->dt, x, q);
     }
     restart_turning(c, i, time, q, goes_on);
     c->paths.since[i] = time;

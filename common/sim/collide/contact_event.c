@@ -17,7 +17,7 @@ void foliot__contact_events_begin(foliot_world *world)
     for (uint32_t i = 0; i < world->contact_count; i++)
         before[i] = (foliot__contact_before){row[i].a, row[i].b};
     world->contacts_before_count = world->contact_count;
-    world->impact_count = 0;
+    world->impact_count = world->brief_count = 0;
 }
 
 void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact)
@@ -131,13 +131,28 @@ static foliot_contact_event event_of(const foliot_world *world, const foliot__co
     return event;
 }
 
-// Which head of two ascending lists comes first: negative for the first list, 0 if both name the
-// same pair.
-static int compare_pairs(uint32_t a, uint32_t b, const foliot__contact_row *row)
+// The begin of a contact that has ended already: the mean force over the whole step.
+static foliot_contact_event brief_event(const foliot_world *world, const foliot__brief_contact *row)
 {
-    if (a != row->a)
-        return a < row->a ? -1 : 1;
-    return b == row->b ? 0 : b < row->b ? -1 : 1;
+    foliot_contact_event event = {
+        .a = row->a, .b = row->b, .change = FOLIOT_CONTACT_BEGIN, .points = row->points};
+    for (int k = 0; k < 3; k++) {
+        event.point[k] = row->point[k];
+        event.normal[k] = row->normal[k];
+    }
+    event.force = row->impulse / world->dt;
+    event.speed = approach_of(world, &event);
+    return event;
+}
+
+static foliot_contact_event end_event(uint32_t a, uint32_t b)
+{
+    return (foliot_contact_event){.a = a, .b = b, .change = FOLIOT_CONTACT_END};
+}
+
+static uint64_t pair_key(uint32_t a, uint32_t b)
+{
+    return (uint64_t)a << 32 | b;
 }
 
 uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events,
@@ -145,19 +160,28 @@ uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_conta
 {
     const foliot__contact_row *row = foliot__contact(world);
     const foliot__contact_before *before = foliot__contacts_before(world);
-    uint32_t count = 0, i = 0, n = 0, then = world->contacts_before_count,
-             now = world->contact_count;
-    for (; i < then || n < now; count++) {
-        int order = n == now    ? -1
-                    : i == then ? 1
-                                : compare_pairs(before[i].a, before[i].b, &row[n]);
-        if (count < capacity && order < 0)
-            events[count] = (foliot_contact_event){
-                .a = before[i].a, .b = before[i].b, .change = FOLIOT_CONTACT_END};
-        else if (count < capacity)
-            events[count] = event_of(world, &row[n], order > 0);
-        i += order <= 0;
-        n += order >= 0;
+    const foliot__brief_contact *brief = foliot__brief_contacts(world);
+    uint32_t count = 0, i = 0, n = 0, k = 0;
+    uint32_t then = world->contacts_before_count, now = world->contact_count,
+             within = world->brief_count;
+    while (i < then || n < now || k < within) {
+        uint64_t ended = i < then ? pair_key(before[i].a, before[i].b) : UINT64_MAX;
+        uint64_t present = n < now ? pair_key(row[n].a, row[n].b) : UINT64_MAX;
+        if (k < within && pair_key(brief[k].a, brief[k].b) < (ended < present ? ended : present)) {
+            if (count < capacity)
+                events[count] = brief_event(world, &brief[k]);
+            if (count + 1 < capacity)
+                events[count + 1] = end_event(brief[k].a, brief[k].b);
+            count += 2;
+            k++;
+            continue;
+        }
+        if (count < capacity)
+            events[count] = ended < present ? end_event(before[i].a, before[i].b)
+                                            : event_of(world, &row[n], present < ended);
+        count++;
+        i += ended <= present;
+        n += present <= ended;
     }
     return count;
 }

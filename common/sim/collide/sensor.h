@@ -7,7 +7,15 @@
 
 // At the start of a step, before anything acts: keeps the overlaps that the last step ended with.
 void foliot__sensors_begin(foliot_world *world);
-// At its end, at the final poses: finds the overlaps.
-void foliot__sensors_end(foliot_world *world);
+// Before the first substep: paths begin at the present poses.
+void foliot__sensors_follow(foliot_world *world);
+// An impact bends a body's path after that share of the substep, at that pose; sensors are where
+// the substep takes them already.
+void foliot__sensors_bend(foliot_world *world, uint32_t body, double share, const double x[3],
+                          const double q[4]);
+// At a substep's end: finds what overlapped on the way.
+void foliot__sensors_sweep(foliot_world *world);
+// At the step's end, at the final poses: finds the overlaps. `swept`: it had substeps.
+void foliot__sensors_end(foliot_world *world, bool swept);
 
 #endif

@@ -50,6 +50,11 @@ static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t co
     FOLIOT__CARVE(from, s->blocks, contacts + spare_blocks(contacts, extended));
     FOLIOT__CARVE(from, s->arena, arena_words(contacts, extended));
     FOLIOT__CARVE(from, s->colour_begin, FOLIOT__COLOURS + 2);
+    FOLIOT__CARVE(from, s->watched, contacts);
+    uint64_t hits = contacts < FOLIOT_HIT_EVENTS_MAX ? contacts : FOLIOT_HIT_EVENTS_MAX;
+    FOLIOT__CARVE(from, s->brief, hits);
+    FOLIOT__CARVE(from, s->keys, 2 * hits);
+    FOLIOT__CARVE(from, s->buckets, 1u << FOLIOT__BRIEF_BUCKET_BITS);
 }
 
 static uint64_t lay_out(foliot__solver *s, char *base, size_t slots, uint64_t contacts,

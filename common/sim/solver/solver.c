@@ -225,12 +225,17 @@ static void solve(foliot__workers *workers, void *context)
     if (s->ccd.collider.counts->stale) {
         if (s->step->index > 0)
             store_impulses(s);
+        foliot__find_known_brief(s);
         foliot__prepare_contacts(s);
+        foliot__watch_approaches(s);
     }
     if (s->counts->active > 0)
         solve_active(s);
-    if (s->step->last)
+    foliot__note_brief(s);
+    if (s->step->last) {
         store_impulses(s);
+        foliot__report_brief(s);
+    }
 }
 
 void foliot__solve(foliot__solver *s)

@@ -6,11 +6,13 @@
 //   contact_solver.c  the stages `collide` and `solve`, and where the arrays lie
 //   solver_prepare.c  manifolds in colours and blocks
 //   warm_start.c      impulses to the table `contact` and back
+//   brief_contact.c   what begins or happens between the ends of two ticks, for events
 //   solver.c          a substep's impulses, then positions, then velocities
 //   solver_kernel.h   what of that is vectors: solver_lanes.h pairs, solver_bodies.h bodies
 #ifndef FOLIOT_SIM_SOLVER_SOLVER_H
 #define FOLIOT_SIM_SOLVER_SOLVER_H
 
+#include "foliot/contact.h"
 #include "sim/ccd/impact.h"
 #include "sim/collide/manifold.h"
 #include "sim/state/solver_body.h"
@@ -41,11 +43,29 @@ typedef struct foliot__warm {
 
 typedef struct foliot__solver_counts {
     uint32_t live, blocks, active;
-    uint32_t found_now; // 1: contacts were found in this substep
-    uint32_t loaded;    // 1: light bodies carry heavy ones
+    uint32_t watched, brief, known; // brief_contact.c
+    uint32_t found_now;             // 1: contacts were found in this substep
+    uint32_t loaded;                // 1: light bodies carry heavy ones
 } foliot__solver_counts;
 
 struct foliot__solver_block; // solver_kernel.h
+
+// A manifold that may begin to press in this tick.
+typedef struct foliot__approach {
+    uint32_t manifold, impulses; // where in the arena its first point's impulse is
+    uint32_t columns;            // of its block
+    uint32_t brief;              // its row of `brief`
+} foliot__approach;
+#define FOLIOT__NOT_BRIEF UINT32_MAX // it has not pressed yet
+
+// A pair that began to press in this tick. The impulse is the sum of the substeps'.
+typedef struct foliot__brief {
+    foliot_hit_event hit;
+    uint32_t points;  // that press
+    uint32_t substep; // in which it began
+    bool hits;        // it approached fast enough for a hit event
+} foliot__brief;
+#define FOLIOT__BRIEF_BUCKET_BITS 10
 
 typedef struct foliot__solver {
     foliot_world *world;
@@ -67,16 +87,21 @@ typedef struct foliot__solver {
                              // not held
     uint64_t *colours_taken; // bit c: a manifold of colour c has the body
     // `contacts` entries, unless stated:
-    foliot__manifold *manifolds;         // of pairs
-    foliot__warm *warm;                  // of manifolds
-    uint8_t *kind;                       // of manifolds
-    uint32_t *live;                      // manifolds that take part
-    uint8_t *colour;                     // of the live
-    uint32_t *rank;                      // of the live, among those of the same colour and kind
-    uint32_t *first_row;                 // in the table `contact`, of each FOLIOT__GRAIN_PAIRS live
+    foliot__manifold *manifolds; // of pairs
+    foliot__warm *warm;          // of manifolds
+    uint8_t *kind;               // of manifolds
+    uint32_t *live;              // manifolds that take part
+    uint8_t *colour;             // of the live
+    uint32_t *rank;              // of the live, among those of the same colour and kind
+    uint32_t *first_row; // in the table `contact`, of each FOLIOT__GRAIN_PAIRS live; before, how
+                         // many of them were idle
     struct foliot__solver_block *blocks; // in the order of iteration
     uint32_t *arena;                     // what they hold
     uint32_t *colour_begin;              // block at which each colour begins, and the end
+    foliot__approach *watched; // manifolds; while they are prepared, in chunks as first_row
+    foliot__brief *brief;      // of the tick; as many as there may be hit events
+    uint64_t *keys;            // twice as many
+    uint32_t *buckets;         // of `brief`: FOLIOT__BRIEF_BUCKET_BITS
 } foliot__solver;
 
 // contact_solver.c
@@ -109,6 +134,15 @@ void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *cont
 void foliot__warm_range(void *solver, uint32_t begin, uint32_t end);
 // Manifolds at the present poses, in blocks, with what they pushed before.
 void foliot__prepare_contacts(foliot__solver *s);
+
+// brief_contact.c: before contacts are prepared; for a pair that these know, its row of `brief`;
+// after they are prepared; after a substep; and after the tick's last one, when the table `contact`
+// is stored.
+void foliot__find_known_brief(foliot__solver *s);
+uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b);
+void foliot__watch_approaches(foliot__solver *s);
+void foliot__note_brief(foliot__solver *s);
+void foliot__report_brief(foliot__solver *s);
 
 // solver.c: one substep.
 void foliot__solve(foliot__solver *s);

@@ -431,16 +431,42 @@ static void make_blocks(placing *p)
     lay_out_blocks(p);
 }
 
+// The block of the live n, and its column there.
+static inline __attribute__((always_inline)) const foliot__solver_block *
+block_of(const placing *p, uint32_t n, uint32_t *column)
+{
+    const foliot__solver *s = p->s;
+    uint32_t colour = s->colour[n], sort = s->kind[s->live[n]], at = s->rank[n];
+    uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
+    *column = at % columns;
+    return &s->blocks[p->first[colour][sort] + at / columns];
+}
+
 // Writes the live [begin, end) into the names of their blocks.
 static void name_live(const placing *p, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = p->s;
     for (uint32_t n = begin; n < end; n++) {
-        uint32_t colour = s->colour[n], sort = s->kind[s->live[n]], at = s->rank[n];
-        uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
-        const foliot__solver_block *block = &s->blocks[p->first[colour][sort] + at / columns];
-        foliot__block_names(s, block)[at % columns] = s->live[n];
+        uint32_t column;
+        const foliot__solver_block *block = block_of(p, n, &column);
+        foliot__block_names(s, block)[column] = s->live[n];
     }
+}
+
+// Finds where the impulses of the idle among the live [begin, end) will be.
+static void place_idle(const placing *p, uint32_t begin, uint32_t end)
+{
+    const uint32_t first = FOLIOT__HEAD_ROWS + FOLIOT__POINT_ROWS - 1; // normal_impulse comes last
+    foliot__solver *s = p->s;
+    for (uint32_t from = begin; from < end; from += FOLIOT__GRAIN_PAIRS)
+        for (uint32_t i = 0; i < s->first_row[from / FOLIOT__GRAIN_PAIRS]; i++) {
+            foliot__approach *idle = &s->watched[from + i];
+            uint32_t column;
+            const foliot__solver_block *block = block_of(p, idle->manifold, &column);
+            idle->manifold = s->live[idle->manifold];
+            idle->impulses = block->at + first * block->columns + column;
+            idle->columns = block->columns;
+        }
 }
 
 // Lists the bodies that something may push: those with a colour, or all if there are joints.
@@ -482,6 +508,7 @@ static void match_range(void *context, uint32_t begin, uint32_t end)
     const placing *p = context;
     name_live(p, begin, end);
     foliot__match_contacts(p->s, begin, end);
+    place_idle(p, begin, end);
 }
 
 static void prepare_range(void *context, uint32_t begin, uint32_t end)

@@ -97,19 +97,39 @@ static void match_points(const foliot__manifold *m, const foliot__contact_row *r
         memcpy(&warm->impulse[4], &row->friction_impulse_x, 4 * sizeof(float));
 }
 
-void foliot__match_contacts(foliot__solver *s, uint32_t begin, uint32_t end)
+// The live [begin, end), which are of one chunk.
+static uint32_t match_chunk(foliot__solver *s, uint32_t begin, uint32_t end, uint32_t at)
 {
     const foliot__contact_row *rows = foliot__contact(s->world);
-    const foliot__manifold *first = &s->manifolds[s->live[begin]];
-    uint32_t at = foliot__contact_lower_bound(s->world, first->a, first->b);
     uint32_t count = s->world->contact_count;
+    foliot__approach *idle = &s->watched[begin];
+    bool known = s->counts->known > 0;
     for (uint32_t n = begin; n < end; n++) {
         uint32_t k = s->live[n];
         const foliot__manifold *m = &s->manifolds[k];
         s->warm[k] = (foliot__warm){.impulse = {0}};
         while (at < count && (rows[at].a < m->a || (rows[at].a == m->a && rows[at].b < m->b)))
             at++;
-        if (at < count && rows[at].a == m->a && rows[at].b == m->b)
+        bool pressed = at < count && rows[at].a == m->a && rows[at].b == m->b;
+        uint32_t brief = known ? foliot__brief_of(s, m->a, m->b) : FOLIOT__NOT_BRIEF;
+        if (pressed) {
             match_points(m, &rows[at], &s->warm[k]);
+            if (brief == FOLIOT__NOT_BRIEF)
+                continue;
+        }
+        idle->manifold = n; // match_range replaces it, and sets the place
+        idle++->brief = brief;
+    }
+    s->first_row[begin / FOLIOT__GRAIN_PAIRS] = (uint32_t)(idle - &s->watched[begin]);
+    return at;
+}
+
+void foliot__match_contacts(foliot__solver *s, uint32_t begin, uint32_t end)
+{
+    const foliot__manifold *first = &s->manifolds[s->live[begin]];
+    uint32_t at = foliot__contact_lower_bound(s->world, first->a, first->b);
+    for (uint32_t from = begin; from < end; from += FOLIOT__GRAIN_PAIRS) {
+        uint32_t to = from + FOLIOT__GRAIN_PAIRS;
+        at = match_chunk(s, from, to < end ? to : end, at);
     }
 }

@@ -126,11 +126,28 @@ typedef struct foliot__contact_before {
     uint32_t a, b; // a < b
 } foliot__contact_before;
 
+// Two slots that pressed within the step alone, neither before nor at its end.
+typedef struct foliot__brief_contact {
+    uint32_t a, b;   // a < b
+    uint32_t points; // that pressed first
+    uint32_t unused;
+    double point[3], normal[3];
+    double impulse; // on b along the normal, over the step
+} foliot__brief_contact;
+
 // A sensor and a body that overlap at the end of a step.
 typedef struct foliot__sensed_pair {
     uint32_t sensor, body; // slots
     uint32_t sensor_generation, body_generation;
 } foliot__sensed_pair;
+
+// The last known pose of a body in the step, and how far it may move from there before it can meet
+// a sensor.
+typedef struct foliot__sensed_path {
+    double x[3], q[4];
+    double share; // of the substep, at which it had this pose
+    double slack;
+} foliot__sensed_path;
 
 // What commands drive: state of an extended world, in the session's section of the digest.
 typedef struct foliot__session_section {
@@ -172,9 +189,12 @@ typedef struct foliot__session_section {
     X(foliot_body_definition, prototypes, prototypes) /* fixed by the scene; names NULL */         \
     X(foliot__sensed_pair, sensed, sensed)            /* cache: overlaps with sensors */           \
     X(foliot__sensed_pair, sensed_before, sensed)                                                  \
+    X(foliot__sensed_pair, sensed_passed, sensed)      /* overlapped within the step alone */      \
+    X(foliot__sensed_path, sensed_paths, sensed_paths) /* cache: of a step */                      \
     X(foliot_event, events, events)                                                                \
     X(foliot_hit_event, impacts, impacts)                                                          \
     X(foliot__contact_before, contacts_before, contacts)                                           \
+    X(foliot__brief_contact, brief_contacts, briefs)       /* ascending (a, b) */                  \
     X(uint32_t, listed_begin, listed_begins)               /* cache: in listed_rows, by slot */    \
     X(uint32_t, listed_rows, listed_rows)                  /* rows of `contact`, by slot */        \
     X(uint8_t, force_workspace, force_workspace_bytes)     /* owned by force.c */                  \
@@ -185,9 +205,11 @@ typedef struct foliot__session_section {
 
 typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
-    uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts;
+    uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts,
+        briefs;
     // Of an extended world; 0 in others.
     uint32_t extended_slots, extended_players, vars, targets, prototypes;
+    uint32_t sensed_paths;               // slots, where there are sensors
     uint32_t sensed;                     // overlaps with sensors; 0 where there are no sensors
     uint32_t listed_begins, listed_rows; // 0 where no commands come
     uint32_t joints_added, joint_record_bytes, var_key_bytes, var_text_bytes;
@@ -259,8 +281,8 @@ struct foliot_world {
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     uint32_t event_count, impact_count;
-    uint32_t contacts_before_count; // rows of `contacts_before`
-    uint32_t sensed_count, sensed_before_count;
+    uint32_t contacts_before_count, brief_count;
+    uint32_t sensed_count, sensed_before_count, passed_count;
     uint32_t sensed_valid;   // 1: the table `sensed` is that of the present state
     uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
     uint32_t changed_places; // of sleep.c: where commands and players changed something

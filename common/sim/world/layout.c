@@ -74,6 +74,8 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .events = FOLIOT_EVENTS_MAX,
         .impacts = config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max
                                                                 : FOLIOT_HIT_EVENTS_MAX,
+        .briefs = 2 * (config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max
+                                                                    : FOLIOT_HIT_EVENTS_MAX),
         .scratch = (uint64_t)3 * slots * scheme->scratch_vectors,
         .force_workspace_bytes = foliot__force_workspace_bytes(config),
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
@@ -97,6 +99,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
     capacity->targets = config->commands_max ? FOLIOT__TARGET_DOUBLES * slots : 0;
     capacity->prototypes = config->prototypes_max;
     capacity->sensed = config->senses ? config->contacts_max : 0;
+    capacity->sensed_paths = config->senses ? slots : 0;
     if (config->commands_max && config->contacts_max <= UINT32_MAX / 2) {
         capacity->listed_begins = slots + 1;
         capacity->listed_rows = 2 * config->contacts_max;
@@ -208,8 +211,8 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(uint64_t, var_value, from->session.var_count)
     COPY(uint8_t, joint_bytes, FOLIOT__JOINT_RECORD_BYTES * from->session.joint_count)
     COPY(foliot_body_definition, prototypes, capacity->prototypes)
-    // Not `target` and the lists of contacts, which a tick sets before it reads them, nor `scratch`
-    // and the workspaces of contacts, joints and sleep.
+    // Not `target`, `sensed_paths` and the lists of contacts, which a tick sets before it reads
+    // them, nor `scratch` and the workspaces of contacts, joints and sleep.
     COPY(foliot_force_definition, force, from->force_count)
     COPY(foliot_constraint_definition, constraint, from->constraint_count)
     COPY(uint8_t, constraint_state, from->constraint_count)
@@ -220,9 +223,11 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(foliot__contact_row, contact, from->contact_count)
     COPY(foliot__sensed_pair, sensed, from->sensed_count)
     COPY(foliot__sensed_pair, sensed_before, from->sensed_before_count)
+    COPY(foliot__sensed_pair, sensed_passed, from->passed_count)
     COPY(foliot_event, events, from->event_count)
     COPY(foliot_hit_event, impacts, from->impact_count)
     COPY(foliot__contact_before, contacts_before, from->contacts_before_count)
+    COPY(foliot__brief_contact, brief_contacts, from->brief_count)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
 #undef COPY
 #undef COPY_STATE
@@ -232,5 +237,5 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or declared to be rebuilt.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 31,
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 34,
                "foliot_world_copy knows every table");

@@ -43,8 +43,9 @@ enum {
 #undef COUNT_BODY
     // State: constraint_state, players, contact. Fixed by the scene: force, constraint,
     // spawn_position, joint_start, prototypes. Cache: scratch, constraint_force, target, events,
-    // impacts, contacts_before, two of sensors, two lists of contacts and the five workspaces.
-    OTHER_COUNT = 3 + 5 + 15,
+    // impacts, contacts_before, brief_contacts, four of sensors, two lists of contacts and the five
+    // workspaces.
+    OTHER_COUNT = 3 + 5 + 18,
     SESSION_COUNT = 8, // tag, driven, five of variables, joint_bytes
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1 + 2 * 8,
 };

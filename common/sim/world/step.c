@@ -72,6 +72,7 @@ static void run_substep(const foliot__step *step, const foliot__scheme *scheme,
     foliot__solve_contacts(step);
     foliot__joints_alone(step);
     foliot__joints_finish(step);
+    foliot__sensors_sweep(step->world);
     substep_stage_done(step, FOLIOT_STAGE_solve);
 }
 
@@ -160,16 +161,19 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
     foliot__keep_start(world);
     stage_done(host, world, FOLIOT_STAGE_input);
 
-    if (foliot__sleep_everywhere(world))
+    bool asleep = foliot__sleep_everywhere(world);
+    if (asleep) {
         pass_over(world, host);
-    else
+    } else {
+        foliot__sensors_follow(world);
         advance(world, dt, host);
+    }
 
     foliot__targets_end(world);
     foliot__sleep_end(world);
     foliot__freeze_out_of_range(world);
     foliot__clamp_speeds(world);
-    foliot__sensors_end(world);
+    foliot__sensors_end(world, !asleep);
     foliot__definition_refresh(world);
     world->tick++;
     stage_done(host, world, FOLIOT_STAGE_finish);

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+// brief_contact.c: what happens between the ends of two ticks: collisions that the solver resolves,
+// as hit events, and contacts that begin and end within one tick. Only manifolds without an impulse
+// from before, whose points can meet in the rest of the tick, are watched: a contact that rests
+// costs one look at its impulses.
+#include "sim/solver/solver_kernel.h"
+
+#include "sim/collide/contact_event.h"
+#include "sim/math/simd.h"
+#include "sim/math/vec3.h"
+#include "sim/state/contact_cache.h"
+
+#include <string.h>
+
+#define NO_ROOM (UINT32_MAX - 1)
+#define SOONER 1.5f // than the present speeds say: bodies may still gain some
+#define SLOW 0x1p-9 // of the inradius in a tick: no hit
+#define STRUCK 2.0f // times as fast as the striker, at most, is what it strikes
+
+static float gap_of(const foliot__manifold *m)
+{
+    float least = m->point[0].gap;
+    for (uint32_t p = 1; p < m->count; p++)
+        least = m->point[p].gap < least ? m->point[p].gap : least;
+    return least;
+}
+
+// -- keys, to sort rows by pair or by substep: the row is in the lowest bits
+
+#define ROW_BITS 12
+_Static_assert(2 * FOLIOT_HIT_EVENTS_MAX <= 1 << ROW_BITS, "a row fits into a key");
+_Static_assert(FOLIOT_BODIES_MAX <= 1 << (32 - ROW_BITS), "a pair fits into a key");
+
+static uint64_t pair_key(uint32_t a, uint32_t b, uint32_t row)
+{
+    return (uint64_t)a << 32 | b << ROW_BITS | row;
+}
+
+static uint32_t row_of(uint64_t key)
+{
+    return (uint32_t)key & ((1u << ROW_BITS) - 1);
+}
+
+static void sift_down(uint64_t *keys, uint32_t at, uint32_t count)
+{
+    uint64_t down = keys[at];
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && keys[child] < keys[child + 1];
+        if (keys[child] < down)
+            break;
+        keys[at] = keys[child];
+    }
+    keys[at] = down;
+}
+
+static void sort_keys(uint64_t *keys, uint32_t count)
+{
+    for (uint32_t k = count / 2; k-- > 0;)
+        sift_down(keys, k, count);
+    for (uint32_t end = count; end-- > 1;) {
+        uint64_t last = keys[0];
+        keys[0] = keys[end];
+        keys[end] = last;
+        sift_down(keys, 0, end);
+    }
+}
+
+// -- pairs that pressed earlier in the tick, for contacts that are found anew within it
+
+static uint32_t bucket_of(uint32_t a, uint32_t b)
+{
+    return (a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - FOLIOT__BRIEF_BUCKET_BITS);
+}
+
+// A bucket has row + 1 of its first one; the others are chained by the keys.
+void foliot__find_known_brief(foliot__solver *s)
+{
+    if (s->step->index == 0)
+        s->counts->brief = 0;
+    s->counts->known = s->counts->brief;
+    if (s->counts->known == 0)
+        return;
+    memset(s->buckets, 0, sizeof *s->buckets << FOLIOT__BRIEF_BUCKET_BITS);
+    for (uint32_t i = 0; i < s->counts->known; i++) {
+        uint32_t *first = &s->buckets[bucket_of(s->brief[i].hit.a, s->brief[i].hit.b)];
+        s->keys[i] = *first;
+        *first = i + 1;
+    }
+}
+
+uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b)
+{
+    uint32_t row = s->counts->known > 0 ? s->buckets[bucket_of(a, b)] : 0;
+    while (row > 0 && (s->brief[row - 1].hit.a != a || s->brief[row - 1].hit.b != b))
+        row = (uint32_t)s->keys[row - 1];
+    return row > 0 ? row - 1 : FOLIOT__NOT_BRIEF;
+}
+
+// -- manifolds that may begin to press
+
+// How far a body may move from the substep's start to the tick's end, where the substep is the
+// last.
+static __attribute__((noinline)) float last_travel_of(const foliot__solver *s, uint32_t i)
+{
+    const foliot__collider *c = &s->ccd.collider;
+    foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
+    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
+    return (float)((foliot__vec3_length(speed) +
+                    foliot__vec3_length(spin) * (double)c->bounding_radius[i] +
+                    c->paths.restitution_threshold[i]) *
+                   s->step->dt);
+}
+
+// The same in any substep. `scale` is that time in relation to the time after the substep; 0: there
+// is none.
+static inline float travel_of(const foliot__solver *s, uint32_t i, float scale)
+{
+    float distance = s->speculative_distance[i], inradius = s->ccd.collider.inradius[i];
+    float moves = distance - inradius * (float)FOLIOT__SPECULATIVE_MARGIN;
+    if (moves < 0)
+        return 0; // it cannot move
+    if (scale == 0)
+        return last_travel_of(s, i);
+    return moves < inradius ? moves * scale : FOLIOT__FAR;
+}
+
+// Whether two bodies that close by that much until the tick's end are faster than what a tick's
+// acceleration gives.
+static bool strikes(const foliot__solver *s, const foliot__manifold *m, float closes)
+{
+    const double *threshold = s->ccd.collider.paths.restitution_threshold;
+    return (double)closes > foliot__larger(threshold[m->a], threshold[m->b]) * s->world->substeps *
+                                (s->step->left + s->step->dt);
+}
+
+// Watches manifolds that their own speeds can bring together, and those that pressed earlier in
+// the tick; then those that a body may reach that is struck in this tick.
+void foliot__watch_approaches(foliot__solver *s)
+{
+    double left = s->step->left;
+    float most = 0, scale = left > 0 ? (float)((left + s->step->dt) / left) : 0;
+    uint32_t others = 0, near = 0;
+    for (uint32_t from = 0; from < s->counts->live; from += FOLIOT__GRAIN_PAIRS) {
+        for (uint32_t n = from; n < from + s->first_row[from / FOLIOT__GRAIN_PAIRS]; n++) {
+            foliot__approach watched = s->watched[n];
+            const foliot__manifold *m = &s->manifolds[watched.manifold];
+            float closes = travel_of(s, m->a, scale) + travel_of(s, m->b, scale);
+            s->watched[others] = watched;
+            if (gap_of(m) <= SOONER * closes || watched.brief != FOLIOT__NOT_BRIEF) {
+                if (closes > most && strikes(s, m, closes))
+                    most = closes;
+                s->watched[others] = s->watched[near];
+                s->watched[near++] = watched;
+            }
+            others++;
+        }
+    }
+    for (uint32_t n = near; n < others && most > 0; n++)
+        if (gap_of(&s->manifolds[s->watched[n].manifold]) <= STRUCK * most)
+            s->watched[near++] = s->watched[n];
+    s->counts->watched = near;
+}
+
+// -- those that pressed
+
+// What the body's velocity was before the impulses of this substep, if `before`, or is.
+static void velocity_at(const foliot__solver *s, uint32_t i, const float arm[3], bool before,
+                        double v[3])
+{
+    foliot__v3 linear = foliot__velocity(s->world), spin = foliot__angular_velocity(s->world);
+    const double r[3] = {(double)arm[0], (double)arm[1], (double)arm[2]};
+    double u[3] = {linear.x[i], linear.y[i], linear.z[i]}, w[3] = {spin.x[i], spin.y[i], spin.z[i]};
+    if (before && s->masses[i].inverse_mass > 0 && s->colours_taken[i])
+        for (int k = 0; k < 3; k++) {
+            u[k] -= (double)s->given[i / 8].row[k][i % 8];
+            w[k] -= (double)s->given[i / 8].row[3 + k][i % 8];
+        }
+    foliot__vec3_cross(w, r, v);
+    for (int k = 0; k < 3; k++)
+        v[k] += u[k];
+}
+
+// The impulse of a watched manifold's point.
+static float impulse_of(const foliot__solver *s, const foliot__approach *watched, uint32_t point)
+{
+    float impulse;
+    memcpy(&impulse,
+           &s->arena[watched->impulses + (size_t)point * FOLIOT__POINT_ROWS * watched->columns],
+           sizeof impulse);
+    return impulse;
+}
+
+// The greatest speed of approach of the points that press.
+static double approach_of(const foliot__solver *s, const foliot__approach *watched, bool before)
+{
+    const foliot__manifold *m = &s->manifolds[watched->manifold];
+    double most = -(double)FOLIOT__FAR;
+    for (uint32_t p = 0; p < m->count; p++) {
+        if (!(impulse_of(s, watched, p) > 0))
+            continue;
+        double va[3], vb[3], speed = 0;
+        velocity_at(s, m->a, m->point[p].arm_a, before, va);
+        velocity_at(s, m->b, m->point[p].arm_b, before, vb);
+        for (int k = 0; k < 3; k++)
+            speed += (va[k] - vb[k]) * (double)m->normal[k];
+        most = speed > most ? speed : most;
+    }
+    return most;
+}
+
+// The speed along the normal that a unit of impulse at the arm gives the body.
+static double inverse_mass_along(const foliot__solver_mass *mass, const double arm[3],
+                                 const double n[3])
+{
+    double turn[3];
+    foliot__vec3_cross(arm, n, turn);
+    double x = turn[0], y = turn[1], z = turn[2];
+    double spun =
+        ((double)mass->xx * x * x + (double)mass->yy * y * y) + (double)mass->zz * z * z +
+        2 * (((double)mass->xy * x * y + (double)mass->xz * x * z) + (double)mass->yz * y * z);
+    return (double)mass->inverse_mass + spun;
+}
+
+// The impulse that will end what is left of the approach: a collision that begins in a tick's last
+// substep is completed by the next tick.
+static double impulse_left(const foliot__solver *s, const foliot__approach *watched)
+{
+    const foliot__manifold *m = &s->manifolds[watched->manifold];
+    double speed = approach_of(s, watched, false), arm_a[3] = {0}, arm_b[3] = {0}, count = 0;
+    if (!(speed > 0))
+        return 0;
+    for (uint32_t p = 0; p < m->count; p++) {
+        if (!(impulse_of(s, watched, p) > 0))
+            continue;
+        for (int k = 0; k < 3; k++) {
+            arm_a[k] += (double)m->point[p].arm_a[k];
+            arm_b[k] += (double)m->point[p].arm_b[k];
+        }
+        count++;
+    }
+    const double n[3] = {(double)m->normal[0], (double)m->normal[1], (double)m->normal[2]};
+    for (int k = 0; k < 3; k++) {
+        arm_a[k] /= count;
+        arm_b[k] /= count;
+    }
+    return speed / (inverse_mass_along(&s->masses[m->a], arm_a, n) +
+                    inverse_mass_along(&s->masses[m->b], arm_b, n));
+}
+
+// Describes a pair that presses for the first time in this tick. NO_ROOM: it is dropped, and
+// counted.
+static uint32_t begin_brief(foliot__solver *s, const foliot__approach *watched)
+{
+    foliot_world *world = s->world;
+    const foliot__manifold *m = &s->manifolds[watched->manifold];
+    const double *threshold = s->ccd.collider.paths.restitution_threshold;
+    if (s->counts->brief == world->capacity.impacts) {
+        world->counters.events_dropped++;
+        return NO_ROOM;
+    }
+    foliot__brief *brief = &s->brief[s->counts->brief];
+    *brief = (foliot__brief){.hit = {.a = m->a, .b = m->b}, .substep = s->step->index};
+    foliot_hit_event *hit = &brief->hit;
+    hit->time = (s->step->index + 1) * s->step->dt;
+    hit->speed = approach_of(s, watched, true);
+    double gain = foliot__larger(threshold[m->a], threshold[m->b]) * world->substeps;
+    double slow = (double)foliot__inradius_min(s, m->a, m->b) * SLOW / world->dt;
+    brief->hits = hit->speed > foliot__larger(gain, slow);
+    bool plane = foliot__shape_kind(world)[m->a] == FOLIOT_SHAPE_PLANE; // its arm is 0
+    uint32_t at = plane ? m->b : m->a;
+    const double place[3] = {s->found.x[at], s->found.y[at], s->found.z[at]};
+    for (uint32_t p = 0; p < m->count; p++) {
+        if (!(impulse_of(s, watched, p) > 0))
+            continue;
+        const float *arm = plane ? m->point[p].arm_b : m->point[p].arm_a;
+        for (int k = 0; k < 3; k++)
+            hit->point[k] += place[k] + (double)arm[k];
+        brief->points++;
+    }
+    double length2 = 0;
+    for (int k = 0; k < 3; k++) {
+        hit->point[k] /= brief->points;
+        length2 += (double)m->normal[k] * (double)m->normal[k];
+    }
+    for (int k = 0; k < 3; k++)
+        hit->normal[k] = (double)m->normal[k] / foliot__sqrt(length2);
+    return s->counts->brief++;
+}
+
+void foliot__note_brief(foliot__solver *s)
+{
+    for (uint32_t n = 0; n < s->counts->watched; n++) {
+        foliot__approach *watched = &s->watched[n];
+        double sum = 0;
+        for (uint32_t p = 0; p < s->manifolds[watched->manifold].count; p++)
+            sum += (double)impulse_of(s, watched, p);
+        if (!(sum > 0) || watched->brief == NO_ROOM)
+            continue;
+        if (watched->brief == FOLIOT__NOT_BRIEF)
+            watched->brief = begin_brief(s, watched);
+        if (watched->brief == NO_ROOM)
+            continue;
+        s->brief[watched->brief].hit.impulse +=
+            s->step->last && s->brief[watched->brief].hits ? sum + impulse_left(s, watched) : sum;
+    }
+}
+
+// -- the lists
+
+static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    const foliot__contact_before *before = foliot__contacts_before(world);
+    uint32_t low = 0, high = world->contacts_before_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (before[middle].a < a || (before[middle].a == a && before[middle].b < b))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < world->contacts_before_count && before[low].a == a && before[low].b == b;
+}
+
+// Lists the pair of keys [from, to) if it was not in contact before and is not now. Impacts come
+// first among its keys.
+static void list_brief(foliot__solver *s, uint32_t impacts, uint32_t from, uint32_t to)
+{
+    foliot_world *world = s->world;
+    const foliot_hit_event *first = NULL;
+    double impulse = 0;
+    uint32_t points = 1;
+    for (uint32_t k = from; k < to; k++) {
+        uint32_t row = row_of(s->keys[k]);
+        const foliot__brief *brief = row < impacts ? NULL : &s->brief[row - impacts];
+        const foliot_hit_event *hit = brief ? &brief->hit : &foliot__impacts(world)[row];
+        first = first ? first : hit;
+        points = brief && brief->points > points ? brief->points : points;
+        impulse += hit->impulse;
+    }
+    if (foliot__contact_was_active(world, first->a, first->b))
+        return;
+    foliot__brief_contact *row = &foliot__brief_contacts(world)[world->brief_count++];
+    *row = (foliot__brief_contact){.a = first->a, .b = first->b, .points = points};
+    row->impulse = impulse;
+    for (int k = 0; k < 3; k++) {
+        row->point[k] = first->point[k];
+        row->normal[k] = first->normal[k];
+    }
+}
+
+// Merges the hits whose rows are in keys [0, count) into those of impacts, by time; at one instant
+// the impacts come first.
+static void merge_hits(foliot__solver *s, uint32_t count)
+{
+    foliot_world *world = s->world;
+    foliot_hit_event *hits = foliot__impacts(world);
+    uint32_t impacts = world->impact_count, room = world->capacity.impacts - impacts;
+    sort_keys(s->keys, count);
+    if (count > room) {
+        world->counters.events_dropped += count - room;
+        count = room;
+    }
+    world->impact_count += count;
+    for (uint32_t to = impacts + count; count > 0;) {
+        const foliot_hit_event *hit = &s->brief[row_of(s->keys[count - 1])].hit;
+        bool later = impacts == 0 || hits[impacts - 1].time <= hit->time;
+        hits[--to] = later ? *hit : hits[impacts - 1];
+        count -= later;
+        impacts -= !later;
+    }
+}
+
+void foliot__report_brief(foliot__solver *s)
+{
+    foliot_world *world = s->world;
+    uint32_t impacts = world->impact_count, count = impacts + s->counts->brief, hits = 0;
+    const foliot_hit_event *impact = foliot__impacts(world);
+    world->brief_count = 0;
+    if (count == 0)
+        return;
+    for (uint32_t i = 0; i < impacts; i++)
+        s->keys[i] = pair_key(impact[i].a, impact[i].b, i);
+    for (uint32_t i = 0; i < s->counts->brief; i++)
+        s->keys[impacts + i] = pair_key(s->brief[i].hit.a, s->brief[i].hit.b, impacts + i);
+    sort_keys(s->keys, count);
+    for (uint32_t from = 0, to; from < count; from = to) {
+        uint64_t pair = s->keys[from] >> ROW_BITS;
+        uint32_t row = row_of(s->keys[from]);
+        for (to = from + 1; to < count && s->keys[to] >> ROW_BITS == pair;)
+            to++;
+        const foliot_hit_event *hit = row < impacts ? &impact[row] : &s->brief[row - impacts].hit;
+        if (was_in_contact(world, hit->a, hit->b))
+            continue;
+        list_brief(s, impacts, from, to);
+        if (row >= impacts && s->brief[row - impacts].hits) // keys before `from` are done
+            s->keys[hits++] =
+                (uint64_t)s->brief[row - impacts].substep << ROW_BITS | (row - impacts);
+    }
+    merge_hits(s, hits);
+}
