@@ -95,8 +95,10 @@ typedef struct foliot__http_config {
     const foliot__http_route *routes; // lent, as the others; NULL: none
     const foliot__http_file *files;
     const foliot__http_sockets *sockets;
-    void *user;          // of handlers
-    foliot__http **self; // set before the first handler is called; NULL: not wanted
+    void *user; // of handlers
+    // Set before the thread starts, and to NULL if it does not: never written after that, since
+    // handlers read it. NULL: not wanted.
+    foliot__http **self;
 } foliot__http_config;
 
 // What the service has counted so far: X(name, what is counted, as a sentence).

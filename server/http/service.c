@@ -69,6 +69,8 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     }
     if (fine)
         return http;
+    if (config->self)
+        *config->self = NULL;
     (void)foliot__http_stop(http);
     return NULL;
 }

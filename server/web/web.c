@@ -576,8 +576,7 @@ bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
                                   .self = &web->http};
     if (web->config.peers_max + 64 > FOLIOT__HTTP_CONNECTIONS) // and those who load the page
         config.connections_max = web->config.peers_max + 64;
-    web->http = foliot__http_start(&config, problem, problem_bytes);
-    return web->http != NULL;
+    return foliot__http_start(&config, problem, problem_bytes) != NULL; // it has set web->http
 }
 
 uint16_t foliot__web_get_port(const foliot__web *web)

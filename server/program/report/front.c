@@ -163,8 +163,7 @@ static int start_service(foliot__app *a)
         return wrong("--http", uv_strerror(failed));
     f->opened = true;
     f->every.data = a;
-    f->http = foliot__http_start(&config, problem, sizeof problem);
-    if (f->http)
+    if (foliot__http_start(&config, problem, sizeof problem)) // it has set f->http
         return 0;
     fprintf(stderr, "foliot-server: %s: %s\n", a->choices->web.http ? "--http" : "--admin-socket",
             problem);
@@ -206,8 +205,8 @@ void foliot__front_close(foliot__app *a)
 
 void foliot__front_stop(foliot__app *a)
 {
-    (void)foliot__http_stop(a->front.http);
-    a->front.http = NULL;
+    if (foliot__http_stop(a->front.http)) // else its thread may still read the pointer
+        a->front.http = NULL;
 }
 
 void foliot__front_announce(const foliot__app *a)
