@@ -59,7 +59,7 @@ struct foliot__call {
     uint32_t count;
     uint64_t sequence;
     char file[FOLIOT__CALL_TEXT_BYTES];
-    struct foliot__hosted *hosted;
+    struct foliot__hosted *hosted; // a session that is being opened
     foliot_recording *recording;
     foliot__bans bans;     // read again
     uint32_t bans_changes; // when that began

@@ -73,13 +73,15 @@ static foliot__outcome begin_session(foliot__call *c)
                                  FOLIOT_NAME_BYTES - 1);
     if (!has_ended(a, c->name))
         return foliot__call_fail(c, 409, "there is a session '%s' already", c->name);
-    if (a->opening)
+    if (a->admin.opening)
         return FOLIOT__CALL_AGAIN;
-    c->hosted = free_slot(a);
-    if (!c->hosted)
+    if (!free_slot(a))
         return foliot__call_fail(c, 409, "there are %d sessions: end one first",
                                  FOLIOT_SESSIONS_MAX);
-    a->opening = c->hosted;
+    c->hosted = calloc(1, sizeof *c->hosted); // the worker fills it, and no place of the table
+    if (!c->hosted)
+        return foliot__call_fail(c, 503, "no memory");
+    a->admin.opening = true;
     return FOLIOT__CALL_SLOW;
 }
 
@@ -111,6 +113,15 @@ static void discard(foliot__hosted *h)
     *h = (foliot__hosted){0};
 }
 
+void foliot__call_discard_hosted(foliot__call *c)
+{
+    if (!c->hosted)
+        return;
+    discard(c->hosted);
+    free(c->hosted);
+    c->hosted = NULL;
+}
+
 // Discards the session that had the name before.
 static void forget_former(foliot__app *a, const foliot__hosted *fresh)
 {
@@ -123,24 +134,40 @@ static void forget_former(foliot__app *a, const foliot__hosted *fresh)
     }
 }
 
+// NULL: it is not hosted.
+static foliot__hosted *take_place(foliot__call *c)
+{
+    foliot__app *a = c->app;
+    foliot__hosted *place = has_ended(a, c->name) ? free_slot(a) : NULL;
+    if (!place)
+        return NULL;
+    *place = *c->hosted;
+    foliot__host_complain_into(c->problem, sizeof c->problem);
+    int code = foliot__app_add_session(a, place);
+    foliot__host_complain_into(NULL, 0);
+    if (code) {
+        *place = (foliot__hosted){0};
+        return NULL;
+    }
+    free(c->hosted); // what it had is the place's
+    c->hosted = NULL;
+    return place;
+}
+
 static foliot__outcome finish_session(foliot__call *c)
 {
     foliot__app *a = c->app;
     char line[1200];
-    a->opening = NULL;
-    if (c->status == 200) {
-        foliot__host_complain_into(c->problem, sizeof c->problem);
-        if (!has_ended(a, c->name) || foliot__app_add_session(a, c->hosted) != 0)
-            c->status = 409;
-        foliot__host_complain_into(NULL, 0);
-    }
-    if (c->status != 200) {
-        discard(c->hosted);
+    a->admin.opening = false;
+    foliot__hosted *place = c->status == 200 ? take_place(c) : NULL;
+    if (!place) {
+        c->status = c->status == 200 ? 409 : c->status;
+        foliot__call_discard_hosted(c);
         return FOLIOT__CALL_DONE;
     }
-    c->hosted->begun_ns = foliot__clock_now_ns();
-    forget_former(a, c->hosted);
-    snprintf(c->file, sizeof c->file, "%s", c->hosted->recording ? c->hosted->recording_file : "");
+    place->begun_ns = foliot__clock_now_ns();
+    forget_former(a, place);
+    snprintf(c->file, sizeof c->file, "%s", place->recording ? place->recording_file : "");
     snprintf(line, sizeof line, "admin: hosts %s as %s", c->scene, c->name);
     foliot__log_note("admin", line);
     return FOLIOT__CALL_DONE;

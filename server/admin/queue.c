@@ -14,6 +14,7 @@
 #include "http/access.h"
 #include "program/report/log.h"
 #include "names.h"
+#include "actions.h"
 #include "admin.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
@@ -251,6 +252,7 @@ static void destroy_all(foliot__call *call)
 {
     while (call) {
         foliot__call *next = call->next;
+        foliot__call_discard_hosted(call);
         foliot__call_destroy(call);
         call = next;
     }

@@ -22,7 +22,7 @@ bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h)
 foliot__hosted *foliot__app_find_hosted(foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (&a->hosted[i] != a->opening && *session && strcmp(a->hosted[i].name, session) == 0)
+        if (*session && strcmp(a->hosted[i].name, session) == 0)
             return &a->hosted[i];
     return NULL;
 }

@@ -53,16 +53,16 @@ typedef struct foliot__app {
     foliot__browsers browsers;
     foliot__lobby lobby;
     foliot__admin admin;
-    foliot__hosted *opening; // is being filled by another thread; NULL: none
     struct foliot__follow_up
         *following; // next.c: scenes that are being opened, and wait for it; may be NULL
     bool stays;     // goes on without a session: they come and go
     bool drained;   // takes neither newcomers nor new sessions
     unsigned interrupts;
-    uint64_t rotates_ns; // rotation.c: when recordings are looked at next
-    bool ending;         // the sessions ended by themselves, or were stopped
-    bool over;           // the loop is closed
-    bool failed;         // a session, whose step did
+    uint64_t rotates_ns;    // rotation.c: when recordings are looked at next
+    uint32_t rotates_first; // and with which session that begins
+    bool ending;            // the sessions ended by themselves, or were stopped
+    bool over;              // the loop is closed
+    bool failed;            // a session, whose step did
     foliot__life life;
     foliot__closings closings; // recordings of sessions that have ended (recordings.c)
 } foliot__app;

@@ -69,7 +69,7 @@ static void end_session(foliot__app *a, const char *session)
 static void end_without_next(foliot__app *a)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (&a->hosted[i] != a->opening && a->hosted[i].next == FOLIOT__NEXT_FAILED) {
+        if (a->hosted[i].next == FOLIOT__NEXT_FAILED) {
             a->hosted[i].next = FOLIOT__NEXT_NONE;
             end_session(a, a->hosted[i].name);
         }

@@ -43,7 +43,7 @@ static void end_with_the_last(foliot__app *a)
 void foliot__life_session_ended(foliot__app *a, const char *session)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (&a->hosted[i] != a->opening && strcmp(a->hosted[i].name, session) == 0) {
+        if (strcmp(a->hosted[i].name, session) == 0) {
             a->hosted[i].ended = true;
             foliot__rotation_finish(a, &a->hosted[i]);
             foliot__recordings_close(a, &a->hosted[i]);

@@ -27,7 +27,7 @@ static const foliot__hosted *hosted_of(const foliot__app *a, const char *session
 {
     for (uint32_t k = 0; k < a->hosted_count; k++) {
         const foliot__hosted *h = &a->hosted[(guess + k) % a->hosted_count];
-        if (h != a->opening && strcmp(h->name, session) == 0)
+        if (strcmp(h->name, session) == 0)
             return h;
     }
     return NULL;

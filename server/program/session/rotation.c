@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rotation.c: see rotation.h. The state between two ticks is the last of one recording and the
 // first of the next, so no tick is in none. One session at a time: to begin a recording costs the
-// loop's thread a capture of its world.
+// loop's thread a capture of its world. A recording is read between two steps of its session: a
+// worker appends to it during one.
 #include "rotation.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #define NS_PER_MINUTE 60e9
 #define AGAIN_NS 60000000000u // where the next one could not begin
 #define LOOK_NS 100000000u
+#define LOOKS_MAX 32 // at sessions by their names, after one update
 
 static void note_failure(const foliot__hosted *h, const char *why)
 {
@@ -59,15 +61,12 @@ void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
     }
 }
 
-// False: the session is in the middle of a step.
-static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
+static void rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
 {
     char why[512];
     foliot__host_options options = {.folder = foliot__recordings_folder(a->choices),
                                     .signer = a->signer};
     foliot__hosted next = *h;
-    if (!foliot_server_get_world(a->server, h->name))
-        return false;
     next.recording = NULL;
     next.resumed = false; // its file is another
     h->recorded_ns = now + AGAIN_NS - (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
@@ -76,13 +75,13 @@ static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
     foliot__host_complain_into(NULL, 0);
     if (code) {
         note_failure(h, why);
-        return true;
+        return;
     }
     if (foliot_server_set_recording(a->server, h->name, next.recording) != FOLIOT_STATUS_OK) {
         foliot_recording_abandon(next.recording);
         unlink(next.recording_file); // nobody has used it
         note_failure(h, "the next one could not begin");
-        return true;
+        return;
     }
     (void)!foliot_recording_flush(h->recording);
     h->former = h->recording;
@@ -90,7 +89,20 @@ static bool rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
     h->recording = next.recording;
     h->recorded_ns = now;
     snprintf(h->recording_file, sizeof h->recording_file, "%s", next.recording_file);
-    return true;
+}
+
+// Whether there is a part to end or to begin, as soon as no step runs.
+static bool is_due(foliot__app *a, foliot__hosted *h, uint64_t now)
+{
+    uint64_t age_ns = (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
+    if (!h->served || h->ended || !h->recording || !h->world) {
+        h->recorded_ns = 0;
+        foliot__rotation_finish(a, h);
+        return false;
+    }
+    if (h->recorded_ns == 0)
+        h->recorded_ns = now;
+    return h->former || (int64_t)(now - h->recorded_ns) >= (int64_t)age_ns;
 }
 
 void foliot__rotation_update(foliot__app *a)
@@ -98,20 +110,27 @@ void foliot__rotation_update(foliot__app *a)
     uint64_t now = foliot__clock_now_ns();
     if (!(a->choices->recording.minutes > 0) || a->ending || now < a->rotates_ns)
         return;
-    uint64_t age_ns = (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
+    uint32_t first = a->rotates_first, looks = 0;
+    bool steps = false;
     for (uint32_t i = 0; i < a->hosted_count; i++) {
-        foliot__hosted *h = &a->hosted[i];
-        if (h == a->opening || !h->served || h->ended || !h->recording || !h->world) {
-            h->recorded_ns = 0;
-            foliot__rotation_finish(a, h);
+        uint32_t at = (first + i) % a->hosted_count;
+        foliot__hosted *h = &a->hosted[at];
+        if (!is_due(a, h, now))
+            continue;
+        a->rotates_first = at + 1;
+        if (!foliot_server_get_world(a->server, h->name)) {
+            steps = true;
+            if (++looks == LOOKS_MAX)
+                return;
             continue;
         }
-        if (h->recorded_ns == 0)
-            h->recorded_ns = now;
-        if (h->former && (has_ticks(h->recording) || has_stopped(h->recording)))
-            foliot__rotation_finish(a, h);
-        if (!h->former && (int64_t)(now - h->recorded_ns) >= (int64_t)age_ns && rotate(a, h, now))
+        if (!h->former) {
+            rotate(a, h, now);
             return; // the next session after the next update
+        }
+        if (has_ticks(h->recording) || has_stopped(h->recording))
+            foliot__rotation_finish(a, h);
     }
-    a->rotates_ns = now + LOOK_NS;
+    if (!steps) // else after the next update, which may take the step in
+        a->rotates_ns = now + LOOK_NS;
 }
