@@ -71,8 +71,8 @@ typedef struct foliot_contact_event {
 
 // All contacts of the last step, ascending by (a, b), a begin before its end. Writes the first
 // `capacity` (`events` may be NULL if it is 0) and returns how many there are. Sleeping bodies stay
-// in contact. Contacts within the step beyond FOLIOT_HIT_EVENTS_MAX are counted in
-// counters.events_dropped.
+// in contact. A pair that lands is reported once, in the first step that ends while it presses.
+// Contacts within the step beyond FOLIOT_HIT_EVENTS_MAX are counted in counters.events_dropped.
 uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events,
                                          uint32_t capacity);
 

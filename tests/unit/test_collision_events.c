@@ -215,6 +215,32 @@ static void resting_contacts_do_not_hit(void **state)
     }
 }
 
+// What lands without restitution begins one contact, in whichever part of a tick it meets the
+// ground.
+static void a_landing_is_one_contact(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 120; k++) {
+        scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+        double height = 0.2 + 0.01 + 0.029 * k * (k % 4);
+        y.scene.gravity[2] = -9.81;
+        builder_add_plane(&y, 0, 0, 1, 0);
+        if (k % 2)
+            builder_add_ball(&y, 2, 0.2, 0, 0, height);
+        else
+            builder_add_box(&y, 2, 0.2, 0.2, 0.2, 0, 0, height);
+        builder_set_material(&y, 0.5, 0);
+        foliot_world *world = builder_create_world(&y);
+        tally seen = {0};
+        for (int t = 0; t < 180; t++)
+            step_and_count(world, &seen);
+        assert_int_equal(seen.begins, 1);
+        assert_int_equal(seen.ends, 0);
+        foliot_world_destroy(world);
+        builder_free(&y);
+    }
+}
+
 // A body that is struck may begin and end a contact with a third one within the same tick.
 static void who_is_struck_strikes_on(void **state)
 {
@@ -250,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_glancing_collision_is_one_hit_and_one_contact),
         cmocka_unit_test(head_on_collisions_have_the_impulse_of_the_closed_form),
         cmocka_unit_test(resting_contacts_do_not_hit),
+        cmocka_unit_test(a_landing_is_one_contact),
         cmocka_unit_test(who_is_struck_strikes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,4 +26,4 @@
 #define GOLDEN_rods 0xf300d592967028e5u
 #define GOLDEN_crates 0x27863fc5b07122bbu
 #define GOLDEN_linkage 0x666518d296a3b45du
-#define GOLDEN_queries 0x49fa4f5cb737c33eu
+#define GOLDEN_queries 0x29a3d8332889a5b2u

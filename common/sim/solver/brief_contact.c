@@ -321,8 +321,29 @@ static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
     return low < world->contacts_before_count && before[low].a == a && before[low].b == b;
 }
 
-// Lists the pair of keys [from, to) if it was not in contact before and is not now. Impacts come
-// first among its keys.
+// Whether the bodies' acceleration brings them together again within a tick: they are landing, and
+// the contact begins in the next step. What has bounced stays apart for longer.
+static bool lands(const foliot__solver *s, const foliot_hit_event *hit)
+{
+    foliot__v3 at = foliot__position(s->world), of = s->ccd.collider.paths.acceleration;
+    uint32_t a = hit->a, b = hit->b;
+    double va[3], vb[3], speed = 0, gain = 0;
+    const double aa[3] = {of.x[a], of.y[a], of.z[a]}, ab[3] = {of.x[b], of.y[b], of.z[b]};
+    const float arm_a[3] = {(float)(hit->point[0] - at.x[a]), (float)(hit->point[1] - at.y[a]),
+                            (float)(hit->point[2] - at.z[a])};
+    const float arm_b[3] = {(float)(hit->point[0] - at.x[b]), (float)(hit->point[1] - at.y[b]),
+                            (float)(hit->point[2] - at.z[b])};
+    velocity_at(s, a, arm_a, false, va);
+    velocity_at(s, b, arm_b, false, vb);
+    for (int k = 0; k < 3; k++) {
+        speed += (vb[k] - va[k]) * hit->normal[k];
+        gain += (aa[k] - ab[k]) * hit->normal[k];
+    }
+    return gain > 0 && speed < gain * s->world->dt;
+}
+
+// Lists the pair of keys [from, to) if it was not in contact before, is not now, and will not be
+// after the next step. Impacts come first among its keys.
 static void list_brief(foliot__solver *s, uint32_t impacts, uint32_t from, uint32_t to)
 {
     foliot_world *world = s->world;
@@ -337,7 +358,7 @@ static void list_brief(foliot__solver *s, uint32_t impacts, uint32_t from, uint3
         points = brief && brief->points > points ? brief->points : points;
         impulse += hit->impulse;
     }
-    if (foliot__contact_was_active(world, first->a, first->b))
+    if (foliot__contact_was_active(world, first->a, first->b) || lands(s, first))
         return;
     foliot__brief_contact *row = &foliot__brief_contacts(world)[world->brief_count++];
     *row = (foliot__brief_contact){.a = first->a, .b = first->b, .points = points};
