@@ -57,13 +57,6 @@ static bool ordered(const foliot_input *inputs, uint32_t count)
     return true;
 }
 
-foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot_input *inputs,
-                                     uint32_t count)
-{
-    return ordered(inputs, count) ? simulation->kind->step(simulation->self, inputs, count)
-                                  : FOLIOT_STATUS_INVALID;
-}
-
 static bool commands_ordered(const foliot_tick_inputs *tick)
 {
     for (uint32_t i = 1; i < tick->command_count; i++)
@@ -78,11 +71,23 @@ foliot_status foliot_simulation_step_tick(foliot_simulation *simulation,
     const foliot_simulation_kind *kind = simulation->kind;
     if (!ordered(tick->inputs, tick->input_count) || !commands_ordered(tick))
         return FOLIOT_STATUS_INVALID;
-    if (tick->command_count == 0)
-        return kind->step(simulation->self, tick->inputs, tick->input_count);
-    if (!kind->step_tick)
+    if (tick->command_count > 0 && !kind->step_tick)
         return FOLIOT_STATUS_UNSUPPORTED;
-    return kind->step_tick(simulation->self, tick);
+    uint64_t before = kind->tick(simulation->self);
+    foliot_status status = tick->command_count > 0
+                               ? kind->step_tick(simulation->self, tick)
+                               : kind->step(simulation->self, tick->inputs, tick->input_count);
+    // Replays step until `tick` is the one wanted: a count that stands would never end them.
+    if (status == FOLIOT_STATUS_OK && kind->tick(simulation->self) != before + 1)
+        return FOLIOT_STATUS_MISCOUNTED;
+    return status;
+}
+
+foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot_input *inputs,
+                                     uint32_t count)
+{
+    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
+    return foliot_simulation_step_tick(simulation, &tick);
 }
 
 foliot_digest foliot_digest_compute(const void *bytes, size_t length)

@@ -342,7 +342,7 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     if (whole == FOLIOT_STATUS_MEMORY || whole == FOLIOT_STATUS_IO)
         return whole;
     if (status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO ||
-        status == FOLIOT_STATUS_FLOATING_POINT)
+        status == FOLIOT_STATUS_FLOATING_POINT || status == FOLIOT_STATUS_MISCOUNTED)
         return status;
     verdict->digest = foliot_simulation_get_digest(&replay->simulation);
     verdict->digest_known = true;

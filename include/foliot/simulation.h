@@ -66,7 +66,8 @@ typedef struct foliot_simulation_kind {
     // bytes give a status.
     foliot_status (*create)(void *user, const void *setup, size_t setup_bytes, void **self);
     void (*destroy)(void *self);
-    uint64_t (*tick)(const void *self); // steps since tick 0; part of the captured bytes
+    uint64_t (*tick)(const void *self); // steps since tick 0, one more after each;
+                                        // part of the captured bytes
     // Advances by one tick. Inputs are ordered by (player, sequence). On an error the instance is
     // as it was.
     foliot_status (*step)(void *self, const foliot_input *inputs, uint32_t count);
@@ -129,11 +130,13 @@ void foliot_simulation_destroy(foliot_simulation *simulation); // its `self`
 bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind);
 
 uint64_t foliot_simulation_get_tick(const foliot_simulation *simulation);
-// What `step` returns; FOLIOT_STATUS_INVALID for inputs out of order.
+// What `step` returns; FOLIOT_STATUS_INVALID for inputs out of order; FOLIOT_STATUS_MISCOUNTED if
+// `tick` is not exactly one more after a step that succeeded.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_step(foliot_simulation *simulation,
                                                        const foliot_input *inputs, uint32_t count);
 // What `step_tick` returns, or `step` for a tick without commands; FOLIOT_STATUS_INVALID for inputs
-// or commands out of order; FOLIOT_STATUS_UNSUPPORTED for commands to a kind that takes none.
+// or commands out of order; FOLIOT_STATUS_UNSUPPORTED for commands to a kind that takes none;
+// FOLIOT_STATUS_MISCOUNTED as above.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_step_tick(foliot_simulation *simulation,
                                                             const foliot_tick_inputs *tick);
 // Of the whole state. A kind without `digest` needs memory for it; zero if there is none.

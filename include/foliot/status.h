@@ -40,7 +40,8 @@ extern "C" {
     X(DIVERGED, -11, "two runs that must be equal are not")                                        \
     X(REFUSED, -12, "the combination asked for is not admitted")                                   \
     X(MEMORY, -13, "no memory")                                                                    \
-    X(BUSY, -14, "another program has the port")
+    X(BUSY, -14, "another program has the port")                                                   \
+    X(MISCOUNTED, -15, "after a step, `tick` of the simulation is not one more")
 
 typedef enum foliot_status {
 #define FOLIOT_STATUS_ENUM(code, value, text) FOLIOT_STATUS_##code = (value),

@@ -198,7 +198,19 @@ crash deep 'ring \*r = self, next = \*r;' 'volatile char large[200000]; large[0]
 exits "a stack that is used up is one" 139 'SIGSEGV' "$lab" synctest --simulation deep.so
 sed 's/r->ring\[TICK\]++;//' "$root/examples/modules/ring.c" >stands.c
 ${CC:-gcc} -shared -fPIC -I"$root/include" stands.c -o stands.so
-exits "a tick that stands has its own sentence" 1 'from tick 0.* returns 0.* 1$' "$lab" synctest --simulation stands.so
+sed 's/r->ring\[TICK\]++;/r->ring[TICK] += r->ring[TICK] < 100;/' "$root/examples/modules/ring.c" >stops.c
+${CC:-gcc} -shared -fPIC -I"$root/include" stops.c -o stops.so
+exits "a tick that stands has a sentence" 78 'from tick 0.* returns 0.* 1$' "$lab" synctest --simulation stands.so
+exits "also where it stands behind the known-answer run" 1 'from tick 100.* returns 100.* 101$' "$lab" synctest --simulation stops.so
+exits "a replay does not wait for it" 1 'tick' "$replay" verify --simulation stops.so match.foliot
+exits "nor a search" 1 'tick' "$replay" state --simulation stops.so --tick 110 match.foliot
+exits "nor a comparison" 1 'tick' "$replay" compare --simulation stops.so --with-simulation ring.so match.foliot
+exits "nor an export" 1 'tick' "$replay" export --simulation stops.so --csv match.foliot
+timeout $LIMIT_SECONDS "$server" --simulation stops.so --allow-modules --port 0 --record stops.foliot --log-format json >stops.out 2>stops.log
+ok "its session ends with an error" test $? = 1
+ok "which has a status" grep -q '"event":"step-failed".*"status":"MISCOUNTED"' stops.log
+"$replay" verify --simulation ring.so --json stops.foliot >verify.out
+ok "and a recording up to there" grep -q '"ticks":100,.*"verdict":"match"' verify.out
 exits "an integrator is of worlds" 2 'is of worlds' "$lab" synctest --simulation ring.so --integrator rk4
 exits "too many players" 2 'takes 3' "$lab" synctest ring.txt --simulation ring.so --players 9
 exits "no module, for the lab" 78 'none.so' "$lab" synctest --simulation none.so
@@ -250,6 +262,11 @@ refused "one whose entry is cut" cut.so 'too small'
 refused "one without an entry" empty.so 'exports no foliot_simulation_entry'
 refused "one without a step" lacks.so 'lacks a name or a function'
 refused "one that calls itself foliot's world" name.so "foliot's own world"
+sed -e 's/\.name = "org.example.ring"/.fingerprint = fixed, &/' \
+    -e 's/^static const foliot_simulation_kind kind/static foliot_digest fixed(void) { return (foliot_digest){1, 2}; }\n&/' stands.c >owns.c
+${CC:-gcc} -shared -fPIC -I"$root/include" owns.c -o owns.so
+refused "one whose tick stands" stands.so 'from tick 0.* returns 0.* 1$'
+refused "one with its own fingerprint whose tick stands" owns.so 'from tick 0.* returns 0.* 1$'
 refused "a text" text.so 'no module that can be loaded'
 refused "an empty file" nothing.so 'no module that can be loaded'
 refused "a pipe" pipe.so 'no regular file'

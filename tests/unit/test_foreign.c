@@ -398,6 +398,70 @@ static void it_goes_on_from_an_earlier_keyframe(void **state)
     unlink(c.file);
 }
 
+static uint64_t tick_until_150(const void *self)
+{
+    uint64_t tick = chain_kind(CHAIN_NO_FAULT)->tick(self);
+    return tick < 150 ? tick : 150;
+}
+
+static uint64_t tick_that_is_0(const void *self)
+{
+    (void)self;
+    return 0;
+}
+
+static uint64_t tick_by_twos(const void *self)
+{
+    return 2 * chain_kind(CHAIN_NO_FAULT)->tick(self);
+}
+
+// Whatever waits for a tick has an end: SIGALRM ends a program that does not come to it.
+static void a_wrong_count_of_ticks_ends_every_replay(void **state)
+{
+    (void)state;
+    foliot_digest digests[TICKS + 1];
+    recording_memory memory = {0};
+    record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
+    foliot_simulation_kind standing = *chain_kind(CHAIN_NO_FAULT), jumping = standing;
+    standing.tick = tick_until_150;
+    jumping.tick = tick_by_twos;
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    alarm(120);
+    const foliot_simulation_kind *kinds[] = {&standing, &jumping};
+    for (int i = 0; i < 2; i++) {
+        demand(foliot_replay_open_simulation_bytes(memory.bytes, memory.length, kinds[i], &replay,
+                                                   NULL));
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_MISCOUNTED);
+        foliot_replay_close(replay);
+    }
+    demand(
+        foliot_replay_open_simulation_bytes(memory.bytes, memory.length, &standing, &replay, NULL));
+    assert_int_equal(foliot_replay_seek(replay, 160), FOLIOT_STATUS_MISCOUNTED);
+    foliot_replay_close(replay);
+    alarm(0);
+    recording_memory_free(&memory);
+}
+
+static void a_step_that_counts_wrongly_has_a_status(void **state)
+{
+    (void)state;
+    foliot_simulation_kind kind = *tally_kind(true);
+    foliot_command command = foliot_command_default(FOLIOT_COMMAND_var);
+    command.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
+    command.as.var.key = "x";
+    command.sequence = 1;
+    const foliot_tick_inputs tick = {.commands = &command, .command_count = 1};
+    foliot_simulation simulation;
+    demand(foliot_simulation_create(&kind, "", 0, &simulation));
+    demand(foliot_simulation_step(&simulation, NULL, 0));
+    demand(foliot_simulation_step_tick(&simulation, &tick));
+    kind.tick = tick_that_is_0;
+    assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_MISCOUNTED);
+    assert_int_equal(foliot_simulation_step_tick(&simulation, &tick), FOLIOT_STATUS_MISCOUNTED);
+    foliot_simulation_destroy(&simulation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +474,8 @@ int main(void)
         cmocka_unit_test(orders_need_commands),
         cmocka_unit_test(it_goes_on_after_a_crash),
         cmocka_unit_test(it_goes_on_from_an_earlier_keyframe),
+        cmocka_unit_test(a_wrong_count_of_ticks_ends_every_replay),
+        cmocka_unit_test(a_step_that_counts_wrongly_has_a_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,7 +244,7 @@ static void a_tick_that_stands_has_a_sentence(void **state)
     config.kind = &kind;
     config.setup = "s";
     config.setup_bytes = 1;
-    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_MISCOUNTED);
     assert_int_equal(result.ticks, 0);
     assert_non_null(strstr(result.problem, " 7"));
     assert_non_null(strstr(result.problem, " 8"));

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "foliot/divergence.h"
 #include "foliot/world.h"
+#include "recording/recording.h"
 
 #define ANSWER_TICKS 64 // of the known-answer run
 #define ANSWER_PLAYERS 2
@@ -118,11 +119,11 @@ static uint32_t answer_inputs(uint64_t tick, uint32_t players, foliot__rng *rng,
     return count;
 }
 
-// What the simulation computes, for a kind that has no fingerprint of its own. A step that refuses
-// the inputs is an answer too.
-static uint64_t run_answer(const foliot__module *m)
+// What the simulation computes in its first `ticks`. A step that refuses the inputs is an answer
+// too. False and a sentence if `tick` is wrong after a step.
+static bool run_answer(const foliot__module *m, uint64_t ticks, uint64_t *result, char *problem,
+                       size_t problem_bytes)
 {
-    char problem[256];
     uint8_t *setup = NULL;
     size_t bytes = 0;
     foliot_simulation_terms terms;
@@ -130,37 +131,51 @@ static uint64_t run_answer(const foliot__module *m)
     foliot__rng rng = foliot__rng_seeded(1);
     uint32_t sequences[ANSWER_PLAYERS] = {0};
     uint64_t chain = 1;
-    if (!foliot__module_configure(m, NULL, &setup, &bytes, problem, sizeof problem) ||
-        !foliot__module_describe(m, setup, bytes, &terms, problem, sizeof problem) ||
+    bool counted = true;
+    *result = 0;
+    if (!foliot__module_configure(m, NULL, &setup, &bytes, problem, problem_bytes) ||
+        !foliot__module_describe(m, setup, bytes, &terms, problem, problem_bytes) ||
         foliot_simulation_create(&m->kind, setup, bytes, &simulation) != FOLIOT_STATUS_OK) {
         free(setup);
-        return 0;
+        return true;
     }
     uint32_t players = terms.player_limit < ANSWER_PLAYERS ? terms.player_limit : ANSWER_PLAYERS;
-    for (uint64_t tick = 0; tick < ANSWER_TICKS; tick++) {
+    for (uint64_t tick = 0; tick < ticks && counted; tick++) {
         foliot_input inputs[ANSWER_PLAYERS];
         uint32_t count = answer_inputs(tick, players, &rng, sequences, inputs);
+        uint64_t before = foliot_simulation_get_tick(&simulation);
         answer_tick = tick;
         foliot_status status = foliot_simulation_step(&simulation, inputs, count);
+        counted = status != FOLIOT_STATUS_MISCOUNTED;
+        if (!counted)
+            say(problem, problem_bytes, FOLIOT__MISCOUNTED, before,
+                foliot_simulation_get_tick(&simulation), before + 1);
         chain += (uint64_t)(int64_t)status;
         chain = foliot_digest_chain(chain, foliot_simulation_get_digest(&simulation));
     }
     foliot_simulation_destroy(&simulation);
     free(setup);
-    return chain;
+    *result = chain;
+    return counted;
 }
 
-static void take_answer(foliot__module *m)
+// A kind without a fingerprint gets the known answer for one. Another kind takes a single step.
+static bool take_answer(foliot__module *m, char *problem, size_t problem_bytes)
 {
     uint8_t bytes[24];
-    if (m->kind.fingerprint)
-        return;
+    uint64_t chain;
+    bool own = m->kind.fingerprint != NULL;
+    if (!run_answer(m, own ? 1 : ANSWER_TICKS, &chain, problem, problem_bytes))
+        return false;
+    if (own)
+        return true;
     foliot_digest base = foliot_get_fingerprint();
-    const uint64_t words[3] = {base.low, base.high, run_answer(m)};
+    const uint64_t words[3] = {base.low, base.high, chain};
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(words[i / 8] >> 8 * (i % 8));
     answer = foliot_digest_compute(bytes, sizeof bytes);
     m->kind.fingerprint = known_answer;
+    return true;
 }
 
 // -- simulations
@@ -201,8 +216,7 @@ const foliot__module *foliot__module_load(const char *file, char *problem, size_
         return NULL;
     }
     loaded = (foliot__module){.kind = *entry->kind, .entry = entry};
-    take_answer(&loaded);
-    return &loaded;
+    return take_answer(&loaded, problem, problem_bytes) ? &loaded : NULL;
 }
 
 static uint8_t *take_config(const foliot__module *m, const char *config, size_t config_bytes,

@@ -284,6 +284,8 @@ static int compare_builds(const char *file, foliot_replay *replay, other *o)
     if (status != FOLIOT_STATUS_OK || !answers || o->status != FOLIOT_STATUS_OK ||
         o->first_tick != r.first_tick) {
         run_close(&r);
+        if (status == FOLIOT_STATUS_MISCOUNTED)
+            tool_complain(file, "%s", foliot_status_get_text(status));
         return status != FOLIOT_STATUS_OK ? tool_exit_of(status) : report_failed(o);
     }
     uint64_t last = r.last_tick < o->last_tick ? r.last_tick : o->last_tick;

@@ -258,6 +258,8 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
     tool_tell_damage(file, replay);
     if (status == FOLIOT_STATUS_DIVERGED)
         tool_tell_divergence(file, foliot_replay_get_tick(replay));
+    else if (tool_exit_of(status) == FOLIOT__EXIT_ERROR)
+        tool_complain(file, "%s", foliot_status_get_text(status));
     foliot_replay_close(replay);
     return tool_exit_of_part(status);
 }

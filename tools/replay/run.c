@@ -86,7 +86,8 @@ static foliot_status replay_all(run *r)
     }
     // Everything before the damage has been replayed; the caller that opened the file reports the
     // damage.
-    return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT
+    return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT ||
+                   status == FOLIOT_STATUS_MISCOUNTED
                ? status
                : FOLIOT_STATUS_OK;
 }

@@ -99,6 +99,8 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
         if (status == FOLIOT_STATUS_NOT_FOUND)
             tool_complain(file, "no tick %" PRIu64 ": it has %" PRIu64 " to %" PRIu64, tick,
                           about->first_tick, about->last_tick);
+        else if (tool_exit_of(status) == FOLIOT__EXIT_ERROR)
+            tool_complain(file, "%s", foliot_status_get_text(status));
         // A tick beyond the damage is not there because of it.
         if (status == FOLIOT_STATUS_NOT_FOUND &&
             tool_exit_of_part(foliot_replay_get_damage(replay)->status) != FOLIOT__EXIT_FINE)
