@@ -215,8 +215,8 @@ static void resting_contacts_do_not_hit(void **state)
     }
 }
 
-// What lands without restitution begins one contact, in whichever part of a tick it meets the
-// ground.
+// A body that lands without restitution begins one contact, in whichever part of a tick it meets
+// the ground.
 static void a_landing_is_one_contact(void **state)
 {
     (void)state;

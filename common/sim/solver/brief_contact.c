@@ -322,7 +322,7 @@ static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
 }
 
 // Whether the bodies' acceleration brings them together again within a tick: they are landing, and
-// the contact begins in the next step. What has bounced stays apart for longer.
+// the contact begins in the next step. A pair that bounced stays apart for longer.
 static bool lands(const foliot__solver *s, const foliot_hit_event *hit)
 {
     foliot__v3 at = foliot__position(s->world), of = s->ccd.collider.paths.acceleration;
