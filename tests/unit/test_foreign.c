@@ -422,14 +422,16 @@ static void a_wrong_count_of_ticks_ends_every_replay(void **state)
     foliot_digest digests[TICKS + 1];
     recording_memory memory = {0};
     record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
-    foliot_simulation_kind standing = *chain_kind(CHAIN_NO_FAULT), jumping = standing;
+    foliot_simulation_kind standing = *chain_kind(CHAIN_NO_FAULT), jumping = standing,
+                           still = standing;
     standing.tick = tick_until_150;
     jumping.tick = tick_by_twos;
+    still.tick = tick_that_is_0;
     foliot_replay *replay;
     foliot_verdict verdict;
     alarm(120);
-    const foliot_simulation_kind *kinds[] = {&standing, &jumping};
-    for (int i = 0; i < 2; i++) {
+    const foliot_simulation_kind *kinds[] = {&still, &standing, &jumping};
+    for (int i = 0; i < 3; i++) {
         demand(foliot_replay_open_simulation_bytes(memory.bytes, memory.length, kinds[i], &replay,
                                                    NULL));
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_MISCOUNTED);
