@@ -13,17 +13,8 @@
 #include <string.h>
 
 #define NO_ROOM (UINT32_MAX - 1)
-#define SOONER 1.5f // than the present speeds say: bodies may still gain some
 #define SLOW 0x1p-9 // of the inradius in a tick: no hit
 #define STRUCK 2.0f // times as fast as the striker, at most, is what it strikes
-
-static float gap_of(const foliot__manifold *m)
-{
-    float least = m->point[0].gap;
-    for (uint32_t p = 1; p < m->count; p++)
-        least = m->point[p].gap < least ? m->point[p].gap : least;
-    return least;
-}
 
 // -- keys, to sort rows by pair or by substep: the row is in the lowest bits
 
@@ -65,7 +56,7 @@ static void sort_keys(uint64_t *keys, uint32_t count)
     }
 }
 
-// -- pairs that pressed earlier in the tick, for contacts that are found anew within it
+// -- pairs that pressed earlier in the tick, for contacts that are found again within it
 
 static uint32_t bucket_of(uint32_t a, uint32_t b)
 {
@@ -96,33 +87,7 @@ uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b)
     return row > 0 ? row - 1 : FOLIOT__NOT_BRIEF;
 }
 
-// -- manifolds that may begin to press
-
-// How far a body may move from the substep's start to the tick's end, where the substep is the
-// last.
-static __attribute__((noinline)) float last_travel_of(const foliot__solver *s, uint32_t i)
-{
-    const foliot__collider *c = &s->ccd.collider;
-    foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
-    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    return (float)((foliot__vec3_length(speed) +
-                    foliot__vec3_length(spin) * (double)c->bounding_radius[i] +
-                    c->paths.restitution_threshold[i]) *
-                   s->step->dt);
-}
-
-// The same in any substep. `scale` is that time in relation to the time after the substep; 0: there
-// is none.
-static inline float travel_of(const foliot__solver *s, uint32_t i, float scale)
-{
-    float distance = s->speculative_distance[i], inradius = s->ccd.collider.inradius[i];
-    float moves = distance - inradius * (float)FOLIOT__SPECULATIVE_MARGIN;
-    if (moves < 0)
-        return 0; // it cannot move
-    if (scale == 0)
-        return last_travel_of(s, i);
-    return moves < inradius ? moves * scale : FOLIOT__FAR;
-}
+// -- manifolds that may begin to press, of which the indices among the live are known so far
 
 // Whether two bodies that close by that much until the tick's end are faster than what a tick's
 // acceleration gives.
@@ -137,33 +102,39 @@ static bool strikes(const foliot__solver *s, const foliot__manifold *m, float cl
 // the tick; then those that a body may reach that is struck in this tick.
 void foliot__watch_approaches(foliot__solver *s)
 {
-    double left = s->step->left;
-    float most = 0, scale = left > 0 ? (float)((left + s->step->dt) / left) : 0;
+    float most = 0; // how much the fastest two that strike each other close
     uint32_t others = 0, near = 0;
-    for (uint32_t from = 0; from < s->counts->live; from += FOLIOT__GRAIN_PAIRS) {
+    for (uint32_t from = 0; from < s->counts->live; from += FOLIOT__GRAIN_PAIRS)
         for (uint32_t n = from; n < from + s->first_row[from / FOLIOT__GRAIN_PAIRS]; n++) {
-            foliot__approach watched = s->watched[n];
-            const foliot__manifold *m = &s->manifolds[watched.manifold];
-            float closes = travel_of(s, m->a, scale) + travel_of(s, m->b, scale);
+            if (s->watched[n].columns == 0)
+                continue;
+            const foliot__manifold *m = &s->manifolds[s->live[s->watched[n].manifold]];
+            float closes = s->travel[m->a] + s->travel[m->b];
+            if (closes > most && strikes(s, m, closes))
+                most = closes;
+        }
+    for (uint32_t from = 0; from < s->counts->live; from += FOLIOT__GRAIN_PAIRS)
+        for (uint32_t n = from; n < from + s->first_row[from / FOLIOT__GRAIN_PAIRS]; n++) {
+            foliot__approach *idle = &s->watched[n];
+            if (idle->columns == 0 && most == 0)
+                continue;
+            foliot__approach watched = *idle;
             s->watched[others] = watched;
-            if (gap_of(m) <= SOONER * closes || watched.brief != FOLIOT__NOT_BRIEF) {
-                if (closes > most && strikes(s, m, closes))
-                    most = closes;
+            if (watched.columns > 0) {
                 s->watched[others] = s->watched[near];
                 s->watched[near++] = watched;
             }
             others++;
         }
-    }
-    for (uint32_t n = near; n < others && most > 0; n++)
-        if (gap_of(&s->manifolds[s->watched[n].manifold]) <= STRUCK * most)
+    for (uint32_t n = near; n < others; n++)
+        if (foliot__least_gap(&s->manifolds[s->live[s->watched[n].manifold]]) <= STRUCK * most)
             s->watched[near++] = s->watched[n];
     s->counts->watched = near;
 }
 
 // -- those that pressed
 
-// What the body's velocity was before the impulses of this substep, if `before`, or is.
+// The body's velocity now or, if `before`, before the impulses of this substep.
 static void velocity_at(const foliot__solver *s, uint32_t i, const float arm[3], bool before,
                         double v[3])
 {

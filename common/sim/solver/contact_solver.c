@@ -33,6 +33,7 @@ static void carve_bodies(foliot__solver *s, foliot__carver *from, size_t slots)
     FOLIOT__CARVE(from, s->begun, slots / 8);
     FOLIOT__CARVE(from, s->active, slots / 8);
     FOLIOT__CARVE(from, s->speculative_distance, slots);
+    FOLIOT__CARVE(from, s->travel, slots);
     FOLIOT__CARVE(from, s->load, slots);
     FOLIOT__CARVE(from, s->colours_taken, slots);
 }

@@ -227,7 +227,6 @@ static void solve(foliot__workers *workers, void *context)
             store_impulses(s);
         foliot__find_known_brief(s);
         foliot__prepare_contacts(s);
-        foliot__watch_approaches(s);
     }
     if (s->counts->active > 0)
         solve_active(s);

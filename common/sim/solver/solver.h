@@ -52,9 +52,10 @@ struct foliot__solver_block; // solver_kernel.h
 
 // A manifold that may begin to press in this tick.
 typedef struct foliot__approach {
-    uint32_t manifold, impulses; // where in the arena its first point's impulse is
-    uint32_t columns;            // of its block
-    uint32_t brief;              // its row of `brief`
+    uint32_t manifold; // until it has a place, its index among the live
+    uint32_t impulses; // where in the arena its first point's impulse is
+    uint32_t columns;  // of its block; until it has a place, 0 if its own bodies will not meet
+    uint32_t brief;    // its row of `brief`
 } foliot__approach;
 #define FOLIOT__NOT_BRIEF UINT32_MAX // it has not pressed yet
 
@@ -83,8 +84,9 @@ typedef struct foliot__solver {
     uint32_t *active; // bodies that contacts or joints may push, by eight: foliot__active_first,
                       // ascending
     float *speculative_distance; // how far it may still move in this tick, and the margin
-    float *load;             // mass of the heaviest body that stands on it, or its own; 0: it is
-                             // not held
+    float *travel; // how far it moves from the substep's start to the tick's end, or FOLIOT__FAR
+    float *load;   // mass of the heaviest body that stands on it, or its own; 0: it is
+                   // not held
     uint64_t *colours_taken; // bit c: a manifold of colour c has the body
     // `contacts` entries, unless stated:
     foliot__manifold *manifolds; // of pairs
@@ -154,6 +156,20 @@ static inline float foliot__inradius_min(const foliot__solver *s, uint32_t a, ui
     float of_a = s->masses[a].inverse_mass > 0 ? inradius[a] : FOLIOT__FAR;
     float of_b = s->masses[b].inverse_mass > 0 ? inradius[b] : FOLIOT__FAR;
     return of_a < of_b ? of_a : of_b;
+}
+
+_Static_assert(FOLIOT__POINTS == 4, "the gap of each point is read");
+static inline float foliot__least_gap(const foliot__manifold *m)
+{
+    const foliot__manifold_point *p = m->point;
+    float least = p[0].gap;
+    if (m->count > 1)
+        least = p[1].gap < least ? p[1].gap : least;
+    if (m->count > 2)
+        least = p[2].gap < least ? p[2].gap : least;
+    if (m->count > 3)
+        least = p[3].gap < least ? p[3].gap : least;
+    return least;
 }
 
 // The greatest speed at which an overlap of two bodies is resolved: an eighth of the smaller

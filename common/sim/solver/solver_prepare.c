@@ -9,6 +9,7 @@
 #include "sim/solver/solver_kernel.h"
 #include "sim/state/joint_table.h"
 
+#include <float.h>
 #include <string.h>
 
 // Kinds: by points, and by which of the two bodies cannot move: none, the first, the second. Then,
@@ -107,7 +108,7 @@ static void place_body(foliot__solver *s, uint32_t i)
     foliot__solver_mass *mass = &s->masses[i];
     s->bodies[i] = (foliot__solver_body){.v = {0}};
     *mass = (foliot__solver_mass){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
-    s->speculative_distance[i] = 0;
+    s->speculative_distance[i] = s->travel[i] = 0;
     s->colours_taken[i] = 0;
     bool carries = world->extended && foliot__is_kinematic(world, i);
     if (inverse_mass == 0 && !carries)
@@ -125,6 +126,8 @@ static void place_body(foliot__solver *s, uint32_t i)
     float inradius = s->ccd.collider.inradius[i], most = (float)(speed_max * left);
     s->speculative_distance[i] =
         inradius * (float)FOLIOT__SPECULATIVE_MARGIN + (most < inradius ? most : inradius);
+    s->travel[i] =
+        left > 0 && most >= inradius ? FOLIOT__FAR : (float)(speed_max * (left + s->step->dt));
 }
 
 static void place_range(void *context, uint32_t begin, uint32_t end)
@@ -170,14 +173,6 @@ static double approach_of(const foliot__solver *s, const foliot__manifold *m,
     return fastest;
 }
 
-static float gap_of(const foliot__manifold *m)
-{
-    float least = m->point[0].gap;
-    for (uint32_t p = 1; p < m->count; p++)
-        least = m->point[p].gap < least ? m->point[p].gap : least;
-    return least;
-}
-
 // Points of a pair that touches and bounces. One that is still apart and will rebound is left out:
 // the solver would stop it without restitution. False if a point that touches will rebound, since
 // its impact was not found before the substep's end: then all are left to the next one.
@@ -202,7 +197,7 @@ static bool may_push(const foliot__solver *s, foliot__manifold *m)
         return false;
     const double *e = foliot__restitution(s->world);
     bool bounces = e[m->a] > 0 || e[m->b] > 0;
-    float inradius = foliot__inradius_min(s, m->a, m->b), gap = gap_of(m);
+    float inradius = foliot__inradius_min(s, m->a, m->b), gap = foliot__least_gap(m);
     double far = (double)gap - (double)inradius * 2 * FOLIOT__SPECULATIVE_MARGIN;
     if (!bounces && far <= 0)
         return true;
@@ -277,8 +272,8 @@ static bool spread_support(const foliot__solver *s, const foliot__manifold *m)
     return true;
 }
 
-// The heaviest body that stands on each, directly or by way of others. Of a body that is pushed but
-// not held the mass counts as it is: its momentum goes into no support.
+// The heaviest body that stands on each, directly or by way of others. A body that is pushed but
+// not held counts with its own mass: its momentum goes into no support.
 static bool spread_load(const foliot__solver *s, const foliot__manifold *m)
 {
     float *load = s->load, of_a = load[m->a], of_b = load[m->b];
@@ -294,8 +289,17 @@ static bool spread_load(const foliot__solver *s, const foliot__manifold *m)
     return true;
 }
 
+// Pairs are looked at where any two moving bodies differ that much.
 static bool has_light_beside_heavy(const foliot__solver *s)
 {
+    float light = 0, heavy = FLT_MAX; // inverse masses
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        float mass = s->masses[i].inverse_mass;
+        light = mass > light ? mass : light;
+        heavy = mass < heavy && mass > 0 ? mass : heavy;
+    }
+    if (!(light > UNEVEN * heavy))
+        return false;
     for (uint32_t k = 0; k < s->ccd.collider.counts->pairs; k++) {
         if (s->kind[k] >= FOLIOT__KINDS || s->kind[k] % 3 != 0)
             continue;
@@ -453,20 +457,19 @@ static void name_live(const placing *p, uint32_t begin, uint32_t end)
     }
 }
 
-// Finds where the impulses of the idle among the live [begin, end) will be.
-static void place_idle(const placing *p, uint32_t begin, uint32_t end)
+// Finds where the impulses of the watched manifolds are.
+static void place_watched(const placing *p)
 {
     const uint32_t first = FOLIOT__HEAD_ROWS + FOLIOT__POINT_ROWS - 1; // normal_impulse comes last
-    foliot__solver *s = p->s;
-    for (uint32_t from = begin; from < end; from += FOLIOT__GRAIN_PAIRS)
-        for (uint32_t i = 0; i < s->first_row[from / FOLIOT__GRAIN_PAIRS]; i++) {
-            foliot__approach *idle = &s->watched[from + i];
-            uint32_t column;
-            const foliot__solver_block *block = block_of(p, idle->manifold, &column);
-            idle->manifold = s->live[idle->manifold];
-            idle->impulses = block->at + first * block->columns + column;
-            idle->columns = block->columns;
-        }
+    const foliot__solver *s = p->s;
+    for (uint32_t i = 0; i < s->counts->watched; i++) {
+        foliot__approach *watched = &s->watched[i];
+        uint32_t column;
+        const foliot__solver_block *block = block_of(p, watched->manifold, &column);
+        watched->manifold = s->live[watched->manifold];
+        watched->impulses = block->at + first * block->columns + column;
+        watched->columns = block->columns;
+    }
 }
 
 // Lists the bodies that something may push: those with a colour, or all if there are joints.
@@ -508,7 +511,6 @@ static void match_range(void *context, uint32_t begin, uint32_t end)
     const placing *p = context;
     name_live(p, begin, end);
     foliot__match_contacts(p->s, begin, end);
-    place_idle(p, begin, end);
 }
 
 static void prepare_range(void *context, uint32_t begin, uint32_t end)
@@ -543,4 +545,6 @@ void foliot__prepare_contacts(foliot__solver *s)
     foliot__plan_colours(s, foliot__warm_range, s);
     foliot__parallel_enqueue(workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE, begin_range, s);
     foliot__parallel_wait(workers);
+    foliot__watch_approaches(s);
+    place_watched(&p);
 }

@@ -7,6 +7,8 @@
 
 #include "sim/state/contact_cache.h"
 
+#define SOONER 1.5f // than the present speeds say: bodies may still gain some
+
 static bool pushes(const foliot__warm *warm)
 {
     const float *p = warm->impulse;
@@ -111,14 +113,16 @@ static uint32_t match_chunk(foliot__solver *s, uint32_t begin, uint32_t end, uin
         while (at < count && (rows[at].a < m->a || (rows[at].a == m->a && rows[at].b < m->b)))
             at++;
         bool pressed = at < count && rows[at].a == m->a && rows[at].b == m->b;
-        uint32_t brief = known ? foliot__brief_of(s, m->a, m->b) : FOLIOT__NOT_BRIEF;
-        if (pressed) {
+        if (pressed)
             match_points(m, &rows[at], &s->warm[k]);
-            if (brief == FOLIOT__NOT_BRIEF)
-                continue;
-        }
-        idle->manifold = n; // match_range replaces it, and sets the place
-        idle++->brief = brief;
+        if (pressed && !known)
+            continue;
+        uint32_t brief = known ? foliot__brief_of(s, m->a, m->b) : FOLIOT__NOT_BRIEF;
+        if (pressed && brief == FOLIOT__NOT_BRIEF)
+            continue;
+        bool near = brief != FOLIOT__NOT_BRIEF ||
+                    foliot__least_gap(m) <= SOONER * (s->travel[m->a] + s->travel[m->b]);
+        *idle++ = (foliot__approach){.manifold = n, .columns = near, .brief = brief};
     }
     s->first_row[begin / FOLIOT__GRAIN_PAIRS] = (uint32_t)(idle - &s->watched[begin]);
     return at;
