@@ -78,9 +78,9 @@ uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_conta
 
 // A body began or ceased to overlap a sensor (scene.h) in the last step. Sensors sense dynamic and
 // kinematic bodies with a shape, sleeping ones too, that their filter admits; no static ones and no
-// other sensors. What passes within a step has entered and left in it. The way is straight between
-// two substeps and bends at impacts; a body that leaves and returns within one step stays inside. A
-// body that overlaps a sensor as the scene starts has not entered it.
+// other sensors. A body that passes within a step has entered and left in it. The way is straight
+// between two substeps and bends at impacts; a body that leaves and returns within one step stays
+// inside. A body that overlaps a sensor as the scene starts has not entered it.
 typedef enum foliot_sensor_change {
     FOLIOT_SENSOR_ENTER,
     FOLIOT_SENSOR_LEAVE, // one of the two may be gone and its slot hold another body

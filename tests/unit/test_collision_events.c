@@ -36,7 +36,7 @@ static void add_body(scene_builder *y, foliot__rng *rng, double x, double py, do
     builder_turn(y, 0, 0, 1, between(rng, 0, 3));
 }
 
-// What a world has told so far.
+// The events of a world so far.
 typedef struct tally {
     uint32_t begins, ends, hits;
     foliot_hit_event hit;       // the last one
@@ -70,7 +70,7 @@ static void step_and_count(foliot_world *world, tally *y)
 }
 
 // Returns whether they collided.
-static bool collide(foliot__rng *rng, tally *told)
+static bool collide(foliot__rng *rng, tally *so_far)
 {
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     add_body(&y, rng, -between(rng, 1, 3), between(rng, -0.18, 0.18), between(rng, -0.18, 0.18));
@@ -78,9 +78,9 @@ static bool collide(foliot__rng *rng, tally *told)
     add_body(&y, rng, 0, 0, 0);
     builder_set_material(&y, 0.5, foliot__rng_below(rng, 2) ? 0 : between(rng, 0, 1));
     foliot_world *world = builder_create_world(&y);
-    *told = (tally){0};
+    *so_far = (tally){0};
     for (int t = 0; t < 120; t++)
-        step_and_count(world, told);
+        step_and_count(world, so_far);
     foliot_body_state s = foliot_world_get_body_state(world, 1);
     double speed = sqrt(s.velocity[0] * s.velocity[0] + s.velocity[1] * s.velocity[1] +
                         s.velocity[2] * s.velocity[2]);
@@ -98,13 +98,13 @@ static void no_collision_is_silent(void **state)
     foliot__rng rng = foliot__rng_seeded(seed);
     uint32_t collided = 0, silent = 0, without_hit = 0;
     while (collided < COLLISIONS) {
-        tally told;
-        if (!collide(&rng, &told))
+        tally got;
+        if (!collide(&rng, &got))
             continue;
         collided++;
-        silent += told.begins == 0;
-        without_hit += told.hits == 0;
-        assert_int_equal(told.begins, told.ends + told.together);
+        silent += got.begins == 0;
+        without_hit += got.hits == 0;
+        assert_int_equal(got.begins, got.ends + got.together);
     }
     printf("%u of %u silent, %u without a hit\n", silent, collided, without_hit);
     assert_int_equal(silent, 0);
@@ -121,22 +121,22 @@ static void a_glancing_collision_is_one_hit_and_one_contact(void **state)
     builder_add_ball(&y, 1, 0.1, 0, 0, 0.02);
     builder_set_material(&y, 0.5, 0);
     foliot_world *world = builder_create_world(&y);
-    tally told = {0};
+    tally got = {0};
     for (int t = 0; t < 60; t++)
-        step_and_count(world, &told);
-    assert_int_equal(told.hits, 1);
-    assert_int_equal(told.begins, 1);
-    assert_int_equal(told.ends, 1);
+        step_and_count(world, &got);
+    assert_int_equal(got.hits, 1);
+    assert_int_equal(got.begins, 1);
+    assert_int_equal(got.ends, 1);
     // At most, the impulse takes the whole speed of approach from two equal masses.
-    check_le(told.hit.impulse, told.hit.speed / 2 + 1e-4);
-    check_gt(told.hit.impulse, 0.4 * told.hit.speed);
-    check_near(told.hit.speed, 10 * told.hit.normal[0], 1e-4);
-    check_near(told.begin.force, told.hit.impulse * 60, 1e-6);
+    check_le(got.hit.impulse, got.hit.speed / 2 + 1e-4);
+    check_gt(got.hit.impulse, 0.4 * got.hit.speed);
+    check_near(got.hit.speed, 10 * got.hit.normal[0], 1e-4);
+    check_near(got.begin.force, got.hit.impulse * 60, 1e-6);
     foliot_body_state b = foliot_world_get_body_state(world, 1);
     double along = 0;
     for (int k = 0; k < 3; k++)
-        along += b.velocity[k] * told.hit.normal[k];
-    check_near(along, told.hit.impulse, 1e-4);
+        along += b.velocity[k] * got.hit.normal[k];
+    check_near(along, got.hit.impulse, 1e-4);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -158,19 +158,19 @@ static void check_head_on(double e, double mass_a, double mass_b, double speed, 
         }
         builder_set_material(&y, 0.5, e);
         foliot_world *world = builder_create_world(&y);
-        tally told = {0};
+        tally got = {0};
         for (int t = 0; t < 90; t++)
-            step_and_count(world, &told);
+            step_and_count(world, &got);
         double impulse = mass_a * mass_b / (mass_a + mass_b) * speed * (1 + e);
         // Without restitution the solver pushes overlapping faces apart, too, and what then moves
         // together may part and touch again by rounding.
         double accuracy = boxes && e == 0 ? 0.03 : 1e-5;
-        assert_int_equal(told.hits, 1);
-        check_ge(told.begins, 1);
-        assert_true(told.begins == 1 || e == 0);
-        check_near(told.hit.impulse, impulse, accuracy * impulse);
-        check_near(told.hit.speed, speed, 1e-5 * speed);
-        check_near(told.hit.normal[0], 1, 1e-5);
+        assert_int_equal(got.hits, 1);
+        check_ge(got.begins, 1);
+        assert_true(got.begins == 1 || e == 0);
+        check_near(got.hit.impulse, impulse, accuracy * impulse);
+        check_near(got.hit.speed, speed, 1e-5 * speed);
+        check_near(got.hit.normal[0], 1, 1e-5);
         foliot_world_destroy(world);
         builder_free(&y);
     }
@@ -200,15 +200,15 @@ static void resting_contacts_do_not_hit(void **state)
         builder_add_box(&y, 3, 0.2, 0.2, 0.2, 0, 0, 0.2 + heights[k]);
         builder_set_material(&y, 0.5, 0);
         foliot_world *world = builder_create_world(&y);
-        tally told = {0};
+        tally got = {0};
         for (int t = 0; t < 120; t++)
-            step_and_count(world, &told);
-        assert_int_equal(told.begins, 1);
-        assert_int_equal(told.hits, k == 2);
+            step_and_count(world, &got);
+        assert_int_equal(got.begins, 1);
+        assert_int_equal(got.hits, k == 2);
         if (k == 2) {
             double speed = sqrt(2 * 9.81 * heights[k]); // a tick of gravity more or less
-            check_near(told.hit.speed, speed, 9.81 / 60);
-            check_near(told.hit.impulse, 3 * speed, 3 * 2 * 9.81 / 60);
+            check_near(got.hit.speed, speed, 9.81 / 60);
+            check_near(got.hit.impulse, 3 * speed, 3 * 2 * 9.81 / 60);
         }
         foliot_world_destroy(world);
         builder_free(&y);

@@ -292,7 +292,7 @@ static void a_slot_that_is_used_again_is_another_body(void **state)
     foliot_world_destroy(world);
 }
 
-// What lies in a sensor as the scene starts has not entered it; worlds without sensors have no
+// A body in a sensor as the scene starts has not entered it; worlds without sensors have no
 // table.
 static void nothing_has_entered_before_the_first_step(void **state)
 {
@@ -405,7 +405,7 @@ static void a_bullet_that_bounces_is_sensed(void **state)
     }
 }
 
-// A thin bar that turns by 57 degrees a tick sweeps over a small ball that rests beside its ends'
+// A thin bar that turns by 57 degrees a tick sweeps over a small ball that rests near its ends'
 // way. The ball is sensed in every half turn, and one that lies beyond the bar's reach never.
 static void a_turning_sensor_sweeps(void **state)
 {
