@@ -3,6 +3,7 @@
 // them, written by tests/determinism/embed.c; without it the probes are all there is.
 #include "cases.h"
 #include "commanded.h"
+#include "heavy_rope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ _Noreturn static void give_up(const char *what, foliot_status status)
     exit(1);
 }
 
-#define BUILT_IN (FOLIOT__PROBE_COUNT + 1) // the probes, and the scene of commanded.h
+// The probes, and the scenes of commanded.h and heavy_rope.h.
+enum { COMMANDED = FOLIOT__PROBE_COUNT, HEAVY_ROPE, BUILT_IN };
 
 unsigned cases_scene_count(void)
 {
@@ -63,13 +65,18 @@ foliot_scene *cases_scene(unsigned index)
 {
     static foliot__probe probe;
     static foliot_scene scene;
-    static foliot_body_definition bodies[COMMANDED_BODIES];
+    static foliot_body_definition bodies[COMMANDED_BODIES], rope[HEAVY_ROPE_BODIES];
+    static foliot_constraint_definition links[HEAVY_ROPE_LINKS];
     if (index >= BUILT_IN) {
         const ready_scene *ready = &ready_scenes[index - BUILT_IN];
         return decoded(ready->name, ready->bytes, ready->length);
     }
-    if (index == FOLIOT__PROBE_COUNT) {
+    if (index == COMMANDED) {
         commanded_make(&scene, bodies);
+        return recoded(&scene);
+    }
+    if (index == HEAVY_ROPE) {
+        heavy_rope_make(&scene, rope, links);
         return recoded(&scene);
     }
     foliot__probe_make(&probe, (foliot__probe_kind)index);
