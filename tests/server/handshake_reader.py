@@ -129,8 +129,8 @@ def hello():
         return bytes([0xA0 | len(s)]) + s.encode()
 
     zeros = b"\xc4\x10" + bytes(16)
-    #      hello  7   session    name             spectates
-    return (b"\x9c\x01\x07" + text("") + text("reader") + b"\x01" + zeros + zeros + text("reader") + b"\x00" +
+    #      hello  1   session    name             spectates
+    return (b"\x9c\x01\x01" + text("") + text("reader") + b"\x01" + zeros + zeros + text("reader") + b"\x00" +
             text("") + b"\x00" + b"\x01")
 
 
@@ -197,7 +197,7 @@ def main():
         length = struct.unpack("<H", plain[:2])[0]
         message = plain[2:2 + length]
         if message[0] in (0xDC,) and message[3] == 2 or message[1] == 2:  # welcome
-            check("the protocol of the welcome", 7 in message[1:6])
+            check("the protocol of the welcome", message[4 if message[0] == 0xDC else 2] == 1)
             print("ok: welcomed")
             return
         check("no refusal", message[1] != 3)
