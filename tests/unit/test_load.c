@@ -117,6 +117,40 @@ static void a_light_box_that_a_heavy_one_pushes_weighs_what_it_weighs(void **sta
     check_near(momentum, 2000, 0.1);
 }
 
+// A floor without friction takes no momentum, so a loaded body that slides on it weighs what it
+// weighs. Friction between the two makes no energy.
+static void a_sheet_under_a_heavy_crate_keeps_momentum_on_ice(void **state)
+{
+    (void)state;
+    foliot_world *world =
+        text_world(FREE "gravity: [0, 0, -9.81]\nbodies:\n"
+                        "  - {name: floor, static: true, friction: 0, shape: {kind: plane}}\n"
+                        "  - {name: sheet, mass: 1, friction: 0.8, position: [0, 0, 0.1],"
+                        " velocity: [2, 0, 0], shape: {kind: box, half: [2, 0.5, 0.1]}}\n"
+                        "  - {name: crate, mass: 1000, friction: 0.8, position: [0, 0, 0.7],"
+                        " shape: {kind: box, half: [0.5, 0.5, 0.5]}}\n");
+    step_ticks(world, 120);
+    check_near(foliot_world_get_invariants(world, NULL).momentum[0], 2, 0.02);
+    check_near(state_of(world, 2).velocity[0], 2.0 / 1001, 1e-4);
+    foliot_world_destroy(world);
+}
+
+// A heavy ball that starts to roll off a light one pushes it away with the momentum that it gets.
+static void balls_roll_apart_without_momentum(void **state)
+{
+    (void)state;
+    foliot_world *world =
+        text_world(FREE "gravity: [0, 0, -9.81]\nbodies:\n"
+                        "  - {name: floor, static: true, friction: 0, shape: {kind: plane}}\n"
+                        "  - {name: low, mass: 1, friction: 0, position: [0, 0, 0.5],"
+                        " shape: {kind: sphere, radius: 0.5}}\n"
+                        "  - {name: top, mass: 1000, friction: 0, position: [0.3, 0, 1.4],"
+                        " shape: {kind: sphere, radius: 0.5}}\n");
+    step_ticks(world, 60);
+    check_near(foliot_world_get_invariants(world, NULL).momentum[0], 0, 0.1);
+    foliot_world_destroy(world);
+}
+
 // Nor do two that fall together.
 static void a_heavy_box_and_a_light_one_fall_together(void **state)
 {
@@ -140,6 +174,8 @@ int main(void)
         cmocka_unit_test(four_light_legs_carry_a_heavy_table),
         cmocka_unit_test(a_heavy_box_that_strikes_a_light_one_keeps_momentum),
         cmocka_unit_test(a_light_box_that_a_heavy_one_pushes_weighs_what_it_weighs),
+        cmocka_unit_test(a_sheet_under_a_heavy_crate_keeps_momentum_on_ice),
+        cmocka_unit_test(balls_roll_apart_without_momentum),
         cmocka_unit_test(a_heavy_box_and_a_light_one_fall_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

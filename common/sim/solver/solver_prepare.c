@@ -23,6 +23,7 @@ enum {
 #define LIGHTEST 8.0f // a body that carries others weighs this part of the heaviest at least
 #define PRESSES 0.3   // cosine of the angle between a contact's normal and what presses
 #define CARRIES 0.5   // and what pulls the body below to its support
+#define HOLDS 0.1f    // coefficient of friction with which a support takes pushes from aside
 #define LOAD_PASSES 32
 #define KIND(n, of, swaps)                                                                         \
     {                                                                                              \
@@ -258,12 +259,19 @@ static bool is_held(const foliot__solver *s, uint32_t i)
     return !(s->masses[i].inverse_mass > 0) || s->load[i] > 0;
 }
 
+// A body that weighs more within the solver takes less momentum from a push than it should. Where
+// a support has friction, that momentum goes into it anyway.
+static bool has_grip(const foliot__solver *s, const foliot__manifold *m)
+{
+    return s->masses[m->a].friction * s->masses[m->b].friction >= HOLDS;
+}
+
 // A body rests on another that is held: then its load is its mass, until others add theirs.
 static bool spread_support(const foliot__solver *s, const foliot__manifold *m)
 {
     uint32_t a = m->a, b = m->b;
     bool a_held = is_held(s, a), b_held = is_held(s, b);
-    if (a_held == b_held)
+    if (a_held == b_held || !has_grip(s, m))
         return false;
     uint32_t i = a_held ? b : a; // the normal points from a to b
     if (!accelerates(s, i, m->normal, a_held ? -1 : 1, PRESSES))
@@ -282,7 +290,7 @@ static bool spread_load(const foliot__solver *s, const foliot__manifold *m)
     bool a_below = of_b > of_a;
     uint32_t below = a_below ? m->a : m->b, above = a_below ? m->b : m->a;
     double down = a_below ? -1 : 1;
-    if (of_a == of_b || !accelerates(s, above, m->normal, down, PRESSES) ||
+    if (of_a == of_b || !has_grip(s, m) || !accelerates(s, above, m->normal, down, PRESSES) ||
         !accelerates(s, below, m->normal, down, CARRIES))
         return false;
     load[below] = load[above];
@@ -327,6 +335,20 @@ static void spread_all(const foliot__solver *s, spread over)
     }
 }
 
+// Constraints know the true masses: what they hold keeps its own.
+static void exclude_constrained(const foliot__solver *s)
+{
+    const foliot_world *world = s->world;
+    for (uint32_t i = 0; i < world->constraint_count; i++) {
+        const foliot_constraint_definition *d = &foliot__constraint(world)[i];
+        if (foliot__constraint_is_broken(world, i))
+            continue;
+        s->load[d->a] = 0;
+        if (d->b != FOLIOT_NO_BODY)
+            s->load[d->b] = 0;
+    }
+}
+
 // Impulses in sequence reach a body through a much lighter one only after as many iterations as it
 // is lighter, and the springs of the lighter one's contacts are as weak as it is light. So within
 // the solver a body that stands weighs a part of the heaviest that stands on it at least. Nothing
@@ -339,6 +361,7 @@ static void carry_loads(foliot__solver *s)
     memset(s->load, 0, s->step->count * sizeof *s->load);
     spread_all(s, spread_support);
     spread_all(s, spread_load);
+    exclude_constrained(s);
     for (uint32_t i = 0; i < s->step->count; i++) {
         foliot__solver_mass *mass = &s->masses[i];
         float share = mass->inverse_mass * s->load[i] / LIGHTEST;
