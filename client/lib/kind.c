@@ -135,6 +135,9 @@ static void close_lockstep(foliot_client *c)
 
 foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
 {
+    // A client that stepped until now has not failed, and may step at once in the next session.
+    if (c->steps && !c->unable)
+        c->retry_after_ns = 0;
     c->steps = c->by_ticks = w->lockstep;
     c->watches = !w->lockstep;
     c->last_meant = c->least_meant = 0;

@@ -72,11 +72,41 @@ static void a_watcher_that_stays_one_keeps_its_changes(void **state)
     arena_destroy(a);
 }
 
+static uint64_t clock_ns;
+static uint64_t cheap_clock(void *user)
+{
+    (void)user;
+    return clock_ns += 100000; // between two readings
+}
+
+// The next session is no attempt after a failure: a client that stepped until the last one ended
+// asks to step at once.
+static void a_stepper_waits_for_nothing_in_the_next_session(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true});
+    foliot_client_config config = foliot_client_config_default();
+    config.steps_if_cheap = true;
+    config.clock = cheap_clock;
+    foliot_client *c = a->clients[arena_join(a, "delay=20ms", &config)];
+    for (int i = 0; i < 100 && foliot_client_get_kind(c) != FOLIOT_PEER_STEPPER; i++)
+        arena_run(a, 0.1);
+    assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
+    arena_run(a, 2);
+    check_gt(c->retry_after_ns, 0);
+    foliot__welcome again = c->welcome;
+    assert_false(again.lockstep);
+    demand(foliot__kind_enter(c, &again));
+    check_eq(c->retry_after_ns, 0u);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_of_a_dead_server_are_given_up),
         cmocka_unit_test(it_watches_again_with_the_new_servers_numbers),
-        cmocka_unit_test(a_watcher_that_stays_one_keeps_its_changes)};
+        cmocka_unit_test(a_watcher_that_stays_one_keeps_its_changes),
+        cmocka_unit_test(a_stepper_waits_for_nothing_in_the_next_session)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
