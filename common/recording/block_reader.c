@@ -134,9 +134,10 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__b
     const uint8_t *start = foliot__byte_source_at(source, 0, FOLIOT__RECORDING_START_BYTES, AHEAD);
     if (!start && source->length >= FOLIOT__RECORDING_START_BYTES)
         return source_refused(reader, damage);
+    if (!start && source->length == 0) // the writer creates the file before it writes
+        return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, 0, 0, "the file is empty");
     if (!start && !begins_as_recording(source))
-        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
-                                  source->length ? "not a recording" : "the file is empty");
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0, "not a recording");
     if (!start)
         return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, 0, 0,
                                   "the file ends inside its first %d bytes",
