@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "recording/harness_inputs.h"
 #include "recording/input_log.h"
-#include "recording/recording.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// harness_inputs.h: players drawn from a seed, for the harness.
+// harness_inputs.h: players drawn from a seed, for the harness, and what it and the loader of
+// modules say of a wrong count of ticks.
 #ifndef FOLIOT_RECORDING_HARNESS_INPUTS_H
 #define FOLIOT_RECORDING_HARNESS_INPUTS_H
 
@@ -12,5 +13,10 @@ foliot__harness_players *foliot__harness_players_create(uint32_t count, uint64_t
 // The inputs of one tick; ticks must be drawn in order.
 uint32_t foliot__harness_players_draw(foliot__harness_players *players, uint64_t tick,
                                       foliot_input *inputs, uint32_t capacity);
+
+// FOLIOT_STATUS_MISCOUNTED in full, with the ticks before and after the step and the right one.
+#define FOLIOT__MISCOUNTED                                                                         \
+    "after one step from tick %" PRIu64 ", `tick` of the simulation returns %" PRIu64              \
+    ": it must return %" PRIu64
 
 #endif

@@ -130,11 +130,6 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 // A world as a simulation that is read and never stepped.
 foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world);
 
-// FOLIOT_STATUS_MISCOUNTED in full, with the ticks before and after the step and the right one.
-#define FOLIOT__MISCOUNTED                                                                         \
-    "after one step from tick %" PRIu64 ", `tick` of the simulation returns %" PRIu64              \
-    ": it must return %" PRIu64
-
 // compact.c: rewrites a closed recording with fewer blocks. See docs/reference/recording.md,
 // "Compaction".
 
