@@ -128,6 +128,8 @@ NOTHING(foliot__write_step, foliot__update_writer *w, const foliot__session_stat
 NONE(foliot_status, foliot_snapshot_quantise, const foliot_snapshot_format *format,
      const foliot_world *world, foliot_snapshot *snapshot)
 NONE(bool, foliot__fingerprint_fits, const foliot_scene *scene, foliot_digest theirs)
+NONE(const foliot_simulation *, foliot_client_get_predicted, const foliot_client *client)
+NONE(uint64_t, foliot_simulation_get_tick, const foliot_simulation *simulation)
 NONE(bool, foliot_simulation_kind_valid, const foliot_simulation_kind *kind)
 NONE(foliot_world_config, foliot_world_config_default, const foliot_scene *scene)
 NONE(size_t, foliot_world_config_get_bytes, const foliot_world_config *config)
