@@ -5,6 +5,7 @@
 #include "sim/joint/joint_internal.h"
 
 #include "sim/scene/scene.h"
+#include "sim/state/sort_keys.h"
 
 #include <string.h>
 
@@ -147,31 +148,6 @@ static void set_rows(foliot__joints *j)
 
 // -- pairs that do not collide
 
-static void sift_down(uint64_t *keys, uint32_t at, uint32_t count)
-{
-    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && keys[child] < keys[child + 1])
-            child++;
-        if (keys[at] >= keys[child])
-            return;
-        uint64_t swap = keys[at];
-        keys[at] = keys[child];
-        keys[child] = swap;
-    }
-}
-
-static void sort_keys(uint64_t *keys, uint32_t count)
-{
-    for (uint32_t i = count / 2; i-- > 0;)
-        sift_down(keys, i, count);
-    for (uint32_t i = count; i-- > 1;) {
-        uint64_t swap = keys[0];
-        keys[0] = keys[i];
-        keys[i] = swap;
-        sift_down(keys, 0, i);
-    }
-}
-
 static void find_separate(const foliot_world *world, foliot__joints *j)
 {
     uint32_t count = 0;
@@ -180,7 +156,7 @@ static void find_separate(const foliot_world *world, foliot__joints *j)
         if (d->kind > FOLIOT_CONSTRAINT_ROD && !d->collides && d->b != FOLIOT_NO_BODY)
             j->table.separate[count++] = foliot__joint_pair_key(d->a, d->b);
     }
-    sort_keys(j->table.separate, count);
+    foliot__sort_keys(j->table.separate, count);
     j->table.counts[FOLIOT__JOINTS_SEPARATE] = count;
 }
 

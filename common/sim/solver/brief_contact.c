@@ -9,6 +9,7 @@
 #include "sim/math/simd.h"
 #include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"
+#include "sim/state/sort_keys.h"
 
 #include <string.h>
 
@@ -30,30 +31,6 @@ static uint64_t pair_key(uint32_t a, uint32_t b, uint32_t row)
 static uint32_t row_of(uint64_t key)
 {
     return (uint32_t)key & ((1u << ROW_BITS) - 1);
-}
-
-static void sift_down(uint64_t *keys, uint32_t at, uint32_t count)
-{
-    uint64_t down = keys[at];
-    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && keys[child] < keys[child + 1];
-        if (keys[child] < down)
-            break;
-        keys[at] = keys[child];
-    }
-    keys[at] = down;
-}
-
-static void sort_keys(uint64_t *keys, uint32_t count)
-{
-    for (uint32_t k = count / 2; k-- > 0;)
-        sift_down(keys, k, count);
-    for (uint32_t end = count; end-- > 1;) {
-        uint64_t last = keys[0];
-        keys[0] = keys[end];
-        keys[end] = last;
-        sift_down(keys, 0, end);
-    }
 }
 
 // -- pairs that pressed earlier in the tick, for contacts that are found again within it
@@ -347,7 +324,7 @@ static void merge_hits(foliot__solver *s, uint32_t count)
     foliot_world *world = s->world;
     foliot_hit_event *hits = foliot__impacts(world);
     uint32_t impacts = world->impact_count, room = world->capacity.impacts - impacts;
-    sort_keys(s->keys, count);
+    foliot__sort_keys(s->keys, count);
     if (count > room) {
         world->counters.events_dropped += count - room;
         count = room;
@@ -374,7 +351,7 @@ void foliot__report_brief(foliot__solver *s)
         s->keys[i] = pair_key(impact[i].a, impact[i].b, i);
     for (uint32_t i = 0; i < s->counts->brief; i++)
         s->keys[impacts + i] = pair_key(s->brief[i].hit.a, s->brief[i].hit.b, impacts + i);
-    sort_keys(s->keys, count);
+    foliot__sort_keys(s->keys, count);
     for (uint32_t from = 0, to; from < count; from = to) {
         uint64_t pair = s->keys[from] >> ROW_BITS;
         uint32_t row = row_of(s->keys[from]);
