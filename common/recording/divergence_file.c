@@ -11,11 +11,25 @@
 #include "foliot/recording.h"
 #include "foliot/world.h"
 
+static foliot_tick_inputs inputs_of(const foliot_divergence_report *found)
+{
+    return (foliot_tick_inputs){found->inputs, found->input_count, found->commands,
+                                found->command_count};
+}
+
+// Returns `status`, or why the recording could not be closed. NULL is no recording.
+static foliot_status close_recording(foliot_recording *recording, foliot_status status)
+{
+    foliot_status closed = recording ? foliot_recording_close(recording, NULL) : status;
+    return status == FOLIOT_STATUS_OK ? closed : status;
+}
+
 foliot_status foliot_divergence_report_write(const foliot_divergence_report *found,
                                              const foliot_scene *scene, const char *file)
 {
     foliot_world *world = NULL;
     foliot_recording *recording = NULL;
+    const foliot_tick_inputs in = inputs_of(found);
     foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
     config.keyframe_ticks = 1; // of both states: a digest alone would not say where they differ
@@ -30,15 +44,8 @@ foliot_status foliot_divergence_report_write(const foliot_divergence_report *fou
     if (status == FOLIOT_STATUS_OK)
         status = foliot_world_restore(world, found->after, found->after_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_append_tick(
-            recording, world,
-            &(foliot_tick_inputs){found->inputs, found->input_count, found->commands,
-                                  found->command_count},
-            NULL, 0);
-    if (recording) {
-        foliot_status closed = foliot_recording_close(recording, NULL);
-        status = status == FOLIOT_STATUS_OK ? closed : status;
-    }
+        status = foliot_recording_append_tick(recording, world, &in, NULL, 0);
+    status = close_recording(recording, status);
     foliot_world_destroy(world);
     return status;
 }
@@ -50,6 +57,7 @@ foliot_status foliot_divergence_report_write_simulation(const foliot_divergence_
 {
     foliot_simulation simulation = {0};
     foliot_recording *recording = NULL;
+    const foliot_tick_inputs in = inputs_of(found);
     foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
     config.keyframe_ticks = 1;
@@ -64,15 +72,8 @@ foliot_status foliot_divergence_report_write_simulation(const foliot_divergence_
     if (status == FOLIOT_STATUS_OK)
         status = foliot_simulation_restore(&simulation, found->after, found->after_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_append_simulation_tick(
-            recording, &simulation,
-            &(foliot_tick_inputs){found->inputs, found->input_count, found->commands,
-                                  found->command_count},
-            NULL, 0);
-    if (recording) {
-        foliot_status closed = foliot_recording_close(recording, NULL);
-        status = status == FOLIOT_STATUS_OK ? closed : status;
-    }
+        status = foliot_recording_append_simulation_tick(recording, &simulation, &in, NULL, 0);
+    status = close_recording(recording, status);
     foliot_simulation_destroy(&simulation);
     return status;
 }
