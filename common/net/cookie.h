@@ -23,7 +23,7 @@
 // Connect id, zeros: longer than any answer to it.
 #define FOLIOT__QUESTION_MARK FOLIOT__PROTOCOL_MARK("foliot?", FOLIOT_PROTOCOL)
 #define FOLIOT__QUESTION_BYTES 32
-#define FOLIOT__QUESTION_MARK_BYTES 7 // without the version: another version is told so
+#define FOLIOT__QUESTION_MARK_BYTES 7 // without the version, so that another version gets an answer
 #define FOLIOT__COOKIE_MARK FOLIOT__PROTOCOL_MARK("foliot!", FOLIOT_PROTOCOL) // connect id, cookie
 #define FOLIOT__COOKIE_BYTES 20
 #define FOLIOT__REFUSAL_MARK "foliot!0" // connect id, foliot_disconnect_reason (4)

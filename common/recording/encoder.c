@@ -236,7 +236,7 @@ static void pack_build(foliot__buffer *out, uint64_t tick, foliot_digest fingerp
     foliot__pack_str(out, foliot_get_build());
 }
 
-// What the session's rules are, for people and for running them again.
+// Name, version and text of the session's rules, for readers and for a later run.
 static void pack_rules(foliot__buffer *out, const foliot_recording_rules *rules)
 {
     foliot__pack_str(out, "rules_name");

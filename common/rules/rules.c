@@ -398,8 +398,8 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
 // u8 SAVE_VERSION; u8 and that many bytes: the kind's name; u32 its version; u8 1 if they were
 // stopped, 2 if the host's memory or clock did it; if so, u16 and that many bytes: the problem, and
 // nothing else. Otherwise four u64 of the random stream; u32
-// and that many commands; u32 and that many bytes of the rules' own. Of rules that look back there
-// follow u64 tick; u16 for each player: its aim; u32 and that many bytes: the history.
+// and that many commands; u32 and that many bytes of the rules' own. Rules that look back add u64
+// tick; u16 for each player: its aim; u32 and that many bytes: the history.
 
 // The rules' own bytes, which the caller frees; NULL with `problem` if there are none to be had.
 static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, size_t problem_bytes)

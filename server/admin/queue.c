@@ -227,7 +227,7 @@ int foliot__admin_open(foliot__app *a)
     if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
         uv_thread_create(&admin->thread, work, a) != 0) {
         admin->thread = 0;
-        return foliot__host_lacks("so many threads");
+        return foliot__host_lacks("the threads that it needs");
     }
     return 0;
 }

@@ -271,7 +271,7 @@ int foliot__app_start_server(foliot__app *a)
         return foliot__host_lacks("as much memory as it needs");
     if (a->choices->process.threads > 1 &&
         !(a->pool = foliot__pool_create((uint32_t)a->choices->process.threads)))
-        return foliot__host_lacks("so many threads");
+        return foliot__host_lacks("the threads that it needs");
     a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL,
                             .run_user = a->pool,
                             .threads = (uint32_t)a->choices->process.threads,

@@ -68,8 +68,8 @@ static bool overlap(const foliot_world *world, const foliot__solid *sensor, uint
 
 // -- the lists
 
-// Which of two pairs comes first: negative for p, 0 if both name the same two bodies. Of two bodies
-// that had one slot in turn, the one that has left comes first.
+// The order of two pairs: negative if p comes first, 0 if both name the same two bodies. Where two
+// bodies had one slot in turn, the one that has left comes first.
 static int compare(const foliot__sensed_pair *p, const foliot__sensed_pair *q)
 {
     if (p->sensor != q->sensor)

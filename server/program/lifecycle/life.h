@@ -54,7 +54,7 @@ typedef struct foliot__life {
     uint64_t drains_until_ns; // 0: it does not drain
     bool suspends;            // what still ran is left for --resume-all
     bool ended;               // the recordings have ended
-    bool stuck;               // was told so
+    bool stuck;               // and the warning about it is logged
     bool timed;               // the timer is open
     // Given by foliot__admin_start: hosts the session of an order; false: no memory.
     bool (*host)(struct foliot__app *app, const foliot__life_order *order);
