@@ -114,6 +114,17 @@ static void begin_json(foliot__log *log, foliot__log_level level, const char *ev
     foliot__json_text(&log->writer, "event", event);
 }
 
+static void begin_line(foliot__log *log, foliot__log_level level, const char *event,
+                       const char *sentence)
+{
+    rewind(log->line);
+    log->sentence = sentence;
+    if (log->json)
+        begin_json(log, level, event);
+    else
+        begin_text(log, level, sentence);
+}
+
 bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event,
                        const char *sentence)
 {
@@ -123,17 +134,21 @@ bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *ev
     rate->level = level;
     if (too_fast(log, rate))
         return false;
-    rewind(log->line);
-    log->sentence = sentence;
-    if (log->json)
-        begin_json(log, level, event);
-    else
-        begin_text(log, level, sentence);
+    begin_line(log, level, event, sentence);
     if (rate->suppressed && log->json)
         foliot__log_count(log, "suppressed", rate->suppressed);
     else if (rate->suppressed)
         fprintf(log->line, " (and %" PRIu64 " more like this were left out)", rate->suppressed);
     rate->suppressed = 0;
+    return true;
+}
+
+bool foliot__log_begin_unlimited(foliot__log *log, foliot__log_level level, const char *event,
+                                 const char *sentence)
+{
+    if (level < log->lowest)
+        return false;
+    begin_line(log, level, event, sentence);
     return true;
 }
 

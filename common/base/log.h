@@ -70,6 +70,9 @@ void foliot__log_at(foliot__log *log, uint64_t now_ns, int64_t unix_ns);
 // until foliot__log_end. False: the line is dropped; write no fields and no end.
 bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event,
                        const char *sentence);
+// The same without a rate, for actions of the machine's owner: each leaves its line.
+bool foliot__log_begin_unlimited(foliot__log *log, foliot__log_level level, const char *event,
+                                 const char *sentence);
 // Fields, in JSON only: people read the sentence.
 void foliot__log_text(foliot__log *log, const char *key, const char *value);
 void foliot__log_count(foliot__log *log, const char *key, uint64_t value);

@@ -209,9 +209,9 @@ static foliot__outcome of_status(foliot__call *c, foliot_status status)
 static void note_of(const char *what, const char *whom)
 {
     char line[400], clean[200];
-    snprintf(line, sizeof line, "admin: %s%s%s", what, *whom ? " " : "",
+    snprintf(line, sizeof line, "%s%s%s", what, *whom ? " " : "",
              foliot__text_clean(clean, sizeof clean, whom));
-    foliot__log_note("admin", line);
+    foliot__log_admin(line);
 }
 
 static void note(const foliot__call *c, const char *what)

@@ -168,8 +168,8 @@ static foliot__outcome finish_session(foliot__call *c)
     place->begun_ns = foliot__clock_now_ns();
     forget_former(a, place);
     snprintf(c->file, sizeof c->file, "%s", place->recording ? place->recording_file : "");
-    snprintf(line, sizeof line, "admin: hosts %s as %s", c->scene, c->name);
-    foliot__log_note("admin", line);
+    snprintf(line, sizeof line, "hosts %s as %s", c->scene, c->name);
+    foliot__log_admin(line);
     return FOLIOT__CALL_DONE;
 }
 

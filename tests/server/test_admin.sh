@@ -149,6 +149,11 @@ says "and goes on in another" 200 rest.foliot POST sessions/spacewar/recording '
 durable rest.foliot "$(tick spacewar)"
 says "a kick" 200 true POST sessions/spacewar/players/ann/kick '{"reason": "be nice"}'
 says "nobody of that name" 404 "no player 'eve'" POST sessions/spacewar/players/eve/kick
+for _ in $(seq 15); do
+    call POST sessions/spacewar/pause
+    call POST sessions/spacewar/resume
+done
+ok "each of thirty quick actions leaves its line" logged 'admin: (pauses|resumes) spacewar' 30
 says "a ban" 200 true POST sessions/spacewar/players/bob/ban '{"reason": "cheats", "seconds": 1000}'
 says "is listed" 200 '"address":"127.0.0.1"' GET bans
 ok "and kept" grep -q cheats bans

@@ -171,6 +171,25 @@ static void floods_are_cut_and_counted(void **state)
     free(text);
 }
 
+// A limited line of the same event in between has no room.
+static void actions_of_the_owner_have_no_rate(void **state)
+{
+    (void)state;
+    static const char event[] = "admin";
+    open_log(false, FOLIOT__LOG_INFO);
+    assert_int_equal(burst(event, FOLIOT__LOG_BURST + 1), FOLIOT__LOG_BURST);
+    for (int i = 0; i < 1000; i++) {
+        assert_true(foliot__log_begin_unlimited(&log_, FOLIOT__LOG_INFO, event, "bans"));
+        foliot__log_end(&log_);
+    }
+    assert_int_equal(log_.lines, FOLIOT__LOG_BURST + 1000);
+    assert_int_equal(log_.suppressed, 1);
+    assert_false(foliot__log_begin_unlimited(&log_, FOLIOT__LOG_DEBUG, event, "bans"));
+    foliot__log_close(&log_);
+    fclose(out);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +199,7 @@ int main(void)
         cmocka_unit_test(a_short_line_follows_a_long_one),
         cmocka_unit_test(levels_below_the_lowest_are_silent),
         cmocka_unit_test(floods_are_cut_and_counted),
+        cmocka_unit_test(actions_of_the_owner_have_no_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,8 @@ void foliot__log_lines(const char *text)
     push(text, strlen(text));
 }
 
-static bool begin(foliot__log_level level, const char *event, const char *sentence)
+// Sets the time, and reports lines that nobody read.
+static void prepare(void)
 {
     uint64_t monotonic_ns;
     int64_t unix_ns;
@@ -229,12 +230,26 @@ static bool begin(foliot__log_level level, const char *event, const char *senten
         foliot__log_count(&log_, "lines", lost);
         foliot__log_end(&log_);
     }
+}
+
+static bool begin(foliot__log_level level, const char *event, const char *sentence)
+{
+    prepare();
     return foliot__log_begin(&log_, level, event, sentence);
 }
 
 void foliot__log_note(const char *event, const char *sentence)
 {
     if (begin(FOLIOT__LOG_INFO, event, sentence))
+        foliot__log_end(&log_);
+}
+
+void foliot__log_admin(const char *action)
+{
+    char sentence[FOLIOT__LOG_TEXT_BYTES];
+    snprintf(sentence, sizeof sentence, "admin: %s", action);
+    prepare();
+    if (foliot__log_begin_unlimited(&log_, FOLIOT__LOG_INFO, "admin", sentence))
         foliot__log_end(&log_);
 }
 

@@ -12,6 +12,8 @@ void foliot__log_note(const char *event, const char *sentence);
 // The same as a warning. The line begins with the session's name.
 void foliot__log_warning(const char *event, const char *session, const char *sentence,
                          foliot_status status);
+// An action of an administrator, who has shown the bearer token. No rate limits these lines.
+void foliot__log_admin(const char *action);
 void foliot__log_lines(const char *text); // as they are, behind what was logged so far
 void foliot__log_flush(void);             // waits a second at most until stderr has all
 void foliot__log_event(const foliot_server_event *event);
