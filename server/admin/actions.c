@@ -396,6 +396,7 @@ static foliot__outcome unban(foliot__call *c)
     if (!foliot__bans_remove(&c->app->admin.bans, whom))
         return foliot__call_fail(c, 404, "there is no ban of '%.100s'", whom);
     c->app->admin.bans_changes++;
+    note_of("lifts the ban of", whom);
     return keep_bans(c);
 }
 

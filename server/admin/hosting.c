@@ -232,6 +232,13 @@ static bool put_into_folder(foliot__call *c)
     return length >= 0 && (size_t)length < sizeof c->file;
 }
 
+static void log_recording(const char *action, const foliot__call *c)
+{
+    char line[1200];
+    snprintf(line, sizeof line, "%s %s in %s", action, c->session, c->file);
+    foliot__log_admin(line);
+}
+
 foliot__outcome foliot__act_record(foliot__call *c)
 {
     foliot__app *a = c->app;
@@ -263,8 +270,10 @@ foliot__outcome foliot__act_record(foliot__call *c)
     if (code)
         return c->status = 507, FOLIOT__CALL_DONE;
     snprintf(c->file, sizeof c->file, "%s", h->recording_file);
-    if (foliot_server_set_recording(a->server, c->session, h->recording) == FOLIOT_STATUS_OK)
+    if (foliot_server_set_recording(a->server, c->session, h->recording) == FOLIOT_STATUS_OK) {
+        log_recording("records", c);
         return FOLIOT__CALL_DONE;
+    }
     foliot__hosted_end_recording(h);
     return foliot__call_fail(c, 503, "the recording could not begin");
 }
@@ -309,8 +318,10 @@ static foliot__outcome recording_ended(foliot__call *c)
 foliot__outcome foliot__act_stop_recording(foliot__call *c)
 {
     foliot__hosted *h = foliot__app_find_hosted(c->app, c->session);
-    if (c->stage)
+    if (c->stage) {
+        log_recording("ends the recording of", c);
         return recording_ended(c);
+    }
     if (!h)
         return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
     if (!h->recording)

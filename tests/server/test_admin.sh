@@ -147,6 +147,7 @@ ok "its recordings have their end" sh -c "test \"\$('$replay' info --json brief-
 says "the recording with players ends" 200 one.foliot DELETE sessions/spacewar/recording
 says "and goes on in another" 200 rest.foliot POST sessions/spacewar/recording '{"file": "rest.foliot"}'
 durable rest.foliot "$(tick spacewar)"
+ok "both are logged" logged 'admin: (ends the recording of spacewar in .*one.foliot|records spacewar in .*rest.foliot)' 2
 says "a kick" 200 true POST sessions/spacewar/players/ann/kick '{"reason": "be nice"}'
 says "nobody of that name" 404 "no player 'eve'" POST sessions/spacewar/players/eve/kick
 for _ in $(seq 15); do
@@ -164,6 +165,7 @@ says "no ban of nobody" 400 'of an address, of a name or of a client' POST bans 
 allowed=$(curl -sS -m 60 -i -H "$authorization" -X PUT "http://127.0.0.1:$http/v1/drain" | tr -d '\r' | sed -n 's/^allow: //p')
 ok "another method is told which there are" test "$allowed" = "POST, DELETE"
 says "a pardon" 200 true DELETE bans/127.0.0.1
+ok "which is logged, too" logged 'admin: lifts the ban of 127.0.0.1'
 says "once" 404 'no ban' DELETE bans/127.0.0.1
 says "a ban by name" 200 true POST bans '{"name": "eve"}'
 exits "holds" 1 'not let in' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
