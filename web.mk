@@ -16,11 +16,13 @@ VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer numbers i
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
+    $(wildcard common/simulation/*.c common/divergence/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
 STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
-    $(patsubst %,common/recording/%.c,divergence keyframe_codec search rewind simulation state_layers world_simulation))
+    $(patsubst %,common/divergence/%.c,divergence rewind search state_layers) \
+    $(patsubst %,common/simulation/%.c,simulation world_simulation) common/recording/keyframe_codec.c)
 DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cpu.c $(filter-out %_avx2.c %_avx512.c, \
     $(wildcard common/sim/collide/manifold_box*.c)) common/sim/collide/manifold_round.c common/sim/collide/shape_gap.c
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer files instances lines world_picture) $(sort \

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "foliot/input.h"
-#include "recording/input_script.h"
+#include "simulation/input_script.h"
 
 typedef enum foliot__bot_kind {
     FOLIOT__BOT_IDLE,

@@ -5,7 +5,7 @@
 #define FOLIOT_CLIENT_FAULT_H
 
 #include "foliot/client.h"
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 
 #define FOLIOT__FAULT_FILES_MAX 16 // written by one run
 

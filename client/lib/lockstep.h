@@ -7,7 +7,7 @@
 
 #include "foliot/client.h"
 #include "foliot/simulation.h"
-#include "recording/rewind.h"
+#include "divergence/rewind.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 #include "wire/tick_commands.h"

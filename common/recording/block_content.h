@@ -6,7 +6,7 @@
 
 #include "foliot/replay.h"
 #include "recording/format.h"
-#include "recording/input_log.h"
+#include "simulation/input_log.h"
 #include "recording/journal.h"
 #include "recording/session_log.h"
 

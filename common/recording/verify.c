@@ -2,8 +2,8 @@
 // verify.c: replays a recording from its first tick and compares every digest. A digest gives the
 // tick of a divergence. Body and field come from a keyframe of that tick; the stage comes from an
 // unperturbed reference run, if there is one.
-#include "recording/divergence.h"
-#include "recording/perturb.h"
+#include "divergence/divergence.h"
+#include "divergence/perturb.h"
 #include "recording/replay.h"
 
 #include <inttypes.h>

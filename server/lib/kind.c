@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
-#include "recording/state_layers.h"
+#include "divergence/state_layers.h"
 #include "sim/selftest/fingerprint.h"
 
 #define CLOSE_WITHIN_NS 10000000000u // an old stepper's last inputs come by then

@@ -13,7 +13,7 @@
 #include "foliot/server.h"
 #include "foliot/simulation.h"
 #include "recording/keyframe_codec.h"
-#include "recording/rewind.h"
+#include "divergence/rewind.h"
 #include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
 #include "wire/tick_commands.h"

@@ -16,7 +16,7 @@
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "foliot/scene_reader.h"
-#include "recording/harness_inputs.h"
+#include "divergence/harness_inputs.h"
 #include "wire/session_state.h"
 
 #define IMPULSES 10000

@@ -12,7 +12,7 @@
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "foliot/scene_reader.h"
-#include "recording/harness_inputs.h"
+#include "divergence/harness_inputs.h"
 #include "recording/session_codec.h"
 #include "wire/session_state.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "recording/input_script.h"
+#include "simulation/input_script.h"
 #include "recording/order_script.h"
 #include "recording/session_log.h"
 

@@ -12,7 +12,7 @@
 #include "../../server/lib/internal.h"
 #include "chain.h"
 #include "foliot/replay.h"
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 #include "status.h"
 
 #define FILE_NAME "/tmp/foliot-test-heal"

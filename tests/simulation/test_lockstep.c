@@ -9,7 +9,7 @@
 
 #include "arena.h"
 #include "net/transport.h"
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 #include "status.h"

@@ -12,7 +12,7 @@
 
 #include "arena.h"
 #include "base/bytes.h"
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 

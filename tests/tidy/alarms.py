@@ -126,6 +126,10 @@ def rules(tree):
     for name, path, line, expected in [
         ("a look upwards", "common/sim/world/x.c", '#include "recording/recording.h"', "sim does not include recording"),
         ("a look sideways", "common/recording/x.c", '#include "scene/reader.h"', "recording does not include scene"),
+        ("a search that writes recordings", "common/divergence/x.c", '#include "recording/recording.h"',
+         "divergence does not include recording"),
+        ("a simulation that compares runs", "common/simulation/x.c", '#include "divergence/rewind.h"',
+         "simulation does not include divergence"),
         ("a folder of the simulation that includes a later one", "common/sim/state/x.c", '#include "sim/world/state_io.h"',
          "sim/state does not include sim/world"),
         ("a header that does so", "common/sim/scene/x.h", '#include "sim/integrator/scheme.h"',

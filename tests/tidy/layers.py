@@ -11,11 +11,12 @@ from source import INCLUDE, blank
 # The folders of common/sim in order: each includes only itself and those before it.
 SIM_FOLDERS = ("math state scene force constraint island integrator joint collide ccd solver world selftest").split()
 # What each stratum may include, itself aside.
-EVERYTHING = "base command crypto sim history scene recording rules wire net foliot"
+EVERYTHING = "base command crypto sim simulation divergence history scene recording rules wire net foliot"
 MAY_INCLUDE = {
     "base": "foliot", "command": "base foliot", "sim": "base command foliot", "crypto": "base foliot",
     "net": "base crypto sim foliot", "rules": "base command sim history foliot", "history": "base command sim foliot",
-    "scene": "base command sim foliot", "wire": "base command sim foliot", "recording": "base command crypto sim foliot",
+    "scene": "base command sim foliot", "wire": "base command sim foliot", "simulation": "base command sim foliot",
+    "divergence": "base command sim simulation foliot", "recording": "base command crypto sim simulation divergence foliot",
     "server": EVERYTHING, "client": EVERYTHING, "tools": EVERYTHING, "examples": "foliot", "include": "foliot", "games": "foliot",
     "web": EVERYTHING + " client",
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "recording/input_script.h"
+#include "simulation/input_script.h"
 
 static foliot__input_script script;
 static char message[256];

@@ -4,7 +4,7 @@
 #include "recording_fixture.h"
 #include "check.h"
 
-#include "recording/input_log.h"
+#include "simulation/input_log.h"
 #include "status.h"
 
 #include <errno.h>

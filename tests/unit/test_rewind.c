@@ -11,7 +11,7 @@
 
 #include "commands.h"
 #include "foliot/foliot.h"
-#include "recording/rewind.h"
+#include "divergence/rewind.h"
 #include "status.h"
 #include "tally.h"
 

@@ -11,7 +11,7 @@
 
 #include "../support/chain.h"
 #include "base/rng.h"
-#include "recording/state_layers.h"
+#include "divergence/state_layers.h"
 #include "status.h"
 
 static uint64_t seed(void)

@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "foliot/foliot.h"
-#include "recording/input_script.h"
+#include "simulation/input_script.h"
 
 #include <glob.h>
 #include <stdlib.h>

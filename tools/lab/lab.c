@@ -17,8 +17,8 @@
 #include "foliot/replay.h"
 #include "recording/format.h"
 #include "recording/replay.h"
-#include "recording/harness_inputs.h"
-#include "recording/input_script.h"
+#include "divergence/harness_inputs.h"
+#include "simulation/input_script.h"
 
 #define GRACE_SECONDS 10.0 // for a step to end after a signal: the run is then reported
 

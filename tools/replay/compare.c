@@ -5,8 +5,8 @@
 #include "run.h"
 
 #include "base/bytes.h"
-#include "recording/divergence.h"
-#include "recording/state_layers.h"
+#include "divergence/divergence.h"
+#include "divergence/state_layers.h"
 
 #include <errno.h>
 #include <fcntl.h>

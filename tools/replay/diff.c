@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "recording/divergence.h"
+#include "divergence/divergence.h"
 #include "recording/replay.h"
 
 #include <inttypes.h>

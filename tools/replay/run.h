@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 
 #define RUN_CHECKPOINTS 64
 // Ticks of a comparison, which keeps a digest of each: 6 days at 60 Hz, 256 MiB. A file of a few

@@ -5,7 +5,7 @@
 #include "run.h"
 
 #include "base/bytes.h"
-#include "recording/state_layers.h"
+#include "divergence/state_layers.h"
 
 #include <errno.h>
 #include <time.h>

@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "foliot/recording.h"
 #include "foliot/replay.h"
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 
 #ifdef FOLIOT_REPLAY_CORE
 #define SIMULATION_OPTION

@@ -9,7 +9,7 @@
 #include "tool.h"
 
 #include "base/text.h"
-#include "recording/divergence.h"
+#include "divergence/divergence.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // divergence.h: writes a divergence into the JSON object of a caller.
-#ifndef FOLIOT_RECORDING_DIVERGENCE_H
-#define FOLIOT_RECORDING_DIVERGENCE_H
+#ifndef FOLIOT_DIVERGENCE_DIVERGENCE_H
+#define FOLIOT_DIVERGENCE_DIVERGENCE_H
 
 #include "base/json.h"
 #include "foliot/divergence.h"

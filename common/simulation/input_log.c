@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // input_log.c: what entered the world, tick by tick. A closed tick never changes. Knows nothing of
 // peers.
-#include "recording/input_log.h"
+#include "simulation/input_log.h"
 
 #include "base/assert.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // harness_inputs.h: players drawn from a seed, for the harness, and what it and the loader of
 // modules say of a wrong count of ticks.
-#ifndef FOLIOT_RECORDING_HARNESS_INPUTS_H
-#define FOLIOT_RECORDING_HARNESS_INPUTS_H
+#ifndef FOLIOT_DIVERGENCE_HARNESS_INPUTS_H
+#define FOLIOT_DIVERGENCE_HARNESS_INPUTS_H
 
 #include "foliot/input.h"
 

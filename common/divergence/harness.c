@@ -4,8 +4,8 @@
 #include "foliot/harness.h"
 
 #include "base/rng.h"
-#include "recording/harness_inputs.h"
-#include "recording/input_log.h"
+#include "divergence/harness_inputs.h"
+#include "simulation/input_log.h"
 
 #include <inttypes.h>
 #include <stdio.h>

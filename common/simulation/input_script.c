@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // input_script.c: reads lines of inputs. It refuses everything that the format does not define, and
 // reports the place.
-#include "recording/input_script.h"
+#include "simulation/input_script.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

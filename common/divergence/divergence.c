@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // divergence.c: distances between values, and the report of a divergence as text and as JSON. All
 // callers use the same report.
-#include "recording/divergence.h"
+#include "divergence/divergence.h"
 
 #include "base/bytes.h"
 #include "base/text.h"

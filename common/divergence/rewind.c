@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rewind.c: see rewind.h. Allocated memory is reused by the next rewind.
-#include "recording/rewind.h"
+#include "divergence/rewind.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // state_layers.c: one side's trace at one tick, as numbers with names, stage by stage, and what two
 // of them differ in. Knows nothing of files and peers.
-#include "recording/state_layers.h"
+#include "divergence/state_layers.h"
 
 #include "base/rng.h"
 

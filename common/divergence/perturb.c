@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // perturb.c: applies a planted fault to a world after a chosen stage of a step.
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 
 #include "foliot/divergence.h"
 

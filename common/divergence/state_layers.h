@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // state_layers.h: a step trace, as search.c and state_layers.c share it.
-#ifndef FOLIOT_RECORDING_STATE_LAYERS_H
-#define FOLIOT_RECORDING_STATE_LAYERS_H
+#ifndef FOLIOT_DIVERGENCE_STATE_LAYERS_H
+#define FOLIOT_DIVERGENCE_STATE_LAYERS_H
 
 #include "foliot/divergence.h"
 

@@ -2,7 +2,7 @@
 // search.c: the divergence search, both sides: which request comes next, and the response to one.
 // Bytes in, bytes out: it does no I/O. It trusts nothing that comes from the other side; a search
 // ends after FOLIOT_SEARCH_BYTES_MAX bytes, whatever the other side sends.
-#include "recording/state_layers.h"
+#include "divergence/state_layers.h"
 
 #include "base/bytes.h"
 

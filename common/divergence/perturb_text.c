@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // perturb_text.c: parses a planted fault, TICK[/STAGE]:BODY:FIELD:ULPS. Refuses all else with a
 // reason.
-#include "recording/perturb.h"
+#include "divergence/perturb.h"
 
 #include <errno.h>
 #include <stdlib.h>

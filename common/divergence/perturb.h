@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // perturb.h: plants a chosen fault in a world during a step, to test that it is found.
-#ifndef FOLIOT_RECORDING_PERTURB_H
-#define FOLIOT_RECORDING_PERTURB_H
+#ifndef FOLIOT_DIVERGENCE_PERTURB_H
+#define FOLIOT_DIVERGENCE_PERTURB_H
 
 #include "foliot/replay.h"
 

@@ -2,8 +2,8 @@
 // rewind.h: recomputes a tick that a run has passed, from a state saved before it and the inputs
 // and commands since, and traces that tick stage by stage. It has a simulation of its own, so the
 // run continues.
-#ifndef FOLIOT_RECORDING_REWIND_H
-#define FOLIOT_RECORDING_REWIND_H
+#ifndef FOLIOT_DIVERGENCE_REWIND_H
+#define FOLIOT_DIVERGENCE_REWIND_H
 
 #include "foliot/divergence.h"
 

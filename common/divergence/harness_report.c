@@ -2,7 +2,7 @@
 // harness_report.c: the harness's result as a text table and as JSON.
 #include "foliot/harness.h"
 
-#include "recording/divergence.h"
+#include "divergence/divergence.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

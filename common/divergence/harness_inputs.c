@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // harness_inputs.c: random players from a seed. They join one after the other, press and release
 // buttons, sometimes twice in a tick, leave and join again.
-#include "recording/harness_inputs.h"
+#include "divergence/harness_inputs.h"
 
 #include "base/rng.h"
 

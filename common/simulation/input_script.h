@@ -12,8 +12,8 @@
 // next line; axes are -127..127, buttons may be left out (0). Lines stand in order of tick; within
 // a tick they are ordered by player, and a player's lines keep their order. Each player's sequence
 // counts its lines.
-#ifndef FOLIOT_RECORDING_INPUT_SCRIPT_H
-#define FOLIOT_RECORDING_INPUT_SCRIPT_H
+#ifndef FOLIOT_SIMULATION_INPUT_SCRIPT_H
+#define FOLIOT_SIMULATION_INPUT_SCRIPT_H
 
 #include <stddef.h>
 #include <stdint.h>
