@@ -2,8 +2,6 @@
 // perturb.c: applies a planted fault to a world after a chosen stage of a step.
 #include "divergence/perturb.h"
 
-#include "foliot/divergence.h"
-
 #define VALUE_f64 FOLIOT_VALUE_F64
 #define VALUE_i64 FOLIOT_VALUE_I64
 #define VALUE_u32 FOLIOT_VALUE_U64

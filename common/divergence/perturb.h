@@ -3,7 +3,7 @@
 #ifndef FOLIOT_DIVERGENCE_PERTURB_H
 #define FOLIOT_DIVERGENCE_PERTURB_H
 
-#include "foliot/replay.h"
+#include "foliot/divergence.h"
 
 // As a user names it.
 typedef struct foliot__perturb_request {

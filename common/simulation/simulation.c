@@ -3,8 +3,6 @@
 // of any particular one.
 #include "foliot/simulation.h"
 
-#include "sim/math/hash.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,12 +86,6 @@ foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot
 {
     const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
     return foliot_simulation_step_tick(simulation, &tick);
-}
-
-foliot_digest foliot_digest_compute(const void *bytes, size_t length)
-{
-    const foliot__span span = {bytes, length, 1};
-    return foliot__hash(&span, 1);
 }
 
 foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation)

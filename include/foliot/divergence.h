@@ -45,6 +45,15 @@ typedef struct foliot_divergence {
     bool not_repeated;
 } foliot_divergence;
 
+// A fault that is put into the state of tick `tick`, after `stage` of the step that gives it.
+typedef struct foliot_perturbation {
+    uint64_t tick;
+    foliot_stage stage;
+    uint32_t body;
+    foliot_field field;
+    int64_t ulps;
+} foliot_perturbation;
+
 // The distance of two values in representable numbers, or in units for integers. -0 and 0 are
 // neighbours.
 uint64_t foliot_value_get_distance(foliot_value_type type, uint64_t a, uint64_t b);

@@ -147,15 +147,6 @@ const uint8_t *foliot_replay_get_rules_state(foliot_replay *replay, uint64_t tic
 
 // -- comparing
 
-// A fault that is put into the state of tick `tick`, after `stage` of the step that gives it.
-typedef struct foliot_perturbation {
-    uint64_t tick;
-    foliot_stage stage;
-    uint32_t body;
-    foliot_field field;
-    int64_t ulps;
-} foliot_perturbation;
-
 typedef struct foliot_verdict {
     // FOLIOT_STATUS_OK: all agree. FOLIOT_STATUS_DIVERGED. FOLIOT_STATUS_CORRUPT: the recording is
     // damaged. FOLIOT_STATUS_TRUNCATED: it is unfinished, and all that is whole agrees.

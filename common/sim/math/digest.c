@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// digest.c: digests as text: 32 lower-case hex digits, the high half first.
+// digest.c: digests of bytes, and digests as text: 32 lower-case hex digits, the high half first.
 #include "foliot/digest.h"
 
-#include <stddef.h>
+#include "sim/math/hash.h"
 
 static const char hex[] = "0123456789abcdef";
 
@@ -37,4 +37,10 @@ foliot_status foliot_digest_parse(const char *text, foliot_digest *digest)
         return FOLIOT_STATUS_INVALID;
     *digest = (foliot_digest){.low = half[1], .high = half[0]};
     return FOLIOT_STATUS_OK;
+}
+
+foliot_digest foliot_digest_compute(const void *bytes, size_t length)
+{
+    const foliot__span span = {bytes, length, 1};
+    return foliot__hash(&span, 1);
 }
