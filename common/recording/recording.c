@@ -69,8 +69,7 @@ void foliot__recording_set_features(foliot_recording *recording, uint32_t featur
         recording->rules.save = NULL;
 }
 
-// Rules whose state cannot be saved stop there, and then have a state that says so.
-static foliot_status save_rules(const foliot_recording_rules *rules, size_t *length)
+foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rules, size_t *length)
 {
     foliot_status status = rules->save(rules->user, NULL, 0, length);
     return status == FOLIOT_STATUS_OK ? status : rules->save(rules->user, NULL, 0, length);
@@ -82,7 +81,7 @@ static uint32_t capture_rules(foliot_recording *recording)
     const foliot_recording_rules *rules = &recording->rules;
     foliot__buffer *capture = &recording->capture;
     size_t length = 0, room;
-    if (!rules->save || save_rules(rules, &length) != FOLIOT_STATUS_OK ||
+    if (!rules->save || foliot__recording_measure_rules(rules, &length) != FOLIOT_STATUS_OK ||
         length > recording->rules_bytes_max ||
         !foliot__buffer_reserve(capture, capture->length + length))
         return 0;

@@ -116,7 +116,10 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
                                     const foliot_simulation *simulation,
                                     foliot_recording **recording);
 void foliot__recording_free(foliot_recording *recording); // what foliot__recording_new made
-// What it stopped with.
+// How many bytes `save` will give. Rules whose state cannot be saved stop there, and then have a
+// state that says so.
+foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rules, size_t *length);
+// The status that it stopped with.
 foliot_status foliot__recording_status(const foliot_recording *recording);
 // The ticks since the last block, if there are any, become one. False: it stopped there.
 bool foliot__recording_close_block(foliot_recording *recording);

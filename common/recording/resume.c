@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define SCRAPS_BYTES 4096 // of a block that was being written; more than that is kept
+#define PROBLEM_BYTES 256
 
 static void set_problem(char *problem, size_t bytes, const char *text)
 {
@@ -30,7 +31,7 @@ static foliot_status same_rules(const foliot_replay *replay, const foliot_record
                                 char *problem, size_t bytes)
 {
     const foliot_replay_summary *about = &replay->about;
-    char text[256];
+    char text[PROBLEM_BYTES];
     if (!rules || !rules->restore)
         return FOLIOT_STATUS_OK;
     if (strcmp(rules->name, about->rules_name) == 0 && rules->version == about->rules_version)
@@ -76,8 +77,42 @@ static foliot_status tick_rules(foliot_replay *replay, const foliot_recording_ru
     return rules->tick(rules->user, &view);
 }
 
+// Whether the rules, run from an earlier keyframe, are in the state that was stored at this tick.
+// Rules that the host stopped, at the time or now, go on from the stored bytes: its clock and its
+// memory are not in the recording.
+static foliot_status check_rules(foliot_replay *replay, const foliot_recording_rules *rules,
+                                 char *problem, size_t problem_bytes)
+{
+    size_t stored_bytes = 0, length = 0;
+    uint64_t tick = foliot_replay_get_tick(replay);
+    const uint8_t *stored = foliot_replay_get_rules_state(replay, tick, &stored_bytes);
+    if (!stored || !rules || !rules->restore || !rules->tick || !rules->save)
+        return FOLIOT_STATUS_OK;
+    foliot_status status = foliot__recording_measure_rules(rules, &length);
+    uint8_t *bytes = status == FOLIOT_STATUS_OK ? malloc(length + 1) : NULL;
+    if (status == FOLIOT_STATUS_OK)
+        status = bytes ? rules->save(rules->user, bytes, length, &length) : FOLIOT_STATUS_MEMORY;
+    bool same =
+        status == FOLIOT_STATUS_OK && length == stored_bytes && memcmp(bytes, stored, length) == 0;
+    if (status == FOLIOT_STATUS_OK && !same && rules->stopped_by_host &&
+        (rules->stopped_by_host(rules->user, stored, stored_bytes) ||
+         rules->stopped_by_host(rules->user, bytes, length))) {
+        status = rules->restore(rules->user, stored, stored_bytes);
+        same = status == FOLIOT_STATUS_OK;
+    }
+    free(bytes);
+    if (same || status == FOLIOT_STATUS_MEMORY)
+        return status;
+    if (problem && problem_bytes)
+        snprintf(problem, problem_bytes,
+                 "the state of the rules at tick %" PRIu64 " differs when they are run "
+                 "again: the file was changed, or these are other rules",
+                 tick);
+    return FOLIOT_STATUS_DIVERGED;
+}
+
 static foliot_status replay_from(foliot_replay *replay, const foliot_recording_rules *rules,
-                                 uint64_t from)
+                                 uint64_t from, char *problem, size_t problem_bytes)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     // Start again at tick 0, without a saved state.
@@ -89,22 +124,46 @@ static foliot_status replay_from(foliot_replay *replay, const foliot_recording_r
         status = foliot_replay_step(replay);
         if (status == FOLIOT_STATUS_OK)
             status = tick_rules(replay, rules);
+        if (status == FOLIOT_STATUS_OK)
+            status = check_rules(replay, rules, problem, problem_bytes);
     }
     return status;
 }
 
+// The tick of keyframe number `k`; with rules that are run again, of the last one before it with a
+// state of theirs, so that the state at keyframe `k` is checked and not believed.
+static uint64_t start_before(foliot_replay *replay, const foliot_recording_rules *rules, uint32_t k)
+{
+    size_t length;
+    uint64_t tick = replay->index[k][0];
+    if (!rules || !rules->restore || !rules->tick || !rules->save)
+        return tick;
+    for (uint32_t i = k; i > 0; i--) {
+        uint64_t before = replay->index[i - 1][0];
+        if (before < tick && foliot_replay_get_rules_state(replay, before, &length))
+            return before;
+    }
+    return tick;
+}
+
 // The state after the last whole block, checked against the digests since a keyframe: the last one,
 // or one before it where the replay from there does not give them. A simulation that does not save
-// all that decides its steps may replay from the start alone.
-static foliot_status replay_to_end(foliot_replay *replay, const foliot_recording_rules *rules)
+// all that decides its steps may replay from the start alone. A false state of rules ends the
+// search: the ticks behind it were played by it.
+static foliot_status replay_to_end(foliot_replay *replay, const foliot_recording_rules *rules,
+                                   char *problem, size_t problem_bytes)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     foliot_status status = FOLIOT_STATUS_DIVERGED;
+    char why[PROBLEM_BYTES] = "";
     uint32_t k = replay->index_count;
     while (k > 0 && replay->index[k - 1][0] > about->last_tick)
         k--;
-    for (; k > 0 && status == FOLIOT_STATUS_DIVERGED; k--)
-        status = replay_from(replay, rules, replay->index[k - 1][0]);
+    for (; k > 0 && status == FOLIOT_STATUS_DIVERGED && !*why; k--)
+        status = replay_from(replay, rules, start_before(replay, rules, k - 1), why, sizeof why);
+    if (status == FOLIOT_STATUS_DIVERGED)
+        set_problem(problem, problem_bytes,
+                    *why ? why : "this build does not replay it to the same bits");
     return status;
 }
 
@@ -249,7 +308,7 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
             replay->scene ? foliot__fingerprint_of_scene(replay->scene) : foliot_get_fingerprint();
     if (!foliot__fingerprint_is_known(ours))
         return FOLIOT_STATUS_MEMORY;
-    char text[256], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
+    char text[PROBLEM_BYTES], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(theirs, a);
     foliot_digest_print(ours, b);
     snprintf(text, sizeof text,
@@ -280,9 +339,7 @@ static foliot_status resume_replay(const char *file, foliot_replay *replay,
     if (status == FOLIOT_STATUS_CORRUPT)
         set_problem(problem, bytes, "not even its first keyframe is whole");
     if (status == FOLIOT_STATUS_OK)
-        status = replay_to_end(replay, rules);
-    if (status == FOLIOT_STATUS_DIVERGED)
-        set_problem(problem, bytes, "this build does not replay it to the same bits");
+        status = replay_to_end(replay, rules, problem, bytes);
     if (status == FOLIOT_STATUS_OK)
         status = continue_file(file, replay, config, sink, recording);
     return status;

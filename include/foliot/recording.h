@@ -64,11 +64,15 @@ typedef struct foliot_recording_rules {
     // with that keyframe. NULL: none ever.
     foliot_status (*save)(void *user, void *bytes, size_t capacity, size_t *length);
     // For foliot_recording_resume: the state at a keyframe, and then every tick that was recorded
-    // after it, with the world as its step left it; `save` is then called with the state of now. An
-    // error ends the resumption. `bytes` NULL: none was stored with that keyframe. NULL: the rules
-    // are not run again.
+    // after it, with the world as its step left it. It begins at the last keyframe but one: at each
+    // keyframe on the way `save` must give the bytes that were stored there. An error ends the
+    // resumption. `bytes` NULL: none was stored with that keyframe. NULL: the rules are not run
+    // again.
     foliot_status (*restore)(void *user, const void *bytes, size_t length);
     foliot_status (*tick)(void *user, const foliot_rules_view *view);
+    // Whether these saved bytes are of rules that the host's clock or memory stopped. Such a state
+    // is restored and not compared: rules that are run again need not stop there. NULL: never.
+    bool (*stopped_by_host)(void *user, const void *bytes, size_t length);
     void *user;
 } foliot_recording_rules;
 

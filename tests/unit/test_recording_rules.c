@@ -17,12 +17,15 @@
 
 #define TICKS 250
 #define STATE_BYTES 16
+#define FOREIGN (UINT64_C(1) << 63) // in `seen`: the host stopped them
 
 // The rules: all that they know.
 typedef struct counting {
     uint64_t ticks, seen;
     uint32_t sequence; // of the host's commands
     uint32_t restored, ran;
+    uint64_t forged; // the tick whose saved state is changed; 0: none
+    bool stopped;    // saved as stopped by the host, which is not what the tick gave
     foliot_command commands[4];
     uint32_t command_count;
 } counting;
@@ -33,8 +36,9 @@ static foliot_status save(void *user, void *bytes, size_t capacity, size_t *leng
     *length = STATE_BYTES;
     if (bytes && capacity >= STATE_BYTES) {
         foliot__writer w = foliot__writer_of(bytes, capacity);
+        bool forged = c->forged && c->ticks == c->forged;
         foliot__write_u64(&w, c->ticks);
-        foliot__write_u64(&w, c->seen);
+        foliot__write_u64(&w, c->seen + (forged ? 1 + FOREIGN * c->stopped : 0));
     }
     return FOLIOT_STATUS_OK;
 }
@@ -45,6 +49,7 @@ static foliot_status restore(void *user, const void *bytes, size_t length)
     foliot__reader r = foliot__reader_of(bytes, length);
     c->ticks = foliot__read_u64(&r);
     c->seen = foliot__read_u64(&r);
+    c->seen &= ~FOREIGN;
     c->restored++;
     return length == STATE_BYTES ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
 }
@@ -62,6 +67,12 @@ static foliot_status tick(void *user, const foliot_rules_view *view)
     return FOLIOT_STATUS_OK;
 }
 
+static bool stopped_by_host(void *user, const void *bytes, size_t length)
+{
+    (void)user;
+    return length == STATE_BYTES && (((const uint8_t *)bytes)[STATE_BYTES - 1] & 0x80) != 0;
+}
+
 static foliot_recording_rules rules_of(counting *c)
 {
     return (foliot_recording_rules){.name = "counting",
@@ -69,6 +80,7 @@ static foliot_recording_rules rules_of(counting *c)
                                     .save = save,
                                     .restore = restore,
                                     .tick = tick,
+                                    .stopped_by_host = stopped_by_host,
                                     .user = c};
 }
 
@@ -330,7 +342,7 @@ static void rules_go_on_after_a_crash(void **state)
                                 sizeof problem) != FOLIOT_STATUS_OK)
         fail_msg("%s", problem);
     check_eq(s->counting.restored, 1);
-    check_eq(s->counting.ran, 30); // from the keyframe of tick 120
+    check_eq(s->counting.ran, 90); // from the keyframe of tick 60, so that that of 120 is checked
     check_eq(s->counting.ticks, 150);
     check_eq(s->counting.seen, s->seen[150]);
     while (foliot_world_get_tick(s->world) < TICKS)
@@ -349,6 +361,57 @@ static void rules_go_on_after_a_crash(void **state)
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     check_eq(verdict.status, FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
+}
+
+// Played up to tick 150 with a state that is changed under right digests, and resumed.
+static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem, size_t bytes)
+{
+    s->recording = NULL;
+    foliot_world_destroy(s->world);
+    assert_int_equal(foliot_world_create(s->scene, &s->world), FOLIOT_STATUS_OK);
+    s->counting = (counting){.forged = forged, .stopped = stopped};
+    open_recording();
+    while (foliot_world_get_tick(s->world) < 150)
+        play_tick();
+    foliot_recording_abandon(s->recording);
+    s->recording = NULL;
+    uint64_t seen = s->counting.seen;
+    s->counting = (counting){0};
+    foliot_recording_config config = recording_fixture_config(10, 60);
+    foliot_recording_rules rules = rules_of(&s->counting);
+    config.rules = &rules;
+    foliot_recording *recording;
+    foliot_scene *scene;
+    foliot_world *world;
+    foliot_status status =
+        foliot_recording_resume(s->file, &config, &recording, &scene, &world, problem, bytes);
+    if (status == FOLIOT_STATUS_OK) {
+        check_eq(s->counting.seen, seen + stopped);
+        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
+        foliot_scene_destroy(scene);
+        foliot_world_destroy(world);
+    }
+    return status;
+}
+
+static void a_forged_state_is_not_gone_on_from(void **state)
+{
+    (void)state;
+    char problem[256] = "";
+    check_eq(resume_forged(120, false, problem, sizeof problem), FOLIOT_STATUS_DIVERGED);
+    assert_non_null(strstr(problem, " tick 120 "));
+    check_eq(resume_forged(60, false, problem, sizeof problem), FOLIOT_STATUS_DIVERGED);
+    assert_non_null(strstr(problem, " tick 120 "));
+    check_eq(resume_forged(0, false, problem, sizeof problem), FOLIOT_STATUS_OK);
+    assert_string_equal(problem, "");
+}
+
+// A stop by the host need not recur when the rules are run again.
+static void what_the_host_stopped_goes_on_as_it_was_stored(void **state)
+{
+    (void)state;
+    char problem[256] = "";
+    check_eq(resume_forged(120, true, problem, sizeof problem), FOLIOT_STATUS_OK);
 }
 
 static foliot_status draw_commands(void *user, uint64_t now, foliot_command_list *commands)
@@ -393,6 +456,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
         cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_no_feature, begin, end),
         cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),
+        cmocka_unit_test_setup_teardown(a_forged_state_is_not_gone_on_from, begin, end),
+        cmocka_unit_test_setup_teardown(what_the_host_stopped_goes_on_as_it_was_stored, begin, end),
         cmocka_unit_test_setup_teardown(the_harness_gives_commands, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

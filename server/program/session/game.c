@@ -181,6 +181,11 @@ static foliot_status tick_rules(void *user, const foliot_rules_view *view)
     return status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_OK;
 }
 
+static bool stopped_by_host(void *user, const void *bytes, size_t length)
+{
+    return foliot__rules_saved_by_host(user, bytes, length);
+}
+
 const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *h)
 {
     if (!h->rules)
@@ -192,6 +197,7 @@ const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *h)
                                                  .save = save_rules,
                                                  .restore = restore_rules,
                                                  .tick = tick_rules,
+                                                 .stopped_by_host = stopped_by_host,
                                                  .user = h->rules};
     return &h->recorded_rules;
 }
