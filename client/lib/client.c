@@ -57,7 +57,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     strcpy(c->host, config->address);
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
-    c->now_ns = c->began_ns = c->progress_ns = now_ns;
+    c->now_ns = c->began_ns = c->connection.progress_ns = now_ns;
     c->kind = config->simulation ? *config->simulation : foliot_world_kind;
     c->fingerprint = config->fingerprint;
     if ((c->fingerprint.high | c->fingerprint.low) == 0)
@@ -84,8 +84,8 @@ void foliot_client_destroy(foliot_client *client)
 {
     if (!client)
         return;
-    if (client->peer.value)
-        foliot_transport_disconnect(client->config.transport, client->peer, 0, true);
+    if (client->connection.peer.value)
+        foliot_transport_disconnect(client->config.transport, client->connection.peer, 0, true);
     if (client->welcomed) {
         foliot__buffer_close(&client->buffer);
         foliot__buffer_close(&client->stepped);
@@ -110,7 +110,7 @@ void foliot_client_destroy(foliot_client *client)
 static bool takes_unreliably(const foliot_client *c, const foliot_transport_event *e)
 {
     return foliot__message_is_control(e->bytes, e->length) &&
-           (c->state == FOLIOT_CLIENT_JOINING ||
+           (c->connection.state == FOLIOT_CLIENT_JOINING ||
             (c->welcomed_here && e->length > 1 &&
              (e->bytes[1] == FOLIOT__MESSAGE || e->bytes[1] == FOLIOT__KIND)));
 }
@@ -136,20 +136,21 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 
 static void take_event(foliot_client *c, const foliot_transport_event *e)
 {
-    if (e->peer.value != c->peer.value)
+    if (e->peer.value != c->connection.peer.value)
         return;
-    c->received_ns = c->now_ns;
-    c->received_bytes += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
+    c->connection.received_ns = c->now_ns;
+    c->connection.received_bytes += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
     if (e->kind == FOLIOT_TRANSPORT_RECEIVED && e->delivery == FOLIOT_DELIVERY_UNRELIABLE)
-        c->path = e->path;
-    c->buffer.received = c->stepped.received = c->received_bytes;
+        c->connection.path = e->path;
+    c->buffer.received = c->stepped.received = c->connection.received_bytes;
     if (c->tracks)
-        c->tracks->received = c->received_bytes;
+        c->tracks->received = c->connection.received_bytes;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         if (foliot__connection_is_over(c))
             return;
-        c->state = FOLIOT_CLIENT_JOINING;
-        c->round_trip_ns = foliot_transport_get_round_trip_ns(c->config.transport, c->peer);
+        c->connection.state = FOLIOT_CLIENT_JOINING;
+        c->connection.round_trip_ns =
+            foliot_transport_get_round_trip_ns(c->config.transport, c->connection.peer);
         foliot__connection_send_hello(c);
     } else if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
         foliot__connection_lost(c, e->reason);
@@ -172,8 +173,8 @@ static void forgive_pause(foliot_client *c, uint64_t now_ns)
     uint64_t passed = now_ns - c->now_ns;
     if (passed <= PAUSE_NS)
         return;
-    c->progress_ns += passed;
-    c->lost_ns += c->reconnecting ? passed : 0;
+    c->connection.progress_ns += passed;
+    c->connection.lost_ns += c->connection.reconnecting ? passed : 0;
     foliot__kind_paused(c, passed);
 }
 
@@ -201,8 +202,8 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     if (client->lockstep_open && !foliot__client_stands_still(client) &&
         foliot__lockstep_client_ready(client->lockstep))
         return client->now_ns; // it catches up
-    uint64_t give_up_ns =
-        client->progress_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
+    uint64_t give_up_ns = client->connection.progress_ns +
+                          (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
     if (foliot__connection_awaits_play(client) && client->config.connect_timeout_ms > 0 &&
         give_up_ns < wake)
         wake = give_up_ns;
@@ -217,5 +218,5 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
         uint64_t tick = foliot__predict_wake_ns(client), soonest = next - period / 2;
         next = tick < soonest ? soonest : tick < next + period ? tick : next + period;
     }
-    return client->state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;
+    return client->connection.state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;
 }

@@ -27,14 +27,14 @@ double foliot__client_tick_ns(const foliot_client *c)
 
 bool foliot__connection_is_over(const foliot_client *c)
 {
-    return c->state == FOLIOT_CLIENT_REFUSED || c->state == FOLIOT_CLIENT_CLOSED ||
-           c->state == FOLIOT_CLIENT_LOST;
+    return c->connection.state == FOLIOT_CLIENT_REFUSED ||
+           c->connection.state == FOLIOT_CLIENT_CLOSED || c->connection.state == FOLIOT_CLIENT_LOST;
 }
 
 void foliot__connection_end(foliot_client *c, foliot_client_state state, const char *reason)
 {
-    c->state = state;
-    snprintf(c->reason, sizeof c->reason, "%s", reason);
+    c->connection.state = state;
+    snprintf(c->connection.reason, sizeof c->connection.reason, "%s", reason);
 }
 
 // -- what is sent
@@ -44,7 +44,7 @@ void foliot__connection_send_packet(foliot_client *c, foliot_delivery delivery,
                                     const uint8_t *bytes, size_t length)
 {
     foliot_status status =
-        foliot_transport_send(c->config.transport, c->peer, delivery, bytes, length);
+        foliot_transport_send(c->config.transport, c->connection.peer, delivery, bytes, length);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK ||
                   status == FOLIOT_STATUS_NOT_FOUND); // none is too large
 }
@@ -79,7 +79,7 @@ void foliot__connection_send_hello(foliot_client *c)
     foliot__message m = {0};
     write_hello(c, &m);
     foliot__connection_send(c, &m);
-    c->hello_ns = 0;
+    c->connection.hello_ns = 0;
 }
 
 // Copies of the hello do not wait for a resend.
@@ -88,9 +88,10 @@ static void repeat_hello(foliot_client *c)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     foliot__message m = {0};
-    if (c->state != FOLIOT_CLIENT_JOINING || c->now_ns - c->hello_ns < HELLO_EVERY_NS)
+    if (c->connection.state != FOLIOT_CLIENT_JOINING ||
+        c->now_ns - c->connection.hello_ns < HELLO_EVERY_NS)
         return;
-    c->hello_ns = c->now_ns;
+    c->connection.hello_ns = c->now_ns;
     write_hello(c, &m);
     if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
         foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
@@ -111,10 +112,10 @@ void foliot_client_leave(foliot_client *client, uint64_t now_ns)
 {
     foliot__message m = {.kind = FOLIOT__BYE};
     client->now_ns = now_ns;
-    client->leaving = true;
+    client->connection.leaving = true;
     if (foliot__connection_is_over(client))
         return;
-    if (!client->peer.value) {
+    if (!client->connection.peer.value) {
         foliot__connection_end(client, FOLIOT_CLIENT_CLOSED, "left");
         return;
     }
@@ -127,11 +128,11 @@ void foliot_client_leave(foliot_client *client, uint64_t now_ns)
 
 foliot_status foliot__connection_open(foliot_client *c)
 {
-    c->tried_ns = c->now_ns;
+    c->connection.tried_ns = c->now_ns;
     c->welcomed_here = false; // the previous connection's welcome is void
     c->kept_count = 0;
     return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns,
-                                    &c->peer);
+                                    &c->connection.peer);
 }
 
 // Why the server dropped this client for misbehaviour; NULL: it did not.
@@ -177,7 +178,7 @@ static void end_unanswered(foliot_client *c)
     char why[FOLIOT__SENTENCE_BYTES];
     char seconds[24]; // not as a double: the printf of a page has none
     uint64_t tenths = (c->now_ns - c->began_ns + 50000000) / 100000000;
-    c->try_again = true;
+    c->connection.try_again = true;
     if (c->welcomed && foliot__connection_awaits_play(c)) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST,
                                "the server let this client in, and then nothing to show came: is "
@@ -202,21 +203,21 @@ static void end_unanswered(foliot_client *c)
 
 void foliot__connection_lost(foliot_client *c, uint32_t reason)
 {
-    c->peer = (foliot_peer_id){0};
+    c->connection.peer = (foliot_peer_id){0};
     if (foliot__connection_is_over(c))
         return;
-    if (c->leaving) {
+    if (c->connection.leaving) {
         foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, "left");
     } else if (misbehaviour_of(reason)) {
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, misbehaviour_of(reason));
     } else if (c->welcomed && (c->config.reconnects || reason == FOLIOT__DISCONNECT_NEXT)) {
-        c->follows |= reason == FOLIOT__DISCONNECT_NEXT;
-        if (!c->reconnecting)
-            c->lost_ns = c->now_ns;
-        c->reconnecting = true;
-        c->state = FOLIOT_CLIENT_CONNECTING;
+        c->connection.follows |= reason == FOLIOT__DISCONNECT_NEXT;
+        if (!c->connection.reconnecting)
+            c->connection.lost_ns = c->now_ns;
+        c->connection.reconnecting = true;
+        c->connection.state = FOLIOT_CLIENT_CONNECTING;
     } else if (reason == FOLIOT_DISCONNECT_FULL) {
-        c->try_again = true;
+        c->connection.try_again = true;
         foliot__connection_end(
             c, FOLIOT_CLIENT_REFUSED,
             "the server has no room for another connection, or none for more from this address or "
@@ -237,12 +238,12 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
 static void check_connect_timeout(foliot_client *c)
 {
     double limit_ns = c->config.connect_timeout_ms * 1e6;
-    if (!foliot__connection_awaits_play(c) || c->leaving || limit_ns == 0 ||
-        foliot__connection_is_over(c) || (double)(c->now_ns - c->progress_ns) < limit_ns)
+    if (!foliot__connection_awaits_play(c) || c->connection.leaving || limit_ns == 0 ||
+        foliot__connection_is_over(c) || (double)(c->now_ns - c->connection.progress_ns) < limit_ns)
         return;
-    if (c->peer.value)
-        foliot_transport_disconnect(c->config.transport, c->peer, 0, true);
-    c->peer = (foliot_peer_id){0};
+    if (c->connection.peer.value)
+        foliot_transport_disconnect(c->config.transport, c->connection.peer, 0, true);
+    c->connection.peer = (foliot_peer_id){0};
     end_unanswered(c);
 }
 
@@ -250,38 +251,41 @@ static void check_connect_timeout(foliot_client *c)
 // two round trips, a second resend twice that, and nothing arrives until it is through.
 static bool is_silent(const foliot_client *c)
 {
-    double round_trip_ns = fmax((double)c->round_trip_ns, 1e6 * c->statistics.round_trip_ms);
+    double round_trip_ns =
+        fmax((double)c->connection.round_trip_ns, 1e6 * c->statistics.round_trip_ms);
     double patience = ATTEMPT_NS + 4 * round_trip_ns;
-    if (c->state != FOLIOT_CLIENT_PLAYING)
-        return c->reconnecting && (double)(c->now_ns - c->tried_ns) > patience;
+    if (c->connection.state != FOLIOT_CLIENT_PLAYING)
+        return c->connection.reconnecting &&
+               (double)(c->now_ns - c->connection.tried_ns) > patience;
     patience = SILENCE_NS + SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
     if (c->lockstep_open && !c->lockstep->begun)
         patience += 8 * round_trip_ns;
-    return (double)(c->now_ns - c->received_ns) > patience;
+    return (double)(c->now_ns - c->connection.received_ns) > patience;
 }
 
 static void break_silence(foliot_client *c)
 {
-    if (!c->config.reconnects || !c->welcomed || !c->peer.value || c->leaving ||
-        foliot__connection_is_over(c) || !is_silent(c))
+    if (!c->config.reconnects || !c->welcomed || !c->connection.peer.value ||
+        c->connection.leaving || foliot__connection_is_over(c) || !is_silent(c))
         return;
-    foliot_transport_disconnect(c->config.transport, c->peer, 0, true);
+    foliot_transport_disconnect(c->config.transport, c->connection.peer, 0, true);
     foliot__connection_lost(c, FOLIOT_DISCONNECT_TIMEOUT);
 }
 
 static void reconnect(foliot_client *c)
 {
-    if (!c->reconnecting || c->peer.value || c->now_ns - c->tried_ns < RECONNECT_EVERY_NS)
+    if (!c->connection.reconnecting || c->connection.peer.value ||
+        c->now_ns - c->connection.tried_ns < RECONNECT_EVERY_NS)
         return;
-    if (c->now_ns - c->lost_ns > RECONNECT_FOR_NS) {
-        c->try_again = true;
+    if (c->now_ns - c->connection.lost_ns > RECONNECT_FOR_NS) {
+        c->connection.try_again = true;
         foliot__connection_end(c, FOLIOT_CLIENT_LOST,
                                "the connection was lost, and reconnecting did not help");
         return;
     }
     c->statistics.reconnects++;
     if (foliot__connection_open(c) != FOLIOT_STATUS_OK)
-        c->peer = (foliot_peer_id){0};
+        c->connection.peer = (foliot_peer_id){0};
 }
 
 void foliot__connection_update(foliot_client *c)

@@ -47,8 +47,8 @@ void foliot__events_add(foliot_client *c, const foliot_client_event *event, cons
 bool foliot__client_is_ahead(const foliot_client *client, uint64_t tick)
 {
     double ahead = (double)tick - client->shown_tick;
-    return client->state == FOLIOT_CLIENT_PLAYING && client->shown_tick > 0 && ahead > 0 &&
-           ahead < HELD_BACK_TICKS_MAX;
+    return client->connection.state == FOLIOT_CLIENT_PLAYING && client->shown_tick > 0 &&
+           ahead > 0 && ahead < HELD_BACK_TICKS_MAX;
 }
 
 bool foliot_client_poll(foliot_client *client, foliot_client_event *event)

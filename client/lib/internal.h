@@ -88,26 +88,33 @@ typedef struct foliot__client_updates {
     foliot__buffer scratch;
 } foliot__client_updates;
 
+// connection.c: the present connection, or the attempt at one; and how the last one ended.
+typedef struct foliot__client_connection {
+    foliot_client_state state;
+    char reason[FOLIOT__SENTENCE_BYTES]; // of the end
+    uint32_t refusal;
+    bool try_again; // another attempt may succeed
+    bool leaving;
+    bool reconnecting;
+    bool follows;        // to the session's next scene
+    foliot_peer_id peer; // null: there is none
+    uint32_t path;       // of the newest unreliable packet: foliot_transport_event
+    uint64_t tried_ns, hello_ns, lost_ns;
+    uint64_t progress_ns;    // when something came that brings the first picture nearer
+    uint64_t received_ns;    // last packet from the server
+    uint64_t round_trip_ns;  // of the handshake
+    uint64_t received_bytes; // from all connections together: bounds the memory that a server can
+                             // make us hold
+} foliot__client_connection;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
-    foliot_client_state state;
-    char reason[FOLIOT__SENTENCE_BYTES];
-    bool try_again, leaving;
-    uint32_t refusal;
-    foliot_peer_id peer;
-    uint64_t now_ns, began_ns, lost_ns, tried_ns;
-    uint64_t progress_ns;    // when something came that brings the first picture nearer
-    uint64_t received_ns;    // last packet from the server
-    uint64_t round_trip_ns;  // of the handshake of the latest connection
-    uint32_t path;           // of the newest unreliable packet: foliot_transport_event
-    uint64_t received_bytes; // from all connections together: bounds the memory that a server can
-                             // make us hold
-    uint64_t work;           // of this update (client.c)
-    bool reconnecting, welcomed;
-    bool follows;       // to the session's next scene
+    uint64_t now_ns, began_ns;
+    uint64_t work; // of this update (client.c)
+    foliot__client_connection connection;
+    bool welcomed;
     bool welcomed_here; // on this connection: later copies of the welcome are ignored
-    uint64_t hello_ns;
     // Of a client before this one, whose player it goes on as; zeros: none. And its next sequence.
     foliot__token takes_over;
     uint32_t takes_over_sequence;

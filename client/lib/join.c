@@ -60,7 +60,7 @@ static bool begin_tracks(foliot_client *c, const foliot__welcome *w)
         return true;
     if (foliot__tracks_create(&w->format, w->dt, w->tick, &c->tracks) != FOLIOT_STATUS_OK)
         return false;
-    c->tracks->received = c->received_bytes;
+    c->tracks->received = c->connection.received_bytes;
     return true;
 }
 
@@ -88,7 +88,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     foliot__tracks_destroy(c->tracks);
     c->tracks = NULL;
     if (c->statistics.reconnects == 0)
-        c->progress_ns = c->now_ns;
+        c->connection.progress_ns = c->now_ns;
     c->welcomed = false;
     c->welcome = *w;
     foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt, w->tick);
@@ -98,27 +98,28 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         foliot__kind_enter(c, w) != FOLIOT_STATUS_OK) {
         foliot__buffer_close(&c->buffer);
         foliot__buffer_close(&c->stepped);
-        c->state = FOLIOT_CLIENT_LOST;
-        snprintf(c->reason, sizeof c->reason, "%s", foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+        c->connection.state = FOLIOT_CLIENT_LOST;
+        snprintf(c->connection.reason, sizeof c->connection.reason, "%s",
+                 foliot_status_get_text(FOLIOT_STATUS_MEMORY));
         return;
     }
     c->welcomed = true;
     c->welcomed_ns = c->now_ns;
     c->arrived = c->arrived_counted = c->counted_tick = c->counted = 0;
     foliot__updates_reset(c);
-    if (c->state == FOLIOT_CLIENT_LOST)
+    if (c->connection.state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made
-    c->buffer.received = c->stepped.received = c->received_bytes;
+    c->buffer.received = c->stepped.received = c->connection.received_bytes;
     c->stepped.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
     foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share,
                          c->config.delay_ms_min * 1e6, c->config.delay_ms_max * 1e6);
-    c->state = FOLIOT_CLIENT_PLAYING;
-    c->reconnecting = false;
-    if (c->follows || (double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick) {
+    c->connection.state = FOLIOT_CLIENT_PLAYING;
+    c->connection.reconnecting = false;
+    if (c->connection.follows || (double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick) {
         c->shown_tick = 0; // another run of the session
         foliot__events_release(c);
     }
-    c->follows = false;
+    c->connection.follows = false;
     if (!again) {
         c->next_sequence = takes_over ? c->takes_over_sequence : 1;
         c->change_count = 0;
@@ -126,7 +127,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     foliot__orders_resume(c, w->orders, again);
     // A first guess: half a round trip each way, and what jitter may add; the server's slack
     // corrects it.
-    double round_trip = (double)foliot_transport_get_round_trip_ns(c->config.transport, c->peer);
+    double round_trip =
+        (double)foliot_transport_get_round_trip_ns(c->config.transport, c->connection.peer);
     double ahead = round_trip + 2 * foliot__client_tick_ns(c);
     c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->clock_set = false;
@@ -213,7 +215,7 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         return;
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
-        c->refusal = FOLIOT__REFUSE_SIMULATION;
+        c->connection.refusal = FOLIOT__REFUSE_SIMULATION;
         foliot__connection_end(
             c, FOLIOT_CLIENT_REFUSED,
             "the server's state does not fit what this build makes of its setup: "
@@ -247,12 +249,12 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         take_welcome(c, &m.as.welcome);
         break;
     case FOLIOT__REFUSE:
-        c->try_again = m.as.refuse.again;
-        c->refusal = m.as.refuse.reason;
+        c->connection.try_again = m.as.refuse.again;
+        c->connection.refusal = m.as.refuse.reason;
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, m.as.refuse.sentence);
         break;
     case FOLIOT__SCENE_PART:
-        c->progress_ns = c->now_ns;
+        c->connection.progress_ns = c->now_ns;
         take_scene_part(c, &m.as.scene_part);
         break;
     case FOLIOT__PLAYER:
@@ -276,7 +278,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         break;
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:
-        c->progress_ns = c->now_ns;
+        c->connection.progress_ns = c->now_ns;
         if (c->lockstep_open && m.kind == FOLIOT__KEYFRAME_PART)
             take_keyframe_part(c, &m.as.keyframe_part);
         else if (c->lockstep_open)

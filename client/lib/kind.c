@@ -54,7 +54,7 @@ static void refuse_build(foliot_client *c)
              "lockstep: its fingerprint is %.8s, the server's %.8s (--force joins all the same)",
              ours, theirs);
     foliot_client_leave(c, c->now_ns);
-    c->refusal = FOLIOT__REFUSE_FINGERPRINT;
+    c->connection.refusal = FOLIOT__REFUSE_FINGERPRINT;
     foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, reason);
 }
 
@@ -176,7 +176,7 @@ static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer, uint
     if (foliot__buffer_init(buffer, &c->welcome.format, c->welcome.dt, tick) != FOLIOT_STATUS_OK)
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
     buffer->capacity = capacity;
-    buffer->received = c->received_bytes;
+    buffer->received = c->connection.received_bytes;
 }
 
 static void wait_to_try(foliot_client *c)
@@ -443,7 +443,7 @@ static bool costs_too_much(const foliot_client *c)
 
 void foliot__kind_update(foliot_client *c)
 {
-    if (c->state != FOLIOT_CLIENT_PLAYING || !c->welcomed_here || c->leaving)
+    if (c->connection.state != FOLIOT_CLIENT_PLAYING || !c->welcomed_here || c->connection.leaving)
         return;
     try_again(c);
     send_wish(c);

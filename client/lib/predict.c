@@ -136,7 +136,7 @@ void foliot__predict_tick(foliot_client *c)
     foliot__prediction_clock_aim aim = {.ticks_max = c->config.rollback_ticks_max,
                                         .input_delay = c->config.input_delay};
     double tick_ns = foliot__client_tick_ns(c);
-    if (!predicts_here(c) || !c->lockstep->begun || c->state != FOLIOT_CLIENT_PLAYING ||
+    if (!predicts_here(c) || !c->lockstep->begun || c->connection.state != FOLIOT_CLIENT_PLAYING ||
         backlog(c) > c->config.rollback_ticks_max ||
         !foliot__lockstep_client_input_time(c->lockstep, c->now_ns, tick_ns, c->welcome.input_delay,
                                             &aim.input))
@@ -244,7 +244,7 @@ void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
     if (predictor->worlds->copies_timed == FOLIOT__COPIES_TIMED)
         predictor->slow |= predictor->worlds->copy_ns > COPY_SHARE_MAX * foliot__client_tick_ns(c);
     cancel_events(c);
-    if (c->state == FOLIOT_CLIENT_PLAYING)
+    if (c->connection.state == FOLIOT_CLIENT_PLAYING)
         ask_for_early(c);
 }
 

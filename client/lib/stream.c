@@ -27,7 +27,8 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
     else
         s->snapshots_used++;
     // Behind the welcome, in the same update, time stands still while the world is prepared.
-    foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->welcomed_ns, c->path);
+    foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->welcomed_ns,
+                            c->connection.path);
 }
 
 // Whatever it is shown from: what the server sent, and what of that has come.
@@ -86,7 +87,7 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
         s->pieces_malformed++;
         break;
     case FOLIOT__TAKEN_PIECE:
-        c->progress_ns = c->now_ns;
+        c->connection.progress_ns = c->now_ns;
         break;
     default:
         break;
@@ -269,7 +270,7 @@ uint64_t foliot__stream_inputs_due_ns(const foliot_client *c)
 
 static void send_inputs(foliot_client *c)
 {
-    if (c->state != FOLIOT_CLIENT_PLAYING || c->now_ns < foliot__stream_inputs_due_ns(c))
+    if (c->connection.state != FOLIOT_CLIENT_PLAYING || c->now_ns < foliot__stream_inputs_due_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
     if (packet.tick < c->least_meant) // ages of changes count from it
@@ -304,7 +305,7 @@ static uint32_t step_closed_ticks(foliot_client *c)
     while (steps < most && !foliot__client_stands_still(c) && foliot__predict_step(c)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
-        c->progress_ns = c->now_ns;
+        c->connection.progress_ns = c->now_ns;
         if (c->steps)
             foliot__updates_stepped(c);
         if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX &&
@@ -329,7 +330,7 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
 static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
 {
     uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->lockstep_sent_ns;
-    if (c->state != FOLIOT_CLIENT_PLAYING)
+    if (c->connection.state != FOLIOT_CLIENT_PLAYING)
         return false;
     if (foliot__predict_leads(c))
         return since >= 2 * period || (since >= (c->config.input_hz > 0 ? period : period / 2) &&
@@ -389,8 +390,9 @@ static void send_lockstep(foliot_client *c, bool stepped)
 
 void foliot__stream_update(foliot_client *c)
 {
-    bool steps = !c->leaving &&
-                 c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
+    bool steps =
+        !c->connection.leaving &&
+        c->connection.state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
     if (c->lockstep_open) {
         uint32_t closed = steps ? step_closed_ticks(c) : 0;
         foliot__predict_tick(c);

@@ -132,23 +132,23 @@ uint64_t foliot__client_shown(const foliot_client *client)
 
 foliot_client_state foliot_client_get_state(const foliot_client *client)
 {
-    return client->state;
+    return client->connection.state;
 }
 
 const char *foliot_client_get_reason(const foliot_client *client)
 {
-    return client->reason;
+    return client->connection.reason;
 }
 
 bool foliot_client_get_retryable(const foliot_client *client)
 {
-    return client->try_again;
+    return client->connection.try_again;
 }
 
 bool foliot_client_get_fingerprint_refused(const foliot_client *client)
 {
-    return client->refusal == FOLIOT__REFUSE_FINGERPRINT ||
-           client->refusal == FOLIOT__REFUSE_SIMULATION;
+    return client->connection.refusal == FOLIOT__REFUSE_FINGERPRINT ||
+           client->connection.refusal == FOLIOT__REFUSE_SIMULATION;
 }
 
 uint32_t foliot_client_get_player(const foliot_client *client)
