@@ -58,14 +58,15 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
     c->now_ns = c->began_ns = c->connection.progress_ns = now_ns;
-    c->kind = config->simulation ? *config->simulation : foliot_world_kind;
-    c->fingerprint = config->fingerprint;
-    if ((c->fingerprint.high | c->fingerprint.low) == 0)
-        c->fingerprint = config->forces || config->simulation
-                             ? foliot_simulation_kind_get_fingerprint(&c->kind)
-                             : foliot__fingerprint_base(); // the rest is compared with the scene
+    c->simulation.kind = config->simulation ? *config->simulation : foliot_world_kind;
+    c->simulation.fingerprint = config->fingerprint;
+    if ((c->simulation.fingerprint.high | c->simulation.fingerprint.low) == 0)
+        c->simulation.fingerprint =
+            config->forces || config->simulation
+                ? foliot_simulation_kind_get_fingerprint(&c->simulation.kind)
+                : foliot__fingerprint_base(); // the rest is compared with the scene
     if (config->step_host)
-        c->step_host = *config->step_host;
+        c->simulation.host = *config->step_host;
     c->next_sequence = 1;
     c->hello_kind = c->prefers = (foliot__kind)config->kind;
     if (config->steps_if_cheap && config->kind == FOLIOT_PEER_ANY && !config->spectates)

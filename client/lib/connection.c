@@ -66,11 +66,11 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     strcpy(h->name, c->name);
     h->spectates = c->config.spectates;
     h->token = c->welcomed ? c->welcome.token : c->takes_over;
-    h->fingerprint = c->fingerprint;
+    h->fingerprint = c->simulation.fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
     h->forces = c->config.forces;
-    snprintf(h->simulation, sizeof h->simulation, "%s", c->kind.name);
-    h->rules = c->kind.version;
+    snprintf(h->simulation, sizeof h->simulation, "%s", c->simulation.kind.name);
+    h->rules = c->simulation.kind.version;
     h->kind = c->hello_kind;
 }
 

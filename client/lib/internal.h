@@ -107,6 +107,13 @@ typedef struct foliot__client_connection {
                              // make us hold
 } foliot__client_connection;
 
+// client.c: what can be stepped here, as created.
+typedef struct foliot__client_simulation {
+    foliot_simulation_kind kind;
+    foliot_host host;
+    foliot_digest fingerprint; // computed once, since it takes milliseconds
+} foliot__client_simulation;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
@@ -122,9 +129,7 @@ struct foliot_client {
     uint8_t (*kept)[FOLIOT_PACKET_BYTES_MAX];
     uint16_t kept_lengths[FOLIOT__PIECES_KEPT];
     uint32_t kept_count;
-    foliot_digest fingerprint; // ours; computed once, since it takes milliseconds
-    foliot_simulation_kind kind;
-    foliot_host step_host;
+    foliot__client_simulation simulation;
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;  // what the server sent
     foliot__snapshot_buffer stepped; // what is stepped here

@@ -27,7 +27,7 @@
 // gigabytes.
 static bool world_fits(const foliot_client *c)
 {
-    if (!c->scene || c->kind.create != foliot_world_kind.create)
+    if (!c->scene || c->simulation.kind.create != foliot_world_kind.create)
         return true;
     foliot_world_config config = foliot_world_config_default(c->scene);
     size_t bytes = foliot_world_config_get_bytes(&config);
@@ -39,7 +39,7 @@ static bool world_fits(const foliot_client *c)
 static bool computes_alike(const foliot_client *c)
 {
     return c->config.forces || c->config.simulation || !c->scene ||
-           foliot_digest_equal(c->welcome.fingerprint, c->fingerprint) ||
+           foliot_digest_equal(c->welcome.fingerprint, c->simulation.fingerprint) ||
            foliot__fingerprint_fits(c->scene, c->welcome.fingerprint);
 }
 
@@ -115,8 +115,8 @@ static foliot_status open_lockstep(foliot_client *c)
 {
     foliot_status status = FOLIOT_STATUS_OK;
     if (!c->lockstep)
-        status = foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL,
-                                                &c->step_host, &c->lockstep);
+        status = foliot__lockstep_client_create(c->config.simulation ? &c->simulation.kind : NULL,
+                                                &c->simulation.host, &c->lockstep);
     c->lockstep_open = status == FOLIOT_STATUS_OK;
     c->closing = c->healing = c->unable = false;
     c->slow_ns = c->now_ns;

@@ -310,7 +310,7 @@ static uint32_t step_closed_ticks(foliot_client *c)
             foliot__updates_stepped(c);
         if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX &&
             (world ? foliot__buffer_put(&c->stepped, world)
-                   : c->kind.create != foliot_world_kind.create) &&
+                   : c->simulation.kind.create != foliot_world_kind.create) &&
             c->steps)
             snapshot_complete(c, c->lockstep->tick);
     }

@@ -76,7 +76,7 @@ static void time_key(foliot_client *c, uint64_t now_ns, double tick)
 
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
 {
-    if (client->steps && client->kind.create != foliot_world_kind.create)
+    if (client->steps && client->simulation.kind.create != foliot_world_kind.create)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!client->welcomed || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
