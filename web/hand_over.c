@@ -29,7 +29,7 @@ WEB_EXPORT(take_over) void web_take_over(void)
 
 bool web_hand_over_give(const foliot_client *client)
 {
-    if (!client->welcomed || client->welcome.player == FOLIOT__NO_PLAYER)
+    if (!client->join.welcomed || client->welcome.player == FOLIOT__NO_PLAYER)
         return false;
     memcpy(ticket, &client->welcome.token, sizeof client->welcome.token);
     memcpy(ticket + sizeof(foliot__token), &client->next_sequence, 4);
@@ -40,8 +40,8 @@ void web_hand_over_take(foliot_client *client)
 {
     if (!put)
         return;
-    memcpy(&client->takes_over, ticket, sizeof client->takes_over);
-    memcpy(&client->takes_over_sequence, ticket + sizeof(foliot__token), 4);
+    memcpy(&client->join.takes_over, ticket, sizeof client->join.takes_over);
+    memcpy(&client->join.takes_over_sequence, ticket + sizeof(foliot__token), 4);
     memset(ticket, 0, sizeof ticket);
     put = false;
 }

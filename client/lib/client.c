@@ -87,7 +87,7 @@ void foliot_client_destroy(foliot_client *client)
         return;
     if (client->connection.peer.value)
         foliot_transport_disconnect(client->config.transport, client->connection.peer, 0, true);
-    if (client->welcomed) {
+    if (client->join.welcomed) {
         foliot__buffer_close(&client->buffer);
         foliot__buffer_close(&client->stepped);
     }
@@ -101,7 +101,7 @@ void foliot_client_destroy(foliot_client *client)
     foliot__events_free(client);
     free(client->orders.ring);
     free(client->players);
-    free(client->kept);
+    free(client->join.pieces);
     free(client);
 }
 
@@ -112,7 +112,7 @@ static bool takes_unreliably(const foliot_client *c, const foliot_transport_even
 {
     return foliot__message_is_control(e->bytes, e->length) &&
            (c->connection.state == FOLIOT_CLIENT_JOINING ||
-            (c->welcomed_here && e->length > 1 &&
+            (c->join.welcomed_here && e->length > 1 &&
              (e->bytes[1] == FOLIOT__MESSAGE || e->bytes[1] == FOLIOT__KIND)));
 }
 
@@ -123,7 +123,7 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
         foliot__stream_take_piece(c, e->bytes, e->length);
     else if (e->delivery == FOLIOT_DELIVERY_RELIABLE || takes_unreliably(c, e))
         foliot__client_take_control(c, e->bytes, e->length);
-    else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
+    else if (c->join.welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         foliot__stream_take_status(c, e->bytes, e->length);
     else if (c->lockstep_open && e->length > 0 &&
              (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
@@ -208,14 +208,15 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     if (foliot__connection_awaits_play(client) && client->config.connect_timeout_ms > 0 &&
         give_up_ns < wake)
         wake = give_up_ns;
-    uint64_t period = client->welcomed ? foliot__stream_period_ns(client) : 10000000u;
+    uint64_t period = client->join.welcomed ? foliot__stream_period_ns(client) : 10000000u;
     uint64_t next = client->lockstep_sent_ns + period;
     if (client->watches || !client->lockstep_open) {
-        uint64_t inputs = client->welcomed ? foliot__stream_inputs_due_ns(client)
-                                           : client->input_sent_ns + period;
+        uint64_t inputs = client->join.welcomed ? foliot__stream_inputs_due_ns(client)
+                                                : client->input_sent_ns + period;
         next = client->lockstep_open && next < inputs ? next : inputs;
     }
-    if (client->welcomed && foliot__predict_leads(client)) { // its own tick, or what else is due
+    if (client->join.welcomed &&
+        foliot__predict_leads(client)) { // its own tick, or what else is due
         uint64_t tick = foliot__predict_wake_ns(client), soonest = next - period / 2;
         next = tick < soonest ? soonest : tick < next + period ? tick : next + period;
     }

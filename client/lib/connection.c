@@ -65,7 +65,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     strcpy(h->session, c->session);
     strcpy(h->name, c->name);
     h->spectates = c->config.spectates;
-    h->token = c->welcomed ? c->welcome.token : c->takes_over;
+    h->token = c->join.welcomed ? c->welcome.token : c->join.takes_over;
     h->fingerprint = c->simulation.fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
     h->forces = c->config.forces;
@@ -129,8 +129,8 @@ void foliot_client_leave(foliot_client *client, uint64_t now_ns)
 foliot_status foliot__connection_open(foliot_client *c)
 {
     c->connection.tried_ns = c->now_ns;
-    c->welcomed_here = false; // the previous connection's welcome is void
-    c->kept_count = 0;
+    c->join.welcomed_here = false; // the previous connection's welcome is void
+    c->join.piece_count = 0;
     return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns,
                                     &c->connection.peer);
 }
@@ -169,7 +169,7 @@ static const char *security_of(uint32_t reason)
 bool foliot__connection_awaits_play(const foliot_client *c)
 {
     bool begun = c->statistics.join_ms > 0;
-    return !begun && !(c->welcomed && c->config.spectates && c->scene_done);
+    return !begun && !(c->join.welcomed && c->config.spectates && c->scene_done);
 }
 
 // Ends a client that had no welcome, or one that does not reconnect.
@@ -179,13 +179,13 @@ static void end_unanswered(foliot_client *c)
     char seconds[24]; // not as a double: the printf of a page has none
     uint64_t tenths = (c->now_ns - c->began_ns + 50000000) / 100000000;
     c->connection.try_again = true;
-    if (c->welcomed && foliot__connection_awaits_play(c)) {
+    if (c->join.welcomed && foliot__connection_awaits_play(c)) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST,
                                "the server let this client in, and then nothing to show came: is "
                                "the way to it too narrow?");
         return;
     }
-    if (c->welcomed) {
+    if (c->join.welcomed) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, "the connection was lost");
         return;
     }
@@ -210,7 +210,7 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
         foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, "left");
     } else if (misbehaviour_of(reason)) {
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, misbehaviour_of(reason));
-    } else if (c->welcomed && (c->config.reconnects || reason == FOLIOT__DISCONNECT_NEXT)) {
+    } else if (c->join.welcomed && (c->config.reconnects || reason == FOLIOT__DISCONNECT_NEXT)) {
         c->connection.follows |= reason == FOLIOT__DISCONNECT_NEXT;
         if (!c->connection.reconnecting)
             c->connection.lost_ns = c->now_ns;
@@ -265,7 +265,7 @@ static bool is_silent(const foliot_client *c)
 
 static void break_silence(foliot_client *c)
 {
-    if (!c->config.reconnects || !c->welcomed || !c->connection.peer.value ||
+    if (!c->config.reconnects || !c->join.welcomed || !c->connection.peer.value ||
         c->connection.leaving || foliot__connection_is_over(c) || !is_silent(c))
         return;
     foliot_transport_disconnect(c->config.transport, c->connection.peer, 0, true);

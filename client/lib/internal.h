@@ -114,22 +114,28 @@ typedef struct foliot__client_simulation {
     foliot_digest fingerprint; // computed once, since it takes milliseconds
 } foliot__client_simulation;
 
+// join.c: the welcome, and what waits for it.
+typedef struct foliot__client_join {
+    bool welcomed;
+    bool welcomed_here;   // on this connection: later copies of the welcome are ignored
+    uint64_t welcomed_ns; // when the update began that read it
+    // Of a client before this one, whose player it goes on as; zeros: none. And its next sequence.
+    foliot__token takes_over;
+    uint32_t takes_over_sequence;
+    // Snapshot pieces that arrived before the welcome, which has their format.
+    uint8_t (*pieces)[FOLIOT_PACKET_BYTES_MAX];
+    uint16_t piece_lengths[FOLIOT__PIECES_KEPT];
+    uint32_t piece_count;
+} foliot__client_join;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
     uint64_t now_ns, began_ns;
     uint64_t work; // of this update (client.c)
     foliot__client_connection connection;
-    bool welcomed;
-    bool welcomed_here; // on this connection: later copies of the welcome are ignored
-    // Of a client before this one, whose player it goes on as; zeros: none. And its next sequence.
-    foliot__token takes_over;
-    uint32_t takes_over_sequence;
-    // Snapshot pieces that arrived before the welcome, which has their format.
-    uint8_t (*kept)[FOLIOT_PACKET_BYTES_MAX];
-    uint16_t kept_lengths[FOLIOT__PIECES_KEPT];
-    uint32_t kept_count;
     foliot__client_simulation simulation;
+    foliot__client_join join;
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;  // what the server sent
     foliot__snapshot_buffer stepped; // what is stepped here
@@ -190,7 +196,6 @@ struct foliot_client {
     uint64_t input_sent_ns, lockstep_sent_ns;
     bool has_acknowledged; // a snapshot, this one, in the last input packet
     uint64_t acknowledged;
-    uint64_t welcomed_ns; // the update that took its welcome
     // Snapshots of this connection: all that came, those of ticks up to the last status, and what
     // that said of the server.
     uint64_t arrived, arrived_counted, counted_tick;

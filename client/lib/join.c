@@ -66,9 +66,9 @@ static bool begin_tracks(foliot_client *c, const foliot__welcome *w)
 
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
-    if (c->welcomed_here)
+    if (c->join.welcomed_here)
         return;
-    c->welcomed_here = true;
+    c->join.welcomed_here = true;
     if (!welcome_sensible(w)) {
         c->statistics.pieces_malformed++;
         foliot__connection_end(
@@ -78,9 +78,9 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         return;
     }
     forget_connection(c, w);
-    bool again = c->welcomed && w->resumed;
-    bool takes_over = !c->welcomed && w->resumed && c->takes_over_sequence > 0;
-    if (c->welcomed) {
+    bool again = c->join.welcomed && w->resumed;
+    bool takes_over = !c->join.welcomed && w->resumed && c->join.takes_over_sequence > 0;
+    if (c->join.welcomed) {
         foliot__client_keep_figures(c);
         foliot__buffer_close(&c->buffer);
         foliot__buffer_close(&c->stepped);
@@ -89,7 +89,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->tracks = NULL;
     if (c->statistics.reconnects == 0)
         c->connection.progress_ns = c->now_ns;
-    c->welcomed = false;
+    c->join.welcomed = false;
     c->welcome = *w;
     foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt, w->tick);
     if (status == FOLIOT_STATUS_OK)
@@ -103,8 +103,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
                  foliot_status_get_text(FOLIOT_STATUS_MEMORY));
         return;
     }
-    c->welcomed = true;
-    c->welcomed_ns = c->now_ns;
+    c->join.welcomed = true;
+    c->join.welcomed_ns = c->now_ns;
     c->arrived = c->arrived_counted = c->counted_tick = c->counted = 0;
     foliot__updates_reset(c);
     if (c->connection.state == FOLIOT_CLIENT_LOST)
@@ -121,7 +121,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->connection.follows = false;
     if (!again) {
-        c->next_sequence = takes_over ? c->takes_over_sequence : 1;
+        c->next_sequence = takes_over ? c->join.takes_over_sequence : 1;
         c->change_count = 0;
     }
     foliot__orders_resume(c, w->orders, again);
@@ -184,7 +184,7 @@ static void finish_scene(foliot_client *c)
 
 static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
 {
-    uint32_t total = c->welcomed_here ? c->welcome.scene_bytes : 0;
+    uint32_t total = c->join.welcomed_here ? c->welcome.scene_bytes : 0;
     if (c->scene_done || total > FOLIOT__SCENE_BYTES_MAX || part->total != total ||
         part->offset != c->scene_have || part->length == 0 ||
         part->length > total - c->scene_have || !make_scene_room(c, c->scene_have + part->length))

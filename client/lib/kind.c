@@ -238,7 +238,7 @@ static bool is_copy(const foliot_client *c, const foliot__kind_message *m)
 
 void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
 {
-    if (!c->welcomed_here || !c->welcomed || is_copy(c, m))
+    if (!c->join.welcomed_here || !c->join.welcomed || is_copy(c, m))
         return;
     if (is_refusal(c, m)) {
         if (m->reason != FOLIOT__KIND_TOO_SOON)
@@ -393,7 +393,7 @@ foliot_status foliot_client_set_kind(foliot_client *client, foliot_peer_kind kin
 {
     if (kind != FOLIOT_PEER_WATCHER && kind != FOLIOT_PEER_STEPPER)
         return FOLIOT_STATUS_INVALID;
-    if (client->welcomed && !client->welcome.watchable && kind == FOLIOT_PEER_WATCHER)
+    if (client->join.welcomed && !client->welcome.watchable && kind == FOLIOT_PEER_WATCHER)
         return FOLIOT_STATUS_UNSUPPORTED;
     client->hello_kind = client->wished = client->prefers = (foliot__kind)kind;
     client->retry_ns = client->retry_after_ns = 0;
@@ -443,7 +443,8 @@ static bool costs_too_much(const foliot_client *c)
 
 void foliot__kind_update(foliot_client *c)
 {
-    if (c->connection.state != FOLIOT_CLIENT_PLAYING || !c->welcomed_here || c->connection.leaving)
+    if (c->connection.state != FOLIOT_CLIENT_PLAYING || !c->join.welcomed_here ||
+        c->connection.leaving)
         return;
     try_again(c);
     send_wish(c);

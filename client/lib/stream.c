@@ -27,7 +27,7 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
     else
         s->snapshots_used++;
     // Behind the welcome, in the same update, time stands still while the world is prepared.
-    foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->welcomed_ns,
+    foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->join.welcomed_ns,
                             c->connection.path);
 }
 
@@ -96,30 +96,31 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
 
 static void keep_piece(foliot_client *c, const uint8_t *bytes, size_t length)
 {
-    if (!c->kept)
-        c->kept = malloc(FOLIOT__PIECES_KEPT * sizeof *c->kept);
-    if (!c->kept || c->kept_count == FOLIOT__PIECES_KEPT || length > sizeof *c->kept) {
+    if (!c->join.pieces)
+        c->join.pieces = malloc(FOLIOT__PIECES_KEPT * sizeof *c->join.pieces);
+    if (!c->join.pieces || c->join.piece_count == FOLIOT__PIECES_KEPT ||
+        length > sizeof *c->join.pieces) {
         c->statistics.snapshots_without_baseline++;
         return;
     }
-    memcpy(c->kept[c->kept_count], bytes, length);
-    c->kept_lengths[c->kept_count++] = (uint16_t)length;
+    memcpy(c->join.pieces[c->join.piece_count], bytes, length);
+    c->join.piece_lengths[c->join.piece_count++] = (uint16_t)length;
 }
 
 void foliot__stream_read_kept(foliot_client *c)
 {
-    for (uint32_t i = 0; i < c->kept_count; i++)
-        read_piece(c, c->kept[i], c->kept_lengths[i]);
-    free(c->kept);
-    c->kept = NULL;
-    c->kept_count = 0;
+    for (uint32_t i = 0; i < c->join.piece_count; i++)
+        read_piece(c, c->join.pieces[i], c->join.piece_lengths[i]);
+    free(c->join.pieces);
+    c->join.pieces = NULL;
+    c->join.piece_count = 0;
 }
 
 void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     c->statistics.pieces_received++;
     c->statistics.bytes_received += length;
-    if (c->welcomed_here && c->welcomed)
+    if (c->join.welcomed_here && c->join.welcomed)
         read_piece(c, bytes, length);
     else
         keep_piece(c, bytes, length);

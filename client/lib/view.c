@@ -78,7 +78,7 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
 {
     if (client->steps && client->simulation.kind.create != foliot_world_kind.create)
         return FOLIOT_STATUS_UNSUPPORTED;
-    if (!client->welcomed || !client->playout.started)
+    if (!client->join.welcomed || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
     bool predicted = foliot__predict_sample(client, now_ns, sample);
     foliot_status status = predicted ? FOLIOT_STATUS_OK : sample_buffer(client, now_ns, sample);
@@ -98,9 +98,9 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
                                               foliot_simulation_sample *sample)
 {
     const foliot__lockstep_client *l = client->lockstep;
-    if (client->welcomed && !client->steps)
+    if (client->join.welcomed && !client->steps)
         return FOLIOT_STATUS_UNSUPPORTED;
-    if (!client->welcomed || !l->begun || !client->playout.started)
+    if (!client->join.welcomed || !l->begun || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
     double wanted = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     // Behind a new state by a restart of the server: the newest tick is all that there is.
@@ -153,7 +153,7 @@ bool foliot_client_get_fingerprint_refused(const foliot_client *client)
 
 uint32_t foliot_client_get_player(const foliot_client *client)
 {
-    return client->welcomed ? client->welcome.player : FOLIOT__NO_PLAYER;
+    return client->join.welcomed ? client->welcome.player : FOLIOT__NO_PLAYER;
 }
 
 double foliot_client_get_dt(const foliot_client *client)
@@ -205,9 +205,9 @@ bool foliot_client_get_lockstep(const foliot_client *client)
 
 foliot_peer_kind foliot_client_get_kind(const foliot_client *client)
 {
-    return !client->welcomed ? FOLIOT_PEER_ANY
-           : client->steps   ? FOLIOT_PEER_STEPPER
-                             : FOLIOT_PEER_WATCHER;
+    return !client->join.welcomed ? FOLIOT_PEER_ANY
+           : client->steps        ? FOLIOT_PEER_STEPPER
+                                  : FOLIOT_PEER_WATCHER;
 }
 
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client)
@@ -283,7 +283,7 @@ void foliot__client_keep_figures(foliot_client *client)
 foliot_client_statistics foliot_client_get_statistics(const foliot_client *client)
 {
     foliot_client_statistics s = client->statistics;
-    if (!client->welcomed)
+    if (!client->join.welcomed)
         return s;
     const foliot_snapshot *newest = foliot__buffer_newest(foliot__client_buffer_now(client));
     if (newest) {
