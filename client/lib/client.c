@@ -95,8 +95,8 @@ void foliot_client_destroy(foliot_client *client)
     foliot__tracks_destroy(client->tracks);
     foliot__lockstep_client_destroy(client->lockstep);
     foliot_scene_destroy(client->scene);
-    free(client->setup);
-    free(client->scene_bytes);
+    free(client->setup.bytes);
+    free(client->setup.parts);
     foliot__updates_free(client);
     foliot__events_free(client);
     free(client->orders.ring);

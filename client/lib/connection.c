@@ -169,7 +169,7 @@ static const char *security_of(uint32_t reason)
 bool foliot__connection_awaits_play(const foliot_client *c)
 {
     bool begun = c->statistics.join_ms > 0;
-    return !begun && !(c->join.welcomed && c->config.spectates && c->scene_done);
+    return !begun && !(c->join.welcomed && c->config.spectates && c->setup.complete);
 }
 
 // Ends a client that had no welcome, or one that does not reconnect.

@@ -128,6 +128,17 @@ typedef struct foliot__client_join {
     uint32_t piece_count;
 } foliot__client_join;
 
+// join.c: what the simulation is created from.
+typedef struct foliot__client_setup {
+    // Of this connection, as far as it has arrived.
+    uint8_t *parts;
+    uint32_t parts_length, parts_capacity;
+    bool complete;
+    // The last complete one, of any connection; NULL: none has arrived.
+    uint8_t *bytes;
+    uint32_t length;
+} foliot__client_setup;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
@@ -166,15 +177,8 @@ struct foliot_client {
     uint64_t retry_ns, retry_after_ns; // not before; and how long after the next attempt
     uint64_t stepping_ns;              // since when it shows what it steps
     uint64_t slow_ns, slow_backlog;
-    // The scene (or lockstep's setup) of this connection, as far as it has arrived.
-    uint8_t *scene_bytes;
-    uint32_t scene_have, scene_capacity;
-    bool scene_done;
-    // The last complete one, of any connection, and its scene. `scene` NULL: the setup is none of
-    // our world's, or nothing has arrived. The simulation was created from it.
-    uint8_t *setup;
-    uint32_t setup_bytes;
-    foliot_scene *scene;
+    foliot__client_setup setup;
+    foliot_scene *scene; // of the setup; NULL: it is another simulation's, or nothing has arrived
     foliot__lockstep_client *lockstep; // NULL: it has never stepped
     foliot__predictor predictor;
     foliot__player_name *players;

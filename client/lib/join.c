@@ -19,10 +19,10 @@ static void drop_scene(foliot_client *c)
     if (c->lockstep)
         foliot__lockstep_client_forget(c->lockstep);
     foliot_scene_destroy(c->scene);
-    free(c->setup);
+    free(c->setup.bytes);
     c->scene = NULL;
-    c->setup = NULL;
-    c->setup_bytes = 0;
+    c->setup.bytes = NULL;
+    c->setup.length = 0;
 }
 
 // Discards what this connection sends again. A scene that may be the same stays, and is shown,
@@ -30,11 +30,11 @@ static void drop_scene(foliot_client *c)
 static void forget_connection(foliot_client *c, const foliot__welcome *w)
 {
     foliot__updates_forget_players(c);
-    free(c->scene_bytes);
-    c->scene_bytes = NULL;
-    c->scene_have = c->scene_capacity = 0;
-    c->scene_done = false;
-    if (w->scene_bytes != c->setup_bytes)
+    free(c->setup.parts);
+    c->setup.parts = NULL;
+    c->setup.parts_length = c->setup.parts_capacity = 0;
+    c->setup.complete = false;
+    if (w->scene_bytes != c->setup.length)
         drop_scene(c);
 }
 
@@ -140,21 +140,21 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
 // Room for the scene's first `wanted` bytes only: the rest may never arrive.
 static bool make_scene_room(foliot_client *c, uint32_t wanted)
 {
-    if (wanted <= c->scene_capacity)
+    if (wanted <= c->setup.parts_capacity)
         return true;
     uint32_t capacity = wanted < c->welcome.scene_bytes / 2 ? 2 * wanted : c->welcome.scene_bytes;
-    uint8_t *bytes = realloc(c->scene_bytes, capacity);
+    uint8_t *bytes = realloc(c->setup.parts, capacity);
     if (!bytes)
         return false;
-    c->scene_bytes = bytes;
-    c->scene_capacity = capacity;
+    c->setup.parts = bytes;
+    c->setup.parts_capacity = capacity;
     return true;
 }
 
 // A scene that fails its check is not shown: its names and sizes are not trusted.
 static void read_scene(foliot_client *c)
 {
-    if (foliot_scene_decode(c->setup, c->setup_bytes, &c->scene) != FOLIOT_STATUS_OK) {
+    if (foliot_scene_decode(c->setup.bytes, c->setup.length, &c->scene) != FOLIOT_STATUS_OK) {
         c->scene = NULL; // another simulation's setup, or newer than us
     } else if (foliot_scene_check(c->scene, NULL) != FOLIOT_STATUS_OK) {
         foliot_scene_destroy(c->scene);
@@ -166,32 +166,33 @@ static void read_scene(foliot_client *c)
 // The scene is complete. If it is the same as before, nothing that refers to it changes.
 static void finish_scene(foliot_client *c)
 {
-    c->scene_done = true;
-    bool same = c->setup && c->setup_bytes == c->scene_have &&
-                memcmp(c->setup, c->scene_bytes, c->scene_have) == 0;
+    c->setup.complete = true;
+    bool same = c->setup.bytes && c->setup.length == c->setup.parts_length &&
+                memcmp(c->setup.bytes, c->setup.parts, c->setup.parts_length) == 0;
     if (!same) {
         drop_scene(c);
-        c->setup = c->scene_bytes;
-        c->setup_bytes = c->scene_have;
-        c->scene_bytes = NULL;
+        c->setup.bytes = c->setup.parts;
+        c->setup.length = c->setup.parts_length;
+        c->setup.parts = NULL;
         read_scene(c);
     }
-    free(c->scene_bytes);
-    c->scene_bytes = NULL;
-    c->scene_capacity = 0;
+    free(c->setup.parts);
+    c->setup.parts = NULL;
+    c->setup.parts_capacity = 0;
     foliot__kind_setup(c);
 }
 
 static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
 {
     uint32_t total = c->join.welcomed_here ? c->welcome.scene_bytes : 0;
-    if (c->scene_done || total > FOLIOT__SCENE_BYTES_MAX || part->total != total ||
-        part->offset != c->scene_have || part->length == 0 ||
-        part->length > total - c->scene_have || !make_scene_room(c, c->scene_have + part->length))
+    if (c->setup.complete || total > FOLIOT__SCENE_BYTES_MAX || part->total != total ||
+        part->offset != c->setup.parts_length || part->length == 0 ||
+        part->length > total - c->setup.parts_length ||
+        !make_scene_room(c, c->setup.parts_length + part->length))
         return;
-    memcpy(c->scene_bytes + c->scene_have, part->bytes, part->length);
-    c->scene_have += part->length;
-    if (c->scene_have == total)
+    memcpy(c->setup.parts + c->setup.parts_length, part->bytes, part->length);
+    c->setup.parts_length += part->length;
+    if (c->setup.parts_length == total)
         finish_scene(c);
 }
 

@@ -32,7 +32,7 @@ static bool world_fits(const foliot_client *c)
     foliot_world_config config = foliot_world_config_default(c->scene);
     size_t bytes = foliot_world_config_get_bytes(&config);
     return bytes > 0 && bytes <= FOLIOT__WORLD_BYTES_FREE +
-                                     (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
+                                     (uint64_t)c->setup.length * FOLIOT__WORLD_BYTES_A_BYTE;
 }
 
 // Whether this build computes the scene as the server does. With `forces` it does not matter.
@@ -106,7 +106,8 @@ void foliot__kind_setup(foliot_client *c)
             "the server's scene has room for more than this client has memory for");
         return;
     }
-    foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
+    foliot_status status =
+        foliot__lockstep_client_setup(c->lockstep, c->setup.bytes, c->setup.length);
     if (status != FOLIOT_STATUS_OK)
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
 }
@@ -218,7 +219,7 @@ static void take_stepper(foliot_client *c)
         return;
     }
     clear_buffer(c, &c->stepped, c->lockstep->tick);
-    if (c->scene_done || c->welcome.scene_bytes == 0)
+    if (c->setup.complete || c->welcome.scene_bytes == 0)
         foliot__kind_setup(c);
 }
 
@@ -413,7 +414,7 @@ static void try_again(foliot_client *c)
         return;
     }
     if (c->lockstep_open || !c->buffer.has_newest ||
-        !(c->scene_done || c->welcome.scene_bytes == 0))
+        !(c->setup.complete || c->welcome.scene_bytes == 0))
         return; // it is not yet what it is to go on from
     if (c->retry_ns == 0 && c->retry_after_ns > 0)
         c->retry_ns = c->now_ns + c->retry_after_ns;
