@@ -32,7 +32,7 @@ bool web_hand_over_give(const foliot_client *client)
     if (!client->join.welcomed || client->welcome.player == FOLIOT__NO_PLAYER)
         return false;
     memcpy(ticket, &client->welcome.token, sizeof client->welcome.token);
-    memcpy(ticket + sizeof(foliot__token), &client->next_sequence, 4);
+    memcpy(ticket + sizeof(foliot__token), &client->controls.next_sequence, 4);
     return true;
 }
 

@@ -67,7 +67,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
                 : foliot__fingerprint_base(); // the rest is compared with the scene
     if (config->step_host)
         c->simulation.host = *config->step_host;
-    c->next_sequence = 1;
+    c->controls.next_sequence = 1;
     c->hello_kind = c->prefers = (foliot__kind)config->kind;
     if (config->steps_if_cheap && config->kind == FOLIOT_PEER_ANY && !config->spectates)
         c->prefers = FOLIOT__KIND_STEPPER;

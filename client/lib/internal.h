@@ -139,6 +139,18 @@ typedef struct foliot__client_setup {
     uint32_t length;
 } foliot__client_setup;
 
+// stream.c: what the player does, and the changes of it that are not acknowledged yet.
+typedef struct foliot__client_controls {
+    int8_t axes[FOLIOT_AXIS_COUNT];
+    uint16_t buttons;
+    bool changed;   // nothing has gone out since
+    bool by_ticks;  // new controls go out in lockstep packets
+    uint64_t aimed; // what was shown when they changed last, in 1 / FOLIOT_AIM_PARTS
+    foliot__change changes[FOLIOT__CHANGES_HELD];
+    uint32_t change_count, next_sequence;
+    uint64_t last_meant, least_meant; // ticks: the last that went out; the next is later
+} foliot__client_controls;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
@@ -156,15 +168,12 @@ struct foliot_client {
     foliot__playout playout;
     // What it is. While it changes it watches and has `lockstep` open: what it has more of is
     // shown.
-    bool steps;         // shows what it steps
-    bool watches;       // is sent snapshots
-    bool lockstep_open; // is sent a state and ticks
-    bool unable;        // to step: what it is sent of the state is of no use
-    bool closing;       // the lockstep traffic, as soon as nothing is missing
-    bool healing;       // is given another state, having diverged
-    bool by_ticks;      // new controls go out in lockstep packets
-    uint64_t last_meant,
-        least_meant;                 // ticks of controls: the last that went out; the next is later
+    bool steps;                      // shows what it steps
+    bool watches;                    // is sent snapshots
+    bool lockstep_open;              // is sent a state and ticks
+    bool unable;                     // to step: what it is sent of the state is of no use
+    bool closing;                    // the lockstep traffic, as soon as nothing is missing
+    bool healing;                    // is given another state, having diverged
     foliot__kind given;              // on this connection; ANY: nothing yet
     uint64_t given_ns, given_tick;   // when and as of which tick it was given the other kind
     foliot__kind hello_kind, wished; // ANY: nothing
@@ -186,14 +195,8 @@ struct foliot_client {
     foliot__client_events events;
     foliot__client_updates updates;
     foliot__update_writer *writer; // allocated with the first beginning that is written here
-    // Inputs. `input_offset_ns`: local time minus the time of the tick that inputs sent now are
-    // for.
-    int8_t axes[FOLIOT_AXIS_COUNT];
-    uint16_t buttons;
-    bool changed;
-    uint64_t aimed; // what was shown when the controls changed last, in 1 / FOLIOT_AIM_PARTS
-    foliot__change changes[FOLIOT__CHANGES_HELD];
-    uint32_t change_count, next_sequence;
+    foliot__client_controls controls;
+    // `input_offset_ns`: local time minus the time of the tick that inputs sent now are for.
     double input_offset_ns, jitter_slack_ns;
     bool clock_set; // by a jump, at `clock_set_us`
     uint32_t clock_set_us;

@@ -121,8 +121,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->connection.follows = false;
     if (!again) {
-        c->next_sequence = takes_over ? c->join.takes_over_sequence : 1;
-        c->change_count = 0;
+        c->controls.next_sequence = takes_over ? c->join.takes_over_sequence : 1;
+        c->controls.change_count = 0;
     }
     foliot__orders_resume(c, w->orders, again);
     // A first guess: half a round trip each way, and what jitter may add; the server's slack
@@ -132,7 +132,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     double ahead = round_trip + 2 * foliot__client_tick_ns(c);
     c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->clock_set = false;
-    c->changed = true; // what is held goes out once more
+    c->controls.changed = true; // what is held goes out once more
     c->key_waits = false;
     foliot__stream_read_kept(c);
 }

@@ -139,9 +139,9 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
     // A client that stepped until now has not failed, and may step at once in the next session.
     if (c->steps && !c->unable)
         c->retry_after_ns = 0;
-    c->steps = c->by_ticks = w->lockstep;
+    c->steps = c->controls.by_ticks = w->lockstep;
     c->watches = !w->lockstep;
-    c->last_meant = c->least_meant = 0;
+    c->controls.last_meant = c->controls.least_meant = 0;
     c->given = FOLIOT__KIND_ANY;
     c->cannot_step =
         w->kind_reason == FOLIOT__KIND_FINGERPRINT || w->kind_reason == FOLIOT__KIND_IMPOSSIBLE;
@@ -152,14 +152,15 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
     // By change nothing goes out while it steps. Numbers of changes that a dead server did not
     // acknowledge would be old ones when it watches again; what it holds goes out by tick.
     if (w->lockstep)
-        c->change_count = 0;
+        c->controls.change_count = 0;
     if (!w->lockstep) {
         close_lockstep(c);
         return FOLIOT_STATUS_OK;
     }
     foliot_status status = open_lockstep(c);
     if (!c->lockstep)
-        c->steps = c->by_ticks = false; // nobody looks for what is stepped where there is nothing
+        c->steps = c->controls.by_ticks =
+            false; // nobody looks for what is stepped where there is nothing
     if (status == FOLIOT_STATUS_OK)
         status = foliot__predict_begin(c);
     if (status == FOLIOT_STATUS_OK && w->scene_bytes == 0)
@@ -206,10 +207,10 @@ static void take_watcher(foliot_client *c, const foliot__kind_message *given)
     }
     c->closing = true;
     c->healing = false;
-    if (c->by_ticks)
+    if (c->controls.by_ticks)
         foliot__stream_by_changes(c);
-    if (c->change_count == 0 && given->sequence > c->next_sequence)
-        c->next_sequence = given->sequence;
+    if (c->controls.change_count == 0 && given->sequence > c->controls.next_sequence)
+        c->controls.next_sequence = given->sequence;
 }
 
 static void take_stepper(foliot_client *c)
@@ -311,10 +312,10 @@ static bool may_show_steps(const foliot_client *c)
 static void become_stepper(foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (!c->by_ticks && l->begun && !l->diverged && !c->closing && l->deadline_known &&
+    if (!c->controls.by_ticks && l->begun && !l->diverged && !c->closing && l->deadline_known &&
         foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS)
         foliot__stream_by_ticks(c);
-    if (!c->by_ticks || c->change_count > 0 || !may_show_steps(c))
+    if (!c->controls.by_ticks || c->controls.change_count > 0 || !may_show_steps(c))
         return;
     show(c, true);
     c->statistics.heals += c->healing;

@@ -141,8 +141,9 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
             foliot__tick_near(status.tick, c->tracks ? c->tracks->newest : c->buffer.newest);
         c->arrived_counted = c->arrived; // but for a few, where a status was overtaken
     }
-    while (c->change_count > 0 && c->changes[0].sequence <= status.sequence)
-        memmove(&c->changes[0], &c->changes[1], --c->change_count * sizeof c->changes[0]);
+    while (c->controls.change_count > 0 && c->controls.changes[0].sequence <= status.sequence)
+        memmove(&c->controls.changes[0], &c->controls.changes[1],
+                --c->controls.change_count * sizeof c->controls.changes[0]);
     c->statistics.inputs_late = status.late_changes;
     double round_trip_us =
         (double)(uint32_t)((uint32_t)(c->now_ns / 1000) - status.echo_us) - status.held_us;
@@ -176,16 +177,16 @@ void foliot__stream_by_changes(foliot_client *c)
     double tick_ns = foliot__client_tick_ns(c);
     uint64_t tick =
         foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, tick_ns, c->welcome.input_delay);
-    c->by_ticks = false;
-    c->least_meant = c->last_meant + 1;
+    c->controls.by_ticks = false;
+    c->controls.least_meant = c->controls.last_meant + 1;
     c->input_offset_ns = (double)c->now_ns - (double)tick * tick_ns;
     c->clock_set = false;
 }
 
 void foliot__stream_by_ticks(foliot_client *c)
 {
-    c->by_ticks = true;
-    c->least_meant = c->last_meant + 1;
+    c->controls.by_ticks = true;
+    c->controls.least_meant = c->controls.last_meant + 1;
 }
 
 static uint64_t input_tick(const foliot_client *c)
@@ -197,12 +198,13 @@ static uint64_t input_tick(const foliot_client *c)
 void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
                              uint16_t buttons)
 {
-    if (memcmp(client->axes, axes, FOLIOT_AXIS_COUNT) == 0 && client->buttons == buttons)
+    if (memcmp(client->controls.axes, axes, FOLIOT_AXIS_COUNT) == 0 &&
+        client->controls.buttons == buttons)
         return;
-    memcpy(client->axes, axes, FOLIOT_AXIS_COUNT);
-    client->buttons = buttons;
-    client->aimed = foliot__client_shown(client);
-    client->changed = true;
+    memcpy(client->controls.axes, axes, FOLIOT_AXIS_COUNT);
+    client->controls.buttons = buttons;
+    client->controls.aimed = foliot__client_shown(client);
+    client->controls.changed = true;
     if (client->key_waits)
         return;
     client->key_waits = true;
@@ -219,18 +221,19 @@ static void note_key(foliot_client *c, uint64_t tick)
 
 static void append_change(foliot_client *c, uint64_t tick)
 {
-    if (!c->changed || c->change_count == FOLIOT__CHANGES_HELD)
+    if (!c->controls.changed || c->controls.change_count == FOLIOT__CHANGES_HELD)
         return; // wait for acknowledgements; the newest controls are sent then
-    foliot__change *change = &c->changes[c->change_count++];
-    *change = (foliot__change){.sequence = c->next_sequence++, .tick = tick, .buttons = c->buttons};
-    memcpy(change->axes, c->axes, sizeof change->axes);
-    if (change->tick < c->least_meant)
-        change->tick = c->least_meant;
-    if (c->change_count > 1 && change->tick < change[-1].tick)
+    foliot__change *change = &c->controls.changes[c->controls.change_count++];
+    *change = (foliot__change){
+        .sequence = c->controls.next_sequence++, .tick = tick, .buttons = c->controls.buttons};
+    memcpy(change->axes, c->controls.axes, sizeof change->axes);
+    if (change->tick < c->controls.least_meant)
+        change->tick = c->controls.least_meant;
+    if (c->controls.change_count > 1 && change->tick < change[-1].tick)
         change->tick = change[-1].tick;
-    change->shown = foliot__shown_before(change->tick, c->aimed);
-    c->last_meant = change->tick;
-    c->changed = false;
+    change->shown = foliot__shown_before(change->tick, c->controls.aimed);
+    c->controls.last_meant = change->tick;
+    c->controls.changed = false;
     note_key(c, change->tick);
 }
 
@@ -274,14 +277,15 @@ static void send_inputs(foliot_client *c)
     if (c->connection.state != FOLIOT_CLIENT_PLAYING || c->now_ns < foliot__stream_inputs_due_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
-    if (packet.tick < c->least_meant) // ages of changes count from it
-        packet.tick = c->least_meant;
+    if (packet.tick < c->controls.least_meant) // ages of changes count from it
+        packet.tick = c->controls.least_meant;
     packet.shown = foliot__shown_before(packet.tick, foliot__client_shown(c));
-    if (!c->config.spectates && !c->by_ticks)
+    if (!c->config.spectates && !c->controls.by_ticks)
         append_change(c, packet.tick);
     packet.newest_snapshot = c->buffer.has_newest ? c->buffer.newest : FOLIOT__NO_TICK;
-    packet.count = c->change_count;
-    memcpy(packet.changes, c->changes, sizeof c->changes[0] * c->change_count);
+    packet.count = c->controls.change_count;
+    memcpy(packet.changes, c->controls.changes,
+           sizeof c->controls.changes[0] * c->controls.change_count);
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     size_t length = foliot__input_packet_encode(&packet, bytes);
     foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
@@ -356,8 +360,9 @@ static uint64_t lockstep_tick(const foliot_client *c)
             ? predicted_tick(c)
             : foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, foliot__client_tick_ns(c),
                                                  c->welcome.input_delay);
-    return c->by_ticks && tick < c->least_meant && c->least_meant - tick < LEAST_AHEAD_MAX
-               ? c->least_meant
+    return c->controls.by_ticks && tick < c->controls.least_meant &&
+                   c->controls.least_meant - tick < LEAST_AHEAD_MAX
+               ? c->controls.least_meant
                : tick;
 }
 
@@ -368,22 +373,22 @@ static void send_lockstep(foliot_client *c, bool stepped)
     bool decided, plays = c->welcome.player != FOLIOT__NO_PLAYER;
     if (!is_lockstep_due(c, tick, stepped))
         return;
-    foliot_input controls = {.player = c->welcome.player, .buttons = c->buttons};
+    foliot_input controls = {.player = c->welcome.player, .buttons = c->controls.buttons};
     for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
-        controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
-    c->lockstep->shown = c->changed ? c->aimed : foliot__client_shown(c);
-    foliot__own_inputs own = !plays        ? FOLIOT__OWN_NONE
-                             : c->by_ticks ? FOLIOT__OWN_NEW
-                                           : FOLIOT__OWN_REPEATED;
-    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, own,
-                                                   c->changed ? &controls : NULL, &decided, bytes);
+        controls.axes[k] = c->controls.axes[k] < -127 ? -127 : c->controls.axes[k];
+    c->lockstep->shown = c->controls.changed ? c->controls.aimed : foliot__client_shown(c);
+    foliot__own_inputs own = !plays                 ? FOLIOT__OWN_NONE
+                             : c->controls.by_ticks ? FOLIOT__OWN_NEW
+                                                    : FOLIOT__OWN_REPEATED;
+    size_t length = foliot__lockstep_client_packet(
+        c->lockstep, c->now_ns, tick, own, c->controls.changed ? &controls : NULL, &decided, bytes);
     if (decided) {
         note_key(c, tick);
-        c->last_meant = tick;
+        c->controls.last_meant = tick;
     }
     if (own == FOLIOT__OWN_NEW && c->lockstep->own_begun && (decided || tick >= undecided))
         foliot__predict_decided(c, tick, decided ? &controls : NULL);
-    c->changed &= !decided;
+    c->controls.changed &= !decided;
     send_packet(c, bytes, length);
     send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
     c->lockstep_sent_ns = c->now_ns;

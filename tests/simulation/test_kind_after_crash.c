@@ -18,12 +18,12 @@ static unsigned join_and_press(arena *a)
     unsigned client = arena_kind(a, "delay=60ms", FOLIOT_PEER_WATCHER);
     a->bots[client] = false;
     arena_run(a, 2);
-    for (int i = 0; i < 200 && a->clients[client]->change_count == 0; i++) {
+    for (int i = 0; i < 200 && a->clients[client]->controls.change_count == 0; i++) {
         int8_t axes[FOLIOT_AXIS_COUNT] = {i % 2 ? 127 : -127};
         foliot_client_set_input(a->clients[client], axes, 0);
         arena_run(a, 0.02);
     }
-    check_gt(a->clients[client]->change_count, 0);
+    check_gt(a->clients[client]->controls.change_count, 0);
     return client;
 }
 
@@ -35,8 +35,8 @@ static void changes_of_a_dead_server_are_given_up(void **state)
     foliot__welcome again = c->welcome;
     again.lockstep = true;
     demand(foliot__kind_enter(c, &again));
-    assert_true(c->by_ticks);
-    assert_int_equal(c->change_count, 0);
+    assert_true(c->controls.by_ticks);
+    assert_int_equal(c->controls.change_count, 0);
     arena_destroy(a);
 }
 
@@ -50,11 +50,11 @@ static void it_watches_again_with_the_new_servers_numbers(void **state)
     demand(foliot__kind_enter(c, &again));
     const foliot__kind_message watch = {.kind = FOLIOT__KIND_WATCHER,
                                         .tick = arena_tick(a) + 1,
-                                        .sequence = c->next_sequence + AHEAD,
+                                        .sequence = c->controls.next_sequence + AHEAD,
                                         .reason = FOLIOT__KIND_SLOW};
     foliot__kind_take(c, &watch);
-    assert_false(c->by_ticks);
-    assert_int_equal(c->next_sequence, watch.sequence);
+    assert_false(c->controls.by_ticks);
+    assert_int_equal(c->controls.next_sequence, watch.sequence);
     arena_destroy(a);
 }
 
@@ -64,11 +64,11 @@ static void a_watcher_that_stays_one_keeps_its_changes(void **state)
     (void)state;
     arena *a = arena_create(&(arena_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
-    uint32_t count = c->change_count;
+    uint32_t count = c->controls.change_count;
     foliot__welcome again = c->welcome;
     demand(foliot__kind_enter(c, &again));
-    assert_false(c->by_ticks);
-    assert_int_equal(c->change_count, count);
+    assert_false(c->controls.by_ticks);
+    assert_int_equal(c->controls.change_count, count);
     arena_destroy(a);
 }
 
