@@ -209,10 +209,10 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
         give_up_ns < wake)
         wake = give_up_ns;
     uint64_t period = client->join.welcomed ? foliot__stream_period_ns(client) : 10000000u;
-    uint64_t next = client->lockstep_sent_ns + period;
+    uint64_t next = client->outgoing.lockstep_ns + period;
     if (client->watches || !client->lockstep_open) {
         uint64_t inputs = client->join.welcomed ? foliot__stream_inputs_due_ns(client)
-                                                : client->input_sent_ns + period;
+                                                : client->outgoing.inputs_ns + period;
         next = client->lockstep_open && next < inputs ? next : inputs;
     }
     if (client->join.welcomed &&

@@ -151,6 +151,19 @@ typedef struct foliot__client_controls {
     uint64_t last_meant, least_meant; // ticks: the last that went out; the next is later
 } foliot__client_controls;
 
+// stream.c: when packets go out, and what they say beside the controls.
+typedef struct foliot__client_outgoing {
+    double offset_ns; // local time minus the time of the tick that inputs sent now are for
+    double jitter_slack_ns;
+    bool clock_set; // by a jump of `offset_ns`, at `clock_set_us`
+    uint32_t clock_set_us;
+    uint64_t inputs_ns, lockstep_ns; // when the last packet of either went out
+    bool has_acknowledged;           // a snapshot, this one, in the last input packet
+    uint64_t acknowledged;
+    bool has_focus; // of a spectator in a session with interest
+    double focus[3];
+} foliot__client_outgoing;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
@@ -163,8 +176,6 @@ struct foliot_client {
     foliot__snapshot_buffer buffer;  // what the server sent
     foliot__snapshot_buffer stepped; // what is stepped here
     foliot__tracks *tracks;          // NULL: the session has no interest, whole snapshots come
-    bool has_focus;                  // of a spectator there
-    double focus[3];
     foliot__playout playout;
     // What it is. While it changes it watches and has `lockstep` open: what it has more of is
     // shown.
@@ -196,13 +207,7 @@ struct foliot_client {
     foliot__client_updates updates;
     foliot__update_writer *writer; // allocated with the first beginning that is written here
     foliot__client_controls controls;
-    // `input_offset_ns`: local time minus the time of the tick that inputs sent now are for.
-    double input_offset_ns, jitter_slack_ns;
-    bool clock_set; // by a jump, at `clock_set_us`
-    uint32_t clock_set_us;
-    uint64_t input_sent_ns, lockstep_sent_ns;
-    bool has_acknowledged; // a snapshot, this one, in the last input packet
-    uint64_t acknowledged;
+    foliot__client_outgoing outgoing;
     // Snapshots of this connection: all that came, those of ticks up to the last status, and what
     // that said of the server.
     uint64_t arrived, arrived_counted, counted_tick;

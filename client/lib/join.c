@@ -130,8 +130,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     double round_trip =
         (double)foliot_transport_get_round_trip_ns(c->config.transport, c->connection.peer);
     double ahead = round_trip + 2 * foliot__client_tick_ns(c);
-    c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
-    c->clock_set = false;
+    c->outgoing.offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
+    c->outgoing.clock_set = false;
     c->controls.changed = true; // what is held goes out once more
     c->key_waits = false;
     foliot__stream_read_kept(c);

@@ -153,21 +153,22 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
     }
     // Packets sent before the clock jumped report the old slack: correcting it twice would
     // overshoot.
-    if (c->clock_set && (int32_t)(status.echo_us - c->clock_set_us) < 0)
+    if (c->outgoing.clock_set && (int32_t)(status.echo_us - c->outgoing.clock_set_us) < 0)
         return;
     double slack_ns = status.slack_us * 1e3,
-           wanted = SLACK_TICKS * foliot__client_tick_ns(c) + c->jitter_slack_ns;
+           wanted = SLACK_TICKS * foliot__client_tick_ns(c) + c->outgoing.jitter_slack_ns;
     double off = slack_ns - wanted;
     if (fabs(off) > 30 * foliot__client_tick_ns(c)) {
-        c->input_offset_ns += off;
-        c->clock_set = true;
-        c->clock_set_us = (uint32_t)(c->now_ns / 1000);
+        c->outgoing.offset_ns += off;
+        c->outgoing.clock_set = true;
+        c->outgoing.clock_set_us = (uint32_t)(c->now_ns / 1000);
     } else {
-        c->input_offset_ns += off * SLACK_GAIN;
+        c->outgoing.offset_ns += off * SLACK_GAIN;
     }
     // Late packets raise the margin, which decays slowly.
-    c->jitter_slack_ns =
-        slack_ns < 0 ? fmin(c->jitter_slack_ns - slack_ns * 0.5, 1e9) : c->jitter_slack_ns * 0.99;
+    c->outgoing.jitter_slack_ns = slack_ns < 0
+                                      ? fmin(c->outgoing.jitter_slack_ns - slack_ns * 0.5, 1e9)
+                                      : c->outgoing.jitter_slack_ns * 0.99;
 }
 
 // -- inputs
@@ -179,8 +180,8 @@ void foliot__stream_by_changes(foliot_client *c)
         foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, tick_ns, c->welcome.input_delay);
     c->controls.by_ticks = false;
     c->controls.least_meant = c->controls.last_meant + 1;
-    c->input_offset_ns = (double)c->now_ns - (double)tick * tick_ns;
-    c->clock_set = false;
+    c->outgoing.offset_ns = (double)c->now_ns - (double)tick * tick_ns;
+    c->outgoing.clock_set = false;
 }
 
 void foliot__stream_by_ticks(foliot_client *c)
@@ -191,7 +192,7 @@ void foliot__stream_by_ticks(foliot_client *c)
 
 static uint64_t input_tick(const foliot_client *c)
 {
-    double tick = ((double)c->now_ns - c->input_offset_ns) / foliot__client_tick_ns(c);
+    double tick = ((double)c->now_ns - c->outgoing.offset_ns) / foliot__client_tick_ns(c);
     return tick < 0 ? 0 : tick > TICK_MAX ? (uint64_t)TICK_MAX : (uint64_t)tick;
 }
 
@@ -245,12 +246,13 @@ uint64_t foliot__stream_period_ns(const foliot_client *c)
 
 static void acknowledge_partial(foliot_client *c)
 {
-    foliot__partial_acknowledge packet = {.has_focus = c->has_focus && c->config.spectates};
+    foliot__partial_acknowledge packet = {.has_focus =
+                                              c->outgoing.has_focus && c->config.spectates};
     uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
     foliot__tracks_acknowledge(c->tracks, &packet);
     for (int k = 0; k < 3; k++)
         packet.focus[k] = (int32_t)fmax(
-            fmin(c->focus[k] / c->welcome.format.position_step, INT32_MAX), -INT32_MAX);
+            fmin(c->outgoing.focus[k] / c->welcome.format.position_step, INT32_MAX), -INT32_MAX);
     if (packet.newest == 0 && !packet.has_focus)
         return;
     size_t length = foliot__partial_acknowledge_encode(&packet, bytes);
@@ -267,9 +269,10 @@ static uint64_t thirtieth_of(const foliot_client *c, uint64_t tick)
 uint64_t foliot__stream_inputs_due_ns(const foliot_client *c)
 {
     uint64_t newest = c->buffer.newest, period = foliot__stream_period_ns(c);
-    bool waits = c->config.spectates && !c->tracks && c->buffer.has_newest && c->has_acknowledged &&
-                 thirtieth_of(c, newest) == thirtieth_of(c, c->acknowledged);
-    return c->input_sent_ns + (waits ? SPECTATOR_PERIODS_MAX * period : period);
+    bool waits = c->config.spectates && !c->tracks && c->buffer.has_newest &&
+                 c->outgoing.has_acknowledged &&
+                 thirtieth_of(c, newest) == thirtieth_of(c, c->outgoing.acknowledged);
+    return c->outgoing.inputs_ns + (waits ? SPECTATOR_PERIODS_MAX * period : period);
 }
 
 static void send_inputs(foliot_client *c)
@@ -290,9 +293,9 @@ static void send_inputs(foliot_client *c)
     size_t length = foliot__input_packet_encode(&packet, bytes);
     foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
     c->statistics.inputs_sent++;
-    c->input_sent_ns = c->now_ns;
-    c->has_acknowledged = c->buffer.has_newest;
-    c->acknowledged = c->buffer.newest;
+    c->outgoing.inputs_ns = c->now_ns;
+    c->outgoing.has_acknowledged = c->buffer.has_newest;
+    c->outgoing.acknowledged = c->buffer.newest;
     if (c->tracks)
         acknowledge_partial(c);
 }
@@ -334,7 +337,7 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
 // sends when its own next tick begins: what is pressed is shown from then on.
 static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
 {
-    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->lockstep_sent_ns;
+    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->outgoing.lockstep_ns;
     if (c->connection.state != FOLIOT_CLIENT_PLAYING)
         return false;
     if (foliot__predict_leads(c))
@@ -391,7 +394,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
     c->controls.changed &= !decided;
     send_packet(c, bytes, length);
     send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
-    c->lockstep_sent_ns = c->now_ns;
+    c->outgoing.lockstep_ns = c->now_ns;
 }
 
 void foliot__stream_update(foliot_client *c)

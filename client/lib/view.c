@@ -193,9 +193,9 @@ bool foliot_client_get_interest(const foliot_client *client, double *near, doubl
 
 void foliot_client_set_focus(foliot_client *client, const double position[3])
 {
-    client->has_focus = true;
+    client->outgoing.has_focus = true;
     for (int k = 0; k < 3; k++)
-        client->focus[k] = foliot_clamp(position[k], -1e300, 1e300);
+        client->outgoing.focus[k] = foliot_clamp(position[k], -1e300, 1e300);
 }
 
 bool foliot_client_get_lockstep(const foliot_client *client)
