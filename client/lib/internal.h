@@ -164,6 +164,14 @@ typedef struct foliot__client_outgoing {
     double focus[3];
 } foliot__client_outgoing;
 
+// stream.c: snapshots of this connection: all that came, those of ticks up to the last status, and
+// what that said of the server. And totals of the previous connections.
+typedef struct foliot__client_loss {
+    uint64_t arrived, arrived_counted, counted_tick;
+    uint32_t counted;
+    uint64_t lost_before, snaps_before, too_large_before;
+} foliot__client_loss;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
@@ -208,12 +216,7 @@ struct foliot_client {
     foliot__update_writer *writer; // allocated with the first beginning that is written here
     foliot__client_controls controls;
     foliot__client_outgoing outgoing;
-    // Snapshots of this connection: all that came, those of ticks up to the last status, and what
-    // that said of the server.
-    uint64_t arrived, arrived_counted, counted_tick;
-    uint32_t counted;
-    uint64_t lost_before, snaps_before,
-        too_large_before; // totals of the previous connections
+    foliot__client_loss loss;
     double delay_sum;
     uint64_t delay_count;
     double shown_tick; // of the last sample

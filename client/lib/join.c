@@ -105,7 +105,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->join.welcomed = true;
     c->join.welcomed_ns = c->now_ns;
-    c->arrived = c->arrived_counted = c->counted_tick = c->counted = 0;
+    c->loss.arrived = c->loss.arrived_counted = c->loss.counted_tick = c->loss.counted = 0;
     foliot__updates_reset(c);
     if (c->connection.state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made

@@ -173,7 +173,7 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
 static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     int capacity = buffer->capacity;
-    c->too_large_before += buffer == &c->buffer ? buffer->dropped : 0;
+    c->loss.too_large_before += buffer == &c->buffer ? buffer->dropped : 0;
     foliot__buffer_close(buffer);
     if (foliot__buffer_init(buffer, &c->welcome.format, c->welcome.dt, tick) != FOLIOT_STATUS_OK)
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(FOLIOT_STATUS_MEMORY));

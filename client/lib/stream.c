@@ -34,8 +34,8 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
 // Whatever it is shown from: what the server sent, and what of that has come.
 static void count_arrived(foliot_client *c, uint64_t tick)
 {
-    c->arrived++;
-    c->arrived_counted += tick <= c->counted_tick;
+    c->loss.arrived++;
+    c->loss.arrived_counted += tick <= c->loss.counted_tick;
 }
 
 static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)
@@ -135,11 +135,11 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
         c->statistics.pieces_malformed++;
         return;
     }
-    if ((int32_t)(status.sent - c->counted) >= 0) { // else it has been overtaken
-        c->counted = status.sent;
-        c->counted_tick =
+    if ((int32_t)(status.sent - c->loss.counted) >= 0) { // else it has been overtaken
+        c->loss.counted = status.sent;
+        c->loss.counted_tick =
             foliot__tick_near(status.tick, c->tracks ? c->tracks->newest : c->buffer.newest);
-        c->arrived_counted = c->arrived; // but for a few, where a status was overtaken
+        c->loss.arrived_counted = c->loss.arrived; // but for a few, where a status was overtaken
     }
     while (c->controls.change_count > 0 && c->controls.changes[0].sequence <= status.sequence)
         memmove(&c->controls.changes[0], &c->controls.changes[1],

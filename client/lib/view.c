@@ -269,15 +269,16 @@ static void add_lockstep(const foliot__lockstep_client *l, bool steps, foliot_cl
 // A snapshot that the server never sent, since it stood still or the network was full, is no loss.
 static uint64_t lost_here(const foliot_client *client)
 {
-    return client->counted > client->arrived_counted ? client->counted - client->arrived_counted
-                                                     : 0;
+    return client->loss.counted > client->loss.arrived_counted
+               ? client->loss.counted - client->loss.arrived_counted
+               : 0;
 }
 
 void foliot__client_keep_figures(foliot_client *client)
 {
-    client->lost_before += lost_here(client);
-    client->snaps_before += client->playout.snaps;
-    client->too_large_before += client->buffer.dropped;
+    client->loss.lost_before += lost_here(client);
+    client->loss.snaps_before += client->playout.snaps;
+    client->loss.too_large_before += client->buffer.dropped;
 }
 
 foliot_client_statistics foliot_client_get_statistics(const foliot_client *client)
@@ -292,7 +293,7 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     } else if (client->tracks) {
         s.newest_tick = client->tracks->newest;
     }
-    s.snapshots_expected = s.snapshots_received + client->lost_before + lost_here(client);
+    s.snapshots_expected = s.snapshots_received + client->loss.lost_before + lost_here(client);
     if (s.snapshots_expected > s.snapshots_received)
         s.loss = 1 - (double)s.snapshots_received / (double)s.snapshots_expected;
     s.jitter_ms = foliot__playout_jitter_ms(&client->playout);
@@ -300,8 +301,8 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     s.delay_mean_ms = client->delay_count ? client->delay_sum / (double)client->delay_count : 0;
     s.snapshot_bytes_mean =
         s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
-    s.snaps = client->snaps_before + client->playout.snaps;
-    s.snapshots_too_large = client->too_large_before + client->buffer.dropped;
+    s.snaps = client->loss.snaps_before + client->playout.snaps;
+    s.snapshots_too_large = client->loss.too_large_before + client->buffer.dropped;
     if (client->lockstep)
         add_lockstep(client->lockstep, client->steps, &s);
     foliot__predict_count(client, &s);

@@ -19,14 +19,14 @@ static void counts_of_a_hostile_server(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         foliot_client *client = calloc(1, sizeof *client);
         client->join.welcomed = true;
-        client->counted = cases[i].sent;
-        client->arrived = client->arrived_counted = cases[i].arrived;
+        client->loss.counted = cases[i].sent;
+        client->loss.arrived = client->loss.arrived_counted = cases[i].arrived;
         client->statistics.snapshots_received = cases[i].arrived / 2;
         foliot_client_statistics seen = foliot_client_get_statistics(client);
         assert_int_equal(seen.snapshots_expected - seen.snapshots_received, cases[i].lost);
         assert_true(seen.loss >= 0 && seen.loss <= 1);
         foliot__client_keep_figures(client);
-        assert_int_equal(client->lost_before, cases[i].lost);
+        assert_int_equal(client->loss.lost_before, cases[i].lost);
         free(client);
     }
 }
