@@ -172,6 +172,17 @@ typedef struct foliot__client_loss {
     uint64_t lost_before, snaps_before, too_large_before;
 } foliot__client_loss;
 
+// view.c: how long what is shown took.
+typedef struct foliot__client_latency {
+    double delay_sum_ms;
+    uint64_t delay_count;
+    // The first change of controls that no sample has shown: when, and from the tick on that it is
+    // for (UINT64_MAX: not decided).
+    bool key_waits;
+    uint64_t key_ns, key_tick, key_count;
+    double key_sum_ms;
+} foliot__client_latency;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
@@ -217,14 +228,8 @@ struct foliot_client {
     foliot__client_controls controls;
     foliot__client_outgoing outgoing;
     foliot__client_loss loss;
-    double delay_sum;
-    uint64_t delay_count;
     double shown_tick; // of the last sample
-    // The first change of controls that no sample has shown: when, and from the tick on that it is
-    // for (UINT64_MAX: not decided).
-    bool key_waits;
-    uint64_t key_ns, key_tick, key_count;
-    double key_sum_ms;
+    foliot__client_latency latency;
     foliot_client_statistics statistics;
 };
 

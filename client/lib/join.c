@@ -133,7 +133,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->outgoing.offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->outgoing.clock_set = false;
     c->controls.changed = true; // what is held goes out once more
-    c->key_waits = false;
+    c->latency.key_waits = false;
     foliot__stream_read_kept(c);
 }
 

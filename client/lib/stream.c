@@ -206,18 +206,18 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
     client->controls.buttons = buttons;
     client->controls.aimed = foliot__client_shown(client);
     client->controls.changed = true;
-    if (client->key_waits)
+    if (client->latency.key_waits)
         return;
-    client->key_waits = true;
-    client->key_ns = client->now_ns;
-    client->key_tick = UINT64_MAX;
+    client->latency.key_waits = true;
+    client->latency.key_ns = client->now_ns;
+    client->latency.key_tick = UINT64_MAX;
 }
 
 // The change of controls that waits for its first frame is for that tick.
 static void note_key(foliot_client *c, uint64_t tick)
 {
-    if (c->key_waits && c->key_tick == UINT64_MAX)
-        c->key_tick = tick;
+    if (c->latency.key_waits && c->latency.key_tick == UINT64_MAX)
+        c->latency.key_tick = tick;
 }
 
 static void append_change(foliot_client *c, uint64_t tick)

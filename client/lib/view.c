@@ -56,21 +56,22 @@ static foliot_status sample_buffer(foliot_client *client, uint64_t now_ns, folio
     place_static(client, sample,
                  client->tracks ? client->tracks->bodies
                                 : foliot__client_buffer_now(client)->bodies);
-    client->delay_sum += foliot__playout_delay_ms(&client->playout);
-    client->delay_count++;
+    client->latency.delay_sum_ms += foliot__playout_delay_ms(&client->playout);
+    client->latency.delay_count++;
     return FOLIOT_STATUS_OK;
 }
 
 // How long the oldest change of controls that was not shown has taken.
 static void time_key(foliot_client *c, uint64_t now_ns, double tick)
 {
-    if (!c->key_waits || c->key_tick == UINT64_MAX || tick <= (double)c->key_tick)
+    if (!c->latency.key_waits || c->latency.key_tick == UINT64_MAX ||
+        tick <= (double)c->latency.key_tick)
         return;
-    double ms = now_ns > c->key_ns ? (double)(now_ns - c->key_ns) * 1e-6 : 0;
-    c->key_waits = false;
-    c->key_sum_ms += ms;
-    c->key_count++;
-    c->statistics.key_to_screen_ms = c->key_sum_ms / (double)c->key_count;
+    double ms = now_ns > c->latency.key_ns ? (double)(now_ns - c->latency.key_ns) * 1e-6 : 0;
+    c->latency.key_waits = false;
+    c->latency.key_sum_ms += ms;
+    c->latency.key_count++;
+    c->statistics.key_to_screen_ms = c->latency.key_sum_ms / (double)c->latency.key_count;
     c->statistics.key_to_screen_max_ms = fmax(c->statistics.key_to_screen_max_ms, ms);
 }
 
@@ -116,8 +117,8 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
     const foliot_simulation *predicted = foliot_client_get_predicted(client);
     double shown = predicted ? (double)foliot_simulation_get_tick(predicted) : 0;
     time_key(client, now_ns, fmax(shown, tick));
-    client->delay_sum += foliot__playout_delay_ms(&client->playout);
-    client->delay_count++;
+    client->latency.delay_sum_ms += foliot__playout_delay_ms(&client->playout);
+    client->latency.delay_count++;
     return FOLIOT_STATUS_OK;
 }
 
@@ -298,7 +299,9 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
         s.loss = 1 - (double)s.snapshots_received / (double)s.snapshots_expected;
     s.jitter_ms = foliot__playout_jitter_ms(&client->playout);
     s.delay_ms = foliot__playout_delay_ms(&client->playout);
-    s.delay_mean_ms = client->delay_count ? client->delay_sum / (double)client->delay_count : 0;
+    s.delay_mean_ms = client->latency.delay_count
+                          ? client->latency.delay_sum_ms / (double)client->latency.delay_count
+                          : 0;
     s.snapshot_bytes_mean =
         s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
     s.snaps = client->loss.snaps_before + client->playout.snaps;
