@@ -154,7 +154,7 @@ static uint32_t player_of(uint32_t slot)
     static uint32_t last; // mostly the next slot is the next player's
     for (uint32_t i = 1; i <= FOLIOT__PLAYER_NAMES; i++) {
         uint32_t p = (last + i) % FOLIOT__PLAYER_NAMES;
-        if (client->players[p].here && client->players[p].slot == slot)
+        if (client->updates.players[p].here && client->updates.players[p].slot == slot)
             return last = p;
     }
     return slot;
@@ -164,8 +164,8 @@ static uint32_t player_of(uint32_t slot)
 static uint32_t own_slot(void)
 {
     uint32_t player = foliot_client_get_player(client);
-    return player < FOLIOT__PLAYER_NAMES && client->players[player].here
-               ? client->players[player].slot
+    return player < FOLIOT__PLAYER_NAMES && client->updates.players[player].here
+               ? client->updates.players[player].slot
                : FOLIOT_NO_BODY;
 }
 

@@ -71,8 +71,8 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     c->hello_kind = c->prefers = (foliot__kind)config->kind;
     if (config->steps_if_cheap && config->kind == FOLIOT_PEER_ANY && !config->spectates)
         c->prefers = FOLIOT__KIND_STEPPER;
-    c->players = calloc(FOLIOT__PLAYER_NAMES, sizeof *c->players);
-    foliot_status status = c->players ? foliot__connection_open(c) : FOLIOT_STATUS_MEMORY;
+    c->updates.players = calloc(FOLIOT__PLAYER_NAMES, sizeof *c->updates.players);
+    foliot_status status = c->updates.players ? foliot__connection_open(c) : FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK) {
         foliot_client_destroy(c);
         return status;
@@ -100,7 +100,7 @@ void foliot_client_destroy(foliot_client *client)
     foliot__updates_free(client);
     foliot__events_free(client);
     free(client->orders.ring);
-    free(client->players);
+    free(client->updates.players);
     free(client->join.pieces);
     free(client);
 }

@@ -85,6 +85,8 @@ typedef struct foliot__client_updates {
     // Whose events a host is given: the server's, but of the ticks in between those of the steps.
     uint64_t stepped_from, stepped_to;
     uint64_t served_told, stepped_told; // the last tick with events of either
+    foliot__player_name *players;
+    foliot__update_writer *writer; // allocated with the first beginning that is written here
     foliot__buffer scratch;
 } foliot__client_updates;
 
@@ -220,11 +222,9 @@ struct foliot_client {
     foliot_scene *scene; // of the setup; NULL: it is another simulation's, or nothing has arrived
     foliot__lockstep_client *lockstep; // NULL: it has never stepped
     foliot__predictor predictor;
-    foliot__player_name *players;
     foliot__client_orders orders;
     foliot__client_events events;
     foliot__client_updates updates;
-    foliot__update_writer *writer; // allocated with the first beginning that is written here
     foliot__client_controls controls;
     foliot__client_outgoing outgoing;
     foliot__client_loss loss;

@@ -94,8 +94,8 @@ static void add_player_event(foliot_client *c, foliot_client_event_kind kind, ui
 void foliot__updates_forget_players(foliot_client *c)
 {
     for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++) {
-        c->players[p].was_here |= c->players[p].here;
-        c->players[p].here = false;
+        c->updates.players[p].was_here |= c->updates.players[p].here;
+        c->updates.players[p].here = false;
     }
 }
 
@@ -103,7 +103,7 @@ void foliot__updates_take_player(foliot_client *c, const foliot__player_message 
 {
     if (m->player >= FOLIOT__PLAYER_NAMES)
         return;
-    foliot__player_name *player = &c->players[m->player];
+    foliot__player_name *player = &c->updates.players[m->player];
     bool known = player->here || player->was_here,
          same = known && strcmp(player->name, m->name) == 0;
     if (known && (!same || !m->joined))
@@ -120,9 +120,9 @@ void foliot__updates_take_player(foliot_client *c, const foliot__player_message 
 static void end_player_list(foliot_client *c)
 {
     for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++) {
-        if (c->players[p].was_here && !c->players[p].here)
-            add_player_event(c, FOLIOT_CLIENT_LEFT, p, c->players[p].name);
-        c->players[p].was_here = false;
+        if (c->updates.players[p].was_here && !c->updates.players[p].here)
+            add_player_event(c, FOLIOT_CLIENT_LEFT, p, c->updates.players[p].name);
+        c->updates.players[p].was_here = false;
     }
 }
 
@@ -234,7 +234,7 @@ void foliot__updates_free(foliot_client *c)
     foliot__updates_reset(c);
     free(c->updates.ring);
     foliot__buffer_free(&c->updates.scratch);
-    free(c->writer);
+    free(c->updates.writer);
 }
 
 // -- messages of the server
@@ -414,11 +414,11 @@ static void emit_served(void *user, const uint8_t *bytes, size_t length)
 static bool begin_writer(foliot_client *c,
                          void (*emit)(void *user, const uint8_t *bytes, size_t length))
 {
-    if (!c->writer)
-        c->writer = calloc(1, sizeof *c->writer);
-    if (c->writer)
-        foliot__update_begin(c->writer, c->updates.shown.slots_max, emit, c);
-    return c->writer != NULL;
+    if (!c->updates.writer)
+        c->updates.writer = calloc(1, sizeof *c->updates.writer);
+    if (c->updates.writer)
+        foliot__update_begin(c->updates.writer, c->updates.shown.slots_max, emit, c);
+    return c->updates.writer != NULL;
 }
 
 // The world as it is now is what there is, from its tick on.
@@ -431,9 +431,9 @@ static void begin_stepped(foliot_client *c)
     c->updates.clears = true;
     if (!begin_writer(c, emit_world))
         return;
-    foliot__write_world(c->writer, world, c->scene);
+    foliot__write_world(c->updates.writer, world, c->scene);
     if (c->updates.clears) // there is nothing
-        emit_world(c, c->writer->bytes, 0);
+        emit_world(c, c->updates.writer->bytes, 0);
 }
 
 void foliot__updates_state_begun(foliot_client *c)
@@ -472,8 +472,8 @@ void foliot__updates_switch(foliot_client *c)
     u->clears = true;
     if (!begin_writer(c, emit_served))
         return;
-    foliot__update_state(c->writer, &u->served);
-    foliot__update_finish(c->writer, true);
+    foliot__update_state(c->updates.writer, &u->served);
+    foliot__update_finish(c->updates.writer, true);
 }
 
 void foliot__updates_stepped(foliot_client *c)
@@ -484,7 +484,7 @@ void foliot__updates_stepped(foliot_client *c)
     if (!world)
         return;
     if (begin_writer(c, emit_step))
-        foliot__write_step(c->writer, &u->stepped, world, commands, &u->scratch);
+        foliot__write_step(c->updates.writer, &u->stepped, world, commands, &u->scratch);
     uint64_t tick = foliot_world_get_tick(world);
     if (!is_stepped(u, tick) || tick <= u->served_told)
         return; // the server tells
@@ -582,7 +582,7 @@ bool foliot_client_get_shape(const foliot_client *client, uint32_t slot, foliot_
 
 const char *foliot_client_get_name(const foliot_client *client, uint32_t player)
 {
-    return player < FOLIOT__PLAYER_NAMES && client->players[player].here
-               ? client->players[player].name
+    return player < FOLIOT__PLAYER_NAMES && client->updates.players[player].here
+               ? client->updates.players[player].name
                : NULL;
 }

@@ -180,8 +180,8 @@ const foliot_scene *foliot_client_get_scene(const foliot_client *client)
 const char *foliot_client_get_player_name(const foliot_client *client, uint32_t slot)
 {
     for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++)
-        if (client->players[p].here && client->players[p].slot == slot)
-            return client->players[p].name;
+        if (client->updates.players[p].here && client->updates.players[p].slot == slot)
+            return client->updates.players[p].name;
     return NULL;
 }
 
