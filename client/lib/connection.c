@@ -71,7 +71,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     h->forces = c->config.forces;
     snprintf(h->simulation, sizeof h->simulation, "%s", c->simulation.kind.name);
     h->rules = c->simulation.kind.version;
-    h->kind = c->hello_kind;
+    h->kind = c->role.asked;
 }
 
 void foliot__connection_send_hello(foliot_client *c)
@@ -258,7 +258,7 @@ static bool is_silent(const foliot_client *c)
         return c->connection.reconnecting &&
                (double)(c->now_ns - c->connection.tried_ns) > patience;
     patience = SILENCE_NS + SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
-    if (c->lockstep_open && !c->lockstep->begun)
+    if (c->role.lockstep_open && !c->lockstep->begun)
         patience += 8 * round_trip_ns;
     return (double)(c->now_ns - c->connection.received_ns) > patience;
 }

@@ -185,6 +185,29 @@ typedef struct foliot__client_latency {
     double key_sum_ms;
 } foliot__client_latency;
 
+// kind.c: whether it steps or watches. While it changes it watches and has `lockstep` open: what it
+// has more of is shown.
+typedef struct foliot__client_role {
+    bool steps;          // shows what it steps
+    bool watches;        // is sent snapshots
+    bool lockstep_open;  // is sent a state and ticks
+    bool unable;         // to step: what it is sent of the state is of no use
+    bool closing;        // the lockstep traffic, as soon as nothing is missing
+    bool healing;        // is given another state, having diverged
+    bool cannot_step;    // here, whatever is tried
+    foliot__kind given;  // on this connection; ANY: nothing yet
+    foliot__kind asked;  // in a hello
+    foliot__kind wished; // ANY: nothing
+    foliot__kind_reason wish_reason;
+    // After a failed attempt it tries again, with growing pauses.
+    foliot__kind preferred;
+    uint64_t given_ns, given_tick;     // when and as of which tick it was given the other kind
+    uint64_t wish_ns;                  // when a wish went out last
+    uint64_t retry_ns, retry_after_ns; // not before; and how long after the next attempt
+    uint64_t since_ns;                 // when what is shown changed last
+    uint64_t slow_ns, slow_backlog;
+} foliot__client_role;
+
 struct foliot_client {
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
@@ -198,26 +221,7 @@ struct foliot_client {
     foliot__snapshot_buffer stepped; // what is stepped here
     foliot__tracks *tracks;          // NULL: the session has no interest, whole snapshots come
     foliot__playout playout;
-    // What it is. While it changes it watches and has `lockstep` open: what it has more of is
-    // shown.
-    bool steps;                      // shows what it steps
-    bool watches;                    // is sent snapshots
-    bool lockstep_open;              // is sent a state and ticks
-    bool unable;                     // to step: what it is sent of the state is of no use
-    bool closing;                    // the lockstep traffic, as soon as nothing is missing
-    bool healing;                    // is given another state, having diverged
-    foliot__kind given;              // on this connection; ANY: nothing yet
-    uint64_t given_ns, given_tick;   // when and as of which tick it was given the other kind
-    foliot__kind hello_kind, wished; // ANY: nothing
-    foliot__kind_reason wish_reason;
-    uint64_t wish_ns; // when a wish went out last
-    // The kind that this client prefers. After a failed attempt it tries again, with growing
-    // pauses.
-    foliot__kind prefers;
-    bool cannot_step;                  // here, whatever is tried
-    uint64_t retry_ns, retry_after_ns; // not before; and how long after the next attempt
-    uint64_t stepping_ns;              // since when it shows what it steps
-    uint64_t slow_ns, slow_backlog;
+    foliot__client_role role;
     foliot__client_setup setup;
     foliot_scene *scene; // of the setup; NULL: it is another simulation's, or nothing has arrived
     foliot__lockstep_client *lockstep; // NULL: it has never stepped
@@ -252,16 +256,16 @@ void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, si
 // What it shows: what it steps, or what the server sent.
 static inline foliot__snapshot_buffer *foliot__client_buffer(foliot_client *c)
 {
-    return c->steps ? &c->stepped : &c->buffer;
+    return c->role.steps ? &c->stepped : &c->buffer;
 }
 static inline const foliot__snapshot_buffer *foliot__client_buffer_now(const foliot_client *c)
 {
-    return c->steps ? &c->stepped : &c->buffer;
+    return c->role.steps ? &c->stepped : &c->buffer;
 }
 // A state that diverged is of no use but to be searched.
 static inline bool foliot__client_stands_still(const foliot_client *c)
 {
-    return c->lockstep->diverged && (!c->steps || !c->welcome.watchable);
+    return c->lockstep->diverged && (!c->role.steps || !c->welcome.watchable);
 }
 // What the last sample showed, in 1 / FOLIOT_AIM_PARTS of a tick, as far as it is no guess; 0:
 // nothing.

@@ -203,7 +203,7 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         c->statistics.pieces_malformed++;
         return;
     }
-    if (c->unable)
+    if (c->role.unable)
         return;
     uint64_t begins = c->lockstep->begins;
     c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
@@ -280,18 +280,18 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:
         c->connection.progress_ns = c->now_ns;
-        if (c->lockstep_open && m.kind == FOLIOT__KEYFRAME_PART)
+        if (c->role.lockstep_open && m.kind == FOLIOT__KEYFRAME_PART)
             take_keyframe_part(c, &m.as.keyframe_part);
-        else if (c->lockstep_open)
+        else if (c->role.lockstep_open)
             foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
         c->work += FOLIOT__TICKS_WORK;
         break;
     case FOLIOT__COMMANDS:
-        if (c->lockstep_open)
+        if (c->role.lockstep_open)
             foliot__lockstep_client_take_commands(c->lockstep, &m.as.commands);
         break;
     case FOLIOT__SEARCH_REQUEST:
-        if (c->lockstep_open)
+        if (c->role.lockstep_open)
             take_request(c, &m.as.search);
         break;
     case FOLIOT__DIVERGED:

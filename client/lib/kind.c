@@ -61,7 +61,7 @@ static void refuse_build(foliot_client *c)
 static void send_kind(foliot_client *c, foliot__kind kind, foliot__kind_reason reason)
 {
     foliot__message m = {.kind = FOLIOT__KIND};
-    uint64_t tick = c->lockstep_open && c->lockstep->begun ? c->lockstep->tick : 0;
+    uint64_t tick = c->role.lockstep_open && c->lockstep->begun ? c->lockstep->tick : 0;
     m.as.kind = (foliot__kind_message){.kind = kind, .tick = tick, .reason = reason};
     foliot__connection_send(c, &m);
 }
@@ -69,10 +69,10 @@ static void send_kind(foliot_client *c, foliot__kind kind, foliot__kind_reason r
 // At once: it cannot step here.
 static void watch_instead(foliot_client *c, foliot__kind_reason reason)
 {
-    c->hello_kind = FOLIOT__KIND_WATCHER;
-    c->wished = FOLIOT__KIND_ANY;
-    c->wish_ns = c->now_ns;
-    c->unable = c->cannot_step = true;
+    c->role.asked = FOLIOT__KIND_WATCHER;
+    c->role.wished = FOLIOT__KIND_ANY;
+    c->role.wish_ns = c->now_ns;
+    c->role.unable = c->role.cannot_step = true;
     send_kind(c, FOLIOT__KIND_WATCHER, reason);
 }
 
@@ -86,7 +86,7 @@ bool foliot__kind_unfit(foliot_client *c)
 // The setup is complete: creates the simulation.
 void foliot__kind_setup(foliot_client *c)
 {
-    if (!c->lockstep_open)
+    if (!c->role.lockstep_open)
         return;
     if (!computes_alike(c) && c->welcome.watchable) {
         watch_instead(c, FOLIOT__KIND_FINGERPRINT);
@@ -118,10 +118,10 @@ static foliot_status open_lockstep(foliot_client *c)
     if (!c->lockstep)
         status = foliot__lockstep_client_create(c->config.simulation ? &c->simulation.kind : NULL,
                                                 &c->simulation.host, &c->lockstep);
-    c->lockstep_open = status == FOLIOT_STATUS_OK;
-    c->closing = c->healing = c->unable = false;
-    c->slow_ns = c->now_ns;
-    if (c->lockstep_open)
+    c->role.lockstep_open = status == FOLIOT_STATUS_OK;
+    c->role.closing = c->role.healing = c->role.unable = false;
+    c->role.slow_ns = c->now_ns;
+    if (c->role.lockstep_open)
         foliot__lockstep_client_reconnect(c->lockstep);
     return status;
 }
@@ -131,24 +131,24 @@ static void close_lockstep(foliot_client *c)
     foliot__predict_end(c);
     if (c->lockstep)
         foliot__lockstep_client_forget(c->lockstep); // its world's memory too
-    c->lockstep_open = c->closing = c->healing = c->unable = false;
+    c->role.lockstep_open = c->role.closing = c->role.healing = c->role.unable = false;
 }
 
 foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
 {
     // A client that stepped until now has not failed, and may step at once in the next session.
-    if (c->steps && !c->unable)
-        c->retry_after_ns = 0;
-    c->steps = c->controls.by_ticks = w->lockstep;
-    c->watches = !w->lockstep;
+    if (c->role.steps && !c->role.unable)
+        c->role.retry_after_ns = 0;
+    c->role.steps = c->controls.by_ticks = w->lockstep;
+    c->role.watches = !w->lockstep;
     c->controls.last_meant = c->controls.least_meant = 0;
-    c->given = FOLIOT__KIND_ANY;
-    c->cannot_step =
+    c->role.given = FOLIOT__KIND_ANY;
+    c->role.cannot_step =
         w->kind_reason == FOLIOT__KIND_FINGERPRINT || w->kind_reason == FOLIOT__KIND_IMPOSSIBLE;
     // As the server says: it may have come back with a session of the other mode.
-    if (c->hello_kind == FOLIOT__KIND_ANY && !c->config.steps_if_cheap)
-        c->prefers = w->lockstep ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
-    c->stepping_ns = c->now_ns;
+    if (c->role.asked == FOLIOT__KIND_ANY && !c->config.steps_if_cheap)
+        c->role.preferred = w->lockstep ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
+    c->role.since_ns = c->now_ns;
     // By change nothing goes out while it steps. Numbers of changes that a dead server did not
     // acknowledge would be old ones when it watches again; what it holds goes out by tick.
     if (w->lockstep)
@@ -159,7 +159,7 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
     }
     foliot_status status = open_lockstep(c);
     if (!c->lockstep)
-        c->steps = c->controls.by_ticks =
+        c->role.steps = c->controls.by_ticks =
             false; // nobody looks for what is stepped where there is nothing
     if (status == FOLIOT_STATUS_OK)
         status = foliot__predict_begin(c);
@@ -183,30 +183,30 @@ static void clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer, uint
 
 static void wait_to_try(foliot_client *c)
 {
-    if (c->retry_after_ns == 0)
-        c->retry_after_ns = RETRY_NS;
+    if (c->role.retry_after_ns == 0)
+        c->role.retry_after_ns = RETRY_NS;
 }
 
 static void take_watcher(foliot_client *c, const foliot__kind_message *given)
 {
     bool old = !c->buffer.has_newest || c->buffer.newest + OLD_SNAPSHOT_TICKS < given->tick;
-    if (!c->watches && old)
+    if (!c->role.watches && old)
         clear_buffer(c, &c->buffer, given->tick); // of an earlier time as a watcher
-    c->watches = true;
+    c->role.watches = true;
     foliot__updates_given(c);
-    if (!c->lockstep_open)
+    if (!c->role.lockstep_open)
         return;
     foliot__predict_leave(c);
     if (given->reason == FOLIOT__KIND_DIVERGED) {
-        c->healing = c->lockstep->diverged = true;
+        c->role.healing = c->lockstep->diverged = true;
         return;
     }
     if (given->reason != FOLIOT__KIND_WISHED) {
-        c->hello_kind = FOLIOT__KIND_WATCHER;
+        c->role.asked = FOLIOT__KIND_WATCHER;
         wait_to_try(c);
     }
-    c->closing = true;
-    c->healing = false;
+    c->role.closing = true;
+    c->role.healing = false;
     if (c->controls.by_ticks)
         foliot__stream_by_changes(c);
     if (c->controls.change_count == 0 && given->sequence > c->controls.next_sequence)
@@ -227,15 +227,16 @@ static void take_stepper(foliot_client *c)
 static bool is_refusal(const foliot_client *c, const foliot__kind_message *m)
 {
     return m->reason == FOLIOT__KIND_TOO_SOON || m->reason == FOLIOT__KIND_IMPOSSIBLE ||
-           (m->reason == FOLIOT__KIND_UNHEALED && !c->lockstep_open);
+           (m->reason == FOLIOT__KIND_UNHEALED && !c->role.lockstep_open);
 }
 
 // Of one that has come, or older than that.
 static bool is_copy(const foliot_client *c, const foliot__kind_message *m)
 {
-    return c->given != FOLIOT__KIND_ANY &&
-           (m->tick < c->given_tick || (m->tick == c->given_tick && m->kind == c->given &&
-                                        m->reason == FOLIOT__KIND_DIVERGED));
+    return c->role.given != FOLIOT__KIND_ANY &&
+           (m->tick < c->role.given_tick ||
+            (m->tick == c->role.given_tick && m->kind == c->role.given &&
+             m->reason == FOLIOT__KIND_DIVERGED));
 }
 
 void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
@@ -244,8 +245,8 @@ void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
         return;
     if (is_refusal(c, m)) {
         if (m->reason != FOLIOT__KIND_TOO_SOON)
-            c->wished = FOLIOT__KIND_ANY;
-        c->cannot_step |= m->reason == FOLIOT__KIND_IMPOSSIBLE;
+            c->role.wished = FOLIOT__KIND_ANY;
+        c->role.cannot_step |= m->reason == FOLIOT__KIND_IMPOSSIBLE;
         return;
     }
     if (m->kind == FOLIOT__KIND_ANY || !c->welcome.watchable) {
@@ -253,10 +254,10 @@ void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
         return;
     }
     c->statistics.kind_changes++;
-    c->given_ns = c->now_ns;
-    c->given_tick = m->tick;
-    c->given = (foliot__kind)m->kind;
-    c->cannot_step |= m->reason == FOLIOT__KIND_FINGERPRINT;
+    c->role.given_ns = c->now_ns;
+    c->role.given_tick = m->tick;
+    c->role.given = (foliot__kind)m->kind;
+    c->role.cannot_step |= m->reason == FOLIOT__KIND_FINGERPRINT;
     if (m->kind == FOLIOT__KIND_WATCHER)
         take_watcher(c, m);
     else
@@ -275,8 +276,8 @@ static void show(foliot_client *c, bool steps)
 {
     if (!steps)
         foliot__predict_leave(c);
-    c->steps = steps;
-    c->stepping_ns = c->now_ns;
+    c->role.steps = steps;
+    c->role.since_ns = c->now_ns;
     foliot__updates_switch(c);
     if (steps)
         predict(c);
@@ -286,17 +287,17 @@ static void show(foliot_client *c, bool steps)
 static bool may_show_snapshots(const foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (!c->steps || !c->watches || !(c->closing || c->healing) || !c->buffer.has_newest ||
-        c->buffer.newest < c->given_tick)
+    if (!c->role.steps || !c->role.watches || !(c->role.closing || c->role.healing) ||
+        !c->buffer.has_newest || c->buffer.newest < c->role.given_tick)
         return false;
-    return c->healing || !l->begun || l->diverged || l->tick >= c->updates.served_full ||
-           c->now_ns - c->given_ns > SHOWN_WITHIN_NS;
+    return c->role.healing || !l->begun || l->diverged || l->tick >= c->updates.served_full ||
+           c->now_ns - c->role.given_ns > SHOWN_WITHIN_NS;
 }
 
 static bool may_show_steps(const foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (c->steps || c->closing || !l->begun || l->diverged ||
+    if (c->role.steps || c->role.closing || !l->begun || l->diverged ||
         foliot__lockstep_client_backlog(l) >= CAUGHT_UP_TICKS)
         return false;
     // Enough to interpolate from, where anybody takes samples.
@@ -312,23 +313,23 @@ static bool may_show_steps(const foliot_client *c)
 static void become_stepper(foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (!c->controls.by_ticks && l->begun && !l->diverged && !c->closing && l->deadline_known &&
-        foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS)
+    if (!c->controls.by_ticks && l->begun && !l->diverged && !c->role.closing &&
+        l->deadline_known && foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS)
         foliot__stream_by_ticks(c);
     if (!c->controls.by_ticks || c->controls.change_count > 0 || !may_show_steps(c))
         return;
     show(c, true);
-    c->statistics.heals += c->healing;
-    c->watches = c->healing = false;
+    c->statistics.heals += c->role.healing;
+    c->role.watches = c->role.healing = false;
     send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
     clear_buffer(c, &c->buffer, c->lockstep->tick);
 }
 
 static void become_watcher(foliot_client *c)
 {
-    bool known =
-        foliot__lockstep_client_own_known(c->lockstep) || c->now_ns - c->given_ns > OWN_WITHIN_NS;
-    if (!c->closing || c->steps || !known)
+    bool known = foliot__lockstep_client_own_known(c->lockstep) ||
+                 c->now_ns - c->role.given_ns > OWN_WITHIN_NS;
+    if (!c->role.closing || c->role.steps || !known)
         return;
     close_lockstep(c);
     send_kind(c, FOLIOT__KIND_WATCHER, FOLIOT__KIND_READY);
@@ -336,9 +337,9 @@ static void become_watcher(foliot_client *c)
 
 void foliot__kind_state_begins(foliot_client *c)
 {
-    if (!c->healing || !c->welcome.watchable)
+    if (!c->role.healing || !c->welcome.watchable)
         return;
-    if (c->steps) // no snapshot has come
+    if (c->role.steps) // no snapshot has come
         show(c, false);
     clear_buffer(c, &c->stepped, c->lockstep->tick);
 }
@@ -349,9 +350,10 @@ static void heal_in_place(foliot_client *c)
     foliot__lockstep_client *l = c->lockstep;
     if (l->begun && l->diverged) {
         foliot__predict_leave(c);
-        c->healing = true;
-    } else if (c->healing && l->begun && foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS) {
-        c->healing = false;
+        c->role.healing = true;
+    } else if (c->role.healing && l->begun &&
+               foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS) {
+        c->role.healing = false;
         c->statistics.heals++;
         predict(c);
         send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
@@ -362,19 +364,19 @@ static void heal_in_place(foliot_client *c)
 
 static bool is_already(const foliot_client *c, foliot__kind kind)
 {
-    bool steps = c->lockstep_open && !c->closing;
+    bool steps = c->role.lockstep_open && !c->role.closing;
     return kind == FOLIOT__KIND_STEPPER ? steps : !steps;
 }
 
 static void send_wish(foliot_client *c)
 {
-    if (c->wished == FOLIOT__KIND_ANY)
+    if (c->role.wished == FOLIOT__KIND_ANY)
         return;
-    if (is_already(c, c->wished)) {
-        c->wished = FOLIOT__KIND_ANY;
-    } else if (c->wish_ns == 0 || c->now_ns - c->wish_ns >= WISH_EVERY_NS) {
-        c->wish_ns = c->now_ns;
-        send_kind(c, c->wished, c->wish_reason);
+    if (is_already(c, c->role.wished)) {
+        c->role.wished = FOLIOT__KIND_ANY;
+    } else if (c->role.wish_ns == 0 || c->now_ns - c->role.wish_ns >= WISH_EVERY_NS) {
+        c->role.wish_ns = c->now_ns;
+        send_kind(c, c->role.wished, c->role.wish_reason);
     }
 }
 
@@ -383,11 +385,11 @@ static bool falls_behind(foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
     uint64_t behind = l->begun && l->diverged ? 0 : foliot__lockstep_client_backlog(l);
-    if (c->now_ns - c->slow_ns < SLOW_NS && (double)behind >= c->welcome.pace_hz)
+    if (c->now_ns - c->role.slow_ns < SLOW_NS && (double)behind >= c->welcome.pace_hz)
         return false;
-    bool slow = (double)behind >= c->welcome.pace_hz && behind >= c->slow_backlog;
-    c->slow_ns = c->now_ns;
-    c->slow_backlog = behind;
+    bool slow = (double)behind >= c->welcome.pace_hz && behind >= c->role.slow_backlog;
+    c->role.slow_ns = c->now_ns;
+    c->role.slow_backlog = behind;
     return slow;
 }
 
@@ -397,49 +399,50 @@ foliot_status foliot_client_set_kind(foliot_client *client, foliot_peer_kind kin
         return FOLIOT_STATUS_INVALID;
     if (client->join.welcomed && !client->welcome.watchable && kind == FOLIOT_PEER_WATCHER)
         return FOLIOT_STATUS_UNSUPPORTED;
-    client->hello_kind = client->wished = client->prefers = (foliot__kind)kind;
-    client->retry_ns = client->retry_after_ns = 0;
-    client->wish_reason = FOLIOT__KIND_WISHED;
+    client->role.asked = client->role.wished = client->role.preferred = (foliot__kind)kind;
+    client->role.retry_ns = client->role.retry_after_ns = 0;
+    client->role.wish_reason = FOLIOT__KIND_WISHED;
     return FOLIOT_STATUS_OK;
 }
 
 // A machine that was too slow, or a state that came too slowly, may do better later.
 static void try_again(foliot_client *c)
 {
-    if (c->prefers != FOLIOT__KIND_STEPPER || c->wished != FOLIOT__KIND_ANY || c->cannot_step)
+    if (c->role.preferred != FOLIOT__KIND_STEPPER || c->role.wished != FOLIOT__KIND_ANY ||
+        c->role.cannot_step)
         return;
     if (!is_already(c, FOLIOT__KIND_WATCHER)) {
-        if (c->steps && c->now_ns - c->stepping_ns > STEPS_WELL_NS)
-            c->retry_after_ns = 0;
-        c->retry_ns = 0;
+        if (c->role.steps && c->now_ns - c->role.since_ns > STEPS_WELL_NS)
+            c->role.retry_after_ns = 0;
+        c->role.retry_ns = 0;
         return;
     }
-    if (c->lockstep_open || !c->buffer.has_newest ||
+    if (c->role.lockstep_open || !c->buffer.has_newest ||
         !(c->setup.complete || c->welcome.scene_bytes == 0))
         return; // it is not yet what it is to go on from
-    if (c->retry_ns == 0 && c->retry_after_ns > 0)
-        c->retry_ns = c->now_ns + c->retry_after_ns;
-    if (c->now_ns < c->retry_ns)
+    if (c->role.retry_ns == 0 && c->role.retry_after_ns > 0)
+        c->role.retry_ns = c->now_ns + c->role.retry_after_ns;
+    if (c->now_ns < c->role.retry_ns)
         return;
-    c->retry_after_ns = c->retry_after_ns == 0             ? RETRY_NS
-                        : c->retry_after_ns < RETRY_NS_MAX ? 2 * c->retry_after_ns
-                                                           : RETRY_NS_MAX;
-    c->retry_ns = c->now_ns + c->retry_after_ns;
-    c->wished = FOLIOT__KIND_STEPPER;
-    c->wish_reason = FOLIOT__KIND_WISHED;
+    c->role.retry_after_ns = c->role.retry_after_ns == 0             ? RETRY_NS
+                             : c->role.retry_after_ns < RETRY_NS_MAX ? 2 * c->role.retry_after_ns
+                                                                     : RETRY_NS_MAX;
+    c->role.retry_ns = c->now_ns + c->role.retry_after_ns;
+    c->role.wished = FOLIOT__KIND_STEPPER;
+    c->role.wish_reason = FOLIOT__KIND_WISHED;
 }
 
 void foliot__kind_paused(foliot_client *c, uint64_t ns)
 {
-    c->slow_ns += ns;
-    c->given_ns += ns;
-    c->retry_ns += c->retry_ns ? ns : 0;
+    c->role.slow_ns += ns;
+    c->role.given_ns += ns;
+    c->role.retry_ns += c->role.retry_ns ? ns : 0;
 }
 
 // A client that steps only where a step is cheap stops stepping where it is not.
 static bool costs_too_much(const foliot_client *c)
 {
-    return c->config.steps_if_cheap && c->config.kind == FOLIOT_PEER_ANY && c->steps &&
+    return c->config.steps_if_cheap && c->config.kind == FOLIOT_PEER_ANY && c->role.steps &&
            c->predictor.slow;
 }
 
@@ -450,20 +453,21 @@ void foliot__kind_update(foliot_client *c)
         return;
     try_again(c);
     send_wish(c);
-    if (!c->lockstep_open)
+    if (!c->role.lockstep_open)
         return;
     if (!c->welcome.watchable) {
         heal_in_place(c);
         return;
     }
-    if (c->wished == FOLIOT__KIND_ANY && !c->closing && (falls_behind(c) || costs_too_much(c))) {
-        c->hello_kind = c->wished = FOLIOT__KIND_WATCHER;
-        c->wish_reason = FOLIOT__KIND_SLOW;
+    if (c->role.wished == FOLIOT__KIND_ANY && !c->role.closing &&
+        (falls_behind(c) || costs_too_much(c))) {
+        c->role.asked = c->role.wished = FOLIOT__KIND_WATCHER;
+        c->role.wish_reason = FOLIOT__KIND_SLOW;
         wait_to_try(c);
     }
     if (may_show_snapshots(c))
         show(c, false);
-    if (c->watches)
+    if (c->role.watches)
         become_stepper(c);
     become_watcher(c);
 }

@@ -15,7 +15,7 @@
 
 static bool predicts_here(const foliot_client *c)
 {
-    return c->predictor.worlds && c->steps && c->lockstep_open &&
+    return c->predictor.worlds && c->role.steps && c->role.lockstep_open &&
            c->welcome.player != FOLIOT__NO_PLAYER;
 }
 

@@ -226,7 +226,7 @@ void foliot__updates_reset(foliot_client *c)
     reset_state(&u->shown, slots_max);
     u->served_full = UINT64_MAX;
     u->served_tick = u->served_told = u->stepped_told = u->stepped_from = 0;
-    u->stepped_to = c->steps ? UINT64_MAX : 0;
+    u->stepped_to = c->role.steps ? UINT64_MAX : 0;
 }
 
 void foliot__updates_free(foliot_client *c)
@@ -247,12 +247,12 @@ static void begin_served(foliot_client *c, uint64_t tick)
     end_player_list(c);
     u->served_full = tick;
     foliot__session_state_clear(&u->served);
-    if (c->steps && c->watches && u->stepped_to == UINT64_MAX)
+    if (c->role.steps && c->role.watches && u->stepped_to == UINT64_MAX)
         u->stepped_to = tick > u->stepped_told ? tick : u->stepped_told;
-    if (c->steps)
+    if (c->role.steps)
         return;
     u->clears = true;
-    if (c->given == FOLIOT__KIND_ANY) {
+    if (c->role.given == FOLIOT__KIND_ANY) {
         drop_all(u);
         foliot__session_state_clear(&u->shown);
     } else {
@@ -265,7 +265,7 @@ static void show_served(foliot_client *c, const foliot__update *update, bool beg
     foliot__held_part part = {.tick = update->tick, .begins = begins, .length = update->length};
     if (!begins)
         hold_part(c, part, update->bytes);
-    else if (c->given != FOLIOT__KIND_ANY)
+    else if (c->role.given != FOLIOT__KIND_ANY)
         hold_beginning(c, update->tick, update->bytes, update->length);
     else
         show_part(&c->updates, &part, update->bytes);
@@ -292,7 +292,7 @@ void foliot__updates_take(foliot_client *c, const foliot__update *update)
     own->served_tick = update->tick;
     if (!begins && !is_stepped(own, update->tick))
         own->served_told = update->tick;
-    if (!c->steps)
+    if (!c->role.steps)
         show_served(c, update, begins);
 }
 
@@ -309,7 +309,7 @@ void foliot__updates_take_message(foliot_client *c, const foliot__game_message *
 
 static const foliot_world *stepped_world(const foliot_client *client)
 {
-    return client->steps ? foliot__lockstep_client_world(client->lockstep) : NULL;
+    return client->role.steps ? foliot__lockstep_client_world(client->lockstep) : NULL;
 }
 
 // Gives an event of a step: of a client that predicts only once, whichever world had it first.
@@ -438,7 +438,7 @@ static void begin_stepped(foliot_client *c)
 
 void foliot__updates_state_begun(foliot_client *c)
 {
-    if (!c->steps)
+    if (!c->role.steps)
         return;
     drop_all(&c->updates);
     foliot__session_state_clear(&c->updates.shown);
@@ -457,7 +457,7 @@ void foliot__updates_given(foliot_client *c)
 void foliot__updates_switch(foliot_client *c)
 {
     foliot__client_updates *u = &c->updates;
-    if (c->steps) {
+    if (c->role.steps) {
         u->stepped_from = c->lockstep->tick;
         u->stepped_to = UINT64_MAX;
         drop_newer(u, c->lockstep->tick);

@@ -93,11 +93,11 @@ static void a_stepper_waits_for_nothing_in_the_next_session(void **state)
         arena_run(a, 0.1);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
     arena_run(a, 2);
-    check_gt(c->retry_after_ns, 0);
+    check_gt(c->role.retry_after_ns, 0);
     foliot__welcome again = c->welcome;
     assert_false(again.lockstep);
     demand(foliot__kind_enter(c, &again));
-    check_eq(c->retry_after_ns, 0u);
+    check_eq(c->role.retry_after_ns, 0u);
     arena_destroy(a);
 }
 
