@@ -153,7 +153,7 @@ typedef struct foliot__client_controls {
     uint64_t last_meant, least_meant; // ticks: the last that went out; the next is later
 } foliot__client_controls;
 
-// stream.c: when packets go out, and what they say beside the controls.
+// stream.c: when packets go out, and what they say apart from the controls.
 typedef struct foliot__client_outgoing {
     double offset_ns; // local time minus the time of the tick that inputs sent now are for
     double jitter_slack_ns;
