@@ -105,7 +105,7 @@ typedef struct foliot_session_config {
         *recording;          // opened on that world; lent until the server is destroyed; or NULL
     double pace_hz;          // ticks in a real second, > 0
     uint64_t ticks;          // the session ends after this many; 0: never
-    const foliot_host *host; // for the steps; lent; or NULL
+    const foliot_host *host; // for the steps of a world; copied; or NULL
     foliot_session_mode mode;
     double spectator_delay_s; // spectators see the session this much later, and a world's only
                               // watch; states of that time are kept in memory

@@ -89,10 +89,10 @@ void foliot__commands_close(foliot__session *session)
 // -- orders to a simulation that is no world
 
 // What one order becomes, behind the commands that the tick has.
-static void take_order(foliot__session *session, const foliot_simulation *simulation,
-                       const foliot_order *order)
+static void take_order(foliot__session *session, const foliot_order *order)
 {
     foliot__game *game = &session->game;
+    const foliot_simulation *simulation = &session->simulation;
     foliot_command commands[FOLIOT_ORDER_COMMANDS_MAX] = {0};
     uint32_t count =
         simulation->kind->order(simulation->self, order, commands, FOLIOT_ORDER_COMMANDS_MAX);
@@ -117,10 +117,9 @@ void foliot__commands_take_orders(foliot__session *session)
     const foliot__game *game = &session->game;
     if (session->world)
         return;
-    const foliot_simulation *simulation = session->simulation;
     for (uint32_t i = 0; i < game->order_count; i++) {
-        if (simulation->kind->order)
-            take_order(session, simulation, &game->orders[i]);
+        if (session->simulation.kind->order)
+            take_order(session, &game->orders[i]);
         else if (game->orders[i].kind == FOLIOT_ORDER_GAME)
             session->server->counters.orders_refused++;
     }

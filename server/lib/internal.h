@@ -210,9 +210,10 @@ struct foliot__session {
     foliot__peer *peers; // in the order of their indices; some may have ended
     char name[FOLIOT_NAME_BYTES];
     const foliot_scene *scene;
-    foliot_world *world; // NULL: another simulation
+    foliot_world *world;          // NULL: another simulation
+    foliot_simulation simulation; // what is stepped; its setup is `scene_bytes`
+    foliot_hosted_world hosted;   // its `self`, where it is a world
     foliot_recording *recording;
-    const foliot_host *host;
     double pace_hz;
     uint64_t first_tick, last_tick; // last: UINT64_MAX without end
     uint64_t base_ns;               // when the first tick began
@@ -264,7 +265,6 @@ struct foliot__session {
     // the first peer of that kind comes.
     foliot__lockstep *lockstep; // NULL: there was no stepper yet
     foliot_session_mode mode;   // of peers that ask for no kind
-    foliot_simulation *simulation;
     uint32_t input_delay;
     bool refuses_forced;
     foliot_digest fingerprint; // of the scene or the simulation; valid if has_fingerprint

@@ -168,7 +168,7 @@ void foliot__keyframe_choose(foliot__session *s)
 void foliot__keyframe_save(foliot__session *s)
 {
     foliot__keyframe *k = s->lockstep->saving;
-    const foliot_simulation *simulation = &s->lockstep->simulation;
+    const foliot_simulation *simulation = &s->simulation;
     size_t length = 0, head = 4 * (size_t)s->player_limit;
     if (!k || foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
         length + head > UINT32_MAX || !reserve_bytes(k, head + length + 1))

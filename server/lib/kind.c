@@ -20,14 +20,14 @@
 
 const foliot_simulation_kind *foliot__session_steps(const foliot__session *s)
 {
-    return s->simulation ? s->simulation->kind : &foliot_world_kind;
+    return s->simulation.kind;
 }
 
 foliot_digest foliot__session_fingerprint(foliot__session *s)
 {
     const foliot_digest *given = &s->server->config.fingerprint;
     if (!s->has_fingerprint)
-        s->fingerprint = s->simulation ? foliot_simulation_kind_get_fingerprint(s->simulation->kind)
+        s->fingerprint = !s->scene ? foliot_simulation_kind_get_fingerprint(s->simulation.kind)
                          : (given->high | given->low) != 0 ? *given
                                                            : foliot__fingerprint_of_scene(s->scene);
     s->has_fingerprint = foliot__fingerprint_is_known(s->fingerprint);

@@ -45,12 +45,6 @@ foliot_status foliot__lockstep_create(foliot__session *s)
     l->keyframe_ticks = foliot__session_ticks(s, FOLIOT__KEYFRAME_SECONDS);
     l->keyframe_count = foliot__stepper_delay(s) / l->keyframe_ticks + FOLIOT__KEYFRAMES_SPARE;
     l->keyframes = calloc(l->keyframe_count, sizeof *l->keyframes);
-    l->hosted = (foliot_hosted_world){.world = s->world};
-    if (s->host)
-        l->hosted.host = *s->host;
-    l->simulation = s->simulation ? *s->simulation
-                                  : (foliot_simulation){&foliot_world_kind, &l->hosted,
-                                                        s->scene_bytes, s->scene_length};
     uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + foliot__stepper_delay(s);
     foliot_status status =
         foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));

@@ -162,9 +162,7 @@ typedef struct foliot__divergence_search {
 } foliot__divergence_search;
 
 typedef struct foliot__lockstep {
-    foliot_simulation simulation;
-    foliot_hosted_world hosted; // its `self`, where it is our world
-    foliot__tick_log log;       // closed ticks
+    foliot__tick_log log; // closed ticks
     foliot__command_log commands;
     bool lost_commands;     // of the tick that was closed last: no memory
     uint64_t *sums;         // of digest shares, by tick, as many as the log has ticks

@@ -15,23 +15,37 @@ static uint32_t snapshot_interval(const foliot_server *server, double pace_hz)
     return (uint32_t)(pace_hz / hz + 0.5);
 }
 
-// What newcomers are sent to make a world or another simulation of: canonical bytes of the scene,
-// or its setup.
-static foliot_status keep_setup(foliot__session *s, const foliot_session_config *config)
+static void set_simulation(foliot__session *s, const foliot_session_config *config)
 {
     if (config->simulation) {
-        s->scene_length = config->simulation->setup_bytes;
-        s->scene_bytes = malloc(s->scene_length + 1);
-        if (s->scene_bytes && s->scene_length)
-            memcpy(s->scene_bytes, config->simulation->setup, s->scene_length);
-        return s->scene_bytes ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
+        s->simulation = *config->simulation;
+        return;
     }
-    foliot_status status = foliot_scene_encode(s->scene, NULL, 0, &s->scene_length);
-    if (status == FOLIOT_STATUS_OK)
-        s->scene_bytes = malloc(s->scene_length);
-    if (status == FOLIOT_STATUS_OK && s->scene_bytes)
+    s->scene = config->scene;
+    s->world = config->world;
+    s->hosted = (foliot_hosted_world){.world = config->world};
+    if (config->host)
+        s->hosted.host = *config->host;
+    s->simulation = (foliot_simulation){.kind = &foliot_world_kind, .self = &s->hosted};
+}
+
+// What newcomers are sent to make a world or another simulation of: canonical bytes of the scene,
+// or its setup.
+static foliot_status keep_setup(foliot__session *s)
+{
+    foliot_status status = FOLIOT_STATUS_OK;
+    s->scene_length = s->simulation.setup_bytes;
+    if (s->scene)
+        status = foliot_scene_encode(s->scene, NULL, 0, &s->scene_length);
+    if (status == FOLIOT_STATUS_OK && !(s->scene_bytes = malloc(s->scene_length + 1)))
+        status = FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK && s->scene)
         status = foliot_scene_encode(s->scene, s->scene_bytes, s->scene_length, &s->scene_length);
-    return status == FOLIOT_STATUS_OK && !s->scene_bytes ? FOLIOT_STATUS_MEMORY : status;
+    else if (status == FOLIOT_STATUS_OK && s->scene_length > 0)
+        memcpy(s->scene_bytes, s->simulation.setup, s->scene_length);
+    s->simulation.setup = s->scene_bytes;
+    s->simulation.setup_bytes = s->scene_length;
+    return status;
 }
 
 // What steppers need from the first tick on; and what watchers do, where it must have been kept
@@ -62,20 +76,16 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->server = server;
     s->index = index;
     snprintf(s->name, sizeof s->name, "%s", config->name);
-    s->scene = config->simulation ? NULL : config->scene;
-    s->world = config->simulation ? NULL : config->world;
-    s->simulation = config->simulation;
+    set_simulation(s, config);
     s->mode = config->mode;
     s->input_delay = config->input_delay;
     s->refuses_forced = config->refuses_forced;
     s->format = s->scene ? foliot_snapshot_format_default(s->scene)
                          : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
     s->recording = config->recording;
-    s->host = config->host;
     s->follows_next = config->follows_next;
     s->pace_hz = config->pace_hz;
-    s->tick = s->first_tick = config->simulation ? foliot_simulation_get_tick(config->simulation)
-                                                 : foliot_world_get_tick(config->world);
+    s->tick = s->first_tick = foliot_simulation_get_tick(&s->simulation);
     s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
     s->base_ns = foliot__session_base_ns(server, index, config->pace_hz);
     s->snapshot_every = snapshot_interval(server, config->pace_hz);
@@ -86,7 +96,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
     s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
-    foliot_status status = s->players && s->inputs ? keep_setup(s, config) : FOLIOT_STATUS_MEMORY;
+    foliot_status status = s->players && s->inputs ? keep_setup(s) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK)
         status = foliot__game_create(s, config);
     if (status == FOLIOT_STATUS_OK)

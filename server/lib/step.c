@@ -195,28 +195,19 @@ static foliot_status step_simulation(foliot__session *s)
     foliot_tick_inputs tick = inputs_of(s);
     if (s->lockstep && s->lockstep->lost_commands)
         return FOLIOT_STATUS_MEMORY;
-    return s->world ? foliot_world_step_tick(s->world, &tick, s->host)
-                    : foliot_simulation_step_tick(s->simulation, &tick);
+    return foliot_simulation_step_tick(&s->simulation, &tick);
 }
 
-// A session that takes no commands and has no rules is recorded as ever, without orders.
+// Orders are recorded where something can come of them: of a world that takes commands or has
+// rules, and of another simulation that turns them into commands.
 static foliot_status append_step(foliot__session *s)
 {
     const foliot__game *game = &s->game;
     foliot_tick_inputs tick = inputs_of(s);
-    bool plain = game->commands_max == 0 && !game->rules;
-    if (s->world && plain)
-        return foliot_recording_append(s->recording, s->world, s->inputs, s->input_count);
-    if (s->world)
-        return foliot_recording_append_tick(s->recording, s->world, &tick, game->orders,
-                                            game->order_count);
-    const foliot_simulation *simulation = s->simulation;
-    bool takes_orders = simulation->kind->order;
-    if (game->commands.count == 0 && !takes_orders)
-        return foliot_recording_append_simulation(s->recording, simulation, s->inputs,
-                                                  s->input_count);
-    return foliot_recording_append_simulation_tick(s->recording, simulation, &tick, game->orders,
-                                                   takes_orders ? game->order_count : 0);
+    bool with_orders =
+        s->world ? game->commands_max > 0 || game->rules : s->simulation.kind->order != NULL;
+    return foliot_recording_append_simulation_tick(
+        s->recording, &s->simulation, &tick, game->orders, with_orders ? game->order_count : 0);
 }
 
 // Once stopped, a recording counts what is missing.
@@ -235,7 +226,7 @@ static void run_step(void *job)
     if (s->stepped == FOLIOT_STATUS_OK)
         foliot__rules_run(s);
     if (s->stepped == FOLIOT_STATUS_OK && s->lockstep) {
-        s->lockstep->digest = foliot_simulation_get_digest(&s->lockstep->simulation);
+        s->lockstep->digest = foliot_simulation_get_digest(&s->simulation);
         foliot__keyframe_save(s);
     }
     if (s->stepped == FOLIOT_STATUS_OK)
