@@ -27,7 +27,7 @@ DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cp
     $(wildcard common/sim/collide/manifold_box*.c)) common/sim/collide/manifold_round.c common/sim/collide/shape_gap.c
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer files instances lines world_picture) $(sort \
     $(filter-out common/base/file.c,$(WEB_BASE)) common/base/arena.c common/base/json_reader.c $(wildcard common/sim/*/*.c) \
-    $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/energy.c tools/lab/scene.c)
+    $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/scene.c)
 # What Debian has for the machine alone: the scene reader's YAML, and the decoder of compressed keyframes.
 WEB_SRC := $(WEB_OBJ)/sources
 YAML_OBJECTS := $(patsubst %,$(WEB_OBJ)/libyaml/%.o,api parser reader scanner)

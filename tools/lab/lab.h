@@ -44,7 +44,7 @@ int lab_scene_open(const lab_context *context, const char *file, const char *int
 // How many ticks of dt make `time`. False if none do exactly; *ticks is then the nearest number.
 bool lab_ticks(double time, double dt, uint64_t *ticks);
 
-// -- energy.c
+// -- energy
 // |E - E0| / |E0|, or |E - E0| where E0 is 0.
 double lab_energy_error(double start, double now);
 double lab_energy(const foliot_world *world);

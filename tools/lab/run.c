@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // run.c: runs one scene with one integrator from its first tick, and reports the result.
-#include "csv.h"
 #include "lab.h"
 
 #include <errno.h>
@@ -32,6 +31,13 @@ typedef struct refused {
     uint32_t sequence, reason;
 } refused;
 
+// All zero: no table is wanted, and nothing is written.
+typedef struct csv_table {
+    FILE *out;
+    const char *file;
+    uint64_t every; // ticks from one state to the next
+} csv_table;
+
 // Everything about one run.
 typedef struct run {
     const lab_context *context;
@@ -45,7 +51,7 @@ typedef struct run {
     lab_rules *rules;
     lab_said said;
     foliot_recording *recording;
-    lab_csv csv;
+    csv_table csv;
     double jitter; // share of dt; 0: none
     foliot__rng rng;
     uint64_t ticks;
@@ -198,6 +204,78 @@ static int record_close(run *r)
     return lab_cannot_write(r->context, r->options->record);
 }
 
+// -- the states as a table, with as many digits as a double has
+
+// `file` is "-" for stdout.
+static int csv_open(csv_table *csv, const lab_context *context, const char *file, uint64_t every)
+{
+    FILE *out = strcmp(file, "-") == 0 ? stdout : fopen(file, "w");
+    if (!out)
+        return lab_cannot_write(context, file);
+    *csv = (csv_table){.out = out, .file = file, .every = every};
+    fputs("tick,time,energy,body,position.x,position.y,position.z,velocity.x,velocity.y,velocity.z,"
+          "orientation.w,orientation.x,orientation.y,orientation.z,angular_velocity.x,"
+          "angular_velocity.y,angular_velocity.z\n",
+          out);
+    return 0;
+}
+
+// Whether the world's present tick is one of those that are written.
+static bool csv_due(const csv_table *csv, const foliot_world *world)
+{
+    return csv->out && foliot_world_get_tick(world) % csv->every == 0;
+}
+
+static void write_name(FILE *out, const char *name)
+{
+    if (!strpbrk(name, ",\"")) {
+        fputs(name, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *name; name++)
+        fprintf(out, *name == '"' ? "\"\"" : "%c", *name);
+    fputc('"', out);
+}
+
+static void write_reals(FILE *out, const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        fprintf(out, ",%.17g", values[i]);
+}
+
+// A row for each body that lives, if the tick is due.
+static void csv_write(const csv_table *csv, const foliot_scene *scene, const foliot_world *world,
+                      double energy)
+{
+    char name[FOLIOT_NAME_BYTES + 16];
+    if (!csv_due(csv, world))
+        return;
+    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
+        if (!foliot_world_get_body_alive(world, i))
+            continue;
+        foliot_body_state body = foliot_world_get_body_state(world, i);
+        fprintf(csv->out, "%" PRIu64 ",%.17g,%.17g,", foliot_world_get_tick(world),
+                foliot_world_get_time(world), energy);
+        write_name(csv->out, lab_body_name(scene, world, i, name));
+        write_reals(csv->out, body.position, 3);
+        write_reals(csv->out, body.velocity, 3);
+        write_reals(csv->out, body.orientation, 4);
+        write_reals(csv->out, body.angular_velocity, 3);
+        fputc('\n', csv->out);
+    }
+}
+
+static int csv_close(csv_table *csv, const lab_context *context)
+{
+    if (!csv->out)
+        return 0;
+    bool failed = ferror(csv->out) != 0;
+    failed |= (csv->out == stdout ? fflush(stdout) : fclose(csv->out)) != 0;
+    csv->out = NULL;
+    return failed ? lab_cannot_write(context, csv->file) : 0;
+}
+
 // -- stepping
 
 static bool conserves_energy(const run *r)
@@ -210,7 +288,7 @@ static bool conserves_energy(const run *r)
 // conserved there is no error to follow.
 static void observe_energy(run *r)
 {
-    if (!r->conserves && !lab_csv_due(&r->csv, r->world))
+    if (!r->conserves && !csv_due(&r->csv, r->world))
         return;
     r->energy = lab_energy(r->world);
     double error = lab_energy_error(r->energy_start, r->energy);
@@ -235,7 +313,7 @@ static void observe_tick(run *r)
         if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED && r->refused_count < REFUSED_MAX)
             r->refused[r->refused_count++] = (refused){tick - 1, events[i].a, events[i].b};
     }
-    lab_csv_write(&r->csv, r->scene, r->world, r->energy);
+    csv_write(&r->csv, r->scene, r->world, r->energy);
 }
 
 static foliot_status step_world(run *r, const foliot_tick_inputs *in)
@@ -567,7 +645,7 @@ static int open_run(run *r)
                         foliot_status_get_text(status));
     int code = record_open(r);
     if (code == 0 && r->options->csv)
-        code = lab_csv_open(&r->csv, r->context, r->options->csv, r->options->every);
+        code = csv_open(&r->csv, r->context, r->options->csv, r->options->every);
     return code;
 }
 
@@ -593,7 +671,7 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
         code = run_ticks(&r);
         r.energy = lab_energy(r.world);
     }
-    int written = lab_csv_close(&r.csv, context), recorded = record_close(&r);
+    int written = csv_close(&r.csv, context), recorded = record_close(&r);
     code = code ? code : written ? written : recorded;
     if (code == 0)
         print_report(&r);

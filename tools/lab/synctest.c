@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// synctest.c: runs one scene through the harness: whether it is fit for lockstep, replay and
-// rollback as this build computes it.
-#include "synctest.h"
+// synctest.c: runs a scene, its rules, or a simulation from a module through the harness: whether
+// it is fit for lockstep, replay and rollback as this build computes it.
+#include "lab.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -16,9 +16,250 @@
 #define PLAYERS_DEFAULT 4
 #define TEXT_BYTES 16384
 
-uint32_t lab_synctest_inputs(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity)
+typedef struct rules_test {
+    bool passed;
+    uint64_t checks, first_bad_tick;
+    char text[512];             // what failed; "" if passed
+    uint64_t ticks;             // that `lists` has
+    foliot_command_list *lists; // all commands of each tick, for a run without the rules
+} rules_test;
+
+// Inputs and commands of each tick from files or rules, for a foliot_harness_config.
+typedef struct synctest_source {
+    lab_inputs *inputs;
+    lab_commands *commands;
+    lab_orders *orders;      // for the rules
+    const rules_test *rules; // NULL: the scene has none
+    const char *problem;     // a file has ended in damage: the sentence
+} synctest_source;
+
+// -- the rules of a scene
+
+// Tests whether the saved state of a script's rules is complete. Before every tick a second
+// instance is made and restored from the saved state of the first. It must give the same commands
+// and messages, and be saved as the same bytes: variables outside of `state` are lost in it.
+typedef struct check {
+    const lab_context *context;
+    const foliot_scene *scene;
+    foliot_world *world;
+    foliot_rules *rules;
+    lab_said said;
+    uint32_t sequence;
+    rules_test *test;
+} check;
+
+// -- comparing
+
+static bool same_command(const foliot_command *a, const foliot_command *b)
 {
-    lab_synctest_source *s = user;
+    size_t length = foliot_command_encode(a, NULL, 0);
+    bool same = false;
+    uint8_t *bytes = malloc(2 * length + 1);
+    if (bytes && foliot_command_encode(b, NULL, 0) == length) {
+        foliot_command_encode(a, bytes, length);
+        foliot_command_encode(b, bytes + length, length);
+        same = memcmp(bytes, bytes + length, length) == 0;
+    }
+    free(bytes);
+    return same;
+}
+
+static void differ(check *c, const char *what)
+{
+    c->test->passed = false;
+    c->test->first_bad_tick = foliot_world_get_tick(c->world);
+    snprintf(c->test->text, sizeof c->test->text, "tick %" PRIu64 ": %s", c->test->first_bad_tick,
+             what);
+}
+
+static void differ_in_command(check *c, uint32_t index, const foliot_command *a,
+                              const foliot_command *b)
+{
+    char left[160] = "no more", right[160] = "no more", text[400];
+    if (a)
+        foliot_command_print_json(a, left, sizeof left);
+    if (b)
+        foliot_command_print_json(b, right, sizeof right);
+    snprintf(text, sizeof text, "command %u: %s, and of restored rules %s", (unsigned)index + 1,
+             left, right);
+    differ(c, text);
+}
+
+static void compare_commands(check *c, foliot_rules *other)
+{
+    const foliot_command_list *a = foliot_rules_get_commands(c->rules);
+    const foliot_command_list *b = foliot_rules_get_commands(other);
+    for (uint32_t i = 0; c->test->passed && (i < a->count || i < b->count); i++) {
+        const foliot_command *left = i < a->count ? &a->commands[i] : NULL;
+        const foliot_command *right = i < b->count ? &b->commands[i] : NULL;
+        if (!left || !right || !same_command(left, right))
+            differ_in_command(c, i, left, right);
+    }
+}
+
+static void compare_messages(check *c, foliot_rules *other)
+{
+    foliot_rules_message_out a, b;
+    for (uint32_t i = 0; c->test->passed; i++) {
+        bool more = foliot_rules_get_message(c->rules, i, &a);
+        if (foliot_rules_get_message(other, i, &b) != more)
+            differ(c, "the number of messages differs from that of restored rules");
+        else if (!more)
+            return;
+        else if (a.player != b.player || a.reliable != b.reliable || a.length != b.length ||
+                 memcmp(a.bytes, b.bytes, a.length) != 0)
+            differ(c, "a message differs from that of restored rules");
+    }
+}
+
+// The saved bytes, which the caller frees; NULL if there are none.
+static uint8_t *save(foliot_rules *rules, size_t *length)
+{
+    uint8_t *bytes = NULL;
+    if (foliot_rules_save(rules, NULL, 0, length) == FOLIOT_STATUS_OK)
+        bytes = malloc(*length + 1);
+    if (bytes && foliot_rules_save(rules, bytes, *length, length) == FOLIOT_STATUS_OK)
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+static void compare_saved(check *c, foliot_rules *other)
+{
+    size_t a = 0, b = 0;
+    uint8_t *left = save(c->rules, &a), *right = save(other, &b);
+    if (c->test->passed && (!left || !right))
+        differ(c, foliot_rules_get_problem(left ? other : c->rules));
+    else if (c->test->passed && (a != b || memcmp(left, right, a) != 0))
+        differ(c, "the saved state differs from that of restored rules");
+    free(left);
+    free(right);
+}
+
+// -- running
+
+// A new instance with what the running one has saved. NULL with the test failed, or *code.
+static foliot_rules *make_restored(check *c, int *code)
+{
+    size_t length;
+    foliot_rules *other = NULL;
+    uint8_t *bytes = save(c->rules, &length);
+    if (!bytes) {
+        differ(c, foliot_rules_get_problem(c->rules));
+        return NULL;
+    }
+    *code = lab_rules_make(c->context, c->scene, &other);
+    if (*code == 0 && foliot_rules_restore(other, bytes, length) != FOLIOT_STATUS_OK) {
+        differ(c, "rules refuse their own saved state");
+        foliot_rules_destroy(other);
+        other = NULL;
+    }
+    free(bytes);
+    return other;
+}
+
+// What the rules gave, behind the commands of a file. Kept for the harness.
+static foliot_status close_tick(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
+{
+    const foliot_command_list *given = foliot_rules_get_commands(c->rules);
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (uint32_t i = 0; i < in->command_count + given->count; i++) {
+        foliot_command command =
+            i < in->command_count ? in->commands[i] : given->commands[i - in->command_count];
+        if (list->count == c->scene->commands_max)
+            break; // no room: as a server
+        command.sequence = ++c->sequence;
+        status = foliot_command_list_append(list, &command);
+        if (status != FOLIOT_STATUS_OK)
+            break;
+    }
+    return status;
+}
+
+static foliot_status step(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
+{
+    foliot_status status = close_tick(c, in, list);
+    foliot_tick_inputs all = {in->inputs, in->input_count, list->commands, list->count};
+    return status == FOLIOT_STATUS_OK ? foliot_world_step_tick(c->world, &all, NULL) : status;
+}
+
+static int run_tick(check *c, const foliot_tick_inputs *in, const foliot_order *orders,
+                    uint32_t order_count, foliot_command_list *list)
+{
+    int code = 0;
+    foliot_rules *other = c->test->passed ? make_restored(c, &code) : NULL;
+    foliot_status status = code ? FOLIOT_STATUS_OK : step(c, in, list);
+    if (status != FOLIOT_STATUS_OK)
+        code = lab_fail(c->context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
+                        foliot_world_get_tick(c->world), foliot_status_get_text(status));
+    const foliot_rules_view view = {.scene = c->scene,
+                                    .world = c->world,
+                                    .tick = foliot_world_get_tick(c->world),
+                                    .inputs = in->inputs,
+                                    .input_count = in->input_count,
+                                    .orders = orders,
+                                    .order_count = order_count};
+    if (code == 0) {
+        status = foliot_rules_tick(c->rules, &view);
+        if (status != FOLIOT_STATUS_OK && c->test->passed)
+            differ(c, foliot_rules_get_problem(c->rules));
+    }
+    if (code == 0 && other && c->test->passed) {
+        status = foliot_rules_tick(other, &view);
+        compare_commands(c, other);
+        compare_messages(c, other);
+        compare_saved(c, other);
+        c->test->checks++;
+    }
+    foliot_rules_destroy(other);
+    return code;
+}
+
+// Runs the scene with its rules, and a restored copy of them at every tick. 0, or the exit code
+// after a sentence; rules_test_end frees the lists in any case.
+static int rules_test_run(const lab_context *context, const foliot_scene *scene, lab_inputs *inputs,
+                          lab_commands *commands, lab_orders *orders, uint64_t ticks,
+                          rules_test *test)
+{
+    check c = {.context = context, .scene = scene, .test = test};
+    const char *problem = "";
+    *test = (rules_test){.passed = true, .lists = calloc(ticks + 1, sizeof *test->lists)};
+    test->ticks = test->lists ? ticks : 0;
+    int code = lab_rules_make(context, scene, &c.rules);
+    if (code == 0 && (!test->lists || foliot_world_create(scene, &c.world) != FOLIOT_STATUS_OK))
+        code = lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    for (uint64_t tick = 0; tick < ticks && code == 0; tick++) {
+        foliot_tick_inputs in;
+        const foliot_order *said;
+        uint32_t said_count;
+        if (lab_inputs_at(inputs, tick, &in.inputs, &in.input_count, &problem) &&
+            lab_commands_at(commands, tick, &in, &problem) &&
+            lab_orders_at(orders, tick, &said, &said_count, &problem))
+            code = lab_say(&c.said, orders ? NULL : scene, tick + 1, &in, said, said_count)
+                       ? run_tick(&c, &in, c.said.orders, c.said.count, &test->lists[tick])
+                       : lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+        else
+            code = lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", problem);
+    }
+    foliot_world_destroy(c.world);
+    foliot_rules_destroy(c.rules);
+    lab_said_free(&c.said);
+    return code;
+}
+
+static void rules_test_end(rules_test *test)
+{
+    for (uint64_t tick = 0; tick < test->ticks; tick++)
+        foliot_command_list_destroy(&test->lists[tick]);
+    free(test->lists);
+    test->lists = NULL;
+}
+
+// -- inputs and commands for the harness
+
+static uint32_t inputs_of_tick(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity)
+{
+    synctest_source *s = user;
     const foliot_input *list = NULL;
     uint32_t count = 0;
     const char *message = NULL;
@@ -31,9 +272,9 @@ uint32_t lab_synctest_inputs(void *user, uint64_t tick, foliot_input *inputs, ui
     return count;
 }
 
-foliot_status lab_synctest_commands(void *user, uint64_t tick, foliot_command_list *list)
+static foliot_status commands_of_tick(void *user, uint64_t tick, foliot_command_list *list)
 {
-    lab_synctest_source *s = user;
+    synctest_source *s = user;
     foliot_tick_inputs in;
     foliot_status status = FOLIOT_STATUS_OK;
     if (s->rules) {
@@ -48,7 +289,8 @@ foliot_status lab_synctest_commands(void *user, uint64_t tick, foliot_command_li
 
 // -- what is tested
 
-bool lab_synctest_wants_rules(const lab_synctest_options *options)
+// Whether --test leaves the rules out, or names them.
+static bool wants_rules(const lab_synctest_options *options)
 {
     return !options->test || strcmp(options->test, "rules") == 0;
 }
@@ -70,8 +312,9 @@ static bool parse_distances(const char *text, uint32_t distances[FOLIOT_HARNESS_
     return false;
 }
 
-int lab_synctest_configure(const lab_context *context, const lab_synctest_options *options,
-                           foliot_harness_config *config)
+// Reads the options of the tests into *config. 0, or the exit code after a sentence.
+static int configure_harness(const lab_context *context, const lab_synctest_options *options,
+                             foliot_harness_config *config)
 {
     if (options->distances && !parse_distances(options->distances, config->distances))
         return foliot__options_wrong(context->program, context->arguments,
@@ -82,7 +325,7 @@ int lab_synctest_configure(const lab_context *context, const lab_synctest_option
         config->perturbations = (uint32_t)options->perturbations;
     if (options->perturb_every)
         config->perturb_every = (uint32_t)options->perturb_every;
-    bool known = lab_synctest_wants_rules(options);
+    bool known = wants_rules(options);
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT && options->test; i++) {
         bool named =
             strcmp(options->test, foliot_harness_test_get_name((foliot_harness_test)i)) == 0;
@@ -155,7 +398,9 @@ static void crashed(int number, siginfo_t *about, void *context)
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-void lab_synctest_watch(const lab_synctest_options *options)
+// From now on a crash ends the program by its signal after a line that names the test, or the run
+// that the loader makes, and the tick.
+static void watch_crashes(const lab_synctest_options *options)
 {
     static uint8_t stack[CRASH_STACK_BYTES];
     struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -175,12 +420,14 @@ static void end_watch(void)
         sigaction(crash_signals[i], &watched.before[crash_signals[i]], NULL);
 }
 
-int lab_synctest_run(const lab_context *context, const lab_synctest_options *options,
-                     const foliot_harness_config *config, const lab_synctest_source *from,
-                     foliot_harness_result *result)
+// Runs the harness under such a watch, and ends it. 0 and the result, or the exit code after a
+// sentence.
+static int run_watched(const lab_context *context, const lab_synctest_options *options,
+                       const foliot_harness_config *config, const synctest_source *from,
+                       foliot_harness_result *result)
 {
     watched.result = result;
-    lab_synctest_watch(options);
+    watch_crashes(options);
     foliot_status status = foliot_harness_run(config, result);
     end_watch();
     if (from->problem)
@@ -206,7 +453,7 @@ static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
     return NULL;
 }
 
-static void print_rules(const lab_rules_test *test)
+static void print_rules(const rules_test *test)
 {
     if (test->passed)
         printf("%-14s passed %9" PRIu64 " checks  restored rules give the same\n", "rules",
@@ -216,7 +463,7 @@ static void print_rules(const lab_rules_test *test)
 }
 
 // One member more of the object that the harness has printed.
-static void print_rules_json(char *object, const lab_rules_test *test)
+static void print_rules_json(char *object, const rules_test *test)
 {
     object[strlen(object) - 1] = 0; // its closing brace
     printf("%s,\"rules\":", object);
@@ -232,7 +479,7 @@ static void print_rules_json(char *object, const lab_rules_test *test)
 }
 
 static int print_result(const lab_context *context, const foliot_scene *scene,
-                        const foliot_harness_result *result, const lab_rules_test *rules, bool json)
+                        const foliot_harness_result *result, const rules_test *rules, bool json)
 {
     char *text = malloc(TEXT_BYTES);
     if (!text)
@@ -259,7 +506,7 @@ static uint32_t players_of(const lab_synctest_options *options, const foliot_sce
 }
 
 static int run_harness(const lab_context *context, const lab_synctest_options *options,
-                       const foliot_scene *scene, lab_synctest_source *from)
+                       const foliot_scene *scene, synctest_source *from)
 {
     foliot_harness_result result;
     foliot_harness_config config = foliot_harness_config_default();
@@ -272,33 +519,33 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
     config.seed = options->seed;
     config.players = players_of(options, scene);
     if (from->inputs) {
-        config.inputs = lab_synctest_inputs;
+        config.inputs = inputs_of_tick;
         config.inputs_user = from;
     }
     if (from->commands || from->rules) {
-        config.commands = lab_synctest_commands;
+        config.commands = commands_of_tick;
         config.commands_user = from;
     }
-    int code = lab_synctest_configure(context, options, &config);
-    code = code ? code : lab_synctest_run(context, options, &config, from, &result);
+    int code = configure_harness(context, options, &config);
+    code = code ? code : run_watched(context, options, &config, from, &result);
     free(setup);
     if (code)
         return code;
-    return print_result(context, scene, &result,
-                        lab_synctest_wants_rules(options) ? from->rules : NULL, options->json);
+    return print_result(context, scene, &result, wants_rules(options) ? from->rules : NULL,
+                        options->json);
 }
 
 // With inputs of its own: the harness asks for them again.
 static int test_rules(const lab_context *context, const lab_synctest_options *options,
-                      const foliot_scene *scene, lab_synctest_source *from, lab_rules_test *test)
+                      const foliot_scene *scene, synctest_source *from, rules_test *test)
 {
     lab_inputs *inputs;
     int code = options->inputs ? lab_inputs_open(context, options->inputs, scene, &inputs)
                                : lab_inputs_draw(context, players_of(options, scene), options->seed,
                                                  scene, &inputs);
     if (code == 0)
-        code = lab_rules_test_run(context, scene, inputs, from->commands, from->orders,
-                                  options->ticks ? options->ticks : TICKS_DEFAULT, test);
+        code = rules_test_run(context, scene, inputs, from->commands, from->orders,
+                              options->ticks ? options->ticks : TICKS_DEFAULT, test);
     lab_inputs_close(inputs);
     return code;
 }
@@ -306,16 +553,15 @@ static int test_rules(const lab_context *context, const lab_synctest_options *op
 int lab_synctest(const lab_context *context, const char *file, const lab_synctest_options *options)
 {
     foliot_scene *scene;
-    lab_synctest_source from = {0};
-    lab_rules_test rules = {0};
+    synctest_source from = {0};
+    rules_test rules = {0};
     foliot_harness_config unused = foliot_harness_config_default();
-    int code = lab_synctest_configure(context, options, &unused); // before anything runs
+    int code = configure_harness(context, options, &unused); // before anything runs
     if (code == 0)
         code = lab_scene_open(context, file, options->integrator, 0, &scene);
     if (code)
         return code;
-    if (options->test && lab_synctest_wants_rules(options) &&
-        (!scene->script_name || options->no_rules))
+    if (options->test && wants_rules(options) && (!scene->script_name || options->no_rules))
         code = foliot__options_wrong(context->program, context->arguments,
                                      "--test rules: there are none to test");
     else if (options->players_given && options->players > scene->players.limit)
@@ -334,11 +580,110 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
     }
     if (code == 0)
         code = run_harness(context, options, scene, &from);
-    lab_rules_test_end(&rules);
+    rules_test_end(&rules);
     if (from.inputs)
         lab_inputs_close(from.inputs);
     lab_commands_close(from.commands);
     lab_orders_close(from.orders);
     foliot_scene_destroy(scene);
+    return code;
+}
+
+// -- simulations from modules
+
+// What only worlds have; NULL: nothing of it is asked for.
+static const char *of_worlds(const lab_synctest_options *options)
+{
+    return options->integrator                                    ? "integrator"
+           : options->no_rules                                    ? "no-rules"
+           : options->orders                                      ? "orders"
+           : options->test && strcmp(options->test, "rules") == 0 ? "test rules"
+                                                                  : NULL;
+}
+
+static int run_module_harness(const lab_context *context, const lab_synctest_options *options,
+                              const foliot_harness_config *config, const synctest_source *from)
+{
+    foliot_harness_result result;
+    int code = run_watched(context, options, config, from, &result);
+    if (code)
+        return code;
+    char *text = malloc(TEXT_BYTES);
+    if (!text)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    (options->json ? foliot_harness_print_json : foliot_harness_print_text)(&result, text,
+                                                                            TEXT_BYTES);
+    printf("%s%s", text, options->json ? "\n" : "");
+    free(text);
+    return result.passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
+}
+
+// Inputs and commands from files. What the readers ask of a scene are its limits.
+static int open_files(const lab_context *context, const lab_synctest_options *options,
+                      uint32_t player_limit, foliot_harness_config *config, synctest_source *from)
+{
+    const foliot_scene limits = {.players.limit = player_limit,
+                                 .commands_max = config->kind->step_tick ? FOLIOT_COMMANDS_MAX : 0};
+    if (options->commands && limits.commands_max == 0)
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: the simulation takes no commands",
+                        options->commands);
+    int code = lab_inputs_open(context, options->inputs, &limits, &from->inputs);
+    if (code == 0)
+        code = lab_commands_open(context, options->commands, &limits, &from->commands);
+    if (from->inputs) {
+        config->inputs = inputs_of_tick;
+        config->inputs_user = from;
+    }
+    if (from->commands) {
+        config->commands = commands_of_tick;
+        config->commands_user = from;
+    }
+    return code;
+}
+
+int lab_synctest_module(const lab_context *context, const char *file,
+                        const lab_synctest_options *options)
+{
+    char problem[512];
+    uint8_t *setup = NULL;
+    foliot_simulation_terms terms;
+    foliot_harness_config config = foliot_harness_config_default();
+    if (of_worlds(options))
+        return foliot__options_wrong(context->program, context->arguments,
+                                     "--%s is of worlds: --simulation names none",
+                                     of_worlds(options));
+    watch_crashes(options);
+    const foliot__module *module =
+        foliot__module_load(options->simulation, problem, sizeof problem);
+    if (!module)
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: %s", options->simulation, problem);
+    if (!foliot__module_configure(module, file, &setup, &config.setup_bytes, problem,
+                                  sizeof problem) ||
+        !foliot__module_describe(module, setup, config.setup_bytes, &terms, problem,
+                                 sizeof problem)) {
+        free(setup);
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: %s", file ? file : options->simulation,
+                        problem);
+    }
+    uint32_t players = terms.player_limit < PLAYERS_DEFAULT ? terms.player_limit : PLAYERS_DEFAULT;
+    config.kind = &module->kind;
+    config.setup = setup;
+    config.ticks = options->ticks ? options->ticks : TICKS_DEFAULT;
+    config.seed = options->seed;
+    config.players = options->players_given ? (uint32_t)options->players : players;
+    synctest_source from = {0};
+    int code = config.players > terms.player_limit
+                   ? foliot__options_wrong(context->program, context->arguments,
+                                           "--players %" PRIu32 ": the simulation takes %" PRIu32,
+                                           config.players, terms.player_limit)
+                   : configure_harness(context, options, &config);
+    if (code == 0)
+        code = open_files(context, options, terms.player_limit, &config, &from);
+    if (code == 0)
+        code = run_module_harness(context, options, &config, &from);
+    if (from.inputs)
+        lab_inputs_close(from.inputs);
+    lab_commands_close(from.commands);
+    free(setup);
     return code;
 }
