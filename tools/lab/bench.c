@@ -113,36 +113,6 @@ static bool measure_scene(foliot_scene *scene, foliot_integrator id, cost *own, 
     return world != NULL;
 }
 
-static void print_row(const char *scene, const foliot_integrator_info *info, const cost *own,
-                      const cost *standard, bool json)
-{
-    if (!json) {
-        printf("%-26s %12.3f %14.3f %10.2f\n", info->name, own->evaluations, own->ns,
-               standard->ns > 0 ? own->ns / standard->ns : 0);
-        fflush(stdout);
-        return;
-    }
-    char label[FOLIOT_NAME_BYTES + 64];
-    snprintf(label, sizeof label, "%s, %s", scene, info->name);
-    foliot__json out = foliot__json_to(stdout);
-    foliot__json_object(&out, NULL);
-    foliot__json_text(&out, "bench", "integrators");
-    foliot__json_text(&out, "case", label);
-    foliot__json_real(&out, "value", own->ns);
-    foliot__json_text(&out, "unit", "ns a body and step");
-    foliot__json_text(&out, "opponent", standard->ns > 0 ? "semi-implicit-euler" : NULL);
-    if (standard->ns > 0) {
-        foliot__json_real(&out, "opponent_value", standard->ns);
-        foliot__json_real(&out, "ratio", own->ns / standard->ns);
-    } else {
-        foliot__json_null(&out, "opponent_value");
-        foliot__json_null(&out, "ratio");
-    }
-    foliot__json_real(&out, "evaluations", own->evaluations);
-    foliot__json_close(&out);
-    foliot__json_line(&out);
-}
-
 int lab_bench(const lab_context *context, const char *file, bool json, uint64_t bodies)
 {
     foliot_scene *scene = NULL;
@@ -164,8 +134,33 @@ int lab_bench(const lab_context *context, const char *file, bool json, uint64_t 
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT && !lab_interrupted(); id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         cost own, standard;
-        if (info && measure_scene(scene, info->id, &own, &standard))
-            print_row(scene->name, info, &own, &standard, json);
+        if (!info || !measure_scene(scene, info->id, &own, &standard))
+            continue;
+        if (!json) {
+            printf("%-26s %12.3f %14.3f %10.2f\n", info->name, own.evaluations, own.ns,
+                   standard.ns > 0 ? own.ns / standard.ns : 0);
+            fflush(stdout);
+        } else {
+            char label[FOLIOT_NAME_BYTES + 64];
+            snprintf(label, sizeof label, "%s, %s", scene->name, info->name);
+            foliot__json out = foliot__json_to(stdout);
+            foliot__json_object(&out, NULL);
+            foliot__json_text(&out, "bench", "integrators");
+            foliot__json_text(&out, "case", label);
+            foliot__json_real(&out, "value", own.ns);
+            foliot__json_text(&out, "unit", "ns a body and step");
+            foliot__json_text(&out, "opponent", standard.ns > 0 ? "semi-implicit-euler" : NULL);
+            if (standard.ns > 0) {
+                foliot__json_real(&out, "opponent_value", standard.ns);
+                foliot__json_real(&out, "ratio", own.ns / standard.ns);
+            } else {
+                foliot__json_null(&out, "opponent_value");
+                foliot__json_null(&out, "ratio");
+            }
+            foliot__json_real(&out, "evaluations", own.evaluations);
+            foliot__json_close(&out);
+            foliot__json_line(&out);
+        }
     }
     foliot_scene_destroy(scene);
     return lab_interrupted() ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_FINE;

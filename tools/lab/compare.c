@@ -44,15 +44,6 @@ static bool next_word(const char **list, char *word, size_t bytes)
     return true;
 }
 
-static bool scene_admits(foliot_scene *scene, foliot_integrator id)
-{
-    foliot_integrator own = scene->integrator;
-    scene->integrator = id;
-    bool good = foliot_scene_check(scene, NULL) == FOLIOT_STATUS_OK;
-    scene->integrator = own;
-    return good;
-}
-
 static int read_integrators(comparison *c)
 {
     const char *list = c->options->integrators;
@@ -60,9 +51,13 @@ static int read_integrators(comparison *c)
     if (!list)
         return report_mistake(c,
                               "say which integrators: --integrators semi-implicit-euler,rk4,...");
-    for (int id = 1; strcmp(list, "all") == 0 && id < FOLIOT_INTEGRATOR_COUNT; id++)
-        if (scene_admits(c->scene, (foliot_integrator)id))
+    foliot_integrator own = c->scene->integrator;
+    for (int id = 1; strcmp(list, "all") == 0 && id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        c->scene->integrator = (foliot_integrator)id;
+        if (foliot_scene_check(c->scene, NULL) == FOLIOT_STATUS_OK)
             c->integrators[c->integrator_count++] = (foliot_integrator)id;
+    }
+    c->scene->integrator = own;
     if (strcmp(list, "all") == 0)
         return 0;
     while (next_word(&list, word, sizeof word)) {
@@ -134,38 +129,6 @@ static int read_time(comparison *c)
     return 0;
 }
 
-static int read_shown(comparison *c)
-{
-    double wanted = c->scene->dt;
-    if (c->options->show && !lab_parse_step(c->options->show, &wanted))
-        return report_mistake(c, "--show wants one of the steps, not '%s'", c->options->show);
-    for (uint32_t k = 0; k < c->step_count; k++)
-        if (fabs(log(c->steps[k] / wanted)) < fabs(log(c->steps[c->shown] / wanted)))
-            c->shown = k;
-    if (c->options->show && fabs(c->steps[c->shown] - wanted) > 1e-12 * wanted)
-        return report_mistake(c, "--show wants one of the steps, not '%s'", c->options->show);
-    return 0;
-}
-
-static int read_body(comparison *c)
-{
-    const char *name = c->options->body;
-    uint32_t *body = &c->reference.body;
-    *body = FOLIOT_NO_BODY;
-    if (name) {
-        *body = foliot_scene_find_body(c->scene, name);
-        if (*body == FOLIOT_NO_BODY)
-            return report_mistake(c, "--body: the scene has no body '%s'", name);
-        return 0;
-    }
-    bool moves = false;
-    for (uint32_t i = 0; i < c->scene->body_count; i++)
-        moves = moves || !c->scene->bodies[i].is_static;
-    if (!moves)
-        return lab_fail(c->context, FOLIOT__EXIT_SCENE, "%s: no body of the scene moves", c->file);
-    return 0;
-}
-
 static int read_options(comparison *c)
 {
     const char *dot = c->options->out ? strrchr(c->options->out, '.') : ".svg";
@@ -184,9 +147,30 @@ static int read_options(comparison *c)
         code = read_steps(c);
     if (code == 0)
         code = read_time(c);
-    if (code == 0)
-        code = read_shown(c);
-    return code ? code : read_body(c);
+    if (code)
+        return code;
+    double wanted = c->scene->dt;
+    bool known = !c->options->show || lab_parse_step(c->options->show, &wanted);
+    for (uint32_t k = 0; k < c->step_count && known; k++)
+        if (fabs(log(c->steps[k] / wanted)) < fabs(log(c->steps[c->shown] / wanted)))
+            c->shown = k;
+    if (c->options->show && !(known && fabs(c->steps[c->shown] - wanted) <= 1e-12 * wanted))
+        return report_mistake(c, "--show wants one of the steps, not '%s'", c->options->show);
+    const char *name = c->options->body;
+    uint32_t *body = &c->reference.body;
+    *body = FOLIOT_NO_BODY;
+    if (name) {
+        *body = foliot_scene_find_body(c->scene, name);
+        if (*body == FOLIOT_NO_BODY)
+            return report_mistake(c, "--body: the scene has no body '%s'", name);
+        return 0;
+    }
+    bool moves = false;
+    for (uint32_t i = 0; i < c->scene->body_count; i++)
+        moves = moves || !c->scene->bodies[i].is_static;
+    if (!moves)
+        return lab_fail(c->context, FOLIOT__EXIT_SCENE, "%s: no body of the scene moves", c->file);
+    return 0;
 }
 
 // -- running
@@ -251,22 +235,6 @@ static bool error_is_telling(const comparison *c, const trial *t)
            t->position_error < ERROR_SHARE_MAX * c->reference.extent;
 }
 
-// The slope between the two finest steps whose errors show the order.
-static void measure_orders(comparison *c)
-{
-    for (uint32_t i = 0; i < c->integrator_count; i++) {
-        c->orders[i] = NAN;
-        for (uint32_t k = c->step_count; k-- > 1;) {
-            const trial *fine = comparison_trial(c, i, k), *coarse = comparison_trial(c, i, k - 1);
-            if (!error_is_telling(c, fine) || !error_is_telling(c, coarse))
-                continue;
-            c->orders[i] =
-                log(coarse->position_error / fine->position_error) / log(coarse->dt / fine->dt);
-            break;
-        }
-    }
-}
-
 // -- results
 
 static void print_table(const comparison *c)
@@ -303,27 +271,6 @@ static void print_table(const comparison *c)
     }
 }
 
-static void json_trial(foliot__json *json, const trial *t)
-{
-    foliot__json_object(json, NULL);
-    foliot__json_text(json, "integrator", foliot_integrator_get_info(t->integrator)->name);
-    foliot__json_real(json, "dt", t->dt);
-    foliot__json_count(json, "ticks", t->ticks);
-    if (!t->ran) {
-        foliot__json_text(json, "refused", t->refusal);
-        foliot__json_close(json);
-        return;
-    }
-    foliot__json_count(json, "force_evaluations", t->evaluations);
-    foliot__json_real(json, "energy_error_max", t->energy_error_max);
-    foliot__json_real(json, "energy_error_end", t->energy_error_end);
-    foliot__json_real(json, "position_error", t->position_error);
-    foliot__json_count(json, "solver_iterations", t->solver_iterations);
-    foliot__json_count(json, "solver_failures", t->solver_failures);
-    foliot__json_count(json, "frozen_bodies", t->frozen_bodies);
-    foliot__json_close(json);
-}
-
 static void print_json(const comparison *c)
 {
     foliot__json json = foliot__json_to(stdout);
@@ -342,8 +289,26 @@ static void print_json(const comparison *c)
     foliot__json_real(&json, "uncertainty", c->reference.uncertainty);
     foliot__json_close(&json);
     foliot__json_array(&json, "runs");
-    for (uint32_t i = 0; i < c->integrator_count * c->step_count; i++)
-        json_trial(&json, &c->trials[i]);
+    for (uint32_t i = 0; i < c->integrator_count * c->step_count; i++) {
+        const trial *t = &c->trials[i];
+        foliot__json_object(&json, NULL);
+        foliot__json_text(&json, "integrator",
+                          foliot_integrator_get_info(t->integrator)->name);
+        foliot__json_real(&json, "dt", t->dt);
+        foliot__json_count(&json, "ticks", t->ticks);
+        if (!t->ran) {
+            foliot__json_text(&json, "refused", t->refusal);
+        } else {
+            foliot__json_count(&json, "force_evaluations", t->evaluations);
+            foliot__json_real(&json, "energy_error_max", t->energy_error_max);
+            foliot__json_real(&json, "energy_error_end", t->energy_error_end);
+            foliot__json_real(&json, "position_error", t->position_error);
+            foliot__json_count(&json, "solver_iterations", t->solver_iterations);
+            foliot__json_count(&json, "solver_failures", t->solver_failures);
+            foliot__json_count(&json, "frozen_bodies", t->frozen_bodies);
+        }
+        foliot__json_close(&json);
+    }
     foliot__json_close(&json);
     foliot__json_array(&json, "orders");
     for (uint32_t i = 0; i < c->integrator_count; i++) {
@@ -390,7 +355,19 @@ int lab_compare(const lab_context *context, const char *file, const lab_compare_
     if (code == 0)
         code = run_trials(&c);
     if (code == 0) {
-        measure_orders(&c);
+        // The slope between the two finest steps whose errors show the order.
+        for (uint32_t i = 0; i < c.integrator_count; i++) {
+            c.orders[i] = NAN;
+            for (uint32_t k = c.step_count; k-- > 1;) {
+                const trial *fine = comparison_trial(&c, i, k),
+                            *coarse = comparison_trial(&c, i, k - 1);
+                if (!error_is_telling(&c, fine) || !error_is_telling(&c, coarse))
+                    continue;
+                c.orders[i] =
+                    log(coarse->position_error / fine->position_error) / log(coarse->dt / fine->dt);
+                break;
+            }
+        }
         if (options->json)
             print_json(&c);
         else

@@ -51,6 +51,16 @@ int lab_recording_open(const lab_context *context, const char *file, foliot_repl
                     damage.text[0] ? damage.text : foliot_status_get_text(status));
 }
 
+// The exit code of a script that was read with that status.
+static int script_read(const lab_context *context, foliot_status status, const char *message)
+{
+    if (status == FOLIOT_STATUS_OK)
+        return FOLIOT__EXIT_FINE;
+    return lab_fail(context,
+                    status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR, "%s",
+                    message);
+}
+
 static int open_script(const lab_context *context, const char *file, const foliot_scene *scene,
                        lab_inputs *inputs)
 {
@@ -58,9 +68,7 @@ static int open_script(const lab_context *context, const char *file, const folio
     foliot_status status =
         foliot__input_script_read(file, &inputs->script, message, sizeof message);
     if (status != FOLIOT_STATUS_OK)
-        return lab_fail(context,
-                        status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR,
-                        "%s", message);
+        return script_read(context, status, message);
     for (uint32_t i = 0; i < inputs->script.count; i++)
         if (inputs->script.inputs[i].player >= scene->players.limit)
             return lab_fail(context, FOLIOT__EXIT_SCENE,
@@ -109,33 +117,28 @@ int lab_inputs_draw(const lab_context *context, uint32_t players, uint64_t seed,
     return FOLIOT__EXIT_FINE;
 }
 
-static bool recorded_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list,
-                        uint32_t *count, const char **message)
-{
-    foliot_replay *replay = inputs->replay;
-    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    foliot_status status = FOLIOT_STATUS_OK;
-    // A recording that starts later has nothing for the ticks before it.
-    if (!inputs->ended && tick >= about->first_tick)
-        status = foliot_replay_get_inputs(replay, tick, list, count);
-    inputs->ended |= status == FOLIOT_STATUS_NOT_FOUND;
-    if (status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND)
-        return true;
-    const foliot_damage *damage = foliot_replay_get_damage(replay);
-    snprintf(inputs->message, sizeof inputs->message, "inputs of tick %llu: %s",
-             (unsigned long long)tick,
-             damage->text[0] ? damage->text : foliot_status_get_text(status));
-    *message = inputs->message;
-    return false;
-}
-
 bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list, uint32_t *count,
                    const char **message)
 {
     *count = 0;
     *list = NULL;
-    if (inputs && inputs->replay)
-        return recorded_at(inputs, tick, list, count, message);
+    if (inputs && inputs->replay) {
+        foliot_replay *replay = inputs->replay;
+        const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+        foliot_status status = FOLIOT_STATUS_OK;
+        // A recording that starts later has nothing for the ticks before it.
+        if (!inputs->ended && tick >= about->first_tick)
+            status = foliot_replay_get_inputs(replay, tick, list, count);
+        inputs->ended |= status == FOLIOT_STATUS_NOT_FOUND;
+        if (status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND)
+            return true;
+        const foliot_damage *damage = foliot_replay_get_damage(replay);
+        snprintf(inputs->message, sizeof inputs->message, "inputs of tick %llu: %s",
+                 (unsigned long long)tick,
+                 damage->text[0] ? damage->text : foliot_status_get_text(status));
+        *message = inputs->message;
+        return false;
+    }
     if (inputs && inputs->players) {
         *count = foliot__harness_players_draw(inputs->players, tick, inputs->drawn,
                                               FOLIOT_HARNESS_INPUTS_MAX);
@@ -168,20 +171,6 @@ struct lab_commands {
     char message[256];
 };
 
-static int open_command_source(const lab_context *context, const char *file, lab_commands *commands)
-{
-    char message[512];
-    if (lab_is_recording(file))
-        return lab_recording_open(context, file, &commands->replay);
-    foliot_status status =
-        foliot__command_script_read(file, &commands->script, message, sizeof message);
-    if (status == FOLIOT_STATUS_OK)
-        return FOLIOT__EXIT_FINE;
-    return lab_fail(context,
-                    status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR, "%s",
-                    message);
-}
-
 int lab_commands_open(const lab_context *context, const char *file, const foliot_scene *scene,
                       lab_commands **out)
 {
@@ -196,7 +185,13 @@ int lab_commands_open(const lab_context *context, const char *file, const foliot
     if (!commands)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
     commands->most = scene->commands_max;
-    int code = open_command_source(context, file, commands);
+    char message[512];
+    int code = lab_is_recording(file)
+                   ? lab_recording_open(context, file, &commands->replay)
+                   : script_read(context,
+                                 foliot__command_script_read(file, &commands->script, message,
+                                                             sizeof message),
+                                 message);
     if (code)
         lab_commands_close(commands);
     else
@@ -271,21 +266,6 @@ struct lab_orders {
     char message[256];
 };
 
-static int open_order_source(const lab_context *context, const char *file,
-                             const foliot_scene *scene, lab_orders *orders)
-{
-    char message[512];
-    if (lab_is_recording(file))
-        return lab_recording_open(context, file, &orders->replay);
-    foliot_status status = foliot__order_script_read(file, scene->players.limit, &orders->script,
-                                                     message, sizeof message);
-    if (status == FOLIOT_STATUS_OK)
-        return FOLIOT__EXIT_FINE;
-    return lab_fail(context,
-                    status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR, "%s",
-                    message);
-}
-
 int lab_orders_open(const lab_context *context, const char *file, const foliot_scene *scene,
                     lab_orders **out)
 {
@@ -300,7 +280,14 @@ int lab_orders_open(const lab_context *context, const char *file, const foliot_s
     lab_orders *orders = calloc(1, sizeof *orders);
     if (!orders)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
-    int code = open_order_source(context, file, scene, orders);
+    char message[512];
+    int code =
+        lab_is_recording(file)
+            ? lab_recording_open(context, file, &orders->replay)
+            : script_read(context,
+                          foliot__order_script_read(file, scene->players.limit, &orders->script,
+                                                    message, sizeof message),
+                          message);
     if (code)
         lab_orders_close(orders);
     else

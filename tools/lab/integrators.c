@@ -14,59 +14,6 @@ static const char *reversible_text(foliot_reversibility reversible)
     return texts[reversible];
 }
 
-static void json_aliases(foliot__json *json, const char *aliases)
-{
-    foliot__json_array(json, "aliases");
-    while (*aliases) {
-        char alias[64];
-        size_t length = strcspn(aliases, " ");
-        snprintf(alias, sizeof alias, "%.*s", (int)length, aliases);
-        foliot__json_text(json, NULL, alias);
-        aliases += length + strspn(aliases + length, " ");
-    }
-    foliot__json_close(json);
-}
-
-static void json_row(foliot__json *json, const foliot_integrator_info *info)
-{
-    foliot__json_object(json, NULL);
-    foliot__json_text(json, "name", info->name);
-    json_aliases(json, info->aliases);
-    foliot__json_count(json, "order", info->order);
-    if (info->order_damped)
-        foliot__json_count(json, "order_damped", info->order_damped);
-    else
-        foliot__json_null(json, "order_damped");
-    foliot__json_count(json, "rotation_order", info->rotation_order);
-    foliot__json_bool(json, "symplectic", info->symplectic);
-    foliot__json_text(json, "reversible", reversible_text(info->reversible));
-    if (info->evaluations)
-        foliot__json_count(json, "evaluations", info->evaluations);
-    else
-        foliot__json_null(json, "evaluations");
-    foliot__json_bool(json, "contacts", info->contacts);
-    foliot__json_bool(json, "rods", info->rods);
-    foliot__json_bool(json, "lab_only", info->lab_only);
-    foliot__json_text(json, "summary", info->summary);
-    foliot__json_close(json);
-}
-
-static void print_row(const foliot_integrator_info *info, bool colour)
-{
-    char cost[8] = "solver", damped[8] = "-";
-    if (info->evaluations)
-        snprintf(cost, sizeof cost, "%u", info->evaluations);
-    if (info->order_damped)
-        snprintf(damped, sizeof damped, "%u", info->order_damped);
-    printf("%s%-25s%s %5u %6s  %-10s %-11s %6s  %-8s %-4s\n", colour ? "\033[1m" : "", info->name,
-           colour ? "\033[0m" : "", info->order, damped, info->symplectic ? "yes" : "no",
-           reversible_text(info->reversible), cost, info->contacts ? "yes" : "no",
-           info->rods ? "yes" : "no");
-    if (info->aliases[0])
-        printf("    also: %s\n", info->aliases);
-    printf("    %s\n", info->summary);
-}
-
 int lab_integrators(bool json)
 {
     foliot__json out = foliot__json_to(stdout);
@@ -78,10 +25,50 @@ int lab_integrators(bool json)
                "symplectic", "reversible", "E/step", "contacts", "rods");
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
-        if (info && json)
-            json_row(&out, info);
-        else if (info)
-            print_row(info, colour);
+        if (info && json) {
+            foliot__json_object(&out, NULL);
+            foliot__json_text(&out, "name", info->name);
+            const char *aliases = info->aliases;
+            foliot__json_array(&out, "aliases");
+            while (*aliases) {
+                char alias[64];
+                size_t length = strcspn(aliases, " ");
+                snprintf(alias, sizeof alias, "%.*s", (int)length, aliases);
+                foliot__json_text(&out, NULL, alias);
+                aliases += length + strspn(aliases + length, " ");
+            }
+            foliot__json_close(&out);
+            foliot__json_count(&out, "order", info->order);
+            if (info->order_damped)
+                foliot__json_count(&out, "order_damped", info->order_damped);
+            else
+                foliot__json_null(&out, "order_damped");
+            foliot__json_count(&out, "rotation_order", info->rotation_order);
+            foliot__json_bool(&out, "symplectic", info->symplectic);
+            foliot__json_text(&out, "reversible", reversible_text(info->reversible));
+            if (info->evaluations)
+                foliot__json_count(&out, "evaluations", info->evaluations);
+            else
+                foliot__json_null(&out, "evaluations");
+            foliot__json_bool(&out, "contacts", info->contacts);
+            foliot__json_bool(&out, "rods", info->rods);
+            foliot__json_bool(&out, "lab_only", info->lab_only);
+            foliot__json_text(&out, "summary", info->summary);
+            foliot__json_close(&out);
+        } else if (info) {
+            char cost[8] = "solver", damped[8] = "-";
+            if (info->evaluations)
+                snprintf(cost, sizeof cost, "%u", info->evaluations);
+            if (info->order_damped)
+                snprintf(damped, sizeof damped, "%u", info->order_damped);
+            printf("%s%-25s%s %5u %6s  %-10s %-11s %6s  %-8s %-4s\n", colour ? "\033[1m" : "",
+                   info->name, colour ? "\033[0m" : "", info->order, damped,
+                   info->symplectic ? "yes" : "no", reversible_text(info->reversible), cost,
+                   info->contacts ? "yes" : "no", info->rods ? "yes" : "no");
+            if (info->aliases[0])
+                printf("    also: %s\n", info->aliases);
+            printf("    %s\n", info->summary);
+        }
     }
     if (json) {
         foliot__json_close(&out);
@@ -99,27 +86,6 @@ static bool fits(foliot_scene *scene, int id)
     return good;
 }
 
-static void check_json(foliot_scene *scene)
-{
-    foliot__json out = foliot__json_to(stdout);
-    foliot__json_object(&out, NULL);
-    foliot__json_text(&out, "scene", scene->name);
-    foliot__json_text(&out, "integrator", foliot_integrator_get_info(scene->integrator)->name);
-    foliot__json_real(&out, "dt", scene->dt);
-    foliot__json_count(&out, "substeps", scene->substeps);
-    foliot__json_count(&out, "bodies", scene->body_count);
-    foliot__json_count(&out, "forces", scene->force_count);
-    foliot__json_count(&out, "constraints", scene->constraint_count);
-    foliot__json_count(&out, "players", scene->players.limit);
-    foliot__json_array(&out, "integrators");
-    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++)
-        if (fits(scene, id))
-            foliot__json_text(&out, NULL, foliot_integrator_get_info((foliot_integrator)id)->name);
-    foliot__json_close(&out);
-    foliot__json_close(&out);
-    foliot__json_line(&out);
-}
-
 int lab_check(const lab_context *context, const char *file, bool json)
 {
     foliot_scene *scene;
@@ -127,7 +93,24 @@ int lab_check(const lab_context *context, const char *file, bool json)
     if (code)
         return code;
     if (json) {
-        check_json(scene);
+        foliot__json out = foliot__json_to(stdout);
+        foliot__json_object(&out, NULL);
+        foliot__json_text(&out, "scene", scene->name);
+        foliot__json_text(&out, "integrator", foliot_integrator_get_info(scene->integrator)->name);
+        foliot__json_real(&out, "dt", scene->dt);
+        foliot__json_count(&out, "substeps", scene->substeps);
+        foliot__json_count(&out, "bodies", scene->body_count);
+        foliot__json_count(&out, "forces", scene->force_count);
+        foliot__json_count(&out, "constraints", scene->constraint_count);
+        foliot__json_count(&out, "players", scene->players.limit);
+        foliot__json_array(&out, "integrators");
+        for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++)
+            if (fits(scene, id))
+                foliot__json_text(&out, NULL,
+                                  foliot_integrator_get_info((foliot_integrator)id)->name);
+        foliot__json_close(&out);
+        foliot__json_close(&out);
+        foliot__json_line(&out);
         foliot_scene_destroy(scene);
         return FOLIOT__EXIT_FINE;
     }

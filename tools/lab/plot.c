@@ -141,42 +141,6 @@ static void ticks_even(scale *s, double low, double high, double wanted)
             s->ticks[s->tick_count++] = k * step;
 }
 
-static void ticks_log(scale *s, double wanted)
-{
-    double decades = floor(s->high) - ceil(s->low) + 1;
-    double step = fmax(1, ceil(decades / wanted));
-    if (decades >= 2 && 3 * decades > wanted) {
-        for (double k = ceil(s->low / step) * step; k <= s->high; k += step)
-            if (s->tick_count < TICKS_MAX)
-                s->ticks[s->tick_count++] = pow(10, k);
-        return;
-    }
-    // Few decades: 1, 2 and 5 of each.
-    s->plain = s->low > -5 && s->high < 6;
-    static const double multiples[] = {1, 2, 5};
-    for (double k = floor(s->low); k <= s->high; k++)
-        for (int m = 0; m < 3; m++) {
-            double value = multiples[m] * pow(10, k), at = log10(value);
-            if (at >= s->low && at <= s->high && s->tick_count < TICKS_MAX)
-                s->ticks[s->tick_count++] = value;
-        }
-    // A part of one decade, with hardly any of those: even steps.
-    if (s->tick_count < 3) {
-        s->tick_count = 0;
-        s->even = true;
-        ticks_even(s, pow(10, s->low), pow(10, s->high), fmin(wanted, 4));
-    }
-}
-
-// The power of ten that the labels of large or small numbers share, as in "time, day (× 10⁶)".
-static int shared_power(const scale *s)
-{
-    double largest = s->log ? pow(10, s->high) : fmax(fabs(s->low), fabs(s->high));
-    if ((s->log && !s->even) || !(largest > 0) || (largest >= 1e-3 && largest < 1e5))
-        return 0;
-    return (int)floor(log10(largest));
-}
-
 // A label's width in pixels, by its characters.
 static double label_width(const char *label)
 {
@@ -220,9 +184,37 @@ static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, 
         fit_scale(&s, axis, plot, is_x);
     }
     double wanted = fmax(2, fabs(to - from) / (is_x ? 80 : 38));
-    if (axis->log)
-        ticks_log(&s, wanted);
-    s.power = shared_power(&s);
+    if (axis->log) {
+        double decades = floor(s.high) - ceil(s.low) + 1;
+        double step = fmax(1, ceil(decades / wanted));
+        if (decades >= 2 && 3 * decades > wanted) {
+            for (double k = ceil(s.low / step) * step; k <= s.high; k += step)
+                if (s.tick_count < TICKS_MAX)
+                    s.ticks[s.tick_count++] = pow(10, k);
+        } else {
+            // Few decades: 1, 2 and 5 of each.
+            s.plain = s.low > -5 && s.high < 6;
+            static const double multiples[] = {1, 2, 5};
+            for (double k = floor(s.low); k <= s.high; k++)
+                for (int m = 0; m < 3; m++) {
+                    double value = multiples[m] * pow(10, k), at = log10(value);
+                    if (at >= s.low && at <= s.high && s.tick_count < TICKS_MAX)
+                        s.ticks[s.tick_count++] = value;
+                }
+            // A part of one decade, with hardly any of those: even steps.
+            if (s.tick_count < 3) {
+                s.tick_count = 0;
+                s.even = true;
+                ticks_even(&s, pow(10, s.low), pow(10, s.high), fmin(wanted, 4));
+            }
+        }
+    }
+    // The power of ten that the labels of large or small numbers share, as in "time, day (× 10⁶)".
+    double largest = s.log ? pow(10, s.high) : fmax(fabs(s.low), fabs(s.high));
+    if ((s.log && !s.even) || !(largest > 0) || (largest >= 1e-3 && largest < 1e5))
+        s.power = 0;
+    else
+        s.power = (int)floor(log10(largest));
     if (!axis->log)
         ticks_that_fit(&s, wanted, is_x);
     return s;
@@ -247,34 +239,6 @@ static void write_line(FILE *out, double x1, double y1, double x2, double y2, co
             x1, y1, x2, y2, colour);
 }
 
-static void draw_ticks(FILE *out, const frame *f)
-{
-    char label[LABEL_BYTES];
-    double taken = -INFINITY; // right end of the last label
-    for (uint32_t i = 0; i < f->x.tick_count; i++) {
-        double x = to_pixels(&f->x, f->x.ticks[i]);
-        write_line(out, x, f->top, x, f->bottom, GRID);
-        double half = label_width(tick_label(&f->x, f->x.ticks[i], label)) / 2;
-        if (x - half < taken)
-            continue; // uneven ticks: the line without its label
-        taken = x + half + LABEL_GAP;
-        fprintf(out,
-                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">",
-                x, f->bottom + 17, INK_SOFT);
-        fputs(label, out);
-        fputs("</text>\n", out);
-    }
-    for (uint32_t i = 0; i < f->y.tick_count; i++) {
-        double y = to_pixels(&f->y, f->y.ticks[i]);
-        write_line(out, f->left, y, f->right, y, GRID);
-        fprintf(out,
-                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"12\" fill=\"%s\">",
-                f->left - 7, y + 4, INK_SOFT);
-        fputs(tick_label(&f->y, f->y.ticks[i], label), out);
-        fputs("</text>\n", out);
-    }
-}
-
 // The axis' name, with the power of ten that its ticks share.
 static const char *axis_label(const scale *s, const char *name, char *label, size_t bytes)
 {
@@ -286,7 +250,30 @@ static const char *axis_label(const scale *s, const char *name, char *label, siz
 
 static void draw_frame(FILE *out, const plot_panel *plot, const frame *f)
 {
-    draw_ticks(out, f);
+    char tick[LABEL_BYTES];
+    double taken = -INFINITY; // right end of the last label
+    for (uint32_t i = 0; i < f->x.tick_count; i++) {
+        double x = to_pixels(&f->x, f->x.ticks[i]);
+        write_line(out, x, f->top, x, f->bottom, GRID);
+        double half = label_width(tick_label(&f->x, f->x.ticks[i], tick)) / 2;
+        if (x - half < taken)
+            continue; // uneven ticks: the line without its label
+        taken = x + half + LABEL_GAP;
+        fprintf(out,
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">",
+                x, f->bottom + 17, INK_SOFT);
+        fputs(tick, out);
+        fputs("</text>\n", out);
+    }
+    for (uint32_t i = 0; i < f->y.tick_count; i++) {
+        double y = to_pixels(&f->y, f->y.ticks[i]);
+        write_line(out, f->left, y, f->right, y, GRID);
+        fprintf(out,
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"12\" fill=\"%s\">",
+                f->left - 7, y + 4, INK_SOFT);
+        fputs(tick_label(&f->y, f->y.ticks[i], tick), out);
+        fputs("</text>\n", out);
+    }
     fprintf(out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
             "stroke=\"%s\"/>\n",
@@ -329,29 +316,6 @@ static void draw_mark(FILE *out, uint32_t look, double x, double y, const char *
     fprintf(out, " fill=\"%s\" stroke=\"%s\" %s/>\n", fill, colour, style);
 }
 
-static void draw_path(FILE *out, const plot_series *s, const frame *f, const char *stroke)
-{
-    bool pen_down = false;
-    fputs("<path fill=\"none\" stroke-linejoin=\"round\" d=\"", out);
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (!is_drawable(&f->x, s->x[i]) || !is_drawable(&f->y, s->y[i])) {
-            pen_down = false;
-            continue;
-        }
-        // Clamped: numbers far outside would only be long.
-        double x = fmin(fmax(to_pixels(&f->x, s->x[i]), f->left - 1e4), f->right + 1e4);
-        double y = fmin(fmax(to_pixels(&f->y, s->y[i]), f->top - 1e4), f->bottom + 1e4);
-        fprintf(out, "%c%.1f %.1f", pen_down ? 'L' : 'M', x, y);
-        pen_down = true;
-    }
-    fprintf(out, "\" %s/>\n", stroke);
-}
-
-static bool is_inside(const frame *f, double x, double y)
-{
-    return x >= f->left - 0.5 && x <= f->right + 0.5 && y >= f->top - 0.5 && y <= f->bottom + 0.5;
-}
-
 static void draw_points(FILE *out, const plot_series *s, const frame *f, const char *colour)
 {
     bool dots = s->style == PLOT_DOTS;
@@ -364,7 +328,8 @@ static void draw_points(FILE *out, const plot_series *s, const frame *f, const c
         if (!is_drawable(&f->x, s->x[i]) || !is_drawable(&f->y, s->y[i]))
             continue;
         double x = to_pixels(&f->x, s->x[i]), y = to_pixels(&f->y, s->y[i]);
-        if (!is_inside(f, x, y))
+        if (!(x >= f->left - 0.5) || !(x <= f->right + 0.5) || !(y >= f->top - 0.5) ||
+            !(y <= f->bottom + 0.5))
             continue;
         if (dots)
             fprintf(out, "M%.1f %.1fh0", x, y);
@@ -386,8 +351,22 @@ static void draw_series(FILE *out, const plot_series *s, const frame *f)
     else
         snprintf(stroke, sizeof stroke, "stroke=\"%s\" stroke-width=\"1.8\"%s%s%s", colour,
                  dash[0] ? " stroke-dasharray=\"" : "", dash, dash[0] ? "\"" : "");
-    if (s->style != PLOT_DOTS)
-        draw_path(out, s, f, stroke);
+    if (s->style != PLOT_DOTS) {
+        bool pen_down = false;
+        fputs("<path fill=\"none\" stroke-linejoin=\"round\" d=\"", out);
+        for (uint32_t i = 0; i < s->count; i++) {
+            if (!is_drawable(&f->x, s->x[i]) || !is_drawable(&f->y, s->y[i])) {
+                pen_down = false;
+                continue;
+            }
+            // Clamped: numbers far outside would only be long.
+            double x = fmin(fmax(to_pixels(&f->x, s->x[i]), f->left - 1e4), f->right + 1e4);
+            double y = fmin(fmax(to_pixels(&f->y, s->y[i]), f->top - 1e4), f->bottom + 1e4);
+            fprintf(out, "%c%.1f %.1f", pen_down ? 'L' : 'M', x, y);
+            pen_down = true;
+        }
+        fprintf(out, "\" %s/>\n", stroke);
+    }
     if (s->style == PLOT_LINE_MARKS || s->style == PLOT_DOTS)
         draw_points(out, s, f, colour);
 }
@@ -411,15 +390,6 @@ void plot_legend(FILE *out, const plot_series *series, uint32_t count, bool mark
         write_text(out, left + 31, top + 4, "start", 12, INK, "", s->label);
         top += 20;
     }
-}
-
-static double legend_width(const plot_panel *plot)
-{
-    size_t longest = 0;
-    for (uint32_t k = 0; k < plot->count; k++)
-        if (plot->series[k].style != PLOT_GUIDE && strlen(plot->series[k].label) > longest)
-            longest = strlen(plot->series[k].label);
-    return 16 + 31 + (double)longest * CHARACTER;
 }
 
 // -- public
@@ -453,8 +423,13 @@ void plot_draw(FILE *out, const plot_panel *plot, double left, double top, doubl
                .top = top + MARGIN_TOP,
                .right = left + width - MARGIN_RIGHT,
                .bottom = top + height - MARGIN_BOTTOM};
-    if (plot->legend)
-        f.right -= legend_width(plot);
+    if (plot->legend) {
+        size_t longest = 0;
+        for (uint32_t k = 0; k < plot->count; k++)
+            if (plot->series[k].style != PLOT_GUIDE && strlen(plot->series[k].label) > longest)
+                longest = strlen(plot->series[k].label);
+        f.right -= 16 + 31 + (double)longest * CHARACTER;
+    }
     f.x = scale_of(plot, &plot->x, true, f.left, f.right);
     f.y = scale_of(plot, &plot->y, false, f.bottom, f.top);
     draw_frame(out, plot, &f);

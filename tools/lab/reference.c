@@ -20,19 +20,16 @@
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 #define COLUMNS_BEFORE_POSITION 4 // tick, time, energy, body
 
-static double distance(const double *a, const double *b)
-{
-    double dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];
-    return sqrt(dx * dx + dy * dy + dz * dz);
-}
-
 double reference_distance(const trial_reference *reference, const foliot_scene *scene,
                           const double *final, uint32_t slots)
 {
     double largest = 0;
     uint32_t count = slots < reference->slots ? slots : reference->slots;
     for (uint32_t i = 0; i < count; i++) {
-        double d = distance(final + 3 * (size_t)i, reference->final + 3 * (size_t)i);
+        const double *a = final + 3 * (size_t)i;
+        const double *b = reference->final + 3 * (size_t)i;
+        double dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];
+        double d = sqrt(dx * dx + dy * dy + dz * dz);
         if (!scene->bodies[i].is_static && !(d <= largest))
             largest = d;
     }
@@ -100,28 +97,6 @@ static void widen_range(double range[2], double value)
     range[1] = fmax(range[1], value);
 }
 
-static motion motion_from(const foliot_body_state *at)
-{
-    motion m = {0};
-    for (int k = 0; k < 3; k++) {
-        m.x[k][0] = m.x[k][1] = at->position[k];
-        m.v[k][0] = m.v[k][1] = at->velocity[k];
-    }
-    return m;
-}
-
-static void motion_add(motion *m, const foliot_body_state *at)
-{
-    for (int k = 0; k < 3; k++) {
-        double v = at->velocity[k];
-        widen_range(m->x[k], at->position[k]);
-        widen_range(m->v[k], v);
-        m->turns[k] += v * m->direction[k] < 0;
-        if (v != 0)
-            m->direction[k] = v > 0 ? 1 : -1;
-    }
-}
-
 static double motion_extent(const motion *m, uint32_t axis)
 {
     return m->x[axis][1] - m->x[axis][0];
@@ -164,7 +139,14 @@ static foliot_status watch_all(foliot_world *world, uint64_t ticks, uint32_t fir
         status = lab_interrupted() ? FOLIOT_STATUS_AGAIN : foliot_world_step(world, NULL, 0, NULL);
         for (uint32_t i = 0; i < count; i++) {
             foliot_body_state at = foliot_world_get_body_state(world, first + i);
-            motion_add(&motions[i], &at);
+            for (int k = 0; k < 3; k++) {
+                double v = at.velocity[k];
+                widen_range(motions[i].x[k], at.position[k]);
+                widen_range(motions[i].v[k], v);
+                motions[i].turns[k] += v * motions[i].direction[k] < 0;
+                if (v != 0)
+                    motions[i].direction[k] = v > 0 ? 1 : -1;
+            }
         }
     }
     return status;
@@ -187,7 +169,11 @@ foliot_status reference_watch(foliot_scene *scene, double finest, double time, u
     motion *motions = calloc((size_t)count + 1, sizeof *motions);
     for (uint32_t i = 0; motions && i < count; i++) {
         foliot_body_state at = foliot_world_get_body_state(world, first + i);
-        motions[i] = motion_from(&at);
+        motions[i] = (motion){0};
+        for (int k = 0; k < 3; k++) {
+            motions[i].x[k][0] = motions[i].x[k][1] = at.position[k];
+            motions[i].v[k][0] = motions[i].v[k][1] = at.velocity[k];
+        }
     }
     status = motions ? watch_all(world, ticks, first, count, motions) : FOLIOT_STATUS_MEMORY;
     foliot_world_destroy(world);

@@ -60,62 +60,6 @@ static void unit_names(const comparison *of, char *length, char *time)
     foliot__text_clean(time, FOLIOT_NAME_BYTES, of->scene->unit_time);
 }
 
-static void fill_energy(curves *c, const comparison *of, const char *time)
-{
-    for (uint32_t i = 0; i < of->integrator_count; i++) {
-        const trial *t = comparison_trial(of, i, of->shown);
-        if (!t->ran)
-            continue;
-        plot_series *s = add_series(c, of, i, PLOT_LINE);
-        s->x = t->bin_time;
-        s->y = t->bin_error;
-        s->count = t->bin_count;
-    }
-    snprintf(c->title, sizeof c->title,
-             of->sinks ? "Energy change over time" : "Energy error over time");
-    char step[FOLIOT__REAL_TEXT_BYTES];
-    snprintf(c->subtitle, sizeof c->subtitle, "dt = %s %s; the largest in each 1/%d of the run%s%s",
-             lab_step_text(step, of->steps[of->shown]), time, TRIAL_BINS,
-             of->sinks ? "; not conserved: " : "", of->sinks ? of->sinks : "");
-    snprintf(c->x_label, sizeof c->x_label, "time, %s", time);
-    snprintf(c->y_label, sizeof c->y_label, "|E \u2212 E\u2080| / |E\u2080|");
-    c->panel.y = (plot_axis){.log = true, .floor = ERROR_FLOOR, .ceiling = ERROR_CEILING};
-    c->panel.x = (plot_axis){.high = of->time};
-}
-
-static void fill_errors(curves *c, const comparison *of, picture which, const char *length,
-                        const char *time)
-{
-    for (uint32_t i = 0; i < of->integrator_count; i++) {
-        plot_series *s = NULL;
-        for (uint32_t k = 0; k < of->step_count; k++) {
-            const trial *t = comparison_trial(of, i, k);
-            if (!t->ran || t->frozen_bodies)
-                continue;
-            if (!s)
-                s = add_series(c, of, i, PLOT_LINE_MARKS);
-            uint32_t row = c->count - 1;
-            c->x[row][s->count] = which == PICTURE_WORK ? (double)t->evaluations : t->dt;
-            c->y[row][s->count] = t->position_error;
-            s->x = c->x[row];
-            s->y = c->y[row];
-            s->count++;
-        }
-        if (s && which == PICTURE_ORDER && of->orders[i] == of->orders[i])
-            snprintf(c->labels[c->count - 1], LABEL_BYTES, "%s (order %.2f)",
-                     name_of(of->integrators[i]), of->orders[i]);
-    }
-    bool work = which == PICTURE_WORK;
-    snprintf(c->title, sizeof c->title, work ? "Work against precision" : "Order");
-    snprintf(c->subtitle, sizeof c->subtitle, "position error after %.6g %s; %s", of->time, time,
-             work ? "further down and left is better" : "the slope is the order");
-    snprintf(c->x_label, sizeof c->x_label, work ? "force evaluations" : "dt, %s", time);
-    snprintf(c->y_label, sizeof c->y_label, "position error, %s", length);
-    c->panel.x = (plot_axis){.log = true};
-    c->panel.y = (plot_axis){
-        .log = true, .floor = 1e-17 * of->reference.extent, .ceiling = 1e3 * of->reference.extent};
-}
-
 static void fill_portrait(curves *c, const comparison *of, const char *length, const char *time)
 {
     // The last one is drawn on top: people name the best last.
@@ -156,12 +100,60 @@ static void fill_curves(curves *c, const comparison *of, picture which)
     char length[FOLIOT_NAME_BYTES], time[FOLIOT_NAME_BYTES];
     *c = (curves){0};
     unit_names(of, length, time);
-    if (which == PICTURE_ENERGY)
-        fill_energy(c, of, time);
-    else if (which == PICTURE_PORTRAIT)
+    if (which == PICTURE_ENERGY) {
+        for (uint32_t i = 0; i < of->integrator_count; i++) {
+            const trial *t = comparison_trial(of, i, of->shown);
+            if (!t->ran)
+                continue;
+            plot_series *s = add_series(c, of, i, PLOT_LINE);
+            s->x = t->bin_time;
+            s->y = t->bin_error;
+            s->count = t->bin_count;
+        }
+        snprintf(c->title, sizeof c->title,
+                 of->sinks ? "Energy change over time" : "Energy error over time");
+        char step[FOLIOT__REAL_TEXT_BYTES];
+        snprintf(c->subtitle, sizeof c->subtitle,
+                 "dt = %s %s; the largest in each 1/%d of the run%s%s",
+                 lab_step_text(step, of->steps[of->shown]), time, TRIAL_BINS,
+                 of->sinks ? "; not conserved: " : "", of->sinks ? of->sinks : "");
+        snprintf(c->x_label, sizeof c->x_label, "time, %s", time);
+        snprintf(c->y_label, sizeof c->y_label, "|E \u2212 E\u2080| / |E\u2080|");
+        c->panel.y = (plot_axis){.log = true, .floor = ERROR_FLOOR, .ceiling = ERROR_CEILING};
+        c->panel.x = (plot_axis){.high = of->time};
+    } else if (which == PICTURE_PORTRAIT) {
         fill_portrait(c, of, length, time);
-    else
-        fill_errors(c, of, which, length, time);
+    } else {
+        for (uint32_t i = 0; i < of->integrator_count; i++) {
+            plot_series *s = NULL;
+            for (uint32_t k = 0; k < of->step_count; k++) {
+                const trial *t = comparison_trial(of, i, k);
+                if (!t->ran || t->frozen_bodies)
+                    continue;
+                if (!s)
+                    s = add_series(c, of, i, PLOT_LINE_MARKS);
+                uint32_t row = c->count - 1;
+                c->x[row][s->count] = which == PICTURE_WORK ? (double)t->evaluations : t->dt;
+                c->y[row][s->count] = t->position_error;
+                s->x = c->x[row];
+                s->y = c->y[row];
+                s->count++;
+            }
+            if (s && which == PICTURE_ORDER && of->orders[i] == of->orders[i])
+                snprintf(c->labels[c->count - 1], LABEL_BYTES, "%s (order %.2f)",
+                         name_of(of->integrators[i]), of->orders[i]);
+        }
+        bool work = which == PICTURE_WORK;
+        snprintf(c->title, sizeof c->title, work ? "Work against precision" : "Order");
+        snprintf(c->subtitle, sizeof c->subtitle, "position error after %.6g %s; %s", of->time,
+                 time, work ? "further down and left is better" : "the slope is the order");
+        snprintf(c->x_label, sizeof c->x_label, work ? "force evaluations" : "dt, %s", time);
+        snprintf(c->y_label, sizeof c->y_label, "position error, %s", length);
+        c->panel.x = (plot_axis){.log = true};
+        c->panel.y = (plot_axis){.log = true,
+                                 .floor = 1e-17 * of->reference.extent,
+                                 .ceiling = 1e3 * of->reference.extent};
+    }
     c->panel.id = picture_names[which];
     c->panel.title = c->title;
     c->panel.subtitle = c->subtitle;
@@ -194,19 +186,6 @@ bool report_picture(const char *name)
     return picture_named(name) < PICTURE_COUNT;
 }
 
-static void svg_one(FILE *out, curves *c, const comparison *of, picture which)
-{
-    char title[FOLIOT_NAME_BYTES + 160], name[FOLIOT_NAME_BYTES];
-    fill_curves(c, of, which);
-    snprintf(title, sizeof title, "%s: %s", foliot__text_clean(name, sizeof name, of->scene->name),
-             c->title);
-    c->panel.title = title;
-    c->panel.legend = true;
-    plot_page_begin(out, PICTURE_WIDTH, PICTURE_HEIGHT, title);
-    plot_draw(out, &c->panel, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT);
-    plot_page_end(out);
-}
-
 bool report_svg(FILE *out, const comparison *of)
 {
     static const picture pictures[] = {PICTURE_ENERGY, PICTURE_WORK, PICTURE_PORTRAIT,
@@ -216,7 +195,16 @@ bool report_svg(FILE *out, const comparison *of)
     if (!c)
         return false;
     if (of->options->picture) {
-        svg_one(out, c, of, picture_named(of->options->picture));
+        picture which = picture_named(of->options->picture);
+        char head[FOLIOT_NAME_BYTES + 160], name[FOLIOT_NAME_BYTES];
+        fill_curves(c, of, which);
+        snprintf(head, sizeof head, "%s: %s",
+                 foliot__text_clean(name, sizeof name, of->scene->name), c->title);
+        c->panel.title = head;
+        c->panel.legend = true;
+        plot_page_begin(out, PICTURE_WIDTH, PICTURE_HEIGHT, head);
+        plot_draw(out, &c->panel, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT);
+        plot_page_end(out);
         free(c);
         return true;
     }
@@ -278,42 +266,34 @@ static void html_text(FILE *out, const char *before, const char *text, const cha
     fputs(after, out);
 }
 
-static void html_picture(FILE *out, curves *c, const comparison *of, picture which)
+bool report_html(FILE *out, const comparison *of)
 {
-    fill_curves(c, of, which);
-    c->panel.legend = true;
-    html_text(out, "<h2>", c->title, "</h2>\n");
-    fprintf(out, "<p>%s</p>\n",
-            which == PICTURE_ENERGY && of->sinks ? dissipation : explanations[which]);
-    plot_page_begin(out, PICTURE_WIDTH, PICTURE_HEIGHT, c->title);
-    plot_draw(out, &c->panel, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT);
-    plot_page_end(out);
-}
-
-static void html_runs(FILE *out, const comparison *of, const char *length, const char *time)
-{
-    fputs("<h2>Every run</h2>\n<div class=\"wide\"><table>\n<tr><th>integrator</th>", out);
-    html_text(out, "<th>dt, ", time, "</th><th>force evaluations</th>");
-    fprintf(out, "<th>energy %s, largest</th><th>at the end</th>", of->sinks ? "change" : "error");
-    html_text(out, "<th>position error, ", length, "</th><th>milliseconds</th></tr>\n");
-    for (uint32_t i = 0; i < of->integrator_count; i++)
-        for (uint32_t k = 0; k < of->step_count; k++) {
-            const trial *t = comparison_trial(of, i, k);
-            if (!t->ran)
-                continue;
-            char step[FOLIOT__REAL_TEXT_BYTES];
-            fprintf(out,
-                    "<tr><td>%s%s</td><td>%s</td><td>%" PRIu64 "</td><td>%.2e</td><td>%.2e</td>"
-                    "<td>%.2e</td><td>%.3g</td></tr>\n",
-                    name_of(t->integrator), t->frozen_bodies ? " (froze)" : "",
-                    lab_step_text(step, t->dt), t->evaluations, t->energy_error_max,
-                    t->energy_error_end, t->position_error, t->seconds * 1e3);
-        }
-    fputs("</table></div>\n", out);
-}
-
-static void html_schemes(FILE *out, const comparison *of)
-{
+    curves *c = malloc(sizeof *c);
+    if (!c)
+        return false;
+    char title[200], length[FOLIOT_NAME_BYTES], time[FOLIOT_NAME_BYTES];
+    unit_names(of, length, time);
+    headline(of, title, sizeof title);
+    fputs("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width\">\n",
+          out);
+    html_text(out, "<title>", title, "</title>\n");
+    fprintf(out, "<style>\n%s</style>\n", style);
+    html_text(out, "<h1>", title, "</h1>\n");
+    fprintf(out, "<p>Bodies: %u, forces: %u, constraints: %u. ", of->scene->body_count,
+            of->scene->force_count, of->scene->constraint_count);
+    html_text(out, "Positions are compared with ", of->reference.text, ". ");
+    fprintf(out, "foliot %s, %s.</p>\n", foliot_get_version(), foliot_get_build());
+    for (int which = PICTURE_ENERGY; which < PICTURE_COUNT; which++) {
+        fill_curves(c, of, (picture)which);
+        c->panel.legend = true;
+        html_text(out, "<h2>", c->title, "</h2>\n");
+        fprintf(out, "<p>%s</p>\n",
+                which == PICTURE_ENERGY && of->sinks ? dissipation : explanations[which]);
+        plot_page_begin(out, PICTURE_WIDTH, PICTURE_HEIGHT, c->title);
+        plot_draw(out, &c->panel, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT);
+        plot_page_end(out);
+    }
     fputs("<h2>The schemes</h2>\n<table>\n<tr><th>integrator</th><th>order</th><th>measured</th>"
           "<th>symplectic</th><th>evaluations a step</th></tr>\n",
           out);
@@ -336,30 +316,24 @@ static void html_schemes(FILE *out, const comparison *of)
             fprintf(out, "<p class=\"note\">%s was not run: ", name_of(of->integrators[i]));
             html_text(out, "", comparison_trial(of, i, 0)->refusal, "</p>\n");
         }
-}
-
-bool report_html(FILE *out, const comparison *of)
-{
-    curves *c = malloc(sizeof *c);
-    if (!c)
-        return false;
-    char title[200], length[FOLIOT_NAME_BYTES], time[FOLIOT_NAME_BYTES];
-    unit_names(of, length, time);
-    headline(of, title, sizeof title);
-    fputs("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width\">\n",
-          out);
-    html_text(out, "<title>", title, "</title>\n");
-    fprintf(out, "<style>\n%s</style>\n", style);
-    html_text(out, "<h1>", title, "</h1>\n");
-    fprintf(out, "<p>Bodies: %u, forces: %u, constraints: %u. ", of->scene->body_count,
-            of->scene->force_count, of->scene->constraint_count);
-    html_text(out, "Positions are compared with ", of->reference.text, ". ");
-    fprintf(out, "foliot %s, %s.</p>\n", foliot_get_version(), foliot_get_build());
-    for (int which = PICTURE_ENERGY; which < PICTURE_COUNT; which++)
-        html_picture(out, c, of, (picture)which);
-    html_schemes(out, of);
-    html_runs(out, of, length, time);
+    fputs("<h2>Every run</h2>\n<div class=\"wide\"><table>\n<tr><th>integrator</th>", out);
+    html_text(out, "<th>dt, ", time, "</th><th>force evaluations</th>");
+    fprintf(out, "<th>energy %s, largest</th><th>at the end</th>", of->sinks ? "change" : "error");
+    html_text(out, "<th>position error, ", length, "</th><th>milliseconds</th></tr>\n");
+    for (uint32_t i = 0; i < of->integrator_count; i++)
+        for (uint32_t k = 0; k < of->step_count; k++) {
+            const trial *t = comparison_trial(of, i, k);
+            if (!t->ran)
+                continue;
+            char step[FOLIOT__REAL_TEXT_BYTES];
+            fprintf(out,
+                    "<tr><td>%s%s</td><td>%s</td><td>%" PRIu64 "</td><td>%.2e</td><td>%.2e</td>"
+                    "<td>%.2e</td><td>%.3g</td></tr>\n",
+                    name_of(t->integrator), t->frozen_bodies ? " (froze)" : "",
+                    lab_step_text(step, t->dt), t->evaluations, t->energy_error_max,
+                    t->energy_error_end, t->position_error, t->seconds * 1e3);
+        }
+    fputs("</table></div>\n", out);
     fputs("</html>\n", out);
     free(c);
     return true;

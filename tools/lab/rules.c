@@ -141,18 +141,6 @@ static bool says_aim(const lab_said *said, uint32_t player)
     return false;
 }
 
-// There is no network: who presses something was shown a drawn time ago, as a client would be.
-static foliot_order draw_aim(uint64_t tick, uint32_t player)
-{
-    foliot__rng rng = foliot__rng_seeded(tick << 16 | player);
-    uint32_t aim = foliot__rng_below(&rng, AIM_TICKS * FOLIOT_AIM_PARTS);
-    return (foliot_order){.player = player,
-                          .sequence = (uint32_t)tick,
-                          .kind = FOLIOT_ORDER_AIMED,
-                          .length = FOLIOT_ORDER_AIMED_BYTES,
-                          .bytes = {(uint8_t)aim, (uint8_t)(aim >> 8)}};
-}
-
 bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const foliot_tick_inputs *in,
              const foliot_order *given, uint32_t given_count)
 {
@@ -170,8 +158,18 @@ bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const fol
     said->count = given_count;
     for (uint32_t i = 0; draws && i < in->input_count; i++) {
         const foliot_input *input = &in->inputs[i];
-        if (input->kind == FOLIOT_INPUT_CONTROL && !says_aim(said, input->player))
-            said->orders[said->count++] = draw_aim(tick, input->player);
+        if (input->kind == FOLIOT_INPUT_CONTROL && !says_aim(said, input->player)) {
+            // There is no network: who presses something was shown a drawn time ago, as a client
+            // would be.
+            foliot__rng rng = foliot__rng_seeded(tick << 16 | input->player);
+            uint32_t aim = foliot__rng_below(&rng, AIM_TICKS * FOLIOT_AIM_PARTS);
+            said->orders[said->count++] =
+                (foliot_order){.player = input->player,
+                               .sequence = (uint32_t)tick,
+                               .kind = FOLIOT_ORDER_AIMED,
+                               .length = FOLIOT_ORDER_AIMED_BYTES,
+                               .bytes = {(uint8_t)aim, (uint8_t)(aim >> 8)}};
+        }
     }
     return true;
 }

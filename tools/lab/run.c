@@ -82,24 +82,33 @@ static int wrong_time(const run *r, uint64_t nearest)
         nearest == 1 ? "" : "s");
 }
 
-static int take_length(run *r)
+static int read_options(run *r)
 {
     const lab_run_options *o = r->options;
+    double dt = 0;
+    if (o->dt && !lab_parse_step(o->dt, &dt))
+        return foliot__options_wrong(
+            r->context->program, r->context->arguments,
+            "--dt wants a number above 0 or a ratio such as 1/60, not '%s'", o->dt);
+    if (o->every_given && !o->csv)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--every tells how often --csv writes: give that, too");
+    if (o->json && o->csv && strcmp(o->csv, "-") == 0)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--json and --csv - both want stdout");
+    int code = lab_scene_open(r->context, r->file, o->integrator, dt, &r->scene);
+    if (code)
+        return code;
     if (o->ticks_given && o->time_given)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--ticks and --time exclude each other");
     r->ticks = o->ticks_given ? o->ticks : TICKS_DEFAULT;
-    if (!o->time_given)
-        return 0;
-    if (o->time < 0)
+    if (o->time_given && o->time < 0)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--time wants a number, 0 or greater, not '%g'", o->time);
-    return lab_ticks(o->time, r->scene->dt, &r->ticks) ? 0 : wrong_time(r, r->ticks);
-}
-
-// "0.2,seed=7": dt varies by up to that share of it.
-static int take_jitter(run *r)
-{
+    if (o->time_given && !lab_ticks(o->time, r->scene->dt, &r->ticks))
+        return wrong_time(r, r->ticks);
+    // "0.2,seed=7": dt varies by up to that share of it.
     const char *text = r->options->jitter;
     if (!text)
         return 0;
@@ -129,38 +138,7 @@ static int take_jitter(run *r)
     return 0;
 }
 
-static int read_options(run *r)
-{
-    const lab_run_options *o = r->options;
-    double dt = 0;
-    if (o->dt && !lab_parse_step(o->dt, &dt))
-        return foliot__options_wrong(
-            r->context->program, r->context->arguments,
-            "--dt wants a number above 0 or a ratio such as 1/60, not '%s'", o->dt);
-    if (o->every_given && !o->csv)
-        return foliot__options_wrong(r->context->program, r->context->arguments,
-                                     "--every tells how often --csv writes: give that, too");
-    if (o->json && o->csv && strcmp(o->csv, "-") == 0)
-        return foliot__options_wrong(r->context->program, r->context->arguments,
-                                     "--json and --csv - both want stdout");
-    int code = lab_scene_open(r->context, r->file, o->integrator, dt, &r->scene);
-    if (code == 0)
-        code = take_length(r);
-    return code ? code : take_jitter(r);
-}
-
 // -- recording
-
-static int record_failed(run *r, foliot_status status)
-{
-    foliot_recording_state state = foliot_recording_get_state(r->recording);
-    if (status == FOLIOT_STATUS_IO && state.stopped_errno)
-        errno = state.stopped_errno;
-    else if (status != FOLIOT_STATUS_IO)
-        return lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
-                        foliot_status_get_text(status));
-    return lab_cannot_write(r->context, r->options->record);
-}
 
 // The lab writes the recording between ticks itself: it has no deadline, and no queue can fill.
 static int record_open(run *r)
@@ -188,7 +166,15 @@ static int record_tick(run *r, const foliot_tick_inputs *in, const foliot_order 
         foliot_recording_append_tick(r->recording, r->world, in, orders, order_count);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_drain(r->recording);
-    return status == FOLIOT_STATUS_OK ? 0 : record_failed(r, status);
+    if (status == FOLIOT_STATUS_OK)
+        return 0;
+    foliot_recording_state state = foliot_recording_get_state(r->recording);
+    if (status == FOLIOT_STATUS_IO && state.stopped_errno)
+        errno = state.stopped_errno;
+    else if (status != FOLIOT_STATUS_IO)
+        return lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
+                        foliot_status_get_text(status));
+    return lab_cannot_write(r->context, r->options->record);
 }
 
 static int record_close(run *r)
@@ -244,28 +230,6 @@ static void write_reals(FILE *out, const double *values, int count)
         fprintf(out, ",%.17g", values[i]);
 }
 
-// A row for each body that lives, if the tick is due.
-static void csv_write(const csv_table *csv, const foliot_scene *scene, const foliot_world *world,
-                      double energy)
-{
-    char name[FOLIOT_NAME_BYTES + 16];
-    if (!csv_due(csv, world))
-        return;
-    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
-        if (!foliot_world_get_body_alive(world, i))
-            continue;
-        foliot_body_state body = foliot_world_get_body_state(world, i);
-        fprintf(csv->out, "%" PRIu64 ",%.17g,%.17g,", foliot_world_get_tick(world),
-                foliot_world_get_time(world), energy);
-        write_name(csv->out, lab_body_name(scene, world, i, name));
-        write_reals(csv->out, body.position, 3);
-        write_reals(csv->out, body.velocity, 3);
-        write_reals(csv->out, body.orientation, 4);
-        write_reals(csv->out, body.angular_velocity, 3);
-        fputc('\n', csv->out);
-    }
-}
-
 static int csv_close(csv_table *csv, const lab_context *context)
 {
     if (!csv->out)
@@ -284,26 +248,21 @@ static bool conserves_energy(const run *r)
     return !lab_energy_sinks(r->scene, r->inputs != NULL, r->had_contacts, text);
 }
 
-// Only where it is printed: it costs a pass over all bodies and forces. Where energy is not
-// conserved there is no error to follow.
-static void observe_energy(run *r)
-{
-    if (!r->conserves && !csv_due(&r->csv, r->world))
-        return;
-    r->energy = lab_energy(r->world);
-    double error = lab_energy_error(r->energy_start, r->energy);
-    // Written so that a NaN stays: an energy that is no number is not a small error.
-    if (!(error <= r->energy_error_max))
-        r->energy_error_max = error;
-}
-
 static void observe_tick(run *r)
 {
     if (!r->had_contacts && lab_has_contacts(r->world)) {
         r->had_contacts = true;
         r->conserves = conserves_energy(r);
     }
-    observe_energy(r);
+    // Only where it is printed: it costs a pass over all bodies and forces. Where energy is not
+    // conserved there is no error to follow.
+    if (r->conserves || csv_due(&r->csv, r->world)) {
+        r->energy = lab_energy(r->world);
+        double error = lab_energy_error(r->energy_start, r->energy);
+        // Written so that a NaN stays: an energy that is no number is not a small error.
+        if (!(error <= r->energy_error_max))
+            r->energy_error_max = error;
+    }
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(r->world, &count);
     uint64_t tick = foliot_world_get_tick(r->world);
@@ -313,23 +272,23 @@ static void observe_tick(run *r)
         if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED && r->refused_count < REFUSED_MAX)
             r->refused[r->refused_count++] = (refused){tick - 1, events[i].a, events[i].b};
     }
-    csv_write(&r->csv, r->scene, r->world, r->energy);
-}
-
-static foliot_status step_world(run *r, const foliot_tick_inputs *in)
-{
-    foliot__watchdog_begin_work();
-    uint64_t begin = lab_now_ns();
-    foliot_status status;
-    if (r->jitter > 0) {
-        double u = 2 * foliot__rng_unit(&r->rng) - 1;
-        status = foliot_world_step_dt(r->world, r->scene->dt * (1 + r->jitter * u), NULL);
-    } else {
-        status = foliot_world_step_tick(r->world, in, NULL);
+    // A row for each body that lives, if the tick is due.
+    char name[FOLIOT_NAME_BYTES + 16];
+    if (!csv_due(&r->csv, r->world))
+        return;
+    for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
+        if (!foliot_world_get_body_alive(r->world, i))
+            continue;
+        foliot_body_state body = foliot_world_get_body_state(r->world, i);
+        fprintf(r->csv.out, "%" PRIu64 ",%.17g,%.17g,", foliot_world_get_tick(r->world),
+                foliot_world_get_time(r->world), r->energy);
+        write_name(r->csv.out, lab_body_name(r->scene, r->world, i, name));
+        write_reals(r->csv.out, body.position, 3);
+        write_reals(r->csv.out, body.velocity, 3);
+        write_reals(r->csv.out, body.orientation, 4);
+        write_reals(r->csv.out, body.angular_velocity, 3);
+        fputc('\n', r->csv.out);
     }
-    r->step_ns += lab_now_ns() - begin;
-    foliot__watchdog_end_work();
-    return status;
 }
 
 static int run_ticks(run *r)
@@ -348,7 +307,17 @@ static int run_ticks(run *r)
             code = lab_fail(r->context, FOLIOT__EXIT_CORRUPT, "%s", message);
             break;
         }
-        foliot_status status = step_world(r, &in);
+        foliot__watchdog_begin_work();
+        uint64_t begin = lab_now_ns();
+        foliot_status status;
+        if (r->jitter > 0) {
+            double u = 2 * foliot__rng_unit(&r->rng) - 1;
+            status = foliot_world_step_dt(r->world, r->scene->dt * (1 + r->jitter * u), NULL);
+        } else {
+            status = foliot_world_step_tick(r->world, &in, NULL);
+        }
+        r->step_ns += lab_now_ns() - begin;
+        foliot__watchdog_end_work();
         if (status != FOLIOT_STATUS_OK) {
             code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "tick %" PRIu64 ": %s", tick,
                             foliot_status_get_text(status));
@@ -465,37 +434,6 @@ static void print_warnings(const run *r)
                foliot_world_get_tick(r->world), r->ticks);
 }
 
-static void print_speed(const run *r, const units *u)
-{
-    double seconds = (double)r->step_ns * 1e-9, ticks = (double)foliot_world_get_tick(r->world);
-    if (!(seconds > 0) || ticks == 0)
-        return;
-    double rate = ticks / seconds, simulated = foliot_world_get_time(r->world) / seconds;
-    if (strcmp(u->time, "s") == 0)
-        printf("  %-18s %.4g ticks/s, %.4g x real time\n", "speed", rate, simulated);
-    else
-        printf("  %-18s %.4g ticks/s, %.4g %s a second\n", "speed", rate, simulated, u->time);
-}
-
-// The integrator's error if energy is conserved; otherwise what was lost or gained, and the cause.
-static void print_energy_change(const run *r, const units *u)
-{
-    char text[LAB_SINKS_BYTES];
-    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->had_contacts, text);
-    double lost = r->energy_start - r->energy;
-    if (!sinks) {
-        printf("  %-18s %14.3g at most, %.3g at the end%s\n", "energy error", r->energy_error_max,
-               lab_energy_error(r->energy_start, r->energy),
-               r->energy_start != 0 ? " (relative)" : " (absolute: the energy was 0)");
-        return;
-    }
-    printf("  %-18s %14.7g  %s", lost < 0 ? "energy gained" : "energy dissipated", fabs(lost),
-           u->energy);
-    if (r->energy_start != 0)
-        printf(", %.3g %%", 100 * lab_energy_error(r->energy_start, r->energy));
-    printf("; not conserved here: %s\n", sinks);
-}
-
 static void print_account(const run *r)
 {
     units u = units_of(r->scene);
@@ -512,7 +450,22 @@ static void print_account(const run *r)
            foliot_world_get_time(r->world), u.time);
     printf("  %-18s %14.7g at the start, %.7g at the end  %s%s\n", "energy", r->energy_start,
            r->energy, u.energy, now.potential_complete ? "" : " (some forces have no potential)");
-    print_energy_change(r, &u);
+    // The integrator's error if energy is conserved; otherwise what was lost or gained, and the
+    // cause.
+    char text[LAB_SINKS_BYTES];
+    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->had_contacts, text);
+    double lost = r->energy_start - r->energy;
+    if (!sinks) {
+        printf("  %-18s %14.3g at most, %.3g at the end%s\n", "energy error", r->energy_error_max,
+               lab_energy_error(r->energy_start, r->energy),
+               r->energy_start != 0 ? " (relative)" : " (absolute: the energy was 0)");
+    } else {
+        printf("  %-18s %14.7g  %s", lost < 0 ? "energy gained" : "energy dissipated", fabs(lost),
+               u.energy);
+        if (r->energy_start != 0)
+            printf(", %.3g %%", 100 * lab_energy_error(r->energy_start, r->energy));
+        printf("; not conserved here: %s\n", sinks);
+    }
     print_vector("momentum", now.momentum, u.momentum);
     print_vector("angular momentum", now.angular_momentum, u.angular);
     const foliot_world_counters *c = foliot_world_get_counters(r->world);
@@ -520,65 +473,19 @@ static void print_account(const run *r)
     if (c->solver_iterations)
         printf("  %-18s %14" PRIu64 "\n", "solver iterations", c->solver_iterations);
     printf("  %-18s %s\n", "digest", digest);
-    print_speed(r, &u);
+    double seconds = (double)r->step_ns * 1e-9, ticks = (double)foliot_world_get_tick(r->world);
+    if (seconds > 0 && ticks != 0) {
+        double rate = ticks / seconds, simulated = foliot_world_get_time(r->world) / seconds;
+        if (strcmp(u.time, "s") == 0)
+            printf("  %-18s %.4g ticks/s, %.4g x real time\n", "speed", rate, simulated);
+        else
+            printf("  %-18s %.4g ticks/s, %.4g %s a second\n", "speed", rate, simulated, u.time);
+    }
     print_warnings(r);
     print_bodies(r, &u);
 }
 
 // -- the report, for scripts
-
-static void json_bodies(foliot__json *json, const run *r)
-{
-    foliot__json_array(json, "bodies");
-    for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
-        if (!foliot_world_get_body_alive(r->world, i))
-            continue;
-        foliot_body_state body = foliot_world_get_body_state(r->world, i);
-        char name[FOLIOT_NAME_BYTES + 16];
-        bool nameless =
-            i < r->scene->body_count && !(r->scene->bodies[i].name && r->scene->bodies[i].name[0]);
-        foliot__json_object(json, NULL);
-        foliot__json_text(json, "name",
-                          nameless ? NULL : lab_body_name(r->scene, r->world, i, name));
-        foliot__json_reals(json, "position", body.position, 3);
-        foliot__json_reals(json, "velocity", body.velocity, 3);
-        foliot__json_reals(json, "orientation", body.orientation, 4);
-        foliot__json_reals(json, "angular_velocity", body.angular_velocity, 3);
-        foliot__json_close(json);
-    }
-    foliot__json_close(json);
-}
-
-static void json_frozen(foliot__json *json, const run *r)
-{
-    char name[FOLIOT_NAME_BYTES + 16];
-    foliot__json_array(json, "frozen");
-    for (uint32_t i = 0; i < r->frozen_count; i++) {
-        foliot__json_object(json, NULL);
-        foliot__json_text(json, "body", lab_body_name(r->scene, r->world, r->frozen[i].slot, name));
-        foliot__json_count(json, "index", r->frozen[i].slot);
-        foliot__json_count(json, "tick", r->frozen[i].tick);
-        foliot__json_close(json);
-    }
-    foliot__json_close(json);
-}
-
-static void json_counters(foliot__json *json, const run *r)
-{
-    const foliot_world_counters *c = foliot_world_get_counters(r->world);
-    uint64_t broken = 0;
-    for (uint32_t i = 0; i < r->scene->constraint_count; i++)
-        broken += foliot_world_get_constraint_broken(r->world, i);
-    foliot__json_count(json, "frozen_bodies", c->frozen_bodies);
-    json_frozen(json, r);
-    foliot__json_count(json, "solver_iterations", c->solver_iterations);
-    foliot__json_count(json, "solver_failures", c->solver_failures);
-    foliot__json_count(json, "constraints_broken", broken);
-    foliot__json_count(json, "contacts_dropped", c->contacts_dropped);
-    foliot__json_count(json, "events_dropped", c->events_dropped);
-    foliot__json_count(json, "inputs_refused", c->inputs_refused);
-    foliot__json_count(json, "commands_refused", c->commands_refused);
-}
 
 static void json_account(const run *r)
 {
@@ -604,9 +511,48 @@ static void json_account(const run *r)
     foliot__json_text(&json, "energy_sinks", sinks);
     foliot__json_reals(&json, "momentum", now.momentum, 3);
     foliot__json_reals(&json, "angular_momentum", now.angular_momentum, 3);
-    json_bodies(&json, r);
+    foliot__json_array(&json, "bodies");
+    for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
+        if (!foliot_world_get_body_alive(r->world, i))
+            continue;
+        foliot_body_state body = foliot_world_get_body_state(r->world, i);
+        char name[FOLIOT_NAME_BYTES + 16];
+        bool nameless =
+            i < r->scene->body_count && !(r->scene->bodies[i].name && r->scene->bodies[i].name[0]);
+        foliot__json_object(&json, NULL);
+        foliot__json_text(&json, "name",
+                          nameless ? NULL : lab_body_name(r->scene, r->world, i, name));
+        foliot__json_reals(&json, "position", body.position, 3);
+        foliot__json_reals(&json, "velocity", body.velocity, 3);
+        foliot__json_reals(&json, "orientation", body.orientation, 4);
+        foliot__json_reals(&json, "angular_velocity", body.angular_velocity, 3);
+        foliot__json_close(&json);
+    }
+    foliot__json_close(&json);
     foliot__json_bool(&json, "potential_complete", now.potential_complete);
-    json_counters(&json, r);
+    const foliot_world_counters *c = foliot_world_get_counters(r->world);
+    uint64_t broken = 0;
+    for (uint32_t i = 0; i < r->scene->constraint_count; i++)
+        broken += foliot_world_get_constraint_broken(r->world, i);
+    foliot__json_count(&json, "frozen_bodies", c->frozen_bodies);
+    char name[FOLIOT_NAME_BYTES + 16];
+    foliot__json_array(&json, "frozen");
+    for (uint32_t i = 0; i < r->frozen_count; i++) {
+        foliot__json_object(&json, NULL);
+        foliot__json_text(&json, "body",
+                          lab_body_name(r->scene, r->world, r->frozen[i].slot, name));
+        foliot__json_count(&json, "index", r->frozen[i].slot);
+        foliot__json_count(&json, "tick", r->frozen[i].tick);
+        foliot__json_close(&json);
+    }
+    foliot__json_close(&json);
+    foliot__json_count(&json, "solver_iterations", c->solver_iterations);
+    foliot__json_count(&json, "solver_failures", c->solver_failures);
+    foliot__json_count(&json, "constraints_broken", broken);
+    foliot__json_count(&json, "contacts_dropped", c->contacts_dropped);
+    foliot__json_count(&json, "events_dropped", c->events_dropped);
+    foliot__json_count(&json, "inputs_refused", c->inputs_refused);
+    foliot__json_count(&json, "commands_refused", c->commands_refused);
     if (lab_rules_problem(r->rules)[0])
         foliot__json_text(&json, "rules_problem", lab_rules_problem(r->rules));
     if (r->interrupted)
@@ -617,44 +563,31 @@ static void json_account(const run *r)
 
 // -- the whole
 
-static int open_inputs(run *r)
+static int open_run(run *r)
 {
     const lab_run_options *o = r->options;
     if (o->players && o->inputs)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--players and --inputs exclude each other");
-    return o->players
-               ? lab_inputs_draw(r->context, (uint32_t)o->players, o->seed, r->scene, &r->inputs)
-               : lab_inputs_open(r->context, o->inputs, r->scene, &r->inputs);
-}
-
-static int open_run(run *r)
-{
-    int opened = open_inputs(r);
-    if (!opened)
-        opened = lab_commands_open(r->context, r->options->commands, r->scene, &r->commands);
-    if (!opened)
-        opened = lab_orders_open(r->context, r->options->orders, r->scene, &r->orders);
-    if (!opened && !r->options->no_rules)
-        opened = lab_rules_open(r->context, r->scene, &r->rules);
-    if (opened)
-        return opened;
+    int code = o->players ? lab_inputs_draw(r->context, (uint32_t)o->players, o->seed, r->scene,
+                                            &r->inputs)
+                          : lab_inputs_open(r->context, o->inputs, r->scene, &r->inputs);
+    if (code == 0)
+        code = lab_commands_open(r->context, o->commands, r->scene, &r->commands);
+    if (code == 0)
+        code = lab_orders_open(r->context, o->orders, r->scene, &r->orders);
+    if (code == 0 && !o->no_rules)
+        code = lab_rules_open(r->context, r->scene, &r->rules);
+    if (code)
+        return code;
     foliot_status status = foliot_world_create(r->scene, &r->world);
     if (status != FOLIOT_STATUS_OK)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
                         foliot_status_get_text(status));
-    int code = record_open(r);
-    if (code == 0 && r->options->csv)
-        code = csv_open(&r->csv, r->context, r->options->csv, r->options->every);
+    code = record_open(r);
+    if (code == 0 && o->csv)
+        code = csv_open(&r->csv, r->context, o->csv, o->every);
     return code;
-}
-
-static void print_report(const run *r)
-{
-    if (r->options->json)
-        json_account(r);
-    else if (!r->options->csv || strcmp(r->options->csv, "-") != 0)
-        print_account(r);
 }
 
 int lab_run(const lab_context *context, const char *file, const lab_run_options *options)
@@ -673,8 +606,12 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
     }
     int written = csv_close(&r.csv, context), recorded = record_close(&r);
     code = code ? code : written ? written : recorded;
-    if (code == 0)
-        print_report(&r);
+    if (code == 0) {
+        if (r.options->json)
+            json_account(&r);
+        else if (!r.options->csv || strcmp(r.options->csv, "-") != 0)
+            print_account(&r);
+    }
     lab_inputs_close(r.inputs);
     lab_commands_close(r.commands);
     lab_orders_close(r.orders);

@@ -125,15 +125,6 @@ static const char *sink_of_force(const foliot_force_definition *force)
     }
 }
 
-static const char *sink_of_constraint(const foliot_constraint_definition *constraint)
-{
-    if (constraint->kind == FOLIOT_CONSTRAINT_DISTANCE)
-        return "distance constraints";
-    if (isfinite(constraint->break_force))
-        return "constraints that break";
-    return constraint->motor_torque > 0 ? "motors" : NULL;
-}
-
 static bool loses_in_contact(const foliot_body_definition *body)
 {
     return body->shape.kind != FOLIOT_SHAPE_POINT && (body->friction > 0 || body->restitution < 1);
@@ -150,7 +141,13 @@ const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool had_co
             add_sink(text, LAB_SINKS_BYTES, sink);
     }
     for (uint32_t i = 0; i < scene->constraint_count; i++) {
-        const char *sink = sink_of_constraint(&scene->constraints[i]);
+        const char *sink;
+        if (scene->constraints[i].kind == FOLIOT_CONSTRAINT_DISTANCE)
+            sink = "distance constraints";
+        else if (isfinite(scene->constraints[i].break_force))
+            sink = "constraints that break";
+        else
+            sink = scene->constraints[i].motor_torque > 0 ? "motors" : NULL;
         if (sink)
             add_sink(text, LAB_SINKS_BYTES, sink);
     }

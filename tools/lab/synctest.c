@@ -72,31 +72,6 @@ static void differ(check *c, const char *what)
              what);
 }
 
-static void differ_in_command(check *c, uint32_t index, const foliot_command *a,
-                              const foliot_command *b)
-{
-    char left[160] = "no more", right[160] = "no more", text[400];
-    if (a)
-        foliot_command_print_json(a, left, sizeof left);
-    if (b)
-        foliot_command_print_json(b, right, sizeof right);
-    snprintf(text, sizeof text, "command %u: %s, and of restored rules %s", (unsigned)index + 1,
-             left, right);
-    differ(c, text);
-}
-
-static void compare_commands(check *c, foliot_rules *other)
-{
-    const foliot_command_list *a = foliot_rules_get_commands(c->rules);
-    const foliot_command_list *b = foliot_rules_get_commands(other);
-    for (uint32_t i = 0; c->test->passed && (i < a->count || i < b->count); i++) {
-        const foliot_command *left = i < a->count ? &a->commands[i] : NULL;
-        const foliot_command *right = i < b->count ? &b->commands[i] : NULL;
-        if (!left || !right || !same_command(left, right))
-            differ_in_command(c, i, left, right);
-    }
-}
-
 static void compare_messages(check *c, foliot_rules *other)
 {
     foliot_rules_message_out a, b;
@@ -124,18 +99,6 @@ static uint8_t *save(foliot_rules *rules, size_t *length)
     return NULL;
 }
 
-static void compare_saved(check *c, foliot_rules *other)
-{
-    size_t a = 0, b = 0;
-    uint8_t *left = save(c->rules, &a), *right = save(other, &b);
-    if (c->test->passed && (!left || !right))
-        differ(c, foliot_rules_get_problem(left ? other : c->rules));
-    else if (c->test->passed && (a != b || memcmp(left, right, a) != 0))
-        differ(c, "the saved state differs from that of restored rules");
-    free(left);
-    free(right);
-}
-
 // -- running
 
 // A new instance with what the running one has saved. NULL with the test failed, or *code.
@@ -158,9 +121,9 @@ static foliot_rules *make_restored(check *c, int *code)
     return other;
 }
 
-// What the rules gave, behind the commands of a file. Kept for the harness.
-static foliot_status close_tick(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
+static foliot_status step(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
 {
+    // What the rules gave, behind the commands of a file. Kept for the harness.
     const foliot_command_list *given = foliot_rules_get_commands(c->rules);
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint32_t i = 0; i < in->command_count + given->count; i++) {
@@ -173,12 +136,6 @@ static foliot_status close_tick(check *c, const foliot_tick_inputs *in, foliot_c
         if (status != FOLIOT_STATUS_OK)
             break;
     }
-    return status;
-}
-
-static foliot_status step(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
-{
-    foliot_status status = close_tick(c, in, list);
     foliot_tick_inputs all = {in->inputs, in->input_count, list->commands, list->count};
     return status == FOLIOT_STATUS_OK ? foliot_world_step_tick(c->world, &all, NULL) : status;
 }
@@ -206,9 +163,32 @@ static int run_tick(check *c, const foliot_tick_inputs *in, const foliot_order *
     }
     if (code == 0 && other && c->test->passed) {
         status = foliot_rules_tick(other, &view);
-        compare_commands(c, other);
+        const foliot_command_list *a = foliot_rules_get_commands(c->rules);
+        const foliot_command_list *b = foliot_rules_get_commands(other);
+        for (uint32_t i = 0; c->test->passed && (i < a->count || i < b->count); i++) {
+            const foliot_command *left = i < a->count ? &a->commands[i] : NULL;
+            const foliot_command *right = i < b->count ? &b->commands[i] : NULL;
+            if (!left || !right || !same_command(left, right)) {
+                char mine[160] = "no more", restored[160] = "no more", text[400];
+                if (left)
+                    foliot_command_print_json(left, mine, sizeof mine);
+                if (right)
+                    foliot_command_print_json(right, restored, sizeof restored);
+                snprintf(text, sizeof text, "command %u: %s, and of restored rules %s",
+                         (unsigned)i + 1, mine, restored);
+                differ(c, text);
+            }
+        }
         compare_messages(c, other);
-        compare_saved(c, other);
+        size_t own_bytes = 0, saved_bytes = 0;
+        uint8_t *own = save(c->rules, &own_bytes), *saved = save(other, &saved_bytes);
+        if (c->test->passed && (!own || !saved))
+            differ(c, foliot_rules_get_problem(own ? other : c->rules));
+        else if (c->test->passed &&
+                 (own_bytes != saved_bytes || memcmp(own, saved, own_bytes) != 0))
+            differ(c, "the saved state differs from that of restored rules");
+        free(own);
+        free(saved);
         c->test->checks++;
     }
     foliot_rules_destroy(other);
@@ -247,14 +227,6 @@ static int rules_test_run(const lab_context *context, const foliot_scene *scene,
     return code;
 }
 
-static void rules_test_end(rules_test *test)
-{
-    for (uint64_t tick = 0; tick < test->ticks; tick++)
-        foliot_command_list_destroy(&test->lists[tick]);
-    free(test->lists);
-    test->lists = NULL;
-}
-
 // -- inputs and commands for the harness
 
 static uint32_t inputs_of_tick(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity)
@@ -280,8 +252,9 @@ static foliot_status commands_of_tick(void *user, uint64_t tick, foliot_command_
     if (s->rules) {
         in.commands = tick < s->rules->ticks ? s->rules->lists[tick].commands : NULL;
         in.command_count = tick < s->rules->ticks ? s->rules->lists[tick].count : 0;
-    } else if (!lab_commands_at(s->commands, tick, &in, &s->problem))
+    } else if (!lab_commands_at(s->commands, tick, &in, &s->problem)) {
         return FOLIOT_STATUS_CORRUPT;
+    }
     for (uint32_t i = 0; i < in.command_count && status == FOLIOT_STATUS_OK; i++)
         status = foliot_command_list_append(list, &in.commands[i]);
     return status;
@@ -354,15 +327,6 @@ static void append(char *line, size_t *length, const char *text)
         line[(*length)++] = *text++;
 }
 
-static void append_number(char *line, size_t *length, uint64_t number)
-{
-    char digits[24] = {0}, *at = digits + sizeof digits - 1;
-    do
-        *--at = (char)('0' + number % 10);
-    while (number /= 10);
-    append(line, length, at);
-}
-
 // Nothing but what a handler may call: the simulation may have broken the heap.
 static void crashed(int number, siginfo_t *about, void *context)
 {
@@ -385,7 +349,12 @@ static void crashed(int number, siginfo_t *about, void *context)
     append(line, &length, watched.json ? "\",\"test\":\"" : ") in the test \"");
     append(line, &length, test);
     append(line, &length, watched.json ? "\",\"tick\":" : "\", tick ");
-    append_number(line, &length, r ? r->ticks : foliot__module_get_answer_tick());
+    char digits[24] = {0}, *at = digits + sizeof digits - 1;
+    uint64_t tick = r ? r->ticks : foliot__module_get_answer_tick();
+    do
+        *--at = (char)('0' + tick % 10);
+    while (tick /= 10);
+    append(line, &length, at);
     append(line, &length, watched.json ? "}\n" : "\n");
     (void)!write(watched.json ? STDOUT_FILENO : STDERR_FILENO, line, length);
     // Back into the fault, for the debugger, the sanitizer, or the core that waits for it.
@@ -413,13 +382,6 @@ static void watch_crashes(const lab_synctest_options *options)
         sigaction(crash_signals[i], &action, &watched.before[crash_signals[i]]);
 }
 
-static void end_watch(void)
-{
-    watched.on = false;
-    for (size_t i = 0; i < sizeof crash_signals / sizeof *crash_signals; i++)
-        sigaction(crash_signals[i], &watched.before[crash_signals[i]], NULL);
-}
-
 // Runs the harness under such a watch, and ends it. 0 and the result, or the exit code after a
 // sentence.
 static int run_watched(const lab_context *context, const lab_synctest_options *options,
@@ -429,7 +391,9 @@ static int run_watched(const lab_context *context, const lab_synctest_options *o
     watched.result = result;
     watch_crashes(options);
     foliot_status status = foliot_harness_run(config, result);
-    end_watch();
+    watched.on = false;
+    for (size_t i = 0; i < sizeof crash_signals / sizeof *crash_signals; i++)
+        sigaction(crash_signals[i], &watched.before[crash_signals[i]], NULL);
     if (from->problem)
         return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
     if (status != FOLIOT_STATUS_OK && result->problem[0])
@@ -441,62 +405,6 @@ static int run_watched(const lab_context *context, const lab_synctest_options *o
 }
 
 // -- scenes
-
-static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
-{
-    *length = 0;
-    foliot_status status = foliot_scene_encode(scene, NULL, 0, length);
-    uint8_t *bytes = status == FOLIOT_STATUS_OK ? malloc(*length + 1) : NULL;
-    if (bytes && foliot_scene_encode(scene, bytes, *length, length) == FOLIOT_STATUS_OK)
-        return bytes;
-    free(bytes);
-    return NULL;
-}
-
-static void print_rules(const rules_test *test)
-{
-    if (test->passed)
-        printf("%-14s passed %9" PRIu64 " checks  restored rules give the same\n", "rules",
-               test->checks);
-    else
-        printf("%-14s FAILED %9" PRIu64 " checks  %s\n", "rules", test->checks, test->text);
-}
-
-// One member more of the object that the harness has printed.
-static void print_rules_json(char *object, const rules_test *test)
-{
-    object[strlen(object) - 1] = 0; // its closing brace
-    printf("%s,\"rules\":", object);
-    foliot__json json = foliot__json_to(stdout);
-    foliot__json_object(&json, NULL);
-    foliot__json_bool(&json, "passed", test->passed);
-    foliot__json_count(&json, "checks", test->checks);
-    foliot__json_text(&json, "text", test->passed ? NULL : test->text);
-    if (!test->passed)
-        foliot__json_count(&json, "first_bad_tick", test->first_bad_tick);
-    foliot__json_close(&json);
-    printf("}\n");
-}
-
-static int print_result(const lab_context *context, const foliot_scene *scene,
-                        const foliot_harness_result *result, const rules_test *rules, bool json)
-{
-    char *text = malloc(TEXT_BYTES);
-    if (!text)
-        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
-    if (!json)
-        printf("%s, %s\n", scene->name ? scene->name : "scene",
-               foliot_integrator_get_info(scene->integrator)->name);
-    (json ? foliot_harness_print_json : foliot_harness_print_text)(result, text, TEXT_BYTES);
-    if (json && rules)
-        print_rules_json(text, rules);
-    else
-        printf("%s%s", text, json ? "\n" : "");
-    if (!json && rules)
-        print_rules(rules);
-    free(text);
-    return result->passed && (!rules || rules->passed) ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
-}
 
 static uint32_t players_of(const lab_synctest_options *options, const foliot_scene *scene)
 {
@@ -510,9 +418,13 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
 {
     foliot_harness_result result;
     foliot_harness_config config = foliot_harness_config_default();
-    uint8_t *setup = setup_of(scene, &config.setup_bytes);
-    if (!setup)
+    foliot_status status = foliot_scene_encode(scene, NULL, 0, &config.setup_bytes);
+    uint8_t *setup = status == FOLIOT_STATUS_OK ? malloc(config.setup_bytes + 1) : NULL;
+    if (!setup || foliot_scene_encode(scene, setup, config.setup_bytes, &config.setup_bytes) !=
+                      FOLIOT_STATUS_OK) {
+        free(setup);
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    }
     config.kind = &foliot_world_kind;
     config.setup = setup;
     config.ticks = options->ticks ? options->ticks : TICKS_DEFAULT;
@@ -531,8 +443,40 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
     free(setup);
     if (code)
         return code;
-    return print_result(context, scene, &result, wants_rules(options) ? from->rules : NULL,
-                        options->json);
+    const rules_test *rules = wants_rules(options) ? from->rules : NULL;
+    char *text = malloc(TEXT_BYTES);
+    if (!text)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    if (!options->json)
+        printf("%s, %s\n", scene->name ? scene->name : "scene",
+               foliot_integrator_get_info(scene->integrator)->name);
+    (options->json ? foliot_harness_print_json : foliot_harness_print_text)(&result, text,
+                                                                            TEXT_BYTES);
+    if (options->json && rules) {
+        // One member more of the object that the harness has printed.
+        text[strlen(text) - 1] = 0; // its closing brace
+        printf("%s,\"rules\":", text);
+        foliot__json out = foliot__json_to(stdout);
+        foliot__json_object(&out, NULL);
+        foliot__json_bool(&out, "passed", rules->passed);
+        foliot__json_count(&out, "checks", rules->checks);
+        foliot__json_text(&out, "text", rules->passed ? NULL : rules->text);
+        if (!rules->passed)
+            foliot__json_count(&out, "first_bad_tick", rules->first_bad_tick);
+        foliot__json_close(&out);
+        printf("}\n");
+    } else {
+        printf("%s%s", text, options->json ? "\n" : "");
+    }
+    if (!options->json && rules) {
+        if (rules->passed)
+            printf("%-14s passed %9" PRIu64 " checks  restored rules give the same\n", "rules",
+                   rules->checks);
+        else
+            printf("%-14s FAILED %9" PRIu64 " checks  %s\n", "rules", rules->checks, rules->text);
+    }
+    free(text);
+    return result.passed && (!rules || rules->passed) ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
 }
 
 // With inputs of its own: the harness asks for them again.
@@ -580,7 +524,10 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
     }
     if (code == 0)
         code = run_harness(context, options, scene, &from);
-    rules_test_end(&rules);
+    for (uint64_t tick = 0; tick < rules.ticks; tick++)
+        foliot_command_list_destroy(&rules.lists[tick]);
+    free(rules.lists);
+    rules.lists = NULL;
     if (from.inputs)
         lab_inputs_close(from.inputs);
     lab_commands_close(from.commands);

@@ -8,46 +8,6 @@
 
 #include "base/terminal.h"
 
-static void take_positions(const foliot_world *world, double *final, uint32_t slots)
-{
-    for (uint32_t i = 0; i < slots; i++) {
-        foliot_body_state body = foliot_world_get_body_state(world, i);
-        memcpy(final + 3 * (size_t)i, body.position, sizeof body.position);
-    }
-}
-
-static bool allocate_trial(trial *t, const trial_view *view, uint32_t slots)
-{
-    t->bin_time = malloc(TRIAL_BINS * sizeof *t->bin_time);
-    t->bin_error = malloc(TRIAL_BINS * sizeof *t->bin_error);
-    t->final = calloc(3 * ((size_t)slots + 1), sizeof *t->final);
-    bool portrait = view->body != FOLIOT_NO_BODY;
-    t->x = portrait ? malloc((TRIAL_POINTS + 1) * sizeof *t->x) : NULL;
-    t->v = portrait ? malloc((TRIAL_POINTS + 1) * sizeof *t->v) : NULL;
-    t->slots = slots;
-    return t->bin_time && t->bin_error && t->final && (!portrait || (t->x && t->v));
-}
-
-static void take_energy(trial *t, const foliot_world *world, double start, uint64_t tick)
-{
-    double error = lab_energy_error(start, lab_energy(world));
-    t->energy_error_end = error;
-    if (!(error <= t->energy_error_max))
-        t->energy_error_max = error;
-    uint32_t bin = (uint32_t)((double)(tick - 1) / (double)t->ticks * TRIAL_BINS);
-    if (t->ticks < TRIAL_BINS)
-        bin = (uint32_t)(tick - 1);
-    if (bin >= t->bin_count) {
-        bin = t->bin_count++;
-        t->bin_error[bin] = 0;
-    } else {
-        bin = t->bin_count - 1;
-    }
-    if (!(error <= t->bin_error[bin]))
-        t->bin_error[bin] = error;
-    t->bin_time[bin] = foliot_world_get_time(world);
-}
-
 static void take_point(trial *t, const foliot_world *world, const trial_view *view, uint64_t tick)
 {
     uint64_t stride = t->ticks / TRIAL_POINTS + 1;
@@ -75,7 +35,22 @@ static foliot_status run_and_measure(trial *t, foliot_world *world, const trial_
         ns += lab_now_ns() - begin;
         if (status != FOLIOT_STATUS_OK)
             break;
-        take_energy(t, world, start, tick);
+        double error = lab_energy_error(start, lab_energy(world));
+        t->energy_error_end = error;
+        if (!(error <= t->energy_error_max))
+            t->energy_error_max = error;
+        uint32_t bin = (uint32_t)((double)(tick - 1) / (double)t->ticks * TRIAL_BINS);
+        if (t->ticks < TRIAL_BINS)
+            bin = (uint32_t)(tick - 1);
+        if (bin >= t->bin_count) {
+            bin = t->bin_count++;
+            t->bin_error[bin] = 0;
+        } else {
+            bin = t->bin_count - 1;
+        }
+        if (!(error <= t->bin_error[bin]))
+            t->bin_error[bin] = error;
+        t->bin_time[bin] = foliot_world_get_time(world);
         take_point(t, world, view, tick);
         t->had_contacts = t->had_contacts || lab_has_contacts(world);
         foliot__progress_at(&progress, tick);
@@ -84,26 +59,6 @@ static foliot_status run_and_measure(trial *t, foliot_world *world, const trial_
     }
     foliot__progress_end(&progress);
     t->seconds = (double)ns * 1e-9;
-    return status;
-}
-
-static foliot_status run_admitted(const foliot_scene *scene, const trial_view *view, trial *t)
-{
-    foliot_world *world;
-    foliot_status status = foliot_world_create(scene, &world);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    status = allocate_trial(t, view, scene->body_count) ? run_and_measure(t, world, view)
-                                                        : FOLIOT_STATUS_MEMORY;
-    const foliot_world_counters *c = foliot_world_get_counters(world);
-    t->evaluations = c->force_evaluations;
-    t->solver_iterations = c->solver_iterations;
-    t->solver_failures = c->solver_failures;
-    t->frozen_bodies = c->frozen_bodies;
-    if (t->final)
-        take_positions(world, t->final, scene->body_count);
-    foliot_world_destroy(world);
-    t->ran = status == FOLIOT_STATUS_OK;
     return status;
 }
 
@@ -118,7 +73,32 @@ foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, doubl
     foliot_scene_problem problem;
     foliot_status status = foliot_scene_check(scene, &problem);
     if (status == FOLIOT_STATUS_OK) {
-        status = run_admitted(scene, view, t);
+        foliot_world *world;
+        status = foliot_world_create(scene, &world);
+        if (status == FOLIOT_STATUS_OK) {
+            t->bin_time = malloc(TRIAL_BINS * sizeof *t->bin_time);
+            t->bin_error = malloc(TRIAL_BINS * sizeof *t->bin_error);
+            t->final = calloc(3 * ((size_t)scene->body_count + 1), sizeof *t->final);
+            bool portrait = view->body != FOLIOT_NO_BODY;
+            t->x = portrait ? malloc((TRIAL_POINTS + 1) * sizeof *t->x) : NULL;
+            t->v = portrait ? malloc((TRIAL_POINTS + 1) * sizeof *t->v) : NULL;
+            t->slots = scene->body_count;
+            status = (t->bin_time && t->bin_error && t->final && (!portrait || (t->x && t->v)))
+                         ? run_and_measure(t, world, view)
+                         : FOLIOT_STATUS_MEMORY;
+            const foliot_world_counters *c = foliot_world_get_counters(world);
+            t->evaluations = c->force_evaluations;
+            t->solver_iterations = c->solver_iterations;
+            t->solver_failures = c->solver_failures;
+            t->frozen_bodies = c->frozen_bodies;
+            if (t->final)
+                for (uint32_t i = 0; i < scene->body_count; i++) {
+                    foliot_body_state body = foliot_world_get_body_state(world, i);
+                    memcpy(t->final + 3 * (size_t)i, body.position, sizeof body.position);
+                }
+            foliot_world_destroy(world);
+            t->ran = status == FOLIOT_STATUS_OK;
+        }
     } else {
         snprintf(t->refusal, sizeof t->refusal, "%s: %s", problem.path, problem.text);
         status = FOLIOT_STATUS_OK;
