@@ -56,7 +56,7 @@ BIT_FLAGS=${BIT_FLAGS:--std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-sl
 sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert.c common/base/bytes.c
     common/base/status.c common/base/text.c common/base/version.c common/base/cpu.c
     $(echo common/command/{command,command_codec,command_list,command_print}.c) $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
-replay_sources="$(echo tools/replay/{main,tool,verify,jobs,info,state,diff,differences,export,serve,run}.c)
+replay_sources="$(echo tools/replay/{main,tool,verify,info,state,diff,differences,export,serve,run}.c)
     $(echo common/recording/{format,block_content,block_reader,damage,record_decoder,expand,scan,byte_source,replay,replay_world,replay_open,verify}.c \
         common/recording/{journal,keyframe_check,keyframe_codec,session_log,session_decoder,header_decoder}.c \
         common/simulation/{simulation,world_simulation,input_log}.c common/divergence/{divergence,state_layers,search,perturb,perturb_text}.c)

@@ -292,8 +292,7 @@ static void print_json(const comparison *c)
     for (uint32_t i = 0; i < c->integrator_count * c->step_count; i++) {
         const trial *t = &c->trials[i];
         foliot__json_object(&json, NULL);
-        foliot__json_text(&json, "integrator",
-                          foliot_integrator_get_info(t->integrator)->name);
+        foliot__json_text(&json, "integrator", foliot_integrator_get_info(t->integrator)->name);
         foliot__json_real(&json, "dt", t->dt);
         foliot__json_count(&json, "ticks", t->ticks);
         if (!t->ran) {

@@ -13,7 +13,7 @@
 #include "recording/format.h"
 #include "divergence/harness_inputs.h"
 #include "simulation/input_script.h"
-#include "simulation/order_script.h"
+#include "recording/order_script.h"
 #include "recording/replay.h"
 
 // -- inputs

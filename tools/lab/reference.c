@@ -417,44 +417,12 @@ static bool csv_all(source *s)
     return true;
 }
 
-static char *read_all(const char *file, size_t *length)
-{
-    FILE *in = foliot__file_stream(file);
-    char *text = NULL;
-    if (!in)
-        return NULL;
-    size_t capacity = 1 << 16;
-    *length = 0;
-    for (;;) {
-        char *more = capacity <= FILE_BYTES_MAX ? realloc(text, capacity) : NULL;
-        if (!more) {
-            free(text);
-            text = NULL;
-            errno = EFBIG;
-            break;
-        }
-        text = more;
-        *length += fread(text + *length, 1, capacity - *length, in);
-        if (*length < capacity)
-            break;
-        capacity *= 2;
-    }
-    if (text && ferror(in)) {
-        free(text);
-        text = NULL;
-    }
-    fclose(in);
-    if (text)
-        *length = foliot__text_plain(text, *length);
-    return text;
-}
-
 bool reference_read(const char *file, const foliot_scene *scene, double time,
                     trial_reference *reference, char *message, size_t bytes)
 {
     *reference = (trial_reference){.uncertainty = NAN};
     size_t length;
-    char *text = read_all(file, &length);
+    char *text = foliot__file_slurp_text(file, FILE_BYTES_MAX, &length);
     if (!text) {
         snprintf(message, bytes, "%s: %s", file, foliot__file_problem(errno));
         return false;

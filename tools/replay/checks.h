@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// checks.h: what a command checks of a recording: its rules, its signature, and what differs from
-// another recording.
+// checks.h: what a command checks of a recording: its rules, and what differs from another
+// recording.
 #ifndef FOLIOT_TOOLS_REPLAY_CHECKS_H
 #define FOLIOT_TOOLS_REPLAY_CHECKS_H
 
@@ -30,22 +30,6 @@ typedef struct rules_allowance {
 // them, or nothing. `commands` (may be NULL): how many agreed.
 rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char *text,
                           size_t text_bytes, uint64_t *commands);
-
-// signature.c: whether a recording is signed, by which key and how far, in a sentence.
-
-typedef enum signature_verdict {
-    SIGNATURE_WHOLE,   // all of it, by that key
-    SIGNATURE_PART,    // by that key, but not up to its end
-    SIGNATURE_FOREIGN, // by another key, also
-    SIGNATURE_NONE,
-    SIGNATURE_FALSE, // one does not fit what is before it, or damage stands before the first
-    SIGNATURE_FAILED // the file cannot be read
-} signature_verdict;
-
-// Reads all of the file. `text` gets the sentence.
-signature_verdict signature_verify(const char *file, const uint8_t *key, char *text, size_t bytes);
-const char *signature_verdict_name(signature_verdict verdict);
-int signature_exit(signature_verdict verdict);
 
 // differences.c: what two recordings have besides states: inputs, commands, orders, messages; where
 // they differ first.

@@ -2,20 +2,75 @@
 // report.c: foliot-replay report: folds the JSON lines of verify, from any number of shards, to one
 // table, and to a page of the worst. A file that two shards have counts once, with its worse
 // result; one that the list names and no shard has is missing. Lines that are cut off are counted.
-#include "report.h"
 #include "tool.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "foliot/scene.h"
 
 #define LINE_BYTES_MAX (1u << 20)
 #define TEXT_BYTES 4096
+
+// In the order of how bad it is.
+#define REPORT_VERDICTS(X)                                                                         \
+    X(MATCH, "match", "replayed to the same digests")                                              \
+    X(UNFINISHED, "unfinished", "agrees as far as it goes, and has no end")                        \
+    X(UNREAD, "unread", "no verdict: the file could not be read")                                  \
+    X(MISSING, "missing", "in the list, and in no shard's results")                                \
+    X(UNSUPPORTED, "unsupported", "needs another build")                                           \
+    X(RULES, "rules", "replays alike, but its rules give other commands")                          \
+    X(DIVERGED, "diverged", "replays to other digests")                                            \
+    X(CORRUPT, "corrupt", "damaged")
+
+typedef enum report_verdict {
+#define REPORT_ENUM(id, name, meaning) REPORT_##id,
+    REPORT_VERDICTS(REPORT_ENUM)
+#undef REPORT_ENUM
+        REPORT_VERDICT_COUNT
+} report_verdict;
+
+static const struct {
+    const char *name, *meaning;
+} report_verdicts[] = {
+#define REPORT_ROW(id, name, meaning) {name, meaning},
+    REPORT_VERDICTS(REPORT_ROW)
+#undef REPORT_ROW
+};
+
+#define REPORT_SCENES_MAX 4096 // beyond them all others count as one
+
+typedef struct report_scene {
+    char name[FOLIOT_NAME_BYTES];
+    uint64_t counts[REPORT_VERDICT_COUNT], files, ticks;
+    double factor_sum; // of realtime_factor
+    uint64_t factors;
+} report_scene;
+
+typedef struct report_result {
+    char *file, *detail; // detail: may be NULL
+    uint32_t scene;
+    report_verdict verdict;
+    uint64_t ticks;
+    double factor; // 0: not known
+} report_result;
+
+typedef struct report {
+    report_result *results; // sorted: the worst first, then by file
+    uint32_t count, capacity;
+    report_scene *scenes;
+    uint32_t scene_count;
+    report_scene total;
+    uint64_t repeats;   // results of a file that had one already
+    uint64_t bad_lines; // no results
+} report;
 
 static bool json_wanted;
 static const char *files_from, *page_file;
@@ -169,14 +224,11 @@ static uint32_t scene_index(report *r, const char *name)
 static bool put(report *r, const char *file, char *detail, const char *scene,
                 report_verdict verdict)
 {
-    if (r->count == r->capacity) {
-        uint32_t capacity = r->capacity ? 2 * r->capacity : 1024;
-        report_result *results = realloc(r->results, sizeof *results * capacity);
-        if (!results)
-            return false;
-        r->results = results;
-        r->capacity = capacity;
-    }
+    report_result *results =
+        foliot__array_with_room(r->results, r->count, &r->capacity, 1024, sizeof *results);
+    if (!results)
+        return false;
+    r->results = results;
     report_result *result = &r->results[r->count];
     *result = (report_result){.file = strdup(file),
                               .detail = detail,
@@ -365,10 +417,127 @@ static void put_text(const report *r)
     }
 }
 
+// -- the page: one HTML file. Names come from files of strangers: all text is escaped, and the page
+// allows neither scripts nor anything from elsewhere.
+
+static const char page_head[] =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    "'unsafe-inline'\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<title>foliot: verified recordings</title>\n<style>\n"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;"
+    "color:#1a1a1a;background:#fff}\n"
+    "table{border-collapse:collapse;margin:1rem 0;width:100%}\n"
+    "th,td{padding:.3rem .6rem;border-bottom:1px solid #ddd;text-align:left}\n"
+    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
+    "td.bad{color:#a00000;font-weight:600}\ntr.all td{border-top:2px solid #888}\n"
+    "code{overflow-wrap:anywhere}\n"
+    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}"
+    "th,td{border-color:#444}td.bad{color:#ff8080}}\n"
+    "</style></head><body>\n";
+
+static void put_escaped(FILE *out, const char *text)
+{
+    char *clean = malloc(strlen(text) + 1);
+    if (!clean)
+        return;
+    foliot__text_clean(clean, strlen(text) + 1, text);
+    for (const char *c = clean; *c; c++) {
+        const char *entity = *c == '<'    ? "&lt;"
+                             : *c == '>'  ? "&gt;"
+                             : *c == '&'  ? "&amp;"
+                             : *c == '"'  ? "&quot;"
+                             : *c == '\'' ? "&#39;"
+                                          : NULL;
+        if (entity)
+            fputs(entity, out);
+        else
+            fputc(*c, out);
+    }
+    free(clean);
+}
+
+static void put_page_row(FILE *out, const char *name, const report_scene *s, bool all)
+{
+    fprintf(out, "<tr%s><td>", all ? " class=\"all\"" : "");
+    put_escaped(out, name);
+    fprintf(out, "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td>", s->files,
+            s->ticks);
+    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
+        fprintf(out, "<td class=\"n%s\">%" PRIu64 "</td>", v && s->counts[v] ? " bad" : "",
+                s->counts[v]);
+    fprintf(out, s->factors ? "<td class=\"n\">%.0f</td></tr>\n" : "<td></td></tr>\n",
+            s->factors ? s->factor_sum / (double)s->factors : 0.0);
+}
+
+static void put_scenes(const report *r, FILE *out)
+{
+    fputs("<table><thead><tr><th>scene</th><th class=\"n\">files</th><th class=\"n\">ticks</th>",
+          out);
+    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
+        fprintf(out, "<th class=\"n\" title=\"%s\">%s</th>", report_verdicts[v].meaning,
+                report_verdicts[v].name);
+    fputs("<th class=\"n\">x real time</th></tr></thead><tbody>\n", out);
+    for (uint32_t i = 0; i < r->scene_count; i++)
+        if (r->scenes[i].files)
+            put_page_row(out, r->scenes[i].name, &r->scenes[i], false);
+    put_page_row(out, "all", &r->total, true);
+    fputs("</tbody></table>\n", out);
+}
+
+static void put_worst(const report *r, FILE *out)
+{
+    uint64_t bad = r->total.files - r->total.counts[REPORT_MATCH];
+    if (!bad || !worst_max)
+        return;
+    fprintf(out, "<h2>The worst %" PRIu64 " of %" PRIu64 "</h2>\n",
+            bad < worst_max ? bad : worst_max, bad);
+    fputs("<table><thead><tr><th>verdict</th><th>file</th><th>where</th><th>look at it</th></tr>"
+          "</thead><tbody>\n",
+          out);
+    for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
+        const report_result *result = &r->results[i];
+        fprintf(out, "<tr><td class=\"bad\">%s</td><td><code>",
+                report_verdicts[result->verdict].name);
+        put_escaped(out, result->file);
+        fputs("</code></td><td>", out);
+        put_escaped(out, result->detail ? result->detail : "");
+        fputs("</td><td><code>foliot-replay verify ", out);
+        put_escaped(out, result->file);
+        fputs("</code></td></tr>\n", out);
+    }
+    fputs("</tbody></table>\n", out);
+}
+
+static bool write_report_page(const report *r, FILE *out)
+{
+    char date[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    uint64_t match = r->total.counts[REPORT_MATCH];
+    gmtime_r(&now, &tm);
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &tm);
+    fputs(page_head, out);
+    fprintf(out,
+            "<h1>%" PRIu64 " of %" PRIu64 " recordings match</h1>\n<p>%s. %" PRIu64
+            " ticks were replayed.",
+            match, r->total.files, date, r->total.ticks);
+    if (r->repeats)
+        fprintf(out, " %" PRIu64 " results are of files that had one already.", r->repeats);
+    if (r->bad_lines)
+        fprintf(out, " %" PRIu64 " lines are no results: a shard was cut off.", r->bad_lines);
+    fputs("</p>\n", out);
+    put_scenes(r, out);
+    put_worst(r, out);
+    fputs("</body></html>\n", out);
+    return !ferror(out);
+}
+
 static bool write_page(const report *r)
 {
     FILE *out = fopen(page_file, "w");
-    bool fine = out && report_write_page(r, out, (uint32_t)worst_max);
+    bool fine = out && write_report_page(r, out);
     fine = (!out || fclose(out) == 0) && fine;
     if (!fine)
         tool_complain(page_file, "%s", strerror(errno));

@@ -96,29 +96,7 @@ void tool_report(FILE *out, const foliot_divergence *divergence,
 double tool_now(void); // seconds, of a clock that only goes on
 void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33]);
 
-// Runs task(context, 0 .. count - 1) on `jobs` threads.
-void tool_run_jobs(uint32_t jobs, uint32_t count, void (*task)(void *context, uint32_t index),
-                   void *context);
-uint32_t tool_cores(void);
-
-// parts.c: the state of a simulation that is no world, for people, as JSON and as rows. On stdout.
-
-void parts_print_text(const foliot_simulation *simulation);
-void parts_put_json(const foliot_simulation *simulation); // one object, on one line
-// Rows of tick, part, index, field, value.
+// state.c: rows of tick, part, index, field, value, of a simulation that is no world. On stdout.
 void parts_put_csv(const foliot_simulation *simulation);
-
-// annotations.c: the notes and messages of a recording, tick by tick, for another recording.
-
-typedef struct annotations annotations;
-
-// Reads the recording along with the replay, which stays where it is. NULL without memory.
-annotations *annotations_open(foliot_replay *replay);
-// Copies the annotations before the inputs of the step from `tick`, and those after that step: of
-// ticks from `from` on. Ticks are asked for in order. Returns the status that the recording ended
-// with.
-foliot_status annotations_copy(annotations *a, uint64_t from, uint64_t tick,
-                               foliot_recording *recording);
-void annotations_close(annotations *a);
 
 #endif

@@ -8,6 +8,7 @@
 #endif
 #include "tool.h"
 
+#include "base/array.h"
 #include "base/text.h"
 #include "divergence/divergence.h"
 
@@ -15,6 +16,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef FOLIOT_REPLAY_CORE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+#endif
 
 static uint64_t jobs;
 static bool json_wanted, rules_wanted, rules_left_out;
@@ -45,6 +52,17 @@ const foliot__option verify_options[] = {
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
     SIMULATION_OPTION{0}};
 
+#ifndef FOLIOT_REPLAY_CORE
+typedef enum signature_verdict {
+    SIGNATURE_WHOLE,   // all of it, by that key
+    SIGNATURE_PART,    // by that key, but not up to its end
+    SIGNATURE_FOREIGN, // by another key, also
+    SIGNATURE_NONE,
+    SIGNATURE_FALSE, // one does not fit what is before it, or damage stands before the first
+    SIGNATURE_FAILED // the file cannot be read
+} signature_verdict;
+#endif
+
 typedef struct result {
     const char *file;
     int exit_code;
@@ -67,6 +85,56 @@ typedef struct verify_run {
     result *results;
     const perturb_request *request; // NULL: none
 } verify_run;
+
+#ifndef FOLIOT_REPLAY_CORE
+// -- signatures
+
+// Reads all of the file. `text` gets a sentence: by which key the recording is signed, and how far.
+static signature_verdict signature_verify(const char *file, char *text, size_t bytes)
+{
+    foliot_signature_summary found;
+    foliot_damage damage;
+    char who[FOLIOT_KEY_TEXT_BYTES];
+    foliot_status status = foliot_signature_check(file, &found, &damage);
+    foliot_signature_print_key(found.key, who);
+    if (status == FOLIOT_STATUS_NOT_FOUND) {
+        snprintf(text, bytes, "it is not signed");
+        return SIGNATURE_NONE;
+    }
+    if (status != FOLIOT_STATUS_OK) {
+        snprintf(text, bytes, "%s", damage.text[0] ? damage.text : foliot_status_get_text(status));
+        return status == FOLIOT_STATUS_CORRUPT ? SIGNATURE_FALSE : SIGNATURE_FAILED;
+    }
+    if (!found.one_key || memcmp(found.key, key, sizeof found.key) != 0) {
+        snprintf(text, bytes, "it is signed by %s%s", found.one_key ? "another key: " : who,
+                 found.one_key ? who : " and others");
+        return SIGNATURE_FOREIGN;
+    }
+    if (!found.whole) {
+        snprintf(text, bytes,
+                 "signed up to tick %" PRIu64 " of %" PRIu64 ": what follows may have been cut off",
+                 found.signed_tick, found.last_tick);
+        return SIGNATURE_PART;
+    }
+    snprintf(text, bytes, "signed, all %" PRIu64 " ticks, by %s",
+             found.last_tick - found.first_tick, who);
+    return SIGNATURE_WHOLE;
+}
+
+static const char *signature_verdict_name(signature_verdict verdict)
+{
+    static const char *const names[] = {"whole", "part", "another key", "none", "false", "failed"};
+    return names[verdict];
+}
+
+static int signature_exit(signature_verdict verdict)
+{
+    static const int codes[] = {FOLIOT__EXIT_FINE,           FOLIOT__EXIT_NOT_VERIFIABLE,
+                                FOLIOT__EXIT_NOT_VERIFIABLE, FOLIOT__EXIT_NOT_VERIFIABLE,
+                                FOLIOT__EXIT_CORRUPT,        FOLIOT__EXIT_ERROR};
+    return codes[verdict];
+}
+#endif
 
 // -- one file
 
@@ -195,7 +263,7 @@ static void verify_signature(result *r)
 #ifndef FOLIOT_REPLAY_CORE
     if (!key_text)
         return;
-    r->signature = (int)signature_verify(r->file, key, r->signature_text, sizeof r->signature_text);
+    r->signature = (int)signature_verify(r->file, r->signature_text, sizeof r->signature_text);
     r->exit_code =
         foliot__exit_worse(r->exit_code, signature_exit((signature_verdict)r->signature));
 #endif
@@ -418,14 +486,11 @@ typedef struct file_list {
 
 static bool list_put(file_list *list, const char *name)
 {
-    if (list->count == list->capacity) {
-        uint32_t capacity = list->capacity ? 2 * list->capacity : 256;
-        const char **names = realloc(list->names, sizeof *names * capacity);
-        if (!names)
-            return false;
-        list->names = names;
-        list->capacity = capacity;
-    }
+    const char **names =
+        foliot__array_with_room(list->names, list->count, &list->capacity, 256, sizeof *names);
+    if (!names)
+        return false;
+    list->names = names;
     list->names[list->count++] = name;
     return true;
 }
@@ -482,6 +547,64 @@ static bool list_shard(file_list *list, const char *text)
     return true;
 }
 
+// -- many files over all cores: threads that take the next one each. Without threads, one after the
+// other.
+
+#ifdef FOLIOT_REPLAY_CORE
+
+static void run_jobs(uint32_t threads_max, uint32_t count,
+                     void (*task)(void *context, uint32_t index), void *context)
+{
+    (void)threads_max;
+    for (uint32_t i = 0; i < count; i++)
+        task(context, i);
+}
+
+static uint32_t core_count(void)
+{
+    return 1;
+}
+
+#else
+
+typedef struct queue {
+    _Atomic uint32_t next;
+    uint32_t count;
+    void (*task)(void *context, uint32_t index);
+    void *context;
+} queue;
+
+static void *worker(void *user)
+{
+    queue *q = user;
+    for (uint32_t i; (i = atomic_fetch_add(&q->next, 1)) < q->count;)
+        q->task(q->context, i);
+    return NULL;
+}
+
+static void run_jobs(uint32_t threads_max, uint32_t count,
+                     void (*task)(void *context, uint32_t index), void *context)
+{
+    queue q = {.count = count, .task = task, .context = context};
+    uint32_t started = 0, helpers = threads_max < count ? threads_max : count;
+    pthread_t *threads = helpers > 1 ? calloc(helpers - 1, sizeof *threads) : NULL;
+    while (threads && started + 1 < helpers &&
+           pthread_create(&threads[started], NULL, worker, &q) == 0)
+        started++;
+    worker(&q); // this thread is one of them
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+}
+
+static uint32_t core_count(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : (uint32_t)cores;
+}
+
+#endif
+
 static int verify_list(const file_list *list, const perturb_request *request)
 {
     verify_run run = {.files = list->names,
@@ -491,7 +614,7 @@ static int verify_list(const file_list *list, const perturb_request *request)
         fprintf(stderr, "foliot-replay verify: no memory\n");
         return FOLIOT__EXIT_ERROR;
     }
-    tool_run_jobs(jobs ? (uint32_t)jobs : tool_cores(), list->count, verify_file, &run);
+    run_jobs(jobs ? (uint32_t)jobs : core_count(), list->count, verify_file, &run);
     int worst = report_all(&run, list->count);
     free(run.results);
     return worst;
@@ -533,3 +656,31 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     free(list.text);
     return code;
 }
+
+#ifndef FOLIOT_REPLAY_CORE
+// -- foliot-replay keys: a new pair
+
+const foliot__option keys_options[] = {{0}};
+
+int keys_command(const foliot__program *program, const foliot__arguments *arguments)
+{
+    char problem[512];
+    foliot_signer *signer;
+    char text[FOLIOT_KEY_TEXT_BYTES];
+    const char *file = arguments->operands[0];
+    (void)program;
+    foliot_status status = foliot_signer_write_new(file, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_signer_read(file, &signer, problem, sizeof problem);
+    if (status != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "foliot-replay keys: %s\n", problem);
+        return FOLIOT__EXIT_ERROR;
+    }
+    foliot_signature_print_key(foliot_signer_get_key(signer), text);
+    foliot_signer_destroy(signer);
+    printf("%s: the secret key, for 'foliot-server --sign %s' alone\n"
+           "%s.pub: the public key, for 'foliot-replay verify --key %s.pub'\n%s\n",
+           file, file, file, file, text);
+    return FOLIOT__EXIT_FINE;
+}
+#endif
