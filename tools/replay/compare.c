@@ -67,24 +67,6 @@ static void end_both(int number)
     raise(number);
 }
 
-static void take_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        struct sigaction before, action = {.sa_handler = end_both};
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
-}
-
-static bool has_terminal(void)
-{
-    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
-    if (terminal >= 0)
-        close(terminal);
-    return terminal >= 0;
-}
-
 static _Noreturn void become_other(const char *file, const int to[2], const int from[2])
 {
     const char *module = with_simulation ? with_simulation : tool_simulation_file;
@@ -112,7 +94,10 @@ static bool start_other(other *o, const char *file)
     signal(SIGPIPE, SIG_IGN);
     if (pipe(to) != 0 || pipe(from) != 0)
         return false;
-    other_group = !has_terminal();
+    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (terminal >= 0)
+        close(terminal);
+    other_group = terminal < 0;
     o->process = fork();
     if (o->process < 0)
         return false;
@@ -121,22 +106,17 @@ static bool start_other(other *o, const char *file)
     if (other_group)
         setpgid(o->process, o->process); // both processes do so; the first wins
     other_process = o->process;
-    take_signals();
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction before, action = {.sa_handler = end_both};
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
     close(to[0]);
     close(from[1]);
     o->to = to[1];
     o->from = from[0];
     return true;
-}
-
-static void end_other(other *o)
-{
-    int status;
-    close(o->to);
-    close(o->from);
-    while (waitpid(o->process, &status, 0) < 0 && errno == EINTR)
-        ;
-    other_process = 0;
 }
 
 static bool receive_hello(other *o)
@@ -165,18 +145,6 @@ static uint32_t receive_u32(other *o)
 
 // -- the search
 
-static void send_request(other *o, foliot_search *search)
-{
-    uint8_t request[1 + FOLIOT_SEARCH_REQUEST_BYTES_MAX], response[255], length = 0;
-    size_t count = foliot_search_get_request(search, request + 1);
-    request[0] = (uint8_t)count;
-    o->failed |= !move_all(o->to, request, count + 1, false) ||
-                 !move_all(o->from, &length, 1, true) || !move_all(o->from, response, length, true);
-    if (!o->failed)
-        o->failed = foliot_search_handle_response(search, response, length) != FOLIOT_STATUS_OK;
-    o->exchanged += 2; // the lengths; the search counts the rest
-}
-
 static foliot_status run_search(run *r, other *o, foliot_search *search, uint64_t last)
 {
     foliot_status status = FOLIOT_STATUS_OK;
@@ -186,29 +154,22 @@ static foliot_status run_search(run *r, other *o, foliot_search *search, uint64_
             status = run_trace(r, foliot_search_get_tick(search));
             foliot_search_set_trace(search, r->trace);
         } else if (search->state == FOLIOT_SEARCH_REQUESTS) {
-            send_request(o, search);
+            uint8_t request[1 + FOLIOT_SEARCH_REQUEST_BYTES_MAX], response[255], length = 0;
+            size_t count = foliot_search_get_request(search, request + 1);
+            request[0] = (uint8_t)count;
+            o->failed |= !move_all(o->to, request, count + 1, false) ||
+                         !move_all(o->from, &length, 1, true) ||
+                         !move_all(o->from, response, length, true);
+            if (!o->failed)
+                o->failed =
+                    foliot_search_handle_response(search, response, length) != FOLIOT_STATUS_OK;
+            o->exchanged += 2; // the lengths; the search counts the rest
         } else {
             break;
         }
     }
     o->exchanged += search->exchanged;
     return status;
-}
-
-static uint32_t differing_fields(const foliot__trace_layer *layer, uint32_t part, other *o)
-{
-    uint32_t theirs = receive_u32(o), ours = foliot__layer_entries(layer, part), count = 0;
-    o->dumped += 4 + 8 * (uint64_t)theirs;
-    for (uint32_t field = 0; (field < theirs || field < ours) && !o->failed; field++) {
-        uint8_t bytes[8] = {0};
-        if (field < theirs)
-            o->failed |= !move_all(o->from, bytes, sizeof bytes, true);
-        foliot__reader r = foliot__reader_of(bytes, sizeof bytes);
-        bool both = field < theirs && field < ours;
-        uint64_t bits = foliot__read_u64(&r);
-        count += !both || bits != foliot__layer_bits(layer, part, field);
-    }
-    return count;
 }
 
 // All fields of all parts: how far it has spread already, and nothing that the search needs.
@@ -219,7 +180,17 @@ static void count_all(const run *r, other *o, const foliot_search *search, folio
     o->failed |= !move_all(o->to, request, sizeof request, false);
     uint32_t parts = receive_u32(o);
     for (uint32_t part = 0; part < parts && !o->failed; part++) {
-        uint32_t fields = differing_fields(layer, part, o);
+        uint32_t theirs = receive_u32(o), ours = foliot__layer_entries(layer, part), fields = 0;
+        o->dumped += 4 + 8 * (uint64_t)theirs;
+        for (uint32_t field = 0; (field < theirs || field < ours) && !o->failed; field++) {
+            uint8_t bytes[8] = {0};
+            if (field < theirs)
+                o->failed |= !move_all(o->from, bytes, sizeof bytes, true);
+            foliot__reader reader = foliot__reader_of(bytes, sizeof bytes);
+            bool both = field < theirs && field < ours;
+            uint64_t bits = foliot__read_u64(&reader);
+            fields += !both || bits != foliot__layer_bits(layer, part, field);
+        }
         d->fields += fields;
         d->parts += fields > 0;
     }
@@ -323,7 +294,12 @@ int compare_command(const foliot__program *program, const foliot__arguments *arg
         return code;
     if (start_other(&o, file)) {
         code = compare_builds(file, replay, &o);
-        end_other(&o);
+        int status;
+        close(o.to);
+        close(o.from);
+        while (waitpid(o.process, &status, 0) < 0 && errno == EINTR)
+            ;
+        other_process = 0;
     } else {
         tool_complain("the other process", "%s", strerror(errno));
         code = FOLIOT__EXIT_ERROR;

@@ -34,41 +34,6 @@ typedef struct pair {
     foliot_status status;
 } pair;
 
-static void compare_headers(pair *p)
-{
-    char name[2][FOLIOT_NAME_BYTES];
-    if (p->one->first_tick != p->other->first_tick)
-        snprintf(p->scene, sizeof p->scene, "they begin at ticks %" PRIu64 " and %" PRIu64,
-                 p->one->first_tick, p->other->first_tick);
-    else if (strcmp(p->one->integrator, p->other->integrator) != 0)
-        snprintf(p->scene, sizeof p->scene, "integrators %s and %s", p->one->integrator,
-                 p->other->integrator);
-    else if (p->one->dt != p->other->dt)
-        snprintf(p->scene, sizeof p->scene, "dt %.17g and %.17g", p->one->dt, p->other->dt);
-    else if (p->one->seed != p->other->seed)
-        snprintf(p->scene, sizeof p->scene, "seeds %" PRIu64 " and %" PRIu64, p->one->seed,
-                 p->other->seed);
-    else if (p->a->header.scene_bytes != p->b->header.scene_bytes ||
-             memcmp(p->a->header.scene, p->b->header.scene, p->a->header.scene_bytes) != 0)
-        snprintf(p->scene, sizeof p->scene,
-                 p->one->scene ? "the scenes \"%.40s\" and \"%.40s\" differ"
-                               : "the setups of %.40s and %.40s differ",
-                 !p->one->scene ? p->one->kind
-                                : foliot__text_clean(name[0], sizeof name[0], p->one->scene->name),
-                 !p->one->scene
-                     ? p->other->kind
-                     : foliot__text_clean(name[1], sizeof name[1], p->other->scene->name));
-}
-
-static bool same_digest(pair *p, uint64_t tick)
-{
-    uint8_t a[16], b[16];
-    uint32_t count = foliot_replay_get_digest(p->a, tick, a),
-             other = foliot_replay_get_digest(p->b, tick, b);
-    uint32_t both = count < other ? count : other;
-    return memcmp(a, b, both) == 0;
-}
-
 static foliot_step_trace *trace_at(foliot_replay *replay, uint64_t tick)
 {
     foliot_step_trace *trace = NULL;
@@ -105,22 +70,6 @@ static foliot_step_trace *recorded_at(foliot_replay *replay, uint64_t tick)
     return trace;
 }
 
-static void compare_keyframes(pair *p, uint64_t last)
-{
-    for (uint64_t tick = p->found.tick; tick <= last && !p->recorded.part_known; tick++) {
-        foliot_step_trace *a = recorded_at(p->a, tick), *b = a ? recorded_at(p->b, tick) : NULL;
-        p->recorded = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};
-        if (a && b)
-            foliot_step_trace_compare(a, b, &p->recorded);
-        foliot_step_trace_destroy(a);
-        foliot_step_trace_destroy(b);
-    }
-    if (p->recorded.tick != p->found.tick || !p->recorded.part_known)
-        return;
-    p->found = p->recorded; // it is of that very tick
-    p->recorded = (foliot_divergence){0};
-}
-
 // Part and field at the first tick that differs, by each recording's own replay.
 static void find_first_field(pair *p)
 {
@@ -141,7 +90,11 @@ static void compare_ticks(pair *p)
     p->length = last - first;
     for (uint64_t tick = first; tick <= last && !p->digests && p->status == FOLIOT_STATUS_OK;
          tick++) {
-        if (!same_digest(p, tick)) {
+        uint8_t a[16], b[16];
+        uint32_t count = foliot_replay_get_digest(p->a, tick, a),
+                 other = foliot_replay_get_digest(p->b, tick, b);
+        uint32_t both = count < other ? count : other;
+        if (memcmp(a, b, both) != 0) {
             p->digests = true;
             p->found = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};
         } else if (tick < last) {
@@ -154,8 +107,20 @@ static void compare_ticks(pair *p)
             differences_of_messages(p->a, p->b, p->digests ? p->found.tick : last, &p->messages);
     if (p->digests)
         find_first_field(p);
-    if (p->digests && !p->found.part_known)
-        compare_keyframes(p, last);
+    if (p->digests && !p->found.part_known) {
+        for (uint64_t tick = p->found.tick; tick <= last && !p->recorded.part_known; tick++) {
+            foliot_step_trace *a = recorded_at(p->a, tick), *b = a ? recorded_at(p->b, tick) : NULL;
+            p->recorded = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};
+            if (a && b)
+                foliot_step_trace_compare(a, b, &p->recorded);
+            foliot_step_trace_destroy(a);
+            foliot_step_trace_destroy(b);
+        }
+        if (p->recorded.tick == p->found.tick && p->recorded.part_known) {
+            p->found = p->recorded; // it is of that very tick
+            p->recorded = (foliot_divergence){0};
+        }
+    }
 }
 
 static bool is_same(const pair *p)
@@ -241,7 +206,28 @@ int diff_command(const foliot__program *program, const foliot__arguments *argume
     if (p.a && p.b) {
         p.one = foliot_replay_get_summary(p.a);
         p.other = foliot_replay_get_summary(p.b);
-        compare_headers(&p);
+        char name[2][FOLIOT_NAME_BYTES];
+        if (p.one->first_tick != p.other->first_tick)
+            snprintf(p.scene, sizeof p.scene, "they begin at ticks %" PRIu64 " and %" PRIu64,
+                     p.one->first_tick, p.other->first_tick);
+        else if (strcmp(p.one->integrator, p.other->integrator) != 0)
+            snprintf(p.scene, sizeof p.scene, "integrators %s and %s", p.one->integrator,
+                     p.other->integrator);
+        else if (p.one->dt != p.other->dt)
+            snprintf(p.scene, sizeof p.scene, "dt %.17g and %.17g", p.one->dt, p.other->dt);
+        else if (p.one->seed != p.other->seed)
+            snprintf(p.scene, sizeof p.scene, "seeds %" PRIu64 " and %" PRIu64, p.one->seed,
+                     p.other->seed);
+        else if (p.a->header.scene_bytes != p.b->header.scene_bytes ||
+                 memcmp(p.a->header.scene, p.b->header.scene, p.a->header.scene_bytes) != 0)
+            snprintf(
+                p.scene, sizeof p.scene,
+                p.one->scene ? "the scenes \"%.40s\" and \"%.40s\" differ"
+                             : "the setups of %.40s and %.40s differ",
+                !p.one->scene ? p.one->kind
+                              : foliot__text_clean(name[0], sizeof name[0], p.one->scene->name),
+                !p.one->scene ? p.other->kind
+                              : foliot__text_clean(name[1], sizeof name[1], p.other->scene->name));
         compare_ticks(&p);
         if (json_wanted)
             put_json(&p);

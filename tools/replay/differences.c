@@ -50,9 +50,9 @@ static foliot_status compare_inputs(foliot_replay *one, foliot_replay *other, ui
     while (i < a_count && i < b_count && a[i].player == b[i].player &&
            !differing_input(&a[i], &b[i]))
         i++;
-    if (i < a_count && i < b_count && a[i].player == b[i].player)
+    if (i < a_count && i < b_count && a[i].player == b[i].player) {
         note(found, tick, "player %" PRIu32 ", %s", a[i].player, differing_input(&a[i], &b[i]));
-    else if (i < a_count || i < b_count) {
+    } else if (i < a_count || i < b_count) {
         bool first = i == b_count || (i < a_count && a[i].player < b[i].player);
         note(found, tick, "player %" PRIu32 ", %s", first ? a[i].player : b[i].player, only(first));
     }
@@ -136,19 +136,6 @@ static void note_bytes(difference *found, uint64_t tick, const char *who, const 
         note(found, tick, "%s, %" PRIu32 " bytes and %" PRIu32, who, a_length, b_length);
 }
 
-static void compare_order(difference *found, uint64_t tick, const foliot_order *a,
-                          const foliot_order *b)
-{
-    char who[64];
-    snprintf(who, sizeof who, "order %" PRIu32 " of player %" PRIu32, a->sequence, a->player);
-    if (a->sequence != b->sequence)
-        note(found, tick, "%s, sequence", who);
-    else if (a->kind != b->kind)
-        note(found, tick, "%s, kind", who);
-    else
-        note_bytes(found, tick, who, a->bytes, a->length, b->bytes, b->length);
-}
-
 static foliot_status compare_orders(foliot_replay *one, foliot_replay *other, uint64_t tick,
                                     difference *found)
 {
@@ -162,11 +149,20 @@ static foliot_status compare_orders(foliot_replay *one, foliot_replay *other, ui
         bool both = i < a_count && i < b_count && a[i].player == b[i].player;
         bool first = i == b_count || (i < a_count && a[i].player < b[i].player);
         const foliot_order *alone = first ? &a[i] : &b[i];
-        if (both)
-            compare_order(found, tick, &a[i], &b[i]);
-        else
+        if (both) {
+            char who[64];
+            snprintf(who, sizeof who, "order %" PRIu32 " of player %" PRIu32, a[i].sequence,
+                     a[i].player);
+            if (a[i].sequence != b[i].sequence)
+                note(found, tick, "%s, sequence", who);
+            else if (a[i].kind != b[i].kind)
+                note(found, tick, "%s, kind", who);
+            else
+                note_bytes(found, tick, who, a[i].bytes, a[i].length, b[i].bytes, b[i].length);
+        } else {
             note(found, tick, "order %" PRIu32 " of player %" PRIu32 ", %s", alone->sequence,
                  alone->player, only(first));
+        }
     }
     return status;
 }
@@ -222,24 +218,6 @@ static const foliot__recorded_message *next_message(listener *l)
     }
 }
 
-static void compare_message(difference *found, const listener *one, const listener *other,
-                            const foliot__recorded_message *a, const foliot__recorded_message *b)
-{
-    const foliot__recorded_message *which = !b || (a && a->tick <= b->tick) ? a : b;
-    char who[64] = "message to all";
-    if (which->player != FOLIOT_TO_ALL)
-        snprintf(who, sizeof who, "message to player %" PRIu32, which->player);
-    if (!a || !b || a->tick != b->tick)
-        note(found, which->tick, "%s, %s", who, only(which == a));
-    else if (a->player != b->player)
-        note(found, which->tick, "%s, player", who);
-    else if (a->reliable != b->reliable)
-        note(found, which->tick, "%s, reliable", who);
-    else
-        note_bytes(found, which->tick, who, one->replay->content.message_bytes + a->at, a->length,
-                   other->replay->content.message_bytes + b->at, b->length);
-}
-
 foliot_status differences_of_messages(foliot_replay *a, foliot_replay *b, uint64_t last,
                                       difference *messages)
 {
@@ -250,7 +228,21 @@ foliot_status differences_of_messages(foliot_replay *a, foliot_replay *b, uint64
             return one.status != FOLIOT_STATUS_OK ? one.status : other.status;
         if (!left && !right)
             break;
-        compare_message(messages, &one, &other, left, right);
+        const foliot__recorded_message *which =
+            !right || (left && left->tick <= right->tick) ? left : right;
+        char who[64] = "message to all";
+        if (which->player != FOLIOT_TO_ALL)
+            snprintf(who, sizeof who, "message to player %" PRIu32, which->player);
+        if (!left || !right || left->tick != right->tick)
+            note(messages, which->tick, "%s, %s", who, only(which == left));
+        else if (left->player != right->player)
+            note(messages, which->tick, "%s, player", who);
+        else if (left->reliable != right->reliable)
+            note(messages, which->tick, "%s, reliable", who);
+        else
+            note_bytes(messages, which->tick, who, one.replay->content.message_bytes + left->at,
+                       left->length, other.replay->content.message_bytes + right->at,
+                       right->length);
     }
     return FOLIOT_STATUS_OK;
 }

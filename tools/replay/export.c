@@ -27,19 +27,6 @@ const foliot__option export_options[] = {
      .help = "of bodies and parts: only ticks divisible by K"},
     SIMULATION_OPTION{0}};
 
-// A name as one field: quotes doubled.
-static void put_name(const char *name)
-{
-    putchar('"');
-    char clean[FOLIOT_NAME_BYTES];
-    for (name = foliot__text_clean(clean, sizeof clean, name); *name; name++) {
-        if (*name == '"')
-            putchar('"');
-        putchar(*name);
-    }
-    putchar('"');
-}
-
 static void put_bodies(const foliot_scene *scene, const foliot_world *world)
 {
     for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
@@ -49,7 +36,16 @@ static void put_bodies(const foliot_scene *scene, const foliot_world *world)
         foliot_body_state b = foliot_world_get_body_state(world, i);
         printf("%" PRIu64 ",%.17g,%" PRIu32 ",", foliot_world_get_tick(world),
                foliot_world_get_time(world), i);
-        put_name(name ? name : "");
+        // A name as one field: quotes doubled.
+        putchar('"');
+        char clean[FOLIOT_NAME_BYTES];
+        const char *label = foliot__text_clean(clean, sizeof clean, name ? name : "");
+        for (; *label; label++) {
+            if (*label == '"')
+                putchar('"');
+            putchar(*label);
+        }
+        putchar('"');
         const double *groups[] = {b.position, b.velocity, b.orientation, b.angular_velocity};
         static const int sizes[] = {3, 3, 4, 3};
         for (int g = 0; g < 4; g++)
@@ -170,21 +166,6 @@ static foliot_status export_orders(foliot_replay *replay)
     return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
 }
 
-static void put_message(foliot__json *json, const foliot__recording_content *content,
-                        const foliot__recorded_message *message)
-{
-    foliot__json_object(json, NULL);
-    foliot__json_count(json, "tick", message->tick);
-    if (message->player == FOLIOT_TO_ALL)
-        foliot__json_null(json, "player"); // to all
-    else
-        foliot__json_count(json, "player", message->player);
-    foliot__json_bool(json, "reliable", message->reliable);
-    put_payload(json, content->message_bytes + message->at, message->length);
-    foliot__json_close(json);
-    foliot__json_line(json);
-}
-
 // Messages stand anywhere among the ticks: they are listed as the blocks have them.
 static foliot_status export_messages(foliot_replay *replay)
 {
@@ -194,8 +175,19 @@ static foliot_status export_messages(foliot_replay *replay)
     for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_STATUS_OK;
          tick = replay->content.tick) {
         status = foliot__replay_locate(replay, tick);
-        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < replay->content.message_count; i++)
-            put_message(&json, &replay->content, &replay->content.messages[i]);
+        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < replay->content.message_count; i++) {
+            const foliot__recorded_message *m = &replay->content.messages[i];
+            foliot__json_object(&json, NULL);
+            foliot__json_count(&json, "tick", m->tick);
+            if (m->player == FOLIOT_TO_ALL)
+                foliot__json_null(&json, "player"); // to all
+            else
+                foliot__json_count(&json, "player", m->player);
+            foliot__json_bool(&json, "reliable", m->reliable);
+            put_payload(&json, replay->content.message_bytes + m->at, m->length);
+            foliot__json_close(&json);
+            foliot__json_line(&json);
+        }
     }
     return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
 }

@@ -14,25 +14,6 @@ const foliot__option info_options[] = {
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
     SIMULATION_OPTION{0}};
 
-// The keys of a world are null where there is none, and the other way round.
-static void put_what(foliot__json *json, const foliot_replay_summary *a)
-{
-    foliot__json_text(json, "simulation", a->kind);
-    foliot__json_count(json, "rules", a->rules);
-    foliot__json_count(json, "setup_bytes", a->setup_bytes);
-    foliot__json_text(json, "scene", a->scene ? a->scene->name : NULL);
-    foliot__json_text(json, "integrator", a->scene ? a->integrator : NULL);
-    if (a->scene) {
-        foliot__json_real(json, "dt", a->dt);
-        foliot__json_count(json, "seed", a->seed);
-        foliot__json_count(json, "bodies", a->scene->body_count);
-        return;
-    }
-    foliot__json_null(json, "dt");
-    foliot__json_null(json, "seed");
-    foliot__json_null(json, "bodies");
-}
-
 // A recording without an end is whole as far as it goes.
 static bool is_damage(const foliot_damage *damage)
 {
@@ -52,7 +33,21 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     for (uint32_t left = a->features; left; left &= left - 1)
         foliot__json_text(&json, NULL, foliot__recording_feature_name(left & -left));
     foliot__json_close(&json);
-    put_what(&json, a);
+    // The keys of a world are null where there is none, and the other way round.
+    foliot__json_text(&json, "simulation", a->kind);
+    foliot__json_count(&json, "rules", a->rules);
+    foliot__json_count(&json, "setup_bytes", a->setup_bytes);
+    foliot__json_text(&json, "scene", a->scene ? a->scene->name : NULL);
+    foliot__json_text(&json, "integrator", a->scene ? a->integrator : NULL);
+    if (a->scene) {
+        foliot__json_real(&json, "dt", a->dt);
+        foliot__json_count(&json, "seed", a->seed);
+        foliot__json_count(&json, "bodies", a->scene->body_count);
+    } else {
+        foliot__json_null(&json, "dt");
+        foliot__json_null(&json, "seed");
+        foliot__json_null(&json, "bodies");
+    }
     foliot__json_count(&json, "first_tick", a->first_tick);
     foliot__json_count(&json, "last_tick", a->last_tick);
     foliot__json_bool(&json, "closed", a->closed);
@@ -107,35 +102,6 @@ static void print_simulation(const foliot_replay_summary *a)
     printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
 }
 
-// Bytes by which a recording of this kind grows. The header with the scene is there once, and not
-// in it.
-static void put_rates(const foliot_replay_summary *a)
-{
-    double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
-    double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
-    printf("  a minute     block headers and digests %.0f bytes, keyframes %.0f",
-           (double)(a->header_bytes + a->digest_bytes) / minutes,
-           (double)a->keyframe_bytes / minutes);
-    if (a->players > 0)
-        printf(", inputs of a player %.0f", (double)a->input_bytes / minutes / a->players);
-    putchar('\n');
-}
-
-// Events of the session, inputs of players aside.
-static void print_session(const foliot_replay_summary *a)
-{
-    char name[FOLIOT_NAME_BYTES], build[96];
-    if (a->rules_name[0])
-        printf("  rules        %s, version %" PRIu32 "%s%s\n",
-               foliot__text_clean(name, sizeof name, a->rules_name), a->rules_version,
-               a->rules_build[0] ? ", " : "",
-               foliot__text_clean(build, sizeof build, a->rules_build));
-    if (a->commands + a->orders + a->messages > 0)
-        printf("  session      %" PRIu64 " commands (%" PRIu64 " bytes), %" PRIu64
-               " orders (%" PRIu64 " bytes), %" PRIu64 " messages\n",
-               a->commands, a->command_bytes, a->orders, a->order_bytes, a->messages);
-}
-
 static void put_text(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
 {
     char text[FOLIOT_DIGEST_TEXT_BYTES];
@@ -149,7 +115,17 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
                                                                  : "without its end");
     printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
            a->players == 1 ? "" : "s", a->inputs);
-    print_session(a);
+    // Events of the session, inputs of players aside.
+    char name[FOLIOT_NAME_BYTES], build[96];
+    if (a->rules_name[0])
+        printf("  rules        %s, version %" PRIu32 "%s%s\n",
+               foliot__text_clean(name, sizeof name, a->rules_name), a->rules_version,
+               a->rules_build[0] ? ", " : "",
+               foliot__text_clean(build, sizeof build, a->rules_build));
+    if (a->commands + a->orders + a->messages > 0)
+        printf("  session      %" PRIu64 " commands (%" PRIu64 " bytes), %" PRIu64
+               " orders (%" PRIu64 " bytes), %" PRIu64 " messages\n",
+               a->commands, a->command_bytes, a->orders, a->order_bytes, a->messages);
     foliot_digest_print(a->final_digest, text);
     printf("  digests      %" PRIu64 "%s%s\n", a->digests, a->closed ? ", the last " : "",
            a->closed ? text : "");
@@ -164,8 +140,18 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
     printf("  bytes of     inputs %" PRIu64 ", digests %" PRIu64 ", keyframes %" PRIu64
            ", block headers %" PRIu64 ", all else %" PRIu64 "\n",
            a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->header_bytes, a->other_bytes);
-    if (a->scene && a->last_tick > a->first_tick)
-        put_rates(a);
+    if (a->scene && a->last_tick > a->first_tick) {
+        // Bytes by which a recording of this kind grows. The header with the scene is there once,
+        // and not in it.
+        double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
+        double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
+        printf("  a minute     block headers and digests %.0f bytes, keyframes %.0f",
+               (double)(a->header_bytes + a->digest_bytes) / minutes,
+               (double)a->keyframe_bytes / minutes);
+        if (a->players > 0)
+            printf(", inputs of a player %.0f", (double)a->input_bytes / minutes / a->players);
+        putchar('\n');
+    }
     if (is_damage(damage))
         printf("  damage       %s\n", damage->text);
 }

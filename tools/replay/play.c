@@ -70,42 +70,6 @@ static foliot__colour colour_of(const foliot_body_state *body)
                                                                    : FOLIOT__COLOUR_CYAN;
 }
 
-// All that is there, into p->figures.
-static bool collect_figures(player *p, const foliot_world *world)
-{
-    uint32_t bodies = foliot_world_get_body_count(world);
-    foliot__figure *figures = realloc(p->figures, (bodies + 1) * sizeof *figures);
-    p->figure_count = 0;
-    if (!figures)
-        return false;
-    p->figures = figures;
-    for (uint32_t i = 0; i < bodies; i++) {
-        if (!foliot_world_get_body_alive(world, i))
-            continue;
-        foliot__figure *figure = &figures[p->figure_count++];
-        *figure = (foliot__figure){.slot = i,
-                                   .shape = foliot_world_get_body_shape(world, i),
-                                   .body = foliot_world_get_body_state(world, i)};
-        figure->colour = colour_of(&figure->body);
-    }
-    return true;
-}
-
-static void draw_joints(player *p, const foliot_world *world)
-{
-    const foliot_scene *scene = p->about->scene;
-    for (uint32_t i = 0; i < scene->constraint_count && i < JOINTS_MAX; i++) {
-        const foliot_constraint_definition *joint = &scene->constraints[i];
-        if (foliot_world_get_constraint_broken(world, i))
-            continue;
-        foliot_body_state a = foliot_world_get_body_state(world, joint->a), b = {0};
-        if (joint->b != FOLIOT_NO_BODY)
-            b = foliot_world_get_body_state(world, joint->b);
-        foliot__view_joint(&p->view, &p->canvas, joint, &a, joint->b == FOLIOT_NO_BODY ? NULL : &b,
-                           FOLIOT__COLOUR_GREEN);
-    }
-}
-
 static void draw_names(player *p, const foliot_world *world)
 {
     uint32_t shown = 0;
@@ -145,28 +109,6 @@ static void draw_line(player *p, int32_t row, foliot__colour colour, const char 
     foliot__canvas_text(&p->canvas, 0, row, colour, foliot__text_clean(clean, sizeof clean, text));
 }
 
-// A simulation that is no world: what its module draws, below a line of ours.
-static void draw_module(player *p)
-{
-    const foliot_simulation *s = foliot_replay_get_simulation(p->replay);
-    char line[320];
-    snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %s%g x", s->kind->name,
-             foliot_simulation_get_tick(s), p->about->last_tick, p->paused ? "paused, " : "",
-             p->speed);
-    foliot__canvas_clear(&p->canvas);
-    draw_line(p, 0, FOLIOT__COLOUR_INK, line, strlen(line));
-    uint32_t rows = p->canvas.rows > 2 ? p->canvas.rows - 2 : 1;
-    char *text = foliot__module_draw(tool_module, s->self, p->canvas.columns, rows), *at = text;
-    for (uint32_t row = 0; at && *at && row < rows; row++) {
-        size_t length = strcspn(at, "\n");
-        draw_line(p, (int32_t)row + 2, FOLIOT__COLOUR_CYAN, at, length);
-        at += length + (at[length] == '\n');
-    }
-    free(text);
-    if (p->notice[0])
-        foliot__canvas_text(&p->canvas, 0, 1, FOLIOT__COLOUR_RED, p->notice);
-}
-
 static void draw_status(player *p, const foliot_world *world)
 {
     char line[320], name[FOLIOT_NAME_BYTES], unit[FOLIOT_NAME_BYTES];
@@ -185,18 +127,59 @@ static void draw_frame(player *p)
     const foliot_world *world = foliot_replay_get_world(p->replay);
     double low[3], high[3];
     if (!world) {
-        draw_module(p);
+        // A simulation that is no world: what its module draws, below a line of ours.
+        const foliot_simulation *s = foliot_replay_get_simulation(p->replay);
+        char line[320];
+        snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %s%g x", s->kind->name,
+                 foliot_simulation_get_tick(s), p->about->last_tick, p->paused ? "paused, " : "",
+                 p->speed);
+        foliot__canvas_clear(&p->canvas);
+        draw_line(p, 0, FOLIOT__COLOUR_INK, line, strlen(line));
+        uint32_t rows = p->canvas.rows > 2 ? p->canvas.rows - 2 : 1;
+        char *text = foliot__module_draw(tool_module, s->self, p->canvas.columns, rows), *at = text;
+        for (uint32_t row = 0; at && *at && row < rows; row++) {
+            size_t length = strcspn(at, "\n");
+            draw_line(p, (int32_t)row + 2, FOLIOT__COLOUR_CYAN, at, length);
+            at += length + (at[length] == '\n');
+        }
+        free(text);
+        if (p->notice[0])
+            foliot__canvas_text(&p->canvas, 0, 1, FOLIOT__COLOUR_RED, p->notice);
         return;
     }
     foliot__canvas_clear(&p->canvas);
-    if (!collect_figures(p, world))
+    // All that is there, into p->figures.
+    uint32_t bodies = foliot_world_get_body_count(world);
+    foliot__figure *figures = realloc(p->figures, (bodies + 1) * sizeof *figures);
+    p->figure_count = 0;
+    if (!figures)
         return;
+    p->figures = figures;
+    for (uint32_t i = 0; i < bodies; i++) {
+        if (!foliot_world_get_body_alive(world, i))
+            continue;
+        foliot__figure *figure = &figures[p->figure_count++];
+        *figure = (foliot__figure){.slot = i,
+                                   .shape = foliot_world_get_body_shape(world, i),
+                                   .body = foliot_world_get_body_state(world, i)};
+        figure->colour = colour_of(&figure->body);
+    }
     if (foliot__figures_bounds(p->figures, p->figure_count, low, high))
         foliot__view_fit(&p->view, &p->canvas, low, high);
     else if (!(p->view.dots_per_unit > 0))
         p->view.dots_per_unit = 1;
     foliot__view_paint(&p->view, &p->canvas, p->figures, p->figure_count);
-    draw_joints(p, world);
+    const foliot_scene *scene = p->about->scene;
+    for (uint32_t i = 0; i < scene->constraint_count && i < JOINTS_MAX; i++) {
+        const foliot_constraint_definition *joint = &scene->constraints[i];
+        if (foliot_world_get_constraint_broken(world, i))
+            continue;
+        foliot_body_state a = foliot_world_get_body_state(world, joint->a), b = {0};
+        if (joint->b != FOLIOT_NO_BODY)
+            b = foliot_world_get_body_state(world, joint->b);
+        foliot__view_joint(&p->view, &p->canvas, joint, &a, joint->b == FOLIOT_NO_BODY ? NULL : &b,
+                           FOLIOT__COLOUR_GREEN);
+    }
     char unit[FOLIOT_NAME_BYTES];
     foliot__text_clean(unit, sizeof unit, p->about->scene->unit_length);
     foliot__view_scale(&p->view, &p->canvas, unit);
@@ -238,33 +221,6 @@ static void step_replay(player *p, int ticks)
         set_notice(p, status);
 }
 
-static void notice_slowness(player *p, double seconds, uint32_t ticks)
-{
-    if (ticks && seconds / ticks > SLOW_SECONDS && !p->notice[0])
-        snprintf(p->notice, sizeof p->notice, "a tick of this scene takes %.1f s on this machine",
-                 seconds / ticks);
-}
-
-static void advance_frame(player *p, double seconds)
-{
-    if (p->paused || p->at_end)
-        return;
-    p->owed += seconds * p->speed * p->pace_hz;
-    uint32_t steps = (uint32_t)fmin(p->owed, STEPS_PER_FRAME_MAX);
-    double begin = tool_now();
-    uint32_t done = 0;
-    // A slow scene shows fewer ticks than asked for rather than a picture that stands still.
-    while (done < steps && !p->at_end && tool_now() - begin < 0.2) {
-        foliot_status status = foliot_replay_step(p->replay);
-        p->at_end = status != FOLIOT_STATUS_OK;
-        if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_NOT_FOUND)
-            set_notice(p, status);
-        done++;
-    }
-    p->owed = done < steps ? 0 : p->owed - done;
-    notice_slowness(p, tool_now() - begin, done);
-}
-
 // -- keys
 
 typedef enum key_code {
@@ -298,38 +254,6 @@ static int key_of(const char *at, size_t left, size_t *bytes)
     }
     *bytes = 1;
     return (unsigned char)at[0];
-}
-
-static void handle_key(player *p, int key)
-{
-    double now = (double)foliot_replay_get_tick(p->replay), skip = SKIP_SECONDS * p->pace_hz;
-    double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
-    if (key >= '0' && key <= '9')
-        seek_to_tick(p, first + (last - first) * (key - '0') / 10);
-    else if (key == 'q' || key == 3)
-        p->quit = true;
-    else if (key == ' ')
-        p->paused = !p->paused;
-    else if (key == '.' || key == KEY_RIGHT)
-        step_replay(p, 1);
-    else if (key == ',' || key == KEY_LEFT)
-        step_replay(p, -1);
-    else if (key == ']' || key == KEY_PAGE_UP)
-        seek_to_tick(p, now + skip);
-    else if (key == '[' || key == KEY_PAGE_DOWN)
-        seek_to_tick(p, now - skip);
-    else if (key == KEY_HOME)
-        seek_to_tick(p, first);
-    else if (key == KEY_END)
-        seek_to_tick(p, last);
-    else if (key == '+' || key == KEY_UP)
-        p->speed = fmin(p->speed * 2, 1024);
-    else if (key == '-' || key == KEY_DOWN)
-        p->speed = fmax(p->speed / 2, 1.0 / 1024);
-    else if (key == 'n')
-        p->names = !p->names;
-    else if (key == 'v')
-        p->view = (foliot__view){.side = (p->view.side + 1) % FOLIOT__VIEW_SIDES};
 }
 
 // -- the terminal
@@ -368,13 +292,6 @@ static bool enter_terminal(void)
     return true;
 }
 
-static void leave_terminal(void)
-{
-    fputs(GIVE_BACK, stdout);
-    fflush(stdout);
-    tcsetattr(STDIN_FILENO, TCSANOW, &before);
-}
-
 static bool fit_canvas(player *p, uint32_t rows_kept)
 {
     uint32_t columns, rows;
@@ -384,16 +301,6 @@ static bool fit_canvas(player *p, uint32_t rows_kept)
         return true;
     p->view.dots_per_unit = 0;
     return foliot__canvas_init(&p->canvas, columns, rows);
-}
-
-static void show_frame(player *p)
-{
-    draw_frame(p);
-    fputs("\033[H", stdout);
-    foliot__canvas_print(&p->canvas, foliot__may_colour(stdout), stdout);
-    fputs("\n\033[Kspace pause  , . step  [ ] 10 s  0-9 seek  + - speed  v view  n names  q quit",
-          stdout);
-    fflush(stdout);
 }
 
 static void read_keys(player *p)
@@ -408,8 +315,37 @@ static void read_keys(player *p)
         return;
     }
     foliot__watchdog_begin_work(); // seeks and steps take what the scene makes them take
-    for (size_t at = 0, used; at < (size_t)got && !foliot__watchdog_stop_requested(); at += used)
-        handle_key(p, key_of(bytes + at, (size_t)got - at, &used));
+    for (size_t at = 0, used; at < (size_t)got && !foliot__watchdog_stop_requested(); at += used) {
+        int key = key_of(bytes + at, (size_t)got - at, &used);
+        double now = (double)foliot_replay_get_tick(p->replay), skip = SKIP_SECONDS * p->pace_hz;
+        double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
+        if (key >= '0' && key <= '9')
+            seek_to_tick(p, first + (last - first) * (key - '0') / 10);
+        else if (key == 'q' || key == 3)
+            p->quit = true;
+        else if (key == ' ')
+            p->paused = !p->paused;
+        else if (key == '.' || key == KEY_RIGHT)
+            step_replay(p, 1);
+        else if (key == ',' || key == KEY_LEFT)
+            step_replay(p, -1);
+        else if (key == ']' || key == KEY_PAGE_UP)
+            seek_to_tick(p, now + skip);
+        else if (key == '[' || key == KEY_PAGE_DOWN)
+            seek_to_tick(p, now - skip);
+        else if (key == KEY_HOME)
+            seek_to_tick(p, first);
+        else if (key == KEY_END)
+            seek_to_tick(p, last);
+        else if (key == '+' || key == KEY_UP)
+            p->speed = fmin(p->speed * 2, 1024);
+        else if (key == '-' || key == KEY_DOWN)
+            p->speed = fmax(p->speed / 2, 1.0 / 1024);
+        else if (key == 'n')
+            p->names = !p->names;
+        else if (key == 'v')
+            p->view = (foliot__view){.side = (p->view.side + 1) % FOLIOT__VIEW_SIDES};
+    }
     foliot__watchdog_end_work();
 }
 
@@ -422,16 +358,44 @@ static int play_recording(player *p)
     double last = tool_now();
     while (!p->quit && !foliot__watchdog_stop_requested() && fit_canvas(p, 1)) {
         foliot__watchdog_begin_work(); // a terminal may take nothing for as long as it likes
-        show_frame(p);
+        draw_frame(p);
+        fputs("\033[H", stdout);
+        foliot__canvas_print(&p->canvas, foliot__may_colour(stdout), stdout);
+        fputs(
+            "\n\033[Kspace pause  , . step  [ ] 10 s  0-9 seek  + - speed  v view  n names  q quit",
+            stdout);
+        fflush(stdout);
         foliot__watchdog_end_work();
         read_keys(p);
         double now = tool_now();
         foliot__watchdog_begin_work();
-        advance_frame(p, fmin(now - last, 0.5));
+        double seconds = fmin(now - last, 0.5);
+        if (!p->paused && !p->at_end) {
+            p->owed += seconds * p->speed * p->pace_hz;
+            uint32_t steps = (uint32_t)fmin(p->owed, STEPS_PER_FRAME_MAX);
+            double begin = tool_now();
+            uint32_t done = 0;
+            // A slow scene shows fewer ticks than asked for rather than a picture that stands
+            // still.
+            while (done < steps && !p->at_end && tool_now() - begin < 0.2) {
+                foliot_status status = foliot_replay_step(p->replay);
+                p->at_end = status != FOLIOT_STATUS_OK;
+                if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_NOT_FOUND)
+                    set_notice(p, status);
+                done++;
+            }
+            p->owed = done < steps ? 0 : p->owed - done;
+            double took = tool_now() - begin;
+            if (done && took / done > SLOW_SECONDS && !p->notice[0])
+                snprintf(p->notice, sizeof p->notice,
+                         "a tick of this scene takes %.1f s on this machine", took / done);
+        }
         foliot__watchdog_end_work();
         last = now;
     }
-    leave_terminal();
+    fputs(GIVE_BACK, stdout);
+    fflush(stdout);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
     return FOLIOT__EXIT_FINE;
 }
 

@@ -190,23 +190,6 @@ static report_verdict verdict_of(const line *l)
     return REPORT_UNREAD;
 }
 
-// Where it went wrong, in words; NULL: nowhere, or no memory.
-static char *detail_of(const line *l, report_verdict verdict)
-{
-    char *text = NULL;
-    int fine = -1;
-    if (verdict == REPORT_DIVERGED && l->has_bad_tick)
-        fine = asprintf(&text, "tick %" PRIu64 "%s%s%s%s%s%s", l->bad_tick,
-                        *l->stage ? ", after " : "", l->stage, *l->body ? ", " : "", l->body,
-                        *l->field ? ": " : "", l->field);
-    else if ((verdict == REPORT_CORRUPT || verdict == REPORT_UNFINISHED) && l->has_cut)
-        fine =
-            asprintf(&text, "whole up to byte %" PRIu64 ", %" PRIu64 " ticks", l->cut_at, l->ticks);
-    else if (verdict == REPORT_RULES)
-        fine = asprintf(&text, "%s", l->rules_text);
-    return fine < 0 ? NULL : text;
-}
-
 // -- all of them
 
 static uint32_t scene_index(report *r, const char *name)
@@ -246,7 +229,19 @@ static bool take_line(report *r, const char *text, size_t length)
         return true;
     }
     report_verdict verdict = verdict_of(&l);
-    if (!put(r, l.file, detail_of(&l, verdict), l.scene, verdict))
+    // Where it went wrong, in words; NULL: nowhere, or no memory.
+    char *detail = NULL;
+    int fine = -1;
+    if (verdict == REPORT_DIVERGED && l.has_bad_tick)
+        fine = asprintf(&detail, "tick %" PRIu64 "%s%s%s%s%s%s", l.bad_tick,
+                        *l.stage ? ", after " : "", l.stage, *l.body ? ", " : "", l.body,
+                        *l.field ? ": " : "", l.field);
+    else if ((verdict == REPORT_CORRUPT || verdict == REPORT_UNFINISHED) && l.has_cut)
+        fine =
+            asprintf(&detail, "whole up to byte %" PRIu64 ", %" PRIu64 " ticks", l.cut_at, l.ticks);
+    else if (verdict == REPORT_RULES)
+        fine = asprintf(&detail, "%s", l.rules_text);
+    if (!put(r, l.file, fine < 0 ? NULL : detail, l.scene, verdict))
         return false;
     r->results[r->count - 1].ticks = l.ticks;
     r->results[r->count - 1].factor = l.factor;
@@ -318,28 +313,6 @@ static void count_result(report_scene *s, const report_result *result)
     s->ticks += result->ticks;
     s->factor_sum += result->factor;
     s->factors += result->factor > 0;
-}
-
-static void fold(report *r)
-{
-    uint32_t kept = 0;
-    if (r->count == 0)
-        return;
-    qsort(r->results, r->count, sizeof *r->results, by_file);
-    for (uint32_t i = 0; i < r->count; i++) {
-        report_result *result = &r->results[i];
-        if (kept > 0 && strcmp(r->results[kept - 1].file, result->file) == 0) {
-            r->repeats += result->verdict != REPORT_MISSING;
-            free(result->file);
-            free(result->detail);
-            continue;
-        }
-        count_result(&r->scenes[result->scene], result);
-        count_result(&r->total, result);
-        r->results[kept++] = *result;
-    }
-    r->count = kept;
-    qsort(r->results, r->count, sizeof *r->results, by_verdict);
 }
 
 // -- output
@@ -471,45 +444,6 @@ static void put_page_row(FILE *out, const char *name, const report_scene *s, boo
             s->factors ? s->factor_sum / (double)s->factors : 0.0);
 }
 
-static void put_scenes(const report *r, FILE *out)
-{
-    fputs("<table><thead><tr><th>scene</th><th class=\"n\">files</th><th class=\"n\">ticks</th>",
-          out);
-    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
-        fprintf(out, "<th class=\"n\" title=\"%s\">%s</th>", report_verdicts[v].meaning,
-                report_verdicts[v].name);
-    fputs("<th class=\"n\">x real time</th></tr></thead><tbody>\n", out);
-    for (uint32_t i = 0; i < r->scene_count; i++)
-        if (r->scenes[i].files)
-            put_page_row(out, r->scenes[i].name, &r->scenes[i], false);
-    put_page_row(out, "all", &r->total, true);
-    fputs("</tbody></table>\n", out);
-}
-
-static void put_worst(const report *r, FILE *out)
-{
-    uint64_t bad = r->total.files - r->total.counts[REPORT_MATCH];
-    if (!bad || !worst_max)
-        return;
-    fprintf(out, "<h2>The worst %" PRIu64 " of %" PRIu64 "</h2>\n",
-            bad < worst_max ? bad : worst_max, bad);
-    fputs("<table><thead><tr><th>verdict</th><th>file</th><th>where</th><th>look at it</th></tr>"
-          "</thead><tbody>\n",
-          out);
-    for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
-        const report_result *result = &r->results[i];
-        fprintf(out, "<tr><td class=\"bad\">%s</td><td><code>",
-                report_verdicts[result->verdict].name);
-        put_escaped(out, result->file);
-        fputs("</code></td><td>", out);
-        put_escaped(out, result->detail ? result->detail : "");
-        fputs("</td><td><code>foliot-replay verify ", out);
-        put_escaped(out, result->file);
-        fputs("</code></td></tr>\n", out);
-    }
-    fputs("</tbody></table>\n", out);
-}
-
 static bool write_report_page(const report *r, FILE *out)
 {
     char date[32];
@@ -528,8 +462,38 @@ static bool write_report_page(const report *r, FILE *out)
     if (r->bad_lines)
         fprintf(out, " %" PRIu64 " lines are no results: a shard was cut off.", r->bad_lines);
     fputs("</p>\n", out);
-    put_scenes(r, out);
-    put_worst(r, out);
+    fputs("<table><thead><tr><th>scene</th><th class=\"n\">files</th><th class=\"n\">ticks</th>",
+          out);
+    for (report_verdict v = 0; v < REPORT_VERDICT_COUNT; v++)
+        fprintf(out, "<th class=\"n\" title=\"%s\">%s</th>", report_verdicts[v].meaning,
+                report_verdicts[v].name);
+    fputs("<th class=\"n\">x real time</th></tr></thead><tbody>\n", out);
+    for (uint32_t i = 0; i < r->scene_count; i++)
+        if (r->scenes[i].files)
+            put_page_row(out, r->scenes[i].name, &r->scenes[i], false);
+    put_page_row(out, "all", &r->total, true);
+    fputs("</tbody></table>\n", out);
+    uint64_t bad = r->total.files - r->total.counts[REPORT_MATCH];
+    if (bad && worst_max) {
+        fprintf(out, "<h2>The worst %" PRIu64 " of %" PRIu64 "</h2>\n",
+                bad < worst_max ? bad : worst_max, bad);
+        fputs(
+            "<table><thead><tr><th>verdict</th><th>file</th><th>where</th><th>look at it</th></tr>"
+            "</thead><tbody>\n",
+            out);
+        for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
+            const report_result *result = &r->results[i];
+            fprintf(out, "<tr><td class=\"bad\">%s</td><td><code>",
+                    report_verdicts[result->verdict].name);
+            put_escaped(out, result->file);
+            fputs("</code></td><td>", out);
+            put_escaped(out, result->detail ? result->detail : "");
+            fputs("</td><td><code>foliot-replay verify ", out);
+            put_escaped(out, result->file);
+            fputs("</code></td></tr>\n", out);
+        }
+        fputs("</tbody></table>\n", out);
+    }
     fputs("</body></html>\n", out);
     return !ferror(out);
 }
@@ -556,16 +520,6 @@ static int exit_of(const report *r)
                                        : 0;
 }
 
-static void free_report(report *r)
-{
-    for (uint32_t i = 0; i < r->count; i++) {
-        free(r->results[i].file);
-        free(r->results[i].detail);
-    }
-    free(r->results);
-    free(r->scenes);
-}
-
 int report_command(const foliot__program *program, const foliot__arguments *arguments)
 {
     report r = {.scenes = calloc(REPORT_SCENES_MAX, sizeof *r.scenes)};
@@ -582,10 +536,33 @@ int report_command(const foliot__program *program, const foliot__arguments *argu
         fine = false;
     }
     if (fine) {
-        fold(&r);
+        // One result for each file.
+        uint32_t kept = 0;
+        if (r.count != 0) {
+            qsort(r.results, r.count, sizeof *r.results, by_file);
+            for (uint32_t i = 0; i < r.count; i++) {
+                report_result *result = &r.results[i];
+                if (kept > 0 && strcmp(r.results[kept - 1].file, result->file) == 0) {
+                    r.repeats += result->verdict != REPORT_MISSING;
+                    free(result->file);
+                    free(result->detail);
+                    continue;
+                }
+                count_result(&r.scenes[result->scene], result);
+                count_result(&r.total, result);
+                r.results[kept++] = *result;
+            }
+            r.count = kept;
+            qsort(r.results, r.count, sizeof *r.results, by_verdict);
+        }
         (json_wanted ? put_json : put_text)(&r);
         code = !page_file || write_page(&r) ? exit_of(&r) : FOLIOT__EXIT_ERROR;
     }
-    free_report(&r);
+    for (uint32_t i = 0; i < r.count; i++) {
+        free(r.results[i].file);
+        free(r.results[i].detail);
+    }
+    free(r.results);
+    free(r.scenes);
     return code;
 }

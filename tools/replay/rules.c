@@ -127,23 +127,6 @@ static bool in_time(run *r, uint64_t tick)
     return false;
 }
 
-// Where their state was recorded, rules may stop because it cannot be saved. What the host stopped,
-// for its clock or its memory, runs on here: it is stopped as the recording says.
-static void take_stop(run *r, uint64_t tick)
-{
-    size_t length, needed;
-    const uint8_t *recorded = foliot_replay_get_rules_state(r->replay, tick, &length);
-    if (!recorded || *foliot_rules_get_problem(r->rules))
-        return;
-    foliot_status status = foliot_rules_save(r->rules, NULL, 0, &needed);
-    if (foliot__rules_saved_by_host(r->rules, recorded, length)) {
-        status = foliot_rules_restore(r->rules, recorded, length);
-        snprintf(r->stop, sizeof r->stop, "the host stopped them at tick %" PRIu64 ": %s", tick,
-                 foliot_rules_get_problem(r->rules));
-    }
-    (void)status; // compare_state says what differs
-}
-
 static rules_result run_tick(run *r)
 {
     uint64_t before = foliot_replay_get_tick(r->replay);
@@ -160,7 +143,20 @@ static rules_result run_tick(run *r)
     r->since_ns = cpu_ns();
     foliot_status status = foliot_rules_tick(r->rules, &view);
     (void)status; // stopped rules give no commands, and were recorded as stopped
-    take_stop(r, before + 1);
+    // Where their state was recorded, rules may stop because it cannot be saved. What the host
+    // stopped, for its clock or its memory, runs on here: it is stopped as the recording says.
+    uint64_t tick = before + 1;
+    size_t length, needed;
+    const uint8_t *recorded = foliot_replay_get_rules_state(r->replay, tick, &length);
+    if (recorded && !*foliot_rules_get_problem(r->rules)) {
+        status = foliot_rules_save(r->rules, NULL, 0, &needed);
+        if (foliot__rules_saved_by_host(r->rules, recorded, length)) {
+            status = foliot_rules_restore(r->rules, recorded, length);
+            snprintf(r->stop, sizeof r->stop, "the host stopped them at tick %" PRIu64 ": %s", tick,
+                     foliot_rules_get_problem(r->rules));
+        }
+        (void)status; // compare_state says what differs
+    }
     rules_result result = compare_commands(r, before + 1);
     if (result == RULES_MATCH)
         result = compare_state(r, before + 1);

@@ -20,27 +20,24 @@ static void drop(run_checkpoint *checkpoint)
     free(checkpoint);
 }
 
-// Every second checkpoint is dropped when they are all in use; the space between them doubles.
-static void thin_out(run *r)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < r->checkpoint_count; i++) {
-        if (i % 2 == 0)
-            r->checkpoint[kept++] = r->checkpoint[i];
-        else
-            drop(r->checkpoint[i]);
-    }
-    r->checkpoint_count = kept;
-    r->spacing *= 2;
-}
-
 static foliot_status keep_checkpoint(run *r)
 {
     uint64_t tick = foliot_replay_get_tick(r->replay);
     if ((tick - r->first_tick) % r->spacing != 0)
         return FOLIOT_STATUS_OK;
-    if (r->checkpoint_count == RUN_CHECKPOINTS)
-        thin_out(r);
+    if (r->checkpoint_count == RUN_CHECKPOINTS) {
+        // Every second checkpoint is dropped when they are all in use; the space between them
+        // doubles.
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < r->checkpoint_count; i++) {
+            if (i % 2 == 0)
+                r->checkpoint[kept++] = r->checkpoint[i];
+            else
+                drop(r->checkpoint[i]);
+        }
+        r->checkpoint_count = kept;
+        r->spacing *= 2;
+    }
     if ((tick - r->first_tick) % r->spacing != 0)
         return FOLIOT_STATUS_OK;
     run_checkpoint *fresh = calloc(1, sizeof *fresh);
@@ -56,17 +53,6 @@ static foliot_status keep_checkpoint(run *r)
     else
         drop(fresh);
     return status;
-}
-
-static foliot_status take_fault(run *r, const perturb_request *request)
-{
-    if (!request)
-        return FOLIOT_STATUS_OK;
-    r->fault = request->fault;
-    r->fault.body = tool_find_body(foliot_replay_get_summary(r->replay)->scene, request->body);
-    r->perturber.fault = &r->fault;
-    r->host = foliot__perturbing_host(&r->host, &r->perturber);
-    return r->fault.body == FOLIOT_NO_BODY ? FOLIOT_STATUS_INVALID : FOLIOT_STATUS_OK;
 }
 
 static foliot_status replay_all(run *r)
@@ -107,7 +93,15 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
     r->chain = malloc(sizeof *r->chain * (size_t)(about->last_tick - about->first_tick + 1));
     if (!r->chain || foliot_step_trace_create(&r->trace) != FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_MEMORY;
-    foliot_status status = take_fault(r, request);
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (request) {
+        r->fault = request->fault;
+        r->fault.body = tool_find_body(foliot_replay_get_summary(r->replay)->scene, request->body);
+        r->perturber.fault = &r->fault;
+        r->host = foliot__perturbing_host(&r->host, &r->perturber);
+        if (r->fault.body == FOLIOT_NO_BODY)
+            status = FOLIOT_STATUS_INVALID;
+    }
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_replay_set_host(replay, &r->host);
@@ -123,24 +117,19 @@ void run_close(run *r)
     free(r->chain);
 }
 
-// From the last checkpoint before it.
-static foliot_status go_before(run *r, uint64_t tick)
-{
-    foliot_replay *replay = r->replay;
-    uint64_t k = (tick - r->first_tick) / r->spacing;
-    const run_checkpoint *from =
-        r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1];
-    foliot_status status = foliot_simulation_copy(&replay->simulation, &from->simulation);
-    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < tick)
-        status = foliot__replay_step(replay);
-    return status;
-}
-
 foliot_status run_trace(run *r, uint64_t tick)
 {
     if (tick < r->first_tick || tick > r->last_tick || r->checkpoint_count == 0)
         return FOLIOT_STATUS_NOT_FOUND;
-    foliot_status status = go_before(r, tick > r->first_tick ? tick - 1 : tick);
+    // From the last checkpoint before it.
+    uint64_t target = tick > r->first_tick ? tick - 1 : tick;
+    foliot_replay *replay = r->replay;
+    uint64_t k = (target - r->first_tick) / r->spacing;
+    const run_checkpoint *from =
+        r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1];
+    foliot_status status = foliot_simulation_copy(&replay->simulation, &from->simulation);
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < target)
+        status = foliot__replay_step(replay);
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_simulation *simulation = &r->replay->simulation;

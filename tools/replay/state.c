@@ -48,44 +48,6 @@ static uint32_t part_count(const foliot_simulation *s)
 
 // -- JSON
 
-static void put_field(foliot__json *json, const foliot_simulation_field *field, uint32_t index)
-{
-    char number[16];
-    double real;
-    uint32_t low = (uint32_t)field->bits;
-    float narrow;
-    snprintf(number, sizeof number, "%" PRIu32, index);
-    const char *name = field->name ? field->name : number;
-    memcpy(&real, &field->bits, sizeof real);
-    memcpy(&narrow, &low, sizeof narrow);
-    if (field->type == FOLIOT_VALUE_F64 || field->type == FOLIOT_VALUE_F32)
-        foliot__json_real(json, name, field->type == FOLIOT_VALUE_F64 ? real : (double)narrow);
-    else if (field->type == FOLIOT_VALUE_I64)
-        foliot__json_integer(json, name, (int64_t)field->bits);
-    else
-        foliot__json_count(json, name, field->bits);
-}
-
-static void put_part(foliot__json *json, const foliot_simulation *s, uint32_t part)
-{
-    foliot_simulation_part about;
-    foliot_simulation_field *fields = foliot__part_fields(s->kind, s->self, part, &about);
-    if (!fields)
-        return;
-    foliot__json_object(json, NULL);
-    foliot__json_text(json, "part", about.group);
-    if (about.index == FOLIOT_PART_ALONE)
-        foliot__json_null(json, "index");
-    else
-        foliot__json_count(json, "index", about.index);
-    foliot__json_object(json, "fields");
-    for (uint32_t i = 0; i < about.field_count; i++)
-        put_field(json, &fields[i], i);
-    foliot__json_close(json);
-    foliot__json_close(json);
-    free(fields);
-}
-
 static void parts_put_json(const foliot_simulation *s)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -96,8 +58,39 @@ static void parts_put_json(const foliot_simulation *s)
     foliot__json_count(&json, "tick", foliot_simulation_get_tick(s));
     foliot__json_text(&json, "digest", digest);
     foliot__json_array(&json, "parts");
-    for (uint32_t i = 0; i < part_count(s); i++)
-        put_part(&json, s, i);
+    for (uint32_t i = 0; i < part_count(s); i++) {
+        foliot_simulation_part about;
+        foliot_simulation_field *fields = foliot__part_fields(s->kind, s->self, i, &about);
+        if (fields) {
+            foliot__json_object(&json, NULL);
+            foliot__json_text(&json, "part", about.group);
+            if (about.index == FOLIOT_PART_ALONE)
+                foliot__json_null(&json, "index");
+            else
+                foliot__json_count(&json, "index", about.index);
+            foliot__json_object(&json, "fields");
+            for (uint32_t f = 0; f < about.field_count; f++) {
+                char number[16];
+                double real;
+                uint32_t low = (uint32_t)fields[f].bits;
+                float narrow;
+                snprintf(number, sizeof number, "%" PRIu32, f);
+                const char *name = fields[f].name ? fields[f].name : number;
+                memcpy(&real, &fields[f].bits, sizeof real);
+                memcpy(&narrow, &low, sizeof narrow);
+                if (fields[f].type == FOLIOT_VALUE_F64 || fields[f].type == FOLIOT_VALUE_F32)
+                    foliot__json_real(&json, name,
+                                      fields[f].type == FOLIOT_VALUE_F64 ? real : (double)narrow);
+                else if (fields[f].type == FOLIOT_VALUE_I64)
+                    foliot__json_integer(&json, name, (int64_t)fields[f].bits);
+                else
+                    foliot__json_count(&json, name, fields[f].bits);
+            }
+            foliot__json_close(&json);
+            foliot__json_close(&json);
+            free(fields);
+        }
+    }
     foliot__json_close(&json);
     if (!s->kind->part_count) {
         char *hex = captured_hex(s);
@@ -109,15 +102,6 @@ static void parts_put_json(const foliot_simulation *s)
 }
 
 // -- text
-
-// A module's own text, made safe for a terminal.
-static void print_line(const char *line, size_t length)
-{
-    char text[512], clean[512];
-    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
-             line);
-    puts(foliot__text_clean(clean, sizeof clean, text));
-}
 
 static void parts_print_text(const foliot_simulation *s)
 {
@@ -132,7 +116,12 @@ static void parts_print_text(const foliot_simulation *s)
             snprintf(title, sizeof title, "%s", about.group);
         else
             snprintf(title, sizeof title, "%s %" PRIu64, about.group, about.index);
-        print_line(title, strlen(title));
+        // A module's own text, made safe for a terminal.
+        size_t length = strlen(title);
+        char text[512], clean[512];
+        snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
+                 title);
+        puts(foliot__text_clean(clean, sizeof clean, text));
         for (uint32_t k = 0; fields && k < about.field_count; k++)
             printf("  %-16s  %s\n", fields[k].name ? fields[k].name : "",
                    foliot__field_text(&fields[k], number));
@@ -166,22 +155,6 @@ void parts_put_csv(const foliot_simulation *s)
 
 // -- worlds
 
-static void put_json_body(foliot__json *json, const foliot_scene *scene, const foliot_world *world,
-                          uint32_t i)
-{
-    foliot_body_state body = foliot_world_get_body_state(world, i);
-    foliot__json_object(json, NULL);
-    foliot__json_text(json, "name", tool_body_name(scene, i));
-    foliot__json_count(json, "index", i);
-    foliot__json_reals(json, "position", body.position, 3);
-    foliot__json_reals(json, "velocity", body.velocity, 3);
-    foliot__json_reals(json, "orientation", body.orientation, 4);
-    foliot__json_reals(json, "angular_velocity", body.angular_velocity, 3);
-    foliot__json_bool(json, "static", body.flags & FOLIOT_BODY_STATIC);
-    foliot__json_bool(json, "frozen", body.flags & FOLIOT_BODY_FROZEN);
-    foliot__json_close(json);
-}
-
 static void put_json(const foliot_scene *scene, const foliot_world *world)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -194,8 +167,19 @@ static void put_json(const foliot_scene *scene, const foliot_world *world)
     foliot__json_text(&json, "digest", digest);
     foliot__json_array(&json, "bodies");
     for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++)
-        if (foliot_world_get_body_alive(world, i))
-            put_json_body(&json, scene, world, i);
+        if (foliot_world_get_body_alive(world, i)) {
+            foliot_body_state body = foliot_world_get_body_state(world, i);
+            foliot__json_object(&json, NULL);
+            foliot__json_text(&json, "name", tool_body_name(scene, i));
+            foliot__json_count(&json, "index", i);
+            foliot__json_reals(&json, "position", body.position, 3);
+            foliot__json_reals(&json, "velocity", body.velocity, 3);
+            foliot__json_reals(&json, "orientation", body.orientation, 4);
+            foliot__json_reals(&json, "angular_velocity", body.angular_velocity, 3);
+            foliot__json_bool(&json, "static", body.flags & FOLIOT_BODY_STATIC);
+            foliot__json_bool(&json, "frozen", body.flags & FOLIOT_BODY_FROZEN);
+            foliot__json_close(&json);
+        }
     foliot__json_close(&json);
     foliot__json_close(&json);
     foliot__json_line(&json);

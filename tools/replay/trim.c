@@ -27,13 +27,6 @@ const foliot__option trim_options[] = {
      .help = "its last tick (default: the last whole one)"},
     SIMULATION_OPTION{0}};
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 // -- notes and messages of a recording, tick by tick. One block is held at a time. Notes and
 // messages whose ticks are not those of their block were written by no program of ours, and are
 // left out.
@@ -45,41 +38,6 @@ typedef struct annotations {
     uint32_t note, message;            // of it, the next ones
     bool ended;
 } annotations;
-
-// Reads the recording along with the replay, which stays where it is. NULL without memory.
-static annotations *annotations_open(foliot_replay *replay)
-{
-    foliot_damage damage;
-    annotations *a = calloc(1, sizeof *a);
-    if (a)
-        a->ended = foliot__block_reader_begin(&a->reader, &replay->source, &a->header, &a->content,
-                                              &damage) != FOLIOT_STATUS_OK;
-    return a;
-}
-
-static void annotations_close(annotations *a)
-{
-    if (!a)
-        return;
-    foliot__recording_content_free(&a->content);
-    foliot__recording_header_free(&a->header);
-    free(a);
-}
-
-// Notes before the step from `tick`, in the order of the block.
-static foliot_status copy_notes(annotations *a, uint64_t from, uint64_t tick,
-                                foliot_recording *recording)
-{
-    foliot_status status = FOLIOT_STATUS_OK;
-    for (; a->note < a->content.notes && status == FOLIOT_STATUS_OK; a->note++) {
-        const foliot__recording_note *note = &a->content.noted[a->note];
-        if (note->tick > tick && note->tick <= a->content.tick)
-            break; // later in the block, or behind its last tick
-        if (note->tick >= from && note->tick <= tick)
-            status = foliot__recording_note_text(recording, note->what, note->text);
-    }
-    return status;
-}
 
 // Messages after the step to `tick`.
 static foliot_status copy_messages(annotations *a, uint64_t from, uint64_t tick,
@@ -102,7 +60,15 @@ static foliot_status copy_messages(annotations *a, uint64_t from, uint64_t tick,
 static foliot_status copy_block(annotations *a, uint64_t from, uint64_t tick,
                                 foliot_recording *recording)
 {
-    foliot_status status = copy_notes(a, from, tick, recording);
+    // Notes before the step from `tick`, in the order of the block.
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (; a->note < a->content.notes && status == FOLIOT_STATUS_OK; a->note++) {
+        const foliot__recording_note *note = &a->content.noted[a->note];
+        if (note->tick > tick && note->tick <= a->content.tick)
+            break; // later in the block, or behind its last tick
+        if (note->tick >= from && note->tick <= tick)
+            status = foliot__recording_note_text(recording, note->what, note->text);
+    }
     return status == FOLIOT_STATUS_OK ? copy_messages(a, from, tick + 1, recording) : status;
 }
 
@@ -129,21 +95,16 @@ static foliot_status annotations_copy(annotations *a, uint64_t from, uint64_t ti
 
 // -- the recording
 
-static foliot_status append_tick(const foliot_replay *replay, foliot_recording *recording,
-                                 const foliot__recorded_tick *t)
-{
-    const foliot_world *world = foliot_replay_get_world(replay);
-    return world ? foliot_recording_append_tick(recording, world, &t->inputs, t->orders,
-                                                t->order_count)
-                 : foliot_recording_append_simulation_tick(recording,
-                                                           foliot_replay_get_simulation(replay),
-                                                           &t->inputs, t->orders, t->order_count);
-}
-
 static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recording, uint64_t to)
 {
     uint64_t from = foliot_replay_get_tick(replay);
-    annotations *beside = annotations_open(replay);
+    // Reads the recording along with the replay, which stays where it is.
+    foliot_damage damage;
+    annotations *beside = calloc(1, sizeof *beside);
+    if (beside)
+        beside->ended =
+            foliot__block_reader_begin(&beside->reader, &replay->source, &beside->header,
+                                       &beside->content, &damage) != FOLIOT_STATUS_OK;
     foliot_status status = beside ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
     while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < to) {
         foliot__recorded_tick recorded = {0};
@@ -153,14 +114,24 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
             status = foliot__replay_locate(replay, tick);
         if (status == FOLIOT_STATUS_OK)
             status = annotations_copy(beside, from, tick, recording);
-        if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded))
-            status = append_tick(replay, recording, &recorded);
+        if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded)) {
+            const foliot_world *world = foliot_replay_get_world(replay);
+            status = world ? foliot_recording_append_tick(recording, world, &recorded.inputs,
+                                                          recorded.orders, recorded.order_count)
+                           : foliot_recording_append_simulation_tick(
+                                 recording, foliot_replay_get_simulation(replay), &recorded.inputs,
+                                 recorded.orders, recorded.order_count);
+        }
         // As fast as the disk, not faster: here waiting is right.
         if (status == FOLIOT_STATUS_OK &&
             foliot_recording_get_state(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
     }
-    annotations_close(beside);
+    if (beside) {
+        foliot__recording_content_free(&beside->content);
+        foliot__recording_header_free(&beside->header);
+        free(beside);
+    }
     return status;
 }
 
@@ -209,14 +180,6 @@ static int report_failure(const char *file, foliot_replay *replay, foliot_status
     return tool_exit_of(status);
 }
 
-// What was begun and came to nothing is no recording.
-static void discard_output(void)
-{
-    struct stat about;
-    if (stat(out_file, &about) == 0 && S_ISREG(about.st_mode))
-        unlink(out_file);
-}
-
 static int trim_recording(const char *file, foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -242,8 +205,12 @@ static int trim_recording(const char *file, foliot_replay *replay)
     } else {
         status = foliot_recording_close(recording, &state);
     }
-    if (status != FOLIOT_STATUS_OK)
-        discard_output();
+    if (status != FOLIOT_STATUS_OK) {
+        // What was begun and came to nothing is no recording.
+        struct stat written;
+        if (stat(out_file, &written) == 0 && S_ISREG(written.st_mode))
+            unlink(out_file);
+    }
     errno = state.stopped_errno;
     return status == FOLIOT_STATUS_OK ? FOLIOT__EXIT_FINE : report_failure(file, replay, status);
 }
@@ -254,7 +221,9 @@ int trim_command(const foliot__program *program, const foliot__arguments *argume
     const char *file = arguments->operands[0];
     if (!out_file)
         return foliot__options_wrong(program, arguments, "--out is missing");
-    if (same_file(out_file, file))
+    struct stat one, other;
+    if (stat(out_file, &one) == 0 && stat(file, &other) == 0 && one.st_dev == other.st_dev &&
+        one.st_ino == other.st_ino)
         return foliot__options_wrong(program, arguments, "--out must be another file");
     foliot_replay *replay = tool_open(file, &code);
     if (!replay)

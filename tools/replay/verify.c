@@ -127,29 +127,9 @@ static const char *signature_verdict_name(signature_verdict verdict)
     return names[verdict];
 }
 
-static int signature_exit(signature_verdict verdict)
-{
-    static const int codes[] = {FOLIOT__EXIT_FINE,           FOLIOT__EXIT_NOT_VERIFIABLE,
-                                FOLIOT__EXIT_NOT_VERIFIABLE, FOLIOT__EXIT_NOT_VERIFIABLE,
-                                FOLIOT__EXIT_CORRUPT,        FOLIOT__EXIT_ERROR};
-    return codes[verdict];
-}
 #endif
 
 // -- one file
-
-static void copy_names(result *r, const foliot_replay_summary *about)
-{
-    if (about->scene)
-        snprintf(r->scene, sizeof r->scene, "%s", about->scene->name ? about->scene->name : "");
-    else
-        snprintf(r->simulation, sizeof r->simulation, "%s", about->kind);
-    memcpy(r->integrator, about->integrator, sizeof r->integrator);
-    r->dt = about->dt;
-    r->players = about->players;
-    foliot_divergence_labels names = tool_names(NULL, about, &r->verdict.divergence, NULL, NULL);
-    snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
-}
 
 static double pace_of(const foliot_replay_summary *about)
 {
@@ -193,7 +173,15 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
         r->realtime_factor = (double)r->verdict.ticks / pace / elapsed;
     if (r->verdict.damage.text[0] && r->verdict.status != FOLIOT_STATUS_TRUNCATED)
         snprintf(r->message, sizeof r->message, "%s", r->verdict.damage.text);
-    copy_names(r, about);
+    if (about->scene)
+        snprintf(r->scene, sizeof r->scene, "%s", about->scene->name ? about->scene->name : "");
+    else
+        snprintf(r->simulation, sizeof r->simulation, "%s", about->kind);
+    memcpy(r->integrator, about->integrator, sizeof r->integrator);
+    r->dt = about->dt;
+    r->players = about->players;
+    foliot_divergence_labels names = tool_names(NULL, about, &r->verdict.divergence, NULL, NULL);
+    snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
 
 // The fault that --perturb has put into a module's simulation: where the run with it differs from
@@ -264,8 +252,10 @@ static void verify_signature(result *r)
     if (!key_text)
         return;
     r->signature = (int)signature_verify(r->file, r->signature_text, sizeof r->signature_text);
-    r->exit_code =
-        foliot__exit_worse(r->exit_code, signature_exit((signature_verdict)r->signature));
+    static const int codes[] = {FOLIOT__EXIT_FINE,           FOLIOT__EXIT_NOT_VERIFIABLE,
+                                FOLIOT__EXIT_NOT_VERIFIABLE, FOLIOT__EXIT_NOT_VERIFIABLE,
+                                FOLIOT__EXIT_CORRUPT,        FOLIOT__EXIT_ERROR};
+    r->exit_code = foliot__exit_worse(r->exit_code, codes[r->signature]);
 #endif
 }
 
@@ -338,51 +328,6 @@ static foliot_divergence_labels names_of(const result *r)
     return names;
 }
 
-#ifndef FOLIOT_REPLAY_CORE
-static void put_rules_json(foliot__json *json, const result *r)
-{
-    const char *verdict = r->rules == RULES_MATCH            ? "match"
-                          : r->rules == RULES_DIFFER         ? "differ"
-                          : r->rules == RULES_NOT_COMPARABLE ? "not comparable"
-                          : r->rules == RULES_FAILED         ? "failed"
-                                                             : NULL;
-    foliot__json_object(json, "rules");
-    foliot__json_text(json, "verdict", verdict);
-    foliot__json_count(json, "commands", r->rules_commands);
-    foliot__json_text(json, "text",
-                      r->rules >= RULES_MATCH && r->rules_text[0] ? r->rules_text : NULL);
-    foliot__json_close(json);
-}
-
-static void put_signature_json(foliot__json *json, const result *r)
-{
-    foliot__json_object(json, "signature");
-    foliot__json_text(json, "verdict",
-                      r->signature < 0 ? NULL
-                                       : signature_verdict_name((signature_verdict)r->signature));
-    foliot__json_text(json, "text", r->signature < 0 ? NULL : r->signature_text);
-    foliot__json_close(json);
-}
-
-static void put_signature_text(const result *r)
-{
-    if (r->signature >= 0)
-        printf("%s: %s%s\n", r->file,
-               r->signature == SIGNATURE_WHOLE ? "" : "NOT PROVED: ", r->signature_text);
-}
-
-static void put_rules_text(const result *r)
-{
-    if (r->rules == RULES_MATCH)
-        printf("%s: rules match: %" PRIu64 " commands%s%s\n", r->file, r->rules_commands,
-               r->rules_text[0] ? "; " : "", r->rules_text);
-    else if (r->rules == RULES_DIFFER)
-        printf("%s: RULES DIFFER: %s\n", r->file, r->rules_text);
-    else if (r->rules > 0)
-        printf("%s: rules not verified: %s\n", r->file, r->rules_text);
-}
-#endif
-
 static void put_json(const result *r)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -411,10 +356,27 @@ static void put_json(const result *r)
     foliot_divergence_labels names = names_of(r);
     foliot__divergence_put(&json, diverged ? &r->verdict.divergence : NULL, &names);
 #ifndef FOLIOT_REPLAY_CORE
-    if (rules_wanted || r->rules >= 0)
-        put_rules_json(&json, r);
-    if (key_text)
-        put_signature_json(&json, r);
+    if (rules_wanted || r->rules >= 0) {
+        const char *verdict = r->rules == RULES_MATCH            ? "match"
+                              : r->rules == RULES_DIFFER         ? "differ"
+                              : r->rules == RULES_NOT_COMPARABLE ? "not comparable"
+                              : r->rules == RULES_FAILED         ? "failed"
+                                                                 : NULL;
+        foliot__json_object(&json, "rules");
+        foliot__json_text(&json, "verdict", verdict);
+        foliot__json_count(&json, "commands", r->rules_commands);
+        foliot__json_text(&json, "text",
+                          r->rules >= RULES_MATCH && r->rules_text[0] ? r->rules_text : NULL);
+        foliot__json_close(&json);
+    }
+    if (key_text) {
+        foliot__json_object(&json, "signature");
+        foliot__json_text(
+            &json, "verdict",
+            r->signature < 0 ? NULL : signature_verdict_name((signature_verdict)r->signature));
+        foliot__json_text(&json, "text", r->signature < 0 ? NULL : r->signature_text);
+        foliot__json_close(&json);
+    }
 #endif
     if (r->realtime_factor > 0)
         foliot__json_real(&json, "realtime_factor", r->realtime_factor);
@@ -424,56 +386,42 @@ static void put_json(const result *r)
     foliot__json_line(&json);
 }
 
-static void put_report(const result *r)
-{
-    foliot_divergence_labels names = names_of(r);
-    tool_report(stdout, &r->verdict.divergence, &names);
-    if (r->fingerprint_differs)
-        printf("  %-10s not that of the build that recorded: their arithmetic differs\n",
-               "fingerprint");
-}
-
 static void put_text(const result *r)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(r->verdict.digest, digest);
-    if (r->verdict.status == FOLIOT_STATUS_DIVERGED)
-        put_report(r);
-    else if (all_agrees(r) && !r->verdict.digest_known)
+    if (r->verdict.status == FOLIOT_STATUS_DIVERGED) {
+        foliot_divergence_labels names = names_of(r);
+        tool_report(stdout, &r->verdict.divergence, &names);
+        if (r->fingerprint_differs)
+            printf("  %-10s not that of the build that recorded: their arithmetic differs\n",
+                   "fingerprint");
+    } else if (all_agrees(r) && !r->verdict.digest_known) {
         printf("%s: " TOOL_UNFINISHED ", and its header is not whole\n", r->file);
-    else if (all_agrees(r))
+    } else if (all_agrees(r)) {
         printf("%s: %s: %" PRIu64 " ticks, digest %s%s", r->file,
                r->verdict.status == FOLIOT_STATUS_OK ? "match"
                                                      : TOOL_UNFINISHED
                    ", and what is whole matches",
                r->verdict.ticks, digest, r->realtime_factor > 0 ? "" : "\n");
-    else
+    } else {
         printf("%s: %s: %" PRIu64 " ticks verified, the file is whole up to byte %" PRIu64 "\n",
                r->file, verdict_name(r), r->verdict.ticks, r->verdict.cut_at);
+    }
     if (all_agrees(r) && r->realtime_factor > 0)
         printf(", %.0f x real time\n", r->realtime_factor);
 #ifndef FOLIOT_REPLAY_CORE
-    put_rules_text(r);
-    put_signature_text(r);
+    if (r->rules == RULES_MATCH)
+        printf("%s: rules match: %" PRIu64 " commands%s%s\n", r->file, r->rules_commands,
+               r->rules_text[0] ? "; " : "", r->rules_text);
+    else if (r->rules == RULES_DIFFER)
+        printf("%s: RULES DIFFER: %s\n", r->file, r->rules_text);
+    else if (r->rules > 0)
+        printf("%s: rules not verified: %s\n", r->file, r->rules_text);
+    if (r->signature >= 0)
+        printf("%s: %s%s\n", r->file,
+               r->signature == SIGNATURE_WHOLE ? "" : "NOT PROVED: ", r->signature_text);
 #endif
-}
-
-static int report_all(const verify_run *run, uint32_t count)
-{
-    int worst = FOLIOT__EXIT_FINE;
-    for (uint32_t i = 0; i < count; i++) {
-        const result *r = &run->results[i];
-        if (json_wanted)
-            put_json(r);
-        else if (r->has_verdict)
-            put_text(r);
-        if (r->message[0]) {
-            fflush(stdout);
-            tool_complain(r->file, "%s", r->message);
-        }
-        worst = foliot__exit_worse(worst, r->exit_code);
-    }
-    return worst;
 }
 
 // -- which files
@@ -495,8 +443,11 @@ static bool list_put(file_list *list, const char *name)
     return true;
 }
 
-static char *read_whole(FILE *from)
+static bool list_read(file_list *list, const char *file)
 {
+    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
+    if (!from)
+        return false;
     size_t length = 0, capacity = 65536, count;
     char *text = malloc(capacity);
     while (text && (count = fread(text + length, 1, capacity - length - 1, from)) > 0) {
@@ -510,15 +461,7 @@ static char *read_whole(FILE *from)
     }
     if (text)
         text[foliot__text_plain(text, length)] = 0;
-    return text;
-}
-
-static bool list_read(file_list *list, const char *file)
-{
-    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
-    if (!from)
-        return false;
-    list->text = read_whole(from);
+    list->text = text;
     bool fine = list->text && !ferror(from);
     if (from != stdin)
         fclose(from);
@@ -615,7 +558,19 @@ static int verify_list(const file_list *list, const perturb_request *request)
         return FOLIOT__EXIT_ERROR;
     }
     run_jobs(jobs ? (uint32_t)jobs : core_count(), list->count, verify_file, &run);
-    int worst = report_all(&run, list->count);
+    int worst = FOLIOT__EXIT_FINE;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const result *r = &run.results[i];
+        if (json_wanted)
+            put_json(r);
+        else if (r->has_verdict)
+            put_text(r);
+        if (r->message[0]) {
+            fflush(stdout);
+            tool_complain(r->file, "%s", r->message);
+        }
+        worst = foliot__exit_worse(worst, r->exit_code);
+    }
     free(run.results);
     return worst;
 }
