@@ -37,8 +37,6 @@ void foliot__trace_sample(foliot__app *a, const foliot_client *client, const fol
         foliot__json_reals(&json, "orientation", b->orientation, 4);
         foliot__json_close(&json);
     }
-    foliot__json_close(&json);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 
@@ -54,7 +52,6 @@ void foliot__trace_simulation(foliot__app *a, const foliot_client *client,
     foliot__json_bool(&json, "starved", sample->starved);
     foliot__json_count(&json, "before_bytes", sample->before_bytes);
     foliot__json_count(&json, "after_bytes", sample->after_bytes);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 
@@ -119,7 +116,6 @@ static void report_json(const foliot__app_player *p)
 #undef JSON_double
     foliot__json_text(&json, "prediction", prediction_text(p));
     foliot__json_text(&json, "digest", s.snapshots_received ? digest : NULL);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

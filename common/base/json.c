@@ -123,6 +123,14 @@ void foliot__json_count(foliot__json *json, const char *key, uint64_t value)
     fprintf(json->out, "%" PRIu64, value);
 }
 
+void foliot__json_count_if(foliot__json *json, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        foliot__json_count(json, key, value);
+    else
+        foliot__json_null(json, key);
+}
+
 void foliot__json_integer(foliot__json *json, const char *key, int64_t value)
 {
     write_separator(json, key);
@@ -143,7 +151,8 @@ void foliot__json_null(foliot__json *json, const char *key)
 
 void foliot__json_line(foliot__json *json)
 {
-    FOLIOT_ASSERT(json->depth == 0);
+    while (json->depth > 0)
+        foliot__json_close(json);
     fputc('\n', json->out);
     json->filled = 0;
 }

@@ -29,11 +29,13 @@ void foliot__json_text(foliot__json *json, const char *key, const char *value);
 void foliot__json_real(foliot__json *json, const char *key, double value);
 void foliot__json_reals(foliot__json *json, const char *key, const double *values, uint32_t count);
 void foliot__json_count(foliot__json *json, const char *key, uint64_t value);
+void foliot__json_count_if(foliot__json *json, const char *key, bool known, // else null
+                           uint64_t value);
 void foliot__json_integer(foliot__json *json, const char *key, int64_t value);
 void foliot__json_bool(foliot__json *json, const char *key, bool value);
 void foliot__json_null(foliot__json *json, const char *key);
 
-// Ends the line after a complete value, so that more may follow: JSON lines.
+// Closes what is open and ends the line, so that another value may follow: JSON lines.
 void foliot__json_line(foliot__json *json);
 
 #endif

@@ -289,7 +289,6 @@ bool foliot__bans_write(const foliot__ban *items, uint32_t count, const char *fi
                                              : items[i].name);
         foliot__json_text(&j, "reason", items[i].reason);
         foliot__json_integer(&j, "until", items[i].until);
-        foliot__json_close(&j);
         foliot__json_line(&j);
     }
     bool fine = fflush(out) == 0 && !ferror(out) && fsync(descriptor) == 0;

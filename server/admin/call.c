@@ -139,6 +139,5 @@ void foliot__call_print(const foliot__call *c, FILE *out)
         c->action->print(c, &j);
     else
         foliot__json_bool(&j, "ok", true);
-    foliot__json_close(&j);
     foliot__json_line(&j);
 }

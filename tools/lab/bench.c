@@ -150,15 +150,9 @@ int lab_bench(const lab_context *context, const char *file, bool json, uint64_t 
             foliot__json_real(&out, "value", own.ns);
             foliot__json_text(&out, "unit", "ns a body and step");
             foliot__json_text(&out, "opponent", standard.ns > 0 ? "semi-implicit-euler" : NULL);
-            if (standard.ns > 0) {
-                foliot__json_real(&out, "opponent_value", standard.ns);
-                foliot__json_real(&out, "ratio", own.ns / standard.ns);
-            } else {
-                foliot__json_null(&out, "opponent_value");
-                foliot__json_null(&out, "ratio");
-            }
+            foliot__json_real(&out, "opponent_value", standard.ns > 0 ? standard.ns : NAN);
+            foliot__json_real(&out, "ratio", standard.ns > 0 ? own.ns / standard.ns : NAN);
             foliot__json_real(&out, "evaluations", own.evaluations);
-            foliot__json_close(&out);
             foliot__json_line(&out);
         }
     }

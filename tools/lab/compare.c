@@ -282,10 +282,7 @@ static void print_json(const comparison *c)
     foliot__json_text(&json, "text", c->reference.text);
     foliot__json_text(&json, "integrator",
                       c->reference.integrator[0] ? c->reference.integrator : NULL);
-    if (c->reference.dt > 0)
-        foliot__json_real(&json, "dt", c->reference.dt);
-    else
-        foliot__json_null(&json, "dt");
+    foliot__json_real(&json, "dt", c->reference.dt > 0 ? c->reference.dt : NAN);
     foliot__json_real(&json, "uncertainty", c->reference.uncertainty);
     foliot__json_close(&json);
     foliot__json_array(&json, "runs");
@@ -318,8 +315,6 @@ static void print_json(const comparison *c)
         foliot__json_real(&json, "measured", c->orders[i]);
         foliot__json_close(&json);
     }
-    foliot__json_close(&json);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

@@ -39,17 +39,11 @@ int lab_integrators(bool json)
             }
             foliot__json_close(&out);
             foliot__json_count(&out, "order", info->order);
-            if (info->order_damped)
-                foliot__json_count(&out, "order_damped", info->order_damped);
-            else
-                foliot__json_null(&out, "order_damped");
+            foliot__json_count_if(&out, "order_damped", info->order_damped, info->order_damped);
             foliot__json_count(&out, "rotation_order", info->rotation_order);
             foliot__json_bool(&out, "symplectic", info->symplectic);
             foliot__json_text(&out, "reversible", reversible_text(info->reversible));
-            if (info->evaluations)
-                foliot__json_count(&out, "evaluations", info->evaluations);
-            else
-                foliot__json_null(&out, "evaluations");
+            foliot__json_count_if(&out, "evaluations", info->evaluations, info->evaluations);
             foliot__json_bool(&out, "contacts", info->contacts);
             foliot__json_bool(&out, "rods", info->rods);
             foliot__json_bool(&out, "lab_only", info->lab_only);
@@ -71,7 +65,6 @@ int lab_integrators(bool json)
         }
     }
     if (json) {
-        foliot__json_close(&out);
         foliot__json_line(&out);
     }
     return FOLIOT__EXIT_FINE;
@@ -108,8 +101,6 @@ int lab_check(const lab_context *context, const char *file, bool json)
             if (fits(scene, id))
                 foliot__json_text(&out, NULL,
                                   foliot_integrator_get_info((foliot_integrator)id)->name);
-        foliot__json_close(&out);
-        foliot__json_close(&out);
         foliot__json_line(&out);
         foliot_scene_destroy(scene);
         return FOLIOT__EXIT_FINE;

@@ -557,7 +557,6 @@ static void json_account(const run *r)
         foliot__json_text(&json, "rules_problem", lab_rules_problem(r->rules));
     if (r->interrupted)
         foliot__json_bool(&json, "interrupted", true);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

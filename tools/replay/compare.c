@@ -217,7 +217,6 @@ static void put_json(const char *file, const run *r, const other *o, const folio
                       tool_fingerprint_fits(foliot_replay_get_summary(r->replay), o->fingerprint));
     foliot__json_count(&json, "bytes_exchanged", o->exchanged);
     foliot__json_count(&json, "bytes_dumped", o->dumped);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

@@ -134,10 +134,7 @@ static void put_difference(foliot__json *json, const char *name, const differenc
 {
     char key[40];
     snprintf(key, sizeof key, "first_other_%s", name);
-    if (found->found)
-        foliot__json_count(json, key, found->tick);
-    else
-        foliot__json_null(json, key);
+    foliot__json_count_if(json, key, found->found, found->tick);
     snprintf(key, sizeof key, "other_%s", name);
     foliot__json_text(json, key, found->found ? found->text : NULL);
 }
@@ -158,8 +155,6 @@ static void put_json(const pair *p)
     foliot__json_object(&json, "keyframes");
     names = tool_names(NULL, p->one, &p->recorded, "first", "second");
     foliot__divergence_put(&json, p->recorded.part_known ? &p->recorded : NULL, &names);
-    foliot__json_close(&json);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

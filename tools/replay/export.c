@@ -159,7 +159,6 @@ static foliot_status export_orders(foliot_replay *replay)
             foliot__json_count(&json, "sequence", orders[i].sequence);
             foliot__json_text(&json, "kind", kinds[orders[i].kind]);
             put_payload(&json, orders[i].bytes, orders[i].length);
-            foliot__json_close(&json);
             foliot__json_line(&json);
         }
     }
@@ -179,13 +178,9 @@ static foliot_status export_messages(foliot_replay *replay)
             const foliot__recorded_message *m = &replay->content.messages[i];
             foliot__json_object(&json, NULL);
             foliot__json_count(&json, "tick", m->tick);
-            if (m->player == FOLIOT_TO_ALL)
-                foliot__json_null(&json, "player"); // to all
-            else
-                foliot__json_count(&json, "player", m->player);
+            foliot__json_count_if(&json, "player", m->player != FOLIOT_TO_ALL, m->player);
             foliot__json_bool(&json, "reliable", m->reliable);
             put_payload(&json, replay->content.message_bytes + m->at, m->length);
-            foliot__json_close(&json);
             foliot__json_line(&json);
         }
     }

@@ -7,6 +7,7 @@
 #include "recording/format.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static bool json_wanted;
 
@@ -39,15 +40,9 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_count(&json, "setup_bytes", a->setup_bytes);
     foliot__json_text(&json, "scene", a->scene ? a->scene->name : NULL);
     foliot__json_text(&json, "integrator", a->scene ? a->integrator : NULL);
-    if (a->scene) {
-        foliot__json_real(&json, "dt", a->dt);
-        foliot__json_count(&json, "seed", a->seed);
-        foliot__json_count(&json, "bodies", a->scene->body_count);
-    } else {
-        foliot__json_null(&json, "dt");
-        foliot__json_null(&json, "seed");
-        foliot__json_null(&json, "bodies");
-    }
+    foliot__json_real(&json, "dt", a->scene ? a->dt : NAN);
+    foliot__json_count_if(&json, "seed", a->scene, a->seed);
+    foliot__json_count_if(&json, "bodies", a->scene, a->scene ? a->scene->body_count : 0);
     foliot__json_count(&json, "first_tick", a->first_tick);
     foliot__json_count(&json, "last_tick", a->last_tick);
     foliot__json_bool(&json, "closed", a->closed);
@@ -75,7 +70,6 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_text(&json, "session_rules", a->rules_name[0] ? a->rules_name : NULL);
     foliot__json_count(&json, "session_rules_version", a->rules_version);
     foliot__json_text(&json, "damage", is_damage(damage) ? damage->text : NULL);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

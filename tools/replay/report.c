@@ -350,8 +350,6 @@ static void put_json(const report *r)
         foliot__json_text(&json, "detail", r->results[i].detail);
         foliot__json_close(&json);
     }
-    foliot__json_close(&json);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

@@ -64,10 +64,7 @@ static void parts_put_json(const foliot_simulation *s)
         if (fields) {
             foliot__json_object(&json, NULL);
             foliot__json_text(&json, "part", about.group);
-            if (about.index == FOLIOT_PART_ALONE)
-                foliot__json_null(&json, "index");
-            else
-                foliot__json_count(&json, "index", about.index);
+            foliot__json_count_if(&json, "index", about.index != FOLIOT_PART_ALONE, about.index);
             foliot__json_object(&json, "fields");
             for (uint32_t f = 0; f < about.field_count; f++) {
                 char number[16];
@@ -97,7 +94,6 @@ static void parts_put_json(const foliot_simulation *s)
         foliot__json_text(&json, "bytes", hex);
         free(hex);
     }
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 
@@ -180,8 +176,6 @@ static void put_json(const foliot_scene *scene, const foliot_world *world)
             foliot__json_bool(&json, "frozen", body.flags & FOLIOT_BODY_FROZEN);
             foliot__json_close(&json);
         }
-    foliot__json_close(&json);
-    foliot__json_close(&json);
     foliot__json_line(&json);
 }
 

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,18 +341,14 @@ static void put_json(const result *r)
     if (r->simulation[0])
         foliot__json_text(&json, "simulation", r->simulation);
     foliot__json_text(&json, "integrator", world ? r->integrator : NULL);
-    if (world)
-        foliot__json_real(&json, "dt", r->dt);
-    else
-        foliot__json_null(&json, "dt");
+    foliot__json_real(&json, "dt", world ? r->dt : NAN);
     foliot__json_count(&json, "ticks", r->verdict.ticks);
     foliot__json_count(&json, "players", r->players);
     foliot__json_text(&json, "digest", r->verdict.digest_known ? digest : NULL);
     foliot__json_text(&json, "verdict", verdict_name(r));
-    if (r->has_verdict && r->verdict.damage.status != FOLIOT_STATUS_OK)
-        foliot__json_count(&json, "cut_at", r->verdict.cut_at);
-    else
-        foliot__json_null(&json, "cut_at");
+    foliot__json_count_if(&json, "cut_at",
+                          r->has_verdict && r->verdict.damage.status != FOLIOT_STATUS_OK,
+                          r->verdict.cut_at);
     bool diverged = r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED;
     foliot_divergence_labels names = names_of(r);
     foliot__divergence_put(&json, diverged ? &r->verdict.divergence : NULL, &names);
@@ -378,11 +375,7 @@ static void put_json(const result *r)
         foliot__json_close(&json);
     }
 #endif
-    if (r->realtime_factor > 0)
-        foliot__json_real(&json, "realtime_factor", r->realtime_factor);
-    else
-        foliot__json_null(&json, "realtime_factor");
-    foliot__json_close(&json);
+    foliot__json_real(&json, "realtime_factor", r->realtime_factor > 0 ? r->realtime_factor : NAN);
     foliot__json_line(&json);
 }
 

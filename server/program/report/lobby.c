@@ -114,7 +114,6 @@ static void write_sessions(foliot__app *a, FILE *out)
     free(rows);
     foliot__json_close(&j);
     foliot__json_count(&j, "count", all);
-    foliot__json_close(&j);
     foliot__json_line(&j);
 }
 
