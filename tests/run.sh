@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh TEST...: runs test programs and scripts in the given order, JOBS at a time (2). Those of tests/server run beside
-# them, one at a time: they wait for clocks more than they compute. A program is a cmocka one, whose closing lines are
+# run.sh TEST...: runs test programs and scripts in the given order, JOBS at a time (2). Those of tests/server run in
+# parallel with them, two at a time: they wait for clocks more than they compute. A program is a cmocka one, whose closing lines are
 # on stderr; a script prints "ok - NAME" and "not ok - NAME" lines. A test that ends badly without naming a failed test
 # counts as one failure. So does one that names no test at all unless it says "skip", a program that ends before its
 # last group of tests, and a script that calls what does not exist. To be given no test is a failure.
@@ -64,7 +64,7 @@ for test in "$@"; do
     *) computed+=("$test") ;;
     esac
 done
-[ ${#served[@]} = 0 ] || [ -n "${TIMES:-}" ] || printf '%s\0' "${served[@]}" | xargs -0 -n 1 bash -c 'run_one "$0"' &
+[ ${#served[@]} = 0 ] || [ -n "${TIMES:-}" ] || printf '%s\0' "${served[@]}" | xargs -0 -n 1 -P 2 bash -c 'run_one "$0"' &
 [ ${#computed[@]} = 0 ] || printf '%s\0' "${computed[@]}" | xargs -0 -n 1 -P "${JOBS:-2}" nice -n 5 bash -c 'run_one "$0"'
 wait
 if [ -n "${TIMES:-}" ]; then # one after the other, so that each is measured alone
