@@ -23,10 +23,10 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
 // watch, and its client stands still.)
 static void begin_heal(const foliot__session *s, foliot__peer *peer)
 {
-    bool watches = peer->healing;
-    if (peer->closes_lockstep)
+    bool watches = peer->change.healing;
+    if (peer->change.closes_lockstep)
         return;
-    peer->healing = peer->session->kinds_wanted = true;
+    peer->change.healing = peer->session->kinds_wanted = true;
     if (s->world && !watches)
         foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
 }
@@ -49,8 +49,8 @@ static void compare_digests(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (p->diverged || peer->closes_lockstep || p->stepped <= p->compared || p->stepped > s->tick ||
-        s->tick - p->compared >= l->log.capacity)
+    if (p->diverged || peer->change.closes_lockstep || p->stepped <= p->compared ||
+        p->stepped > s->tick || s->tick - p->compared >= l->log.capacity)
         return;
     if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
         s->server->counters.ticks_compared += p->stepped - p->compared;

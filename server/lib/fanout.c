@@ -137,9 +137,10 @@ static uint64_t ticks_ns(const foliot__session *session, uint64_t ticks)
 // The one that this newcomer is being sent, as long as it is not too old.
 static const foliot_snapshot *complete_for(const foliot__session *session, const foliot__peer *peer)
 {
-    uint64_t tick = peer->complete_tick, shown = foliot__fanout_shown(session, peer),
+    uint64_t tick = peer->snapshots.complete_tick, shown = foliot__fanout_shown(session, peer),
              shared = session->complete_tick;
-    if (peer->complete_ns == 0 || ticks_ns(session, shown - tick) > FOLIOT__COMPLETE_OLD_NS) {
+    if (peer->snapshots.complete_ns == 0 ||
+        ticks_ns(session, shown - tick) > FOLIOT__COMPLETE_OLD_NS) {
         tick = shown;
         if (session->has_complete && shared <= shown &&
             ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
@@ -151,10 +152,10 @@ static const foliot_snapshot *complete_for(const foliot__session *session, const
 // A copy of a snapshot that was sent before is not another one.
 static void count_sent(foliot__peer *peer, uint64_t tick)
 {
-    if (peer->sent > 0 && tick <= peer->sent_tick)
+    if (peer->snapshots.sent > 0 && tick <= peer->snapshots.sent_tick)
         return;
-    peer->sent++;
-    peer->sent_tick = tick;
+    peer->snapshots.sent++;
+    peer->snapshots.sent_tick = tick;
 }
 
 static void send_complete(foliot__session *session, foliot__peer *peer)
@@ -163,28 +164,28 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
     if (!snapshot || !encode_complete(session, snapshot))
         return;
     bool small = session->complete.count <= FOLIOT__COMPLETE_PIECES_MAX;
-    bool late = session->server->now_ns - peer->greeted_ns > FOLIOT__COMPLETE_RELIABLE_NS;
+    bool late = session->server->now_ns - peer->snapshots.greeted_ns > FOLIOT__COMPLETE_RELIABLE_NS;
     session->server->counters.snapshots_complete++;
     count_sent(peer, snapshot->tick);
     if (small)
         send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_DELIVERY_UNRELIABLE);
-    if (!peer->complete_reliable && (!small || late)) {
+    if (!peer->snapshots.complete_reliable && (!small || late)) {
         send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_DELIVERY_RELIABLE);
-        peer->complete_reliable = true;
+        peer->snapshots.complete_reliable = true;
     }
     // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not
     // wait for one.
-    peer->has_baseline = small;
-    peer->baseline_tick = peer->complete_tick = snapshot->tick;
-    peer->complete_ns = session->server->now_ns;
+    peer->snapshots.has_baseline = small;
+    peer->snapshots.baseline_tick = peer->snapshots.complete_tick = snapshot->tick;
+    peer->snapshots.complete_ns = session->server->now_ns;
 }
 
 void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
 {
-    peer->greeted_ns = session->server->now_ns;
-    peer->complete_ns = 0;
-    peer->complete_reliable = false;
-    peer->complete_every_ns = FOLIOT__COMPLETE_FIRST_NS;
+    peer->snapshots.greeted_ns = session->server->now_ns;
+    peer->snapshots.complete_ns = 0;
+    peer->snapshots.complete_reliable = false;
+    peer->snapshots.complete_every_ns = FOLIOT__COMPLETE_FIRST_NS;
     if (session->interest)
         return;
     if (shows_snapshots(session, peer))
@@ -195,17 +196,17 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
 // up.
 static void repeat_complete(foliot__session *session, foliot__peer *peer)
 {
-    if (session->server->now_ns - peer->complete_ns < peer->complete_every_ns)
+    if (session->server->now_ns - peer->snapshots.complete_ns < peer->snapshots.complete_every_ns)
         return;
-    peer->complete_every_ns *= 2;
-    if (peer->complete_every_ns > FOLIOT__COMPLETE_EVERY_NS_MAX)
-        peer->complete_every_ns = FOLIOT__COMPLETE_EVERY_NS_MAX;
+    peer->snapshots.complete_every_ns *= 2;
+    if (peer->snapshots.complete_every_ns > FOLIOT__COMPLETE_EVERY_NS_MAX)
+        peer->snapshots.complete_every_ns = FOLIOT__COMPLETE_EVERY_NS_MAX;
     send_complete(session, peer);
 }
 
 static bool same_group(const foliot__session *session, const foliot__peer *p, const foliot__peer *q)
 {
-    return p->baseline_tick == q->baseline_tick &&
+    return p->snapshots.baseline_tick == q->snapshots.baseline_tick &&
            foliot__fanout_shown(session, p) == foliot__fanout_shown(session, q);
 }
 
@@ -227,24 +228,25 @@ static uint32_t gather_group(const foliot__session *session, uint32_t *order, ui
 static void send_status(foliot__session *session, foliot__peer *peer)
 {
     foliot_server *server = session->server;
-    if (peer->input_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
+    if (peer->input.arrived_ns == 0 ||
+        server->now_ns - peer->snapshots.status_ns < FOLIOT__STATUS_EVERY_NS)
         return;
-    peer->status_ns = server->now_ns;
+    peer->snapshots.status_ns = server->now_ns;
     const foliot__player_slot *player =
         peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
     int64_t slack_ns =
-        (int64_t)(foliot__session_closes_ns(session, peer->newest_tick) - peer->input_ns);
+        (int64_t)(foliot__session_closes_ns(session, peer->input.tick) - peer->input.arrived_ns);
     int64_t slack_us = slack_ns / 1000;
     foliot__status_packet status = {
-        .sent = peer->sent,
-        .tick = (uint32_t)peer->sent_tick,
+        .sent = peer->snapshots.sent,
+        .tick = (uint32_t)peer->snapshots.sent_tick,
         .sequence = player ? player->next_sequence - 1 : 0,
         .slack_us = (int32_t)(slack_us < -1000000000  ? -1000000000
                               : slack_us > 1000000000 ? 1000000000
                                                       : slack_us),
         .late_changes = player ? (uint32_t)player->late_changes : 0,
-        .echo_us = peer->echo_us,
-        .held_us = (uint32_t)((server->now_ns - peer->input_ns) / 1000),
+        .echo_us = peer->input.echo_us,
+        .held_us = (uint32_t)((server->now_ns - peer->input.arrived_ns) / 1000),
     };
     uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES];
     foliot__status_packet_encode(&status, bytes);
@@ -256,7 +258,7 @@ static bool encode_group(foliot__session *session, const foliot__peer *peer)
 {
     const foliot_snapshot *newest =
         foliot__fanout_find(session, foliot__fanout_shown(session, peer));
-    const foliot_snapshot *baseline = foliot__fanout_find(session, peer->baseline_tick);
+    const foliot_snapshot *baseline = foliot__fanout_find(session, peer->snapshots.baseline_tick);
     if (!newest || !baseline || baseline->tick >= newest->tick ||
         foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) !=
             FOLIOT_STATUS_OK)
@@ -303,9 +305,9 @@ void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *pe
 // A baseline that has been overwritten is none any more: the peer starts anew.
 static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
 {
-    if (foliot__fanout_find(session, peer->baseline_tick))
+    if (foliot__fanout_find(session, peer->snapshots.baseline_tick))
         return;
-    peer->acknowledged = peer->has_baseline = false;
+    peer->snapshots.acknowledged = peer->snapshots.has_baseline = false;
     foliot__fanout_greet(session, peer);
 }
 
@@ -411,7 +413,7 @@ void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
     uint64_t newest = foliot__interest_acknowledge(session->interest, peer->interest, packet);
     if (newest != UINT64_MAX && newest <= foliot__fanout_shown(session, peer))
         foliot__fanout_acknowledge(session, peer, newest);
-    peer->acknowledged |= newest != UINT64_MAX;
+    peer->snapshots.acknowledged |= newest != UINT64_MAX;
     if (packet->has_focus && peer->player == FOLIOT__NO_PLAYER)
         foliot__interest_focus(peer->interest, packet->focus);
 }
@@ -439,15 +441,15 @@ void foliot__fanout_broadcast(foliot__session *session)
         if (peer->state != FOLIOT__PEER_IN || !peer->watches)
             continue;
         if (!shows_snapshots(session, peer))
-            peer->greeted_ns = server->now_ns;
-        else if (peer->acknowledged)
+            peer->snapshots.greeted_ns = server->now_ns;
+        else if (peer->snapshots.acknowledged)
             renew_old_baseline(session, peer);
         else
             repeat_complete(session, peer);
-        bool sends = peer->has_baseline &&
+        bool sends = peer->snapshots.has_baseline &&
                      foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
                                                    session->snapshot_every);
-        server->counters.snapshots_thinned += peer->has_baseline && !sends;
+        server->counters.snapshots_thinned += peer->snapshots.has_baseline && !sends;
         if (sends)
             order[count++] = (uint32_t)(peer - server->peers);
         else

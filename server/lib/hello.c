@@ -150,7 +150,7 @@ static bool may_enter(foliot_server *server, const foliot__session *session, fol
         server->counters.refusals_reserved++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "the connections that are left are kept for players who may come back");
-    } else if (peer->kind == FOLIOT__KIND_STEPPER && session->lockstep &&
+    } else if (peer->change.kind == FOLIOT__KIND_STEPPER && session->lockstep &&
                !foliot__late_join_possible(session, hello->spectates)) {
         refuse(server, peer, FOLIOT__REFUSE_BUSY,
                "the session '%s' has no state to begin with just now: try again", session->name);
@@ -177,7 +177,7 @@ static void let_in(foliot_server *server, foliot__session *session, foliot__peer
     else
         server->counters.joins++;
     peer->awaits_token = resumed && session->recording;
-    if (peer->awaits_token || !foliot__kind_has_machinery(session, peer->kind)) {
+    if (peer->awaits_token || !foliot__kind_has_machinery(session, peer->change.kind)) {
         peer->state = FOLIOT__PEER_AWAITING;
         session->awaiting = true;
     } else {
@@ -193,8 +193,8 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
     foliot__session *session = session_for(server, peer, hello);
     if (!session)
         return;
-    peer->kind = foliot__kind_of_newcomer(session, peer, hello, &peer->wanted_reason);
-    if (peer->kind == FOLIOT__KIND_ANY) {
+    peer->change.kind = foliot__kind_of_newcomer(session, peer, hello, &peer->change.wanted_reason);
+    if (peer->change.kind == FOLIOT__KIND_ANY) {
         refuse_stepper(server, session, peer, hello);
         return;
     }

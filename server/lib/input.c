@@ -32,22 +32,24 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
                            const foliot__input_packet *packet)
 {
     foliot_server *server = session->server;
-    if (peer->input_ns == 0) // it has heard the welcome, which went ahead of all snapshots
-        foliot__rate_adaptation_begin(&peer->rate, server->arrived_ns - peer->greeted_ns);
-    bool newer = peer->input_ns == 0 || (int32_t)(packet->sent_us - peer->echo_us) > 0;
+    if (peer->input.arrived_ns == 0) // it has heard the welcome, which went ahead of all snapshots
+        foliot__rate_adaptation_begin(&peer->rate, server->arrived_ns - peer->snapshots.greeted_ns);
+    bool newer =
+        peer->input.arrived_ns == 0 || (int32_t)(packet->sent_us - peer->input.echo_us) > 0;
     if (newer) {
-        peer->input_ns = server->arrived_ns;
-        peer->echo_us = packet->sent_us;
-        peer->newest_tick = packet->tick;
+        peer->input.arrived_ns = server->arrived_ns;
+        peer->input.echo_us = packet->sent_us;
+        peer->input.tick = packet->tick;
     }
     if (packet->newest_snapshot != FOLIOT__NO_TICK &&
         packet->newest_snapshot <= foliot__fanout_shown(session, peer) &&
-        (!peer->acknowledged || packet->newest_snapshot > peer->baseline_tick) &&
+        (!peer->snapshots.acknowledged ||
+         packet->newest_snapshot > peer->snapshots.baseline_tick) &&
         foliot__fanout_find(session, packet->newest_snapshot)) {
-        if (peer->acknowledged) // of the first there were several copies
+        if (peer->snapshots.acknowledged) // of the first there were several copies
             foliot__fanout_acknowledge(session, peer, packet->newest_snapshot);
-        peer->acknowledged = peer->has_baseline = true;
-        peer->baseline_tick = packet->newest_snapshot;
+        peer->snapshots.acknowledged = peer->snapshots.has_baseline = true;
+        peer->snapshots.baseline_tick = packet->newest_snapshot;
     }
     if (peer->player == FOLIOT__NO_PLAYER)
         return;

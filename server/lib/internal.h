@@ -88,6 +88,47 @@ typedef struct foliot__departure {
     uint32_t code;
 } foliot__departure;
 
+// fanout.c: snapshots that it is sent, and what it has of them. First what every snapshot touches.
+typedef struct foliot__peer_snapshots {
+    bool has_baseline;      // to send deltas against
+    bool acknowledged;      // some snapshot: until then complete ones go out again and again
+    uint32_t sent;          // snapshots of different ticks; its client tells losses by them
+    uint64_t sent_tick;     // the newest that was sent to it, valid if `sent` is not 0
+    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
+                            // its way
+    uint64_t status_ns;
+    uint64_t complete_tick, complete_ns,
+        complete_every_ns;  // which, when the last copy did, and the next one will
+    bool complete_reliable; // one of them went reliably
+    uint64_t greeted_ns;
+} foliot__peer_snapshots;
+
+// input.c: its newest input packet.
+typedef struct foliot__peer_input {
+    uint64_t tick;
+    uint32_t echo_us;
+    uint64_t arrived_ns;
+} foliot__peer_input;
+
+// kind.c: from watcher to stepper, and back.
+typedef struct foliot__peer_change {
+    bool made;            // at some time
+    bool closes_lockstep; // as soon as the client is ready, or at `close_ns`
+    bool healing;
+    bool reopens; // it said that it is ready for what it is not, and is to be told so
+    foliot__kind kind;
+    foliot__kind wanted; // as soon as no step runs; ANY: what it is
+    foliot__kind_reason wanted_reason;
+    uint64_t close_ns, since_ns, healed_ns, unhealed_ns, reopened_ns;
+    double tokens; // of changes that it may still make, as of since_ns
+} foliot__peer_change;
+
+// hello.c: what it said of its build, in case it wants to step.
+typedef struct foliot__peer_build {
+    foliot_digest fingerprint;
+    bool forces, same_rules;
+} foliot__peer_build;
+
 typedef struct foliot__peer {
     // First what every input and every snapshot touches, so that it shares cache lines: at a
     // thousand peers nothing of a peer is in the cache any more when its next input comes.
@@ -99,41 +140,18 @@ typedef struct foliot__peer {
     bool watches;                       // snapshots, and updates
     bool steps;        // a state and the ticks since: `lockstep` is valid; a peer that changes its
                        // kind does both
-    bool changed_kind; // at some time
-    bool has_baseline; // to send deltas against
-    bool acknowledged; // some snapshot: until then complete ones go out again and again
-    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
-                            // its way
-    size_t scene_sent;      // bytes
-    uint64_t sent_tick;     // the newest snapshot that was sent to it, valid if `sent` is not 0
-    uint32_t sent;          // snapshots of different ticks; its client tells losses by them
-    // Of its newest input packet:
-    uint64_t newest_tick;
-    uint32_t echo_us;
-    uint64_t input_ns;
-    uint64_t status_ns;
+    bool awaits_token; // its welcome waits for its token; else for what its kind needs
+    foliot__peer_input input;
+    size_t scene_sent; // bytes
+    foliot__peer_snapshots snapshots;
     foliot__rate_adaptation rate; // what it reads for every snapshot first
     foliot__departure departure;  // valid once it has ended
     char name[FOLIOT_NAME_BYTES];
-    foliot__kind kind;
-    bool awaits_token;   // its welcome waits for its token; else for what its kind needs
-    foliot__kind wanted; // as soon as no step runs; ANY: what it is
-    foliot__kind_reason wanted_reason;
-    bool closes_lockstep; // as soon as the client is ready, or at `close_ns`
-    bool healing;
-    uint64_t close_ns, kind_ns, healed_ns, unhealed_ns;
-    bool reopens; // it said that it is ready for what it is not, and is to be told so
-    uint64_t reopened_ns;
-    double kind_tokens; // of changes that it may still make, as of kind_ns
-    // What it said of itself, in case it wants to step.
-    foliot_digest fingerprint;
-    bool forces, same_rules;
-    uint64_t complete_tick, complete_ns,
-        complete_every_ns;  // which, when the last copy did, and the next one will
-    bool complete_reliable; // one of them went reliably
+    foliot__peer_change change;
+    foliot__peer_build build;
     uint32_t malformed;
     uint64_t connected_ns; // or said a hello that has to wait
-    uint64_t welcomed_ns, greeted_ns;
+    uint64_t welcomed_ns;
     uint64_t stepper_input_ns, stepper_status_ns; // of its lockstep packets
     foliot__lockstep_peer lockstep;
     foliot__misbehaviour misbehaviour;

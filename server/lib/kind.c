@@ -38,14 +38,15 @@ foliot_digest foliot__session_fingerprint(foliot__session *s)
 static bool computes_alike(foliot__session *s, const foliot__peer *peer)
 {
     const foliot_server *server = s->server;
-    if (!peer->same_rules)
+    if (!peer->build.same_rules)
         return false;
-    if ((peer->forces && !s->refuses_forced) ||
-        foliot_digest_equal(peer->fingerprint, foliot__session_fingerprint(s)))
+    if ((peer->build.forces && !s->refuses_forced) ||
+        foliot_digest_equal(peer->build.fingerprint, foliot__session_fingerprint(s)))
         return true;
     return foliot__session_steps(s)->create == foliot_world_kind.create &&
-           (foliot_digest_equal(peer->fingerprint, server->fingerprint) ||
-            (!peer->forces && foliot_digest_equal(peer->fingerprint, server->fingerprint_base)));
+           (foliot_digest_equal(peer->build.fingerprint, server->fingerprint) ||
+            (!peer->build.forces &&
+             foliot_digest_equal(peer->build.fingerprint, server->fingerprint_base)));
 }
 
 // A stepper has the whole world: also what is hidden from it where the session has interest. And
@@ -62,9 +63,9 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
     const foliot_simulation_kind *kind = foliot__session_steps(s);
     bool same = strcmp(hello->simulation, kind->name) == 0;
     foliot__kind wished = (foliot__kind)hello->kind;
-    peer->fingerprint = hello->fingerprint;
-    peer->forces = hello->forces;
-    peer->same_rules = same && hello->rules == kind->version;
+    peer->build.fingerprint = hello->fingerprint;
+    peer->build.forces = hello->forces;
+    peer->build.same_rules = same && hello->rules == kind->version;
     *reason = FOLIOT__KIND_WISHED;
     if (!s->world && wished == FOLIOT__KIND_WATCHER)
         *reason = FOLIOT__KIND_IMPOSSIBLE;
@@ -144,8 +145,8 @@ void foliot__kind_open(foliot__session *s, foliot__peer *peer, foliot__kind kind
         return;
     }
     peer->watches = true;
-    peer->acknowledged = peer->has_baseline = false;
-    peer->input_ns = peer->status_ns = 0;
+    peer->snapshots.acknowledged = peer->snapshots.has_baseline = false;
+    peer->input.arrived_ns = peer->snapshots.status_ns = 0;
     foliot__fanout_greet(s, peer);
 }
 
@@ -190,18 +191,18 @@ static void report_change(foliot__session *s, const foliot__peer *peer, foliot__
     char text[160];
     snprintf(text, sizeof text, "%s %s: %s", peer->name,
              kind == FOLIOT__KIND_STEPPER ? "steps the world now" : "watches now",
-             text_of(peer->wanted_reason));
+             text_of(peer->change.wanted_reason));
     foliot__server_event(s->server, FOLIOT_SERVER_KIND, s, peer->player, kind, text);
 }
 
 // The client goes on with what it has until it has more of the other.
 static void change_kind(foliot__session *s, foliot__peer *peer)
 {
-    foliot__kind kind = peer->wanted;
-    foliot__kind_reason reason = peer->wanted_reason;
+    foliot__kind kind = peer->change.wanted;
+    foliot__kind_reason reason = peer->change.wanted_reason;
     bool watched = peer->watches, diverged = reason == FOLIOT__KIND_DIVERGED;
-    peer->wanted = FOLIOT__KIND_ANY;
-    peer->changed_kind = true;
+    peer->change.wanted = FOLIOT__KIND_ANY;
+    peer->change.made = true;
     s->server->counters.kind_changes++;
     send_kind(s, peer, kind, reason);
     if (!diverged)
@@ -210,12 +211,12 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
         foliot__kind_open(s, peer, kind);
         return;
     }
-    peer->kind = kind;
+    peer->change.kind = kind;
     if (!diverged && peer->steps) {
-        peer->closes_lockstep = true;
-        peer->close_ns = s->server->now_ns + CLOSE_WITHIN_NS;
+        peer->change.closes_lockstep = true;
+        peer->change.close_ns = s->server->now_ns + CLOSE_WITHIN_NS;
         if (reason == FOLIOT__KIND_UNHEALED)
-            peer->unhealed_ns = s->server->now_ns;
+            peer->change.unhealed_ns = s->server->now_ns;
     }
     if (!watched)
         foliot__kind_open(s, peer, kind);
@@ -227,24 +228,25 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
 static void refuse_change(foliot__session *s, foliot__peer *peer, foliot__kind_reason reason)
 {
     s->server->counters.kind_changes_refused++;
-    send_kind(s, peer, peer->kind, reason);
+    send_kind(s, peer, peer->change.kind, reason);
 }
 
 // Whether it may change now: some times at once, then now and then, and never twice in a second.
 static bool spend_change(const foliot__session *s, foliot__peer *peer)
 {
     uint64_t now = s->server->now_ns;
-    double more = peer->kind_ns == 0 ? FOLIOT__KIND_CHANGES_AT_ONCE
-                                     : (double)(now - peer->kind_ns) / FOLIOT__KIND_CHANGE_EVERY_NS;
-    if (peer->kind_ns != 0 && now - peer->kind_ns < FOLIOT__KIND_CHANGE_LEAST_NS)
+    double more = peer->change.since_ns == 0
+                      ? FOLIOT__KIND_CHANGES_AT_ONCE
+                      : (double)(now - peer->change.since_ns) / FOLIOT__KIND_CHANGE_EVERY_NS;
+    if (peer->change.since_ns != 0 && now - peer->change.since_ns < FOLIOT__KIND_CHANGE_LEAST_NS)
         return false;
-    double tokens = peer->kind_tokens + more < FOLIOT__KIND_CHANGES_AT_ONCE
-                        ? peer->kind_tokens + more
+    double tokens = peer->change.tokens + more < FOLIOT__KIND_CHANGES_AT_ONCE
+                        ? peer->change.tokens + more
                         : FOLIOT__KIND_CHANGES_AT_ONCE;
     if (tokens < 1)
         return false;
-    peer->kind_tokens = tokens - 1;
-    peer->kind_ns = now;
+    peer->change.tokens = tokens - 1;
+    peer->change.since_ns = now;
     return true;
 }
 
@@ -256,19 +258,21 @@ static bool may_step(foliot__session *s, const foliot__peer *peer)
 static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind_message *wish)
 {
     bool steps = wish->kind == FOLIOT__KIND_STEPPER;
-    bool is_stepper = peer->steps && !peer->closes_lockstep;
+    bool is_stepper = peer->steps && !peer->change.closes_lockstep;
     uint64_t now = s->server->now_ns;
-    if (wish->kind == FOLIOT__KIND_ANY || steps == is_stepper || peer->wanted != FOLIOT__KIND_ANY)
+    if (wish->kind == FOLIOT__KIND_ANY || steps == is_stepper ||
+        peer->change.wanted != FOLIOT__KIND_ANY)
         return;
     if (!spend_change(s, peer)) {
         refuse_change(s, peer, FOLIOT__KIND_TOO_SOON);
         foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_kinds);
-    } else if (steps && peer->unhealed_ns && now - peer->unhealed_ns < FOLIOT__HEAL_LEAST_NS) {
+    } else if (steps && peer->change.unhealed_ns &&
+               now - peer->change.unhealed_ns < FOLIOT__HEAL_LEAST_NS) {
         refuse_change(s, peer, FOLIOT__KIND_UNHEALED);
     } else if (!s->world || (steps && !may_step(s, peer))) {
         refuse_change(s, peer, FOLIOT__KIND_IMPOSSIBLE);
     } else {
-        peer->healing = false;
+        peer->change.healing = false;
         foliot__peer_want(peer, (foliot__kind)wish->kind,
                           wish->reason == FOLIOT__KIND_SLOW ||
                                   wish->reason == FOLIOT__KIND_FINGERPRINT
@@ -280,25 +284,25 @@ static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind
 // It shows the one now, and needs nothing more of the other.
 static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kind_message *ready)
 {
-    if (ready->kind == FOLIOT__KIND_WATCHER && peer->closes_lockstep) {
+    if (ready->kind == FOLIOT__KIND_WATCHER && peer->change.closes_lockstep) {
         foliot__peer_close_lockstep(peer);
         return;
     }
     const foliot__lockstep_peer *p = &peer->lockstep;
-    bool steps = peer->steps && !peer->closes_lockstep && p->bulk_sent;
-    if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->healing))
+    bool steps = peer->steps && !peer->change.closes_lockstep && p->bulk_sent;
+    if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->change.healing))
         return;
     if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
-        peer->reopens = s->kinds_wanted = true;
+        peer->change.reopens = s->kinds_wanted = true;
         return;
     }
-    if (peer->healing) {
+    if (peer->change.healing) {
         s->server->counters.heals++;
         foliot__server_event(s->server, FOLIOT_SERVER_HEALED, s, peer->player, p->start,
                              peer->name);
     }
-    peer->healing = peer->watches = false;
-    peer->kind = FOLIOT__KIND_STEPPER;
+    peer->change.healing = peer->watches = false;
+    peer->change.kind = FOLIOT__KIND_STEPPER;
 }
 
 void foliot__kind_receive(foliot__session *s, foliot__peer *peer,
@@ -335,9 +339,9 @@ static void heal(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t now = s->server->now_ns;
-    if (!peer->healing || !p->diverged)
+    if (!peer->change.healing || !p->diverged)
         return;
-    bool soon = peer->healed_ns != 0 && now - peer->healed_ns < FOLIOT__HEAL_LEAST_NS,
+    bool soon = peer->change.healed_ns != 0 && now - peer->change.healed_ns < FOLIOT__HEAL_LEAST_NS,
          may = may_begin_anew(s, peer);
     if (!p->heals && soon) {
         if (may && !is_searched(s, peer) && s->world) // who steps no more is searched no more
@@ -347,7 +351,7 @@ static void heal(foliot__session *s, foliot__peer *peer)
     if (!p->heals) {
         p->heals = true;
         p->heal_after = s->tick;
-        peer->healed_ns = now;
+        peer->change.healed_ns = now;
         s->lockstep->keyframe_wanted = true;
     }
     if (may && !p->released)
@@ -365,8 +369,8 @@ static void rest(foliot__session *s)
     s->rest_ns = server->now_ns;
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
         if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
-            (peer->steps || peer->kind == FOLIOT__KIND_STEPPER ||
-             peer->wanted == FOLIOT__KIND_STEPPER))
+            (peer->steps || peer->change.kind == FOLIOT__KIND_STEPPER ||
+             peer->change.wanted == FOLIOT__KIND_STEPPER))
             s->stepped_ns = server->now_ns;
     const foliot__divergence_search *q = &s->lockstep->search;
     if (server->now_ns - s->stepped_ns >= REST_AFTER_NS && !q->active && !q->running)
@@ -378,15 +382,15 @@ static void rest(foliot__session *s)
 static void reopen(foliot__session *s, foliot__peer *peer)
 {
     uint64_t now = s->server->now_ns;
-    if (!peer->reopens || now - peer->reopened_ns < REOPENS_EVERY_NS)
+    if (!peer->change.reopens || now - peer->change.reopened_ns < REOPENS_EVERY_NS)
         return;
-    peer->reopens = false;
-    peer->reopened_ns = now;
+    peer->change.reopens = false;
+    peer->change.reopened_ns = now;
     if (!s->world || !peer->watches)
         return;
     if (peer->steps)
         foliot__kind_open(s, peer, FOLIOT__KIND_WATCHER);
-    if (peer->healing)
+    if (peer->change.healing)
         foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
 }
 
@@ -399,15 +403,16 @@ void foliot__kinds_update(foliot__session *s)
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_IN)
             continue;
-        if (peer->steps && !peer->closes_lockstep)
+        if (peer->steps && !peer->change.closes_lockstep)
             heal(s, peer);
         reopen(s, peer);
-        if (peer->wanted != FOLIOT__KIND_ANY &&
-            foliot__kind_make_machinery(s, peer->wanted) == FOLIOT_STATUS_OK)
+        if (peer->change.wanted != FOLIOT__KIND_ANY &&
+            foliot__kind_make_machinery(s, peer->change.wanted) == FOLIOT_STATUS_OK)
             change_kind(s, peer);
-        if (peer->closes_lockstep && server->now_ns >= peer->close_ns)
+        if (peer->change.closes_lockstep && server->now_ns >= peer->change.close_ns)
             foliot__peer_close_lockstep(peer);
-        s->kinds_wanted |= peer->wanted != FOLIOT__KIND_ANY || peer->closes_lockstep ||
-                           peer->reopens || (peer->healing && peer->lockstep.diverged);
+        s->kinds_wanted |= peer->change.wanted != FOLIOT__KIND_ANY ||
+                           peer->change.closes_lockstep || peer->change.reopens ||
+                           (peer->change.healing && peer->lockstep.diverged);
     }
 }

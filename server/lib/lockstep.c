@@ -365,7 +365,7 @@ void foliot__lockstep_closed(foliot__session *s)
             fill_holes(s, peer);
         }
         send_status(s, peer);
-        if (!peer->closes_lockstep)
+        if (!peer->change.closes_lockstep)
             foliot__late_join_check(s, peer);
     }
     foliot__divergence_search_update(s);

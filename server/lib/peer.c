@@ -142,14 +142,14 @@ void foliot__session_call_back(foliot__session *session)
 
 void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reason reason)
 {
-    peer->wanted = kind;
-    peer->wanted_reason = reason;
+    peer->change.wanted = kind;
+    peer->change.wanted_reason = reason;
     peer->session->kinds_wanted = true;
 }
 
 void foliot__peer_close_lockstep(foliot__peer *peer)
 {
-    peer->steps = peer->closes_lockstep = peer->healing = false;
+    peer->steps = peer->change.closes_lockstep = peer->change.healing = false;
     peer->lockstep = (foliot__lockstep_peer){0};
 }
 

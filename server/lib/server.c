@@ -158,8 +158,8 @@ uint32_t foliot_server_poll_step(foliot_server *server, const char *session,
 // Of the time when it was a stepper: was on its way when that ended.
 static bool is_left_over(const foliot__peer *peer, const foliot__message *message)
 {
-    return peer->state == FOLIOT__PEER_IN && peer->changed_kind &&
-           (!peer->steps || peer->closes_lockstep) &&
+    return peer->state == FOLIOT__PEER_IN && peer->change.made &&
+           (!peer->steps || peer->change.closes_lockstep) &&
            (message->kind == FOLIOT__KEYFRAME_ACKNOWLEDGE ||
             message->kind == FOLIOT__SEARCH_RESPONSE);
 }
@@ -255,7 +255,7 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
     }
     bool streamed = length > 0 &&
                     (bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET || bytes[0] == FOLIOT__EARLY_PACKET);
-    if (peer->changed_kind && length > 0 && (streamed ? !peer->steps : !peer->watches)) {
+    if (peer->change.made && length > 0 && (streamed ? !peer->steps : !peer->watches)) {
         server->counters.messages_ignored++; // was on its way when it changed
         return;
     }

@@ -54,10 +54,10 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     w->format = session->format;
     w->scene_bytes = (uint32_t)session->scene_length;
     w->fingerprint = session->has_fingerprint ? session->fingerprint : server->fingerprint;
-    w->lockstep = peer->kind == FOLIOT__KIND_STEPPER;
+    w->lockstep = peer->change.kind == FOLIOT__KIND_STEPPER;
     w->input_delay = session->input_delay;
     w->watchable = session->world != NULL;
-    w->kind_reason = peer->wanted_reason;
+    w->kind_reason = peer->change.wanted_reason;
     w->near = session->interest ? foliot__interest_map_get(session->interest)->near : 0;
     w->far = session->interest ? foliot__interest_map_get(session->interest)->far : 0;
 }
@@ -69,7 +69,7 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
     write_welcome(server, peer, &m);
     peer->welcomed_ns = server->now_ns;
     foliot__server_send_twice(server, peer->id, &m);
-    foliot__kind_open(peer->session, peer, peer->kind);
+    foliot__kind_open(peer->session, peer, peer->change.kind);
     foliot__server_send(server, peer->id, &m);
     send_players(server, peer->session, peer->id);
     foliot__updates_greet(peer->session, peer);
@@ -80,7 +80,7 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
 void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
 {
     foliot__message m = {0};
-    if (peer->acknowledged || server->now_ns - peer->welcomed_ns < WELCOME_EVERY_NS)
+    if (peer->snapshots.acknowledged || server->now_ns - peer->welcomed_ns < WELCOME_EVERY_NS)
         return;
     peer->welcomed_ns = server->now_ns;
     write_welcome(server, peer, &m);
@@ -108,7 +108,7 @@ void foliot__session_welcome_awaiting(foliot__session *s)
         if (peer->state != FOLIOT__PEER_AWAITING)
             continue;
         bool recorded = !peer->awaits_token || token_recorded(s, &s->players[peer->player]);
-        if (recorded && foliot__kind_make_machinery(s, peer->kind) == FOLIOT_STATUS_OK)
+        if (recorded && foliot__kind_make_machinery(s, peer->change.kind) == FOLIOT_STATUS_OK)
             foliot__peer_welcome(server, peer);
         else if (recorded)
             foliot__peer_drop(server, peer, FOLIOT__REFUSE_BUSY,
