@@ -27,9 +27,9 @@ static void count_players(const foliot__session *s, foliot_session_info *info)
     const foliot_server *server = s->server;
     for (uint32_t p = 0; p < s->player_limit; p++) {
         const foliot__player_slot *player = &s->players[p];
-        bool present =
-            player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer]) && !s->ended;
-        bool there = player->state != FOLIOT__PLAYER_NONE && (present || !s->ended);
+        bool present = player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer]) &&
+                       !s->life.ended;
+        bool there = player->state != FOLIOT__PLAYER_NONE && (present || !s->life.ended);
         info->players += there;
         info->absent += there && !present;
     }
@@ -38,17 +38,17 @@ static void count_players(const foliot__session *s, foliot_session_info *info)
 foliot_status foliot_server_get_session_info(const foliot_server *server, uint32_t index,
                                              foliot_session_info *info)
 {
-    if (index >= server->session_count || server->sessions[index]->retired)
+    if (index >= server->session_count || server->sessions[index]->life.retired)
         return FOLIOT_STATUS_NOT_FOUND;
     const foliot__session *s = server->sessions[index];
-    *info = (foliot_session_info){.mode = s->mode,
-                                  .ended = s->ended,
-                                  .paused = s->paused,
-                                  .closed = s->closed || server->closed,
-                                  .records = s->recording && !s->recording_reported,
-                                  .first_tick = s->first_tick,
+    *info = (foliot_session_info){.mode = s->roles.mode,
+                                  .ended = s->life.ended,
+                                  .paused = s->life.paused,
+                                  .closed = s->life.closed || server->closed,
+                                  .records = s->recording && !s->record.reported,
+                                  .first_tick = s->clock.first_tick,
                                   .tick = s->tick,
-                                  .pace_hz = s->pace_hz,
+                                  .pace_hz = s->clock.pace_hz,
                                   .body_count = s->scene ? s->scene->body_count : 0,
                                   .player_limit = s->player_limit};
     memcpy(info->name, s->name, sizeof info->name);
@@ -62,7 +62,7 @@ foliot_status foliot_server_find_session(const foliot_server *server, const char
                                          uint32_t *index)
 {
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (!server->sessions[i]->retired && strcmp(server->sessions[i]->name, session) == 0) {
+        if (!server->sessions[i]->life.retired && strcmp(server->sessions[i]->name, session) == 0) {
             *index = i;
             return FOLIOT_STATUS_OK;
         }
@@ -92,7 +92,7 @@ foliot_status foliot_server_get_players(const foliot_server *server, const char 
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
     *count = 0;
-    for (uint32_t p = 0; p < s->player_limit && !s->ended; p++) {
+    for (uint32_t p = 0; p < s->player_limit && !s->life.ended; p++) {
         if (s->players[p].state == FOLIOT__PLAYER_NONE)
             continue;
         if (*count < capacity)
@@ -108,18 +108,18 @@ foliot_status foliot_server_pause_session(foliot_server *server, const char *ses
     foliot__session *s = find(server, session);
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (s->ended)
+    if (s->life.ended)
         return FOLIOT_STATUS_INVALID;
-    if (paused && !s->paused)
-        s->paused_ns = now_ns;
-    if (!paused && s->paused) { // places that were kept are kept as long again
-        uint64_t rested = now_ns - s->paused_ns;
-        s->base_ns += rested;
+    if (paused && !s->life.paused)
+        s->life.paused_ns = now_ns;
+    if (!paused && s->life.paused) { // places that were kept are kept as long again
+        uint64_t rested = now_ns - s->life.paused_ns;
+        s->clock.base_ns += rested;
         for (uint32_t p = 0; p < s->player_limit; p++)
             s->players[p].lost_ns += rested;
     }
-    s->paused = paused;
-    s->life_ns = now_ns;
+    s->life.paused = paused;
+    s->life.notice_ns = now_ns;
     foliot__session_schedule(s);
     return FOLIOT_STATUS_OK;
 }
@@ -141,9 +141,9 @@ static void show_life(foliot__session *s)
 
 void foliot__session_rest(foliot__session *s)
 {
-    if (!s->paused || s->ended || s->server->now_ns < s->life_ns)
+    if (!s->life.paused || s->life.ended || s->server->now_ns < s->life.notice_ns)
         return;
-    s->life_ns = s->server->now_ns + LIFE_EVERY_NS;
+    s->life.notice_ns = s->server->now_ns + LIFE_EVERY_NS;
     foliot__session_schedule(s);
     show_life(s);
 }
@@ -162,17 +162,17 @@ foliot_status foliot_server_end_session(foliot_server *server, const char *sessi
     foliot__session *s = find(server, session);
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (s->ended)
+    if (s->life.ended)
         return FOLIOT_STATUS_INVALID;
-    if (s->running || (s->lockstep && foliot__divergence_search_running(s)))
+    if (s->step.running || (s->lockstep && foliot__divergence_search_running(s)))
         return FOLIOT_STATUS_AGAIN;
     server->now_ns = now_ns;
     why = *why ? why : STOPPED_BY_HOST;
-    s->ended = true;
+    s->life.ended = true;
     foliot__session_schedule(s);
     write_out(s);
     foliot__server_event(server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
-                         s->tick - s->first_tick, why);
+                         s->tick - s->clock.first_tick, why);
     foliot__session_dismiss(s, why);
     return FOLIOT_STATUS_OK;
 }
@@ -184,9 +184,9 @@ foliot_status foliot_server_remove_session(foliot_server *server, const char *se
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot__session *s = server->sessions[index];
-    if (!s->ended)
+    if (!s->life.ended)
         return FOLIOT_STATUS_INVALID;
-    if (s->running || (s->lockstep && foliot__divergence_search_running(s)))
+    if (s->step.running || (s->lockstep && foliot__divergence_search_running(s)))
         return FOLIOT_STATUS_AGAIN;
     if (s->peers)
         return FOLIOT_STATUS_AGAIN;
@@ -205,7 +205,7 @@ foliot_status foliot_server_close_session(foliot_server *server, const char *ses
     }
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
-    s->closed = closed;
+    s->life.closed = closed;
     return FOLIOT_STATUS_OK;
 }
 
@@ -214,7 +214,7 @@ foliot_status foliot_server_kick(foliot_server *server, const char *session, uin
 {
     foliot__session *s = find(server, session);
     foliot__message bye = {.kind = FOLIOT__BYE};
-    if (!s || s->ended || player >= s->player_limit ||
+    if (!s || s->life.ended || player >= s->player_limit ||
         s->players[player].state == FOLIOT__PLAYER_NONE)
         return FOLIOT_STATUS_NOT_FOUND;
     foliot__player_slot *slot = &s->players[player];
@@ -243,7 +243,7 @@ void foliot_server_set_admission(foliot_server *server,
 static foliot_status note_players(foliot__session *s, foliot_recording *recording)
 {
     foliot_status status =
-        foliot_recording_note_session(recording, s->name, s->mode == FOLIOT_SESSION_LOCKSTEP);
+        foliot_recording_note_session(recording, s->name, s->roles.mode == FOLIOT_SESSION_LOCKSTEP);
     for (uint32_t p = 0; status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
         if (s->players[p].state == FOLIOT__PLAYER_IN_WORLD ||
             s->players[p].state == FOLIOT__PLAYER_LEAVING)
@@ -258,17 +258,17 @@ foliot_status foliot_server_set_recording(foliot_server *server, const char *ses
     foliot__session *s = find(server, session);
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (s->ended && recording)
+    if (s->life.ended && recording)
         return FOLIOT_STATUS_INVALID;
-    if (s->running)
+    if (s->step.running)
         return FOLIOT_STATUS_AGAIN;
     foliot_status status = recording ? note_players(s, recording) : FOLIOT_STATUS_OK;
     if (status != FOLIOT_STATUS_OK)
         return status;
     write_out(s);
     s->recording = recording;
-    s->recorded = FOLIOT_STATUS_OK;
-    s->recording_reported = false;
-    s->ticks_lost = 0;
+    s->record.status = FOLIOT_STATUS_OK;
+    s->record.reported = false;
+    s->record.ticks_lost = 0;
     return FOLIOT_STATUS_OK;
 }

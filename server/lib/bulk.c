@@ -11,16 +11,16 @@
 static size_t send_scene(foliot_server *server, foliot__peer *peer)
 {
     const foliot__session *session = peer->session;
-    size_t left = session->scene_length - peer->scene_sent;
+    size_t left = session->setup.length - peer->scene_sent;
     foliot__message m = {.kind = FOLIOT__SCENE_PART};
     m.as.scene_part.offset = (uint32_t)peer->scene_sent;
-    m.as.scene_part.total = (uint32_t)session->scene_length;
-    m.as.scene_part.bytes = session->scene_bytes + peer->scene_sent;
+    m.as.scene_part.total = (uint32_t)session->setup.length;
+    m.as.scene_part.bytes = session->setup.bytes + peer->scene_sent;
     m.as.scene_part.length =
         (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
     foliot__server_send(server, peer->id, &m);
     peer->scene_sent += m.as.scene_part.length;
-    if (peer->scene_sent == session->scene_length)
+    if (peer->scene_sent == session->setup.length)
         peer->lockstep.begun_ns = server->now_ns; // from now on it waits for a state
     return m.as.scene_part.length;
 }
@@ -28,7 +28,7 @@ static size_t send_scene(foliot_server *server, foliot__peer *peer)
 static bool wants_bulk(const foliot__peer *peer)
 {
     return peer->state == FOLIOT__PEER_IN &&
-           (peer->scene_sent < peer->session->scene_length ||
+           (peer->scene_sent < peer->session->setup.length ||
             (peer->steps && foliot__late_join_wants(peer->session, peer)));
 }
 
@@ -69,7 +69,7 @@ void foliot__bulk_update(foliot_server *server)
     while (count > 0 && server->bulk_bytes > 0) {
         uint32_t i = next(server, count);
         foliot__peer *peer = &server->peers[server->order[i]];
-        size_t sent = peer->scene_sent < peer->session->scene_length
+        size_t sent = peer->scene_sent < peer->session->setup.length
                           ? send_scene(server, peer)
                           : foliot__late_join_send(peer->session, peer);
         server->bulk_bytes -= (double)sent;

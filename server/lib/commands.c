@@ -14,8 +14,9 @@
 // Commands of the rules that the next tick takes. While a step runs they are not known yet.
 static const foliot_command_list *given_by_rules(const foliot__session *session)
 {
-    return session->game.rules && !session->running ? foliot_rules_get_commands(session->game.rules)
-                                                    : NULL;
+    return session->game.rules && !session->step.running
+               ? foliot_rules_get_commands(session->game.rules)
+               : NULL;
 }
 
 static bool has_room(const foliot__session *session, const foliot_command *command)
@@ -39,7 +40,7 @@ foliot_status foliot_server_command(foliot_server *server, const char *session,
         return FOLIOT_STATUS_INVALID;
     if (s->game.commands_max == 0)
         return FOLIOT_STATUS_UNSUPPORTED;
-    if (s->ended || server->stopping)
+    if (s->life.ended || server->stopping)
         return FOLIOT_STATUS_AGAIN;
     if (!has_room(s, command)) {
         server->counters.commands_refused++;
@@ -135,8 +136,8 @@ void foliot__rules_run(foliot__session *session)
     game->view = (foliot_rules_view){.scene = session->scene,
                                      .world = session->world,
                                      .tick = foliot_world_get_tick(session->world),
-                                     .inputs = session->inputs,
-                                     .input_count = session->input_count,
+                                     .inputs = session->step.inputs,
+                                     .input_count = session->step.input_count,
                                      .orders = game->orders,
                                      .order_count = game->order_count};
     foliot_status status = foliot_rules_tick(game->rules, &game->view);

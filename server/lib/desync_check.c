@@ -26,7 +26,7 @@ static void begin_heal(const foliot__session *s, foliot__peer *peer)
     bool watches = peer->change.healing;
     if (peer->change.closes_lockstep)
         return;
-    peer->change.healing = peer->session->kinds_wanted = true;
+    peer->change.healing = peer->session->roles.wanted = true;
     if (s->world && !watches)
         foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
 }

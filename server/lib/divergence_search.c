@@ -179,7 +179,7 @@ static bool begin_rewind(foliot__session *s, uint64_t tick)
     if (!bytes || from < l->log.first ||
         tick - from > REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks)
         return false;
-    foliot__rewind_begin(&q->rewind, s->simulation.kind, s->scene_bytes, s->scene_length, bytes,
+    foliot__rewind_begin(&q->rewind, s->simulation.kind, s->setup.bytes, s->setup.length, bytes,
                          length, tick);
     return true;
 }

@@ -13,57 +13,59 @@
 
 foliot_status foliot__fanout_init(foliot__session *session)
 {
-    session->snapshots_kept =
-        FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
-    session->snapshots = calloc(session->snapshots_kept, sizeof *session->snapshots);
-    if (!session->snapshots)
+    session->snapshots.kept =
+        FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshots.every;
+    session->snapshots.ring = calloc(session->snapshots.kept, sizeof *session->snapshots.ring);
+    if (!session->snapshots.ring)
         return FOLIOT_STATUS_MEMORY;
-    for (uint32_t i = 0; i < session->snapshots_kept; i++) {
-        foliot_snapshot *s = &session->snapshots[i];
-        s->capacity = session->format.bodies_max;
+    for (uint32_t i = 0; i < session->snapshots.kept; i++) {
+        foliot_snapshot *s = &session->snapshots.ring[i];
+        s->capacity = session->snapshots.format.bodies_max;
         s->tick = UINT64_MAX;
         s->bodies = calloc(s->capacity ? s->capacity : 1, sizeof *s->bodies);
         if (!s->bodies)
             return FOLIOT_STATUS_MEMORY;
     }
-    return foliot_snapshot_coder_create(&session->format, &session->coder);
+    return foliot_snapshot_coder_create(&session->snapshots.format, &session->snapshots.coder);
 }
 
 bool foliot__fanout_is_recent(const foliot__session *session)
 {
-    return session->coder && session->tick - session->newest_snapshot < session->snapshot_every;
+    return session->snapshots.coder &&
+           session->tick - session->snapshots.newest < session->snapshots.every;
 }
 
 foliot_status foliot__fanout_refresh(foliot__session *session)
 {
-    if (foliot__fanout_is_recent(session) && foliot__fanout_find(session, session->newest_snapshot))
+    if (foliot__fanout_is_recent(session) &&
+        foliot__fanout_find(session, session->snapshots.newest))
         return FOLIOT_STATUS_OK;
-    session->newest_snapshot = session->tick;
-    session->broadcast_ns = session->server->now_ns; // to who comes now
-    return foliot_snapshot_quantise(&session->format, session->world,
+    session->snapshots.newest = session->tick;
+    session->snapshots.broadcast_ns = session->server->now_ns; // to who comes now
+    return foliot_snapshot_quantise(&session->snapshots.format, session->world,
                                     foliot__fanout_next(session, session->tick));
 }
 
 void foliot__fanout_close(foliot__session *session)
 {
-    for (uint32_t i = 0; session->snapshots && i < session->snapshots_kept; i++)
-        free(session->snapshots[i].bodies);
-    free(session->snapshots);
-    foliot_snapshot_coder_destroy(session->coder);
-    foliot_snapshot_pieces_destroy(&session->pieces);
-    foliot_snapshot_pieces_destroy(&session->complete);
+    for (uint32_t i = 0; session->snapshots.ring && i < session->snapshots.kept; i++)
+        free(session->snapshots.ring[i].bodies);
+    free(session->snapshots.ring);
+    foliot_snapshot_coder_destroy(session->snapshots.coder);
+    foliot_snapshot_pieces_destroy(&session->snapshots.pieces);
+    foliot_snapshot_pieces_destroy(&session->snapshots.complete);
     foliot__interest_map_destroy(session->interest);
     session->interest = NULL;
-    session->snapshots = NULL; // it may be opened again
-    session->coder = NULL;
-    session->pieces = session->complete = (foliot_snapshot_pieces){0};
-    session->has_complete = false;
+    session->snapshots.ring = NULL; // it may be opened again
+    session->snapshots.coder = NULL;
+    session->snapshots.pieces = session->snapshots.complete = (foliot_snapshot_pieces){0};
+    session->snapshots.has_complete = false;
 }
 
 static foliot_snapshot *snapshot_place(const foliot__session *session, uint64_t tick)
 {
-    uint64_t index = tick / session->snapshot_every % session->snapshots_kept;
-    return (foliot_snapshot *)(uintptr_t)&session->snapshots[index];
+    uint64_t index = tick / session->snapshots.every % session->snapshots.kept;
+    return (foliot_snapshot *)(uintptr_t)&session->snapshots.ring[index];
 }
 
 foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick)
@@ -86,18 +88,18 @@ static uint64_t delay_of(const foliot__session *session, const foliot__peer *pee
 // would be taken for the clock by who is shown it.
 static bool shows_snapshots(const foliot__session *session, const foliot__peer *peer)
 {
-    return session->newest_snapshot >= session->first_tick + delay_of(session, peer);
+    return session->snapshots.newest >= session->clock.first_tick + delay_of(session, peer);
 }
 
 uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer)
 {
-    uint64_t delay = delay_of(session, peer), first = session->first_tick;
+    uint64_t delay = delay_of(session, peer), first = session->clock.first_tick;
     if (delay == 0)
-        return session->newest_snapshot;
+        return session->snapshots.newest;
     if (!shows_snapshots(session, peer))
         return first;
-    uint64_t tick = session->newest_snapshot - delay;
-    tick -= tick % session->snapshot_every;
+    uint64_t tick = session->snapshots.newest - delay;
+    tick -= tick % session->snapshots.every;
     return tick > first ? tick : first; // the first may be of any tick
 }
 
@@ -121,28 +123,29 @@ static void send_pieces(foliot__session *session, const foliot_snapshot_pieces *
 // A snapshot against no baseline: encoded once for all who need it in a row.
 static bool encode_complete(foliot__session *session, const foliot_snapshot *snapshot)
 {
-    if (session->has_complete && session->complete_tick == snapshot->tick)
+    if (session->snapshots.has_complete && session->snapshots.complete_tick == snapshot->tick)
         return true;
-    session->has_complete = foliot_snapshot_encode(session->coder, snapshot, NULL,
-                                                   &session->complete) == FOLIOT_STATUS_OK;
-    session->complete_tick = snapshot->tick;
-    return session->has_complete;
+    session->snapshots.has_complete =
+        foliot_snapshot_encode(session->snapshots.coder, snapshot, NULL,
+                               &session->snapshots.complete) == FOLIOT_STATUS_OK;
+    session->snapshots.complete_tick = snapshot->tick;
+    return session->snapshots.has_complete;
 }
 
 static uint64_t ticks_ns(const foliot__session *session, uint64_t ticks)
 {
-    return (uint64_t)((double)ticks * 1e9 / session->pace_hz);
+    return (uint64_t)((double)ticks * 1e9 / session->clock.pace_hz);
 }
 
 // The one that this newcomer is being sent, as long as it is not too old.
 static const foliot_snapshot *complete_for(const foliot__session *session, const foliot__peer *peer)
 {
     uint64_t tick = peer->snapshots.complete_tick, shown = foliot__fanout_shown(session, peer),
-             shared = session->complete_tick;
+             shared = session->snapshots.complete_tick;
     if (peer->snapshots.complete_ns == 0 ||
         ticks_ns(session, shown - tick) > FOLIOT__COMPLETE_OLD_NS) {
         tick = shown;
-        if (session->has_complete && shared <= shown &&
+        if (session->snapshots.has_complete && shared <= shown &&
             ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
             tick = shared;
     }
@@ -163,14 +166,15 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
     const foliot_snapshot *snapshot = complete_for(session, peer);
     if (!snapshot || !encode_complete(session, snapshot))
         return;
-    bool small = session->complete.count <= FOLIOT__COMPLETE_PIECES_MAX;
+    bool small = session->snapshots.complete.count <= FOLIOT__COMPLETE_PIECES_MAX;
     bool late = session->server->now_ns - peer->snapshots.greeted_ns > FOLIOT__COMPLETE_RELIABLE_NS;
     session->server->counters.snapshots_complete++;
     count_sent(peer, snapshot->tick);
     if (small)
-        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_DELIVERY_UNRELIABLE);
+        send_pieces(session, &session->snapshots.complete, &peer->id, 1,
+                    FOLIOT_DELIVERY_UNRELIABLE);
     if (!peer->snapshots.complete_reliable && (!small || late)) {
-        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_DELIVERY_RELIABLE);
+        send_pieces(session, &session->snapshots.complete, &peer->id, 1, FOLIOT_DELIVERY_RELIABLE);
         peer->snapshots.complete_reliable = true;
     }
     // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not
@@ -260,8 +264,8 @@ static bool encode_group(foliot__session *session, const foliot__peer *peer)
         foliot__fanout_find(session, foliot__fanout_shown(session, peer));
     const foliot_snapshot *baseline = foliot__fanout_find(session, peer->snapshots.baseline_tick);
     if (!newest || !baseline || baseline->tick >= newest->tick ||
-        foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) !=
-            FOLIOT_STATUS_OK)
+        foliot_snapshot_encode(session->snapshots.coder, newest, baseline,
+                               &session->snapshots.pieces) != FOLIOT_STATUS_OK)
         return false;
     session->server->counters.snapshot_encodes++;
     return true;
@@ -283,7 +287,8 @@ static void send_group(foliot__session *session, const uint32_t *order, uint32_t
                 count_sent(peer, foliot__fanout_shown(session, peer));
         }
         if (encoded)
-            send_pieces(session, &session->pieces, server->group, some, FOLIOT_DELIVERY_UNRELIABLE);
+            send_pieces(session, &session->snapshots.pieces, server->group, some,
+                        FOLIOT_DELIVERY_UNRELIABLE);
     }
 }
 
@@ -291,15 +296,16 @@ static void send_group(foliot__session *session, const uint32_t *order, uint32_t
 // tells nothing of the network: what arrived while it stood still has waited for it.
 void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick)
 {
-    bool late = session->running_late || tick + delay_of(session, peer) <= session->newest_late ||
+    bool late = session->clock.running_late ||
+                tick + delay_of(session, peer) <= session->clock.newest_late ||
                 session->server->now_ns >= foliot__session_due_ns(session, session->tick + 1);
-    uint64_t sent_ns =
-        session->broadcast_ns - ticks_ns(session, foliot__fanout_shown(session, peer) - tick);
+    uint64_t sent_ns = session->snapshots.broadcast_ns -
+                       ticks_ns(session, foliot__fanout_shown(session, peer) - tick);
     uint64_t arrived_ns = session->server->arrived_ns;
     if (!late)
         foliot__rate_adaptation_acknowledge(&peer->rate, session->server->now_ns,
                                             arrived_ns > sent_ns ? arrived_ns - sent_ns : 0,
-                                            ticks_ns(session, session->snapshot_every));
+                                            ticks_ns(session, session->snapshots.every));
 }
 
 // A baseline that has been overwritten is none any more: the peer starts anew.
@@ -320,7 +326,7 @@ static const foliot_snapshot *find_for(const void *user, uint64_t tick)
 
 void foliot__fanout_captured(foliot__session *session, uint64_t before)
 {
-    const foliot_snapshot *now = foliot__fanout_find(session, session->newest_snapshot);
+    const foliot_snapshot *now = foliot__fanout_find(session, session->snapshots.newest);
     if (session->interest && now)
         foliot__interest_map_update(session->interest, now, foliot__fanout_find(session, before));
 }
@@ -370,7 +376,7 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
     uint64_t shown = foliot__fanout_shown(session, peer);
     bool behind = delay_of(session, peer) > 0;
     const foliot_snapshot *snapshot = foliot__fanout_find(session, shown);
-    if (!shows_snapshots(session, peer) || !snapshot || shown % session->snapshot_every != 0) {
+    if (!shows_snapshots(session, peer) || !snapshot || shown % session->snapshots.every != 0) {
         if (peer->interest)
             foliot__interest_keep_news(session->interest, peer->interest, behind);
         return;
@@ -387,7 +393,7 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
         .round_trip_ns = foliot_transport_get_round_trip_ns(server->config.transport, peer->id),
         .find = find_for,
         .user = session};
-    bool sends = foliot__rate_adaptation_sends(&peer->rate, shown, session->snapshot_every);
+    bool sends = foliot__rate_adaptation_sends(&peer->rate, shown, session->snapshots.every);
     server->counters.snapshots_thinned += !sends;
     foliot__interest_look_at(peer->interest, &look);
     size_t length =
@@ -448,7 +454,7 @@ void foliot__fanout_broadcast(foliot__session *session)
             repeat_complete(session, peer);
         bool sends = peer->snapshots.has_baseline &&
                      foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
-                                                   session->snapshot_every);
+                                                   session->snapshots.every);
         server->counters.snapshots_thinned += peer->snapshots.has_baseline && !sends;
         if (sends)
             order[count++] = (uint32_t)(peer - server->peers);

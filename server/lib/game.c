@@ -16,8 +16,8 @@ foliot_status foliot__game_create(foliot__session *session, const foliot_session
     game->commands_max = session->scene                        ? session->scene->commands_max
                          : config->simulation->kind->step_tick ? FOLIOT_COMMANDS_MAX
                                                                : 0;
-    foliot__session_state_init(&game->now, session->format.bodies_max);
-    foliot__session_state_init(&game->shown, session->format.bodies_max);
+    foliot__session_state_init(&game->now, session->snapshots.format.bodies_max);
+    foliot__session_state_init(&game->shown, session->snapshots.format.bodies_max);
     return FOLIOT_STATUS_OK;
 }
 

@@ -50,7 +50,7 @@ static void refuse_stepper(foliot_server *server, foliot__session *session, foli
     refuse(server, peer, FOLIOT__REFUSE_FINGERPRINT,
            "your build does not compute as this server's does, and would diverge in lockstep: its "
            "fingerprint is %.8s, ours %.8s%s",
-           yours, ours, session->refuses_forced ? "" : " (--force joins all the same)");
+           yours, ours, session->roles.refuses_forced ? "" : " (--force joins all the same)");
 }
 
 // Whether there would be too few connections if every absent player came back.
@@ -96,11 +96,11 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
                FOLIOT_NAME_BYTES - 1);
     else if (!session)
         refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", wanted);
-    else if (server->silent && !session->ended)
+    else if (server->silent && !session->life.ended)
         foliot__peer_end(peer, (foliot__departure){0});
-    else if (!server->stopping && server->now_ns < session->next_until_ns)
+    else if (!server->stopping && server->now_ns < session->life.next_until_ns)
         peer->connected_ns = server->now_ns; // is not silent: its hello comes again every 20 ms
-    else if (server->stopping || session->ended)
+    else if (server->stopping || session->life.ended)
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
     else
         return session;
@@ -112,7 +112,7 @@ static bool host_admits(foliot_server *server, const foliot__session *session, f
                         const foliot__hello_message *hello, bool returns)
 {
     char address[64], why[160] = "";
-    if ((server->closed || session->closed) && !returns) {
+    if ((server->closed || session->life.closed) && !returns) {
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' lets nobody new in",
                session->name);
         return false;

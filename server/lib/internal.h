@@ -222,6 +222,75 @@ typedef struct foliot__player_slot {
     char leave_reason[FOLIOT__LEAVE_REASON_BYTES]; // a sentence for the rules, may be ""
 } foliot__player_slot;
 
+// schedule.c: when ticks are due, and how late they are closed.
+typedef struct foliot__session_clock {
+    double pace_hz;
+    uint64_t first_tick, last_tick; // last: UINT64_MAX without end
+    uint64_t base_ns;               // when the first tick began
+    uint64_t worst_late_ns,
+        late_again_ns;    // of ticks since the last event; the next one from there on
+    bool running_late;    // a tick was stepped when the next was due already
+    uint64_t newest_late; // snapshot of such a tick
+    // How far behind their deadlines ticks are closed at least, in this window and the last one.
+    uint64_t lag_ns, lag_before_ns, lag_window_ns;
+} foliot__session_clock;
+
+// fanout.c: what watchers are sent. Made when the first one comes.
+typedef struct foliot__session_snapshots {
+    uint32_t every; // ticks
+    foliot_snapshot_format format;
+    foliot_snapshot_coder *coder;
+    foliot_snapshot_pieces pieces;
+    foliot_snapshot_pieces complete; // of the snapshot of tick `complete_tick` against no baseline
+    bool has_complete;
+    uint64_t complete_tick;
+    foliot_snapshot *ring; // by tick / every
+    uint32_t kept;
+    uint64_t newest;       // tick; valid if there are snapshots
+    uint64_t broadcast_ns; // when one was sent last
+} foliot__session_snapshots;
+
+// admin.c: whether it goes on, and who may come.
+typedef struct foliot__session_life {
+    bool ended;
+    bool retired; // it has ended and is empty: only its name is left
+    bool closed;  // nobody new is let in
+    bool paused;
+    uint64_t paused_ns, notice_ns; // since; when its peers are told next that it lives
+    bool follows_next;
+    uint64_t next_until_ns; // it has ended, and who comes waits so long for what follows; 0: not
+} foliot__session_life;
+
+// step.c: the step that runs, or has run and its results wait.
+typedef struct foliot__session_step {
+    foliot_input *inputs;
+    uint32_t input_count, input_capacity;
+    uint64_t began_ns;
+    bool running;                    // until its results are read
+    bool captures;                   // a snapshot too
+    bool notes_tokens;               // its block is written out at once
+    foliot_status stepped, captured; // of the last step
+    foliot_status failed;            // what ended the session; FOLIOT_STATUS_OK: nothing did
+    uint64_t frozen_reported;
+} foliot__session_step;
+
+// step.c: what became of the recording.
+typedef struct foliot__session_record {
+    foliot_status status; // the first that was not fine
+    bool reported;
+    uint64_t ticks_lost; // of those that are counted as unrecorded
+} foliot__session_record;
+
+// kind.c: which kinds its peers are.
+typedef struct foliot__session_roles {
+    foliot_session_mode mode; // of peers that ask for no kind
+    bool refuses_forced;
+    foliot_digest fingerprint; // of the scene or the simulation; valid if has_fingerprint
+    bool has_fingerprint;
+    bool wanted;                  // some peers wait for another kind
+    uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
+} foliot__session_roles;
+
 struct foliot__session {
     foliot_server *server;
     uint32_t index;      // in the server
@@ -229,70 +298,30 @@ struct foliot__session {
     char name[FOLIOT_NAME_BYTES];
     const foliot_scene *scene;
     foliot_world *world;          // NULL: another simulation
-    foliot_simulation simulation; // what is stepped; its setup is `scene_bytes`
+    foliot_simulation simulation; // what is stepped; its setup is `setup`
     foliot_hosted_world hosted;   // its `self`, where it is a world
     foliot_recording *recording;
-    double pace_hz;
-    uint64_t first_tick, last_tick; // last: UINT64_MAX without end
-    uint64_t base_ns;               // when the first tick began
-    uint64_t tick;                  // the next to close
-    uint64_t step_began_ns;         // of the step that is running
-    uint32_t snapshot_every;        // ticks
-    uint32_t delay_ticks;           // that spectators are behind
-    foliot_snapshot_format format;
-    foliot_snapshot_coder *coder;
-    foliot_snapshot_pieces pieces;
-    foliot_snapshot_pieces complete; // of the snapshot of tick `complete_tick` against no baseline
-    bool has_complete;
-    uint64_t complete_tick;
-    foliot_snapshot *snapshots; // ring, by tick / snapshot_every
-    uint32_t snapshots_kept;
-    uint64_t newest_snapshot; // tick; valid if there are snapshots
-    uint64_t broadcast_ns;    // when one was sent last
-    bool ended;
-    bool retired; // admin.c: it has ended and is empty: only its name is left
-    bool closed;  // nobody new is let in
-    bool paused;
-    uint64_t paused_ns, life_ns;    // since; when its peers are told next that it lives
+    uint64_t tick;        // the next to close
+    uint32_t delay_ticks; // that spectators are behind
+    uint32_t input_delay;
+    foliot__session_clock clock;
+    foliot__session_step step;
+    foliot__session_record record;
+    foliot__session_life life;
+    foliot__session_roles roles;
+    foliot__session_snapshots snapshots;
     foliot__interest_map *interest; // NULL: everybody is sent everything
-    uint8_t *scene_bytes;
-    size_t scene_length;
+    struct {
+        uint8_t *bytes;
+        size_t length;
+    } setup; // the scene, or the setup of another simulation
     foliot__player_slot *players;
     uint32_t player_limit;
-    uint32_t players_here; // whose place is not free
-    // The step that runs, or has run and waits to be taken in.
-    foliot_input *inputs;
-    uint32_t input_count, input_capacity;
-    bool running;                    // until it is taken in
-    bool step_snapshot;              // the step also captures one
-    foliot_status stepped, captured; // of the last step
-    foliot_status recorded;          // the first that was not fine
-    foliot_status failed;            // what ended the session; FOLIOT_STATUS_OK: nothing did
-    bool recording_reported;
-    uint64_t ticks_lost; // of those that are counted as unrecorded
-    uint64_t frozen_reported;
-    uint64_t worst_late_ns,
-        late_again_ns;    // of ticks since the last event; the next one from there on
-    bool running_late;    // a tick was stepped when the next was due already
-    uint64_t newest_late; // snapshot of such a tick
-    bool notes_tokens;    // the block of the step that runs is written out at once
-    bool awaiting;        // some peers wait for their welcome
-    // How far behind their deadlines ticks are closed at least, in this window and the last one.
-    uint64_t lag_ns, lag_before_ns, lag_window_ns;
-    // What steppers need, and what watchers do: `snapshots`, and `game.updates`. Each is made when
-    // the first peer of that kind comes.
-    foliot__lockstep *lockstep; // NULL: there was no stepper yet
-    foliot_session_mode mode;   // of peers that ask for no kind
-    uint32_t input_delay;
-    bool refuses_forced;
-    foliot_digest fingerprint; // of the scene or the simulation; valid if has_fingerprint
-    bool has_fingerprint;
-    bool kinds_wanted;            // some peers wait for another kind
-    uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
+    uint32_t players_here;      // whose place is not free
+    bool awaiting;              // some peers wait for their welcome
+    foliot__lockstep *lockstep; // what steppers need; NULL: there was none yet
     foliot__game game;
     foliot__step_events step_events;
-    bool follows_next;
-    uint64_t next_until_ns; // it has ended, and who comes waits so long for what follows; 0: not
 };
 
 // Waits to be polled. Its session may be gone by then.

@@ -26,12 +26,13 @@ const foliot_simulation_kind *foliot__session_steps(const foliot__session *s)
 foliot_digest foliot__session_fingerprint(foliot__session *s)
 {
     const foliot_digest *given = &s->server->config.fingerprint;
-    if (!s->has_fingerprint)
-        s->fingerprint = !s->scene ? foliot_simulation_kind_get_fingerprint(s->simulation.kind)
-                         : (given->high | given->low) != 0 ? *given
-                                                           : foliot__fingerprint_of_scene(s->scene);
-    s->has_fingerprint = foliot__fingerprint_is_known(s->fingerprint);
-    return s->fingerprint;
+    if (!s->roles.has_fingerprint)
+        s->roles.fingerprint =
+            !s->scene ? foliot_simulation_kind_get_fingerprint(s->simulation.kind)
+            : (given->high | given->low) != 0 ? *given
+                                              : foliot__fingerprint_of_scene(s->scene);
+    s->roles.has_fingerprint = foliot__fingerprint_is_known(s->roles.fingerprint);
+    return s->roles.fingerprint;
 }
 
 // In a world a client that does not insist compares the rest itself, once it has the scene.
@@ -40,7 +41,7 @@ static bool computes_alike(foliot__session *s, const foliot__peer *peer)
     const foliot_server *server = s->server;
     if (!peer->build.same_rules)
         return false;
-    if ((peer->build.forces && !s->refuses_forced) ||
+    if ((peer->build.forces && !s->roles.refuses_forced) ||
         foliot_digest_equal(peer->build.fingerprint, foliot__session_fingerprint(s)))
         return true;
     return foliot__session_steps(s)->create == foliot_world_kind.create &&
@@ -71,7 +72,7 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
         *reason = FOLIOT__KIND_IMPOSSIBLE;
     if (!s->world)
         return computes_alike(s, peer) ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
-    bool lockstep = s->mode == FOLIOT_SESSION_LOCKSTEP;
+    bool lockstep = s->roles.mode == FOLIOT_SESSION_LOCKSTEP;
     if (wished == FOLIOT__KIND_ANY)
         wished = lockstep ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_WATCHER;
     if (wished == FOLIOT__KIND_WATCHER)
@@ -89,7 +90,7 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
 
 bool foliot__session_is_watched(const foliot__session *s)
 {
-    if (!s->coder)
+    if (!s->snapshots.coder)
         return false;
     if (s->interest || s->delay_ticks > 0)
         return true;
@@ -112,15 +113,15 @@ foliot_status foliot__kind_make_machinery(foliot__session *s, foliot__kind kind)
     if (kind == FOLIOT__KIND_STEPPER) {
         if (!s->lockstep && (status = foliot__lockstep_create(s)) != FOLIOT_STATUS_OK)
             foliot__lockstep_destroy(s);
-        s->stepped_ns = s->server->now_ns;
+        s->roles.stepped_ns = s->server->now_ns;
         return status;
     }
-    bool opens = !s->coder;
+    bool opens = !s->snapshots.coder;
     if (opens && (status = foliot__fanout_init(s)) != FOLIOT_STATUS_OK) {
         foliot__fanout_close(s);
     } else if (opens) {
-        s->newest_snapshot = s->tick - s->snapshot_every; // there is none
-        s->broadcast_ns = s->server->now_ns;
+        s->snapshots.newest = s->tick - s->snapshots.every; // there is none
+        s->snapshots.broadcast_ns = s->server->now_ns;
     }
     if (status == FOLIOT_STATUS_OK)
         status = foliot__fanout_refresh(s);
@@ -140,7 +141,7 @@ void foliot__kind_open(foliot__session *s, foliot__peer *peer, foliot__kind kind
         peer->steps = true;
         peer->stepper_input_ns = peer->stepper_status_ns = 0;
         s->server->bulk_waits = true;
-        if (peer->scene_sent == s->scene_length) // else from the end of the scene on
+        if (peer->scene_sent == s->setup.length) // else from the end of the scene on
             peer->lockstep.begun_ns = s->server->now_ns;
         return;
     }
@@ -293,7 +294,7 @@ static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kin
     if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->change.healing))
         return;
     if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
-        peer->change.reopens = s->kinds_wanted = true;
+        peer->change.reopens = s->roles.wanted = true;
         return;
     }
     if (peer->change.healing) {
@@ -363,17 +364,17 @@ static void heal(foliot__session *s, foliot__peer *peer)
 static void rest(foliot__session *s)
 {
     const foliot_server *server = s->server;
-    if (!s->lockstep || !s->world || s->mode == FOLIOT_SESSION_LOCKSTEP ||
-        server->now_ns - s->rest_ns < REST_EVERY_NS)
+    if (!s->lockstep || !s->world || s->roles.mode == FOLIOT_SESSION_LOCKSTEP ||
+        server->now_ns - s->roles.rest_ns < REST_EVERY_NS)
         return;
-    s->rest_ns = server->now_ns;
+    s->roles.rest_ns = server->now_ns;
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
         if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
             (peer->steps || peer->change.kind == FOLIOT__KIND_STEPPER ||
              peer->change.wanted == FOLIOT__KIND_STEPPER))
-            s->stepped_ns = server->now_ns;
+            s->roles.stepped_ns = server->now_ns;
     const foliot__divergence_search *q = &s->lockstep->search;
-    if (server->now_ns - s->stepped_ns >= REST_AFTER_NS && !q->active && !q->running)
+    if (server->now_ns - s->roles.stepped_ns >= REST_AFTER_NS && !q->active && !q->running)
         foliot__lockstep_destroy(s);
 }
 
@@ -398,8 +399,8 @@ void foliot__kinds_update(foliot__session *s)
 {
     foliot_server *server = s->server;
     rest(s);
-    bool any = s->kinds_wanted && !s->ended;
-    s->kinds_wanted = false;
+    bool any = s->roles.wanted && !s->life.ended;
+    s->roles.wanted = false;
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_IN)
             continue;
@@ -411,7 +412,7 @@ void foliot__kinds_update(foliot__session *s)
             change_kind(s, peer);
         if (peer->change.closes_lockstep && server->now_ns >= peer->change.close_ns)
             foliot__peer_close_lockstep(peer);
-        s->kinds_wanted |= peer->change.wanted != FOLIOT__KIND_ANY ||
+        s->roles.wanted |= peer->change.wanted != FOLIOT__KIND_ANY ||
                            peer->change.closes_lockstep || peer->change.reopens ||
                            (peer->change.healing && peer->lockstep.diverged);
     }

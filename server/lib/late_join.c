@@ -22,7 +22,7 @@ bool foliot__late_join_possible(const foliot__session *s, bool spectates)
 // What was sent before the state takes its time too, on a slow way.
 static uint64_t first_progress_ns(const foliot__session *s)
 {
-    uint64_t scene_ns = (uint64_t)s->scene_length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
+    uint64_t scene_ns = (uint64_t)s->setup.length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
     return s->server->now_ns + FOLIOT__PROGRESS_NS +
            (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
 }
@@ -201,7 +201,7 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
     uint64_t now = s->server->now_ns;
     if (p->joining && p->heals && !p->released && p->sent == p->heard)
         p->progress_ns = now + FOLIOT__PROGRESS_NS; // it waits for us, and not we for it
-    if (!p->joining && !p->bulk_sent && peer->scene_sent == s->scene_length &&
+    if (!p->joining && !p->bulk_sent && peer->scene_sent == s->setup.length &&
         now - p->begun_ns >= FOLIOT__PROGRESS_NS)
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY,
                           "the session had no state to give it");

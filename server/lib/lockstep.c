@@ -348,7 +348,7 @@ void foliot__lockstep_closed(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
     foliot_server *server = s->server;
-    while (foliot__tick_log_put(&l->log, s->tick, s->inputs, s->input_count) ==
+    while (foliot__tick_log_put(&l->log, s->tick, s->step.inputs, s->step.input_count) ==
                FOLIOT_STATUS_FULL &&
            l->log.first < l->log.end)
         foliot__tick_log_forget(&l->log, l->log.first + l->log.capacity / 64 + 1);

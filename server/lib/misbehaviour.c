@@ -72,7 +72,7 @@ void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__viola
 bool foliot__peer_floods(foliot__session *s, foliot__peer *peer)
 {
     foliot__misbehaviour *c = &peer->misbehaviour;
-    double rate = s->pace_hz * PACKETS_A_TICK;
+    double rate = s->clock.pace_hz * PACKETS_A_TICK;
     if (rate < PACKETS_A_SECOND_MIN)
         rate = PACKETS_A_SECOND_MIN;
     c->tokens +=

@@ -165,7 +165,8 @@ static bool find_acknowledged(const foliot__session *session, const foliot__peer
 static uint32_t bounded_aim(const foliot__session *session, uint64_t shown, uint64_t acknowledged)
 {
     uint64_t now = (session->tick + 1) * FOLIOT_AIM_PARTS, latest = now;
-    uint64_t back = (uint64_t)(FOLIOT__AIM_BACK_SECONDS * session->pace_hz * FOLIOT_AIM_PARTS);
+    uint64_t back =
+        (uint64_t)(FOLIOT__AIM_BACK_SECONDS * session->clock.pace_hz * FOLIOT_AIM_PARTS);
     back = back < UINT16_MAX ? back : UINT16_MAX;
     if (acknowledged <= session->tick)
         latest = acknowledged * FOLIOT_AIM_PARTS;

@@ -17,11 +17,12 @@ void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
     }
     foliot__held_event *held =
         &server->events[(server->event_first + server->event_count++) % FOLIOT__EVENTS_HELD];
-    held->event = (foliot_server_event){.kind = kind,
-                                        .player = player,
-                                        .tick = session ? session->tick : 0,
-                                        .value = value,
-                                        .status = session ? session->failed : FOLIOT_STATUS_OK};
+    held->event =
+        (foliot_server_event){.kind = kind,
+                              .player = player,
+                              .tick = session ? session->tick : 0,
+                              .value = value,
+                              .status = session ? session->step.failed : FOLIOT_STATUS_OK};
     snprintf(held->session, sizeof held->session, "%s", session ? session->name : "");
     snprintf(held->event.text, sizeof held->event.text, "%s", text);
 }
@@ -144,7 +145,7 @@ void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reaso
 {
     peer->change.wanted = kind;
     peer->change.wanted_reason = reason;
-    peer->session->kinds_wanted = true;
+    peer->session->roles.wanted = true;
 }
 
 void foliot__peer_close_lockstep(foliot__peer *peer)

@@ -9,15 +9,15 @@
 
 uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
 {
-    double ticks = session->pace_hz * seconds;
+    double ticks = session->clock.pace_hz * seconds;
     return ticks < 1 ? 1 : ticks > 1e6 ? 1000000 : (uint32_t)ticks;
 }
 
 // Integer multiples of the period, rounded once: no drift however long it runs.
 uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick)
 {
-    double ticks = (double)(int64_t)(tick + 1 - session->first_tick);
-    return session->base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->pace_hz);
+    double ticks = (double)(int64_t)(tick + 1 - session->clock.first_tick);
+    return session->clock.base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->clock.pace_hz);
 }
 
 // So many moments in a period, and in a sixtieth of a second where that is longer.
@@ -46,16 +46,16 @@ void foliot__schedule_begin(foliot_server *server)
     server->epoch_ns = server->now_ns;
     for (uint32_t i = 0; i < server->session_count && server->config.spreads_ticks; i++) {
         foliot__session *s = server->sessions[i];
-        s->base_ns = foliot__session_base_ns(server, i, s->pace_hz);
+        s->clock.base_ns = foliot__session_base_ns(server, i, s->clock.pace_hz);
         foliot__session_schedule(s);
     }
 }
 
 void foliot__session_schedule(const foliot__session *s)
 {
-    s->server->due_ns[s->index] = s->ended || s->running ? UINT64_MAX
-                                  : s->paused            ? s->life_ns
-                                                         : foliot__session_due_ns(s, s->tick);
+    s->server->due_ns[s->index] = s->life.ended || s->step.running ? UINT64_MAX
+                                  : s->life.paused                 ? s->life.notice_ns
+                                                   : foliot__session_due_ns(s, s->tick);
 }
 
 // Linear scans on purpose: 8 KB in a row, a microsecond.
@@ -80,19 +80,20 @@ void foliot__session_note_lag(foliot__session *s)
 {
     uint64_t now = s->server->now_ns, due = foliot__session_due_ns(s, s->tick),
              lag = now > due ? now - due : 0;
-    if (now - s->lag_window_ns > FOLIOT__LAG_WINDOW_NS) {
-        s->lag_before_ns = s->lag_ns;
-        s->lag_ns = lag;
-        s->lag_window_ns = now;
+    if (now - s->clock.lag_window_ns > FOLIOT__LAG_WINDOW_NS) {
+        s->clock.lag_before_ns = s->clock.lag_ns;
+        s->clock.lag_ns = lag;
+        s->clock.lag_window_ns = now;
     }
-    if (lag < s->lag_ns)
-        s->lag_ns = lag;
+    if (lag < s->clock.lag_ns)
+        s->clock.lag_ns = lag;
 }
 
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick)
 {
-    uint64_t lag =
-        session->lag_ns < session->lag_before_ns ? session->lag_ns : session->lag_before_ns;
+    uint64_t lag = session->clock.lag_ns < session->clock.lag_before_ns
+                       ? session->clock.lag_ns
+                       : session->clock.lag_before_ns;
     return foliot__session_due_ns(session, tick) + lag;
 }
 
@@ -106,25 +107,26 @@ void foliot__session_count_late(foliot__session *s)
     if (late)
         s->server->counters.ticks_late++;
     uint64_t late_ns = now - foliot__session_due_ns(s, s->tick);
-    if (late && late_ns > s->worst_late_ns)
-        s->worst_late_ns = late_ns;
-    if (late && now >= s->late_again_ns) {
+    if (late && late_ns > s->clock.worst_late_ns)
+        s->clock.worst_late_ns = late_ns;
+    if (late && now >= s->clock.late_again_ns) {
         char text[32];
-        snprintf(text, sizeof text, "%.0f ms", (double)s->worst_late_ns * 1e-6);
+        snprintf(text, sizeof text, "%.0f ms", (double)s->clock.worst_late_ns * 1e-6);
         foliot__server_event(s->server, FOLIOT_SERVER_LATE, s, FOLIOT__NO_PLAYER,
-                             (uint64_t)((double)s->worst_late_ns * 1e-9 * s->pace_hz), text);
-        s->worst_late_ns = 0;
-        s->late_again_ns = now + LATE_EVERY_NS;
+                             (uint64_t)((double)s->clock.worst_late_ns * 1e-9 * s->clock.pace_hz),
+                             text);
+        s->clock.worst_late_ns = 0;
+        s->clock.late_again_ns = now + LATE_EVERY_NS;
     }
-    s->running_late = late;
+    s->clock.running_late = late;
     if (late)
-        s->newest_late = s->tick + 1;
+        s->clock.newest_late = s->tick + 1;
 }
 
 uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
 {
     uint64_t end = s->lockstep->log.end, delay = spectates ? foliot__stepper_delay(s) : 0;
-    return end > s->first_tick + delay ? end - delay : s->first_tick;
+    return end > s->clock.first_tick + delay ? end - delay : s->clock.first_tick;
 }
 
 uint64_t foliot__lockstep_visible(const foliot__session *s, const foliot__peer *peer)

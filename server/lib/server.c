@@ -57,7 +57,7 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
 static bool any_running(const foliot_server *server)
 {
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]->running && !foliot__session_has_stepped(server->sessions[i]))
+        if (server->sessions[i]->step.running && !foliot__session_has_stepped(server->sessions[i]))
             return true;
         else if (server->sessions[i]->lockstep &&
                  foliot__divergence_search_running(server->sessions[i]))
@@ -88,7 +88,7 @@ static foliot__session **place_of(foliot_server *server, const char *name)
 {
     foliot__session **removed = NULL;
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]->retired)
+        if (server->sessions[i]->life.retired)
             removed = removed ? removed : &server->sessions[i];
         else if (strcmp(server->sessions[i]->name, name) == 0)
             return &server->sessions[i];
@@ -98,7 +98,7 @@ static foliot__session **place_of(foliot_server *server, const char *name)
 static bool may_add(const foliot_session_config *config, foliot__session *const *place)
 {
     bool name = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES,
-         taken = place && (!(*place)->ended || (*place)->running ||
+         taken = place && (!(*place)->life.ended || (*place)->step.running ||
                            ((*place)->lockstep && foliot__divergence_search_running(*place)));
     bool alike = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
                                                foliot_interest_valid(&config->interest));
@@ -401,7 +401,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 static bool hands_on_early(const foliot_server *server)
 {
     for (uint32_t i = 0; server->lockstep_count > 0 && i < server->session_count; i++)
-        if (server->sessions[i]->lockstep && !server->sessions[i]->ended)
+        if (server->sessions[i]->lockstep && !server->sessions[i]->life.ended)
             return true;
     return false;
 }
@@ -439,7 +439,7 @@ bool foliot_server_get_done(const foliot_server *server)
 {
     bool ended = true;
     for (uint32_t i = 0; ended && i < server->session_count; i++)
-        ended = server->sessions[i]->ended && !server->sessions[i]->running;
+        ended = server->sessions[i]->life.ended && !server->sessions[i]->step.running;
     if (ended && !server->stopping)
         return true;
     if (!server->stopping || any_running(server))
@@ -454,8 +454,8 @@ uint64_t foliot_server_get_step_age_ns(const foliot_server *server, uint64_t now
     uint64_t oldest = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const foliot__session *s = server->sessions[i];
-        uint64_t age = s->running && now_ns > s->step_began_ns ? now_ns - s->step_began_ns : 1;
-        if (s->running && age > oldest)
+        uint64_t age = s->step.running && now_ns > s->step.began_ns ? now_ns - s->step.began_ns : 1;
+        if (s->step.running && age > oldest)
             oldest = age;
     }
     return oldest;
@@ -496,18 +496,18 @@ uint64_t foliot_server_get_lateness_count(const foliot_server *server, double wi
 bool foliot_server_get_next(const foliot_server *server, const char *session, const char **next)
 {
     const foliot__session *s = foliot__session_find(server, session);
-    return s && s->ended && s->world && foliot_world_get_end(s->world, next);
+    return s && s->life.ended && s->world && foliot_world_get_end(s->world, next);
 }
 
 void foliot_server_give_up_next(foliot_server *server, const char *session)
 {
     foliot__session *s = foliot__session_find(server, session);
     if (s)
-        s->next_until_ns = 0;
+        s->life.next_until_ns = 0;
 }
 
 const foliot_world *foliot_server_get_world(const foliot_server *server, const char *session)
 {
     const foliot__session *s = foliot__session_find(server, session);
-    return s && !s->running ? s->world : NULL;
+    return s && !s->step.running ? s->world : NULL;
 }

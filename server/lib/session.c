@@ -34,17 +34,17 @@ static void set_simulation(foliot__session *s, const foliot_session_config *conf
 static foliot_status keep_setup(foliot__session *s)
 {
     foliot_status status = FOLIOT_STATUS_OK;
-    s->scene_length = s->simulation.setup_bytes;
+    s->setup.length = s->simulation.setup_bytes;
     if (s->scene)
-        status = foliot_scene_encode(s->scene, NULL, 0, &s->scene_length);
-    if (status == FOLIOT_STATUS_OK && !(s->scene_bytes = malloc(s->scene_length + 1)))
+        status = foliot_scene_encode(s->scene, NULL, 0, &s->setup.length);
+    if (status == FOLIOT_STATUS_OK && !(s->setup.bytes = malloc(s->setup.length + 1)))
         status = FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK && s->scene)
-        status = foliot_scene_encode(s->scene, s->scene_bytes, s->scene_length, &s->scene_length);
-    else if (status == FOLIOT_STATUS_OK && s->scene_length > 0)
-        memcpy(s->scene_bytes, s->simulation.setup, s->scene_length);
-    s->simulation.setup = s->scene_bytes;
-    s->simulation.setup_bytes = s->scene_length;
+        status = foliot_scene_encode(s->scene, s->setup.bytes, s->setup.length, &s->setup.length);
+    else if (status == FOLIOT_STATUS_OK && s->setup.length > 0)
+        memcpy(s->setup.bytes, s->simulation.setup, s->setup.length);
+    s->simulation.setup = s->setup.bytes;
+    s->simulation.setup_bytes = s->setup.length;
     return status;
 }
 
@@ -53,15 +53,15 @@ static foliot_status keep_setup(foliot__session *s)
 // keeps no snapshots.
 static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
 {
-    bool steps = s->mode == FOLIOT_SESSION_LOCKSTEP;
+    bool steps = s->roles.mode == FOLIOT_SESSION_LOCKSTEP;
     foliot_status status =
         steps ? foliot__kind_make_machinery(s, FOLIOT__KIND_STEPPER) : FOLIOT_STATUS_OK;
     bool keeps = s->world && (s->delay_ticks > 0 || config->interest.far > 0);
     if (status == FOLIOT_STATUS_OK && keeps)
         status = foliot__kind_make_machinery(s, FOLIOT__KIND_WATCHER);
     if (status == FOLIOT_STATUS_OK && config->interest.far > 0)
-        status = foliot__interest_map_create(&config->interest, s->scene, &s->format, s->pace_hz,
-                                             s->snapshot_every, &s->interest);
+        status = foliot__interest_map_create(&config->interest, s->scene, &s->snapshots.format,
+                                             s->clock.pace_hz, s->snapshots.every, &s->interest);
     if (status == FOLIOT_STATUS_OK && s->interest)
         foliot__interest_map_update(s->interest, foliot__fanout_find(s, s->tick), NULL);
     return status;
@@ -77,26 +77,26 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->index = index;
     snprintf(s->name, sizeof s->name, "%s", config->name);
     set_simulation(s, config);
-    s->mode = config->mode;
+    s->roles.mode = config->mode;
     s->input_delay = config->input_delay;
-    s->refuses_forced = config->refuses_forced;
-    s->format = s->scene ? foliot_snapshot_format_default(s->scene)
-                         : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
+    s->roles.refuses_forced = config->refuses_forced;
+    s->snapshots.format = s->scene ? foliot_snapshot_format_default(s->scene)
+                                   : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
     s->recording = config->recording;
-    s->follows_next = config->follows_next;
-    s->pace_hz = config->pace_hz;
-    s->tick = s->first_tick = foliot_simulation_get_tick(&s->simulation);
-    s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
-    s->base_ns = foliot__session_base_ns(server, index, config->pace_hz);
-    s->snapshot_every = snapshot_interval(server, config->pace_hz);
+    s->life.follows_next = config->follows_next;
+    s->clock.pace_hz = config->pace_hz;
+    s->tick = s->clock.first_tick = foliot_simulation_get_tick(&s->simulation);
+    s->clock.last_tick = config->ticks ? s->clock.first_tick + config->ticks : UINT64_MAX;
+    s->clock.base_ns = foliot__session_base_ns(server, index, config->pace_hz);
+    s->snapshots.every = snapshot_interval(server, config->pace_hz);
     s->delay_ticks =
         config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;
     s->player_limit =
         config->simulation ? config->player_limit : foliot_world_get_players_max(config->world);
-    s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
+    s->step.input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
-    s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
-    foliot_status status = s->players && s->inputs ? keep_setup(s) : FOLIOT_STATUS_MEMORY;
+    s->step.inputs = calloc(s->step.input_capacity, sizeof *s->step.inputs);
+    foliot_status status = s->players && s->step.inputs ? keep_setup(s) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK)
         status = foliot__game_create(s, config);
     if (status == FOLIOT_STATUS_OK)
@@ -110,8 +110,8 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     }
     foliot__players_keep(s);
     if (s->recording)
-        s->recorded = foliot_recording_note_session(s->recording, s->name,
-                                                    s->mode == FOLIOT_SESSION_LOCKSTEP);
+        s->record.status = foliot_recording_note_session(s->recording, s->name,
+                                                         s->roles.mode == FOLIOT_SESSION_LOCKSTEP);
     *out = s;
     return FOLIOT_STATUS_OK;
 }
@@ -125,13 +125,13 @@ static void empty_session(foliot__session *session)
     foliot__lockstep_destroy(session);
     foliot_world_destroy(session->world);
     free(session->players);
-    free(session->inputs);
-    free(session->scene_bytes);
+    free(session->step.inputs);
+    free(session->setup.bytes);
 }
 
 void foliot__session_destroy(foliot__session *session)
 {
-    if (session && !session->retired)
+    if (session && !session->life.retired)
         empty_session(session);
     free(session);
 }
@@ -141,9 +141,9 @@ void foliot__session_retire(foliot__session *session)
 {
     foliot__session empty = {.server = session->server,
                              .index = session->index,
-                             .ended = true,
-                             .retired = true,
-                             .pace_hz = session->pace_hz};
+                             .life.ended = true,
+                             .life.retired = true,
+                             .clock.pace_hz = session->clock.pace_hz};
     empty_session(session);
     memcpy(empty.name, session->name, sizeof empty.name);
     memcpy(session, &empty, sizeof *session);
@@ -158,7 +158,7 @@ void foliot__session_replace(foliot__session **place, foliot__session *session)
 foliot__session *foliot__session_find(const foliot_server *server, const char *name)
 {
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (!server->sessions[i]->retired &&
+        if (!server->sessions[i]->life.retired &&
             (!*name || strcmp(server->sessions[i]->name, name) == 0))
             return server->sessions[i];
     return NULL;
@@ -172,11 +172,11 @@ foliot_status foliot_server_release_recording(foliot_server *server, const char 
             session = server->sessions[i];
     if (!session)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (session->running)
+    if (session->step.running)
         return FOLIOT_STATUS_AGAIN;
     session->recording = NULL;
-    session->recorded = FOLIOT_STATUS_OK;
-    session->notes_tokens = false;
+    session->record.status = FOLIOT_STATUS_OK;
+    session->step.notes_tokens = false;
     session->game.said.length = 0;
     return FOLIOT_STATUS_OK;
 }

@@ -16,7 +16,7 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
     m.as.player.player = player;
     m.as.player.joined = joined;
     m.as.player.slot = FOLIOT_NO_BODY;
-    if (!session->running && joined && session->world)
+    if (!session->step.running && joined && session->world)
         m.as.player.slot = foliot_world_get_player_body(session->world, player);
     memcpy(m.as.player.name, p->name, sizeof m.as.player.name);
     foliot__session_send(session, &m);
@@ -27,10 +27,10 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
 static void add_input(foliot__session *session, uint32_t player, uint32_t sequence,
                       foliot_input input)
 {
-    FOLIOT_ASSERT(session->input_count < session->input_capacity);
+    FOLIOT_ASSERT(session->step.input_count < session->step.input_capacity);
     input.player = player;
     input.sequence = session->players[player].input_sequence = sequence;
-    session->inputs[session->input_count++] = input;
+    session->step.inputs[session->step.input_count++] = input;
 }
 
 // An input acts in its turn. One that came the other way than a newer one that has acted, as
@@ -126,7 +126,7 @@ static void aim_controls(foliot__session *session, uint32_t p, bool changed, uin
 // The first status that is not fine says why the recording is not whole.
 static void note_recorded(foliot__session *s, foliot_status status)
 {
-    s->recorded = s->recorded == FOLIOT_STATUS_OK ? status : s->recorded;
+    s->record.status = s->record.status == FOLIOT_STATUS_OK ? status : s->record.status;
 }
 
 static void join_world(foliot__session *session, uint32_t p)
@@ -152,7 +152,7 @@ static void note_token(foliot__session *session, uint32_t p)
         note_recorded(session, foliot_recording_note_token(session->recording, p, player->proof));
         player->noted_tick = session->tick + 1;
         player->noted_ns = session->server->now_ns;
-        session->notes_tokens = true;
+        session->step.notes_tokens = true;
     }
     player->rotated = player->heard = false;
 }
@@ -186,7 +186,7 @@ static void collect_inputs(foliot__session *session, uint32_t p)
 
 static foliot_tick_inputs inputs_of(const foliot__session *s)
 {
-    return (foliot_tick_inputs){s->inputs, s->input_count, s->game.commands.commands,
+    return (foliot_tick_inputs){s->step.inputs, s->step.input_count, s->game.commands.commands,
                                 s->game.commands.count};
 }
 
@@ -221,19 +221,19 @@ static void record_step(foliot__session *s)
 static void run_step(void *job)
 {
     foliot__session *s = job;
-    s->stepped = step_simulation(s);
-    s->captured = FOLIOT_STATUS_OK;
-    if (s->stepped == FOLIOT_STATUS_OK)
+    s->step.stepped = step_simulation(s);
+    s->step.captured = FOLIOT_STATUS_OK;
+    if (s->step.stepped == FOLIOT_STATUS_OK)
         foliot__rules_run(s);
-    if (s->stepped == FOLIOT_STATUS_OK && s->lockstep) {
+    if (s->step.stepped == FOLIOT_STATUS_OK && s->lockstep) {
         s->lockstep->digest = foliot_simulation_get_digest(&s->simulation);
         foliot__keyframe_save(s);
     }
-    if (s->stepped == FOLIOT_STATUS_OK)
+    if (s->step.stepped == FOLIOT_STATUS_OK)
         record_step(s);
-    if (s->stepped == FOLIOT_STATUS_OK && s->step_snapshot)
-        s->captured =
-            foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
+    if (s->step.stepped == FOLIOT_STATUS_OK && s->step.captures)
+        s->step.captured = foliot_snapshot_quantise(&s->snapshots.format, s->world,
+                                                    foliot__fanout_next(s, s->tick + 1));
     // The last thing that is done with the session here: it may be gone right after.
     atomic_fetch_or_explicit(&s->server->finished[s->index / 64], (uint64_t)1 << (s->index % 64),
                              memory_order_release);
@@ -242,7 +242,7 @@ static void run_step(void *job)
 static void start_step(foliot__session *s)
 {
     foliot_server *server = s->server;
-    s->input_count = s->game.order_count = 0;
+    s->step.input_count = s->game.order_count = 0;
     if (s->players_here)
         foliot__players_expire(s);
     foliot__commands_close(s);
@@ -251,9 +251,9 @@ static void start_step(foliot__session *s)
     foliot__commands_take_orders(s);
     if (s->lockstep)
         foliot__lockstep_closed(s);
-    s->running = true;
-    s->step_began_ns = server->now_ns;
-    s->step_snapshot = foliot__session_is_watched(s) && (s->tick + 1) % s->snapshot_every == 0;
+    s->step.running = true;
+    s->step.began_ns = server->now_ns;
+    s->step.captures = foliot__session_is_watched(s) && (s->tick + 1) % s->snapshots.every == 0;
     if (server->config.start)
         server->config.start(server->config.start_user, run_step, s);
     else
@@ -279,8 +279,8 @@ static void announce_players(foliot__session *s)
 static void report_world(foliot__session *s)
 {
     const foliot_world_counters *world = foliot_world_get_counters(s->world);
-    if (world->frozen_bodies > s->frozen_reported) {
-        s->frozen_reported = world->frozen_bodies;
+    if (world->frozen_bodies > s->step.frozen_reported) {
+        s->step.frozen_reported = world->frozen_bodies;
         foliot__server_event(s->server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
                              world->first_frozen_body, "");
     }
@@ -291,24 +291,24 @@ static void report_world(foliot__session *s)
 static void report_recording(foliot__session *s)
 {
     foliot_server *server = s->server;
-    if (s->recording && s->recorded != FOLIOT_STATUS_OK) {
+    if (s->recording && s->record.status != FOLIOT_STATUS_OK) {
         foliot_recording_state state = foliot_recording_get_state(s->recording);
-        server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
-        s->ticks_lost = state.ticks_lost;
-        if (!s->recording_reported)
+        server->counters.ticks_unrecorded += state.ticks_lost - s->record.ticks_lost;
+        s->record.ticks_lost = state.ticks_lost;
+        if (!s->record.reported)
             foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, FOLIOT__NO_PLAYER, 0,
                                  state.stopped_errno ? strerror(state.stopped_errno)
-                                                     : foliot_status_get_text(s->recorded));
-        s->recording_reported = true;
+                                                     : foliot_status_get_text(s->record.status));
+        s->record.reported = true;
     }
 }
 
 // Those who joined in this step. A simulation that is no world has no slots to name.
 static void announce_joined(foliot__session *s)
 {
-    for (uint32_t i = 0; i < s->input_count; i++)
-        if (s->inputs[i].kind == FOLIOT_INPUT_JOIN)
-            announce(s, s->inputs[i].player, true);
+    for (uint32_t i = 0; i < s->step.input_count; i++)
+        if (s->step.inputs[i].kind == FOLIOT_INPUT_JOIN)
+            announce(s, s->step.inputs[i].player, true);
 }
 
 // Where ticks are made up for, the next snapshot is due already: sending both to all would only
@@ -316,21 +316,21 @@ static void announce_joined(foliot__session *s)
 static bool snapshot_superseded(const foliot__session *s)
 {
     uint64_t now = s->server->now_ns,
-             next = foliot__session_due_ns(s, s->tick + s->snapshot_every - 1);
-    return s->tick < s->last_tick && now >= next &&
-           (double)(now - s->broadcast_ns) < 1e9 * s->snapshot_every / s->pace_hz;
+             next = foliot__session_due_ns(s, s->tick + s->snapshots.every - 1);
+    return s->tick < s->clock.last_tick && now >= next &&
+           (double)(now - s->snapshots.broadcast_ns) < 1e9 * s->snapshots.every / s->clock.pace_hz;
 }
 
 static void send_snapshot(foliot__session *s)
 {
-    uint64_t before = s->newest_snapshot;
-    s->newest_snapshot = s->tick;
+    uint64_t before = s->snapshots.newest;
+    s->snapshots.newest = s->tick;
     foliot__fanout_captured(s, before);
     if (snapshot_superseded(s)) {
         s->server->counters.snapshots_superseded++;
         return;
     }
-    s->broadcast_ns = s->server->now_ns;
+    s->snapshots.broadcast_ns = s->server->now_ns;
     foliot__fanout_broadcast(s);
     foliot_transport_flush(s->server->config.transport, s->server->now_ns);
 }
@@ -345,9 +345,9 @@ static void write_block(foliot__session *s)
 // The notes of this step are safe as soon as can be.
 static void write_tokens(foliot__session *s)
 {
-    if (!s->notes_tokens)
+    if (!s->step.notes_tokens)
         return;
-    s->notes_tokens = false;
+    s->step.notes_tokens = false;
     write_block(s);
 }
 
@@ -356,8 +356,8 @@ static void write_tokens(foliot__session *s)
 static void fail_session(foliot__session *s, foliot_status status)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    s->ended = true;
-    s->failed = status;
+    s->life.ended = true;
+    s->step.failed = status;
     if (s->recording)
         write_block(s);
     snprintf(why, sizeof why, "the step of tick %llu failed: %s", (unsigned long long)s->tick,
@@ -371,17 +371,17 @@ static void end_game(foliot__session *s)
 {
     char why[FOLIOT__SENTENCE_BYTES];
     const char *next = "", *reason = foliot_world_get_end(s->world, &next);
-    s->ended = true;
+    s->life.ended = true;
     if (s->recording)
         write_block(s);
     snprintf(why, sizeof why, "%s", *reason ? reason : "the game has ended");
     foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
-                         s->tick - s->first_tick, why);
-    if (!s->follows_next || !next || !*next) {
+                         s->tick - s->clock.first_tick, why);
+    if (!s->life.follows_next || !next || !*next) {
         foliot__session_dismiss(s, why);
         return;
     }
-    s->next_until_ns = s->server->now_ns + FOLIOT_SERVER_NEXT_MS * 1000000ull;
+    s->life.next_until_ns = s->server->now_ns + FOLIOT_SERVER_NEXT_MS * 1000000ull;
     foliot__session_call_back(s);
 }
 
@@ -389,23 +389,23 @@ static void end_game(foliot__session *s)
 static void end_for_rules(foliot__session *s, const char *problem)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    s->ended = true;
+    s->life.ended = true;
     if (s->recording)
         write_block(s);
     snprintf(why, sizeof why, "the rules failed: %s", problem);
     foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
-                         s->tick - s->first_tick, why);
+                         s->tick - s->clock.first_tick, why);
     foliot__session_dismiss(s, why);
 }
 
 // Takes in a step that has finished.
 static void finish_step(foliot__session *s)
 {
-    s->running = false;
+    s->step.running = false;
     atomic_fetch_and_explicit(&s->server->finished[s->index / 64],
                               ~((uint64_t)1 << (s->index % 64)), memory_order_relaxed);
-    if (s->stepped != FOLIOT_STATUS_OK) {
-        fail_session(s, s->stepped);
+    if (s->step.stepped != FOLIOT_STATUS_OK) {
+        fail_session(s, s->step.stepped);
         return;
     }
     s->tick++;
@@ -427,11 +427,11 @@ static void finish_step(foliot__session *s)
     foliot__rules_take_results(s);
     foliot__messages_record(s);
     foliot__orders_acknowledge(s);
-    if (s->captured != FOLIOT_STATUS_OK) {
-        fail_session(s, s->captured);
+    if (s->step.captured != FOLIOT_STATUS_OK) {
+        fail_session(s, s->step.captured);
         return;
     }
-    if (s->step_snapshot)
+    if (s->step.captures)
         send_snapshot(s);
     if (foliot__rules_end_session(s)) {
         end_for_rules(s, foliot__rules_end_session(s));
@@ -439,10 +439,10 @@ static void finish_step(foliot__session *s)
     }
     if (s->world && foliot_world_get_end(s->world, NULL)) {
         end_game(s);
-    } else if (s->tick >= s->last_tick) {
-        s->ended = true;
+    } else if (s->tick >= s->clock.last_tick) {
+        s->life.ended = true;
         foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
-                             s->tick - s->first_tick, "");
+                             s->tick - s->clock.first_tick, "");
     }
 }
 
@@ -450,13 +450,14 @@ static void update(foliot__session *s)
 {
     foliot_server *server = s->server;
     for (uint32_t i = 0; i <= server->config.catch_up_ticks; i++) {
-        if (s->running && !foliot__session_has_stepped(s))
+        if (s->step.running && !foliot__session_has_stepped(s))
             return;
-        if (s->running)
+        if (s->step.running)
             finish_step(s);
         foliot__session_welcome_awaiting(s);
         foliot__kinds_update(s);
-        if (s->ended || s->paused || server->stopping || i == server->config.catch_up_ticks ||
+        if (s->life.ended || s->life.paused || server->stopping ||
+            i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
             return;
         foliot__session_count_late(s);
@@ -468,7 +469,7 @@ void foliot__session_update(foliot__session *s)
 {
     update(s);
     foliot__session_schedule(s);
-    if (s->awaiting || s->kinds_wanted || (s->lockstep && s->lockstep->early.count > 0))
+    if (s->awaiting || s->roles.wanted || (s->lockstep && s->lockstep->early.count > 0))
         foliot__set_add(s->server->touched, s->index); // some of it waits for a time
     else
         foliot__set_remove(s->server->touched, s->index);

@@ -103,7 +103,7 @@ void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__b
         uint64_t oldest = s->tick > FOLIOT__STREAM_PAST ? s->tick - FOLIOT__STREAM_PAST : 0;
         foliot__tick_log_clear(&stream->log, first > oldest ? first : oldest);
         stream->begun = true;
-        stream->given = s->tick + s->running; // the tick that is closed next
+        stream->given = s->tick + s->step.running; // the tick that is closed next
     }
     uint32_t at = 0;
     for (uint32_t age = 0; age < block->ticks && peer->state == FOLIOT__PEER_IN; age++) {

@@ -16,12 +16,12 @@ static void send_players(foliot_server *server, foliot__session *session, foliot
         foliot__player_slot *player = &session->players[p];
         if (player->state != FOLIOT__PLAYER_IN_WORLD)
             continue;
-        if (session->running) // its body is told behind the step
+        if (session->step.running) // its body is told behind the step
             player->announced = false;
         foliot__message m = {.kind = FOLIOT__PLAYER};
         m.as.player.player = p;
         m.as.player.joined = true;
-        m.as.player.slot = session->running || !session->world
+        m.as.player.slot = session->step.running || !session->world
                                ? FOLIOT_NO_BODY
                                : foliot_world_get_player_body(session->world, p);
         memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
@@ -48,12 +48,13 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
         w->orders = session->players[peer->player].orders.next - 1;
     }
     w->tick = session->tick;
-    w->dt = session->scene ? session->scene->dt : 1 / session->pace_hz;
-    w->pace_hz = session->pace_hz;
-    w->snapshot_hz = session->pace_hz / session->snapshot_every;
-    w->format = session->format;
-    w->scene_bytes = (uint32_t)session->scene_length;
-    w->fingerprint = session->has_fingerprint ? session->fingerprint : server->fingerprint;
+    w->dt = session->scene ? session->scene->dt : 1 / session->clock.pace_hz;
+    w->pace_hz = session->clock.pace_hz;
+    w->snapshot_hz = session->clock.pace_hz / session->snapshots.every;
+    w->format = session->snapshots.format;
+    w->scene_bytes = (uint32_t)session->setup.length;
+    w->fingerprint =
+        session->roles.has_fingerprint ? session->roles.fingerprint : server->fingerprint;
     w->lockstep = peer->change.kind == FOLIOT__KIND_STEPPER;
     w->input_delay = session->input_delay;
     w->watchable = session->world != NULL;
@@ -90,7 +91,7 @@ void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
 // A server that died right after a welcome must know the token that it gave.
 static bool token_recorded(const foliot__session *s, const foliot__player_slot *player)
 {
-    if (!s->recording || s->ended)
+    if (!s->recording || s->life.ended)
         return true;
     if (player->rotated)
         return false;

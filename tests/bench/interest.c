@@ -136,7 +136,7 @@ static double distance(const foliot__session *s, const int32_t a[3], const int32
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
-        double d = ((double)a[k] - b[k]) * s->format.position_step;
+        double d = ((double)a[k] - b[k]) * s->snapshots.format.position_step;
         sum += d * d;
     }
     return sqrt(sum);
@@ -154,7 +154,8 @@ static bool shows_right(const city *c, const foliot__session *s, const foliot__t
         return false;
     double sum = 0;
     for (int k = 0; k < 3; k++) {
-        double d = is->position[k] * s->format.position_step - c->scene->bodies[body].position[k];
+        double d = is->position[k] * s->snapshots.format.position_step -
+                   c->scene->bodies[body].position[k];
         sum += d * d;
     }
     return sqrt(sum) <= SEEN;

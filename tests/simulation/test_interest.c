@@ -120,7 +120,7 @@ static double distance(const foliot__session *s, const int32_t a[3], const int32
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
-        double d = ((double)a[k] - b[k]) * s->format.position_step;
+        double d = ((double)a[k] - b[k]) * s->snapshots.format.position_step;
         sum += d * d;
     }
     return sqrt(sum);
@@ -170,11 +170,11 @@ static void check_shown(const town *t, const foliot_sample *sample, const foliot
                         uint32_t slot, const foliot_snapshot_body *is)
 {
     const foliot__session *s = session_of(t);
-    foliot_body_state right = foliot_snapshot_dequantise(&s->format, is, t->scene.dt);
+    foliot_body_state right = foliot_snapshot_dequantise(&s->snapshots.format, is, t->scene.dt);
     assert_true(slot < sample->count && sample->bodies[slot].flags != 0);
     for (int k = 0; k < 3; k++)
         check_near(sample->bodies[slot].position[k], right.position[k],
-                   1.01 * s->format.position_step);
+                   1.01 * s->snapshots.format.position_step);
     const foliot__track *track = &tracks->tracks[slot];
     if (!track->told)
         return;
@@ -189,7 +189,7 @@ static void check_shown(const town *t, const foliot_sample *sample, const foliot
 static uint32_t check_rest(town *t, unsigned client, const int32_t focus[3])
 {
     const foliot__session *s = session_of(t);
-    const foliot_snapshot *now = foliot__fanout_find(s, s->newest_snapshot);
+    const foliot_snapshot *now = foliot__fanout_find(s, s->snapshots.newest);
     foliot_client *c = t->a->clients[client];
     foliot_sample sample;
     uint32_t seen = 0;
@@ -213,7 +213,7 @@ static uint32_t check_rest(town *t, unsigned client, const int32_t focus[3])
 static uint32_t check_player(town *t, unsigned client)
 {
     const foliot__session *s = session_of(t);
-    const foliot_snapshot *now = foliot__fanout_find(s, s->newest_snapshot);
+    const foliot_snapshot *now = foliot__fanout_find(s, s->snapshots.newest);
     return check_rest(t, client, now->bodies[own_body(t, client)].position);
 }
 
@@ -339,7 +339,7 @@ static void a_spectator_sees_what_it_looks_at(void **state)
     }
     foliot_client_set_focus(t->a->clients[client], (double[3]){20, -30, 0});
     arena_run(t->a, 25);
-    const foliot_snapshot_format *format = &session_of(t)->format;
+    const foliot_snapshot_format *format = &session_of(t)->snapshots.format;
     int32_t focus[3] = {(int32_t)(20 / format->position_step),
                         (int32_t)(-30 / format->position_step), 0};
     check_gt(check_rest(t, client, focus), 8);

@@ -123,7 +123,7 @@ static row *row_create(double spectator_delay_s)
                              .tap = watch_server,
                              .tap_user = r};
     r->a = arena_create(&options);
-    foliot__session_state_init(&r->read, r->a->server->sessions[0]->format.bodies_max);
+    foliot__session_state_init(&r->read, r->a->server->sessions[0]->snapshots.format.bodies_max);
     return r;
 }
 
@@ -418,7 +418,7 @@ static void who_looks_everywhere_stays_within_the_budget(void **state)
                                               .before = foliot__rng_u64(&rng),
                                               .has_focus = true};
         packet.focus[0] = (int32_t)(foliot__rng_unit(&rng) * SPACING * BODIES /
-                                    r->a->server->sessions[0]->format.position_step);
+                                    r->a->server->sessions[0]->snapshots.format.position_step);
         arena_inject(r->a, foe, bytes, foliot__partial_acknowledge_encode(&packet, bytes));
         if (i % 7 == 0)
             tag_body(r, foliot__rng_below(&rng, BODIES), 1 + foliot__rng_below(&rng, 1000));

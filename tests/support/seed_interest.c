@@ -61,7 +61,7 @@ void seed_check_interest(seed_run *run, seed_caller *c)
                        ? foliot_world_get_player_body(h->world, player)
                        : FOLIOT_NO_BODY;
     bool seen = own < then->count && (then->bodies[own].flags & FOLIOT_SNAPSHOT_ALIVE);
-    double far = h->plan->interest_far / session->format.position_step;
+    double far = h->plan->interest_far / session->snapshots.format.position_step;
     for (uint32_t slot = 0; slot < t->count; slot++) {
         const foliot__track *track = &t->tracks[slot];
         const foliot__track_state *has = track->count > 0 ? &track->states[track->count - 1] : NULL;
