@@ -44,7 +44,7 @@ foliot_status foliot_server_get_session_info(const foliot_server *server, uint32
     *info = (foliot_session_info){.mode = s->roles.mode,
                                   .ended = s->life.ended,
                                   .paused = s->life.paused,
-                                  .closed = s->life.closed || server->closed,
+                                  .closed = s->life.closed || server->admission.closed,
                                   .records = s->recording && !s->record.reported,
                                   .first_tick = s->clock.first_tick,
                                   .tick = s->tick,
@@ -192,7 +192,7 @@ foliot_status foliot_server_remove_session(foliot_server *server, const char *se
         return FOLIOT_STATUS_AGAIN;
     foliot__session_retire(s);
     foliot__session_schedule(s);
-    foliot__set_remove(server->touched, index);
+    foliot__set_remove(server->schedule.touched, index);
     return FOLIOT_STATUS_OK;
 }
 
@@ -200,7 +200,7 @@ foliot_status foliot_server_close_session(foliot_server *server, const char *ses
 {
     foliot__session *s = find(server, session);
     if (!*session) {
-        server->closed = closed;
+        server->admission.closed = closed;
         return FOLIOT_STATUS_OK;
     }
     if (!s)
@@ -236,8 +236,8 @@ void foliot_server_set_admission(foliot_server *server,
                                                const foliot_peer_identity *identity, char why[160]),
                                  void *user)
 {
-    server->admit = admit;
-    server->admit_user = user;
+    server->admission.admit = admit;
+    server->admission.user = user;
 }
 
 static foliot_status note_players(foliot__session *s, foliot_recording *recording)
@@ -247,8 +247,8 @@ static foliot_status note_players(foliot__session *s, foliot_recording *recordin
     for (uint32_t p = 0; status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
         if (s->players[p].state == FOLIOT__PLAYER_IN_WORLD ||
             s->players[p].state == FOLIOT__PLAYER_LEAVING)
-            status =
-                foliot_recording_note_player(recording, p, s->players[p].name, s->players[p].proof);
+            status = foliot_recording_note_player(recording, p, s->players[p].name,
+                                                  s->players[p].token.proof);
     return status;
 }
 

@@ -54,34 +54,34 @@ void foliot__bulk_update(foliot_server *server)
 {
     uint32_t count = 0;
     bool asked =
-        server->bulk_waits && server->bulk_bytes > 0; // by a new peer, or one that acknowledged
-    if (server->bulk_ns != 0 && server->now_ns - server->bulk_ns < EVERY_NS && !asked)
+        server->bulk.waits && server->bulk.bytes > 0; // by a new peer, or one that acknowledged
+    if (server->bulk.ns != 0 && server->now_ns - server->bulk.ns < EVERY_NS && !asked)
         return;
-    double more = server->bulk_ns == 0
+    double more = server->bulk.ns == 0
                       ? BYTES_AT_ONCE
-                      : (double)(server->now_ns - server->bulk_ns) * 1e-9 * BYTES_A_SECOND;
-    server->bulk_bytes =
-        server->bulk_bytes + more < BYTES_AT_ONCE ? server->bulk_bytes + more : BYTES_AT_ONCE;
-    server->bulk_ns = server->now_ns;
+                      : (double)(server->now_ns - server->bulk.ns) * 1e-9 * BYTES_A_SECOND;
+    server->bulk.bytes =
+        server->bulk.bytes + more < BYTES_AT_ONCE ? server->bulk.bytes + more : BYTES_AT_ONCE;
+    server->bulk.ns = server->now_ns;
     for (uint32_t i = 0; i < server->peers_used; i++)
         if (wants_bulk(&server->peers[i]))
             server->order[count++] = i;
-    while (count > 0 && server->bulk_bytes > 0) {
+    while (count > 0 && server->bulk.bytes > 0) {
         uint32_t i = next(server, count);
         foliot__peer *peer = &server->peers[server->order[i]];
         size_t sent = peer->scene_sent < peer->session->setup.length
                           ? send_scene(server, peer)
                           : foliot__late_join_send(peer->session, peer);
-        server->bulk_bytes -= (double)sent;
-        foliot__address_of(server, peer)->bulk_turn = peer->bulk_turn = ++server->bulk_turn;
+        server->bulk.bytes -= (double)sent;
+        foliot__address_of(server, peer)->bulk_turn = peer->bulk_turn = ++server->bulk.turn;
         if (sent == 0 || !wants_bulk(peer))
             server->order[i] = server->order[--count];
     }
-    server->bulk_waits = count > 0; // for bytes
+    server->bulk.waits = count > 0; // for bytes
 }
 
 uint64_t foliot__bulk_wake_ns(const foliot_server *server)
 {
-    return server->bulk_waits ? server->bulk_ns + (server->bulk_bytes > 0 ? 1 : 4) * EVERY_NS
+    return server->bulk.waits ? server->bulk.ns + (server->bulk.bytes > 0 ? 1 : 4) * EVERY_NS
                               : UINT64_MAX;
 }

@@ -68,12 +68,12 @@ static bool take_from_budgets(foliot_server *server, foliot__peer *peer)
     uint64_t now = server->now_ns;
     a->searches = refill_bucket(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE,
                                 ADDRESS_SEARCH_EVERY_NS);
-    server->searches = refill_bucket(server->searches, &server->searches_ns, now, SEARCHES_AT_ONCE,
-                                     SEARCH_EVERY_NS);
-    if (a->searches < 1 || server->searches < 1)
+    server->searches.tokens = refill_bucket(server->searches.tokens, &server->searches.tokens_ns,
+                                            now, SEARCHES_AT_ONCE, SEARCH_EVERY_NS);
+    if (a->searches < 1 || server->searches.tokens < 1)
         return false;
     a->searches -= 1;
-    server->searches -= 1;
+    server->searches.tokens -= 1;
     return true;
 }
 
@@ -237,7 +237,7 @@ static void keep_case(foliot__session *s, const foliot__peer *peer)
     q->found_ns = s->server->now_ns;
     q->has_case = true;
     q->reported = false;
-    s->server->divergence_found = true;
+    s->server->searches.found = true;
 }
 
 static void send_findings(foliot__session *s, const foliot__peer *peer)
@@ -416,7 +416,7 @@ void foliot__divergence_search_update(foliot__session *s)
 
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found)
 {
-    for (uint32_t i = 0; server->divergence_found && i < server->session_count; i++) {
+    for (uint32_t i = 0; server->searches.found && i < server->session_count; i++) {
         foliot__lockstep *l = server->sessions[i]->lockstep;
         if (!l || !l->search.has_case || l->search.reported)
             continue;
@@ -424,6 +424,6 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
         *found = l->search.found;
         return true;
     }
-    server->divergence_found = false;
+    server->searches.found = false;
     return false;
 }

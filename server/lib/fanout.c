@@ -244,11 +244,11 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     foliot__status_packet status = {
         .sent = peer->snapshots.sent,
         .tick = (uint32_t)peer->snapshots.sent_tick,
-        .sequence = player ? player->next_sequence - 1 : 0,
+        .sequence = player ? player->input.next_sequence - 1 : 0,
         .slack_us = (int32_t)(slack_us < -1000000000  ? -1000000000
                               : slack_us > 1000000000 ? 1000000000
                                                       : slack_us),
-        .late_changes = player ? (uint32_t)player->late_changes : 0,
+        .late_changes = player ? (uint32_t)player->input.late_changes : 0,
         .echo_us = peer->input.echo_us,
         .held_us = (uint32_t)((server->now_ns - peer->input.arrived_ns) / 1000),
     };

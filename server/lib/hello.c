@@ -96,11 +96,11 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
                FOLIOT_NAME_BYTES - 1);
     else if (!session)
         refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", wanted);
-    else if (server->silent && !session->life.ended)
+    else if (server->stop.silent && !session->life.ended)
         foliot__peer_end(peer, (foliot__departure){0});
-    else if (!server->stopping && server->now_ns < session->life.next_until_ns)
+    else if (!server->stop.stopping && server->now_ns < session->life.next_until_ns)
         peer->connected_ns = server->now_ns; // is not silent: its hello comes again every 20 ms
-    else if (server->stopping || session->life.ended)
+    else if (server->stop.stopping || session->life.ended)
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
     else
         return session;
@@ -112,17 +112,18 @@ static bool host_admits(foliot_server *server, const foliot__session *session, f
                         const foliot__hello_message *hello, bool returns)
 {
     char address[64], why[160] = "";
-    if ((server->closed || session->life.closed) && !returns) {
+    if ((server->admission.closed || session->life.closed) && !returns) {
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' lets nobody new in",
                session->name);
         return false;
     }
-    if (!server->admit)
+    if (!server->admission.admit)
         return true;
     foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
     foliot_peer_identity identity = {0};
     (void)foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity);
-    if (server->admit(server->admit_user, session->name, hello->name, address, &identity, why))
+    if (server->admission.admit(server->admission.user, session->name, hello->name, address,
+                                &identity, why))
         return true;
     refuse(server, peer, FOLIOT__REFUSE_SESSION, "%s", why);
     return false;

@@ -7,24 +7,25 @@ static void hold_change(foliot__session *session, foliot__player_slot *player,
                         const foliot__change *change)
 {
     foliot_server_counters *counters = &session->server->counters;
-    if (player->change_count == FOLIOT__CHANGES_HELD ||
+    if (player->input.change_count == FOLIOT__CHANGES_HELD ||
         (int64_t)change->tick - (int64_t)session->tick > FOLIOT__TICKS_AHEAD_MAX) {
         counters->inputs_refused++;
-        player->next_sequence++; // it is dropped, counted, and not asked for again
+        player->input.next_sequence++; // it is dropped, counted, and not asked for again
         return;
     }
-    uint32_t at = (player->change_first + player->change_count++) % FOLIOT__CHANGES_HELD;
-    player->changes[at] = *change;
-    player->next_sequence++;
+    uint32_t at =
+        (player->input.change_first + player->input.change_count++) % FOLIOT__CHANGES_HELD;
+    player->input.changes[at] = *change;
+    player->input.next_sequence++;
     counters->inputs++;
 }
 
 // After a server's death the oldest change that a client still has may not be the next one.
 static bool skips_gap(foliot__player_slot *player, const foliot__change *change)
 {
-    if (!player->gap || change->sequence - player->next_sequence > FOLIOT__GAP_MAX)
+    if (!player->input.gap || change->sequence - player->input.next_sequence > FOLIOT__GAP_MAX)
         return false;
-    player->next_sequence = change->sequence;
+    player->input.next_sequence = change->sequence;
     return true;
 }
 
@@ -55,13 +56,13 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
         return;
     foliot__player_slot *player = &session->players[peer->player];
     if (newer)
-        player->shown_before = packet->shown;
+        player->input.shown_before = packet->shown;
     for (uint32_t i = 0; i < packet->count; i++) {
         const foliot__change *change = &packet->changes[i];
-        if (change->sequence < player->next_sequence)
+        if (change->sequence < player->input.next_sequence)
             server->counters.inputs_repeated++;
-        else if (change->sequence == player->next_sequence || skips_gap(player, change))
+        else if (change->sequence == player->input.next_sequence || skips_gap(player, change))
             hold_change(session, player, change);
-        player->gap = false;
+        player->input.gap = false;
     }
 }

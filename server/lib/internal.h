@@ -181,28 +181,23 @@ typedef enum foliot__player_state {
     FOLIOT__PLAYER_LEAVING,
 } foliot__player_state;
 
-typedef struct foliot__player_slot {
-    foliot__player_state state;
-    char name[FOLIOT_NAME_BYTES];
-    // Its token is drawn anew for every connection. The one that it was asked for with holds as
-    // well until its owner has shown, by a packet, that he heard the new one; that one is forgotten
-    // then, but for its proof.
-    foliot__token token;
+// player.c: its token, which is another one for every connection. The one that it was asked for
+// with holds as well until its owner has shown, by a packet, that the new one arrived; that one is
+// forgotten then, but for its proof.
+typedef struct foliot__player_token {
+    foliot__token current;
     foliot_player_proof proof, before, spent; // spent: of the last one that holds no more
     bool same;                     // `before` was of this player; else of one that was gone
-    bool rotated, heard;           // to be noted in the recording, with the next tick
+    bool rotated, acknowledged;    // to be noted in the recording, with the next tick
     uint64_t noted_tick, noted_ns; // that its block has, and when it was given to the recording
-    uint64_t host;                 // address of its last peer, to count by; 0: unknown
-    bool leaves;                   // said goodbye before its first tick
-    bool announced;                // everybody knows of it,
-    uint32_t announced_body;       // and of this body
-    int64_t peer;                  // index, -1: its peer is gone
-    uint64_t lost_ns;
+} foliot__player_token;
+
+// input.c, stream.c: what it plays, and what its client shows meanwhile.
+typedef struct foliot__player_input {
     uint32_t next_sequence; // of the change expected next
-    bool
-        gap; // changes that it was told are here may have died with a server: the next may be later
+    bool gap; // changes that the server acknowledged may have died with it: the next may be later
     // Of inputs given to the world: changes follow the JOIN by their own sequences.
-    uint32_t input_sequence, join_sequence;
+    uint32_t sequence, join_sequence;
     uint64_t late_changes;
     // Of the newest input given to the world: which tick it was meant for, and how it came.
     uint64_t newest_meant;
@@ -210,14 +205,27 @@ typedef struct foliot__player_slot {
     foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
     uint32_t change_count, change_first;
     // What its client shows: how long before the tick that its newest packet is for, in
-    // 1 / FOLIOT_AIM_PARTS of a tick; and what the rules were told last, UINT32_MAX: nothing.
+    // 1 / FOLIOT_AIM_PARTS of a tick.
     uint16_t shown_before;
     // The same in lockstep, of the packet that was the first for a tick: it has what changed then.
     struct foliot__shown_at {
         uint64_t tick;
         uint16_t before;
     } shown_at[FOLIOT__SHOWN_TICKS];
-    uint32_t aim;
+} foliot__player_input;
+
+typedef struct foliot__player_slot {
+    foliot__player_state state;
+    char name[FOLIOT_NAME_BYTES];
+    foliot__player_token token;
+    uint64_t host;           // address of its last peer, to count by; 0: unknown
+    bool leaves;             // said goodbye before its first tick
+    bool announced;          // everybody knows of it,
+    uint32_t announced_body; // and of this body
+    int64_t peer;            // index, -1: its peer is gone
+    uint64_t lost_ns;
+    foliot__player_input input;
+    uint32_t aim; // what the rules know that its client shows; UINT32_MAX: nothing
     foliot__order_book orders;
     char leave_reason[FOLIOT__LEAVE_REASON_BYTES]; // a sentence for the rules, may be ""
 } foliot__player_slot;
@@ -330,49 +338,78 @@ typedef struct foliot__held_event {
     char session[FOLIOT_NAME_BYTES];
 } foliot__held_event;
 
+// schedule.c: which sessions an update looks at, and how late ticks were closed.
+typedef struct foliot__schedule {
+    // Sessions that were sent something or wait for something, those whose next tick is due
+    // (UINT64_MAX: not by time), and those whose step has finished, as workers report.
+    uint64_t touched[FOLIOT__SET_WORDS], due_ns[FOLIOT_SESSIONS_MAX];
+    _Atomic uint64_t finished[FOLIOT__SET_WORDS];
+    bool begun;        // there was an update
+    uint64_t epoch_ns; // when the first session was added: ticks are spread from there
+    uint64_t lateness[FOLIOT__LATENESS_BINS]; // ticks, by how late they were closed
+    double lateness_sum_us;
+} foliot__schedule;
+
+// peer.c: events that the host has not polled.
+typedef struct foliot__server_events {
+    foliot__held_event ring[FOLIOT__EVENTS_HELD];
+    uint32_t first, count;
+    char session[FOLIOT_NAME_BYTES]; // of the event that was polled last
+} foliot__server_events;
+
+// bulk.c: what goes out in quantity.
+typedef struct foliot__server_bulk {
+    double bytes; // that may go, as of a time
+    uint64_t ns;
+    uint64_t turn; // so far
+    bool waits;    // something does
+} foliot__server_bulk;
+
+// divergence_search.c: how many searches may begin.
+typedef struct foliot__server_searches {
+    double tokens; // as of a time
+    uint64_t tokens_ns;
+    bool found; // by some session, since the host last polled all
+} foliot__server_searches;
+
+// server.c: how it stops.
+typedef struct foliot__server_stop {
+    bool stopping;
+    bool silent; // it says nothing: whoever comes is to come again
+    uint64_t ns;
+    char why[FOLIOT__SENTENCE_BYTES];
+} foliot__server_stop;
+
+// admin.c: who is let in.
+typedef struct foliot__admission {
+    bool closed; // as of a session
+    bool (*admit)(void *user, const char *session, const char *name, const char *address,
+                  const foliot_peer_identity *identity,
+                  char why[160]); // NULL: all
+    void *user;
+} foliot__admission;
+
 struct foliot_server {
     foliot_server_config config;
     foliot_server_counters counters;
     foliot__session *sessions[FOLIOT_SESSIONS_MAX];
     uint32_t session_count;
-    // Which sessions an update looks at: those that were sent something or wait for something,
-    // those whose next tick is due (UINT64_MAX: not by time), and those whose step has finished,
-    // as workers say.
-    uint64_t touched[FOLIOT__SET_WORDS], due_ns[FOLIOT_SESSIONS_MAX];
-    _Atomic uint64_t finished[FOLIOT__SET_WORDS];
-    bool begun;                     // there was an update
-    bool divergence_found;          // by some session, since the host last polled all
-    uint32_t lockstep_count;        // sessions in lockstep, ended ones too
-    uint64_t epoch_ns;              // when the first session was added: ticks are spread from there
+    uint32_t lockstep_count; // sessions in lockstep, ended ones too
+    foliot__schedule schedule;
     foliot__peer *peers;            // by the transport's index
     uint32_t peers_max, peers_used; // used: none of those after is
     foliot_peer_id *group;          // scratch of the fan-out
     uint32_t *order;
     uint64_t now_ns, expire_ns, watch_ns;
-    uint64_t watched[32]; // counts at which watch.c says something, by its lists
-    uint64_t arrived_ns;  // the packet that is being taken
+    uint64_t watched[32]; // counts at which watch.c reports something, by its lists
+    uint64_t arrived_ns;  // the packet that is being read
     foliot_digest fingerprint, fingerprint_base;
-    bool stopping;
-    bool silent; // it stops, and says nothing: whoever comes is to come again
-    bool closed; // admin.c, as of a session
-    bool (*admit)(void *user, const char *session, const char *name, const char *address,
-                  const foliot_peer_identity *identity,
-                  char why[160]); // NULL: all
-    void *admit_user;
-    uint64_t stopped_ns;
-    char why[FOLIOT__SENTENCE_BYTES];
+    foliot__server_stop stop;
+    foliot__admission admission;
     foliot__address addresses[FOLIOT__ADDRESSES];
-    double searches; // for divergences that may begin, as of a time
-    uint64_t searches_ns;
-    // bulk.c: bytes that may go, as of a time; the turns so far; whether something waits.
-    double bulk_bytes;
-    uint64_t bulk_ns, bulk_turn;
-    bool bulk_waits;
-    uint64_t lateness[FOLIOT__LATENESS_BINS]; // ticks, by how late they were closed
-    double lateness_sum_us;
-    foliot__held_event events[FOLIOT__EVENTS_HELD]; // ring
-    uint32_t event_first, event_count;
-    char event_session[FOLIOT_NAME_BYTES]; // of the event that was polled last
+    foliot__server_searches searches;
+    foliot__server_bulk bulk;
+    foliot__server_events events;
 };
 
 // peer.c
@@ -560,8 +597,8 @@ foliot__session *foliot__session_find(const foliot_server *server,
 // step.c
 static inline bool foliot__session_has_stepped(const foliot__session *session) // its step
 {
-    uint64_t word =
-        atomic_load_explicit(&session->server->finished[session->index / 64], memory_order_acquire);
+    uint64_t word = atomic_load_explicit(&session->server->schedule.finished[session->index / 64],
+                                         memory_order_acquire);
     return (word >> (session->index % 64)) & 1;
 }
 void foliot__session_update(foliot__session *session);

@@ -49,7 +49,7 @@ void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
         return;
     foliot__writer w = foliot__writer_of(k->bytes, head);
     for (uint32_t p = 0; p < s->player_limit; p++)
-        foliot__write_u32(&w, s->players[p].input_sequence);
+        foliot__write_u32(&w, s->players[p].input.sequence);
     s->lockstep->saving = k;
 }
 

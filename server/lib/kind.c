@@ -140,7 +140,7 @@ void foliot__kind_open(foliot__session *s, foliot__peer *peer, foliot__kind kind
         foliot__peer_close_lockstep(peer);
         peer->steps = true;
         peer->stepper_input_ns = peer->stepper_status_ns = 0;
-        s->server->bulk_waits = true;
+        s->server->bulk.waits = true;
         if (peer->scene_sent == s->setup.length) // else from the end of the scene on
             peer->lockstep.begun_ns = s->server->now_ns;
         return;
@@ -159,9 +159,10 @@ static void send_kind(foliot__session *s, const foliot__peer *peer, foliot__kind
     if (peer->player != FOLIOT__NO_PLAYER) {
         const foliot__player_slot *player = &s->players[peer->player];
         uint32_t next = player->state == FOLIOT__PLAYER_IN_WORLD
-                            ? player->input_sequence - player->join_sequence + 1
+                            ? player->input.sequence - player->input.join_sequence + 1
                             : 1;
-        m.as.kind.sequence = next > player->next_sequence ? next : player->next_sequence;
+        m.as.kind.sequence =
+            next > player->input.next_sequence ? next : player->input.next_sequence;
     }
     if (reason == FOLIOT__KIND_DIVERGED) // what it shows is wrong: it is not to wait for a resend
         foliot__server_send_twice(s->server, peer->id, &m);
@@ -223,7 +224,7 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
         foliot__kind_open(s, peer, kind);
     foliot__updates_greet(s, peer); // its own world may have told it the rest
     if (s->player_limit && peer->player != FOLIOT__NO_PLAYER)
-        s->players[peer->player].gap = true; // its changes may go on with a later sequence
+        s->players[peer->player].input.gap = true; // its changes may go on with a later sequence
 }
 
 static void refuse_change(foliot__session *s, foliot__peer *peer, foliot__kind_reason reason)
@@ -356,7 +357,7 @@ static void heal(foliot__session *s, foliot__peer *peer)
         s->lockstep->keyframe_wanted = true;
     }
     if (may && !p->released)
-        s->server->bulk_waits = p->released = true;
+        s->server->bulk.waits = p->released = true;
 }
 
 // Where clients watch unless they wish otherwise, one who stepped for a moment is not to cost for

@@ -231,7 +231,7 @@ void foliot__late_join_acknowledge(foliot__session *s, foliot__peer *peer,
     if (heard->tick != tick || heard->offset <= p->heard || heard->offset > p->sent)
         return;
     p->heard = heard->offset;
-    s->server->bulk_waits = true;
+    s->server->bulk.waits = true;
     if (p->heard - p->progress < FOLIOT__PROGRESS_BYTES)
         return;
     p->progress = p->heard;

@@ -412,7 +412,7 @@ static void take_own_ticks(foliot__session *s, foliot__peer *peer,
 // The first packet for a tick has what its player pressed then; later ones only repeat it.
 static void note_shown(foliot__player_slot *player, uint64_t tick, uint16_t before)
 {
-    struct foliot__shown_at *at = &player->shown_at[tick % FOLIOT__SHOWN_TICKS];
+    struct foliot__shown_at *at = &player->input.shown_at[tick % FOLIOT__SHOWN_TICKS];
     if (at->tick != tick)
         *at = (struct foliot__shown_at){tick, before};
 }
@@ -439,7 +439,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
         p->echo_ms = packet->sent_ms;
         p->stamp = tick;
         if (peer->player != FOLIOT__NO_PLAYER)
-            s->players[peer->player].shown_before = packet->shown;
+            s->players[peer->player].input.shown_before = packet->shown;
     }
     if (peer->player != FOLIOT__NO_PLAYER) {
         note_shown(&s->players[peer->player], tick, packet->shown);

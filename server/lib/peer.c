@@ -11,12 +11,12 @@ void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
                           const char *text)
 {
-    if (server->event_count == FOLIOT__EVENTS_HELD) {
+    if (server->events.count == FOLIOT__EVENTS_HELD) {
         server->counters.events_dropped++;
         return;
     }
     foliot__held_event *held =
-        &server->events[(server->event_first + server->event_count++) % FOLIOT__EVENTS_HELD];
+        &server->events.ring[(server->events.first + server->events.count++) % FOLIOT__EVENTS_HELD];
     held->event =
         (foliot_server_event){.kind = kind,
                               .player = player,
@@ -77,7 +77,7 @@ void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session)
     if (*at)
         (*at)->before = peer;
     *at = peer;
-    foliot__set_add(session->server->touched, session->index);
+    foliot__set_add(session->server->schedule.touched, session->index);
 }
 
 void foliot__peer_leave_session(foliot__peer *peer)

@@ -34,9 +34,9 @@ static void give_token(const foliot_server *server, foliot__player_slot *player)
     foliot__random_source *random =
         server->config.random ? server->config.random : foliot__system_random;
     do
-        random(server->config.random_user, &player->token, sizeof player->token);
-    while (foliot__token_is_none(&player->token));
-    player->proof = proof_of(&player->token);
+        random(server->config.random_user, &player->token.current, sizeof player->token.current);
+    while (foliot__token_is_none(&player->token.current));
+    player->token.proof = proof_of(&player->token.current);
 }
 
 static bool has_ended(const foliot__session *session, const foliot__player_slot *player)
@@ -64,8 +64,8 @@ static uint32_t find_player(const foliot__session *session, const foliot__token 
         bool here =
             player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
         here = here && !player->leaves && !ended_for_good(session, player);
-        bool is_new = same_proof(&player->proof, &proof),
-             is_before = same_proof(&player->before, &proof);
+        bool is_new = same_proof(&player->token.proof, &proof),
+             is_before = same_proof(&player->token.before, &proof);
         if (here && (is_new || is_before))
             found = p;
     }
@@ -82,15 +82,15 @@ static void resume_player(foliot__session *session, foliot__player_slot *player,
                           const foliot__token *token, uint32_t peer)
 {
     foliot_player_proof proof = proof_of(token);
-    if (same_proof(&player->proof,
+    if (same_proof(&player->token.proof,
                    &proof)) { // so its welcome was heard, though no input may have said so yet
-        if (player->same && !same_proof(&player->before, &no_proof))
-            player->spent = player->before;
-        player->same = player->heard = true;
+        if (player->token.same && !same_proof(&player->token.before, &no_proof))
+            player->token.spent = player->token.before;
+        player->token.same = player->token.acknowledged = true;
     }
-    player->before = proof;
+    player->token.before = proof;
     give_token(session->server, player);
-    player->rotated = true;
+    player->token.rotated = true;
     session->server->counters.tokens_rotated++;
     if (player->peer >= 0 && player->peer != (int64_t)peer)
         foliot__peer_supersede(session->server, (uint32_t)player->peer);
@@ -104,7 +104,7 @@ static void report_spent_token(foliot__session *session, const foliot__token *to
     foliot_player_proof proof = proof_of(token);
     for (uint32_t p = 0; !foliot__token_is_none(token) && p < session->player_limit; p++) {
         const foliot__player_slot *player = &session->players[p];
-        if (player->state == FOLIOT__PLAYER_NONE || !same_proof(&player->spent, &proof))
+        if (player->state == FOLIOT__PLAYER_NONE || !same_proof(&player->token.spent, &proof))
             continue;
         session->server->counters.tokens_spent++;
         foliot__server_event(session->server, FOLIOT_SERVER_SPENT, session, p, 0, player->name);
@@ -175,7 +175,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     if (found == FOLIOT__NO_PLAYER)
         return found;
     foliot__player_slot *player = &session->players[found];
-    uint32_t input_sequence = player->input_sequence;
+    uint32_t input_sequence = player->input.sequence;
     memset(player, 0, sizeof *player);
     foliot__orders_enter(&player->orders, session->server->now_ns);
     player->state = FOLIOT__PLAYER_ENTERING;
@@ -183,9 +183,9 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     player->peer = peer;
     player->host = host;
     give_token(session->server, player);
-    player->before = proof_of(&hello->token); // of a player that is gone
-    player->next_sequence = 1;
-    player->input_sequence = input_sequence;
+    player->token.before = proof_of(&hello->token); // of a player that is gone
+    player->input.next_sequence = 1;
+    player->input.sequence = input_sequence;
     if (session->lockstep) // of the player that had the place before
         foliot__stream_restart(&session->lockstep->streams[found]);
     name_player(session, found, hello->name);
@@ -196,13 +196,13 @@ void foliot__player_acknowledge_token(foliot__session *session, const foliot__pe
 {
     foliot__player_slot *player =
         peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
-    if (!player || foliot__token_is_none(&player->token))
+    if (!player || foliot__token_is_none(&player->token.current))
         return;
-    if (player->same)
-        player->spent = player->before;
-    player->heard = !same_proof(&player->before, &no_proof); // to be noted
-    player->before = no_proof;
-    foliot__forget(&player->token, sizeof player->token);
+    if (player->token.same)
+        player->token.spent = player->token.before;
+    player->token.acknowledged = !same_proof(&player->token.before, &no_proof); // to be noted
+    player->token.before = no_proof;
+    foliot__forget(&player->token.current, sizeof player->token.current);
 }
 
 bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer)
@@ -244,7 +244,7 @@ void foliot__players_keep(foliot__session *s)
         s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
         s->players_here++;
         s->players[p].lost_ns = s->server->now_ns;
-        s->players[p].next_sequence = 1;
+        s->players[p].input.next_sequence = 1;
         foliot__orders_keep(&s->players[p].orders, 0, 0, s->server->now_ns);
     }
     for (uint32_t i = 0; resumed && i < resumed->player_count; i++) {
@@ -256,14 +256,14 @@ void foliot__players_keep(foliot__session *s)
         player->state = FOLIOT__PLAYER_IN_WORLD;
         player->lost_ns = s->server->now_ns;
         if (r->join_sequence) {
-            player->proof = r->proof;
-            player->before = r->before;
-            player->same = true;
+            player->token.proof = r->proof;
+            player->token.before = r->before;
+            player->token.same = true;
         }
-        player->join_sequence = r->join_sequence;
-        player->input_sequence = r->sequence;
-        player->next_sequence = r->sequence - r->join_sequence + 1;
-        player->gap = true;
+        player->input.join_sequence = r->join_sequence;
+        player->input.sequence = r->sequence;
+        player->input.next_sequence = r->sequence - r->join_sequence + 1;
+        player->input.gap = true;
         foliot__orders_keep(&player->orders, r->order_sequence, r->orders_aimed, s->server->now_ns);
         player->aim = UINT32_MAX;
         name_player(s, r->player, r->name); // as for a newcomer: the file may be anybody's
@@ -284,7 +284,7 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server)
                 continue; // nobody comes back to a session that has ended
             present.players++;
             present.absent += gone;
-            present.inputs += player->change_count;
+            present.inputs += player->input.change_count;
         }
     return present;
 }

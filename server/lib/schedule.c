@@ -32,18 +32,18 @@ uint64_t foliot__session_base_ns(foliot_server *server, uint32_t index, double p
     uint64_t apart_ns = (uint64_t)((period_ns < SPREAD_NS ? period_ns : SPREAD_NS) / MOMENTS);
     if (!server->config.spreads_ticks || apart_ns == 0)
         return server->now_ns;
-    if (server->epoch_ns == 0)
-        server->epoch_ns = server->now_ns;
-    uint64_t since = (server->now_ns - server->epoch_ns + apart_ns - 1) / apart_ns;
-    return server->epoch_ns + (since + moments[index % MOMENTS]) * apart_ns;
+    if (server->schedule.epoch_ns == 0)
+        server->schedule.epoch_ns = server->now_ns;
+    uint64_t since = (server->now_ns - server->schedule.epoch_ns + apart_ns - 1) / apart_ns;
+    return server->schedule.epoch_ns + (since + moments[index % MOMENTS]) * apart_ns;
 }
 
 void foliot__schedule_begin(foliot_server *server)
 {
-    if (server->begun)
+    if (server->schedule.begun)
         return;
-    server->begun = true;
-    server->epoch_ns = server->now_ns;
+    server->schedule.begun = true;
+    server->schedule.epoch_ns = server->now_ns;
     for (uint32_t i = 0; i < server->session_count && server->config.spreads_ticks; i++) {
         foliot__session *s = server->sessions[i];
         s->clock.base_ns = foliot__session_base_ns(server, i, s->clock.pace_hz);
@@ -53,24 +53,24 @@ void foliot__schedule_begin(foliot_server *server)
 
 void foliot__session_schedule(const foliot__session *s)
 {
-    s->server->due_ns[s->index] = s->life.ended || s->step.running ? UINT64_MAX
-                                  : s->life.paused                 ? s->life.notice_ns
-                                                   : foliot__session_due_ns(s, s->tick);
+    s->server->schedule.due_ns[s->index] = s->life.ended || s->step.running ? UINT64_MAX
+                                           : s->life.paused                 ? s->life.notice_ns
+                                                            : foliot__session_due_ns(s, s->tick);
 }
 
 // Linear scans on purpose: 8 KB in a row, a microsecond.
 uint64_t foliot__schedule_wake_ns(const foliot_server *server)
 {
     uint64_t wake = UINT64_MAX;
-    for (uint32_t i = 0; i < server->session_count && !server->stopping; i++)
-        wake = server->due_ns[i] < wake ? server->due_ns[i] : wake;
+    for (uint32_t i = 0; i < server->session_count && !server->stop.stopping; i++)
+        wake = server->schedule.due_ns[i] < wake ? server->schedule.due_ns[i] : wake;
     return wake;
 }
 
 void foliot__schedule_due(const foliot_server *server, uint64_t set[FOLIOT__SET_WORDS])
 {
-    for (uint32_t i = 0; i < server->session_count && !server->stopping; i++)
-        if (server->due_ns[i] <= server->now_ns)
+    for (uint32_t i = 0; i < server->session_count && !server->stop.stopping; i++)
+        if (server->schedule.due_ns[i] <= server->now_ns)
             foliot__set_add(set, i);
 }
 
@@ -102,8 +102,9 @@ void foliot__session_count_late(foliot__session *s)
     uint64_t now = s->server->now_ns, next = foliot__session_due_ns(s, s->tick + 1);
     bool late = now >= next;
     uint64_t bin = (now - foliot__session_due_ns(s, s->tick)) / 1000 / FOLIOT__LATENESS_BIN_US;
-    s->server->lateness_sum_us += (double)(now - foliot__session_due_ns(s, s->tick)) * 1e-3;
-    s->server->lateness[bin < FOLIOT__LATENESS_BINS ? bin : FOLIOT__LATENESS_BINS - 1]++;
+    s->server->schedule.lateness_sum_us +=
+        (double)(now - foliot__session_due_ns(s, s->tick)) * 1e-3;
+    s->server->schedule.lateness[bin < FOLIOT__LATENESS_BINS ? bin : FOLIOT__LATENESS_BINS - 1]++;
     if (late)
         s->server->counters.ticks_late++;
     uint64_t late_ns = now - foliot__session_due_ns(s, s->tick);

@@ -133,14 +133,14 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
 
 bool foliot_server_poll(foliot_server *server, foliot_server_event *event)
 {
-    if (server->event_count == 0)
+    if (server->events.count == 0)
         return false;
-    const foliot__held_event *held = &server->events[server->event_first];
+    const foliot__held_event *held = &server->events.ring[server->events.first];
     *event = held->event;
-    memcpy(server->event_session, held->session, sizeof held->session);
-    event->session = server->event_session;
-    server->event_first = (server->event_first + 1) % FOLIOT__EVENTS_HELD;
-    server->event_count--;
+    memcpy(server->events.session, held->session, sizeof held->session);
+    event->session = server->events.session;
+    server->events.first = (server->events.first + 1) % FOLIOT__EVENTS_HELD;
+    server->events.count--;
     return true;
 }
 
@@ -346,7 +346,7 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
     else
         take_packet(server, peer, event->bytes, event->length);
     if (peer->session)
-        foliot__set_add(server->touched, peer->session->index);
+        foliot__set_add(server->schedule.touched, peer->session->index);
 }
 
 // A peer that connects and sends no hello occupies a place that others could use.
@@ -370,8 +370,8 @@ static void update_sessions(foliot_server *server)
 {
     uint64_t set[FOLIOT__SET_WORDS];
     for (uint32_t w = 0; w < FOLIOT__SET_WORDS; w++)
-        set[w] =
-            server->touched[w] | atomic_load_explicit(&server->finished[w], memory_order_relaxed);
+        set[w] = server->schedule.touched[w] |
+                 atomic_load_explicit(&server->schedule.finished[w], memory_order_relaxed);
     foliot__schedule_due(server, set);
     for (uint32_t w = 0; w < FOLIOT__SET_WORDS; w++)
         for (uint64_t rest = set[w]; rest; rest &= rest - 1) {
@@ -418,11 +418,11 @@ uint64_t foliot_server_get_wake_ns(const foliot_server *server)
 void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
 {
     foliot__message m = {.kind = FOLIOT__BYE};
-    if (server->stopping)
+    if (server->stop.stopping)
         return;
-    server->stopping = true;
-    server->silent = !why;
-    server->now_ns = server->stopped_ns = now_ns;
+    server->stop.stopping = true;
+    server->stop.silent = !why;
+    server->now_ns = server->stop.ns = now_ns;
     snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why ? why : "");
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
@@ -440,11 +440,11 @@ bool foliot_server_get_done(const foliot_server *server)
     bool ended = true;
     for (uint32_t i = 0; ended && i < server->session_count; i++)
         ended = server->sessions[i]->life.ended && !server->sessions[i]->step.running;
-    if (ended && !server->stopping)
+    if (ended && !server->stop.stopping)
         return true;
-    if (!server->stopping || any_running(server))
+    if (!server->stop.stopping || any_running(server))
         return false;
-    uint64_t waited_ns = server->now_ns - server->stopped_ns;
+    uint64_t waited_ns = server->now_ns - server->stop.ns;
     return waited_ns >= STOP_NS_MAX ||
            (waited_ns >= STOP_NS && !foliot__transport_count_leaving(server->config.transport));
 }
@@ -470,9 +470,9 @@ double foliot_server_get_lateness_us(const foliot_server *server, double share)
 {
     uint64_t total = 0, seen = 0;
     for (uint32_t i = 0; i < FOLIOT__LATENESS_BINS; i++)
-        total += server->lateness[i];
+        total += server->schedule.lateness[i];
     for (uint32_t i = 0; i < FOLIOT__LATENESS_BINS; i++) {
-        seen += server->lateness[i];
+        seen += server->schedule.lateness[i];
         if (total > 0 && (double)seen >= share * (double)total)
             return (i + 1) * FOLIOT__LATENESS_BIN_US;
     }
@@ -485,11 +485,11 @@ uint64_t foliot_server_get_lateness_count(const foliot_server *server, double wi
     uint64_t count = 0;
     for (uint32_t i = 0; i + 1 < FOLIOT__LATENESS_BINS; i++)
         if ((i + 1) * FOLIOT__LATENESS_BIN_US <= within_us)
-            count += server->lateness[i];
+            count += server->schedule.lateness[i];
     if (isinf(within_us)) // the last bin is of all that were later
-        count += server->lateness[FOLIOT__LATENESS_BINS - 1];
+        count += server->schedule.lateness[FOLIOT__LATENESS_BINS - 1];
     if (sum_us)
-        *sum_us = server->lateness_sum_us;
+        *sum_us = server->schedule.lateness_sum_us;
     return count;
 }
 

@@ -29,7 +29,7 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
 {
     FOLIOT_ASSERT(session->step.input_count < session->step.input_capacity);
     input.player = player;
-    input.sequence = session->players[player].input_sequence = sequence;
+    input.sequence = session->players[player].input.sequence = sequence;
     session->step.inputs[session->step.input_count++] = input;
 }
 
@@ -39,13 +39,13 @@ static bool give_input(foliot__session *session, uint32_t p, uint64_t meant, boo
                        uint32_t sequence, foliot_input input)
 {
     foliot__player_slot *player = &session->players[p];
-    if (meant < player->newest_meant && streamed != player->newest_streamed) {
+    if (meant < player->input.newest_meant && streamed != player->input.newest_streamed) {
         session->server->counters.inputs_superseded++;
         return false;
     }
-    if (meant >= player->newest_meant) {
-        player->newest_meant = meant;
-        player->newest_streamed = streamed;
+    if (meant >= player->input.newest_meant) {
+        player->input.newest_meant = meant;
+        player->input.newest_streamed = streamed;
     }
     add_input(session, p, sequence, input);
     return true;
@@ -55,18 +55,19 @@ static bool give_input(foliot__session *session, uint32_t p, uint64_t meant, boo
 static bool give_change(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
-    const foliot__change *change = &player->changes[player->change_first];
-    uint32_t sequence = player->join_sequence + change->sequence, next = player->input_sequence + 1;
+    const foliot__change *change = &player->input.changes[player->input.change_first];
+    uint32_t sequence = player->input.join_sequence + change->sequence,
+             next = player->input.sequence + 1;
     if (change->tick < session->tick) {
-        player->late_changes++;
+        player->input.late_changes++;
         session->server->counters.inputs_late++;
     }
     foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
     memcpy(input.axes, change->axes, sizeof input.axes);
     bool given = give_input(session, p, change->tick, false,
                             session->lockstep || sequence < next ? next : sequence, input);
-    player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
-    player->change_count--;
+    player->input.change_first = (player->input.change_first + 1) % FOLIOT__CHANGES_HELD;
+    player->input.change_count--;
     return given;
 }
 
@@ -74,9 +75,10 @@ static bool give_change(foliot__session *session, uint32_t p)
 static uint64_t streamed_shown(const foliot__session *session, uint32_t p)
 {
     const foliot__player_slot *player = &session->players[p];
-    const struct foliot__shown_at *at = &player->shown_at[session->tick % FOLIOT__SHOWN_TICKS];
+    const struct foliot__shown_at *at =
+        &player->input.shown_at[session->tick % FOLIOT__SHOWN_TICKS];
     return foliot__shown_of(session->tick,
-                            at->tick == session->tick ? at->before : player->shown_before);
+                            at->tick == session->tick ? at->before : player->input.shown_before);
 }
 
 // Controls that came by change and by tick, in the order of the ticks that they were meant for.
@@ -88,9 +90,9 @@ static bool collect_controls(foliot__session *session, uint32_t p, uint64_t *sho
     uint64_t meant[FOLIOT__STREAM_INPUTS_MAX];
     uint32_t count = session->lockstep ? foliot__stream_close(session, p, inputs, meant) : 0;
     bool changed = false;
-    for (uint32_t i = 0; i < count || player->change_count > 0;) {
-        const foliot__change *change = &player->changes[player->change_first];
-        bool due = player->change_count > 0 && change->tick <= session->tick;
+    for (uint32_t i = 0; i < count || player->input.change_count > 0;) {
+        const foliot__change *change = &player->input.changes[player->input.change_first];
+        bool due = player->input.change_count > 0 && change->tick <= session->tick;
         if (due && (i == count || change->tick <= meant[i])) {
             uint64_t seen = foliot__shown_of(change->tick, change->shown);
             if (give_change(session, p)) {
@@ -98,7 +100,7 @@ static bool collect_controls(foliot__session *session, uint32_t p, uint64_t *sho
                 changed = true;
             }
         } else if (i < count) {
-            if (give_input(session, p, meant[i], true, player->input_sequence + 1, inputs[i])) {
+            if (give_input(session, p, meant[i], true, player->input.sequence + 1, inputs[i])) {
                 *shown = streamed_shown(session, p);
                 changed = true;
             }
@@ -119,8 +121,8 @@ static void aim_controls(foliot__session *session, uint32_t p, bool changed, uin
     if (changed)
         foliot__orders_close_aimed(session, p, shown, false);
     else if (foliot_world_get_player_controls(session->world, p).buttons)
-        foliot__orders_close_aimed(session, p,
-                                   foliot__shown_of(session->tick, player->shown_before), true);
+        foliot__orders_close_aimed(
+            session, p, foliot__shown_of(session->tick, player->input.shown_before), true);
 }
 
 // The first status that is not fine says why the recording is not whole.
@@ -133,12 +135,13 @@ static void join_world(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
     if (session->recording)
-        note_recorded(session, foliot_recording_note_player(session->recording, p, player->name,
-                                                            player->rotated ? player->before
-                                                                            : player->proof));
+        note_recorded(session,
+                      foliot_recording_note_player(session->recording, p, player->name,
+                                                   player->token.rotated ? player->token.before
+                                                                         : player->token.proof));
     foliot__orders_close_joined(session, p);
-    player->join_sequence = player->input_sequence + 1;
-    add_input(session, p, player->join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
+    player->input.join_sequence = player->input.sequence + 1;
+    add_input(session, p, player->input.join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
     player->state = FOLIOT__PLAYER_IN_WORLD;
 }
 
@@ -146,15 +149,16 @@ static void join_world(foliot__session *session, uint32_t p)
 static void note_token(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
-    if (session->recording && player->heard)
+    if (session->recording && player->token.acknowledged)
         note_recorded(session, foliot_recording_note_acknowledged(session->recording, p));
-    if (session->recording && player->rotated) {
-        note_recorded(session, foliot_recording_note_token(session->recording, p, player->proof));
-        player->noted_tick = session->tick + 1;
-        player->noted_ns = session->server->now_ns;
+    if (session->recording && player->token.rotated) {
+        note_recorded(session,
+                      foliot_recording_note_token(session->recording, p, player->token.proof));
+        player->token.noted_tick = session->tick + 1;
+        player->token.noted_ns = session->server->now_ns;
         session->step.notes_tokens = true;
     }
-    player->rotated = player->heard = false;
+    player->token.rotated = player->token.acknowledged = false;
 }
 
 // What one player does in the tick that is closed now, in order.
@@ -170,13 +174,13 @@ static void collect_inputs(foliot__session *session, uint32_t p)
     foliot__orders_close(session, p, player->state == FOLIOT__PLAYER_LEAVING);
     if (player->state == FOLIOT__PLAYER_LEAVING) {
         foliot__orders_close_left(session, p);
-        add_input(session, p, player->input_sequence + 1,
+        add_input(session, p, player->input.sequence + 1,
                   (foliot_input){.kind = FOLIOT_INPUT_LEAVE});
         foliot__server_event(session->server, FOLIOT_SERVER_LEFT, session, p, 0, player->name);
         session->server->counters.leaves++;
         announce(session, p, false);
-        session->server->counters.inputs_abandoned += player->change_count;
-        player->change_count = 0;
+        session->server->counters.inputs_abandoned += player->input.change_count;
+        player->input.change_count = 0;
         player->state = FOLIOT__PLAYER_NONE;
         session->players_here--;
     }
@@ -235,8 +239,8 @@ static void run_step(void *job)
         s->step.captured = foliot_snapshot_quantise(&s->snapshots.format, s->world,
                                                     foliot__fanout_next(s, s->tick + 1));
     // The last thing that is done with the session here: it may be gone right after.
-    atomic_fetch_or_explicit(&s->server->finished[s->index / 64], (uint64_t)1 << (s->index % 64),
-                             memory_order_release);
+    atomic_fetch_or_explicit(&s->server->schedule.finished[s->index / 64],
+                             (uint64_t)1 << (s->index % 64), memory_order_release);
 }
 
 static void start_step(foliot__session *s)
@@ -402,7 +406,7 @@ static void end_for_rules(foliot__session *s, const char *problem)
 static void finish_step(foliot__session *s)
 {
     s->step.running = false;
-    atomic_fetch_and_explicit(&s->server->finished[s->index / 64],
+    atomic_fetch_and_explicit(&s->server->schedule.finished[s->index / 64],
                               ~((uint64_t)1 << (s->index % 64)), memory_order_relaxed);
     if (s->step.stepped != FOLIOT_STATUS_OK) {
         fail_session(s, s->step.stepped);
@@ -456,7 +460,7 @@ static void update(foliot__session *s)
             finish_step(s);
         foliot__session_welcome_awaiting(s);
         foliot__kinds_update(s);
-        if (s->life.ended || s->life.paused || server->stopping ||
+        if (s->life.ended || s->life.paused || server->stop.stopping ||
             i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
             return;
@@ -470,7 +474,7 @@ void foliot__session_update(foliot__session *s)
     update(s);
     foliot__session_schedule(s);
     if (s->awaiting || s->roles.wanted || (s->lockstep && s->lockstep->early.count > 0))
-        foliot__set_add(s->server->touched, s->index); // some of it waits for a time
+        foliot__set_add(s->server->schedule.touched, s->index); // some of it waits for a time
     else
-        foliot__set_remove(s->server->touched, s->index);
+        foliot__set_remove(s->server->schedule.touched, s->index);
 }

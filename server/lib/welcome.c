@@ -43,8 +43,8 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
                  foliot_integrator_get_info(session->scene->integrator)->name);
     w->player = peer->player;
     if (peer->player != FOLIOT__NO_PLAYER) {
-        w->token = session->players[peer->player].token;
-        w->resumed = session->players[peer->player].same;
+        w->token = session->players[peer->player].token.current;
+        w->resumed = session->players[peer->player].token.same;
         w->orders = session->players[peer->player].orders.next - 1;
     }
     w->tick = session->tick;
@@ -74,7 +74,7 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
     foliot__server_send(server, peer->id, &m);
     send_players(server, peer->session, peer->id);
     foliot__updates_greet(peer->session, peer);
-    server->bulk_waits = true;
+    server->bulk.waits = true;
 }
 
 // A peer that sends its hello again has not received the welcome.
@@ -93,11 +93,11 @@ static bool token_recorded(const foliot__session *s, const foliot__player_slot *
 {
     if (!s->recording || s->life.ended)
         return true;
-    if (player->rotated)
+    if (player->token.rotated)
         return false;
     foliot_recording_state state = foliot_recording_get_state(s->recording);
-    return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= player->noted_tick ||
-           s->server->now_ns - player->noted_ns >= RECORDED_NS_MAX;
+    return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= player->token.noted_tick ||
+           s->server->now_ns - player->token.noted_ns >= RECORDED_NS_MAX;
 }
 
 void foliot__session_welcome_awaiting(foliot__session *s)
