@@ -381,13 +381,13 @@ typedef struct foliot__server_stop {
 } foliot__server_stop;
 
 // admin.c: who is let in.
-typedef struct foliot__admission {
+typedef struct foliot__server_admission {
     bool closed; // as of a session
     bool (*admit)(void *user, const char *session, const char *name, const char *address,
                   const foliot_peer_identity *identity,
                   char why[160]); // NULL: all
     void *user;
-} foliot__admission;
+} foliot__server_admission;
 
 struct foliot_server {
     foliot_server_config config;
@@ -405,7 +405,7 @@ struct foliot_server {
     uint64_t arrived_ns;  // the packet that is being read
     foliot_digest fingerprint, fingerprint_base;
     foliot__server_stop stop;
-    foliot__admission admission;
+    foliot__server_admission admission;
     foliot__address addresses[FOLIOT__ADDRESSES];
     foliot__server_searches searches;
     foliot__server_bulk bulk;
