@@ -246,15 +246,15 @@ demo:
 	@$(MAKE) -s -j$$(nproc) programs
 	@scripts/demo.sh $(BUILD)
 
-# Completion is made from what the programs print for --help.
+# Completion is made from the tables of options.
 BASH_COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/%)
 ZSH_COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/_%)
-$(BUILD)/completions/_%: $(BUILD)/% scripts/completion.sh
+$(BUILD)/completions/_%: $(BUILD)/%
 	@mkdir -p $(@D)
-	scripts/completion.sh $< zsh > $@
-$(BUILD)/completions/%: $(BUILD)/% scripts/completion.sh
+	$< --help-page zsh > $@
+$(BUILD)/completions/%: $(BUILD)/%
 	@mkdir -p $(@D)
-	scripts/completion.sh $< bash > $@
+	$< --help-page bash > $@
 
 bin_dir = $(DESTDIR)$(PREFIX)/bin
 lib_dir = $(DESTDIR)$(LIBDIR)

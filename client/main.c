@@ -94,7 +94,7 @@ static const foliot__command commands[] = {
      "  foliot-client 127.0.0.1\n"
      "  foliot-client game.example:7777 --name ada\n"
      "  foliot-client 127.0.0.1 --bot random --seconds 10 --impair loss=5%,jitter=0-100ms\n",
-     options, 0, 1},
+     options, 0, 1, NULL},
     {0}};
 
 static void fingerprint_text(char text[33])

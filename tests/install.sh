@@ -112,12 +112,12 @@ expect "the example of lockstep plays a match" match
 completes_in_zsh() { # loaded as zsh does it, with functions in place of the widgets' builtins
     zsh -f -c 'fpath=($1 $fpath); autoload -Uz compinit; compinit -D -u
         [[ $_comps[$2] == _$2 ]] || { echo "compinit does not find it"; exit 1 }
-        compadd() { shift; added+=($@) }
+        compadd() { while [[ $1 != -- ]]; do shift; done; shift; added+=($@) }
         _files() { added+=(FILES) }
         words=($2 --) CURRENT=2 PREFIX=-- added=(); _$2
         [[ -n ${(M)added:#--help} && -z ${(M)added:#FILES} ]] || { echo "options: $added"; exit 1 }
-        words=($2 "") CURRENT=2 PREFIX= added=(); _$2
-        [[ -n ${(M)added:#FILES} ]] || { echo "operands: $added"; exit 1 }' _ "$root/usr/share/zsh/site-functions" "$1"
+        words=($2 $3 "") CURRENT=3 PREFIX= added=(); _$2
+        [[ -n ${(M)added:#FILES} ]] || { echo "files: $added"; exit 1 }' _ "$root/usr/share/zsh/site-functions" "$1" "$2"
 }
 for program in "$root"/usr/bin/foliot*; do
     name=$(basename "$program")
@@ -128,7 +128,13 @@ for program in "$root"/usr/bin/foliot*; do
             "$root/usr/share/bash-completion/completions/$1" "$1"
     }
     expect "$name has completion in bash" completes "$name"
-    expect "$name has completion in zsh" completes_in_zsh "$name"
+    case $name in # what files come after
+    foliot-server | foliot-lab) after=check ;;
+    foliot-client) after=--trace ;;
+    foliotctl) after=show ;;
+    *) after=info ;;
+    esac
+    expect "$name has completion in zsh" completes_in_zsh "$name" $after
     expect "$name has a manual page" test -s "$root/usr/share/man/man1/$name.1"
 done
 for file in LICENSE README.md CHANGELOG.md; do expect "$file is installed" test -s "$root/usr/share/doc/foliot/$file"; done

@@ -10,8 +10,9 @@
 #include "base/text.h"
 #include "foliot/version.h"
 
-#define HELP_COLUMNS 90
-#define HELP_INDENT 29 // of what stands beside an option's name
+#define HELP_COLUMNS 80
+#define HELP_INDENT 29    // of the text after an option's name
+#define COMMAND_INDENT 17 // of the text after a command's name
 
 static foliot__options_outcome report_mistake(foliot__arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -141,6 +142,36 @@ static foliot__options_outcome bad_number(const foliot__option *option, const ch
     return report_mistake(arguments, "--%s wants %s%s, not '%s'", option->name, what, range, clean);
 }
 
+// Is `value` one of the words of "snapshot|lockstep"? Anything is, where a part is in capitals.
+static bool is_choice(const char *choices, const char *value)
+{
+    if (!strchr(choices, '|'))
+        return true;
+    for (const char *part = choices; *part; part += *part == '|') {
+        size_t length = strcspn(part, "|");
+        if (*part < 'a' || *part > 'z' ||
+            (strlen(value) == length && strncmp(part, value, length) == 0))
+            return true;
+        part += length;
+    }
+    return false;
+}
+
+static foliot__options_outcome bad_choice(const foliot__option *option, const char *value,
+                                          foliot__arguments *arguments)
+{
+    char clean[64], list[128] = "";
+    size_t used = 0;
+    for (const char *c = option->value; *c && used + 5 < sizeof list; c++)
+        if (*c == '|')
+            used += (size_t)sprintf(list + used, "%s", strchr(c + 1, '|') ? ", " : " or ");
+        else
+            list[used++] = *c;
+    list[used] = 0;
+    return report_mistake(arguments, "--%s is %s, not '%s'", option->name, list,
+                          foliot__text_clean(clean, sizeof clean, value));
+}
+
 static foliot__options_outcome check_text(const foliot__option *option, const char *value,
                                           foliot__arguments *arguments)
 {
@@ -150,7 +181,8 @@ static foliot__options_outcome check_text(const foliot__option *option, const ch
     if (option->high > 0 && (double)strlen(value) > option->high)
         return report_mistake(arguments, "--%s wants %s of at most %.0f bytes, not of %zu",
                               option->name, option->value, option->high, strlen(value));
-    return FOLIOT__OPTIONS_RUN;
+    return is_choice(option->value, value) ? FOLIOT__OPTIONS_RUN
+                                           : bad_choice(option, value, arguments);
 }
 
 static foliot__options_outcome store_value(const foliot__option *option, const char *value,
@@ -357,7 +389,7 @@ static void help_options(const foliot__option *options, FILE *out)
 {
     fprintf(out, "\nOptions:\n");
     for (const foliot__option *o = options; o && o->name; o++) {
-        char left[64];
+        char left[96];
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
         // A long one has a line of its own.
@@ -365,9 +397,11 @@ static void help_options(const foliot__option *options, FILE *out)
             fprintf(out, "  %-26s", left);
         else
             fprintf(out, "  %s\n%*s", left, HELP_INDENT - 1, "");
-        char help[512];
-        snprintf(help, sizeof help, "%s%s", o->help ? o->help : "",
-                 o->kind == FOLIOT__OPTION_TEXTS ? " (repeatable)" : "");
+        char help[512], standard[64];
+        foliot__option_default(o, standard, sizeof standard);
+        snprintf(help, sizeof help, "%s%s%s%s%s", o->help ? o->help : "",
+                 o->kind == FOLIOT__OPTION_TEXTS ? " (repeatable)" : "",
+                 standard[0] ? " (default " : "", standard, standard[0] ? ")" : "");
         print_wrapped(out, HELP_INDENT - 1, HELP_INDENT, help);
     }
     fprintf(out, "  %-26s %s\n", "--help", "this text");
@@ -394,8 +428,10 @@ static void help_program(const foliot__program *program, FILE *out)
         return;
     }
     fprintf(out, "\nCommands:\n");
-    for (const foliot__command *c = program->commands; c->name; c++)
-        fprintf(out, "  %-14s %s\n", c->name[0] ? c->name : "(none)", c->summary);
+    for (const foliot__command *c = program->commands; c->name; c++) {
+        fprintf(out, "  %-*s", COMMAND_INDENT - 3, c->name[0] ? c->name : "(none)");
+        print_wrapped(out, COMMAND_INDENT - 1, COMMAND_INDENT, c->summary);
+    }
     const foliot__command *standard = command_named(program, "");
     if (standard)
         help_options(standard->options, out);
@@ -439,6 +475,9 @@ int foliot__options_start(const foliot__program *program, int argc, char **argv,
                           foliot__arguments *arguments)
 {
     char fingerprint[33] = "";
+    if (argc == 3 && strcmp(argv[1], "--help-page") == 0 &&
+        foliot__options_page(program, argv[2], stdout))
+        return FOLIOT__EXIT_FINE;
     switch (foliot__options_read(program, argc, argv, arguments)) {
     case FOLIOT__OPTIONS_RUN:
         return -1;

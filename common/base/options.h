@@ -7,6 +7,10 @@
 // `TEXTS` may be given once. Every program has --help and --version. A mistake is one sentence on
 // stderr and exit status 2; a misspelt option or command names the nearest.
 //
+// The table is the only place where an option is described: --help, the manual page, options.md and
+// the completion of bash and zsh are made from it (`make pages`). A default that the table's target
+// holds is printed by all of them, and the range of a number by the pages.
+//
 //     static double dt;
 //     static bool json;
 //     static foliot__texts sessions;
@@ -16,7 +20,9 @@
 //         {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &sessions, .help = "one more session"},
 //         {0}};
 //     const foliot__command commands[] = {
-//         {"run", "SCENE [options]", "runs a scene", "  lab run ball.yaml", options, 1, 1}, {0}};
+//         {"run", "SCENE [options]", "runs a scene", "  lab run ball.yaml", options, 1, 1,
+//          .details = "Without `--ticks` it runs 600 ticks."},
+//         {0}};
 //     const foliot__program lab = {"lab", "runs scenes", examples, commands, fingerprint};
 //     foliot__arguments arguments;
 //     int code = foliot__options_start(&lab, argc, argv, &arguments);
@@ -49,13 +55,18 @@ typedef enum foliot__option_kind {
 
 // The caller sets defaults in *to beforehand; it is written only if the option is given.
 typedef struct foliot__option {
-    const char *name;  // without the dashes; NULL ends a table
-    const char *value; // its placeholder in --help, NULL for a flag
+    const char *name; // without the dashes; NULL ends a table
+    // Its placeholder in --help, NULL for a flag: FILE and DIR name files and folders. Words of a
+    // list, "snapshot|lockstep", are the only values, unless one of them is in capitals
+    // ("off|FILE").
+    const char *value;
     foliot__option_kind kind;
     void *to;
     double low, high;
-    bool *given; // may be NULL
-    const char *help;
+    bool *given;      // may be NULL
+    const char *help; // the line of --help: no capital, no full stop
+    const char
+        *details; // more for the pages: sentences; `code` in backquotes; a blank line divides
 } foliot__option;
 
 typedef struct foliot__command {
@@ -65,6 +76,7 @@ typedef struct foliot__command {
     const char *examples; // whole lines, two blanks before each
     const foliot__option *options;       // may be NULL
     uint32_t operands_min, operands_max; // max UINT32_MAX: any number
+    const char *details;                 // as an option's
 } foliot__command;
 
 typedef struct foliot__program {
@@ -95,7 +107,17 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
 void foliot__options_help(const foliot__program *program, const foliot__command *command,
                           FILE *out);
 
-// Reads and answers --help, --version and mistakes itself: then the exit status. -1: go on.
+// options_page.c: prints what the tables say in the form of
+//   mdoc      the sections SYNOPSIS, COMMANDS and OPTIONS of a manual page
+//   markdown  lists of options, with a section for each command
+//   bash, zsh completion
+// False if there is no such format.
+bool foliot__options_page(const foliot__program *program, const char *format, FILE *out);
+// The default that an option's target holds, as text; "": none, zero, or a flag.
+void foliot__option_default(const foliot__option *option, char *text, size_t capacity);
+
+// Reads and answers --help, --version, mistakes and --help-page FORMAT itself: then the exit
+// status. -1: go on.
 int foliot__options_start(const foliot__program *program, int argc, char **argv,
                           foliot__arguments *arguments);
 

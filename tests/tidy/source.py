@@ -172,10 +172,11 @@ def public_functions(header):
 
 
 def runs(code):
-    """Hashes of every run of lines of code that would count as a duplicate; spaces do not tell lines apart."""
+    """Hashes of every run of lines of code that would count as a duplicate; spaces do not tell lines apart. Lines that are
+    nothing but text do not count: their words are not compared."""
     lines = []
     for line in DIRECTIVE.sub("", code).split("\n"):
         line = "".join(line.split())
-        if line:
+        if line and line != '""':
             lines.append(hash(line))
     return {hash(tuple(lines[i:i + DUPLICATE_LINES])) for i in range(len(lines) - DUPLICATE_LINES + 1)}

@@ -31,13 +31,13 @@ static const foliot__option run_options[] = {
     {0},
 };
 static const foliot__command commands[] = {
-    {"run", "SCENE [--dt DT]", "runs a scene", "  prog run ball.yaml\n", run_options, 1, 1},
-    {"verify", "FILE...", "verifies", "  prog verify a b\n", NULL, 1, UINT32_MAX},
+    {"run", "SCENE [--dt DT]", "runs a scene", "  prog run ball.yaml\n", run_options, 1, 1, NULL},
+    {"verify", "FILE...", "verifies", "  prog verify a b\n", NULL, 1, UINT32_MAX, NULL},
     {0},
 };
 static const foliot__command with_default[] = {
-    {"", "SCENE", "hosts", "  prog ball.yaml\n", run_options, 1, 1},
-    {"check", "SCENE", "checks", "  prog check ball.yaml\n", NULL, 1, 1},
+    {"", "SCENE", "hosts", "  prog ball.yaml\n", run_options, 1, 1, NULL},
+    {"check", "SCENE", "checks", "  prog check ball.yaml\n", NULL, 1, 1, NULL},
     {0},
 };
 
@@ -239,7 +239,181 @@ static void help_begins_with_examples_and_lists_every_option(void **state)
     // Long lines are wrapped, below each other.
     assert_non_null(strstr(text, "\n                             "));
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-        check_below((double)strcspn(line, "\n"), 91);
+        check_below((double)strcspn(line, "\n"), 81);
+    free(text);
+}
+
+// -- pages
+
+static const char *mode;
+static uint64_t players = 4;
+static const foliot__option host_options[] = {
+    {"mode", "snapshot|lockstep", FOLIOT__OPTION_TEXT, &mode, .help = "what clients do",
+     .details = "They watch (`snapshot`), or step; see --players.\n\nA server's `prog run` too."},
+    {"players", "N", FOLIOT__OPTION_COUNT, &players, 1, 64, .help = "how many"},
+    {"bot", "idle|FILE", FOLIOT__OPTION_TEXT, &file, .help = ".so or 'x'"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "as JSON"},
+    {0},
+};
+static const foliot__option json_options[] = {
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "as JSON"},
+    {0},
+};
+static const foliot__command page_commands[] = {
+    {"host", "SCENE [--mode MODE | --bot BOT] [options]", "hosts a scene", "", host_options, 1, 1,
+     "It ends with `foliot-client`s."},
+    {"list", "[ADDR:]PORT a|b [DIR]", "lists", "", json_options, 1, 3, NULL},
+    {"show", "--json", "shows", "", json_options, 0, 0, NULL},
+    {"end", "", "ends", "", NULL, 0, 0, NULL},
+    {0},
+};
+static const foliot__program pages = {"prog", "does things", "", page_commands, no_fingerprint};
+
+static char *page_of(const foliot__program *of, const char *format)
+{
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_true(foliot__options_page(of, format, out));
+    fclose(out);
+    return text;
+}
+
+static void check_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+static void a_page_in_mdoc_has_synopsis_commands_and_shared_options(void **state)
+{
+    (void)state;
+    char *text = page_of(&pages, "mdoc");
+    assert_string_equal(text, ".Sh SYNOPSIS\n"
+                              ".Nm\n"
+                              ".Cm host Ar SCENE\n"
+                              ".Op Fl -mode Ar MODE | Fl -bot Ar BOT\n"
+                              ".Op Ar options\n"
+                              ".Nm\n"
+                              ".Cm list Ar [ADDR:]PORT Cm a | Cm b\n"
+                              ".Op Ar DIR\n"
+                              ".Nm\n"
+                              ".Cm show\n"
+                              ".Fl -json\n"
+                              ".Nm\n"
+                              ".Cm end\n"
+                              ".Sh COMMANDS\n"
+                              ".Bl -tag -width Ds\n"
+                              ".It Cm host Ar SCENE\n"
+                              "Hosts a scene.\n"
+                              "It ends with\n"
+                              ".Xr foliot-client 1 Ns No s.\n"
+                              ".Bl -tag -width Ds\n"
+                              ".It Fl -mode Cm snapshot | Cm lockstep\n"
+                              "What clients do.\n"
+                              "They watch\n"
+                              ".No ( Ns Li \"snapshot\" ) ,\n"
+                              "or step; see\n"
+                              ".Fl -players .\n"
+                              ".Pp\n"
+                              "A server's\n"
+                              ".Li \"prog run\"\n"
+                              "too.\n"
+                              ".It Fl -players Ar N\n"
+                              "How many.\n"
+                              "Default: 4.\n"
+                              "Range: 1 to 64.\n"
+                              ".It Fl -bot Cm idle | Ar FILE\n"
+                              "\\&.so or 'x'.\n"
+                              ".El\n"
+                              ".It Cm list Ar [ADDR:]PORT Cm a | Cm b Oo Ar DIR Oc\n"
+                              "Lists.\n"
+                              ".It Cm show\n"
+                              "Shows.\n"
+                              ".It Cm end\n"
+                              "Ends.\n"
+                              ".El\n"
+                              ".Sh OPTIONS\n"
+                              "These options belong to several commands.\n"
+                              ".Bl -tag -width Ds\n"
+                              ".It Fl -json\n"
+                              "As JSON.\n"
+                              "All commands but\n"
+                              ".Li \"end\" .\n"
+                              ".El\n");
+    free(text);
+}
+
+static void a_page_in_markdown_has_a_list_for_each_command(void **state)
+{
+    (void)state;
+    char *text = page_of(&pages, "markdown");
+    check_has(text, "### prog host\n\n```\nprog host SCENE [--mode MODE | --bot BOT] "
+                    "[options]\n```\n\nHosts a scene. It ends with `foliot-client`s.\n\n"
+                    "- `--mode snapshot|lockstep`: What clients do. They watch (`snapshot`), or "
+                    "step; see `--players`.\n\n  A server's `prog run` too.\n"
+                    "- `--players N`: How many. Default: 4. Range: 1 to 64.\n");
+    check_has(text, "### Options of several commands of prog\n\n- `--json`: As JSON. All commands "
+                    "but `end`.\n");
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        check_below((double)strcspn(line, "\n"), 121);
+    free(text);
+    // A program without a command's name has its options alone.
+    text = page_of(&server, "mdoc");
+    check_has(text, ".Sh OPTIONS\nHosts.\n.Bl -tag -width Ds\n.It Fl -dt Ar DT\nStep.\n");
+    free(text);
+    assert_false(foliot__options_page(&pages, "html", stdout));
+}
+
+static void completion_offers_the_words_of_a_value_and_files(void **state)
+{
+    (void)state;
+    char *text = page_of(&pages, "bash");
+    check_has(text, "\"host --mode\") mapfile -t COMPREPLY < <(compgen -W 'snapshot lockstep' -- "
+                    "\"$word\"); return ;;\n");
+    check_has(text, "\"host --bot\") mapfile -t COMPREPLY < <(compgen -W 'idle' -- \"$word\"); "
+                    "mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -f -- \"$word\"); "
+                    "return ;;\n");
+    check_has(text, "    host) options='--mode --players --bot --json --help --version' ;;\n");
+    free(text);
+    text = page_of(&pages, "zsh");
+    check_has(text, "\"host --bot\") compadd -- idle; _files; return ;;\n");
+    check_has(text, "'--bot -- .so or '\\''x'\\'''");
+    check_has(text, "    list) compadd -- a b; _files -/; ;;\n");
+    free(text);
+}
+
+static const foliot__command mode_commands[] = {
+    {"", "", "", "", host_options, 0, 0, NULL},
+    {0},
+};
+static const foliot__program moded = {"prog", "", "", mode_commands, no_fingerprint};
+
+static void a_list_of_words_admits_no_other_unless_one_is_in_capitals(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&moded, "--mode lockstep --bot x.txt"), FOLIOT__OPTIONS_RUN);
+    assert_string_equal(mode, "lockstep");
+    static const char *const wrong[] = {"lock", "lockstep|", "snapshot|lockstep", "LOCKSTEP", "|"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "--mode %s", wrong[i]);
+        assert_int_equal(read_for(&moded, line), FOLIOT__OPTIONS_WRONG);
+    }
+    check_has(arguments.message, "--mode is snapshot or lockstep, not '|'");
+    mode = NULL;
+}
+
+static void help_shows_the_default_that_the_target_holds(void **state)
+{
+    (void)state;
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    foliot__options_help(&moded, NULL, out);
+    fclose(out);
+    check_has(text, "  --players N                how many (default 4)\n");
+    check_has(text, "  --mode snapshot|lockstep   what clients do\n");
     free(text);
 }
 
@@ -322,6 +496,11 @@ int main(void)
         cmocka_unit_test(help_and_version_win_over_mistakes),
         cmocka_unit_test(a_program_may_have_a_command_without_a_name),
         cmocka_unit_test(help_begins_with_examples_and_lists_every_option),
+        cmocka_unit_test(a_page_in_mdoc_has_synopsis_commands_and_shared_options),
+        cmocka_unit_test(a_page_in_markdown_has_a_list_for_each_command),
+        cmocka_unit_test(completion_offers_the_words_of_a_value_and_files),
+        cmocka_unit_test(a_list_of_words_admits_no_other_unless_one_is_in_capitals),
+        cmocka_unit_test(help_shows_the_default_that_the_target_holds),
         cmocka_unit_test(words_are_measured),
         cmocka_unit_test(a_name_is_no_number_and_not_the_games),
         cmocka_unit_test(names_are_cleaned),

@@ -18,16 +18,16 @@ static const foliot__command token_commands[] = {
     {"key", "FILE", "makes a key for connect tokens, in a new file",
      "  foliotctl key arena.key\n"
      "  foliot-server scenes/spacewar.yaml --bind 0.0.0.0 --key arena.key\n",
-     no_options, 1, 1},
+     no_options, 1, 1, NULL},
     {"token", "--key FILE [options]", "prints a connect token, which lets one client in",
      "  foliotctl token --key arena.key --server 203.0.113.5:7777 > ada.token\n"
      "  foliot-client --token ada.token\n"
      "  foliotctl token --key arena.key --role spectator --session main --seconds 3600\n",
-     foliot__ctl_token_options, 0, 0},
+     foliot__ctl_token_options, 0, 0, NULL},
     {"show", "FILE [--key FILE]", "says what a token is good for",
      "  foliotctl show ada.token\n"
      "  foliotctl show ada.token --key arena.key\n",
-     foliot__ctl_show_options, 1, 1},
+     foliot__ctl_show_options, 1, 1, NULL},
     {0}};
 
 static foliot__command commands[COMMANDS_MAX]; // of both tables, and zeros

@@ -112,7 +112,7 @@ static const foliot__option bench_table[] = {
 
 static const foliot__command commands[] = {
     {"integrators", "[--json]", "lists every integrator with its order and its cost.",
-     "  foliot-lab integrators\n  foliot-lab integrators --json\n", json_table, 0, 0},
+     "  foliot-lab integrators\n  foliot-lab integrators --json\n", json_table, 0, 0, NULL},
     {"run",
      "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] "
      "[--players N --seed N] [--commands FILE] [--orders FILE] [--no-rules] [--record FILE] "
@@ -123,7 +123,7 @@ static const foliot__command commands[] = {
      "  foliot-lab run scenes/pendulum.yaml --time 60 --csv pendulum.csv --every 6\n"
      "  foliot-lab run scenes/lunar-lander.yaml --inputs landing.txt --record landing.foliot\n"
      "  foliot-lab run scenes/figure-eight.yaml --json | jq .energy_error_max\n",
-     run_table, 1, 1},
+     run_table, 1, 1, NULL},
     {"compare",
      "SCENE --integrators A,B,... --dt H1,H2,... [--time T] [--reference FILE] "
      "[--out report.svg|report.html] [--picture NAME] [--body NAME] [--show DT] [--json]",
@@ -132,9 +132,10 @@ static const foliot__command commands[] = {
      "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
      "  foliot-lab compare scenes/figure-eight.yaml --integrators all --dt 1/60,1/120 --out "
      "eight.svg\n",
-     compare_table, 1, 1},
+     compare_table, 1, 1, NULL},
     {"bench", "[SCENE] [--bodies N] [--json]", "measures what a step of each integrator costs.",
-     "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
+     "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1,
+     NULL},
     {"synctest",
      "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--commands FILE] "
      "[--orders FILE] [--no-rules] [--integrator NAME] [--simulation FILE] [--test NAME] "
@@ -144,9 +145,9 @@ static const foliot__command commands[] = {
      "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n"
      "  foliot-lab synctest --simulation ./ring.so\n"
      "  foliot-lab synctest --simulation ./ring.so --test sync --distances 1,30\n",
-     synctest_table, 0, 1},
+     synctest_table, 0, 1, NULL},
     {"check", "SCENE [--json]", "checks a scene and names the integrators that it admits.",
-     "  foliot-lab check scenes/cloth.yaml\n", json_table, 1, 1},
+     "  foliot-lab check scenes/cloth.yaml\n", json_table, 1, 1, NULL},
     {0},
 };
 

@@ -57,7 +57,7 @@ typedef int command_function(const foliot__program *program, const foliot__argum
 
 static const foliot__command commands[] = {
 #define ROW(name, synopsis, summary, examples, low, high)                                          \
-    {#name, synopsis, summary, examples, name##_options, low, high},
+    {#name, synopsis, summary, examples, name##_options, low, high, NULL},
     COMMANDS_CORE(ROW) COMMANDS_MORE(ROW)
 #undef ROW
         {0}};

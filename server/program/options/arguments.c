@@ -167,9 +167,9 @@ static const foliot__command commands[] = {
      "  foliot-server scenes/spacewar.yaml\n"
      "  foliot-server scenes/marbles.yaml --port 0 --record match.foliot\n"
      "  foliot-server --resume match.foliot\n",
-     host_options, 0, 1},
+     host_options, 0, 1, NULL},
     {"check", "SCENE...", "only checks scenes", "  foliot-server check scenes/cloth.yaml\n",
-     no_options, 1, UINT32_MAX},
+     no_options, 1, UINT32_MAX, NULL},
     {0}};
 
 static void fingerprint_text(char text[33])
