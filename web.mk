@@ -12,20 +12,20 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
     $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
-VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches hand_over answer numbers instances socket no_world no_files libm) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches answer instances socket no_world libc) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
     $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(wildcard common/simulation/*.c common/divergence/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
-STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps hand_over answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
+STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
     $(patsubst %,common/divergence/%.c,divergence rewind search state_layers) \
     $(patsubst %,common/simulation/%.c,simulation world_simulation) common/recording/keyframe_codec.c)
 DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cpu.c $(filter-out %_avx2.c %_avx512.c, \
     $(wildcard common/sim/collide/manifold_box*.c)) common/sim/collide/manifold_round.c common/sim/collide/shape_gap.c
-WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer files instances lines world_picture) $(sort \
+WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer instances lines world_picture) $(sort \
     $(filter-out common/base/file.c,$(WEB_BASE)) common/base/arena.c common/base/json_reader.c $(wildcard common/sim/*/*.c) \
     $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/scene.c)
 # What Debian has for the machine alone: the scene reader's YAML, and the decoder of compressed keyframes.
@@ -53,7 +53,7 @@ $(WEB_OBJ)/tables/partial_tables.h: common/wire/partial_priors.h web.mk
 $(WEB)/tables.bin: common/wire/partial_priors.h | $(call deps_of,web)
 	@mkdir -p $(@D)
 	node -e 'const all = require("fs").readFileSync("$<", "utf8").match(/\{[\d,\s]+\}/g).join().match(/\d+/g), out = Buffer.alloc(2 * all.length); all.forEach((n, i) => out.writeUInt16LE(Number(n), 2 * i)); require("fs").writeFileSync("$@", out);'
-$(patsubst %,$(WEB_OBJ)/viewer/common/%.o,base/json base/text command/command_print): BIT_FLAGS += -include web/numbers.h
+$(patsubst %,$(WEB_OBJ)/viewer/common/%.o,base/json base/text command/command_print): BIT_FLAGS += -Dsnprintf=web_print
 # (Copies of a function for each way that it goes are worth their bytes on a machine.)
 $(WEB_OBJ)/viewer/common/wire/partial_body.o $(WEB_OBJ)/viewer/common/wire/partial_snapshot.o: BIT_FLAGS += -Dalways_inline=
 $(WEB_OBJ)/viewer/common/wire/partial_body.o: BIT_FLAGS += -include $(WEB_OBJ)/tables/partial_tables.h

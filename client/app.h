@@ -15,7 +15,7 @@
 #include "fault.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
-#include "module/perturb.h"
+#include "module/module.h"
 #include "screen.h"
 
 typedef struct foliot__client_options {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// answer.c: see answer.h.
-#include "answer.h"
+// answer.c: see page.h.
+#include "page.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,7 @@
 // details.c: joints and contacts of the bodies that a session's page shows, as segments. Contacts
 // are found by the simulation's own code in the poses that are shown, so that they fit the picture
 // between two ticks too. Knows no client, steps nothing, and keeps nothing from picture to picture.
-#include "details.h"
-#include "instances.h"
-#include "lines.h"
+#include "page.h"
 
 #include "sim/collide/shape.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // instances.c: turns bodies into what is drawn. Bodies come in any order; they are counted by mesh
 // as they come, and put side by side at the end.
-#include "instances.h"
+#include "page.h"
 
 #include <stdlib.h>
 

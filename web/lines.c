@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lines.c: see lines.h. Without memory for more, further segments are left out.
-#include "lines.h"
-#include "instances.h"
+// lines.c: see page.h. Without memory for more, further segments are left out.
+#include "page.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,7 @@
 // replayer.c: the replay library for the page: opens a recording, compares every digest, goes to
 // any tick, and gives what to draw. The page has it twice, each in a worker of its own: one
 // verifies, one shows. A recording is hostile bytes.
-#include "answer.h"
-#include "instances.h"
-#include "world_picture.h"
+#include "page.h"
 
 #include "base/json.h"
 #include "recording/replay.h"

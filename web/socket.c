@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // socket.c: a transport whose one peer is a connection of the page. What came is kept in order
 // until the client polls. A page that stops polling does not make it grow beyond WAITING_BYTES_MAX.
-#include "socket.h"
+#include "page.h"
 
 #include "net/transport.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // steps.c: the stepper's client runs the world itself and predicts it, as a native one does, and
-// the server compares its digests (kind.h). Where a step takes more than a quarter of a tick it
+// the server compares its digests (page.h). Where a step takes more than a quarter of a tick it
 // watches from then on. Computes nothing of the world but through the library.
-#include "instances.h"
-#include "kind.h"
+#include "page.h"
 
 #include "foliot/simulation.h"
 #include "foliot/world.h"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // viewer.c: the client library for the page: joins a session through the page's WebSocket, gives
-// what to draw, and what is said, as JSON. Whether it steps is kind.h's. Texts go in and out
-// through one block of memory. Times are the page's milliseconds.
-#include "answer.h"
-#include "details.h"
-#include "hand_over.h"
-#include "instances.h"
+// what to draw, and what is said, as JSON. Whether it steps is that of watches.c or steps.c. Texts
+// go in and out through one block of memory. Times are the page's milliseconds.
+#include "page.h"
+
 #include "internal.h"
-#include "kind.h"
-#include "socket.h"
 
 #include "base/json.h"
 #include "foliot/client.h"
@@ -25,6 +21,54 @@ static uint32_t own = FOLIOT_NO_BODY;
 static float own_position[4]; // the fourth: whether there is one
 static foliot_sample shown;   // the last one; its bodies are valid until the next update
 static double shown_tick;
+
+// -- a player goes on in another module of the page, as after a lost connection. The ticket, a
+// token and the next sequence of controls, is what the next client says to the server. Whoever has
+// it is the player.
+
+#define TICKET_BYTES (sizeof(foliot__token) + 4)
+
+static uint8_t ticket[TICKET_BYTES];
+static bool ticket_put; // by the page
+
+WEB_EXPORT(ticket) uint8_t *web_ticket(void)
+{
+    return ticket;
+}
+
+WEB_EXPORT(ticket_bytes) uint32_t web_ticket_bytes(void)
+{
+    return TICKET_BYTES;
+}
+
+// The page has written a ticket, for the next client.
+WEB_EXPORT(take_over) void web_take_over(void)
+{
+    ticket_put = true;
+}
+
+// Writes the client's ticket. False: it plays no player.
+static bool give_ticket(const foliot_client *from)
+{
+    if (!from->join.welcomed || from->welcome.player == FOLIOT__NO_PLAYER)
+        return false;
+    memcpy(ticket, &from->welcome.token, sizeof from->welcome.token);
+    memcpy(ticket + sizeof(foliot__token), &from->controls.next_sequence, 4);
+    return true;
+}
+
+// The client was just made: it goes on as the player of the ticket, if the page has put one here.
+static void use_ticket(foliot_client *to)
+{
+    if (!ticket_put)
+        return;
+    memcpy(&to->join.takes_over, ticket, sizeof to->join.takes_over);
+    memcpy(&to->join.takes_over_sequence, ticket + sizeof(foliot__token), 4);
+    memset(ticket, 0, sizeof ticket);
+    ticket_put = false;
+}
+
+// -- the client
 
 static uint64_t to_ns(double ms)
 {
@@ -58,7 +102,7 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     web_kind_configure(&config);
     foliot_status status = foliot_client_create(&config, to_ns(now_ms), &client);
     if (status == FOLIOT_STATUS_OK)
-        web_hand_over_take(client);
+        use_ticket(client);
     return status;
 }
 
@@ -66,7 +110,7 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
 // what the other needs. Returns 0 if there is no player.
 WEB_EXPORT(hand_over) int web_hand_over(void)
 {
-    if (!client || !web_hand_over_give(client))
+    if (!client || !give_ticket(client))
         return 0;
     foliot_client_destroy(client);
     client = NULL;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// watches.c: the viewer's client watches, and never steps (kind.h). The tables of packets of some
+// watches.c: the viewer's client watches, and never steps (page.h). The tables of packets of some
 // bodies, a tenth of the module, are loaded when a session sends such packets.
-#include "kind.h"
-#include "instances.h"
+#include "page.h"
 
 #include "internal.h"
 #include "partial_tables.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// world_picture.c: see world_picture.h.
-#include "world_picture.h"
-#include "instances.h"
+// world_picture.c: see page.h.
+#include "page.h"
 
 #include <stdlib.h>
 

@@ -3,22 +3,121 @@
 // another integrator or tick length, steps it, and gives what to draw and to plot. There may be
 // several at a time, each under its number. Inputs and commands are kept for the next tick. The
 // rules of a session are not run.
-#include "answer.h"
-#include "files.h"
-#include "instances.h"
-#include "lines.h"
-#include "world_picture.h"
 
+#include "page.h"
+
+#include "base/file.h"
+#include "base/text.h"
 #include "foliot/contact.h"
 #include "foliot/scene_reader.h"
 #include "lab/lab.h"
+#include "scene/assembly.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WORLDS_MAX 64
 #define INPUTS_MAX 1024 // of one tick
 #define POINTS_MAX 64   // in the answer to the page of a scene
+
+// -- the files that a scene names, as whoever has the module gave them: stands in place of
+// common/base/file.c and common/scene/file_text.c. There is no file system. The name of a file that
+// is missing is kept, so that it can be asked for.
+
+#define FILES_MAX 64
+#define FILE_BYTES_MAX ((size_t)1 << 28) // of all together, as on a machine
+#define NAME_BYTES 512
+
+typedef struct file {
+    char name[NAME_BYTES];
+    uint8_t *bytes;
+    size_t length;
+} file;
+
+static file files[FILES_MAX];
+static uint32_t file_count;
+static char missing_file[NAME_BYTES];
+
+WEB_EXPORT(forget_files) void web_forget_files(void)
+{
+    for (uint32_t i = 0; i < file_count; i++)
+        free(files[i].bytes);
+    file_count = 0;
+}
+
+// Room for a file of `length` bytes called `name`, a text with a closing zero, instead of an older
+// one of that name. NULL: too many, a name too long, or no memory.
+WEB_EXPORT(give_file) uint8_t *web_give_file(const char *name, uint32_t length)
+{
+    uint32_t i = 0;
+    size_t total = length;
+    for (uint32_t k = 0; k < file_count; k++)
+        total += files[k].length;
+    while (i < file_count && strcmp(files[i].name, name) != 0)
+        i++;
+    if (i == FILES_MAX || strlen(name) >= NAME_BYTES || total > FILE_BYTES_MAX)
+        return NULL;
+    uint8_t *bytes = malloc(length ? length : 1);
+    if (!bytes)
+        return NULL;
+    if (i < file_count)
+        free(files[i].bytes);
+    strcpy(files[i].name, name);
+    files[i].bytes = bytes;
+    files[i].length = length;
+    file_count += i == file_count;
+    return bytes;
+}
+
+// -- what the scene reader calls; a descriptor is an index
+
+const char *foliot__file_problem(int error)
+{
+    return strerror(error);
+}
+
+int foliot__file_open(const char *name)
+{
+    (void)name; // scenes are read from memory
+    errno = ENOENT;
+    return -1;
+}
+
+int foliot__file_open_below(const char *folder, const char *name)
+{
+    (void)folder;
+    for (uint32_t i = 0; i < file_count; i++)
+        if (strcmp(files[i].name, name) == 0)
+            return (int)i;
+    if (strlen(name) < NAME_BYTES)
+        strcpy(missing_file, name);
+    errno = ENOENT;
+    return -1;
+}
+
+char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length)
+{
+    if (descriptor < 0 || (uint32_t)descriptor >= file_count)
+        return NULL;
+    const file *f = &files[descriptor];
+    char *text = foliot__reading_allocate(reading, f->length + 1);
+    if (!text)
+        return NULL;
+    memcpy(text, f->bytes, f->length);
+    *length = foliot__text_plain(text, f->length);
+    text[*length] = 0;
+    return text;
+}
+
+// No environment either: libc would ask the host for one to find the locale.
+char *getenv(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+// -- the worlds
 
 typedef struct entry {
     foliot_scene *scene;
@@ -98,7 +197,7 @@ static foliot_status read_scene(const char *text, uint32_t length, const char *n
                                 const char *integrator, const char *dt, foliot_scene **scene,
                                 foliot_scene_error *error)
 {
-    web_forget_missing_file();
+    missing_file[0] = 0;
     foliot_status status = foliot_scene_parse(text, length, name, ".", scene, error);
     if (status != FOLIOT_STATUS_OK)
         return status;
@@ -172,7 +271,7 @@ const char *web_make(const char *text, uint32_t length, const char *name, const 
                           error.message[0] ? error.message : foliot_status_get_text(status));
         foliot__json_count(&j, "line", error.line);
         foliot__json_count(&j, "column", error.column);
-        foliot__json_text(&j, "missing", web_missing_file());
+        foliot__json_text(&j, "missing", missing_file);
         if (e)
             free_entry(e);
     }

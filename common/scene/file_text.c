@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // file_text.c: the text of a scene's files, in the arena of its reading. A build without a file
-// system has another file in its place (web/files.c).
+// system has another file in its place (web/worlds.c).
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

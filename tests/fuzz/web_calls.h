@@ -3,7 +3,7 @@
 #ifndef FOLIOT_FUZZ_WEB_CALLS_H
 #define FOLIOT_FUZZ_WEB_CALLS_H
 
-#include "details.h"
+#include "page.h"
 #include "web_page.h"
 
 uint8_t *web_block(void);

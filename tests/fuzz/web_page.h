@@ -10,8 +10,7 @@
 
 #include "base/assert.h"
 #include "base/json_reader.h"
-#include "instances.h"
-#include "lines.h"
+#include "page.h"
 
 typedef struct records {
     const uint8_t *at;

@@ -85,7 +85,7 @@ can_fuse() {
 }
 fused() { # client or server: ./client-fused or ./server-fused
     local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
-    local objects="$build/obj/tools/module/module.o $build/obj/tools/module/perturb.o"
+    local objects="$build/obj/tools/module/module.o"
     [ "$1" = server ] && objects="$objects $(find "$build/obj/server/program" "$build/obj/server/http" "$build/obj/server/admin" "$build/obj/server/web" "$build/obj/server/rtc" -name '*.o' 2>/dev/null | tr '\n' ' ')"
     [ "$1" = client ] && objects="$objects $(echo "$build"/obj/client/*.o) $build/obj/tools/view/view.o"
     for file in $FUSED; do

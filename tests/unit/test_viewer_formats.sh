@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Goal: no source of the page's viewer prints floating-point numbers by printf, whose small form in that module ends
-# the page instead. Three files may: web/numbers.h gives them another snprintf. Method: the build names the sources;
+# the page instead. Three files may: web/libc.c has another snprintf for them. Method: the build names the sources;
 # each format in them is read. A source with such a format is planted and must be named.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-ALLOWED='^(web/numbers|common/base/json|common/base/text|common/command/command_print)\.c:'
+ALLOWED='^(web/libc|common/base/json|common/base/text|common/command/command_print)\.c:'
 
 formats() { # FILES...: lines with a conversion of a floating-point number
     grep -HnE '"[^"]*%[-+ #0-9.*]*[aefgAEFG][^"]*"' "$@"

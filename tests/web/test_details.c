@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "details.h"
-#include "lines.h"
+#include "page.h"
 
 enum { JOINTS = 1, CONTACTS = 2 };
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "socket.h"
+#include "page.h"
 #include "status.h"
 
 #define TINY_MAX 200000u // of 8 MiB: a message costs more than its bytes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// admin.c: the commands that speak with a running server: a table of what each asks for.
-#include "admin.h"
+// admin.c: the commands that speak with a running server: a table of what each asks for, and
+// answers as tables. Names are made printable: players choose them.
+#include "ctl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/terminal.h"
 #include "base/text.h"
 
@@ -125,13 +127,106 @@ static const struct {
     {"unrecord", "DELETE", {"sessions", "#", "recording"}},
 };
 
-bool foliot__ctl_is_admin(const char *command)
+// -- answers for people
+
+#define COLUMNS_MAX 16
+#define CELL_BYTES 96
+
+typedef struct table {
+    char heads[COLUMNS_MAX][32];
+    int widths[COLUMNS_MAX];
+    uint32_t columns;
+} table;
+
+// Any value that is no object or array, as text.
+static bool read_cell(foliot__json_reader *r, char cell[CELL_BYTES])
 {
-    for (const foliot__command *c = foliot__ctl_admin_commands; c->name; c++)
-        if (strcmp(c->name, command) == 0)
-            return true;
-    return false;
+    char number[FOLIOT__JSON_NUMBER_BYTES], text[1024];
+    double value;
+    switch (foliot__json_peek(r)) {
+    case '"':
+        if (!foliot__json_text_value(r, text, sizeof text))
+            return false;
+        foliot__text_mend(text);
+        return snprintf(cell, CELL_BYTES, "%.*s", CELL_BYTES - 1, text) >= 0;
+    case 't':
+        return snprintf(cell, CELL_BYTES, "yes") && foliot__json_word(r, "true");
+    case 'f':
+        return snprintf(cell, CELL_BYTES, "no") && foliot__json_word(r, "false");
+    case 'n':
+        return snprintf(cell, CELL_BYTES, "-") && foliot__json_word(r, "null");
+    default:
+        if (!foliot__json_number(r, number))
+            return false;
+        if (strpbrk(number, ".eE") && foliot__parse_real(number, &value))
+            snprintf(number, sizeof number, "%.6g", value);
+        return snprintf(cell, CELL_BYTES, "%.*s", CELL_BYTES - 1, number) >= 0;
+    }
 }
+
+// All rows are read twice: for their widths, and to be printed.
+static void walk_rows(foliot__json_reader *r, table *t, FILE *out)
+{
+    char key[32], cell[CELL_BYTES];
+    foliot__json_enter(r, '[');
+    while (foliot__json_more(r)) {
+        uint32_t column = 0;
+        foliot__json_enter(r, '{');
+        while (foliot__json_more(r) && foliot__json_key(r, key, sizeof key)) {
+            if (!read_cell(r, cell))
+                return;
+            if (column == COLUMNS_MAX)
+                continue;
+            if (column == t->columns) {
+                memcpy(t->heads[t->columns], key, sizeof key);
+                t->widths[t->columns++] = (int)strlen(key);
+            }
+            int width = (int)strlen(cell);
+            if (out)
+                fprintf(out, "%-*s  ", t->widths[column], cell);
+            else if (width > t->widths[column])
+                t->widths[column] = width;
+            column++;
+        }
+        if (out)
+            fputc('\n', out);
+    }
+}
+
+static void print_rows(foliot__json_reader *r, FILE *out)
+{
+    table t = {.columns = 0};
+    foliot__json_reader again = *r;
+    walk_rows(r, &t, NULL);
+    for (uint32_t i = 0; i < t.columns; i++)
+        fprintf(out, "%-*s  ", t.widths[i], t.heads[i]);
+    fputs(t.columns ? "\n" : "none\n", out);
+    walk_rows(&again, &t, out);
+}
+
+static void print_lines(foliot__json_reader *r, FILE *out)
+{
+    char key[FOLIOT__JSON_NUMBER_BYTES], cell[CELL_BYTES];
+    foliot__json_enter(r, '{');
+    while (foliot__json_more(r) && foliot__json_key(r, key, sizeof key)) {
+        char next = foliot__json_peek(r);
+        if (next == '[')
+            print_rows(r, out);
+        else if (next == '{')
+            print_lines(r, out); // variables
+        else if (read_cell(r, cell) && strcmp(key, "ok") != 0)
+            fprintf(out, "%-16s %s\n", foliot__text_mend(key), cell);
+    }
+}
+
+// An object with one array of objects is a table; other objects are lines of key and value.
+static void show_answer(const char *json, FILE *out)
+{
+    foliot__json_reader r = foliot__json_reader_of(json, strlen(json));
+    print_lines(&r, out);
+}
+
+// -- the commands
 
 static bool is(const foliot__arguments *a, const char *name)
 {
@@ -181,7 +276,7 @@ static int ask(const char *method, const char *const *parts, const char *body)
     if (code == 0 && server.json)
         fputs(answer ? answer : "", stdout);
     else if (code == 0)
-        foliot__ctl_show_answer(answer ? answer : "", stdout);
+        show_answer(answer ? answer : "", stdout);
     free(answer);
     return code;
 }

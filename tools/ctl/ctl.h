@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ctl.h: keys and connect tokens, for main.c, which has the table of commands. The functions return
-// an exit code, and print what is wrong.
+// ctl.h: the commands of foliotctl, for main.c, which has their table. The functions return an exit
+// code, and print what is wrong.
 #ifndef FOLIOT_TOOLS_CTL_H
 #define FOLIOT_TOOLS_CTL_H
 
@@ -11,5 +11,22 @@ extern const foliot__option foliot__ctl_token_options[], foliot__ctl_show_option
 int foliot__ctl_key(const foliot__arguments *arguments);
 int foliot__ctl_token(const foliot__program *program, const foliot__arguments *arguments);
 int foliot__ctl_show(const foliot__arguments *arguments);
+
+// admin.c: the commands that speak with a running server's admin API. request.c sends a request.
+
+typedef struct foliot__ctl_server {
+    const char *url;    // NULL: FOLIOT_SERVER, else http://127.0.0.1:7780
+    const char *socket; // a Unix socket; NULL: FOLIOT_SOCKET, if --server is not given
+    const char *token;  // file; NULL: FOLIOT_TOKEN_FILE
+    bool json;
+} foliot__ctl_server;
+
+extern const foliot__command foliot__ctl_admin_commands[];
+int foliot__ctl_admin(const foliot__arguments *arguments);
+
+// Prints what is wrong and returns an exit code: 75 where nobody answers, 1 where the server
+// refuses. *answer is to be freed.
+int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
+                        const char *const *parts, const char *body, char **answer);
 
 #endif

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "admin.h"
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/terminal.h"

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "admin.h"
+#include "ctl.h"
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/json_reader.h"

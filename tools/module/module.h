@@ -48,4 +48,18 @@ foliot_simulation_field *foliot__part_fields(const foliot_simulation_kind *kind,
 const char *foliot__field_text(const foliot_simulation_field *field,
                                char text[FOLIOT__FIELD_TEXT_BYTES]);
 
+// -- a chosen fault in a module's simulation, to test that it is found: --perturb
+// TICK:PART:FIELD:N, or TICK:byte:OFFSET:N of the captured bytes
+
+#define FOLIOT__MODULE_PERTURB_FORM "TICK:PART:FIELD:N"
+
+// The module's kind with the fault in the state of that tick, as every instance steps to it; one a
+// process. NULL, and *wrong says what is wrong with the text.
+const foliot_simulation_kind *foliot__module_perturb(const foliot__module *module, const char *text,
+                                                     const char **wrong);
+// How often this thread put it in since foliot__module_perturb_begin, and why it did not.
+void foliot__module_perturb_begin(void);
+uint64_t foliot__module_perturb_count(void);
+const char *foliot__module_perturb_problem(void); // NULL: nothing was in its way
+
 #endif

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #ifndef FOLIOT_REPLAY_CORE
-#include "module/perturb.h"
+#include "module/module.h"
 #endif
 #include "recording/replay.h"
 #include "sim/selftest/fingerprint.h"

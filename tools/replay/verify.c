@@ -4,7 +4,7 @@
 #include "checks.h"
 #ifndef FOLIOT_REPLAY_CORE
 #include "foliot/signature.h"
-#include "module/perturb.h"
+#include "module/module.h"
 #endif
 #include "tool.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// draw.js: bodies by WebGL2: one call a mesh, instances of 48 bytes as web/instances.h has them, a
+// draw.js: bodies by WebGL2: one call a mesh, instances of 48 bytes as web/page.h has them, a
 // sun with a shadow, and a ground grid on planes.
 
 const INSTANCE_BYTES = 48;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lines.js: segments over a picture (joints, springs, contacts; 28 bytes each, as web/lines.h has
+// lines.js: segments over a picture (joints, springs, contacts; 28 bytes each, as web/page.h has
 // them), what a pixel shows, and where a point is on the page. Loaded when it is wanted.
 
 const VERTEX = `#version 300 es
