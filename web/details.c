@@ -46,36 +46,10 @@ WEB_EXPORT(room) void *web_details_room(uint32_t bytes)
     return d.block;
 }
 
-// False: the page put something else there.
-static bool read_block(void)
-{
-    const web_details *head = d.block;
-    if (d.capacity < sizeof *head || head->bytes > d.capacity)
-        return false;
-    uint64_t bytes = sizeof *head + head->body_count * (uint64_t)sizeof(web_detail_body) +
-                     head->joint_count * (uint64_t)sizeof(foliot_constraint_definition);
-    d.bodies = (const web_detail_body *)(head + 1);
-    d.joints = (const foliot_constraint_definition *)(d.bodies + head->body_count);
-    d.body_count = head->body_count;
-    d.joint_count = head->joint_count;
-    d.rounding = head->rounding;
-    return bytes == head->bytes;
-}
-
 static const foliot_body_state *state_at(uint32_t slot)
 {
     bool here = slot < d.body_count && d.bodies[slot].state.flags & FOLIOT_BODY_ALIVE;
     return here ? &d.bodies[slot].state : NULL;
-}
-
-static void add_joints(void)
-{
-    for (uint32_t i = 0; i < d.joint_count; i++) {
-        const foliot_constraint_definition *c = &d.joints[i];
-        const foliot_body_state *a = state_at(c->a), *b = state_at(c->b);
-        if (a && (b || c->b == FOLIOT_NO_BODY))
-            web_lines_add_constraint(c, a, b);
-    }
 }
 
 // -- which bodies may be in contact
@@ -102,18 +76,6 @@ static int compare_keys(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
-}
-
-// As the simulation has it: a joint's two bodies pass through each other unless it says otherwise.
-static void list_joined(void)
-{
-    d.apart_count = 0;
-    for (uint32_t i = 0; i < d.joint_count; i++) {
-        const foliot_constraint_definition *c = &d.joints[i];
-        if (c->kind > FOLIOT_CONSTRAINT_ROD && !c->collides && c->b != FOLIOT_NO_BODY)
-            d.apart[d.apart_count++] = pair_key(c->a, c->b);
-    }
-    qsort(d.apart, d.apart_count, sizeof *d.apart, compare_keys);
 }
 
 static bool is_solid(const web_detail_body *body)
@@ -221,8 +183,26 @@ static int compare_solids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void sort_solids(void)
+static bool bounds_meet(const solid *a, const solid *b)
 {
+    return (a->low[0] <= b->high[0]) & (b->low[0] <= a->high[0]) & (a->low[1] <= b->high[1]) &
+           (b->low[1] <= a->high[1]) & (a->low[2] <= b->high[2]) & (b->low[2] <= a->high[2]);
+}
+
+static void add_contacts(void)
+{
+    if (!make_room())
+        return;
+    // As the simulation has it: a joint's two bodies pass through each other unless it says
+    // otherwise.
+    d.apart_count = 0;
+    for (uint32_t i = 0; i < d.joint_count; i++) {
+        const foliot_constraint_definition *c = &d.joints[i];
+        if (c->kind > FOLIOT_CONSTRAINT_ROD && !c->collides && c->b != FOLIOT_NO_BODY)
+            d.apart[d.apart_count++] = pair_key(c->a, c->b);
+    }
+    qsort(d.apart, d.apart_count, sizeof *d.apart, compare_keys);
+    list_solids();
     double widest = -1;
     for (int k = 0; k < 3; k++) {
         double sum = 0, squares = 0, n = d.solid_count;
@@ -238,21 +218,6 @@ static void sort_solids(void)
         }
     }
     qsort(d.solids, d.solid_count, sizeof *d.solids, compare_solids);
-}
-
-static bool bounds_meet(const solid *a, const solid *b)
-{
-    return (a->low[0] <= b->high[0]) & (b->low[0] <= a->high[0]) & (a->low[1] <= b->high[1]) &
-           (b->low[1] <= a->high[1]) & (a->low[2] <= b->high[2]) & (b->low[2] <= a->high[2]);
-}
-
-static void add_contacts(void)
-{
-    if (!make_room())
-        return;
-    list_joined();
-    list_solids();
-    sort_solids();
     const solid *planes = d.solids + d.body_count - d.plane_count;
     for (uint32_t i = 0; i < d.solid_count && may_look(); i++) {
         const solid *a = &d.solids[i];
@@ -274,10 +239,26 @@ WEB_EXPORT(draw) uint32_t web_details_draw(uint32_t what, double length)
     web_lines_begin();
     d.length = length;
     d.contacts = d.looks = 0;
-    if (!read_block())
+    // The page may have put something else there.
+    const web_details *head = d.block;
+    if (d.capacity < sizeof *head || head->bytes > d.capacity)
+        return 0;
+    uint64_t bytes = sizeof *head + head->body_count * (uint64_t)sizeof(web_detail_body) +
+                     head->joint_count * (uint64_t)sizeof(foliot_constraint_definition);
+    d.bodies = (const web_detail_body *)(head + 1);
+    d.joints = (const foliot_constraint_definition *)(d.bodies + head->body_count);
+    d.body_count = head->body_count;
+    d.joint_count = head->joint_count;
+    d.rounding = head->rounding;
+    if (bytes != head->bytes)
         return 0;
     if (what & JOINTS)
-        add_joints();
+        for (uint32_t i = 0; i < d.joint_count; i++) {
+            const foliot_constraint_definition *c = &d.joints[i];
+            const foliot_body_state *a = state_at(c->a), *b = state_at(c->b);
+            if (a && (b || c->b == FOLIOT_NO_BODY))
+                web_lines_add_constraint(c, a, b);
+        }
     uint32_t joints = web_lines_end();
     if (what & CONTACTS)
         add_contacts();

@@ -93,21 +93,6 @@ static void set_size(web_instance *i, float x, float y, float z)
     i->size[0] = x, i->size[1] = y, i->size[2] = z;
 }
 
-// The rotation that takes z to the plane's normal; the position is the plane's point that is
-// nearest to the origin.
-static void set_plane(web_instance *i, const foliot_shape *shape)
-{
-    const double *n = shape->normal;
-    double w = 1 + n[2], x = -n[1], y = n[0];
-    if (w < 1e-9)
-        w = 0, x = 1, y = 0;
-    double scale = 1 / __builtin_sqrt(w * w + x * x + y * y);
-    i->orientation[0] = (float)(w * scale), i->orientation[1] = (float)(x * scale);
-    i->orientation[2] = (float)(y * scale), i->orientation[3] = 0;
-    for (int k = 0; k < 3; k++)
-        i->position[k] = (float)(n[k] * shape->offset);
-}
-
 void web_instances_add(const web_body *body)
 {
     if (!(body->state.flags & FOLIOT_BODY_ALIVE) || used == capacity)
@@ -126,7 +111,17 @@ void web_instances_add(const web_body *body)
         set_size(i, (float)shape->half[0], (float)shape->half[1], (float)shape->half[2]);
     } else if (shape->kind == FOLIOT_SHAPE_PLANE) {
         mesh = WEB_MESH_PLANE;
-        set_plane(i, shape);
+        // The rotation that takes z to the plane's normal; the position is the plane's point that
+        // is nearest to the origin.
+        const double *n = shape->normal;
+        double w = 1 + n[2], x = -n[1], y = n[0];
+        if (w < 1e-9)
+            w = 0, x = 1, y = 0;
+        double scale = 1 / __builtin_sqrt(w * w + x * x + y * y);
+        i->orientation[0] = (float)(w * scale), i->orientation[1] = (float)(x * scale);
+        i->orientation[2] = (float)(y * scale), i->orientation[3] = 0;
+        for (int k = 0; k < 3; k++)
+            i->position[k] = (float)(n[k] * shape->offset);
     } else {
         radius = shape->kind == FOLIOT_SHAPE_POINT ? POINT_RADIUS : radius;
         set_size(i, radius, radius, radius);

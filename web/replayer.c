@@ -35,39 +35,6 @@ WEB_EXPORT(begin_file) uint8_t *web_begin_file(uint32_t bytes)
     return file;
 }
 
-static void write_summary(foliot__json *j, const foliot_replay_summary *s)
-{
-    foliot__json_count(j, "format", s->format);
-    foliot__json_text(j, "kind", s->kind);
-    foliot__json_text(j, "integrator", s->integrator);
-    foliot__json_real(j, "dt", s->dt);
-    foliot__json_text(j, "build", s->build);
-    foliot__json_text(j, "version", s->version);
-    foliot__json_text(j, "rules", s->rules_name);
-    foliot__json_count(j, "first_tick", s->first_tick);
-    foliot__json_count(j, "last_tick", s->last_tick);
-    foliot__json_bool(j, "closed", s->closed);
-    foliot__json_count(j, "bytes", s->bytes);
-    foliot__json_count(j, "players", s->players);
-    foliot__json_count(j, "inputs", s->inputs);
-    foliot__json_count(j, "commands", s->commands);
-    foliot__json_count(j, "keyframes", s->keyframes);
-    foliot__json_count(j, "digests", s->digests);
-    if (s->scene)
-        foliot__json_text(j, "scene", s->scene->name);
-    if (s->scene)
-        foliot__json_reals(j, "gravity", s->scene->gravity, 3);
-}
-
-static void write_keyframes(foliot__json *j)
-{
-    uint32_t step = replay->index_count / MARKS_MAX + 1;
-    foliot__json_array(j, "keyframe_ticks");
-    for (uint32_t i = 0; i < replay->index_count; i += step)
-        foliot__json_count(j, NULL, replay->index[i][0]);
-    foliot__json_close(j);
-}
-
 // Opens the file that the memory holds: {"status", "text", ...}. "status" 0: it can be replayed, as
 // far as it is whole; "text" says what is wrong with it.
 WEB_EXPORT(open) const char *web_open(void)
@@ -83,8 +50,32 @@ WEB_EXPORT(open) const char *web_open(void)
         foliot_status whole = foliot_replay_scan(replay);
         damage = *foliot_replay_get_damage(replay);
         foliot__json_integer(&j, "whole", whole);
-        write_summary(&j, foliot_replay_get_summary(replay));
-        write_keyframes(&j);
+        const foliot_replay_summary *s = foliot_replay_get_summary(replay);
+        foliot__json_count(&j, "format", s->format);
+        foliot__json_text(&j, "kind", s->kind);
+        foliot__json_text(&j, "integrator", s->integrator);
+        foliot__json_real(&j, "dt", s->dt);
+        foliot__json_text(&j, "build", s->build);
+        foliot__json_text(&j, "version", s->version);
+        foliot__json_text(&j, "rules", s->rules_name);
+        foliot__json_count(&j, "first_tick", s->first_tick);
+        foliot__json_count(&j, "last_tick", s->last_tick);
+        foliot__json_bool(&j, "closed", s->closed);
+        foliot__json_count(&j, "bytes", s->bytes);
+        foliot__json_count(&j, "players", s->players);
+        foliot__json_count(&j, "inputs", s->inputs);
+        foliot__json_count(&j, "commands", s->commands);
+        foliot__json_count(&j, "keyframes", s->keyframes);
+        foliot__json_count(&j, "digests", s->digests);
+        if (s->scene)
+            foliot__json_text(&j, "scene", s->scene->name);
+        if (s->scene)
+            foliot__json_reals(&j, "gravity", s->scene->gravity, 3);
+        uint32_t step = replay->index_count / MARKS_MAX + 1;
+        foliot__json_array(&j, "keyframe_ticks");
+        for (uint32_t i = 0; i < replay->index_count; i += step)
+            foliot__json_count(&j, NULL, replay->index[i][0]);
+        foliot__json_close(&j);
     }
     const char *text = damage.text[0] ? damage.text : foliot_status_get_text(status);
     foliot__json_text(&j, "text", damage.text[0] || status ? text : "");
@@ -102,21 +93,6 @@ static void after_stage(void *user, foliot_world *world, foliot_stage stage)
     (void)user;
     if (stage == FOLIOT_STAGE_finish)
         page_progress((double)foliot_world_get_tick(world));
-}
-
-static void write_divergence(foliot__json *j, const foliot_divergence *d)
-{
-    static char text[4096];
-    const foliot_replay_summary *s = foliot_replay_get_summary(replay);
-    const foliot_scene *scene = s->scene;
-    foliot_divergence_labels labels = {
-        .title = "recording", .expected = "recorded", .actual = "replayed", .dt = s->dt};
-    if (scene && d->body < scene->body_count)
-        labels.part = scene->bodies[d->body].name;
-    foliot_divergence_print_text(d, &labels, text, sizeof text);
-    foliot__json_count(j, "diverged_tick", d->tick);
-    foliot__json_integer(j, "body", d->body == FOLIOT_NO_BODY ? -1 : (int64_t)d->body);
-    foliot__json_text(j, "report", text);
 }
 
 // Replays all of it: {"status", "ticks", ...}.
@@ -142,8 +118,21 @@ WEB_EXPORT(verify) const char *web_verify(void)
         foliot_digest_print(verdict.digest, digest);
     foliot__json_text(&j, "digest", digest);
     foliot__json_text(&j, "text", verdict.damage.text);
-    if (verdict.status == FOLIOT_STATUS_DIVERGED)
-        write_divergence(&j, &verdict.divergence);
+    if (verdict.status == FOLIOT_STATUS_DIVERGED) {
+        static char text[4096];
+        const foliot_replay_summary *s = foliot_replay_get_summary(replay);
+        const foliot_scene *scene = s->scene;
+        foliot_divergence_labels labels = {
+            .title = "recording", .expected = "recorded", .actual = "replayed", .dt = s->dt};
+        if (scene && verdict.divergence.body < scene->body_count)
+            labels.part = scene->bodies[verdict.divergence.body].name;
+        foliot_divergence_print_text(&verdict.divergence, &labels, text, sizeof text);
+        foliot__json_count(&j, "diverged_tick", verdict.divergence.tick);
+        foliot__json_integer(
+            &j, "body",
+            verdict.divergence.body == FOLIOT_NO_BODY ? -1 : (int64_t)verdict.divergence.body);
+        foliot__json_text(&j, "report", text);
+    }
     foliot__json_close(&j);
     return end_answer(out);
 }

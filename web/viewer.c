@@ -204,15 +204,6 @@ static uint32_t player_of(uint32_t slot)
     return slot;
 }
 
-// A game may give its players any bodies, and other ones later.
-static uint32_t own_slot(void)
-{
-    uint32_t player = foliot_client_get_player(client);
-    return player < FOLIOT__PLAYER_NAMES && client->updates.players[player].here
-               ? client->updates.players[player].slot
-               : FOLIOT_NO_BODY;
-}
-
 // Returns how many instances there are to draw, -1 before there is a picture: the scene, which says
 // what shapes bodies have, may come after their first snapshot.
 WEB_EXPORT(sample) int web_sample(double now_ms)
@@ -225,7 +216,11 @@ WEB_EXPORT(sample) int web_sample(double now_ms)
         return -1;
     shown = sample;
     shown_tick = sample.render_tick;
-    own = own_slot();
+    // A game may give its players any bodies, and other ones later.
+    uint32_t player = foliot_client_get_player(client);
+    own = player < FOLIOT__PLAYER_NAMES && client->updates.players[player].here
+              ? client->updates.players[player].slot
+              : FOLIOT_NO_BODY;
     for (uint32_t i = 0; i < sample.count; i++) {
         const foliot_body_state *state = &sample.bodies[i];
         if (!(state->flags & FOLIOT_BODY_ALIVE))
@@ -312,37 +307,6 @@ WEB_EXPORT(details) const web_details *web_details_block(void)
 
 // -- what is said, as JSON
 
-static void write_vars(foliot__json *j)
-{
-    foliot__json_array(j, "vars");
-    for (uint32_t i = 0; i < foliot_client_get_var_count(client); i++) {
-        foliot_var var = foliot_client_get_var_at(client, i);
-        foliot__json_array(j, NULL);
-        foliot__json_text(j, NULL, var.key);
-        if (var.type == FOLIOT_VAR_INTEGER)
-            foliot__json_integer(j, NULL, var.integer);
-        else if (var.type == FOLIOT_VAR_NUMBER)
-            foliot__json_real(j, NULL, var.number);
-        else
-            foliot__json_text(j, NULL, var.text);
-        foliot__json_close(j);
-    }
-    foliot__json_close(j);
-}
-
-static void write_players(foliot__json *j)
-{
-    foliot__json_object(j, "players");
-    for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
-        const char *name = foliot_client_get_name(client, p);
-        char key[16];
-        snprintf(key, sizeof key, "%u", (unsigned)p);
-        if (name)
-            foliot__json_text(j, key, name);
-    }
-    foliot__json_close(j);
-}
-
 static void write_session(foliot__json *j)
 {
     foliot_client_statistics s = foliot_client_get_statistics(client);
@@ -361,8 +325,29 @@ static void write_session(foliot__json *j)
     if (scene)
         foliot__json_count(j, "control", scene->players.control);
     web_kind_write(j, client);
-    write_vars(j);
-    write_players(j);
+    foliot__json_array(j, "vars");
+    for (uint32_t i = 0; i < foliot_client_get_var_count(client); i++) {
+        foliot_var var = foliot_client_get_var_at(client, i);
+        foliot__json_array(j, NULL);
+        foliot__json_text(j, NULL, var.key);
+        if (var.type == FOLIOT_VAR_INTEGER)
+            foliot__json_integer(j, NULL, var.integer);
+        else if (var.type == FOLIOT_VAR_NUMBER)
+            foliot__json_real(j, NULL, var.number);
+        else
+            foliot__json_text(j, NULL, var.text);
+        foliot__json_close(j);
+    }
+    foliot__json_close(j);
+    foliot__json_object(j, "players");
+    for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
+        const char *name = foliot_client_get_name(client, p);
+        char key[16];
+        snprintf(key, sizeof key, "%u", (unsigned)p);
+        if (name)
+            foliot__json_text(j, key, name);
+    }
+    foliot__json_close(j);
 }
 
 // A text with a closing zero, valid until the next call that gives one.

@@ -210,29 +210,6 @@ static foliot_status read_scene(const char *text, uint32_t length, const char *n
     return status;
 }
 
-static void write_scene(foliot__json *j, const foliot_scene *scene)
-{
-    foliot__json_object(j, "scene");
-    foliot__json_text(j, "name", scene->name);
-    foliot__json_text(j, "integrator", foliot_integrator_get_info(scene->integrator)->name);
-    foliot__json_real(j, "dt", scene->dt);
-    foliot__json_real(j, "pace_hz", scene->pace_hz);
-    foliot__json_text(j, "unit_time", scene->unit_time);
-    foliot__json_text(j, "unit_length", scene->unit_length);
-    foliot__json_reals(j, "gravity", scene->gravity, 3);
-    foliot__json_count(j, "bodies", scene->body_count);
-    foliot__json_count(j, "constraints", scene->constraint_count);
-    foliot__json_count(j, "forces", scene->force_count);
-    foliot__json_count(j, "players", scene->players.limit);
-    foliot__json_array(j, "points"); // of the first bodies: those without a shape
-    for (uint32_t i = 0; i < scene->body_count && i < POINTS_MAX; i++)
-        if (scene->bodies[i].shape.kind == FOLIOT_SHAPE_POINT && !scene->bodies[i].is_static)
-            foliot__json_count(j, NULL, i);
-    foliot__json_close(j);
-    foliot__json_text(j, "rules", scene->script_name ? scene->script_name : "");
-    foliot__json_close(j);
-}
-
 static uint32_t place_for(entry *e)
 {
     for (uint32_t id = 0; id < WORLDS_MAX; id++)
@@ -265,7 +242,26 @@ const char *web_make(const char *text, uint32_t length, const char *name, const 
     foliot__json_integer(&j, "status", status);
     if (status == FOLIOT_STATUS_OK) {
         foliot__json_count(&j, "world", id);
-        write_scene(&j, e->scene);
+        foliot__json_object(&j, "scene");
+        foliot__json_text(&j, "name", e->scene->name);
+        foliot__json_text(&j, "integrator", foliot_integrator_get_info(e->scene->integrator)->name);
+        foliot__json_real(&j, "dt", e->scene->dt);
+        foliot__json_real(&j, "pace_hz", e->scene->pace_hz);
+        foliot__json_text(&j, "unit_time", e->scene->unit_time);
+        foliot__json_text(&j, "unit_length", e->scene->unit_length);
+        foliot__json_reals(&j, "gravity", e->scene->gravity, 3);
+        foliot__json_count(&j, "bodies", e->scene->body_count);
+        foliot__json_count(&j, "constraints", e->scene->constraint_count);
+        foliot__json_count(&j, "forces", e->scene->force_count);
+        foliot__json_count(&j, "players", e->scene->players.limit);
+        foliot__json_array(&j, "points"); // of the first bodies: those without a shape
+        for (uint32_t i = 0; i < e->scene->body_count && i < POINTS_MAX; i++)
+            if (e->scene->bodies[i].shape.kind == FOLIOT_SHAPE_POINT &&
+                !e->scene->bodies[i].is_static)
+                foliot__json_count(&j, NULL, i);
+        foliot__json_close(&j);
+        foliot__json_text(&j, "rules", e->scene->script_name ? e->scene->script_name : "");
+        foliot__json_close(&j);
     } else {
         foliot__json_text(&j, "text",
                           error.message[0] ? error.message : foliot_status_get_text(status));
@@ -409,51 +405,43 @@ static bool state_at(const foliot_world *world, uint32_t slot, foliot_body_state
     return true;
 }
 
-static void add_joints(const foliot_world *world, const foliot_scene *scene)
-{
-    foliot_body_state a, b;
-    for (uint32_t i = 0; i < foliot_world_get_constraint_count(world); i++) {
-        foliot_constraint_definition c;
-        bool fixed = false;
-        if (foliot_world_get_constraint_broken(world, i) ||
-            !foliot_world_get_constraint(world, i, &c) || !state_at(world, c.a, &a) ||
-            !((fixed = c.b == FOLIOT_NO_BODY) || state_at(world, c.b, &b)))
-            continue;
-        web_lines_add_constraint(&c, &a, fixed ? NULL : &b);
-    }
-    for (uint32_t i = 0; i < scene->force_count; i++) {
-        const foliot_force_definition *f = &scene->forces[i];
-        if (f->kind == FOLIOT_FORCE_ATTRACTOR)
-            web_lines_add_point(f->as.attractor.point);
-        if (f->kind != FOLIOT_FORCE_SPRING || !state_at(world, f->a, &a))
-            continue;
-        if (f->b == FOLIOT_NO_BODY)
-            web_lines_add_spring(f, &a, NULL);
-        else if (state_at(world, f->b, &b))
-            web_lines_add_spring(f, &a, &b);
-    }
-}
-
-static void add_contacts(const foliot_world *world, double length)
-{
-    uint32_t count = foliot_world_get_contact_events(world, NULL, 0);
-    foliot_contact_event *events = malloc((size_t)count * sizeof *events);
-    count = events ? foliot_world_get_contact_events(world, events, count) : 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].change != FOLIOT_CONTACT_END)
-            web_lines_add_contact(events[i].point, events[i].normal, length);
-    free(events);
-}
-
 // Returns how many segments there are at `lines`. `length`: of a contact's normal.
 WEB_EXPORT(draw_lines) uint32_t web_draw_lines(uint32_t id, uint32_t what, double length)
 {
     const entry *e = world_of(id);
     web_lines_begin();
-    if (e && what & JOINTS)
-        add_joints(e->world, e->scene);
-    if (e && what & CONTACTS)
-        add_contacts(e->world, length);
+    if (e && what & JOINTS) {
+        foliot_body_state a, b;
+        for (uint32_t i = 0; i < foliot_world_get_constraint_count(e->world); i++) {
+            foliot_constraint_definition c;
+            bool fixed = false;
+            if (foliot_world_get_constraint_broken(e->world, i) ||
+                !foliot_world_get_constraint(e->world, i, &c) || !state_at(e->world, c.a, &a) ||
+                !((fixed = c.b == FOLIOT_NO_BODY) || state_at(e->world, c.b, &b)))
+                continue;
+            web_lines_add_constraint(&c, &a, fixed ? NULL : &b);
+        }
+        for (uint32_t i = 0; i < e->scene->force_count; i++) {
+            const foliot_force_definition *f = &e->scene->forces[i];
+            if (f->kind == FOLIOT_FORCE_ATTRACTOR)
+                web_lines_add_point(f->as.attractor.point);
+            if (f->kind != FOLIOT_FORCE_SPRING || !state_at(e->world, f->a, &a))
+                continue;
+            if (f->b == FOLIOT_NO_BODY)
+                web_lines_add_spring(f, &a, NULL);
+            else if (state_at(e->world, f->b, &b))
+                web_lines_add_spring(f, &a, &b);
+        }
+    }
+    if (e && what & CONTACTS) {
+        uint32_t count = foliot_world_get_contact_events(e->world, NULL, 0);
+        foliot_contact_event *events = malloc((size_t)count * sizeof *events);
+        count = events ? foliot_world_get_contact_events(e->world, events, count) : 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (events[i].change != FOLIOT_CONTACT_END)
+                web_lines_add_contact(events[i].point, events[i].normal, length);
+        free(events);
+    }
     return web_lines_end();
 }
 

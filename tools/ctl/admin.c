@@ -193,29 +193,25 @@ static void walk_rows(foliot__json_reader *r, table *t, FILE *out)
     }
 }
 
-static void print_rows(foliot__json_reader *r, FILE *out)
-{
-    table t = {.columns = 0};
-    foliot__json_reader again = *r;
-    walk_rows(r, &t, NULL);
-    for (uint32_t i = 0; i < t.columns; i++)
-        fprintf(out, "%-*s  ", t.widths[i], t.heads[i]);
-    fputs(t.columns ? "\n" : "none\n", out);
-    walk_rows(&again, &t, out);
-}
-
 static void print_lines(foliot__json_reader *r, FILE *out)
 {
     char key[FOLIOT__JSON_NUMBER_BYTES], cell[CELL_BYTES];
     foliot__json_enter(r, '{');
     while (foliot__json_more(r) && foliot__json_key(r, key, sizeof key)) {
         char next = foliot__json_peek(r);
-        if (next == '[')
-            print_rows(r, out);
-        else if (next == '{')
+        if (next == '[') {
+            table t = {.columns = 0};
+            foliot__json_reader again = *r;
+            walk_rows(r, &t, NULL);
+            for (uint32_t i = 0; i < t.columns; i++)
+                fprintf(out, "%-*s  ", t.widths[i], t.heads[i]);
+            fputs(t.columns ? "\n" : "none\n", out);
+            walk_rows(&again, &t, out);
+        } else if (next == '{') {
             print_lines(r, out); // variables
-        else if (read_cell(r, cell) && strcmp(key, "ok") != 0)
+        } else if (read_cell(r, cell) && strcmp(key, "ok") != 0) {
             fprintf(out, "%-16s %s\n", foliot__text_mend(key), cell);
+        }
     }
 }
 
@@ -281,34 +277,30 @@ static int ask(const char *method, const char *const *parts, const char *body)
     return code;
 }
 
-static int top(void)
-{
-    static const char *const whole[] = {"server", NULL}, *const sessions[] = {"sessions", NULL};
-    bool clears = foliot__is_terminal(stdout) && !server.json;
-    for (uint64_t i = 0; given.times == 0 || i < given.times; i++) {
-        if (i)
-            usleep((useconds_t)(given.interval * 1e6));
-        if (clears)
-            fputs("\033[H\033[2J", stdout);
-        int code = ask("GET", whole, NULL);
-        if (code == 0 && !server.json)
-            putchar('\n');
-        code = code ? code : ask("GET", sessions, NULL);
-        fflush(stdout);
-        if (code || ferror(stdout))
-            return code;
-    }
-    return 0;
-}
-
 int foliot__ctl_admin(const foliot__arguments *a)
 {
     static const char *const all[] = {"drain", NULL};
     const char *parts[7] = {0};
     uint64_t number;
     size_t r = 0;
-    if (is(a, "top"))
-        return top();
+    if (is(a, "top")) {
+        static const char *const whole[] = {"server", NULL}, *const sessions[] = {"sessions", NULL};
+        bool clears = foliot__is_terminal(stdout) && !server.json;
+        for (uint64_t i = 0; given.times == 0 || i < given.times; i++) {
+            if (i)
+                usleep((useconds_t)(given.interval * 1e6));
+            if (clears)
+                fputs("\033[H\033[2J", stdout);
+            int code = ask("GET", whole, NULL);
+            if (code == 0 && !server.json)
+                putchar('\n');
+            code = code ? code : ask("GET", sessions, NULL);
+            fflush(stdout);
+            if (code || ferror(stdout))
+                return code;
+        }
+        return 0;
+    }
     if (given.player && !foliot__parse_count(given.player, &number)) {
         fprintf(stderr, "foliotctl say: --player wants a number; foliotctl players lists them\n");
         return FOLIOT__EXIT_USAGE;

@@ -105,35 +105,6 @@ static bool write_url(CURL *curl, const char *base, const char *const *parts, ch
     return used > 0 && (size_t)used < bytes;
 }
 
-// "Authorization: Bearer ..." from a file. An exit code.
-static int read_token(const char *file, char *header, size_t bytes)
-{
-    size_t length;
-    char *text = foliot__file_slurp_text(file, TOKEN_BYTES_MAX, &length);
-    if (!text)
-        return fail(FOLIOT__EXIT_ERROR, file,
-                    errno == EFBIG ? "a token has at most 512 bytes" : foliot__file_problem(errno));
-    length = strcspn(text, " \t\r\n");
-    snprintf(header, bytes, "Authorization: Bearer %.*s", (int)length, text);
-    free(text);
-    return 0;
-}
-
-static void print_error(const char *answer, long status)
-{
-    char key[32], text[600] = "";
-    foliot__json_reader r = foliot__json_reader_of(answer, strlen(answer));
-    foliot__json_enter(&r, '{');
-    while (foliot__json_more(&r) && foliot__json_key(&r, key, sizeof key))
-        if (strcmp(key, "error") == 0)
-            foliot__json_text_value(&r, text, sizeof text);
-        else
-            foliot__json_skip(&r);
-    if (!*text)
-        snprintf(text, sizeof text, "the server answers with status %ld", status);
-    fprintf(stderr, "foliotctl: %s\n", foliot__text_mend(text));
-}
-
 // Why nobody answers on that socket: curl speaks of a port.
 static const char *socket_problem(const char *path)
 {
@@ -173,7 +144,18 @@ static int perform(CURL *curl, const char *where, const char *path, growing *ans
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status == 200)
         return 0;
-    print_error(answer->bytes ? answer->bytes : "", status);
+    const char *body = answer->bytes ? answer->bytes : "";
+    char key[32], text[600] = "";
+    foliot__json_reader r = foliot__json_reader_of(body, strlen(body));
+    foliot__json_enter(&r, '{');
+    while (foliot__json_more(&r) && foliot__json_key(&r, key, sizeof key))
+        if (strcmp(key, "error") == 0)
+            foliot__json_text_value(&r, text, sizeof text);
+        else
+            foliot__json_skip(&r);
+    if (!*text)
+        snprintf(text, sizeof text, "the server answers with status %ld", status);
+    fprintf(stderr, "foliotctl: %s\n", foliot__text_mend(text));
     return FOLIOT__EXIT_ERROR;
 }
 
@@ -196,8 +178,20 @@ int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
     int code = write_url(curl, base, parts, url, sizeof url)
                    ? 0
                    : fail(FOLIOT__EXIT_USAGE, "", "a name is empty, too long, or part of a path");
-    if (code == 0 && file && !path)
-        code = read_token(file, header, sizeof header);
+    if (code == 0 && file && !path) {
+        // "Authorization: Bearer ..." from a file.
+        size_t length;
+        char *text = foliot__file_slurp_text(file, TOKEN_BYTES_MAX, &length);
+        if (!text) {
+            code = fail(FOLIOT__EXIT_ERROR, file,
+                        errno == EFBIG ? "a token has at most 512 bytes"
+                                       : foliot__file_problem(errno));
+        } else {
+            length = strcspn(text, " \t\r\n");
+            snprintf(header, sizeof header, "Authorization: Bearer %.*s", (int)length, text);
+            free(text);
+        }
+    }
     if (code == 0 && file && !path)
         headers = curl_slist_append(headers, header);
     headers = curl_slist_append(headers, "Expect:");

@@ -136,14 +136,6 @@ static const char *link_problem(const char *link)
     return NULL;
 }
 
-// The page reads what stands behind the '#', which no browser sends to a server.
-static void print_link(const foliot_token *token, const char *text)
-{
-    const char *host = strstr(given.link, "://") + 3;
-    printf("%s%s#token=%s%s\n", given.link, strpbrk(host, "/?") ? "" : "/", text,
-           token->role == FOLIOT_ROLE_SPECTATOR ? "&watch=1" : "");
-}
-
 int foliot__ctl_token(const foliot__program *program, const foliot__arguments *arguments)
 {
     foliot_token token;
@@ -166,31 +158,16 @@ int foliot__ctl_token(const foliot__program *program, const foliot__arguments *a
         fprintf(stderr, "foliotctl: no token: %s\n", foliot_status_get_text(status));
         return FOLIOT__EXIT_ERROR;
     }
-    if (given.link)
-        print_link(&token, text);
-    else
+    if (given.link) {
+        // The page reads what stands behind the '#', which no browser sends to a server.
+        const char *host = strstr(given.link, "://") + 3;
+        printf("%s%s#token=%s%s\n", given.link, strpbrk(host, "/?") ? "" : "/", text,
+               token.role == FOLIOT_ROLE_SPECTATOR ? "&watch=1" : "");
+    } else {
         puts(text);
+    }
     foliot__forget(text, sizeof text);
     return 0;
-}
-
-static void print_token(const foliot_token *token, bool whole)
-{
-    char text[FOLIOT_TOKEN_ADDRESS_TEXT_BYTES], name[FOLIOT_NAME_BYTES];
-    char user[FOLIOT_TOKEN_USER_BYTES_MAX + 1] = {0};
-    int64_t left = (int64_t)(token->expires_s - (uint64_t)time(NULL));
-    for (uint32_t i = 0; i < token->address_count; i++) {
-        foliot_token_address_print(&token->addresses[i], text);
-        printf("server   %s\n", text);
-    }
-    printf("session  %s\n",
-           token->session[0] ? foliot__text_clean(name, sizeof name, token->session) : "(any)");
-    printf(left > 0 ? "expires  in %" PRId64 " s\n" : "expires  %" PRId64 " s (expired)\n", left);
-    if (!whole)
-        return;
-    memcpy(user, token->user, token->user_bytes);
-    printf("role     %s\nclient   %" PRIu64 "\nuser     %s\n", foliot_role_get_name(token->role),
-           token->client, foliot__text_mend(user));
 }
 
 int foliot__ctl_show(const foliot__arguments *arguments)
@@ -221,6 +198,20 @@ int foliot__ctl_show(const foliot__arguments *arguments)
                     : "that is no token, or not a whole one");
         return FOLIOT__EXIT_ERROR;
     }
-    print_token(&token, given.key != NULL);
+    char line[FOLIOT_TOKEN_ADDRESS_TEXT_BYTES], name[FOLIOT_NAME_BYTES];
+    char user[FOLIOT_TOKEN_USER_BYTES_MAX + 1] = {0};
+    int64_t left = (int64_t)(token.expires_s - (uint64_t)time(NULL));
+    for (uint32_t i = 0; i < token.address_count; i++) {
+        foliot_token_address_print(&token.addresses[i], line);
+        printf("server   %s\n", line);
+    }
+    printf("session  %s\n",
+           token.session[0] ? foliot__text_clean(name, sizeof name, token.session) : "(any)");
+    printf(left > 0 ? "expires  in %" PRId64 " s\n" : "expires  %" PRId64 " s (expired)\n", left);
+    if (given.key != NULL) {
+        memcpy(user, token.user, token.user_bytes);
+        printf("role     %s\nclient   %" PRIu64 "\nuser     %s\n", foliot_role_get_name(token.role),
+               token.client, foliot__text_mend(user));
+    }
     return 0;
 }

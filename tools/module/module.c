@@ -96,29 +96,6 @@ static foliot_digest known_answer(void)
     return answer;
 }
 
-// A player joins, another later; both press keys, and the first one leaves.
-static uint32_t answer_inputs(uint64_t tick, uint32_t players, foliot__rng *rng,
-                              uint32_t sequences[ANSWER_PLAYERS],
-                              foliot_input inputs[ANSWER_PLAYERS])
-{
-    uint32_t count = 0;
-    for (uint32_t p = 0; p < players; p++) {
-        uint64_t joins = 5 * p, leaves = p == 0 ? ANSWER_TICKS - 8 : UINT64_MAX;
-        if (tick < joins || tick > leaves || (tick != joins && tick != leaves && tick % 3 != p))
-            continue;
-        foliot_input *input = &inputs[count++];
-        *input = (foliot_input){.player = p, .sequence = ++sequences[p]};
-        input->kind = tick == joins    ? FOLIOT_INPUT_JOIN
-                      : tick == leaves ? FOLIOT_INPUT_LEAVE
-                                       : FOLIOT_INPUT_CONTROL;
-        for (int k = 0; input->kind == FOLIOT_INPUT_CONTROL && k < FOLIOT_AXIS_COUNT; k++)
-            input->axes[k] = (int8_t)(127 * ((int)foliot__rng_below(rng, 3) - 1));
-        if (input->kind == FOLIOT_INPUT_CONTROL)
-            input->buttons = (uint16_t)foliot__rng_below(rng, 16);
-    }
-    return count;
-}
-
 // What the simulation computes in its first `ticks`. A step that refuses the inputs is an answer
 // too. False and a sentence if `tick` is wrong after a step.
 static bool run_answer(const foliot__module *m, uint64_t ticks, uint64_t *result, char *problem,
@@ -142,7 +119,22 @@ static bool run_answer(const foliot__module *m, uint64_t ticks, uint64_t *result
     uint32_t players = terms.player_limit < ANSWER_PLAYERS ? terms.player_limit : ANSWER_PLAYERS;
     for (uint64_t tick = 0; tick < ticks && counted; tick++) {
         foliot_input inputs[ANSWER_PLAYERS];
-        uint32_t count = answer_inputs(tick, players, &rng, sequences, inputs);
+        // A player joins, another later; both press keys, and the first one leaves.
+        uint32_t count = 0;
+        for (uint32_t p = 0; p < players; p++) {
+            uint64_t joins = 5 * p, leaves = p == 0 ? ANSWER_TICKS - 8 : UINT64_MAX;
+            if (tick < joins || tick > leaves || (tick != joins && tick != leaves && tick % 3 != p))
+                continue;
+            foliot_input *input = &inputs[count++];
+            *input = (foliot_input){.player = p, .sequence = ++sequences[p]};
+            input->kind = tick == joins    ? FOLIOT_INPUT_JOIN
+                          : tick == leaves ? FOLIOT_INPUT_LEAVE
+                                           : FOLIOT_INPUT_CONTROL;
+            for (int k = 0; input->kind == FOLIOT_INPUT_CONTROL && k < FOLIOT_AXIS_COUNT; k++)
+                input->axes[k] = (int8_t)(127 * ((int)foliot__rng_below(&rng, 3) - 1));
+            if (input->kind == FOLIOT_INPUT_CONTROL)
+                input->buttons = (uint16_t)foliot__rng_below(&rng, 16);
+        }
         uint64_t before = foliot_simulation_get_tick(&simulation);
         answer_tick = tick;
         foliot_status status = foliot_simulation_step(&simulation, inputs, count);
@@ -180,29 +172,6 @@ static bool take_answer(foliot__module *m, char *problem, size_t problem_bytes)
 
 // -- simulations
 
-// The members in order: what lies behind one that is wrong may be anything.
-static const char *entry_problem(const foliot_simulation_module *e)
-{
-    static const char *const other =
-        "it was built for another ABI of simulations: build it anew against this version's headers";
-    if (e->abi != FOLIOT_SIMULATION_ABI || e->module_bytes != sizeof *e)
-        return other;
-    if (object_bytes(e) < sizeof *e)
-        return "its foliot_simulation_entry is too small to be one";
-    if (e->kind_bytes != sizeof(foliot_simulation_kind) ||
-        e->part_bytes != sizeof(foliot_simulation_part) ||
-        e->field_bytes != sizeof(foliot_simulation_field) ||
-        e->terms_bytes != sizeof(foliot_simulation_terms) ||
-        e->input_bytes != sizeof(foliot_input) || e->tick_bytes != sizeof(foliot_tick_inputs) ||
-        e->command_bytes != sizeof(foliot_command) || e->order_bytes != sizeof(foliot_order))
-        return other;
-    if (!e->kind || !foliot_simulation_kind_valid(e->kind) || !e->describe)
-        return "its kind lacks a name or a function";
-    if (strcmp(e->kind->name, foliot_world_kind.name) == 0)
-        return "it takes the name of foliot's own world";
-    return NULL;
-}
-
 const foliot__module *foliot__module_load(const char *file, char *problem, size_t problem_bytes)
 {
     const foliot_simulation_module *entry =
@@ -210,7 +179,29 @@ const foliot__module *foliot__module_load(const char *file, char *problem, size_
                             offsetof(foliot_simulation_module, kind_bytes), problem, problem_bytes);
     if (!entry)
         return NULL;
-    const char *wrong = entry_problem(entry);
+    // The members in order: what lies behind one that is wrong may be anything.
+    const char *wrong;
+    static const char *const other =
+        "it was built for another ABI of simulations: build it anew against this version's headers";
+    if (entry->abi != FOLIOT_SIMULATION_ABI || entry->module_bytes != sizeof *entry)
+        wrong = other;
+    else if (object_bytes(entry) < sizeof *entry)
+        wrong = "its foliot_simulation_entry is too small to be one";
+    else if (entry->kind_bytes != sizeof(foliot_simulation_kind) ||
+             entry->part_bytes != sizeof(foliot_simulation_part) ||
+             entry->field_bytes != sizeof(foliot_simulation_field) ||
+             entry->terms_bytes != sizeof(foliot_simulation_terms) ||
+             entry->input_bytes != sizeof(foliot_input) ||
+             entry->tick_bytes != sizeof(foliot_tick_inputs) ||
+             entry->command_bytes != sizeof(foliot_command) ||
+             entry->order_bytes != sizeof(foliot_order))
+        wrong = other;
+    else if (!entry->kind || !foliot_simulation_kind_valid(entry->kind) || !entry->describe)
+        wrong = "its kind lacks a name or a function";
+    else if (strcmp(entry->kind->name, foliot_world_kind.name) == 0)
+        wrong = "it takes the name of foliot's own world";
+    else
+        wrong = NULL;
     if (wrong) {
         say(problem, problem_bytes, "%s", wrong);
         return NULL;
@@ -324,24 +315,6 @@ foliot_simulation_field *foliot__part_fields(const foliot_simulation_kind *kind,
     return fields;
 }
 
-static void list_part(const foliot_simulation_kind *kind, const void *self, uint32_t part,
-                      FILE *out)
-{
-    foliot_simulation_part about;
-    char text[FOLIOT__FIELD_TEXT_BYTES];
-    foliot_simulation_field *fields = foliot__part_fields(kind, self, part, &about);
-    if (!fields)
-        return;
-    fprintf(out, "%s", about.group);
-    if (about.index != FOLIOT_PART_ALONE)
-        fprintf(out, " %" PRIu64, about.index);
-    for (uint32_t i = 0; i < about.field_count; i++)
-        fprintf(out, "  %s %s", fields[i].name ? fields[i].name : "",
-                foliot__field_text(&fields[i], text));
-    fputc('\n', out);
-    free(fields);
-}
-
 static char *list_parts(const foliot_simulation_kind *kind, const void *self, uint32_t rows)
 {
     char *text = NULL;
@@ -349,8 +322,21 @@ static char *list_parts(const foliot_simulation_kind *kind, const void *self, ui
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return NULL;
-    for (uint32_t i = 0; kind->part_count && i < kind->part_count(self) && i < rows; i++)
-        list_part(kind, self, i, out);
+    for (uint32_t i = 0; kind->part_count && i < kind->part_count(self) && i < rows; i++) {
+        foliot_simulation_part about;
+        char value[FOLIOT__FIELD_TEXT_BYTES];
+        foliot_simulation_field *fields = foliot__part_fields(kind, self, i, &about);
+        if (fields) {
+            fprintf(out, "%s", about.group);
+            if (about.index != FOLIOT_PART_ALONE)
+                fprintf(out, " %" PRIu64, about.index);
+            for (uint32_t f = 0; f < about.field_count; f++)
+                fprintf(out, "  %s %s", fields[f].name ? fields[f].name : "",
+                        foliot__field_text(&fields[f], value));
+            fputc('\n', out);
+            free(fields);
+        }
+    }
     return fclose(out) == 0 ? text : NULL;
 }
 
@@ -416,13 +402,6 @@ static bool is_part(const foliot_simulation_part *about)
            strcmp(name, planted.part) == 0;
 }
 
-static bool is_field(const foliot_simulation_field *field, uint32_t index)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%" PRIu32, index);
-    return strcmp(field->name ? field->name : number, planted.field) == 0;
-}
-
 static const char *change_field(void *self, uint32_t part)
 {
     const foliot_simulation_kind *kind = planted.inner;
@@ -430,7 +409,9 @@ static const char *change_field(void *self, uint32_t part)
     foliot_simulation_field *fields = foliot__part_fields(kind, self, part, &about);
     const char *wrong = fields ? "the part has no such field" : "no memory";
     for (uint32_t i = 0; fields && i < about.field_count; i++) {
-        if (!is_field(&fields[i], i))
+        char number[16];
+        snprintf(number, sizeof number, "%" PRIu32, i);
+        if (strcmp(fields[i].name ? fields[i].name : number, planted.field) != 0)
             continue;
         wrong = kind->set_field ? NULL : "the simulation has no set_field: name a byte";
         if (!wrong)
@@ -442,9 +423,18 @@ static const char *change_field(void *self, uint32_t part)
     return wrong;
 }
 
-static const char *change_byte(void *self)
+static const char *change(void *self)
 {
     const foliot_simulation_kind *kind = planted.inner;
+    uint32_t parts = kind->part_count ? kind->part_count(self) : 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        foliot_simulation_part about = {.index = i};
+        kind->part(self, i, &about);
+        if (is_part(&about))
+            return change_field(self, i);
+    }
+    if (strcmp(planted.part, "byte") != 0)
+        return "there is no such part then";
     int64_t offset;
     size_t length = kind->capture(self, NULL, 0);
     if (!parse_number(planted.field, &offset) || offset < 0 || (uint64_t)offset >= length)
@@ -459,19 +449,6 @@ static const char *change_byte(void *self)
     }
     free(bytes);
     return wrong;
-}
-
-static const char *change(void *self)
-{
-    const foliot_simulation_kind *kind = planted.inner;
-    uint32_t parts = kind->part_count ? kind->part_count(self) : 0;
-    for (uint32_t i = 0; i < parts; i++) {
-        foliot_simulation_part about = {.index = i};
-        kind->part(self, i, &about);
-        if (is_part(&about))
-            return change_field(self, i);
-    }
-    return strcmp(planted.part, "byte") == 0 ? change_byte(self) : "there is no such part then";
 }
 
 static foliot_status perturbed(void *self, foliot_status stepped)

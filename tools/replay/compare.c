@@ -67,27 +67,6 @@ static void end_both(int number)
     raise(number);
 }
 
-static _Noreturn void become_other(const char *file, const int to[2], const int from[2])
-{
-    const char *module = with_simulation ? with_simulation : tool_simulation_file;
-    char line[4096];
-    if (other_group)
-        setpgid(0, 0);
-    dup2(to[0], 0);
-    dup2(from[1], 1);
-    close(to[0]);
-    close(to[1]);
-    close(from[0]);
-    close(from[1]);
-    if (!with)
-        execl("/proc/self/exe", "foliot-replay", "serve", file, "--simulation", module,
-              (char *)NULL);
-    else if (snprintf(line, sizeof line, "%s \"$@\"", with) < (int)sizeof line)
-        execl("/bin/sh", "sh", "-c", line, "sh", "serve", file, module ? "--simulation" : NULL,
-              module, (char *)NULL);
-    _exit(127);
-}
-
 static bool start_other(other *o, const char *file)
 {
     int to[2], from[2];
@@ -101,8 +80,25 @@ static bool start_other(other *o, const char *file)
     o->process = fork();
     if (o->process < 0)
         return false;
-    if (o->process == 0)
-        become_other(file, to, from);
+    if (o->process == 0) {
+        const char *module = with_simulation ? with_simulation : tool_simulation_file;
+        char line[4096];
+        if (other_group)
+            setpgid(0, 0);
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        close(to[0]);
+        close(to[1]);
+        close(from[0]);
+        close(from[1]);
+        if (!with)
+            execl("/proc/self/exe", "foliot-replay", "serve", file, "--simulation", module,
+                  (char *)NULL);
+        else if (snprintf(line, sizeof line, "%s \"$@\"", with) < (int)sizeof line)
+            execl("/bin/sh", "sh", "-c", line, "sh", "serve", file, module ? "--simulation" : NULL,
+                  module, (char *)NULL);
+        _exit(127);
+    }
     if (other_group)
         setpgid(o->process, o->process); // both processes do so; the first wins
     other_process = o->process;
@@ -172,30 +168,6 @@ static foliot_status run_search(run *r, other *o, foliot_search *search, uint64_
     return status;
 }
 
-// All fields of all parts: how far it has spread already, and nothing that the search needs.
-static void count_all(const run *r, other *o, const foliot_search *search, foliot_divergence *d)
-{
-    uint8_t request[2] = {0, search->layer};
-    const foliot__trace_layer *layer = &r->trace->layer[search->layer];
-    o->failed |= !move_all(o->to, request, sizeof request, false);
-    uint32_t parts = receive_u32(o);
-    for (uint32_t part = 0; part < parts && !o->failed; part++) {
-        uint32_t theirs = receive_u32(o), ours = foliot__layer_entries(layer, part), fields = 0;
-        o->dumped += 4 + 8 * (uint64_t)theirs;
-        for (uint32_t field = 0; (field < theirs || field < ours) && !o->failed; field++) {
-            uint8_t bytes[8] = {0};
-            if (field < theirs)
-                o->failed |= !move_all(o->from, bytes, sizeof bytes, true);
-            foliot__reader reader = foliot__reader_of(bytes, sizeof bytes);
-            bool both = field < theirs && field < ours;
-            uint64_t bits = foliot__read_u64(&reader);
-            fields += !both || bits != foliot__layer_bits(layer, part, field);
-        }
-        d->fields += fields;
-        d->parts += fields > 0;
-    }
-}
-
 // -- the report
 
 static void put_json(const char *file, const run *r, const other *o, const foliot_divergence *d)
@@ -261,8 +233,29 @@ static int compare_builds(const char *file, foliot_replay *replay, other *o)
     uint64_t last = r.last_tick < o->last_tick ? r.last_tick : o->last_tick;
     status = run_search(&r, o, &search, last);
     bool diverged = search.state == FOLIOT_SEARCH_FOUND;
-    if (diverged && search.found.field_known && status == FOLIOT_STATUS_OK && !o->failed)
-        count_all(&r, o, &search, &search.found);
+    if (diverged && search.found.field_known && status == FOLIOT_STATUS_OK && !o->failed) {
+        // All fields of all parts: how far it has spread already, and nothing that the search
+        // needs.
+        uint8_t request[2] = {0, search.layer};
+        const foliot__trace_layer *layer = &r.trace->layer[search.layer];
+        o->failed |= !move_all(o->to, request, sizeof request, false);
+        uint32_t parts = receive_u32(o);
+        for (uint32_t part = 0; part < parts && !o->failed; part++) {
+            uint32_t theirs = receive_u32(o), ours = foliot__layer_entries(layer, part), fields = 0;
+            o->dumped += 4 + 8 * (uint64_t)theirs;
+            for (uint32_t field = 0; (field < theirs || field < ours) && !o->failed; field++) {
+                uint8_t bytes[8] = {0};
+                if (field < theirs)
+                    o->failed |= !move_all(o->from, bytes, sizeof bytes, true);
+                foliot__reader reader = foliot__reader_of(bytes, sizeof bytes);
+                bool both = field < theirs && field < ours;
+                uint64_t bits = foliot__read_u64(&reader);
+                fields += !both || bits != foliot__layer_bits(layer, part, field);
+            }
+            search.found.fields += fields;
+            search.found.parts += fields > 0;
+        }
+    }
     int code = diverged ? FOLIOT__EXIT_DIVERGED : FOLIOT__EXIT_FINE;
     if (o->failed || status != FOLIOT_STATUS_OK)
         code = report_failed(o);

@@ -67,20 +67,6 @@ static void rotate(const double q[4], const double v[3], double out[3])
     out[2] = v[2] + q[0] * c[2] + (q[1] * c[1] - q[2] * c[0]);
 }
 
-// Half of what a shape takes along a direction.
-static double half_size_along(const foliot_shape *shape, const double q[4], const double along[3])
-{
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        double axis[3] = {k == 0, k == 1, k == 2}, turned[3];
-        rotate(q, axis, turned);
-        if (shape->kind == FOLIOT_SHAPE_BOX || (shape->kind == FOLIOT_SHAPE_CAPSULE && k == 2))
-            sum += fabs(dot(turned, along)) * shape->half[k];
-    }
-    bool round = shape->kind == FOLIOT_SHAPE_SPHERE || shape->kind == FOLIOT_SHAPE_CAPSULE;
-    return sum + (round ? shape->radius : 0);
-}
-
 // Where the bodies of a scene are and may go: an interval along each axis.
 typedef struct extent {
     double low[3], high[3];
@@ -105,23 +91,23 @@ static void extend_by_body(extent *e, const foliot_body_definition *body)
         return;
     for (int k = 0; k < 3; k++) {
         double along[3] = {k == 0, k == 1, k == 2};
-        if (body->is_static || body->is_kinematic)
-            half[k] = half_size_along(&body->shape, body->orientation, along);
+        if (body->is_static || body->is_kinematic) {
+            // Half of what a shape takes along a direction.
+            double sum = 0;
+            for (int m = 0; m < 3; m++) {
+                double axis[3] = {m == 0, m == 1, m == 2}, turned[3];
+                rotate(body->orientation, axis, turned);
+                if (body->shape.kind == FOLIOT_SHAPE_BOX ||
+                    (body->shape.kind == FOLIOT_SHAPE_CAPSULE && m == 2))
+                    sum += fabs(dot(turned, along)) * body->shape.half[m];
+            }
+            bool round =
+                body->shape.kind == FOLIOT_SHAPE_SPHERE || body->shape.kind == FOLIOT_SHAPE_CAPSULE;
+            half[k] = sum + (round ? body->shape.radius : 0);
+        }
         e->moves[k] |= fabs(body->velocity[k]) > FLAT * speed;
     }
     extend(e, body->position, half);
-}
-
-// A wall across an axis bounds the room: a ground, whose normal is along gravity, tells nothing
-// about depth.
-static void extend_by_wall(extent *e, const foliot_shape *plane, int up)
-{
-    for (int k = 0; k < 3; k++)
-        if (k != up && fabs(plane->normal[k]) > 0.9) {
-            double at = plane->normal[k] * plane->offset;
-            e->low[k] = fmin(e->low[k], at);
-            e->high[k] = fmax(e->high[k], at);
-        }
 }
 
 static extent scene_extent(const foliot_scene *scene, int up)
@@ -139,8 +125,17 @@ static extent scene_extent(const foliot_scene *scene, int up)
         if (scene->constraints[i].b == FOLIOT_NO_BODY)
             extend(&e, scene->constraints[i].anchor_b, none);
     for (uint32_t i = 0; i < scene->body_count; i++)
-        if (scene->bodies[i].shape.kind == FOLIOT_SHAPE_PLANE)
-            extend_by_wall(&e, &scene->bodies[i].shape, up);
+        if (scene->bodies[i].shape.kind == FOLIOT_SHAPE_PLANE) {
+            // A wall across an axis bounds the room: a ground, whose normal is along gravity, tells
+            // nothing about depth.
+            const foliot_shape *plane = &scene->bodies[i].shape;
+            for (int k = 0; k < 3; k++)
+                if (k != up && fabs(plane->normal[k]) > 0.9) {
+                    double at = plane->normal[k] * plane->offset;
+                    e.low[k] = fmin(e.low[k], at);
+                    e.high[k] = fmax(e.high[k], at);
+                }
+        }
     return e;
 }
 
@@ -353,24 +348,6 @@ static void draw_sphere(const foliot__view *view, foliot__canvas *canvas, double
     foliot__canvas_circle(canvas, x, y, radius, colour);
 }
 
-// A plane that is not seen edge-on: a square pattern of points that fills the view.
-static void draw_ground(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
-                        foliot__colour colour)
-{
-    if (!(fabs(shape->normal[2]) > 0.5) || view->side != FOLIOT__VIEW_CORNER)
-        return;
-    double pitch = GRID_DOTS / view->dots_per_unit;
-    int reach = (int)(2 * canvas->columns + 4 * canvas->rows) / GRID_DOTS;
-    for (int i = -reach; i <= reach; i++)
-        for (int k = -reach; k <= reach; k++) {
-            double p[3] = {view->centre[0] + i * pitch, view->centre[1] + k * pitch, 0}, x, y;
-            p[2] = (shape->offset - shape->normal[0] * p[0] - shape->normal[1] * p[1]) /
-                   shape->normal[2];
-            foliot__view_place(view, canvas, p, &x, &y);
-            foliot__canvas_dot(canvas, x, y, colour);
-        }
-}
-
 // A plane seen edge-on is a line.
 static void draw_plane(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
                        foliot__colour colour)
@@ -379,7 +356,20 @@ static void draw_plane(const foliot__view *view, foliot__canvas *canvas, const f
     double across = dot(shape->normal, at->right), up = dot(shape->normal, at->up);
     double size2 = across * across + up * up;
     if (!(size2 > 0.01) || view->side == FOLIOT__VIEW_CORNER) {
-        draw_ground(view, canvas, shape, colour);
+        // A plane that is not seen edge-on: a square pattern of points that fills the view.
+        if (fabs(shape->normal[2]) > 0.5 && view->side == FOLIOT__VIEW_CORNER) {
+            double pitch = GRID_DOTS / view->dots_per_unit;
+            int reach = (int)(2 * canvas->columns + 4 * canvas->rows) / GRID_DOTS;
+            for (int i = -reach; i <= reach; i++)
+                for (int k = -reach; k <= reach; k++) {
+                    double p[3] = {view->centre[0] + i * pitch, view->centre[1] + k * pitch, 0}, x,
+                           y;
+                    p[2] = (shape->offset - shape->normal[0] * p[0] - shape->normal[1] * p[1]) /
+                           shape->normal[2];
+                    foliot__view_place(view, canvas, p, &x, &y);
+                    foliot__canvas_dot(canvas, x, y, colour);
+                }
+        }
         return;
     }
     // The point of the line nearest to the view's centre, and far along it to both sides.
