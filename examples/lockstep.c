@@ -377,7 +377,7 @@ static foliot_transport *open_transport(match *m, bool listens)
 static void host_match(match *m, const foliot_simulation_kind *kind, const char *file)
 {
     must(foliot_simulation_create(kind, setup, sizeof setup, &m->simulation), "simulation");
-    must(foliot_recording_open_simulation(file, &m->simulation, NULL, &m->recording), file);
+    must(foliot_recording_open(file, &m->simulation, NULL, &m->recording), file);
     m->host = open_transport(m, true);
     foliot_server_config config = foliot_server_config_default();
     config.transport = m->host;

@@ -85,9 +85,7 @@ WEB_EXPORT(set_steps) int web_set_steps(uint32_t steps)
 
 static foliot_world *world_of(const foliot_simulation *simulation)
 {
-    return simulation && simulation->kind->create == foliot_world_kind.create
-               ? ((const foliot_hosted_world *)simulation->self)->world
-               : NULL;
+    return simulation ? (foliot_world *)foliot_simulation_get_world(simulation) : NULL;
 }
 
 double web_kind_rounding(const foliot_client *c)

@@ -101,9 +101,7 @@ foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const ui
 
 const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client *l)
 {
-    if (!l->begun || l->kind.create != foliot_world_kind.create)
-        return NULL;
-    return ((const foliot_hosted_world *)l->simulation.self)->world;
+    return l->begun ? foliot_simulation_get_world(&l->simulation) : NULL;
 }
 
 // -- the state to begin with
@@ -236,10 +234,10 @@ static bool begin_from_bytes(foliot__lockstep_client *l, const uint8_t *state)
 static bool state_fits(const foliot__lockstep_client *l)
 {
     uint64_t most = STATE_BYTES_FREE + (uint64_t)l->state_total * STATE_BYTES_A_BYTE;
-    if (l->setup_here && l->kind.create == foliot_world_kind.create) {
-        const foliot_hosted_world *hosted = l->simulation.self;
-        uint64_t world = foliot_world_get_bytes(hosted->world) + 4 * (uint64_t)l->state_players;
-        most = world < most ? world : most;
+    const foliot_world *world = l->setup_here ? foliot_simulation_get_world(&l->simulation) : NULL;
+    if (world) {
+        uint64_t bytes = foliot_world_get_bytes(world) + 4 * (uint64_t)l->state_players;
+        most = bytes < most ? bytes : most;
     }
     return l->state_bytes <= most && l->state_bytes <= FOLIOT_SIMULATION_BYTES_MAX;
 }

@@ -55,9 +55,7 @@ void foliot__prediction_forget(foliot__prediction *p)
 
 const foliot_world *foliot__line_world(const foliot__line *line)
 {
-    if (!line->begun || line->simulation.kind->create != foliot_world_kind.create)
-        return NULL;
-    return ((const foliot_hosted_world *)line->simulation.self)->world;
+    return line->begun ? foliot_simulation_get_world(&line->simulation) : NULL;
 }
 
 // Whether two more worlds are affordable: the server chose their size.

@@ -38,13 +38,15 @@ foliot_status foliot_divergence_report_write(const foliot_divergence_report *fou
     foliot_status status = foliot_world_create(scene, &world);
     if (status != FOLIOT_STATUS_OK)
         return status;
+    foliot_hosted_world hosted = {.world = world, .scene = (foliot_scene *)scene};
+    const foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
     status = foliot_world_restore(world, found->before, found->before_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_open(file, scene, NULL, world, &config, &recording);
+        status = foliot_recording_open(file, &simulation, &config, &recording);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_world_restore(world, found->after, found->after_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_append_tick(recording, world, &in, NULL, 0);
+        status = foliot_recording_append(recording, &simulation, &in, NULL, 0);
     status = close_recording(recording, status);
     foliot_world_destroy(world);
     return status;
@@ -68,11 +70,11 @@ foliot_status foliot_divergence_report_write_simulation(const foliot_divergence_
         return status;
     status = foliot_simulation_restore(&simulation, found->before, found->before_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_open_simulation(file, &simulation, &config, &recording);
+        status = foliot_recording_open(file, &simulation, &config, &recording);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_simulation_restore(&simulation, found->after, found->after_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_append_simulation_tick(recording, &simulation, &in, NULL, 0);
+        status = foliot_recording_append(recording, &simulation, &in, NULL, 0);
     status = close_recording(recording, status);
     foliot_simulation_destroy(&simulation);
     return status;

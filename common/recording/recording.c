@@ -4,6 +4,7 @@
 #include "recording/recording.h"
 
 #include "sim/selftest/fingerprint.h"
+#include "sim/world/layout.h"
 #include "base/crc32c.h"
 
 #include <stdio.h>
@@ -34,12 +35,6 @@ static bool config_valid(const foliot_recording_config *config)
            config->digest_ticks >= 1 && config->digest_bytes >= 4 && config->digest_bytes <= 16 &&
            config->compact_ticks <= FOLIOT__RECORDING_BLOCK_TICKS_MAX &&
            config->queue_bytes >= QUEUE_BYTES_MIN && rules_valid(config->rules);
-}
-
-foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world)
-{
-    *hosted = (foliot_hosted_world){.world = (foliot_world *)world};
-    return (foliot_simulation){.kind = &foliot_world_kind, .self = hosted};
 }
 
 static bool capture_state(foliot_recording *recording, const foliot_simulation *simulation)
@@ -199,11 +194,11 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
 
 // -- the life of a recording
 
-static foliot_status encode_head(foliot_recording *recording, const foliot_scene *scene,
-                                 const foliot_world_config *capacities)
+static foliot_status encode_world_head(foliot_recording *recording, const foliot_scene *scene,
+                                       const foliot_world *world)
 {
     size_t length = 0;
-    foliot_world_config derived = foliot_world_config_default(scene);
+    const foliot_world_config capacities = foliot__world_capacities(world);
     foliot_status status = foliot_scene_encode(scene, NULL, 0, &length);
     if (status != FOLIOT_STATUS_OK)
         return status;
@@ -228,7 +223,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
             .seed = scene->seed,
             .tick = recording->state.first_tick,
             .fingerprint = fingerprint,
-            .capacities = capacities ? capacities : &derived,
+            .capacities = &capacities,
             .features = recording->features,
             .rules = recording->config.rules,
         };
@@ -270,70 +265,27 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
     return FOLIOT_STATUS_OK;
 }
 
-// What follows the header: the first keyframe, or the end of it all.
-static foliot_status begin_writing(foliot_recording *recording, const foliot_recording_sink *sink,
-                                   const foliot_simulation *simulation, foliot_status status,
-                                   foliot_recording **out)
+static foliot_status begin_world(foliot_recording *recording, const foliot_simulation *simulation)
 {
-    if (status == FOLIOT_STATUS_OK)
-        status = write_start(recording, sink);
-    if (status == FOLIOT_STATUS_OK)
-        status = foliot__recording_start(recording, sink, simulation, NULL);
-    if (status != FOLIOT_STATUS_OK)
-        foliot__recording_free(recording);
-    else
-        *out = recording;
-    return status;
-}
-
-foliot_status
-foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
-                           const foliot_world_config *capacities, const foliot_world *world,
-                           const foliot_recording_config *config, foliot_recording **out)
-{
-    foliot_recording *recording;
-    foliot_hosted_world hosted;
-    const foliot_simulation simulation = foliot__world_view(&hosted, world);
-    foliot_status status = foliot__recording_new(config, &simulation, &recording);
+    const foliot_hosted_world *hosted = simulation->self;
+    foliot_scene *decoded = NULL, *scene = hosted->scene;
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (!scene)
+        status = foliot_scene_decode(simulation->setup, simulation->setup_bytes, &decoded);
     if (status != FOLIOT_STATUS_OK)
         return status;
+    scene = scene ? scene : decoded;
     uint32_t features = recording->config.rules ? FOLIOT_RECORDING_RULES : 0;
     if (features && scene->history_ticks > 0)
         features |= FOLIOT_RECORDING_HISTORY;
     foliot__recording_set_features(recording, features, scene);
-    status = encode_head(recording, scene, capacities);
-    return begin_writing(recording, sink, &simulation, status, out);
-}
-
-// Our own world is recorded as ever, with its scene.
-static foliot_status begin_world(const foliot_recording_sink *sink,
-                                 const foliot_simulation *simulation,
-                                 const foliot_recording_config *config, foliot_recording **out)
-{
-    const foliot_hosted_world *hosted = simulation->self;
-    foliot_scene *scene;
-    foliot_status status = foliot_scene_decode(simulation->setup, simulation->setup_bytes, &scene);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    status = foliot_recording_open_sink(sink, scene, NULL, hosted->world, config, out);
-    foliot_scene_destroy(scene);
+    status = encode_world_head(recording, scene, hosted->world);
+    foliot_scene_destroy(decoded);
     return status;
 }
 
-foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink *sink,
-                                                    const foliot_simulation *simulation,
-                                                    const foliot_recording_config *config,
-                                                    foliot_recording **out)
+static void begin_other(foliot_recording *recording, const foliot_simulation *simulation)
 {
-    foliot_recording *recording;
-    if (strcmp(simulation->kind->name, foliot_world_kind.name) == 0)
-        return begin_world(sink, simulation, config, out);
-    if (!foliot_simulation_kind_valid(simulation->kind) ||
-        simulation->setup_bytes > FOLIOT_SETUP_BYTES_MAX)
-        return FOLIOT_STATUS_INVALID;
-    foliot_status status = foliot__recording_new(config, simulation, &recording);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
     foliot_digest fingerprint = recording->config.fingerprint;
     if ((fingerprint.high | fingerprint.low) == 0)
         fingerprint = foliot_simulation_kind_get_fingerprint(simulation->kind);
@@ -344,7 +296,35 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
     foliot__recording_encode_foreign_head(&recording->encoder.payload, simulation,
                                           recording->state.first_tick, fingerprint,
                                           recording->features, recording->config.rules);
-    return begin_writing(recording, sink, simulation, FOLIOT_STATUS_OK, out);
+}
+
+foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink,
+                                         const foliot_simulation *simulation,
+                                         const foliot_recording_config *config,
+                                         foliot_recording **out)
+{
+    foliot_recording *recording;
+    bool is_world = foliot_simulation_get_world(simulation) != NULL;
+    if (!foliot_simulation_kind_valid(simulation->kind) ||
+        simulation->setup_bytes > FOLIOT_SETUP_BYTES_MAX ||
+        (!is_world && strcmp(simulation->kind->name, foliot_world_kind.name) == 0))
+        return FOLIOT_STATUS_INVALID;
+    foliot_status status = foliot__recording_new(config, simulation, &recording);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    if (is_world)
+        status = begin_world(recording, simulation);
+    else
+        begin_other(recording, simulation);
+    if (status == FOLIOT_STATUS_OK)
+        status = write_start(recording, sink);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__recording_start(recording, sink, simulation, NULL);
+    if (status != FOLIOT_STATUS_OK)
+        foliot__recording_free(recording);
+    else
+        *out = recording;
+    return status;
 }
 
 foliot_status foliot__recording_start(foliot_recording *recording,
@@ -367,9 +347,7 @@ foliot_status foliot__recording_start(foliot_recording *recording,
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
-                                    const foliot_world_config *capacities,
-                                    const foliot_world *world,
+foliot_status foliot_recording_open(const char *file, const foliot_simulation *simulation,
                                     const foliot_recording_config *config,
                                     foliot_recording **recording)
 {
@@ -377,24 +355,7 @@ foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
     foliot_status status = foliot__file_sink(file, true, &sink);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = foliot_recording_open_sink(&sink, scene, capacities, world, config, recording);
-    if (status != FOLIOT_STATUS_OK)
-        sink.close(sink.user);
-    else
-        (*recording)->drain.file = foliot__file_sink_path(&sink, file);
-    return status;
-}
-
-foliot_status foliot_recording_open_simulation(const char *file,
-                                               const foliot_simulation *simulation,
-                                               const foliot_recording_config *config,
-                                               foliot_recording **recording)
-{
-    foliot_recording_sink sink;
-    foliot_status status = foliot__file_sink(file, true, &sink);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    status = foliot_recording_open_simulation_sink(&sink, simulation, config, recording);
+    status = foliot_recording_open_sink(&sink, simulation, config, recording);
     if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
     else
@@ -421,31 +382,6 @@ static bool encode_tick(foliot_recording *recording, const foliot__recorded_tick
     return false;
 }
 
-foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
-                                      const foliot_input *inputs, uint32_t count)
-{
-    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
-    return foliot_recording_append_tick(recording, world, &tick, NULL, 0);
-}
-
-foliot_status foliot_recording_append_tick(foliot_recording *recording, const foliot_world *world,
-                                           const foliot_tick_inputs *tick,
-                                           const foliot_order *orders, uint32_t order_count)
-{
-    foliot_hosted_world hosted;
-    const foliot_simulation simulation = foliot__world_view(&hosted, world);
-    return foliot_recording_append_simulation_tick(recording, &simulation, tick, orders,
-                                                   order_count);
-}
-
-foliot_status foliot_recording_append_simulation(foliot_recording *recording,
-                                                 const foliot_simulation *simulation,
-                                                 const foliot_input *inputs, uint32_t count)
-{
-    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
-    return foliot_recording_append_simulation_tick(recording, simulation, &tick, NULL, 0);
-}
-
 static bool recordable(const foliot_recording *recording, const foliot__recorded_tick *recorded)
 {
     const foliot_tick_inputs *in = &recorded->inputs;
@@ -459,13 +395,13 @@ static bool recordable(const foliot_recording *recording, const foliot__recorded
                                      recording->features & FOLIOT_RECORDING_HISTORY);
 }
 
-foliot_status foliot_recording_append_simulation_tick(foliot_recording *recording,
-                                                      const foliot_simulation *simulation,
-                                                      const foliot_tick_inputs *inputs,
-                                                      const foliot_order *orders,
-                                                      uint32_t order_count)
+foliot_status foliot_recording_append(foliot_recording *recording,
+                                      const foliot_simulation *simulation,
+                                      const foliot_tick_inputs *inputs, const foliot_order *orders,
+                                      uint32_t order_count)
 {
-    const foliot__recorded_tick recorded = {*inputs, orders, order_count};
+    const foliot__recorded_tick recorded = {inputs ? *inputs : (foliot_tick_inputs){0}, orders,
+                                            order_count};
     uint64_t tick = foliot_simulation_get_tick(simulation);
     if (recording->ended || tick != recording->seen_tick + 1 || !recordable(recording, &recorded))
         return FOLIOT_STATUS_INVALID;

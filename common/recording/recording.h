@@ -130,9 +130,6 @@ foliot_status foliot__recording_note_text(foliot_recording *recording, const cha
 foliot_status foliot__recording_start(foliot_recording *recording,
                                       const foliot_recording_sink *sink,
                                       const foliot_simulation *simulation, const char *note);
-// A world as a simulation that is read and never stepped.
-foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world);
-
 // compact.c: rewrites a closed recording with fewer blocks. See docs/reference/recording.md,
 // "Compaction".
 

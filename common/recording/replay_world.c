@@ -27,7 +27,7 @@ foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_worl
     }
     if (replay->header.features & FOLIOT_RECORDING_SIMULATION)
         return FOLIOT_STATUS_UNSUPPORTED;
-    *hosted = (foliot_hosted_world){.host = replay->host};
+    *hosted = (foliot_hosted_world){.scene = replay->scene, .host = replay->host};
     simulation->kind = &foliot_world_kind;
     simulation->self = hosted;
     return foliot__replay_new_world(replay, &hosted->world);
@@ -44,7 +44,8 @@ void foliot__replay_drop(foliot_simulation *simulation)
 
 void foliot__replay_take_world(foliot_replay *replay)
 {
-    replay->hosted = (foliot_hosted_world){.world = replay->world, .host = replay->host};
+    replay->hosted =
+        (foliot_hosted_world){.world = replay->world, .scene = replay->scene, .host = replay->host};
     replay->simulation = (foliot_simulation){&foliot_world_kind, &replay->hosted,
                                              replay->header.scene, replay->header.scene_bytes};
 }

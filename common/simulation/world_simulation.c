@@ -159,6 +159,13 @@ static const char *const stages[] = {
 #undef STAGE_NAME
 };
 
+// Copies of the table may make worlds in another way; their instances are of one type.
+const foliot_world *foliot_simulation_get_world(const foliot_simulation *simulation)
+{
+    bool world = simulation->self && simulation->kind->step_tick == step_tick;
+    return world ? world_of(simulation->self) : NULL;
+}
+
 const foliot_simulation_kind foliot_world_kind = {
     .name = "foliot.world",
     .version = 1,

@@ -112,30 +112,21 @@ typedef struct foliot_recording_state {
     uint64_t keyframe_bytes, other_bytes; // written; of the end of the file not all is counted
 } foliot_recording_state;
 
-// Opens a file for a recording of `world` from its current tick on. An existing file is replaced.
-// `scene` is what the world was made from, with every change (integrator, dt, seed) that the host
-// made; it is copied. `capacities` NULL: foliot_world_config_default(scene). `config` NULL: the
-// default. FOLIOT_STATUS_INVALID: config; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
-                                                      const foliot_world_config *capacities,
-                                                      const foliot_world *world,
+// Opens a file for a recording of `simulation` from its current tick on. An existing file is
+// replaced. The header has the kind, its version and the setup: a program that knows the kind can
+// replay it (docs/reference/recording.md, "Other simulations"). For a world it has the scene: that
+// of the hosted world, or the setup where that is NULL. `config` NULL: the default.
+// FOLIOT_STATUS_INVALID: the config, or the table of the kind; FOLIOT_STATUS_IO;
+// FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_recording_open(const char *file,
+                                                      const foliot_simulation *simulation,
                                                       const foliot_recording_config *config,
                                                       foliot_recording **recording);
 // The same into a sink, which is copied.
-foliot_status
-foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
-                           const foliot_world_config *capacities, const foliot_world *world,
-                           const foliot_recording_config *config, foliot_recording **recording);
-
-// The same for a simulation of any kind (docs/reference/recording.md, "Other simulations"). Its
-// kind, version and setup stand in the header; a program that knows the kind can replay it. A
-// foliot.world is recorded as above.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation(
-    const char *file, const foliot_simulation *simulation, const foliot_recording_config *config,
-    foliot_recording **recording);
-FOLIOT_MUST_CHECK foliot_status foliot_recording_open_simulation_sink(
-    const foliot_recording_sink *sink, const foliot_simulation *simulation,
-    const foliot_recording_config *config, foliot_recording **recording);
+FOLIOT_MUST_CHECK foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink,
+                                                           const foliot_simulation *simulation,
+                                                           const foliot_recording_config *config,
+                                                           foliot_recording **recording);
 
 // Continues a recording, whether it ended early or in order: the file is cut after its last whole
 // block of ticks and appended to. *world is a new one, replayed to that tick; *scene is what it was
@@ -212,26 +203,16 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_note_token(foliot_recording *re
 FOLIOT_MUST_CHECK foliot_status foliot_recording_note_acknowledged(foliot_recording *recording,
                                                                    uint32_t player);
 
-// Appends the tick after every step: `world` as the step left it, and the inputs that it was given.
-// FOLIOT_STATUS_INVALID: not the tick after the last one; else what the recording stopped with
+// Appends the tick after every step: `simulation` as the step left it, what entered the tick (NULL:
+// nothing), and the orders that were closed with it, ordered by (player, sequence).
+// FOLIOT_STATUS_INVALID: not the tick after the last one, or a command or an order is malformed or
+// out of order; the tick may then be appended again without. Else what the recording stopped with
 // (then the tick is counted as lost). It never waits, and allocates only to grow.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_append(foliot_recording *recording,
-                                                        const foliot_world *world,
-                                                        const foliot_input *inputs, uint32_t count);
-FOLIOT_MUST_CHECK foliot_status
-foliot_recording_append_simulation(foliot_recording *recording, const foliot_simulation *simulation,
-                                   const foliot_input *inputs, uint32_t count);
-// The same with all that enters a tick, and with the orders that were closed with it, ordered by
-// (player, sequence). FOLIOT_STATUS_INVALID besides: a command or an order is malformed or out of
-// order; the tick may be appended again without.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_append_tick(foliot_recording *recording,
-                                                             const foliot_world *world,
-                                                             const foliot_tick_inputs *tick,
-                                                             const foliot_order *orders,
-                                                             uint32_t order_count);
-FOLIOT_MUST_CHECK foliot_status foliot_recording_append_simulation_tick(
-    foliot_recording *recording, const foliot_simulation *simulation,
-    const foliot_tick_inputs *tick, const foliot_order *orders, uint32_t order_count);
+                                                        const foliot_simulation *simulation,
+                                                        const foliot_tick_inputs *tick,
+                                                        const foliot_order *orders,
+                                                        uint32_t order_count);
 // A message of the rules or the host, to one player or FOLIOT_TO_ALL; before the tick that it was
 // sent after is appended. A replay does not need it. FOLIOT_STATUS_INVALID: too long;
 // FOLIOT_STATUS_FULL: 65,536 in one tick.

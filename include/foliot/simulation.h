@@ -164,10 +164,13 @@ uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *ki
 
 // A world with what its host lends to every step: the `self` of foliot_world_kind. Make one around
 // any world:
-//     foliot_hosted_world hosted = {.world = world, .host = host};
-//     foliot_simulation simulation = {&foliot_world_kind, &hosted, scene_bytes, scene_length};
+//     foliot_hosted_world hosted = {.world = world, .scene = scene};
+//     foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
 typedef struct foliot_hosted_world {
     foliot_world *world;
+    // The scene that the world was made from, with every change (integrator, dt, seed) that the
+    // host made. Lent. NULL: the simulation has the setup.
+    foliot_scene *scene;
     foliot_host host;
     void (*after_stage)(void *user, uint32_t stage); // set by `watch`
     void *stage_user;
@@ -178,6 +181,9 @@ typedef struct foliot_hosted_world {
 // the rest of the state: the world itself, players, constraints, contacts. An instance that
 // `create` made owns its world.
 extern const foliot_simulation_kind foliot_world_kind;
+
+// The world of a simulation; NULL where it has none, or is of another kind.
+const foliot_world *foliot_simulation_get_world(const foliot_simulation *simulation);
 
 #ifdef __cplusplus
 }

@@ -210,8 +210,8 @@ static foliot_status append_step(foliot__session *s)
     foliot_tick_inputs tick = inputs_of(s);
     bool with_orders =
         s->world ? game->commands_max > 0 || game->rules : s->simulation.kind->order != NULL;
-    return foliot_recording_append_simulation_tick(
-        s->recording, &s->simulation, &tick, game->orders, with_orders ? game->order_count : 0);
+    return foliot_recording_append(s->recording, &s->simulation, &tick, game->orders,
+                                   with_orders ? game->order_count : 0);
 }
 
 // Once stopped, a recording counts what is missing.

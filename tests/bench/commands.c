@@ -18,6 +18,7 @@
 #include "foliot/scene_reader.h"
 #include "divergence/harness_inputs.h"
 #include "wire/session_state.h"
+#include "world_simulation.h"
 
 #define IMPULSES 10000
 #define CHANGED 100 // bodies a tick
@@ -248,7 +249,7 @@ static double recorded_bytes(void (*make)(foliot_command *command, uint64_t tick
         config.keyframe_ticks = 0;
         config.threaded = false;
         demand(foliot_world_create(scene, &world) == FOLIOT_STATUS_OK, "a world");
-        demand(foliot_recording_open(file, scene, NULL, world, &config, &recording) ==
+        demand(foliot_recording_open(file, WORLD_SIMULATION(world, scene), &config, &recording) ==
                    FOLIOT_STATUS_OK,
                "a recording");
         for (uint64_t tick = 0; tick < RECORDED; tick++) {
@@ -257,8 +258,8 @@ static double recorded_bytes(void (*make)(foliot_command *command, uint64_t tick
             command.sequence = (uint32_t)tick + 1;
             const foliot_tick_inputs in = {NULL, 0, &command, (uint32_t)given};
             demand(foliot_world_step_tick(world, &in, NULL) == FOLIOT_STATUS_OK, "a step");
-            demand(foliot_recording_append_tick(recording, world, &in, NULL, 0) ==
-                           FOLIOT_STATUS_OK &&
+            demand(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), &in, NULL,
+                                           0) == FOLIOT_STATUS_OK &&
                        foliot_recording_drain(recording) == FOLIOT_STATUS_OK,
                    "a recorded tick");
         }
@@ -386,7 +387,8 @@ static void play_tick(siege *s, foliot__harness_players *players, foliot_recordi
                                     .inputs = inputs,
                                     .input_count = in.input_count};
     demand(foliot_rules_tick(s->rules, &view) == FOLIOT_STATUS_OK, "a tick of the rules");
-    demand(foliot_recording_append_tick(recording, s->world, &in, NULL, 0) == FOLIOT_STATUS_OK &&
+    demand(foliot_recording_append(recording, WORLD_SIMULATION(s->world, NULL), &in, NULL, 0) ==
+                   FOLIOT_STATUS_OK &&
                foliot_recording_drain(recording) == FOLIOT_STATUS_OK,
            "a recorded tick");
 }
@@ -397,8 +399,8 @@ static void record_hour(siege *s, uint32_t ticks)
     foliot_recording_config config = config_of(s);
     foliot__harness_players *players = foliot__harness_players_create(PLAYERS, 5);
     uint32_t sequence = 0;
-    demand(players && foliot_recording_open(file, s->scene, NULL, s->world, &config, &recording) ==
-                          FOLIOT_STATUS_OK,
+    demand(players && foliot_recording_open(file, WORLD_SIMULATION(s->world, s->scene), &config,
+                                            &recording) == FOLIOT_STATUS_OK,
            "a recording");
     for (uint32_t tick = 0; tick < ticks; tick++)
         play_tick(s, players, recording, &sequence);

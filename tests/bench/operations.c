@@ -19,6 +19,7 @@
 #include "foliot/foliot.h"
 #include "foliot/replay.h"
 #include "real_server.h"
+#include "world_simulation.h"
 
 #define SCRAPED 1000
 #define PLAYED 64
@@ -310,8 +311,8 @@ static void begin_recording(const char *file, const char *what)
     for (int i = 0; i < TIMES; i++) {
         foliot_recording *recording;
         double begun = bench_now();
-        if (foliot_recording_open(in_folder("begun.foliot"), scene, NULL, world, &config,
-                                  &recording) != FOLIOT_STATUS_OK)
+        if (foliot_recording_open(in_folder("begun.foliot"), WORLD_SIMULATION(world, scene),
+                                  &config, &recording) != FOLIOT_STATUS_OK)
             die("no recording");
         took[i] = 1e3 * (bench_now() - begun);
         (void)!foliot_recording_close(recording, NULL);

@@ -147,7 +147,8 @@ static void bench_speed_with_commands(void)
         recording_fixture_config(60, foliot_recording_config_default().keyframe_ticks);
     foliot_world *world = recording_fixture_world(&fixture);
     foliot_recording *recording;
-    demand(foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording));
+    demand(foliot_recording_open_sink(&sink, WORLD_SIMULATION(world, &fixture.scene), &config,
+                                      &recording));
     for (uint32_t i = 0; i < MINUTE * COMMANDS; i++) {
         foliot_command *c = &commands[i / COMMANDS][i % COMMANDS];
         *c = foliot_command_default(FOLIOT_COMMAND_impulse);
@@ -164,7 +165,7 @@ static void bench_speed_with_commands(void)
             demand(foliot_world_step_tick(world, &in, NULL));
             if (round >= 0)
                 continue;
-            demand(foliot_recording_append_tick(recording, world, &in, NULL, 0));
+            demand(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), &in, NULL, 0));
             demand(foliot_recording_drain(recording));
         }
         double bare = clock_process_s() - start;
@@ -196,14 +197,15 @@ static void bench_append(void)
         recording_fixture_init(&fixture, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
         foliot_world *world = recording_fixture_world(&fixture);
         foliot_status status =
-            foliot_recording_open(path, &fixture.scene, NULL, world, NULL, &recording);
+            foliot_recording_open(path, WORLD_SIMULATION(world, &fixture.scene), NULL, &recording);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         for (uint64_t tick = 0; tick < MINUTE; tick++) {
             foliot_input inputs[FOLIOT_PLAYERS_MAX];
             uint32_t count = recording_fixture_inputs(&fixture, tick, true, inputs);
             demand(foliot_world_step(world, inputs, count, NULL));
             double start = bench_now();
-            demand(foliot_recording_append(recording, world, inputs, count));
+            demand(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                           TICK_INPUTS(inputs, count), NULL, 0));
             spent += bench_now() - start;
         }
         demand(foliot_recording_close(recording, NULL));
@@ -272,14 +274,15 @@ static void bench_live_size(void)
     recording_fixture_init(&fingers, 1, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     foliot_status status = foliot_world_create(scene, &world);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-    status = foliot_recording_open(path, scene, NULL, world, &config, &recording);
+    status = foliot_recording_open(path, WORLD_SIMULATION(world, scene), &config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 660; tick++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count = recording_fixture_inputs(&fingers, tick, false, inputs);
         status = foliot_world_step(world, inputs, count, NULL);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-        status = foliot_recording_append(recording, world, inputs, count);
+        status = foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                         TICK_INPUTS(inputs, count), NULL, 0);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     }
     double start = bench_now();

@@ -50,7 +50,7 @@ static bool make_hour(void)
     foliot_recording_config config = foliot_recording_config_default();
     foliot_recording *recording;
     config.block_ticks = 3; // as foliot-server has it
-    if (foliot_recording_open(file, &fixture.scene, NULL, world, &config, &recording) !=
+    if (foliot_recording_open(file, WORLD_SIMULATION(world, &fixture.scene), &config, &recording) !=
         FOLIOT_STATUS_OK)
         return false;
     fixture.scene.players.limit = PLAYERS; // who send inputs
@@ -59,7 +59,8 @@ static bool make_hour(void)
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count = recording_fixture_inputs(&fixture, tick, false, inputs);
         fine = foliot_world_step(world, inputs, count, NULL) == FOLIOT_STATUS_OK &&
-               foliot_recording_append(recording, world, inputs, count) == FOLIOT_STATUS_OK;
+               foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                       TICK_INPUTS(inputs, count), NULL, 0) == FOLIOT_STATUS_OK;
         if (tick % 1000 == 999)
             fine = fine && foliot_recording_wait(recording, false) == FOLIOT_STATUS_OK;
     }

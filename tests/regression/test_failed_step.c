@@ -16,6 +16,7 @@
 #include "foliot/foliot.h"
 #include "foliot/replay.h"
 #include "foliot/server.h"
+#include "world_simulation.h"
 
 typedef struct host {
     foliot_hub *hub;
@@ -95,9 +96,9 @@ static void open_session(host *h, foliot_session_mode mode, const foliot_simulat
     } else {
         assert_int_equal(foliot_world_create(&h->scene, &session.world), FOLIOT_STATUS_OK);
         snprintf(h->file, sizeof h->file, "/tmp/failed-step-%d.foliot", (int)getpid());
-        assert_int_equal(
-            foliot_recording_open(h->file, &h->scene, NULL, session.world, NULL, &h->recording),
-            FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_open(h->file, WORLD_SIMULATION(session.world, &h->scene),
+                                               NULL, &h->recording),
+                         FOLIOT_STATUS_OK);
         session.recording = h->recording;
     }
     assert_int_equal(foliot_server_add_session(h->server, &session, h->now_ns), FOLIOT_STATUS_OK);

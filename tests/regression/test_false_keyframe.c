@@ -18,6 +18,7 @@
 #include "sim/world/state_io.h"
 #include "recording/format.h"
 #include "status.h"
+#include "world_simulation.h"
 
 #define TICKS 200
 #define KEYFRAME_TICKS 40
@@ -212,12 +213,14 @@ static void a_later_beginning_is_not_opened(void **state)
     for (uint64_t tick = 0; tick < 90; tick++) {
         uint32_t count = recording_fixture_inputs(&fixture, tick, true, inputs);
         if (tick == 30)
-            assert_int_equal(
-                foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording),
-                FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_recording_open_sink(&sink,
+                                                        WORLD_SIMULATION(world, &fixture.scene),
+                                                        &config, &recording),
+                             FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
         if (tick >= 30)
-            assert_int_equal(foliot_recording_append(recording, world, inputs, count),
+            assert_int_equal(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                                     TICK_INPUTS(inputs, count), NULL, 0),
                              FOLIOT_STATUS_OK);
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
@@ -306,12 +309,11 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording_sink sink = recording_memory_sink(&t.memory);
         foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
-        assert_int_equal(
-            foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
-            FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_open_sink(&sink, &simulation, &config, &recording),
+                         FOLIOT_STATUS_OK);
         for (int tick = 0; tick < TICKS; tick++) {
             assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);
-            assert_int_equal(foliot_recording_append_simulation(recording, &simulation, NULL, 0),
+            assert_int_equal(foliot_recording_append(recording, &simulation, NULL, NULL, 0),
                              FOLIOT_STATUS_OK);
         }
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);

@@ -29,8 +29,8 @@ static foliot_status record(uint64_t ticks)
     config.threaded = false;
     recording_fixture_init(&fixture, 6, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     foliot_world *world = recording_fixture_world(&fixture);
-    foliot_status status =
-        foliot_recording_open(FILE_NAME, &fixture.scene, NULL, world, &config, &recording);
+    foliot_status status = foliot_recording_open(FILE_NAME, WORLD_SIMULATION(world, &fixture.scene),
+                                                 &config, &recording);
     if (status != FOLIOT_STATUS_OK) {
         foliot_world_destroy(world);
         recording_fixture_free(&fixture);
@@ -38,7 +38,8 @@ static foliot_status record(uint64_t ticks)
     }
     for (uint64_t i = 0; i < ticks; i++) {
         demand(foliot_world_step(world, NULL, 0, NULL));
-        allow_failure(foliot_recording_append(recording, world, NULL, 0));
+        allow_failure(
+            foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0));
         allow_failure(foliot_recording_drain(recording));
     }
     status = foliot_recording_close(recording, NULL);

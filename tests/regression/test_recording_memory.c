@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "recording/replay.h"
+#include "sim/state/state.h"
 #include "recording_fixture.h"
 #include "status.h"
 
@@ -35,6 +36,15 @@ static double peak_kb(void)
     return (double)usage.ru_maxrss;
 }
 
+// What a recording of the world says of its room.
+static void claim_room(foliot_world *world, const foliot_world_config *room)
+{
+    world->bodies_max = room->bodies_max;
+    world->capacity.forces = room->forces_max;
+    world->capacity.constraints = room->constraints_max;
+    world->capacity.contacts = room->contacts_max;
+}
+
 // A ball and a floor for 20 ticks; the header says `capacities`, or what the scene says.
 static void record(const foliot_scene *scene, const foliot_world_config *capacities)
 {
@@ -42,11 +52,15 @@ static void record(const foliot_scene *scene, const foliot_world_config *capacit
     foliot_recording *recording;
     foliot_recording_config config = recording_fixture_config(5, 10);
     config.threaded = false;
+    const foliot_world_config needed = foliot_world_config_default(scene);
     demand(foliot_world_create(scene, &world));
-    demand(foliot_recording_open(FILE_NAME, scene, capacities, world, &config, &recording));
+    if (capacities)
+        claim_room(world, capacities);
+    demand(foliot_recording_open(FILE_NAME, WORLD_SIMULATION(world, scene), &config, &recording));
+    claim_room(world, &needed);
     for (int i = 0; i < 20; i++) {
         demand(foliot_world_step(world, NULL, 0, NULL));
-        demand(foliot_recording_append(recording, world, NULL, 0));
+        demand(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0));
         demand(foliot_recording_drain(recording));
     }
     demand(foliot_recording_close(recording, NULL));

@@ -5,6 +5,7 @@
 // whose force is a callback is replayed with that force, with another one and with none.
 #include "../support/check.h"
 #include "../support/recording_fixture.h"
+#include "world_simulation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,12 +46,14 @@ static recording_memory record(void)
     fixture.scene.forces = &force;
     fixture.scene.force_count = 1;
     foliot_world *world = recording_fixture_world(&fixture);
-    assert_int_equal(
-        foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open_sink(&sink, WORLD_SIMULATION(world, &fixture.scene),
+                                                &config, &recording),
+                     FOLIOT_STATUS_OK);
     for (int tick = 0; tick < TICKS; tick++) {
         assert_int_equal(foliot_world_step(world, NULL, 0, &right_host), FOLIOT_STATUS_OK);
-        assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_OK);
+        assert_int_equal(
+            foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0),
+            FOLIOT_STATUS_OK);
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);

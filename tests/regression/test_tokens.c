@@ -16,6 +16,7 @@
 #include "foliot/server.h"
 #include "raw_client.h"
 #include "status.h"
+#include "world_simulation.h"
 
 #define CLIENTS 8
 
@@ -88,9 +89,9 @@ static fixture *open_fixture(bool records, bool lockstep)
         foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
         config.block_ticks = 600; // ten seconds: what is in the file sooner was written on purpose
-        assert_int_equal(
-            foliot_recording_open(i->file, &i->scene, NULL, world, &config, &i->recording),
-            FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_open(i->file, WORLD_SIMULATION(world, &i->scene), &config,
+                                               &i->recording),
+                         FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_STATUS_OK);
     }
     open_server(i, world, lockstep);

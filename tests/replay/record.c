@@ -59,7 +59,8 @@ static void record_session(recording_fixture *fixture, const foliot_recording_co
                                           .save = save_rules,
                                           .user = world};
     config.rules = &rules;
-    demand(foliot_recording_open_sink(&sink, &fixture->scene, NULL, world, &config, &recording));
+    demand(foliot_recording_open_sink(&sink, WORLD_SIMULATION(world, &fixture->scene), &config,
+                                      &recording));
     for (uint64_t tick = 0; tick < ticks; tick++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         foliot_order order;
@@ -83,7 +84,8 @@ static void record_session(recording_fixture *fixture, const foliot_recording_co
             demand(foliot_recording_flush(recording)); // it ends its block
         }
         say(recording, tick, other, &order, &orders);
-        demand(foliot_recording_append_tick(recording, world, &in, &order, orders));
+        demand(
+            foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), &in, &order, orders));
         demand(foliot_recording_drain(recording));
     }
     demand(foliot_recording_close(recording, NULL));

@@ -155,9 +155,9 @@ static void play_tick(host *h, foliot_recording *recording)
     assert_true(status == FOLIOT_STATUS_OK || h->stopped);
     if (status != FOLIOT_STATUS_OK)
         foliot_recording_want_keyframe(recording);
-    assert_int_equal(
-        foliot_recording_append_tick(recording, h->world, &record, orders, order_count),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_append(recording, WORLD_SIMULATION(h->world, NULL), &record,
+                                             orders, order_count),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_drain(recording), FOLIOT_STATUS_OK);
 }
 
@@ -172,8 +172,9 @@ static void record(host *h)
                                     .save = save,
                                     .user = h};
     config.rules = &rules;
-    assert_int_equal(foliot_recording_open(h->file, h->scene, NULL, h->world, &config, &recording),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_recording_open(h->file, WORLD_SIMULATION(h->world, h->scene), &config, &recording),
+        FOLIOT_STATUS_OK);
     while (foliot_world_get_tick(h->world) < TICKS)
         play_tick(h, recording);
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);

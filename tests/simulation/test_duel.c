@@ -16,6 +16,7 @@
 #include "net/transport.h"
 #include "status.h"
 #include "wire/message.h"
+#include "world_simulation.h"
 
 #define SHOTS_MAX 65536 // a shot is the state of the buttons
 #define CLIENTS 3
@@ -224,7 +225,8 @@ static duel *begin(bool lua, foliot_session_mode mode, const char *file)
     demand(foliot_world_create(d->scene, &world));
     if (file) {
         foliot_recording_config config = recording_config(d);
-        demand(foliot_recording_open(file, d->scene, NULL, world, &config, &d->recording));
+        demand(
+            foliot_recording_open(file, WORLD_SIMULATION(world, d->scene), &config, &d->recording));
     }
     open_server(d, world, mode);
     return d;

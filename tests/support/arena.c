@@ -10,6 +10,7 @@
 #include "net/transport.h"
 #include "seed_wire.h"
 #include "status.h"
+#include "world_simulation.h"
 
 #define ARENA_PLAYERS_MAX 64
 
@@ -99,10 +100,11 @@ static void open_session(arena *a, const arena_options *options)
     if (options->record) {
         foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
-        demand(options->kind ? foliot_recording_open_simulation(options->record, &a->simulation,
-                                                                &config, &a->recording)
-                             : foliot_recording_open(options->record, &a->scene, NULL,
-                                                     session.world, &config, &a->recording));
+        demand(options->kind
+                   ? foliot_recording_open(options->record, &a->simulation, &config, &a->recording)
+                   : foliot_recording_open(options->record,
+                                           WORLD_SIMULATION(session.world, &a->scene), &config,
+                                           &a->recording));
         session.recording = a->recording;
     }
     demand(foliot_server_add_session(a->server, &session, a->now_ns));

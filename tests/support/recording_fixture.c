@@ -200,8 +200,8 @@ void recording_fixture_record(recording_fixture *fixture, const foliot_recording
     foliot_recording *recording;
     foliot_world *world = recording_fixture_world(fixture);
     foliot_recording_sink sink = recording_memory_sink(memory);
-    foliot_status status =
-        foliot_recording_open_sink(&sink, &fixture->scene, NULL, world, config, &recording);
+    foliot_status status = foliot_recording_open_sink(
+        &sink, WORLD_SIMULATION(world, &fixture->scene), config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     if (digests)
         digests[0] = foliot_world_get_digest(world);
@@ -209,7 +209,8 @@ void recording_fixture_record(recording_fixture *fixture, const foliot_recording
         uint32_t count = recording_fixture_inputs(fixture, tick, true, inputs);
         status = foliot_world_step(world, inputs, count, NULL);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-        status = foliot_recording_append(recording, world, inputs, count);
+        status = foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                         TICK_INPUTS(inputs, count), NULL, 0);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         allow_failure(foliot_recording_drain(recording));
         if (digests)

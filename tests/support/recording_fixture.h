@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "foliot/foliot.h"
+#include "world_simulation.h"
 
 // Bytes as a sink. `limit` 0: none; else bytes beyond it are refused with ENOSPC.
 typedef struct recording_memory {

@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "game_rules.h"
 #include "status.h"
+#include "world_simulation.h"
 
 #define PORT 7777
 #define INTEREST_NEAR 0.2  // of far
@@ -390,7 +391,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     foliot_recording_sink sink = {
         .write = recorded_write, .truncate = recorded_truncate, .user = &h->written};
     foliot_recording_config config = recording_config(run, h);
-    FOLIOT_ASSERT(foliot_recording_open_sink(&sink, &h->scene, NULL, h->world, &config,
+    FOLIOT_ASSERT(foliot_recording_open_sink(&sink, WORLD_SIMULATION(h->world, &h->scene), &config,
                                              &h->recording) == FOLIOT_STATUS_OK);
 }
 

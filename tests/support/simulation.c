@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "game_rules.h"
 #include "status.h"
+#include "world_simulation.h"
 
 static const double spawns[2][3] = {{0, 0, 0}, {5, 0, 0}};
 
@@ -160,7 +161,8 @@ static simulation *create(options o)
         s->file = o.file;
         s->rules_kind = o.rules;
         foliot_recording_config config = recording_config(s);
-        demand(foliot_recording_open(o.file, &s->scene, NULL, world, &config, &s->recording));
+        demand(foliot_recording_open(o.file, WORLD_SIMULATION(world, &s->scene), &config,
+                                     &s->recording));
     }
     open_server(s, world, o.spectator_delay_s);
     return s;

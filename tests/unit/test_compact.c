@@ -44,8 +44,9 @@ static foliot_recording *begin(recording_fixture *fixture, const char *file, fol
     foliot_recording *recording;
     recording_fixture_init(fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     *world = recording_fixture_world(fixture);
-    assert_int_equal(foliot_recording_open(file, &fixture->scene, NULL, *world, config, &recording),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_recording_open(file, WORLD_SIMULATION(*world, &fixture->scene), config, &recording),
+        FOLIOT_STATUS_OK);
     return recording;
 }
 
@@ -64,7 +65,8 @@ static void play(recording_fixture *fixture, foliot_recording *recording, foliot
                                                  (foliot_player_proof){{(uint8_t)tick}}),
                     FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
-        assert_int_equal(foliot_recording_append(recording, world, inputs, count),
+        assert_int_equal(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                                 TICK_INPUTS(inputs, count), NULL, 0),
                          FOLIOT_STATUS_OK);
     }
 }
@@ -178,7 +180,9 @@ static void a_compacted_file_resumes(void **state)
         memcpy(players[compacted], about->players, about->player_count * sizeof *about->players);
         for (int i = 0; i < 100; i++) {
             assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-            assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_OK);
+            assert_int_equal(
+                foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0),
+                FOLIOT_STATUS_OK);
         }
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_replay *replay = open_file(file);
@@ -246,7 +250,9 @@ static void a_recording_is_whole_before_it_is_compacted(void **state)
         check_gt(blocks_of(file), TICKS / 3);
         verifies(file);
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-        assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_INVALID);
+        assert_int_equal(
+            foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0),
+            FOLIOT_STATUS_INVALID);
         assert_int_equal(foliot_recording_note_session(recording, "late", false),
                          FOLIOT_STATUS_INVALID);
         for (int i = 0; i < 2; i++)

@@ -29,7 +29,7 @@ static _Noreturn void record_for_ever(const char *file, int say)
     config.threaded = true;
     recording_fixture_init(&fixture, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = recording_fixture_world(&fixture);
-    if (foliot_recording_open(file, &fixture.scene, NULL, world, &config, &recording) !=
+    if (foliot_recording_open(file, WORLD_SIMULATION(world, &fixture.scene), &config, &recording) !=
         FOLIOT_STATUS_OK)
         _exit(1);
     for (uint64_t said = 0;;) {
@@ -37,7 +37,8 @@ static _Noreturn void record_for_ever(const char *file, int say)
         uint32_t count =
             recording_fixture_inputs(&fixture, foliot_world_get_tick(world), true, inputs);
         if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK ||
-            foliot_recording_append(recording, world, inputs, count) != FOLIOT_STATUS_OK)
+            foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                    TICK_INPUTS(inputs, count), NULL, 0) != FOLIOT_STATUS_OK)
             _exit(1);
         uint64_t written = foliot_recording_get_state(recording).written_tick;
         if (written > said && write(say, &written, sizeof written) == (ssize_t)sizeof written)
@@ -122,12 +123,13 @@ static void a_full_disk_leaves_whole_blocks(void **state)
         setrlimit(RLIMIT_FSIZE, &limit);
         recording_fixture_init(&fixture, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
         foliot_world *world = recording_fixture_world(&fixture);
-        if (foliot_recording_open(file, &fixture.scene, NULL, world, &config, &recording) !=
-            FOLIOT_STATUS_OK)
+        if (foliot_recording_open(file, WORLD_SIMULATION(world, &fixture.scene), &config,
+                                  &recording) != FOLIOT_STATUS_OK)
             _exit(1);
         for (int tick = 0; tick < 3000; tick++) {
             demand(foliot_world_step(world, NULL, 0, NULL));
-            allow_failure(foliot_recording_append(recording, world, NULL, 0));
+            allow_failure(
+                foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0));
         }
         foliot_recording_state final;
         foliot_status status = foliot_recording_close(recording, &final);
@@ -157,12 +159,13 @@ static void a_device_that_is_full_is_told_at_once(void **state)
     foliot_recording *recording;
     recording_fixture_init(&fixture, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = recording_fixture_world(&fixture);
-    assert_int_equal(
-        foliot_recording_open("/dev/full", &fixture.scene, NULL, world, NULL, &recording),
-        FOLIOT_STATUS_IO);
-    assert_int_equal(
-        foliot_recording_open("/nowhere/at/all", &fixture.scene, NULL, world, NULL, &recording),
-        FOLIOT_STATUS_IO);
+    assert_int_equal(foliot_recording_open("/dev/full", WORLD_SIMULATION(world, &fixture.scene),
+                                           NULL, &recording),
+                     FOLIOT_STATUS_IO);
+    assert_int_equal(foliot_recording_open("/nowhere/at/all",
+                                           WORLD_SIMULATION(world, &fixture.scene), NULL,
+                                           &recording),
+                     FOLIOT_STATUS_IO);
     foliot_world_destroy(world);
     recording_fixture_free(&fixture);
 }

@@ -12,6 +12,7 @@
 #include "../support/recording_fixture.h"
 #include "status.h"
 #include "tally.h"
+#include "world_simulation.h"
 
 #define TICKS 330
 
@@ -36,14 +37,15 @@ static void record(const foliot_simulation_kind *kind, recording_memory *memory,
     foliot_recording_config config = recording_fixture_config(20, 100);
     foliot_input inputs[2];
     assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
+    assert_int_equal(foliot_recording_open_sink(&sink, &simulation, &config, &recording),
                      FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         uint32_t count = inputs_of(tick, inputs);
         digests[tick] = foliot_simulation_get_digest(&simulation);
         assert_int_equal(foliot_simulation_step(&simulation, inputs, count), FOLIOT_STATUS_OK);
-        assert_int_equal(foliot_recording_append_simulation(recording, &simulation, inputs, count),
-                         FOLIOT_STATUS_OK);
+        assert_int_equal(
+            foliot_recording_append(recording, &simulation, TICK_INPUTS(inputs, count), NULL, 0),
+            FOLIOT_STATUS_OK);
     }
     digests[TICKS] = foliot_simulation_get_digest(&simulation);
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
@@ -192,14 +194,16 @@ static void a_world_is_one_of_them(void **state)
         assert_int_equal(foliot_simulation_create(&foliot_world_kind, setup, length, &simulation),
                          FOLIOT_STATUS_OK);
         foliot_world *world = ((foliot_hosted_world *)simulation.self)->world;
-        assert_int_equal(
-            i ? foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording)
-              : foliot_recording_open_sink(&sink, &fixture.scene, NULL, world, &config, &recording),
-            FOLIOT_STATUS_OK);
+        assert_int_equal(i ? foliot_recording_open_sink(&sink, &simulation, &config, &recording)
+                           : foliot_recording_open_sink(&sink,
+                                                        WORLD_SIMULATION(world, &fixture.scene),
+                                                        &config, &recording),
+                         FOLIOT_STATUS_OK);
         for (int tick = 0; tick < 50; tick++) {
             assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);
-            assert_int_equal(i ? foliot_recording_append_simulation(recording, &simulation, NULL, 0)
-                               : foliot_recording_append(recording, world, NULL, 0),
+            assert_int_equal(i ? foliot_recording_append(recording, &simulation, NULL, NULL, 0)
+                               : foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                                         NULL, NULL, 0),
                              FOLIOT_STATUS_OK);
         }
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
@@ -282,11 +286,12 @@ static void record_part(const char *file, const foliot_simulation_kind *kind, ui
     foliot_recording_config config = recording_fixture_config(20, 100);
     foliot_input inputs[2];
     demand(foliot_simulation_create(kind, "s", 1, &simulation));
-    demand(foliot_recording_open_simulation(file, &simulation, &config, &recording));
+    demand(foliot_recording_open(file, &simulation, &config, &recording));
     for (uint64_t tick = 0; tick < ticks; tick++) {
         uint32_t count = inputs_of(tick, inputs);
         demand(foliot_simulation_step(&simulation, inputs, count));
-        demand(foliot_recording_append_simulation(recording, &simulation, inputs, count));
+        demand(
+            foliot_recording_append(recording, &simulation, TICK_INPUTS(inputs, count), NULL, 0));
     }
     demand(foliot_recording_wait(recording, false));
     foliot_recording_abandon(recording);
@@ -324,7 +329,7 @@ static void finish(const crash *c, foliot_simulation *simulation, foliot_recordi
         assert_true(
             foliot_digest_equal(foliot_simulation_get_digest(simulation), c->digests[tick]));
         demand(foliot_simulation_step(simulation, inputs, count));
-        demand(foliot_recording_append_simulation(recording, simulation, inputs, count));
+        demand(foliot_recording_append(recording, simulation, TICK_INPUTS(inputs, count), NULL, 0));
     }
     demand(foliot_recording_close(recording, NULL));
     foliot_simulation_destroy(simulation);

@@ -4,6 +4,7 @@
 #include "recording_fixture.h"
 #include "check.h"
 
+#include "recording/replay.h"
 #include "simulation/input_log.h"
 #include "status.h"
 
@@ -26,9 +27,9 @@ static void begin(session *s, const foliot_recording_sink *sink,
 {
     recording_fixture_init(&s->fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     s->world = recording_fixture_world(&s->fixture);
-    assert_int_equal(
-        foliot_recording_open_sink(sink, &s->fixture.scene, NULL, s->world, config, &s->recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open_sink(sink, WORLD_SIMULATION(s->world, &s->fixture.scene),
+                                                config, &s->recording),
+                     FOLIOT_STATUS_OK);
 }
 
 static foliot_status play(session *s, uint64_t ticks)
@@ -39,7 +40,8 @@ static foliot_status play(session *s, uint64_t ticks)
         uint32_t count =
             recording_fixture_inputs(&s->fixture, foliot_world_get_tick(s->world), true, inputs);
         assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_STATUS_OK);
-        status = foliot_recording_append(s->recording, s->world, inputs, count);
+        status = foliot_recording_append(s->recording, WORLD_SIMULATION(s->world, NULL),
+                                         TICK_INPUTS(inputs, count), NULL, 0);
     }
     return status;
 }
@@ -79,8 +81,9 @@ static void bad_configs_are_refused(void **state)
     recording_fixture_init(&s.fixture, 2, 0, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     s.world = recording_fixture_world(&s.fixture);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(foliot_recording_open_sink(&sink, &s.fixture.scene, NULL, s.world, &bad[i],
-                                                    &s.recording),
+        assert_int_equal(foliot_recording_open_sink(&sink,
+                                                    WORLD_SIMULATION(s.world, &s.fixture.scene),
+                                                    &bad[i], &s.recording),
                          FOLIOT_STATUS_INVALID);
     assert_int_equal(memory.length, 0);
     end(&s);
@@ -168,10 +171,14 @@ static void a_tick_out_of_turn_is_refused(void **state)
     foliot_recording_config config = recording_fixture_config(10, 40);
     begin(&s, &sink, &config);
     play(&s, 3);
-    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_STATUS_INVALID);
+    assert_int_equal(
+        foliot_recording_append(s.recording, WORLD_SIMULATION(s.world, NULL), NULL, NULL, 0),
+        FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_STATUS_INVALID);
+    assert_int_equal(
+        foliot_recording_append(s.recording, WORLD_SIMULATION(s.world, NULL), NULL, NULL, 0),
+        FOLIOT_STATUS_INVALID);
     foliot_recording_abandon(s.recording);
     end(&s);
     recording_memory_free(&memory);
@@ -267,7 +274,9 @@ static void resumed_recordings_verify(void **state)
         assert_true(i < 2 ? from == 200 : from % 10 == 0 && from < 200);
         for (int tick = 0; tick < 75; tick++) {
             assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-            assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_OK);
+            assert_int_equal(
+                foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0),
+                FOLIOT_STATUS_OK);
         }
         foliot_digest digest = foliot_world_get_digest(world);
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
@@ -339,7 +348,7 @@ static void a_file_that_cannot_be_emptied_is_refused(void **state)
         snprintf(path, sizeof path, "/proc/self/fd/%d", file);
         errno = 0;
         foliot_status status =
-            foliot_recording_open(path, &fixture.scene, NULL, world, NULL, &recording);
+            foliot_recording_open(path, WORLD_SIMULATION(world, &fixture.scene), NULL, &recording);
         assert_int_equal(status, sealed ? FOLIOT_STATUS_IO : FOLIOT_STATUS_OK);
         assert_int_equal(errno, sealed ? EPERM : errno);
         if (status == FOLIOT_STATUS_OK) {
@@ -352,10 +361,44 @@ static void a_file_that_cannot_be_emptied_is_refused(void **state)
     recording_fixture_free(&fixture);
 }
 
+// A replay's world has the room that the recorded one had, in which a full table is full.
+static void the_room_of_a_world_is_recorded(void **state)
+{
+    (void)state;
+    recording_fixture fixture;
+    recording_memory memory = {0};
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config = recording_fixture_config(5, 10);
+    foliot_recording *recording;
+    foliot_replay *replay;
+    foliot_world *world;
+    recording_fixture_init(&fixture, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    foliot_world_config less = foliot_world_config_default(&fixture.scene);
+    less.contacts_max = 17;
+    size_t bytes = foliot_world_config_get_bytes(&less);
+    void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    demand(foliot_world_init(block, bytes, &less, &fixture.scene, &world));
+    demand(foliot_recording_open_sink(&sink, WORLD_SIMULATION(world, &fixture.scene), &config,
+                                      &recording));
+    demand(foliot_recording_close(recording, NULL));
+    demand(foliot_replay_open_bytes(memory.bytes, memory.length, &replay, NULL));
+    check_eq(replay->capacities.contacts_max, 17);
+    check_eq(replay->capacities.bodies_max, less.bodies_max);
+    check_eq(replay->capacities.forces_max, less.forces_max);
+    check_eq(replay->capacities.players_max, less.players_max);
+    check_eq(replay->capacities.spawns_max, less.spawns_max);
+    check_eq(foliot_world_get_bytes(foliot_replay_get_world(replay)), bytes);
+    foliot_replay_close(replay);
+    free(block);
+    recording_memory_free(&memory);
+    recording_fixture_free(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_configs_are_refused),
+        cmocka_unit_test(the_room_of_a_world_is_recorded),
         cmocka_unit_test(ticks_are_durable_when_their_block_is_written),
         cmocka_unit_test(whoever_waits_for_the_disk_has_it_asked),
         cmocka_unit_test(a_thread_writes_the_same_bytes),

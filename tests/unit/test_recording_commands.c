@@ -136,9 +136,9 @@ static void step_and_append(uint64_t tick)
         assert_int_equal(
             foliot_recording_note_message(s->recording, FOLIOT_TO_ALL, true, "boo\0m", 5),
             FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_append_simulation_tick(s->recording, &s->simulation, &in,
-                                                             g->orders, g->order_count),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_recording_append(s->recording, &s->simulation, &in, g->orders, g->order_count),
+        FOLIOT_STATUS_OK);
 }
 
 static void record_to(const foliot_recording_sink *sink)
@@ -149,9 +149,8 @@ static void record_to(const foliot_recording_sink *sink)
     snprintf(s->saved, sizeof s->saved, "state of the rules at tick 0");
     assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &s->simulation),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_recording_open_simulation_sink(sink, &s->simulation, &config, &s->recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open_sink(sink, &s->simulation, &config, &s->recording),
+                     FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         draw_tick(tick);
         step_and_append(tick);
@@ -382,18 +381,16 @@ static void malformed_ticks_are_refused(void **state)
     foliot_recording_config config = recording_fixture_config(20, 100);
     assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &s->simulation),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_recording_open_simulation_sink(&sink, &s->simulation, &config, &s->recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open_sink(&sink, &s->simulation, &config, &s->recording),
+                     FOLIOT_STATUS_OK);
     foliot_command commands[2] = {foliot_command_default(FOLIOT_COMMAND_end),
                                   foliot_command_default(FOLIOT_COMMAND_end)};
     foliot_order orders[2] = {{.player = 1, .sequence = 1}, {.player = 1, .sequence = 1}};
     foliot_tick_inputs in = {.commands = commands, .command_count = 2};
     const foliot_tick_inputs nothing = {0};
 #define REFUSED(in, orders, count)                                                                 \
-    check_eq(                                                                                      \
-        foliot_recording_append_simulation_tick(s->recording, &s->simulation, in, orders, count),  \
-        FOLIOT_STATUS_INVALID)
+    check_eq(foliot_recording_append(s->recording, &s->simulation, in, orders, count),             \
+             FOLIOT_STATUS_INVALID)
     assert_int_equal(foliot_simulation_step(&s->simulation, NULL, 0), FOLIOT_STATUS_OK);
     REFUSED(&in, NULL, 0); // sequences 0 and 0
     commands[1].sequence = 1;
@@ -414,9 +411,8 @@ static void malformed_ticks_are_refused(void **state)
     REFUSED(&nothing, orders, 2);
     orders[1].player = 1;
     commands[1].fields = 0;
-    assert_int_equal(
-        foliot_recording_append_simulation_tick(s->recording, &s->simulation, &in, orders, 2),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_append(s->recording, &s->simulation, &in, orders, 2),
+                     FOLIOT_STATUS_OK);
     check_eq(foliot_recording_note_message(s->recording, 0, false, "", 1001),
              FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_recording_end(s->recording), FOLIOT_STATUS_OK);
@@ -435,14 +431,12 @@ static void commands_orders_and_messages_may_come_to_any_recording(void **state)
     const foliot_tick_inputs in = {.commands = &command, .command_count = 1};
     assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &s->simulation),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_recording_open_simulation_sink(&sink, &s->simulation, &config, &s->recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open_sink(&sink, &s->simulation, &config, &s->recording),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_simulation_step_tick(&s->simulation, &in), FOLIOT_STATUS_OK);
     check_eq(foliot_recording_note_message(s->recording, 0, true, "x", 1), FOLIOT_STATUS_OK);
-    assert_int_equal(
-        foliot_recording_append_simulation_tick(s->recording, &s->simulation, &in, &order, 1),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_append(s->recording, &s->simulation, &in, &order, 1),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay = open_memory(true);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -533,7 +527,7 @@ static void compaction_keeps_everything(void **state)
     config.rules = &about;
     assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &s->simulation),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_open_simulation(file, &s->simulation, &config, &s->recording),
+    assert_int_equal(foliot_recording_open(file, &s->simulation, &config, &s->recording),
                      FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         draw_tick(tick);
@@ -569,9 +563,8 @@ static double bytes_of_commands(foliot_command (*make)(uint32_t number), uint32_
         uint32_t number = 0;
         assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &simulation),
                          FOLIOT_STATUS_OK);
-        assert_int_equal(
-            foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
-            FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_open_sink(&sink, &simulation, &config, &recording),
+                         FOLIOT_STATUS_OK);
         for (uint32_t tick = 0; tick < 600; tick++) {
             foliot_command commands[8];
             for (uint32_t i = 0; i < a_tick; i++, number++) {
@@ -581,9 +574,8 @@ static double bytes_of_commands(foliot_command (*make)(uint32_t number), uint32_
             }
             foliot_tick_inputs in = {.commands = commands, .command_count = with ? a_tick : 0};
             assert_int_equal(foliot_simulation_step_tick(&simulation, &in), FOLIOT_STATUS_OK);
-            assert_int_equal(
-                foliot_recording_append_simulation_tick(recording, &simulation, &in, NULL, 0),
-                FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_recording_append(recording, &simulation, &in, NULL, 0),
+                             FOLIOT_STATUS_OK);
         }
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_simulation_destroy(&simulation);

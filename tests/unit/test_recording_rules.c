@@ -155,9 +155,9 @@ static void open_recording(void)
     foliot_recording_config config = recording_fixture_config(10, 60);
     const foliot_recording_rules rules = rules_of(&s->counting);
     config.rules = &rules;
-    assert_int_equal(
-        foliot_recording_open(s->file, s->scene, NULL, s->world, &config, &s->recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open(s->file, WORLD_SIMULATION(s->world, s->scene), &config,
+                                           &s->recording),
+                     FOLIOT_STATUS_OK);
 }
 
 static foliot_command *give(uint32_t kind)
@@ -217,9 +217,9 @@ static void play_tick(void)
     s->digests[now + 1] = digest;
     s->seen[now + 1] = c->seen;
     if (s->recording)
-        assert_int_equal(
-            foliot_recording_append_tick(s->recording, s->world, &in, orders, order_count),
-            FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_append(s->recording, WORLD_SIMULATION(s->world, NULL),
+                                                 &in, orders, order_count),
+                         FOLIOT_STATUS_OK);
     if (s->recording)
         assert_int_equal(foliot_recording_drain(s->recording), FOLIOT_STATUS_OK);
 }
@@ -244,11 +244,13 @@ static void rules_are_features(void **state)
         open_recording();
         assert_int_equal(foliot_world_step(s->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         order.length = 3;
-        assert_int_equal(foliot_recording_append_tick(s->recording, s->world, &in, &order, 1),
-                         FOLIOT_STATUS_INVALID);
+        assert_int_equal(
+            foliot_recording_append(s->recording, WORLD_SIMULATION(s->world, NULL), &in, &order, 1),
+            FOLIOT_STATUS_INVALID);
         order.length = 2;
-        assert_int_equal(foliot_recording_append_tick(s->recording, s->world, &in, &order, 1),
-                         looks_back ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID);
+        assert_int_equal(
+            foliot_recording_append(s->recording, WORLD_SIMULATION(s->world, NULL), &in, &order, 1),
+            looks_back ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID);
         assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
         foliot_replay *replay = open_file();
         const foliot_order *orders;
@@ -298,9 +300,9 @@ static void scenes_that_take_commands_have_no_feature(void **state)
 {
     (void)state;
     foliot_recording_config config = recording_fixture_config(10, 60);
-    assert_int_equal(
-        foliot_recording_open(s->file, s->scene, NULL, s->world, &config, &s->recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open(s->file, WORLD_SIMULATION(s->world, s->scene), &config,
+                                           &s->recording),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay = open_file();
     check_eq(foliot_replay_get_summary(replay)->features, 0);

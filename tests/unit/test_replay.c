@@ -178,16 +178,16 @@ static void another_scene_diverges(void **state)
     recording_memory other = {0};
     foliot_recording_sink sink = recording_memory_sink(&other);
     foliot_recording_config config = recording_fixture_config(60, 150);
-    assert_int_equal(
-        foliot_recording_open_sink(&sink, &m->fixture.scene, NULL, world, &config, &recording),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_open_sink(&sink, WORLD_SIMULATION(world, &m->fixture.scene),
+                                                &config, &recording),
+                     FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
             (void)!foliot_world_set_field(
                 world, 3, FOLIOT_FIELD_position_y,
                 foliot_world_get_field(world, 3, FOLIOT_FIELD_position_y) + 1);
         demand(foliot_world_step(world, NULL, 0, NULL));
-        demand(foliot_recording_append(recording, world, NULL, 0));
+        demand(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0));
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay;

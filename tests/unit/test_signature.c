@@ -41,7 +41,8 @@ static void play(foliot_recording *recording, recording_fixture *fixture, foliot
         uint32_t count =
             recording_fixture_inputs(fixture, foliot_world_get_tick(world), false, inputs);
         demand(foliot_world_step(world, inputs, count, NULL));
-        demand(foliot_recording_append(recording, world, inputs, count));
+        demand(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL),
+                                       TICK_INPUTS(inputs, count), NULL, 0));
         demand(foliot_recording_drain(recording));
     }
     if (how == ENDS)
@@ -67,7 +68,8 @@ static void record(const foliot_signer *signer, uint64_t ticks, uint32_t compact
     config.compact_ticks = compact_ticks;
     recording_fixture_init(&fixture, 6, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     foliot_world *world = recording_fixture_world(&fixture);
-    demand(foliot_recording_open(FILE_NAME, &fixture.scene, NULL, world, &config, &recording));
+    demand(foliot_recording_open(FILE_NAME, WORLD_SIMULATION(world, &fixture.scene), &config,
+                                 &recording));
     play(recording, &fixture, world, ticks, how);
     foliot_world_destroy(world);
     recording_fixture_free(&fixture);

@@ -45,6 +45,7 @@ typedef struct run {
     const char *file;
     foliot_scene *scene;
     foliot_world *world;
+    foliot_hosted_world hosted; // the same, to be recorded
     lab_inputs *inputs;
     lab_commands *commands;
     lab_orders *orders;
@@ -148,8 +149,10 @@ static int record_open(run *r)
     foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
     config.rules = lab_rules_recorded(r->rules);
+    r->hosted = (foliot_hosted_world){.world = r->world, .scene = r->scene};
+    const foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &r->hosted};
     foliot_status status =
-        foliot_recording_open(r->options->record, r->scene, NULL, r->world, &config, &r->recording);
+        foliot_recording_open(r->options->record, &simulation, &config, &r->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;
     r->recording = NULL;
@@ -162,8 +165,9 @@ static int record_open(run *r)
 static int record_tick(run *r, const foliot_tick_inputs *in, const foliot_order *orders,
                        uint32_t order_count)
 {
+    const foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &r->hosted};
     foliot_status status =
-        foliot_recording_append_tick(r->recording, r->world, in, orders, order_count);
+        foliot_recording_append(r->recording, &simulation, in, orders, order_count);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_drain(r->recording);
     if (status == FOLIOT_STATUS_OK)

@@ -114,14 +114,10 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
             status = foliot__replay_locate(replay, tick);
         if (status == FOLIOT_STATUS_OK)
             status = annotations_copy(beside, from, tick, recording);
-        if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded)) {
-            const foliot_world *world = foliot_replay_get_world(replay);
-            status = world ? foliot_recording_append_tick(recording, world, &recorded.inputs,
-                                                          recorded.orders, recorded.order_count)
-                           : foliot_recording_append_simulation_tick(
-                                 recording, foliot_replay_get_simulation(replay), &recorded.inputs,
-                                 recorded.orders, recorded.order_count);
-        }
+        if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded))
+            status =
+                foliot_recording_append(recording, foliot_replay_get_simulation(replay),
+                                        &recorded.inputs, recorded.orders, recorded.order_count);
         // As fast as the disk, not faster: here waiting is right.
         if (status == FOLIOT_STATUS_OK &&
             foliot_recording_get_state(recording).queued_bytes > 4u << 20)
@@ -160,11 +156,8 @@ static foliot_status begin_output(foliot_replay *replay, foliot_recording **reco
                                           .save = copy_rules_state,
                                           .user = replay};
     config.rules = about->rules_name[0] ? &rules : NULL;
-    if (!about->scene)
-        return foliot_recording_open_simulation(out_file, foliot_replay_get_simulation(replay),
-                                                &config, recording);
-    return foliot_recording_open(out_file, about->scene, &replay->capacities,
-                                 foliot_replay_get_world(replay), &config, recording);
+    return foliot_recording_open(out_file, foliot_replay_get_simulation(replay), &config,
+                                 recording);
 }
 
 static int report_failure(const char *file, foliot_replay *replay, foliot_status status)

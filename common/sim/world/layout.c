@@ -49,6 +49,17 @@ foliot_world_config foliot_world_config_default(const foliot_scene *scene)
     return config;
 }
 
+foliot_world_config foliot__world_capacities(const foliot_world *world)
+{
+    const foliot__capacity *capacity = &world->capacity;
+    return (foliot_world_config){.bodies_max = world->bodies_max,
+                                 .forces_max = capacity->forces,
+                                 .constraints_max = capacity->constraints,
+                                 .contacts_max = capacity->contacts,
+                                 .players_max = capacity->players,
+                                 .spawns_max = capacity->spawns / 3};
+}
+
 static bool capacity_of(const foliot_world_config *config, foliot__capacity *capacity)
 {
     const foliot__scheme *scheme = foliot__scheme_of(config->integrator);

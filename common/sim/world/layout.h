@@ -21,6 +21,9 @@ foliot_status foliot__world_outline(foliot_world *outline, const foliot_world_co
 foliot_status foliot__world_init_zeroed(void *block, size_t bytes,
                                         const foliot_world_config *config,
                                         const foliot_scene *scene, foliot_world **world);
+// The six capacities that bound the tables of bodies, forces, constraints, contacts, players and
+// spawns, as the world was made with. The other members are zero.
+foliot_world_config foliot__world_capacities(const foliot_world *world);
 // foliot_world_create with the capacities of `config`.
 foliot_status foliot__world_create(const foliot_world_config *config, const foliot_scene *scene,
                                    foliot_world **world);

@@ -179,12 +179,11 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     if (hosted->scene)
         config.fingerprint = foliot__fingerprints_find(hosted->scene);
     errno = 0;
-    foliot_status status =
-        hosted->scene
-            ? foliot_recording_open(hosted->recording_file, hosted->scene, NULL, hosted->world,
-                                    &config, &hosted->recording)
-            : foliot_recording_open_simulation(hosted->recording_file, &hosted->simulation, &config,
-                                               &hosted->recording);
+    foliot_hosted_world world = {.world = hosted->world, .scene = hosted->scene};
+    const foliot_simulation of_world = {.kind = &foliot_world_kind, .self = &world};
+    foliot_status status = foliot_recording_open(hosted->recording_file,
+                                                 hosted->scene ? &of_world : &hosted->simulation,
+                                                 &config, &hosted->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;
     if (status == FOLIOT_STATUS_IO &&

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// world_simulation.h: a world as a simulation, where a call takes one. Both live until the end of
+// the block that they are written in.
+#ifndef FOLIOT_TESTS_WORLD_SIMULATION_H
+#define FOLIOT_TESTS_WORLD_SIMULATION_H
+
+#include "foliot/simulation.h"
+
+#define WORLD_SIMULATION(of_world, of_scene)                                                       \
+    (&(foliot_simulation){                                                                         \
+        .kind = &foliot_world_kind,                                                                \
+        .self = &(foliot_hosted_world){.world = (of_world), .scene = (foliot_scene *)(of_scene)}})
+// What entered a tick, without commands.
+#define TICK_INPUTS(some, some_count)                                                              \
+    (&(foliot_tick_inputs){.inputs = (some), .input_count = (some_count)})
+
+#endif
