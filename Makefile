@@ -246,7 +246,7 @@ demo:
 	@$(MAKE) -s -j$$(nproc) programs
 	@scripts/demo.sh $(BUILD)
 
-# Completion is made from the tables of options.
+# Completion, manual pages and options.md are made from the tables of options.
 BASH_COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/%)
 ZSH_COMPLETIONS := $(PROGRAMS:$(BUILD)/%=$(BUILD)/completions/_%)
 $(BUILD)/completions/_%: $(BUILD)/%
@@ -255,6 +255,10 @@ $(BUILD)/completions/_%: $(BUILD)/%
 $(BUILD)/completions/%: $(BUILD)/%
 	@mkdir -p $(@D)
 	$< --help-page bash > $@
+#: make pages           writes docs/man/*.1 and docs/reference/options.md from their templates (.in) and the tables of options
+.PHONY: pages
+pages: programs
+	scripts/pages.sh $(BUILD) docs
 
 bin_dir = $(DESTDIR)$(PREFIX)/bin
 lib_dir = $(DESTDIR)$(LIBDIR)
@@ -293,7 +297,7 @@ install: all $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS)
 	install -m 644 $(BASH_COMPLETIONS) $(bash_dir)
 	install -m 644 $(ZSH_COMPLETIONS) $(zsh_dir)
 	install -m 644 $(wildcard *.md) LICENSE $(doc_dir)
-	find docs -type f -not -path 'docs/man/*' -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
+	find docs -type f -not -path 'docs/man/*' -not -name '*.in' -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
 	find examples -type f -exec install -D -m 644 '{}' '$(doc_dir)/{}' ';'
 	$(FILL) foliot.pc.in > $(lib_dir)/pkgconfig/foliot.pc
 	$(FILL) foliot-static.pc.in > $(lib_dir)/pkgconfig/foliot-static.pc

@@ -11,6 +11,8 @@
 #include "base/options.h"
 #include "base/terminal.h"
 #include "base/watchdog.h"
+#include "divergence/perturb.h"
+#include "net/transport.h"
 #include "security.h"
 #include "sim/selftest/fingerprint.h"
 #include "view/view.h"
@@ -29,72 +31,122 @@ static foliot__client_options given = {.session = "",
 
 static const foliot__option options[] = {
     {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session, .high = FOLIOT_NAME_BYTES - 1,
-     .help = "to join (default: the server's first)"},
+     .help = "session to join (default: the server's first)"},
     {"name", "NAME", FOLIOT__OPTION_TEXT, &given.name, .high = FOLIOT_NAME_BYTES - 1,
-     .help = "of the player, as others see it"},
-    {"bot", "KIND", FOLIOT__OPTION_TEXT, &given.bot,
-     .help = "plays by itself: idle, random, circle, play (a game of games/), or a file of inputs"},
+     .help = "name of the player, as others see it"},
+    {"bot", "idle|random|circle|play|FILE", FOLIOT__OPTION_TEXT, &given.bot,
+     .help = "plays without a person; play knows the games of games/, FILE has inputs",
+     .details = "`idle` does nothing, `random` holds each key for a while, `circle` pushes in a "
+                "circle, and "
+                "`play` plays a game of `games/`. Any other value is a file of inputs in the "
+                "format of `foliot-lab`; the "
+                "controls of its player 0 are used."},
     {"clients", "N", FOLIOT__OPTION_COUNT, &given.clients, 1, 4000,
-     .help = "runs N clients in this process"},
+     .help = "runs N clients in this process", .details = "They are bots."},
     {"seconds", "S", FOLIOT__OPTION_POSITIVE, &given.seconds,
      .help = "leaves after S seconds of play"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0,
      .help = "leaves after N ticks of play"},
     {"connect-timeout", "S", FOLIOT__OPTION_REAL, &given.connect_seconds, CONNECT_SECONDS_MIN,
-     CONNECT_SECONDS_MAX,
-     .help = "gives up a server if S seconds bring no play nearer (default 10)"},
+     CONNECT_SECONDS_MAX, .help = "gives up after S seconds without progress towards play",
+     .details =
+         "The exit status is 75. The limit applies to a server that does not answer, and to one "
+         "that lets the client in "
+         "and then sends nothing that brings the beginning of play nearer. The client prints the "
+         "address on standard error at once, and after 3 seconds that there is no answer yet."},
     {"mtu", "BYTES", FOLIOT__OPTION_COUNT, &given.mtu, FOLIOT_MTU_MIN, FOLIOT_MTU_MAX,
-     .help =
-         "the largest network packet, headers included (default 1280); probes find what the path "
-         "supports"},
+     .help = "largest network packet, IP and UDP headers included (default 1280)",
+     .details = "Probes find the size that the path to the server supports."},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
-     .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,..."},
+     .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,...",
+     .details = FOLIOT__IMPAIR_DETAILS},
     {"token", "FILE", FOLIOT__OPTION_TEXT, &given.token,
-     .help = "the connect token that lets you in, and says where; - reads it from stdin"},
+     .help = "presents the connect token in FILE; - reads it from stdin",
+     .details = "A server with a key asks for one. Without a HOST the client connects to the "
+                "server that the token "
+                "names. It excludes --password and --insecure."},
     {"password", "FILE", FOLIOT__OPTION_TEXT, &given.password,
-     .help = "the server's password is in this file; - reads it from stdin"},
+     .help = "presents the server's password, the one line of FILE; - reads stdin",
+     .details = "It excludes --token and --insecure."},
     {"insecure", NULL, FOLIOT__OPTION_FLAG, &given.insecure,
-     .help = "speaks in clear text to a server that is not on the loopback"},
-    {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "watches without playing"},
+     .help = "sends clear text to a server that is not on the loopback",
+     .details = "Without this option such a connection is encrypted, but the server is not "
+                "authenticated. It excludes --token and "
+                "--password."},
+    {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "watches without playing",
+     .details = "The client has no player and no body, and sends no inputs."},
     {"interest", NULL, FOLIOT__OPTION_FLAG, &given.interest,
-     .help = "draws how far the server lets this client see (spectators are always shown it)"},
-    {"kind", "KIND", FOLIOT__OPTION_TEXT, &given.kind,
-     .help = "watch: receives snapshots; step: computes the world itself (default: a player steps "
-             "where a step costs less than a quarter of a tick; a bot as the server says)"},
+     .help = "draws the range that the server sends to this client",
+     .details = "It applies where the session has an interest. Spectators always see the range."},
+    {"kind", "watch|step", FOLIOT__OPTION_TEXT, &given.kind,
+     .help = "receives snapshots (watch), or computes the world (step); default: what the "
+             "session and this machine allow",
+     .details = "Without this option a person who plays watches first, then steps and predicts as "
+                "soon as the session allows "
+                "it and a step costs less than a quarter of a tick. Where a step costs more, the "
+                "client prints that and "
+                "watches; it tries again after 10 s, 20 s and so on. `watch` turns this off. Bots, "
+                "spectators and clients with --no-predict "
+                "follow the mode of the session.\n\nA client that cannot step, because its build "
+                "computes differently, "
+                "watches. A client that could not keep up watches for 10 seconds, and for longer "
+                "each time that it tries again."},
     {"force", NULL, FOLIOT__OPTION_FLAG, &given.force,
-     .help = "steps although this build's fingerprint differs from the server's"},
+     .help = "steps although this build's fingerprint differs from the server's",
+     .details = "The server detects and reports where the client diverges. The client writes its "
+                "states before "
+                "and after that step to `SESSION-divergence-TICK-PLAYER-client.foliot`. If it "
+                "makes different bodies "
+                "from the same scene, it cannot step at all, and watches."},
     {"predict", NULL, FOLIOT__OPTION_FLAG, &given.predict,
-     .help = "of steppers: predicts, although a step may take more than a quarter of a tick"},
+     .help = "stepping: predicts even where a step takes over a quarter of a tick",
+     .details = "In a predicted world the player's own controls act at once, and wrong guesses "
+                "about others are corrected. "
+                "Without --predict and --no-predict a player who steps predicts unless a step "
+                "takes more than a quarter of a "
+                "tick."},
     {"no-predict", NULL, FOLIOT__OPTION_FLAG, &given.no_predict,
-     .help = "of steppers: shows closed ticks alone, a round trip later"},
+     .help = "stepping: shows only closed ticks, a round trip later"},
     {"input-delay", "N", FOLIOT__OPTION_COUNT, &given.input_delay, 0, INPUT_DELAY_MAX,
-     .help = "of steppers: shows own controls N ticks later, and guesses less (default 0)"},
+     .help = "stepping: shows own controls N ticks later, guesses less (default 0)"},
     {"divergence-ends", NULL, FOLIOT__OPTION_FLAG, &given.divergence_ends,
-     .help = "lockstep: leaves when a divergence is found (exit status 3)"},
+     .help = "lockstep: leaves when a divergence is found (exit status 3)",
+     .details = "Without this option a divergence is reported, and play continues."},
     {"step-limit", "S", FOLIOT__OPTION_POSITIVE, &given.steps_seconds,
-     .help =
-         "lockstep: gives up when the steps of one update take more than S seconds of processor "
-         "time (default 10)"},
+     .help = "lockstep: gives up when one update steps for over S processor seconds",
+     .details = "The exit status is 1: the scene of a server may be too much for this machine. "
+                "SIGINT and SIGTERM end the client "
+                "within a second of processor time in the middle of a step, with status 1 and "
+                "without a report."},
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &given.perturb,
-     .help = "lockstep: adds a fault to the state, to test that it is found; of a module "
-             "TICK:PART:FIELD:N or TICK:byte:OFFSET:N"},
+     .help = "lockstep: puts a fault into this client's world, to test that it is found",
+     .details = FOLIOT__PERTURB_DETAILS},
     {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace,
-     .help = "writes one JSON line for every rendered sample"},
+     .help = "writes one JSON line for every rendered sample",
+     .details = "A line has the render time, and the position and orientation of every body. With "
+                "--clients it is "
+                "written for the first client."},
     {"simulation", "FILE", FOLIOT__OPTION_TEXT, &given.simulation,
-     .help =
-         "lockstep: module (.so) of the simulation that the server hosts; it runs with all your "
-         "rights"},
-    {"view", "SIDE", FOLIOT__OPTION_TEXT, &given.view,
-     .help = "top, front, side or corner (default: what fits the scene)"},
+     .help = "lockstep: module (.so) of the simulation that the server hosts",
+     .details = "The module runs with all rights of this program. It must compute what the "
+                "server's module computes."},
+    {"view", "top|front|side|corner", FOLIOT__OPTION_TEXT, &given.view,
+     .help = "side to look from at first (default: what fits the scene)",
+     .details = "By default a flat scene is seen at a right angle to its plane, any other from a "
+                "corner. Near "
+                "bodies hide those behind them, static bodies hide nothing, and joints are lines."},
     {"json", NULL, FOLIOT__OPTION_FLAG, &given.json,
-     .help = "prints statistics as JSON, one line per client"},
+     .help = "prints statistics as JSON, one line per client, and nothing else on stdout"},
     {0}};
 static const foliot__command commands[] = {
     {"", "[HOST[:PORT]] [options]", "joins a session",
      "  foliot-client 127.0.0.1\n"
      "  foliot-client game.example:7777 --name ada\n"
      "  foliot-client 127.0.0.1 --bot random --seconds 10 --impair loss=5%,jitter=0-100ms\n",
-     options, 0, 1, NULL},
+     options, 0, 1,
+     "The client connects to the first address of a HOST that answers, IPv6 or IPv4. A HOST in "
+     "brackets is "
+     "joined by IPv6 alone. Without a HOST the token of --token names the server."},
     {0}};
 
 static void fingerprint_text(char text[33])
@@ -179,13 +231,6 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
         given.simulation ? NULL : foliot__fault_plant(&(foliot__fault){0}, given.perturb);
     if (wrong)
         return foliot__options_wrong(&program, arguments, "--perturb %s %s", given.perturb, wrong);
-    foliot__view_side side;
-    if (given.view && !foliot__view_side_of(given.view, &side))
-        return foliot__options_wrong(&program, arguments,
-                                     "--view wants top, front, side or corner");
-    if (given.kind && strcmp(given.kind, "watch") != 0 && strcmp(given.kind, "step") != 0)
-        return foliot__options_wrong(&program, arguments, "--kind is watch or step, not '%s'",
-                                     given.kind);
     if (given.trace && !(a->trace = fopen(given.trace, "w"))) {
         fprintf(stderr, "foliot-client: %s: %s\n", given.trace, strerror(errno));
         return FOLIOT__EXIT_ERROR;

@@ -5,6 +5,16 @@
 
 #include "foliot/divergence.h"
 
+// The option --perturb in manual pages.
+#define FOLIOT__PERTURB_DETAILS                                                                    \
+    "The fault goes into the state that TICK produces, after STAGE (default: `finish`). BODY is "  \
+    "a "                                                                                           \
+    "name or an index. FIELD is `position.x`, `velocity.y`, `orientation.w`, "                     \
+    "`angular_velocity.z` and so on. ULPS is how many representable numbers the value moves by. "  \
+    "The fault in a module's state is `TICK:PART:FIELD:N`, with the names that "                   \
+    "`foliot-replay state` prints, or `TICK:byte:OFFSET:N` in the captured bytes; it comes after " \
+    "the whole step."
+
 // As a user names it.
 typedef struct foliot__perturb_request {
     char body[256];            // a name or an index
