@@ -97,7 +97,7 @@ double web_kind_rounding(const foliot_client *c)
 void web_kind_filter(const foliot_client *c, uint32_t slot, web_detail_body *body)
 {
     const foliot_world *world = world_of(foliot_client_get_simulation(c));
-    if (!world || !world->extended || !foliot_world_get_body_alive(world, slot))
+    if (!world || !foliot_world_get_body_alive(world, slot))
         return;
     foliot__filter filter = foliot__filter_of(world, slot);
     body->category = filter.category;

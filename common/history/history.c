@@ -54,7 +54,6 @@ static foliot_status make_view(foliot_history *h)
     foliot_status status = foliot__block_init(block, bytes, &h->config, false);
     h->view->past = 1;
     h->view->dt = h->dt;
-    h->view->extended = h->config.extended;
     h->slots = h->view->capacity.slots;
     return status;
 }
@@ -106,7 +105,6 @@ foliot_status foliot_history_create(const foliot_scene *scene, uint32_t ticks,
         needed.bodies_max > FOLIOT_HISTORY_POSES_MAX / ticks)
         return FOLIOT_STATUS_INVALID;
     foliot_history like = {.config = {.bodies_max = needed.bodies_max,
-                                      .extended = needed.extended,
                                       .integrator = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER},
                            .ticks = ticks,
                            .step = position_step(scene),
@@ -250,9 +248,6 @@ static foliot__past_body body_of(const foliot_world *world, uint32_t slot)
 #define TAKE(name) body.name = foliot__##name(world)[slot];
     FOLIOT__PAST_DOUBLES(TAKE)
     FOLIOT__PAST_WORDS(TAKE)
-    if (world->extended) {
-        FOLIOT__PAST_EXTENDED(TAKE)
-    }
 #undef TAKE
     body.flags = flags;
     if (flags & FOLIOT_BODY_STATIC)
@@ -305,7 +300,7 @@ static bool same_digest(foliot_digest a, foliot_digest b)
 
 foliot_status foliot_history_append(foliot_history *h, const foliot_world *world)
 {
-    if (world->bodies_max > h->config.bodies_max || (world->extended && !h->view->extended))
+    if (world->bodies_max > h->config.bodies_max)
         return FOLIOT_STATUS_FULL;
     bool begins = h->count == 0 || world->tick != h->newest + 1;
     if (begins)
@@ -335,9 +330,6 @@ static void load_body(foliot_history *h, uint32_t slot, uint8_t place)
 #define PUT(name) foliot__##name(view)[slot] = body->name;
     FOLIOT__PAST_DOUBLES(PUT)
     FOLIOT__PAST_WORDS(PUT)
-    if (view->extended) {
-        FOLIOT__PAST_EXTENDED(PUT)
-    }
 #undef PUT
     foliot__velocity_z(view)[slot] = -1;
     h->body_there[slot] = place;

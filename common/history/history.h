@@ -39,8 +39,7 @@ typedef struct foliot__past_pose {
 #define FOLIOT__PAST_WORDS(X)                                                                      \
     X(flags)                                                                                       \
     X(generation)                                                                                  \
-    X(shape_kind)
-#define FOLIOT__PAST_EXTENDED(X)                                                                   \
+    X(shape_kind)                                                                                  \
     X(category)                                                                                    \
     X(mask)                                                                                        \
     X(prototype)                                                                                   \
@@ -51,7 +50,6 @@ typedef struct foliot__past_body {
 #undef FOLIOT__PAST_MEMBER
 #define FOLIOT__PAST_MEMBER(name) uint32_t name;
     FOLIOT__PAST_WORDS(FOLIOT__PAST_MEMBER)
-    FOLIOT__PAST_EXTENDED(FOLIOT__PAST_MEMBER)
 #undef FOLIOT__PAST_MEMBER
     uint32_t reserved; // 0: no padding, so that two may be compared as bytes
 } foliot__past_body;

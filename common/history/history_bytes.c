@@ -99,7 +99,6 @@ static void write_body(foliot__writer *w, const foliot__past_body *body)
 #undef WRITE
 #define WRITE(name) foliot__write_u32(w, body->name);
     FOLIOT__PAST_WORDS(WRITE)
-    FOLIOT__PAST_EXTENDED(WRITE)
 #undef WRITE
 }
 
@@ -198,7 +197,6 @@ static foliot__past_body read_body(foliot__reader *r)
 #undef READ
 #define READ(name) body.name = foliot__read_u32(r);
     FOLIOT__PAST_WORDS(READ)
-    FOLIOT__PAST_EXTENDED(READ)
 #undef READ
     return body;
 }

@@ -211,9 +211,6 @@ typedef struct foliot_world_config {
     bool gravitates;      // some force is pairwise gravity
     bool calls_back;      // some force is a callback of the host
     bool sleeps;          // bodies may fall asleep
-    // The scene sets commands_max, or something of a body that came with commands: gravity scale,
-    // damping, filter, kinematic, sensor, tag.
-    bool extended;
     uint32_t commands_max;
     uint32_t joints_added_max; // of the joints: that commands may make
     uint32_t prototypes_max;

@@ -47,7 +47,6 @@ static bool sizes_are_true(void)
          .constraints_max = FOLIOT_CONSTRAINTS_MAX,
          .joints_max = FOLIOT_CONSTRAINTS_MAX,
          .joints_added_max = FOLIOT_CONSTRAINTS_MAX,
-         .extended = true,
          .commands_max = FOLIOT_COMMANDS_MAX},
     };
     for (unsigned i = 0; i < sizeof vast / sizeof *vast; i++) {

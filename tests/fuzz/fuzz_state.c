@@ -38,6 +38,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define STATE_ARRAYS_AT 64
 #define STATE_PLAYER_BYTES 12
 #define STATE_CONTACT_BYTES 56
+#define STATE_TAGS_AT 552 // in the session section
+
+// A body's definition: the width of each array.
+static const unsigned state_definition[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
+                                            8, 8, 4, 4, 8, 8, 8, 4, 4, 4, 4};
+#define STATE_DEFINITION_BYTES 160 // their sum
 
 static const uint64_t state_ticks[] = {0, 1, 9, 31, 70};
 enum { STATE_TICKS = sizeof state_ticks / sizeof *state_ticks };
@@ -54,7 +60,7 @@ typedef struct state_case {
 
 typedef struct state_parts {
     size_t field[FOLIOT_FIELD_COUNT]; // where its array begins; 0: not there
-    size_t players, contacts, definitions, broken;
+    size_t players, contacts, definitions, broken, session;
     uint32_t count, player_count, contact_count;
 } state_parts;
 
@@ -236,8 +242,9 @@ static bool state_parts_of(const foliot_scene *scene, const state_bytes *s, stat
         return false;
     p->contact_count = (uint32_t)state_get(s->bytes + p->contacts - 4, 4);
     p->definitions = p->contacts + STATE_CONTACT_BYTES * (size_t)p->contact_count;
-    p->broken = s->length - scene->constraint_count;
-    return p->count > 0 && p->definitions <= p->broken && s->length >= scene->constraint_count;
+    p->broken = p->definitions + STATE_DEFINITION_BYTES * (size_t)p->count + 4;
+    p->session = p->broken + scene->constraint_count;
+    return p->count > 0 && p->session + STATE_TAGS_AT + 4 * (size_t)p->count <= s->length;
 }
 
 static void state_reserve(state_bytes *s, size_t capacity)
@@ -372,18 +379,16 @@ static void state_patch_contact(state_bytes *s, const state_parts *p, const stat
 }
 
 // One slot more, empty: a row of zeros at the end of every array.
-static void state_patch_slot(state_bytes *s, const state_parts *p, const foliot_scene *scene)
+static void state_patch_slot(state_bytes *s, const state_parts *p)
 {
-    size_t definition_bytes = p->broken - 4 - p->definitions, row = definition_bytes / p->count;
-    if (p->count >= 256 || definition_bytes % p->count != 0 ||
-        s->length < scene->constraint_count + 4)
+    if (p->count >= 256)
         return;
-    // From behind, so that the places before stay where they are. Definitions: f64 but the last
-    // two.
-    for (size_t at = p->broken - 4, width = 4, done = 0; done < row; done += width) {
-        width = done < 8 ? 4 : 8;
-        state_shift(s, at, width, true);
-        at -= width * p->count;
+    // From behind, so that the places before stay where they are.
+    state_shift(s, p->session + STATE_TAGS_AT + 4 * (size_t)p->count, 4, true);
+    size_t at = p->broken - 4;
+    for (unsigned k = sizeof state_definition / sizeof *state_definition; k-- > 0;) {
+        state_shift(s, at, state_definition[k], true);
+        at -= (size_t)state_definition[k] * p->count;
     }
     for (unsigned f = FOLIOT_FIELD_COUNT; f-- > 0;)
         if (p->field[f]) {
@@ -426,7 +431,7 @@ static void state_patch_one(state_bytes *s, const foliot_scene *scene, const sta
     } else if (h->kind == STATE_BROKEN && scene->constraint_count) {
         s->bytes[p.broken + h->row % scene->constraint_count] ^= h->value[0] ? h->value[0] : 1;
     } else if (h->kind == STATE_SLOT_ADD) {
-        state_patch_slot(s, &p, scene);
+        state_patch_slot(s, &p);
     } else if (h->kind == STATE_LENGTH && h->value[0] & 1 && s->length < STATE_GROWTH_MAX * 16) {
         state_shift(s, at, h->value[1], true);
     } else if (h->kind == STATE_LENGTH) {

@@ -262,7 +262,6 @@ sub say_record { # what differs from the defaults
 }
 
 my (%top, @bodies, @starts, %spawn, $constraints, $players);
-my $extended = 0; # the state has what commands change, and a session section
 sub scene {
     ($scene, $scene_at) = (shift, 0);
     die "scene: magic\n" unless join(' ', some(6, 'a4v')) eq 'FSCN 1';
@@ -297,11 +296,6 @@ sub scene {
         my $name = text();
         %prototype = record(\@BODY, %prototype);
         say_record("prototype $name", \@BODY, %prototype);
-    }
-    $extended = $top{commands_max} || $top{prototypes};
-    for my $body (@bodies, \%spawn) {
-        my %plain = defaults(\@BODY);
-        $extended ||= $body->{$_} != $plain{$_} for qw(kinematic sensor gravity_scale linear_damping angular_damping category mask group tag);
     }
     die "scene: bytes behind the end\n" unless $scene_at == length $scene;
 }
@@ -381,20 +375,18 @@ sub keyframe {
     die "players\n" unless $limit == $players;
     for (1 .. $limit) {
         my ($slot, @rest) = (many(4, 1, 'V'), many(1, 4, 'c'), many(2, 2, 'v'));
-        next if $extended && $slot == $none; # commands took the body
+        next if $rest[5] && $slot == $none; # a command took the body, or none was spawned
         die "player\n" unless $rest[5] ? $field{22}[$slot] & 16 : $slot == $none;
     }
     contacts($tick, $n, $field{22});
     my @definition = map { [many(8, $n, 'd<')] } 0 .. 13;
     my ($shape, $generation) = ([many(4, $n, 'V')], [many(4, $n, 'V')]);
-    if ($extended) {
-        many(8, 3 * $n, 'd<');
-        many(4, 4 * $n, 'V');
-    }
+    many(8, 3 * $n, 'd<');
+    many(4, 4 * $n, 'V');
     my $links = many(4, 1, 'V');
-    die "constraints\n" unless $links == $constraints || $extended && $links > $constraints;
+    die "constraints\n" unless $links == $constraints || $top{commands_max} && $links > $constraints;
     my @broken = many(1, $links, 'C');
-    session($tick, $n, $limit, $links - $constraints) if $extended;
+    session($tick, $n, $limit, $links - $constraints);
     die "keyframe: bytes behind the end\n" unless $frame_at == length $frame;
     against_scene(\%field, \@definition, $shape) if $tick == 0;
     %now = (%field, generation => $generation, slots => $n);

@@ -226,27 +226,26 @@ static void what_may_come_decides_substeps_and_contacts(void **state)
     (void)state;
     static const struct {
         const char *text;
-        bool collides, joins, extended;
+        bool collides, joins;
     } cases[] = {
-        {"bodies: [{shape: {kind: sphere, radius: 1}}]\n", false, false, false},
-        {"bodies: [{tag: 1}]\n", false, false, true},
-        {"bodies: [{}]\nlimits: {commands_max: 1, joints_max: 1}\n", false, true, true},
+        {"bodies: [{shape: {kind: sphere, radius: 1}}]\n", false, false},
+        {"bodies: [{}]\nlimits: {commands_max: 1, joints_max: 1}\n", false, true},
         {"bodies: [{}]\nlimits: {commands_max: 1}\n"
          "prototypes: [{name: a, shape: {kind: sphere, radius: 1}}]\n",
-         true, false, true},
+         true, false},
         {"bodies: [{shape: {kind: sphere, radius: 1}},\n"
          "  {static: true, sensor: true, shape: {kind: plane}}]\n",
-         false, false, true},
+         false, false},
         {"bodies: [{kinematic: true, shape: {kind: sphere, radius: 1}},\n"
          "  {static: true, shape: {kind: plane}}]\n",
-         false, false, true},
+         false, false},
         {"limits: {commands_max: 1}\n"
          "bodies: [{kinematic: true, shape: {kind: sphere, radius: 1}},\n"
          "  {static: true, shape: {kind: plane}}]\n",
-         true, false, true},
+         true, false},
         {"limits: {commands_max: 1}\nplayers: {bodiless: true}\n"
          "bodies: [{shape: {kind: sphere, radius: 1}}]\n",
-         false, false, true},
+         false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
@@ -254,7 +253,6 @@ static void what_may_come_decides_substeps_and_contacts(void **state)
         foliot_scene *s = parsed(text);
         assert_int_equal(foliot__scene_collides(s), cases[i].collides);
         assert_int_equal(foliot__scene_joins(s), cases[i].joins);
-        assert_int_equal(foliot__scene_extended(s), cases[i].extended);
         assert_int_equal(s->substeps, cases[i].collides || cases[i].joins ? 4 : 1);
         foliot_scene_destroy(s);
     }

@@ -66,18 +66,33 @@ static size_t motion_length(const uint8_t *bytes)
     return at + 4 + 56 * (size_t)little(bytes + at, 4);
 }
 
+// Length of the definition section, at `definition`: 17 arrays of 8 bytes and 6 of 4, then
+// constraints.
+static size_t definition_length(const uint8_t *bytes, const uint8_t *definition)
+{
+    size_t bodies = 160 * (size_t)little(bytes + 56, 4);
+    return bodies + 4 + (size_t)little(definition + bodies, 4);
+}
+
+static void append_hash(uint8_t *at, const uint8_t *section, size_t length)
+{
+    XXH128_hash_t hash = XXH3_128bits(section, length);
+    for (int i = 0; i < 8; i++) {
+        at[i] = (uint8_t)(hash.low64 >> (8 * i));
+        at[8 + i] = (uint8_t)(hash.high64 >> (8 * i));
+    }
+}
+
 static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
 {
     size_t motion = motion_length(bytes);
-    XXH128_hash_t definition = XXH3_128bits(bytes + motion, length - motion);
-    uint8_t *all = malloc(motion + 16);
+    size_t session = motion + definition_length(bytes, bytes + motion);
+    uint8_t *all = malloc(motion + 32);
     assert_non_null(all);
     memcpy(all, bytes, motion);
-    for (int i = 0; i < 8; i++) {
-        all[motion + (size_t)i] = (uint8_t)(definition.low64 >> (8 * i));
-        all[motion + 8 + (size_t)i] = (uint8_t)(definition.high64 >> (8 * i));
-    }
-    XXH128_hash_t hash = XXH3_128bits(all, motion + 16);
+    append_hash(all + motion, bytes + motion, session - motion);
+    append_hash(all + motion + 16, bytes + session, length - session);
+    XXH128_hash_t hash = XXH3_128bits(all, motion + 32);
     free(all);
     return (foliot_digest){hash.low64, hash.high64};
 }
@@ -138,7 +153,7 @@ static void every_bit_of_truth_changes_the_digest(void **state)
         foliot_digest before_ = foliot_world_get_digest(world);                                    \
         __typeof__(lvalue) kept_ = (lvalue);                                                       \
         (lvalue) = (other);                                                                        \
-        world->definition_dirty = 1;                                                               \
+        world->definition_dirty = world->session_dirty = 1;                                        \
         assert_false(foliot_digest_equal(foliot_world_get_digest(world), before_));                \
         (lvalue) = kept_;                                                                          \
         assert_true(foliot_digest_equal(foliot_world_get_digest(world), before_));                 \
@@ -163,6 +178,12 @@ static void the_rest_of_truth_changes_the_digest(void **state)
 #define DEFINITION(type, name) CHECK_CHANGES(foliot__##name(world)[4], 4711);
     FOLIOT__BODY_DEFINITION(DEFINITION)
 #undef DEFINITION
+    CHECK_CHANGES(foliot__tag(world)[4], 4711);
+    CHECK_CHANGES(foliot__driven(world)[1], 3);
+    CHECK_CHANGES(world->session.gravity[1], 4711);
+    CHECK_CHANGES(world->session.ended, 1);
+    CHECK_CHANGES(world->session.end_reason[0], 'a');
+    CHECK_CHANGES(world->session.end_next[255], 'a');
     foliot_world_destroy(world);
     world = probe_world(FOLIOT__PROBE_net, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 3);
     CHECK_CHANGES(foliot__constraint_state(world)[1], 1);
@@ -310,6 +331,85 @@ static void a_state_of_another_scene_is_refused(void **state)
     foliot_world_destroy(balls);
 }
 
+// Where a scene takes no commands, a state keeps what the scene fixes: definitions, tags, gravity,
+// what a player drives.
+static void what_the_scene_fixes_is_refused_where_it_is_changed(void **state)
+{
+    (void)state;
+    foliot_world *world = probe_world(FOLIOT__PROBE_crew, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
+    uint32_t player = 0;
+    while (foliot_world_get_player_body(world, player) == FOLIOT_NO_BODY)
+        player++;
+    uint32_t slots[] = {0, foliot_world_get_player_body(world, player)};
+    foliot_world *to = NULL;
+    assert_int_equal(foliot_world_create(&probe.scene, &to), FOLIOT_STATUS_OK);
+#define CHECK_REFUSED(lvalue, other)                                                               \
+    do {                                                                                           \
+        __typeof__(lvalue) kept_ = (lvalue);                                                       \
+        size_t length_ = 0;                                                                        \
+        (lvalue) = (other);                                                                        \
+        uint8_t *bytes_ = captured(world, &length_);                                               \
+        assert_int_equal(foliot_world_restore(to, bytes_, length_), FOLIOT_STATUS_CORRUPT);        \
+        (lvalue) = kept_;                                                                          \
+        free(bytes_);                                                                              \
+    } while (0)
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t slot = slots[i], *flags = &foliot__flags(world)[slot];
+        CHECK_REFUSED(foliot__mass(world)[slot], foliot__mass(world)[slot] + 1);
+        CHECK_REFUSED(foliot__gravity_scale(world)[slot], 2);
+        CHECK_REFUSED(foliot__linear_damping(world)[slot], 1);
+        CHECK_REFUSED(foliot__category(world)[slot], 2);
+        CHECK_REFUSED(foliot__group(world)[slot], 2);
+        CHECK_REFUSED(foliot__tag(world)[slot], 1);
+        CHECK_REFUSED(*flags, *flags | FOLIOT_BODY_KINEMATIC);
+        CHECK_REFUSED(*flags, *flags ^ FOLIOT_BODY_STATIC);
+        CHECK_REFUSED(*flags, *flags ^ FOLIOT_BODY_PLAYER);
+    }
+    CHECK_REFUSED(world->session.gravity[2], world->session.gravity[2] + 1);
+    CHECK_REFUSED(world->session.ended, 1);
+    CHECK_REFUSED(foliot__driven(world)[player], 0);
+    CHECK_REFUSED(foliot__driven(world)[player], FOLIOT_NO_BODY);
+#undef CHECK_REFUSED
+    size_t length = 0;
+    uint8_t *bytes = captured(world, &length);
+    assert_int_equal(foliot_world_restore(to, bytes, length), FOLIOT_STATUS_OK);
+    free(bytes);
+    foliot_world_destroy(to);
+    foliot_world_destroy(world);
+}
+
+// Where nothing turns, orientations are no state. A player that a restore brings stands as one that
+// joins.
+static void a_restored_player_stands_as_its_scene_says(void **state)
+{
+    (void)state;
+    static const double at[1][3] = {{1, 2, 3}};
+    foliot_scene scene = foliot_scene_default();
+    scene.name = "spinner";
+    scene.dt = 0.01;
+    scene.players = foliot_players_definition_default();
+    scene.players.limit = 1;
+    scene.players.positions = at;
+    scene.players.position_count = 1;
+    scene.players.body.orientation[0] = 0;
+    scene.players.body.orientation[1] = 2;
+    foliot_world *world = NULL, *to = NULL;
+    assert_int_equal(foliot_world_create(&scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene, &to), FOLIOT_STATUS_OK);
+    const foliot_input join = {.kind = FOLIOT_INPUT_JOIN};
+    assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
+    size_t length = 0;
+    uint8_t *bytes = captured(world, &length);
+    assert_int_equal(foliot_world_restore(to, bytes, length), FOLIOT_STATUS_OK);
+    foliot_body_state one = foliot_world_get_body_state(world, 0),
+                      other = foliot_world_get_body_state(to, 0);
+    check_eq(one.orientation[1], 1);
+    assert_memory_equal(&one, &other, sizeof one);
+    free(bytes);
+    foliot_world_destroy(to);
+    foliot_world_destroy(world);
+}
+
 static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
 {
     (void)state;
@@ -390,6 +490,8 @@ int main(void)
         cmocka_unit_test(truncated_bytes_are_refused_and_change_nothing),
         cmocka_unit_test(damaged_bytes_never_hurt),
         cmocka_unit_test(a_state_of_another_scene_is_refused),
+        cmocka_unit_test(what_the_scene_fixes_is_refused_where_it_is_changed),
+        cmocka_unit_test(a_restored_player_stands_as_its_scene_says),
         cmocka_unit_test(a_capture_that_does_not_fit_says_how_long_it_is),
         cmocka_unit_test(fields_are_found_by_their_names),
         cmocka_unit_test(digests_have_one_spelling),

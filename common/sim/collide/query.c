@@ -16,8 +16,7 @@
 
 static bool bits_agree(const foliot_world *world, const foliot_query_filter *filter, uint32_t slot)
 {
-    uint32_t category = world->extended ? foliot__category(world)[slot] : 1;
-    uint32_t mask = world->extended ? foliot__mask(world)[slot] : UINT32_MAX;
+    uint32_t category = foliot__category(world)[slot], mask = foliot__mask(world)[slot];
     return (filter->category == 0 || (filter->category & mask)) &&
            (filter->mask == 0 || (filter->mask & category));
 }

@@ -35,8 +35,8 @@ void foliot__forces_body_gone(foliot_world *world);
 static inline const double *foliot__gravity_scales(const foliot_world *world,
                                                    const foliot_force_definition *uniform)
 {
-    bool gravity = world->extended && uniform == foliot__force(world);
-    return gravity ? foliot__gravity_scale(world) : NULL;
+    bool scaled = world->scaled_count > 0 && uniform == foliot__force(world);
+    return scaled ? foliot__gravity_scale(world) : NULL;
 }
 
 // Everything: a := a(x, v, t), the three parts together. `a` must not alias x or v. Counts one

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kinematic_bodies.h: what happens to bodies after the scheme's own motion in a substep, in
-// extended worlds alone.
+// kinematic_bodies.h: what happens to bodies after the scheme's own motion in a substep.
 #ifndef FOLIOT_SIM_INTEGRATOR_KINEMATIC_BODIES_H
 #define FOLIOT_SIM_INTEGRATOR_KINEMATIC_BODIES_H
 

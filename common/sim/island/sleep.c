@@ -105,12 +105,12 @@ static bool any_body(const foliot_world *world, bool (*is)(const foliot_world *,
 // awake.
 static bool any_carrier(const foliot_world *world)
 {
-    return world->extended && any_body(world, foliot__is_carrier);
+    return world->kinematic_count > 0 && any_body(world, foliot__is_carrier);
 }
 
 static bool is_carrier(const foliot_world *world, uint32_t i)
 {
-    return world->extended && i != FOLIOT_NO_BODY && foliot__is_carrier(world, i);
+    return i != FOLIOT_NO_BODY && foliot__is_carrier(world, i);
 }
 
 static bool any_motion(const foliot_world *world)
@@ -366,7 +366,7 @@ static box bounds_of(const foliot_world *world, uint32_t i, double dt)
     double radius = bounding_radius_of(world, i), extent[3];
     double turn = foliot__sqrt((w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i]) * dt;
     double spare = radius * (turn < 1 ? turn : 1) + radius * 0x1p-6;
-    double scale = world->extended ? foliot__gravity_scale(world)[i] : 1;
+    double scale = foliot__gravity_scale(world)[i];
     half_extents_of(world, i, extent);
     box b;
     for (int k = 0; k < 3; k++) {

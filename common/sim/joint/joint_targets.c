@@ -41,7 +41,7 @@ void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foli
 // The velocity of a side of a joint that is none of its island's bodies: NULL where it stands.
 static const double *outside_velocity(const foliot_world *world, uint32_t slot, double out[6])
 {
-    if (!world->extended || slot == FOLIOT_NO_BODY || !foliot__is_kinematic(world, slot))
+    if (world->kinematic_count == 0 || slot == FOLIOT_NO_BODY || !foliot__is_kinematic(world, slot))
         return NULL;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};

@@ -215,23 +215,6 @@ bool foliot__constraint_is_joint(const foliot_constraint_definition *constraint)
     return off_centre;
 }
 
-static bool body_extended(const foliot_body_definition *body)
-{
-    return body->is_kinematic || body->is_sensor || body->gravity_scale != 1 ||
-           body->linear_damping != 0 || body->angular_damping != 0 || body->category != 1 ||
-           body->mask != UINT32_MAX || body->group != 0 || body->tag != 0;
-}
-
-bool foliot__scene_extended(const foliot_scene *scene)
-{
-    bool extended = scene->commands_max > 0 || scene->prototype_count > 0 ||
-                    scene->players.bodiless ||
-                    (foliot__scene_spawns(scene) && body_extended(&scene->players.body));
-    for (uint32_t i = 0; i < scene->body_count && !extended; i++)
-        extended = body_extended(&scene->bodies[i]);
-    return extended;
-}
-
 bool foliot__scene_senses(const foliot_scene *scene)
 {
     bool senses = foliot__scene_spawns(scene) && scene->players.body.is_sensor;

@@ -9,10 +9,6 @@
 // Some pair of shapes of this scene can touch: a moving sphere, box or capsule and any other shape
 // that is no point, players' bodies included. The one place that says so.
 bool foliot__scene_collides(const foliot_scene *scene);
-// Worlds of this scene have the tables of what came with commands: it takes commands, or some body
-// uses a gravity scale, damping, a filter, a tag, or is kinematic or a sensor.
-bool foliot__scene_extended(const foliot_scene *scene);
-
 // Some body, prototype or player is a sensor.
 bool foliot__scene_senses(const foliot_scene *scene);
 // Its JOIN gives a player a body.

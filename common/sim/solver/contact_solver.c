@@ -11,17 +11,17 @@
 
 // At worst every pair is a block of one column, and every colour has a block that is not full of
 // every kind.
-static uint64_t spare_blocks(uint64_t contacts, bool extended)
+static uint64_t spare_blocks(uint64_t contacts)
 {
-    uint64_t kinds = FOLIOT__KINDS + (extended ? FOLIOT__KINDS_CARRIED : 0);
+    uint64_t kinds = FOLIOT__KINDS + FOLIOT__KINDS_CARRIED;
     uint64_t most = FOLIOT__COLOURS * FOLIOT__REGIONS * kinds;
     return contacts < most ? contacts : most;
 }
 
-static uint64_t arena_words(uint64_t contacts, bool extended)
+static uint64_t arena_words(uint64_t contacts)
 {
     return contacts * foliot__block_words(FOLIOT__POINTS, 1) +
-           spare_blocks(contacts, extended) * foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK);
+           spare_blocks(contacts) * foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK);
 }
 
 static void carve_bodies(foliot__solver *s, foliot__carver *from, size_t slots)
@@ -38,8 +38,7 @@ static void carve_bodies(foliot__solver *s, foliot__carver *from, size_t slots)
     FOLIOT__CARVE(from, s->colours_taken, slots);
 }
 
-static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t contacts,
-                            bool extended)
+static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t contacts)
 {
     FOLIOT__CARVE(from, s->manifolds, contacts);
     FOLIOT__CARVE(from, s->warm, contacts);
@@ -48,8 +47,8 @@ static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t co
     FOLIOT__CARVE(from, s->colour, contacts);
     FOLIOT__CARVE(from, s->rank, contacts);
     FOLIOT__CARVE(from, s->first_row, contacts / FOLIOT__GRAIN_PAIRS + 1);
-    FOLIOT__CARVE(from, s->blocks, contacts + spare_blocks(contacts, extended));
-    FOLIOT__CARVE(from, s->arena, arena_words(contacts, extended));
+    FOLIOT__CARVE(from, s->blocks, contacts + spare_blocks(contacts));
+    FOLIOT__CARVE(from, s->arena, arena_words(contacts));
     FOLIOT__CARVE(from, s->colour_begin, FOLIOT__COLOURS + 2);
     FOLIOT__CARVE(from, s->watched, contacts);
     uint64_t hits = contacts < FOLIOT_HIT_EVENTS_MAX ? contacts : FOLIOT_HIT_EVENTS_MAX;
@@ -58,22 +57,20 @@ static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t co
     FOLIOT__CARVE(from, s->buckets, 1u << FOLIOT__BRIEF_BUCKET_BITS);
 }
 
-static uint64_t lay_out(foliot__solver *s, char *base, size_t slots, uint64_t contacts,
-                        bool extended)
+static uint64_t lay_out(foliot__solver *s, char *base, size_t slots, uint64_t contacts)
 {
     foliot__carver from = {base, 0};
     foliot__ccd_carve(&s->ccd, &from, slots, contacts);
     FOLIOT__CARVE(&from, s->counts, 1);
     carve_bodies(s, &from, slots);
-    carve_manifolds(s, &from, contacts, extended);
+    carve_manifolds(s, &from, contacts);
     return from.at;
 }
 
 uint64_t foliot__contact_workspace_bytes(const foliot_world_config *config)
 {
     foliot__solver s;
-    return lay_out(&s, NULL, foliot__slots_of(config->bodies_max), config->contacts_max,
-                   config->extended);
+    return lay_out(&s, NULL, foliot__slots_of(config->bodies_max), config->contacts_max);
 }
 
 foliot__solver foliot__solver_of(const foliot__step *step)
@@ -81,7 +78,7 @@ foliot__solver foliot__solver_of(const foliot__step *step)
     foliot_world *world = step->world;
     foliot__solver s;
     lay_out(&s, (char *)foliot__contact_workspace(world), world->capacity.slots,
-            world->capacity.contacts, world->capacity.extended_slots > 0);
+            world->capacity.contacts);
     s.ccd.collider.world = s.world = world;
     s.ccd.collider.step = s.step = step;
     s.ccd.collider.workers = s.workers = step->workers;

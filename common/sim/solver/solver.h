@@ -20,7 +20,7 @@
 #define FOLIOT__COLOURS                                                                            \
     64                  // of contacts that share no body; one more for those without a free colour
 #define FOLIOT__KINDS 9 // of blocks
-#define FOLIOT__KINDS_CARRIED 6 // and more in extended worlds, with kinematic bodies
+#define FOLIOT__KINDS_CARRIED 6 // and more with kinematic bodies
 #define FOLIOT__REGIONS 2       // of a colour
 
 // What an impulse does to a body, at the pose at which the contacts were found.

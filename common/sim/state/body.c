@@ -108,12 +108,9 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
     row.generation = foliot__generation(world)[slot];
 #define WRITE(type, name) foliot__##name(world)[slot] = row.name;
     FOLIOT__BODY_DEFINITION(WRITE)
-    if (world->extended) {
-        FOLIOT__BODY_EXTENSION(WRITE)
-        foliot__tag(world)[slot] = body->tag;
-        world->session_dirty = 1;
-    }
 #undef WRITE
+    foliot__tag(world)[slot] = body->tag;
+    world->session_dirty = 1;
     foliot__put_vector(foliot__position(world), slot, position);
     foliot__put_vector(foliot__velocity(world), slot, still ? zero : body->velocity);
     foliot__body_set_orientation(world, slot, body->orientation);
@@ -132,13 +129,10 @@ void foliot__body_erase(foliot_world *world, uint32_t slot)
     FOLIOT_BODY_STATE(ERASE_STATE)
     FOLIOT__BODY_DEFINITION(ERASE_BODY)
     FOLIOT__BODY_CACHE(ERASE_BODY)
-    if (world->extended) {
-        FOLIOT__BODY_EXTENSION(ERASE_BODY)
-        foliot__tag(world)[slot] = 0;
-        world->session_dirty = 1;
-    }
 #undef ERASE_STATE
 #undef ERASE_BODY
+    foliot__tag(world)[slot] = 0;
+    world->session_dirty = 1;
     foliot__generation(world)[slot] = generation;
     foliot__contact_forget(world, slot);
 }
@@ -175,6 +169,23 @@ bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_mot
     foliot__joints_changed(world);
     world->acceleration_valid = 0;
     return true;
+}
+
+void foliot__bodies_count(foliot_world *world)
+{
+    world->kinematic_count = world->damped_count = world->scaled_count = world->filtered_count = 0;
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        uint32_t flags = foliot__flags(world)[i];
+        if (!(flags & FOLIOT_BODY_ALIVE))
+            continue;
+        world->kinematic_count += (flags & FOLIOT_BODY_KINEMATIC) != 0;
+        world->damped_count +=
+            foliot__linear_damping(world)[i] != 0 || foliot__angular_damping(world)[i] != 0;
+        world->scaled_count += foliot__gravity_scale(world)[i] != 1;
+        world->filtered_count += foliot__category(world)[i] != 1 ||
+                                 foliot__mask(world)[i] != UINT32_MAX ||
+                                 foliot__group(world)[i] != 0;
+    }
 }
 
 void foliot__body_freeze(foliot_world *world, uint32_t slot)

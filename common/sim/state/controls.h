@@ -9,7 +9,7 @@
 // JOIN spawned, or the one that a command chose.
 static inline uint32_t foliot__player_body(const foliot_world *world, uint32_t p)
 {
-    return world->extended ? foliot__driven(world)[p] : foliot__players(world)[p].body;
+    return foliot__driven(world)[p];
 }
 
 // Strength of the pull on bodies near the player, from the buttons held. Negative: a push. 0: none.

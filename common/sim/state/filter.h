@@ -9,7 +9,6 @@ typedef struct foliot__filter {
     uint32_t category, mask, group;
 } foliot__filter;
 
-// Of a body of an extended world.
 static inline foliot__filter foliot__filter_of(const foliot_world *world, uint32_t slot)
 {
     return (foliot__filter){foliot__category(world)[slot], foliot__mask(world)[slot],
@@ -24,16 +23,11 @@ static inline bool foliot__filters_match(foliot__filter a, foliot__filter b)
     return (a.category & b.mask) && (b.category & a.mask);
 }
 
-// The same of two bodies of an extended world.
-static inline bool foliot__filters_agree(const foliot_world *world, uint32_t i, uint32_t j)
-{
-    return foliot__filters_match(foliot__filter_of(world, i), foliot__filter_of(world, j));
-}
-
-// The same of any world.
+// The same of two bodies, from the tick's commands on.
 static inline bool foliot__may_touch(const foliot_world *world, uint32_t i, uint32_t j)
 {
-    return !world->extended || foliot__filters_agree(world, i, j);
+    return world->filtered_count == 0 ||
+           foliot__filters_match(foliot__filter_of(world, i), foliot__filter_of(world, j));
 }
 
 // A kinematic body that is not frozen.

@@ -50,10 +50,7 @@ typedef uint32_t foliot__u32;
     X(f64, half_z)                                                                                 \
     X(f64, plane_offset)                                                                           \
     X(u32, shape_kind)                                                                             \
-    X(u32, generation)
-
-// Of an extended world alone (foliot_world.extended). Digested like the definition.
-#define FOLIOT__BODY_EXTENSION(X)                                                                  \
+    X(u32, generation)                                                                             \
     X(f64, gravity_scale)                                                                          \
     X(f64, linear_damping)                                                                         \
     X(f64, angular_damping)                                                                        \
@@ -149,7 +146,7 @@ typedef struct foliot__sensed_path {
     double slack;
 } foliot__sensed_path;
 
-// What commands drive: state of an extended world, in the session's section of the digest.
+// What commands drive: state, in the session's section of the digest.
 typedef struct foliot__session_section {
     double gravity[3];
     uint32_t var_count;   // this and the three that follow are digested as one array
@@ -177,9 +174,9 @@ typedef struct foliot__session_section {
     X(foliot__contact_row, contact,                                                                \
       contacts)                       /* state: what pushed in the last step, ascending (a, b) */  \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
-    X(uint32_t, tag, extended_slots)  /* state of the session: of each body */                     \
-    X(uint32_t, driven, extended_players) /* ... of each player: slot, FOLIOT_NO_BODY */           \
-    X(char, var_key, var_key_bytes)       /* ... ascending by key */                               \
+    X(uint32_t, tag, slots)           /* state of the session: of each body */                     \
+    X(uint32_t, driven, players)      /* ... of each player: slot, FOLIOT_NO_BODY */               \
+    X(char, var_key, var_key_bytes)   /* ... ascending by key */                                   \
     X(char, var_text, var_text_bytes)                                                              \
     X(uint32_t, var_type, vars)                                                                    \
     X(uint32_t, var_changed, vars)                                                                 \
@@ -207,8 +204,8 @@ typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
     uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts,
         briefs;
-    // Of an extended world; 0 in others.
-    uint32_t extended_slots, extended_players, vars, targets, prototypes;
+    uint32_t vars, targets; // 0 where no commands come
+    uint32_t prototypes;
     uint32_t sensed_paths;               // slots, where there are sensors
     uint32_t sensed;                     // overlaps with sensors; 0 where there are no sensors
     uint32_t listed_begins, listed_rows; // 0 where no commands come
@@ -223,7 +220,7 @@ enum {
 #define ENUM_BODY(type, name) FOLIOT__TABLE_##name,
 #define ENUM_OTHER(type, name, entries) FOLIOT__TABLE_##name,
     FOLIOT_BODY_STATE(ENUM_STATE) FOLIOT__BODY_DEFINITION(ENUM_BODY) FOLIOT__BODY_CACHE(ENUM_BODY)
-        FOLIOT__BODY_EXTENSION(ENUM_BODY) FOLIOT__OTHER_TABLES(ENUM_OTHER) FOLIOT__TABLE_COUNT
+        FOLIOT__OTHER_TABLES(ENUM_OTHER) FOLIOT__TABLE_COUNT
 #undef ENUM_STATE
 #undef ENUM_BODY
 #undef ENUM_OTHER
@@ -255,7 +252,6 @@ struct foliot_world {
     uint32_t collides;     // some pair of shapes can collide
     uint32_t joints;       // of the constraints: joint.h's
     uint32_t sleeps;       // bodies at rest are left out
-    uint32_t extended;     // the tables of FOLIOT__BODY_EXTENSION are there
     uint32_t commands_max; // 0: the world takes no commands
     uint32_t prototype_count;
     uint32_t scene_constraints; // the first rows; never used again
@@ -271,11 +267,14 @@ struct foliot_world {
     uint32_t body_count;             // slots up to the last one ever in use
     uint32_t contact_count;          // rows of the table `contact`
     foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
-    foliot__session_section session; // of an extended world; zeros in others
-    foliot_digest session_digest;    // of it, tags, variables and bindings; kept up to date
+    foliot__session_section session;
+    foliot_digest session_digest; // of it, tags, variables and bindings; kept up to date
 
     // Cache.
     uint32_t definition_dirty, session_dirty;
+    // Bodies that are alive and kinematic, with damping, with a gravity scale other than 1, with a
+    // filter other than the default one. Stages that serve none of them are skipped.
+    uint32_t kinematic_count, damped_count, scaled_count, filtered_count;
     uint32_t joints_ready;       // joint_workspace is sorted: what moves and what is broken has not
                                  // changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
@@ -306,7 +305,6 @@ struct foliot_world {
 FOLIOT_BODY_STATE(ACCESS_STATE)
 FOLIOT__BODY_DEFINITION(ACCESS_BODY)
 FOLIOT__BODY_CACHE(ACCESS_BODY)
-FOLIOT__BODY_EXTENSION(ACCESS_BODY)
 FOLIOT__OTHER_TABLES(ACCESS_OTHER)
 #undef ACCESS
 #undef ACCESS_STATE

@@ -200,7 +200,7 @@ void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
             foliot__sleep_change_player(world, p);
         if (foliot__players(world)[p].body == slot)
             foliot__players(world)[p].body = FOLIOT_NO_BODY;
-        if (world->extended && foliot__driven(world)[p] == slot)
+        if (foliot__driven(world)[p] == slot)
             foliot__driven(world)[p] = FOLIOT_NO_BODY;
     }
     foliot__body_erase(world, slot);

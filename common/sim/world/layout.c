@@ -30,7 +30,6 @@ foliot_world_config foliot_world_config_default(const foliot_scene *scene)
         .players_max = scene->players.limit,
         .spawns_max = scene->players.limit ? scene->players.position_count : 0,
         .sleeps = scene->sleep,
-        .extended = foliot__scene_extended(scene),
         .commands_max = scene->commands_max,
         .joints_added_max = scene->joints_max,
         .prototypes_max = scene->prototype_count,
@@ -94,14 +93,10 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .joint_workspace_bytes = foliot__joint_workspace_bytes(config),
         .sleep_workspace_bytes = foliot__sleep_workspace_bytes(config),
     };
-    if (!config->extended)
-        return true;
     // Whatever a tick's commands do fits: each makes one event, and breaks joints beside.
     if (config->commands_max)
         capacity->events += 2 * config->commands_max + config->constraints_max;
     uint32_t vars = config->commands_max ? FOLIOT_VARS_MAX : 0;
-    capacity->extended_slots = slots;
-    capacity->extended_players = config->players_max;
     capacity->vars = vars;
     capacity->var_key_bytes = vars * FOLIOT_VAR_KEY_BYTES;
     capacity->var_text_bytes = vars * FOLIOT_VAR_TEXT_BYTES;
@@ -127,17 +122,14 @@ static uint64_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT
     at += align64(sizeof(type) * (uint64_t)(entries));
 #define PLACE_STATE(type, name, text) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_BODY(type, name) PLACE(foliot__##type, name, capacity->slots)
-#define PLACE_EXTENSION(type, name) PLACE(foliot__##type, name, capacity->extended_slots)
 #define PLACE_OTHER(type, name, entries) PLACE(type, name, capacity->entries)
     FOLIOT_BODY_STATE(PLACE_STATE)
     FOLIOT__BODY_DEFINITION(PLACE_BODY)
     FOLIOT__BODY_CACHE(PLACE_BODY)
-    FOLIOT__BODY_EXTENSION(PLACE_EXTENSION)
     FOLIOT__OTHER_TABLES(PLACE_OTHER)
 #undef PLACE
 #undef PLACE_STATE
 #undef PLACE_BODY
-#undef PLACE_EXTENSION
 #undef PLACE_OTHER
     return at;
 }
@@ -208,13 +200,11 @@ void foliot_world_copy(void *block, const foliot_world *from)
            sizeof(type) * (size_t)(entries));
 #define COPY_STATE(type, name, text) COPY(foliot__##type, name, capacity->slots)
 #define COPY_BODY(type, name) COPY(foliot__##type, name, capacity->slots)
-#define COPY_EXTENSION(type, name) COPY(foliot__##type, name, capacity->extended_slots)
     FOLIOT_BODY_STATE(COPY_STATE)
     FOLIOT__BODY_DEFINITION(COPY_BODY)
     FOLIOT__BODY_CACHE(COPY_BODY)
-    FOLIOT__BODY_EXTENSION(COPY_EXTENSION)
-    COPY(uint32_t, tag, capacity->extended_slots)
-    COPY(uint32_t, driven, capacity->extended_players)
+    COPY(uint32_t, tag, capacity->slots)
+    COPY(uint32_t, driven, capacity->players)
     COPY(char, var_key, FOLIOT_VAR_KEY_BYTES * from->session.var_count)
     COPY(char, var_text, FOLIOT_VAR_TEXT_BYTES * from->session.var_count)
     COPY(uint32_t, var_type, from->session.var_count)
@@ -243,7 +233,6 @@ void foliot_world_copy(void *block, const foliot_world *from)
 #undef COPY
 #undef COPY_STATE
 #undef COPY_BODY
-#undef COPY_EXTENSION
     foliot__constraint_copy(block, from);
     ((foliot_world *)block)->joints_ready = 0;
 }

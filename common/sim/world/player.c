@@ -35,8 +35,6 @@ static uint32_t free_slot(foliot_world *world)
 
 static void bind_player(foliot_world *world, uint32_t index, uint32_t slot)
 {
-    if (!world->extended)
-        return;
     if (slot == FOLIOT_NO_BODY && foliot__driven(world)[index] != FOLIOT_NO_BODY)
         foliot__body_refresh(world, foliot__driven(world)[index]); // nobody pushes it any more
     foliot__driven(world)[index] = slot;

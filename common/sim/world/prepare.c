@@ -5,6 +5,7 @@
 #include "sim/constraint/constraint.h"
 #include "sim/force/force.h"
 #include "sim/solver/contact_solver.h"
+#include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/joint_table.h"
 
@@ -12,6 +13,7 @@ void foliot__world_prepare(foliot_world *world)
 {
     for (uint32_t i = 0; i < world->body_count; i++)
         foliot__body_refresh(world, i);
+    foliot__bodies_count(world);
     foliot__force_prepare(world);
     foliot__contact_prepare(world);
     foliot__constraint_prepare(world);
@@ -24,6 +26,8 @@ void foliot__world_prepare(foliot_world *world)
 void foliot__world_prepare_changed(foliot_world *world)
 {
     foliot__contact_end_changes(world);
+    if (world->definition_dirty)
+        foliot__bodies_count(world);
     if (world->links_changed)
         foliot__constraint_prepare(world);
     if (world->forces_changed)

@@ -15,11 +15,12 @@
 #define FOLIOT__STATE_PLAYER_BYTES 12 // body, axes, buttons, joined
 #define FOLIOT__STATE_CONTACT_BYTES (4 * FOLIOT__CONTACT_WORDS)
 
+// The tables of a body's definition in their order.
 enum {
-#define COUNT(type, name) +1
-    FOLIOT__STATE_DEFINITION_COUNT = 0 FOLIOT__BODY_DEFINITION(COUNT),
-    FOLIOT__STATE_EXTENSION_COUNT = 0 FOLIOT__BODY_EXTENSION(COUNT),
-#undef COUNT
+#define NUMBER(type, name) FOLIOT__DEFINITION_##name,
+    FOLIOT__BODY_DEFINITION(NUMBER)
+#undef NUMBER
+        FOLIOT__STATE_DEFINITION_COUNT,
 };
 
 // Whether this world's state has the field of FOLIOT_BODY_STATE.

@@ -50,8 +50,7 @@ enum {
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1 + 2 * 8,
 };
 _Static_assert(FOLIOT__TABLE_COUNT == FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT +
-                                          FOLIOT__STATE_EXTENSION_COUNT + CACHE_COUNT +
-                                          OTHER_COUNT + SESSION_COUNT,
+                                          CACHE_COUNT + OTHER_COUNT + SESSION_COUNT,
                "a table is not listed as state or cache");
 _Static_assert(FOLIOT_FIELD_COUNT <= 32, "state_fields has a bit for every field");
 
@@ -123,8 +122,10 @@ foliot_status foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_
         return FOLIOT_STATUS_INVALID;
     }
     world->acceleration_valid = world->sensed_valid = 0;
-    if (field == FOLIOT_FIELD_flags)
+    if (field == FOLIOT_FIELD_flags) {
         foliot__body_refresh(world, slot);
+        foliot__bodies_count(world);
+    }
     return FOLIOT_STATUS_OK;
 }
 
@@ -197,17 +198,13 @@ static void definition_section(const foliot_world *world, section *s)
 #define SPAN(type, name)                                                                           \
     add_span(s, foliot__##name(world), world->body_count, sizeof(foliot__##type));
     FOLIOT__BODY_DEFINITION(SPAN)
-    if (world->extended) {
-        FOLIOT__BODY_EXTENSION(SPAN)
-    }
 #undef SPAN
     s->constraint_count = world->constraint_count;
     add_span(s, &s->constraint_count, 1, 4);
     add_span(s, foliot__constraint_state(world), world->constraint_count, 1);
 }
 
-// Of an extended world alone: what commands drive and physics does not look at every tick. Its
-// sizes come first.
+// State that commands drive and a step does not read every tick. Its sizes come first.
 static void session_section(const foliot_world *world, section *s)
 {
     const foliot__session_section *session = &world->session;
@@ -255,23 +252,21 @@ void foliot__definition_refresh(foliot_world *world)
 {
     if (world->definition_dirty)
         world->definition_digest = definition_digest(world);
-    if (world->session_dirty && world->extended)
+    if (world->session_dirty)
         world->session_digest = session_digest(world);
     world->definition_dirty = world->session_dirty = 0;
 }
 
 foliot_digest foliot_world_get_digest(const foliot_world *world)
 {
-    // Between a step's stages the kept one may be out of date.
+    // Between a step's stages the kept ones may be out of date.
     foliot_digest definition =
         world->definition_dirty ? definition_digest(world) : world->definition_digest;
-    foliot_digest session = {0, 0};
-    if (world->extended)
-        session = world->session_dirty ? session_digest(world) : world->session_digest;
+    foliot_digest session = world->session_dirty ? session_digest(world) : world->session_digest;
     section s;
     motion_section(world, &s);
     const uint64_t halves[4] = {definition.low, definition.high, session.low, session.high};
-    add_span(&s, halves, world->extended ? 4 : 2, 8);
+    add_span(&s, halves, 4, 8);
     return foliot__hash(s.spans, s.span_count);
 }
 
@@ -295,11 +290,10 @@ static void write_section(foliot__writer *w, const section *s)
 foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, size_t capacity,
                                    size_t *length)
 {
-    section motion, definition, session = {.span_count = 0};
+    section motion, definition, session;
     motion_section(world, &motion);
     definition_section(world, &definition);
-    if (world->extended)
-        session_section(world, &session);
+    session_section(world, &session);
     *length = section_bytes(&motion) + section_bytes(&definition) + section_bytes(&session);
     if (!bytes)
         return FOLIOT_STATUS_OK;

@@ -30,7 +30,7 @@ typedef enum foliot__state_group {
     FOLIOT__STATE_SLOTS,
     FOLIOT__STATE_BODY,
     FOLIOT__STATE_WORLD,
-    FOLIOT__STATE_SESSION, // of an extended world
+    FOLIOT__STATE_SESSION,
     FOLIOT__STATE_PLAYER,
     FOLIOT__STATE_CONSTRAINT,
     FOLIOT__STATE_CONTACT,

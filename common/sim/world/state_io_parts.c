@@ -44,7 +44,7 @@ static uint32_t group_count(const foliot_world *world, foliot__state_group group
     case FOLIOT__STATE_CONTACT:
         return world->contact_count;
     case FOLIOT__STATE_SESSION:
-        return world->extended;
+        return 1;
     case FOLIOT__STATE_VARIABLE:
         return world->session.var_count;
     case FOLIOT__STATE_JOINT:
@@ -79,16 +79,13 @@ foliot__state_group foliot__state_part(const foliot_world *world, uint32_t part,
 
 // -- bodies
 
+// Motion, definition, tag.
 enum {
-#define NUMBER(type, name) DEFINITION_##name,
-    DEFINITION_FIRST = FOLIOT_FIELD_COUNT - 1,
-    FOLIOT__BODY_DEFINITION(NUMBER) FOLIOT__BODY_EXTENSION(NUMBER)
-#undef NUMBER
-        DEFINITION_tag,
-    PLAIN_FIELDS = FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT,
-    EXTENDED_FIELDS = PLAIN_FIELDS + FOLIOT__STATE_EXTENSION_COUNT + 1,
+    DEFINITION_FIELD = FOLIOT_FIELD_COUNT,
+    TAG_FIELD = DEFINITION_FIELD + FOLIOT__STATE_DEFINITION_COUNT,
+    BODY_FIELDS,
 };
-_Static_assert(EXTENDED_FIELDS <= (int)FOLIOT__STATE_FIELDS_MAX,
+_Static_assert(BODY_FIELDS <= (int)FOLIOT__STATE_FIELDS_MAX,
                "a body has more fields than a report holds");
 
 static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__state_entry *fields)
@@ -102,10 +99,7 @@ static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__st
 #define FIELD(type, name)                                                                          \
     fields[count++] = ITEM(#name, type, foliot__bits_##type(foliot__##name(world)[slot]));
     FOLIOT__BODY_DEFINITION(FIELD)
-    if (world->extended) {
-        FOLIOT__BODY_EXTENSION(FIELD)
-        FIELD(u32, tag)
-    }
+    FIELD(u32, tag)
 #undef FIELD
     return count;
 }
@@ -116,20 +110,20 @@ static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_
         (void)!foliot_world_set_field(world, slot, (foliot_field)field, bits);
         return;
     }
-    if (field >= PLAIN_FIELDS && !world->extended)
-        return;
     switch (field) {
 #define CASE(type, name)                                                                           \
-    case DEFINITION_##name:                                                                        \
+    case DEFINITION_FIELD + FOLIOT__DEFINITION_##name:                                             \
         foliot__##name(world)[slot] = foliot__value_##type(bits);                                  \
         break;
         FOLIOT__BODY_DEFINITION(CASE)
-        FOLIOT__BODY_EXTENSION(CASE)
-        CASE(u32, tag)
 #undef CASE
+    case TAG_FIELD:
+        foliot__tag(world)[slot] = (uint32_t)bits;
+        break;
     default:
         return;
     }
+    foliot__bodies_count(world);
     world->definition_dirty = world->session_dirty = 1;
 }
 
@@ -246,7 +240,7 @@ static void variable_put(foliot_world *world, uint32_t i, uint32_t field, uint64
 
 // -- players
 
-#define PLAYER_FIELDS (FOLIOT_AXIS_COUNT + 3) // and what it drives, in an extended world
+#define PLAYER_FIELDS (FOLIOT_AXIS_COUNT + 4)
 
 static uint32_t player_fields(const foliot_world *world, uint32_t index,
                               foliot__state_entry *fields)
@@ -258,9 +252,8 @@ static uint32_t player_fields(const foliot_world *world, uint32_t index,
     fields[FOLIOT_AXIS_COUNT] = ITEM("body", u32, player->body);
     fields[FOLIOT_AXIS_COUNT + 1] = ITEM("buttons", u32, player->buttons);
     fields[FOLIOT_AXIS_COUNT + 2] = ITEM("joined", u32, player->joined);
-    if (world->extended)
-        fields[PLAYER_FIELDS] = ITEM("driven", u32, foliot__driven(world)[index]);
-    return PLAYER_FIELDS + world->extended;
+    fields[FOLIOT_AXIS_COUNT + 3] = ITEM("driven", u32, foliot__driven(world)[index]);
+    return PLAYER_FIELDS;
 }
 
 static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
@@ -274,7 +267,7 @@ static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint
         player->buttons = (uint16_t)bits;
     else if (field == FOLIOT_AXIS_COUNT + 2)
         player->joined = (uint16_t)bits;
-    else if (world->extended)
+    else
         foliot__driven(world)[index] = (uint32_t)bits;
     world->session_dirty = 1;
 }
@@ -323,10 +316,10 @@ uint32_t foliot__state_field_count(const foliot_world *world, uint32_t part)
 {
     const uint32_t counts[FOLIOT__STATE_GROUP_COUNT] = {
         [FOLIOT__STATE_SLOTS] = 1,
-        [FOLIOT__STATE_BODY] = world->extended ? EXTENDED_FIELDS : PLAIN_FIELDS,
+        [FOLIOT__STATE_BODY] = BODY_FIELDS,
         [FOLIOT__STATE_WORLD] = WORLD_FIELDS,
         [FOLIOT__STATE_SESSION] = SESSION_FIELDS,
-        [FOLIOT__STATE_PLAYER] = PLAYER_FIELDS + world->extended,
+        [FOLIOT__STATE_PLAYER] = PLAYER_FIELDS,
         [FOLIOT__STATE_CONSTRAINT] = 1,
         [FOLIOT__STATE_CONTACT] = CONTACT_FIELDS,
         [FOLIOT__STATE_VARIABLE] = VARIABLE_FIELDS,

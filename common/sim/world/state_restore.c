@@ -20,12 +20,11 @@ typedef struct layout {
     uint32_t count, contacts; // bodies, contacts
     size_t state[FOLIOT_FIELD_COUNT];
     size_t definition[FOLIOT__STATE_DEFINITION_COUNT];
-    size_t extension[FOLIOT__STATE_EXTENSION_COUNT];
     size_t players, contact, broken;
-    uint32_t constraints;           // the scene's and those that commands made
-    foliot__session_layout session; // of an extended world
-    size_t length;                  // 0: the bytes end before it is known
-    bool misfit;                    // they count more than this world has room for
+    uint32_t constraints; // the scene's and those that commands made
+    foliot__session_layout session;
+    size_t length; // 0: the bytes end before it is known
+    bool misfit;   // they count more than this world has room for
 } layout;
 
 // Bits of entry `slot` of the array at `at`.
@@ -43,11 +42,6 @@ static uint32_t entry_flags(const layout *p, uint32_t slot)
 static void lay_out_end(const foliot_world *world, layout *p, size_t length, size_t at)
 {
     p->broken = at + 4;
-    p->constraints = world->scene_constraints;
-    if (!world->extended) {
-        p->length = p->broken + p->constraints;
-        return;
-    }
     if (length < p->broken)
         return;
     p->constraints = (uint32_t)foliot__load_little(p->bytes + at, 4);
@@ -91,14 +85,6 @@ static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t 
     at += sizeof(foliot__##type) * (size_t)count;
     FOLIOT__BODY_DEFINITION(PLACE)
 #undef PLACE
-    table = 0;
-#define PLACE_EXTENSION(type, name)                                                                \
-    p.extension[table++] = at;                                                                     \
-    at += sizeof(foliot__##type) * (size_t)count;
-    if (world->extended) {
-        FOLIOT__BODY_EXTENSION(PLACE_EXTENSION)
-    }
-#undef PLACE_EXTENSION
     lay_out_end(world, &p, length, at);
     return p;
 }
@@ -170,14 +156,14 @@ static bool empty_row(const foliot_world *world, const layout *p, uint32_t slot)
     return any == 0;
 }
 
-// Whether the definition of `slot` is `row`, the generation apart.
+// Whether the definition of `slot` is `row`.
 static bool row_equal(const layout *p, uint32_t slot, const foliot__body_row *row)
 {
     unsigned table = 0;
 #define EQUAL(type, name)                                                                          \
     {                                                                                              \
         uint64_t bits = read_entry(p, p->definition[table], slot, sizeof(foliot__##type));         \
-        if (bits != foliot__bits_##type(row->name) && table != FOLIOT__STATE_DEFINITION_COUNT - 1) \
+        if (bits != foliot__bits_##type(row->name))                                                \
             return false;                                                                          \
         table++;                                                                                   \
     }
@@ -195,7 +181,14 @@ static foliot__body_row present_row(const foliot_world *world, uint32_t slot)
     };
 }
 
-static foliot__body_row captured_row(const foliot_world *world, const layout *p, uint32_t slot)
+static uint32_t kind_of_definition(const foliot_body_definition *body)
+{
+    return (body->is_static ? FOLIOT_BODY_STATIC : 0u) |
+           (body->is_kinematic ? FOLIOT_BODY_KINEMATIC : 0u) |
+           (body->is_sensor ? FOLIOT_BODY_SENSOR : 0u);
+}
+
+static foliot__body_row captured_row(const layout *p, uint32_t slot)
 {
     unsigned table = 0;
     foliot__body_row row;
@@ -205,59 +198,51 @@ static foliot__body_row captured_row(const foliot_world *world, const layout *p,
         foliot__value_##type(read_entry(p, p->definition[table++], slot, sizeof(foliot__##type)));
     FOLIOT__BODY_DEFINITION(ENTRY)
 #undef ENTRY
-    table = 0;
-#define ENTRY(type, name)                                                                          \
-    row.name =                                                                                     \
-        foliot__value_##type(read_entry(p, p->extension[table++], slot, sizeof(foliot__##type)));
-    if (world->extended) {
-        FOLIOT__BODY_EXTENSION(ENTRY)
-    }
-#undef ENTRY
     return row;
 }
 
-// Commands remove, spawn and change bodies: what a row may be is not fixed by the scene.
-static bool extended_slots_valid(const foliot_world *world, const layout *p)
+// Where no commands come a slot holds what the scene says: its own body for good, or a player's.
+static bool fixed_slot_valid(const foliot_world *world, const layout *p, uint32_t slot)
 {
-    static const foliot__body_row nothing;
-    for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t flags = entry_flags(p, i);
-        foliot__body_row row = captured_row(world, p, i);
-        if (flags & FOLIOT_BODY_ALIVE) {
-            if (i < world->scene_bodies && flags & FOLIOT_BODY_PLAYER)
-                return false;
-            if (!foliot__extended_row_valid(world, i, flags, &row))
-                return false;
-            continue;
-        }
-        foliot__body_row empty = nothing;
-        empty.generation = row.generation;
-        if (memcmp(&row, &empty, sizeof row) != 0 || !empty_row(world, p, i))
-            return false;
+    const uint32_t kind = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR;
+    uint32_t flags = entry_flags(p, slot), as = kind_of_definition(&world->spawn);
+    foliot__body_row row = foliot__body_row_of(&world->spawn);
+    row.generation = captured_row(p, slot).generation;
+    bool scene = slot < world->scene_bodies;
+    if (scene) {
+        row = present_row(world, slot);
+        as = foliot__flags(world)[slot] & kind;
     }
-    return true;
+    return (flags & kind) == as && !(flags & FOLIOT_BODY_PLAYER) == scene &&
+           row_equal(p, slot, &row) &&
+           foliot__session_tag(&p->session, slot) ==
+               (scene ? foliot__tag(world)[slot] : world->spawn.tag);
 }
 
-// Bodies of the scene are always there and never change their definition; other slots are empty or
-// hold a player, whose definition is that of the scene's players.
+// Commands remove, spawn and change bodies.
+static bool changed_slot_valid(const foliot_world *world, const layout *p, uint32_t slot)
+{
+    uint32_t flags = entry_flags(p, slot);
+    foliot__body_row row = captured_row(p, slot);
+    bool scene = slot < world->scene_bodies;
+    return !(scene && flags & FOLIOT_BODY_PLAYER) && foliot__row_valid(world, slot, flags, &row);
+}
+
+static bool empty_slot_valid(const foliot_world *world, const layout *p, uint32_t slot)
+{
+    foliot__body_row empty = {.generation = captured_row(p, slot).generation};
+    bool fixed = world->commands_max == 0 && slot < world->scene_bodies;
+    return !fixed && row_equal(p, slot, &empty) && empty_row(world, p, slot);
+}
+
 static bool slots_valid(const foliot_world *world, const layout *p)
 {
-    if (world->extended)
-        return extended_slots_valid(world, p);
-    static const foliot__body_row nothing;
-    const foliot__body_row player = foliot__body_row_of(&world->spawn);
     for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t flags = entry_flags(p, i);
-        bool scene = i < world->scene_bodies, alive = flags & FOLIOT_BODY_ALIVE;
-        foliot__body_row row = scene ? present_row(world, i) : alive ? player : nothing;
-        bool still = scene ? foliot__flags(world)[i] & FOLIOT_BODY_STATIC : world->spawn.is_static;
-        if (!row_equal(p, i, &row) || (scene && !alive) || (!alive && !empty_row(world, p, i)))
-            return false;
-        if (alive &&
-            (!(flags & FOLIOT_BODY_PLAYER) != scene || !(flags & FOLIOT_BODY_STATIC) == still))
-            return false;
-        if (scene && read_entry(p, p->definition[FOLIOT__STATE_DEFINITION_COUNT - 1], i, 4) !=
-                         row.generation)
+        bool alive = entry_flags(p, i) & FOLIOT_BODY_ALIVE;
+        bool valid = !alive                     ? empty_slot_valid(world, p, i)
+                     : world->commands_max == 0 ? fixed_slot_valid(world, p, i)
+                                                : changed_slot_valid(world, p, i);
+        if (!valid)
             return false;
     }
     return true;
@@ -283,7 +268,7 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
                                        FOLIOT__STATE_PLAYER_BYTES * (size_t)index + 4,
                                    FOLIOT_AXIS_COUNT) == 0;
     // Its body may have been removed by a command, or never spawned.
-    bool bodiless = world->extended && player.body == FOLIOT_NO_BODY;
+    bool bodiless = (world->bodiless || world->commands_max > 0) && player.body == FOLIOT_NO_BODY;
     if (player.joined != 1)
         return false;
     if (!bodiless && (player.body < world->scene_bodies || player.body >= p->count ||
@@ -295,14 +280,8 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
     return true;
 }
 
-// Whether the controls of a player drive any body. Of an extended world.
-static bool drives(const layout *p, uint32_t player)
-{
-    const uint8_t *driven = p->session.bytes + p->session.driven;
-    return foliot__load_little(driven + 4 * (size_t)player, 4) != FOLIOT_NO_BODY;
-}
-
-// Every player's body has one player. Who has not joined drives nothing.
+// Every player's body has one player. A player drives its body, or another one by a command, and
+// nothing before it joins.
 static bool players_valid(const foliot_world *world, const layout *p)
 {
     uint32_t joined = 0, bodies = 0;
@@ -311,7 +290,8 @@ static bool players_valid(const foliot_world *world, const layout *p)
             return false;
         foliot__player player = read_player(p, i);
         bool embodied = player.body != FOLIOT_NO_BODY;
-        if (!player.joined && world->extended && drives(p, i))
+        if (foliot__session_driven(&p->session, i) != player.body &&
+            (!player.joined || world->commands_max == 0))
             return false;
         joined += player.joined && embodied;
         for (uint32_t k = 0; k < i; k++)
@@ -380,51 +360,40 @@ static bool constraint_states_valid(const layout *p)
     return true;
 }
 
-// Where no body turns, orientations are no state: those of the scene stay, others are upright.
-static void erase_body(foliot_world *world, uint32_t slot, bool alive)
+// Where no body turns, orientations are no state: those of the scene stay, players have that of
+// their definition, others are upright.
+static void erase_body(foliot_world *world, uint32_t slot, uint32_t flags)
 {
+    static const double upright[4] = {1, 0, 0, 0};
     double *const at[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
                            foliot__orientation_y(world), foliot__orientation_z(world)};
     double q[4];
     foliot__orientation_of(world, slot, q);
     bool known = slot < world->scene_bodies && foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE;
     foliot__body_erase(world, slot);
-    for (int k = 0; k < 4 && alive && !world->rotates; k++)
-        at[k][slot] = known ? q[k] : k == 0;
+    if (!(flags & FOLIOT_BODY_ALIVE) || world->rotates)
+        return;
+    if (!known)
+        foliot__body_set_orientation(
+            world, slot, flags & FOLIOT_BODY_PLAYER ? world->spawn.orientation : upright);
+    for (int k = 0; k < 4 && known; k++)
+        at[k][slot] = q[k];
 }
 
-// All rows of an extended world.
 static void restore_rows(foliot_world *world, const layout *p)
 {
     uint32_t end = p->count > world->body_count ? p->count : world->body_count;
     world->contact_count = 0;
     for (uint32_t i = 0; i < end; i++) {
-        erase_body(world, i, i < p->count && entry_flags(p, i) & FOLIOT_BODY_ALIVE);
+        erase_body(world, i, i < p->count ? entry_flags(p, i) : 0);
         if (i >= p->count) {
             foliot__generation(world)[i] = 0;
             continue;
         }
-        foliot__body_row row = captured_row(world, p, i);
+        foliot__body_row row = captured_row(p, i);
 #define PUT(type, name) foliot__##name(world)[i] = row.name;
         FOLIOT__BODY_DEFINITION(PUT)
-        FOLIOT__BODY_EXTENSION(PUT)
 #undef PUT
-    }
-}
-
-// Rows that the scene does not fix: written anew or emptied, beyond the last one in use too.
-static void restore_slots(foliot_world *world, const layout *p)
-{
-    static const double nowhere[3];
-    uint32_t end = p->count > world->body_count ? p->count : world->body_count;
-    for (uint32_t i = world->scene_bodies; i < end; i++) {
-        foliot__body_erase(world, i);
-        if (i < p->count && entry_flags(p, i) & FOLIOT_BODY_ALIVE)
-            foliot__body_write(world, i, &world->spawn, nowhere, FOLIOT_BODY_PLAYER);
-        foliot__generation(world)[i] =
-            i < p->count
-                ? (uint32_t)read_entry(p, p->definition[FOLIOT__STATE_DEFINITION_COUNT - 1], i, 4)
-                : 0;
     }
 }
 
@@ -484,11 +453,9 @@ foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *
     size_t motion = p.definition[0], end = p.broken + p.constraints;
     const foliot__span rest = {bytes + motion, end - motion, 1};
     const foliot__span last = {bytes + end, length - end, 1};
-    foliot_digest definition = foliot__hash(&rest, 1), session = {0, 0};
-    if (world->extended)
-        session = foliot__hash(&last, 1);
+    foliot_digest definition = foliot__hash(&rest, 1), session = foliot__hash(&last, 1);
     const uint64_t halves[4] = {definition.low, definition.high, session.low, session.high};
-    const foliot__span spans[] = {{bytes, motion, 1}, {halves, world->extended ? 4 : 2, 8}};
+    const foliot__span spans[] = {{bytes, motion, 1}, {halves, 4, 8}};
     *digest = foliot__hash(spans, 2);
     return FOLIOT_STATUS_OK;
 }
@@ -508,17 +475,12 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
         foliot__load_little(bytes + p.broken - 4, 4) != p.constraints || !motion_valid(world, &p) ||
         !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
         !constraint_states_valid(&p) ||
-        (world->extended &&
-         !foliot__session_valid(world, &p.session, flags_of, bytes + p.broken, &p)))
+        !foliot__session_valid(world, &p.session, flags_of, bytes + p.broken, &p))
         return FOLIOT_STATUS_CORRUPT;
-    if (world->extended)
-        restore_rows(world, &p);
-    else
-        restore_slots(world, &p);
+    restore_rows(world, &p);
     restore_motion(world, &p);
     restore_head(world, bytes);
-    if (world->extended)
-        foliot__session_restore(world, &p.session);
+    foliot__session_restore(world, &p.session);
     foliot__world_prepare(world);
     world->definition_dirty = world->session_dirty = 1;
     foliot__definition_refresh(world);

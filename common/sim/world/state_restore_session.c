@@ -61,6 +61,16 @@ bool foliot__session_lay_out(const foliot_world *world, const uint8_t *bytes, ui
     return true;
 }
 
+uint32_t foliot__session_tag(const foliot__session_layout *l, uint32_t slot)
+{
+    return u32_at(l->bytes + l->tags + 4 * (size_t)slot);
+}
+
+uint32_t foliot__session_driven(const foliot__session_layout *l, uint32_t player)
+{
+    return u32_at(l->bytes + l->driven + 4 * (size_t)player);
+}
+
 // -- texts and variables
 
 // As a command's, and zero from its end on.
@@ -155,12 +165,12 @@ static bool driven_valid(const foliot_world *world, const foliot__session_layout
                          const bodies *b)
 {
     for (uint32_t p = 0; p < world->player_limit; p++) {
-        uint32_t slot = u32_at(l->bytes + l->driven + 4 * (size_t)p);
+        uint32_t slot = foliot__session_driven(l, p);
         if (slot != FOLIOT_NO_BODY && !body_alive(b, slot))
             return false;
     }
     for (uint32_t i = 0; i < l->body_count; i++)
-        if (!body_alive(b, i) && u32_at(l->bytes + l->tags + 4 * (size_t)i) != 0)
+        if (!body_alive(b, i) && foliot__session_tag(l, i) != 0)
             return false;
     return true;
 }
@@ -174,6 +184,8 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
     double g[3];
     const uint8_t *end = read_gravity(l, g);
     if (!foliot__are_coordinates(g, 3))
+        return false;
+    if (world->commands_max == 0 && (ended || memcmp(g, world->session.gravity, sizeof g) != 0))
         return false;
     if (ended > 1 || u32_at(l->bytes + 12) != 0 || !text_valid(end, FOLIOT_VAR_TEXT_BYTES) ||
         !text_valid(end + FOLIOT_VAR_TEXT_BYTES, FOLIOT_VAR_TEXT_BYTES) ||
@@ -198,9 +210,9 @@ void foliot__session_restore(foliot_world *world, const foliot__session_layout *
     memcpy(session->end_reason, end, sizeof session->end_reason);
     memcpy(session->end_next, end + FOLIOT_VAR_TEXT_BYTES, sizeof session->end_next);
     for (uint32_t i = 0; i < l->body_count; i++)
-        foliot__tag(world)[i] = u32_at(l->bytes + l->tags + 4 * (size_t)i);
+        foliot__tag(world)[i] = foliot__session_tag(l, i);
     for (uint32_t p = 0; p < world->player_limit; p++)
-        foliot__driven(world)[p] = u32_at(l->bytes + l->driven + 4 * (size_t)p);
+        foliot__driven(world)[p] = foliot__session_driven(l, p);
     for (uint32_t i = 0; i < l->var_count; i++) {
         foliot__var_type(world)[i] = u32_at(l->bytes + l->type + 4 * (size_t)i);
         foliot__var_changed(world)[i] = u32_at(l->bytes + l->changed + 4 * (size_t)i);
@@ -253,8 +265,8 @@ static bool mass_valid(const foliot_world *world, uint32_t flags, const foliot__
            (!dynamic || row->mass > 0x1p-1000);
 }
 
-bool foliot__extended_row_valid(const foliot_world *world, uint32_t slot, uint32_t flags,
-                                const foliot__body_row *row)
+bool foliot__row_valid(const foliot_world *world, uint32_t slot, uint32_t flags,
+                       const foliot__body_row *row)
 {
     const uint32_t fixed = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC;
     bool plane = row->shape_kind == FOLIOT_SHAPE_PLANE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// state_restore_session.h: the parts of captured bytes that an extended world has alone: properties
-// that commands may change, and the session's section. For state_restore.c.
+// state_restore_session.h: the parts of captured bytes that commands may change: properties of
+// bodies, and the session's section. For state_restore.c.
 #ifndef FOLIOT_SIM_WORLD_STATE_RESTORE_SESSION_H
 #define FOLIOT_SIM_WORLD_STATE_RESTORE_SESSION_H
 
@@ -28,8 +28,12 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
                            const uint8_t *broken, const void *context);
 void foliot__session_restore(foliot_world *world, const foliot__session_layout *layout);
 
-// Whether a body of an extended world may have this row and these flags.
-bool foliot__extended_row_valid(const foliot_world *world, uint32_t slot, uint32_t flags,
-                                const foliot__body_row *row);
+// Of a body, and the slot that a player drives.
+uint32_t foliot__session_tag(const foliot__session_layout *layout, uint32_t slot);
+uint32_t foliot__session_driven(const foliot__session_layout *layout, uint32_t player);
+
+// Whether a body of a world with commands may have this row and these flags.
+bool foliot__row_valid(const foliot_world *world, uint32_t slot, uint32_t flags,
+                       const foliot__body_row *row);
 
 #endif

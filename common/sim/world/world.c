@@ -42,11 +42,9 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     world->sleeps = scene->sleep;
     world->collides = foliot__scene_collides(scene);
     world->commands_max = scene->commands_max;
-    world->extended = foliot__scene_extended(scene);
     world->prototype_count = scene->prototype_count;
     world->bodiless = scene->players.bodiless;
-    if (world->extended)
-        memcpy(world->session.gravity, scene->gravity, sizeof scene->gravity);
+    memcpy(world->session.gravity, scene->gravity, sizeof scene->gravity);
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
     world->joints += scene->joints_max;
@@ -75,9 +73,7 @@ static void take_tables(foliot_world *world, const foliot_scene *scene)
         memcpy(foliot__spawn_position(world), scene->players.positions,
                sizeof *scene->players.positions * world->spawn_count);
     for (uint32_t p = 0; p < world->player_limit; p++)
-        foliot__players(world)[p].body = FOLIOT_NO_BODY;
-    for (uint32_t p = 0; world->extended && p < world->player_limit; p++)
-        foliot__driven(world)[p] = FOLIOT_NO_BODY;
+        foliot__players(world)[p].body = foliot__driven(world)[p] = FOLIOT_NO_BODY;
     for (uint32_t i = 0; i < scene->prototype_count; i++) {
         foliot__prototypes(world)[i] = scene->prototypes[i];
         foliot__prototypes(world)[i].name = NULL; // a block holds no pointers
@@ -97,8 +93,7 @@ static foliot_status check_config(const foliot_world_config *config, const folio
         config->players_max < needed.players_max || config->spawns_max < needed.spawns_max ||
         config->springs_max < needed.springs_max || config->joints_max < needed.joints_max ||
         config->gravitates < needed.gravitates || config->calls_back < needed.calls_back ||
-        config->sleeps < needed.sleeps || config->extended < needed.extended ||
-        config->commands_max < needed.commands_max ||
+        config->sleeps < needed.sleeps || config->commands_max < needed.commands_max ||
         config->joints_added_max < needed.joints_added_max ||
         config->prototypes_max < needed.prototypes_max || config->senses < needed.senses)
         return FOLIOT_STATUS_INVALID;
@@ -135,7 +130,7 @@ static foliot_status init_world(void *block, size_t bytes, const foliot_world_co
         foliot__body_write(world, i, &scene->bodies[i], scene->bodies[i].position, 0);
     foliot__joint_starts(world);
     foliot__world_prepare(world);
-    world->definition_dirty = 1;
+    world->definition_dirty = world->session_dirty = 1;
     foliot__definition_refresh(world);
     *out = world;
     return FOLIOT_STATUS_OK;
@@ -240,15 +235,15 @@ uint32_t foliot_world_get_body_prototype(const foliot_world *world, uint32_t slo
 {
     if (slot >= world->body_count)
         return FOLIOT_NO_BODY;
-    bool spawned = world->extended && foliot__prototype(world)[slot] != 0;
-    return spawned ? foliot__prototype(world)[slot] - 1 : FOLIOT_NO_BODY;
+    uint32_t prototype = foliot__prototype(world)[slot];
+    return prototype ? prototype - 1 : FOLIOT_NO_BODY;
 }
 
 uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot)
 {
     if (slot >= world->body_count)
         return 0;
-    return world->extended ? foliot__tag(world)[slot] : 0;
+    return foliot__tag(world)[slot];
 }
 
 uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player)
