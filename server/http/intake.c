@@ -20,6 +20,7 @@
 
 #define DESCRIPTORS 65536
 #define PIECE_BYTES 4096
+#define AUTHORITY_BYTES_MAX 255
 
 static _Atomic(foliot__intake *) watched[DESCRIPTORS];
 
@@ -44,8 +45,18 @@ static bool is_named(const uint8_t *name, size_t length, const char *wanted)
 }
 
 typedef struct span {
-    const uint8_t *at, *end;
+    uint8_t *at, *end;
 } span;
+
+// The parts of a head that are needed once all of it is read.
+typedef struct head {
+    bool has_body;  // one may follow
+    bool old;       // HTTP/1.0
+    span prefix;    // of a target in absolute form: the scheme and the authority
+    span authority; // of these
+    span host;      // the value of the Host header
+    uint32_t seen;  // headers, as bits
+} head;
 
 // Returns the text before the next CRLF and skips both.
 static span next_line(span *rest)
@@ -57,19 +68,42 @@ static span next_line(span *rest)
     return line;
 }
 
-// The request line. Sets whether a body may follow. False: it was refused.
-static bool read_request_line(foliot__intake *in, span line, bool *has_body)
+// A target in absolute form, which proxies and some clients send to every server (RFC 9112, section
+// 3.2.2): scheme, authority, and all that origin form has. False: it was refused.
+static bool read_absolute(foliot__intake *in, span target, head *h)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    uint8_t *at = NULL, *end;
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0] && !at; i++) {
+        size_t length = strlen(schemes[i]);
+        if ((size_t)(target.end - target.at) > length && is_named(target.at, length, schemes[i]))
+            at = target.at + length;
+    }
+    if (!at)
+        return refuse(in, 400, "the target of a request is a path or a URL of HTTP", 0);
+    for (end = at; end < target.end && !strchr("/?#", *end); end++)
+        if (*end == '@')
+            return refuse(in, 400, "the target of a request names a user", 0);
+    if (end == at || end - at > AUTHORITY_BYTES_MAX)
+        return refuse(in, 400, "the target of a request has no host, or a long one", 0);
+    h->prefix = (span){target.at, end};
+    h->authority = (span){at, end};
+    return true;
+}
+
+// False: it was refused.
+static bool read_request_line(foliot__intake *in, span line, head *h)
 {
     static const char *const methods[] = {"GET",    "HEAD",  "POST",   "PUT",
                                           "DELETE", "PATCH", "OPTIONS"};
-    const uint8_t *at = line.at, *target;
+    uint8_t *at = line.at, *target;
     bool known = false;
     while (at < line.end && is_token(*at))
         at++;
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
         known = known || ((size_t)(at - line.at) == strlen(methods[i]) &&
                           memcmp(line.at, methods[i], (size_t)(at - line.at)) == 0);
-    *has_body = *line.at == 'P' && (line.at[1] == 'O' || line.at[1] == 'U');
+    h->has_body = *line.at == 'P' && (line.at[1] == 'O' || line.at[1] == 'U');
     if (at == line.at || at == line.end || *at++ != ' ')
         return refuse(in, 400, "this is no request of HTTP", 0);
     target = at;
@@ -81,8 +115,9 @@ static bool read_request_line(foliot__intake *in, span line, bool *has_body)
         return refuse(in, 400, "this is no request of HTTP", 0);
     if (!known)
         return refuse(in, 501, "this server does not know the method", 0);
-    if (*target != '/')
-        return refuse(in, 400, "the target of a request begins with a slash", 0);
+    h->old = at[8] == '0';
+    if (*target != '/' && !read_absolute(in, (span){target, at}, h))
+        return false;
     for (const uint8_t *c = target; c < at; c++) // its end, a blank, is no digit
         if (*c == '%' && (!isxdigit(c[1]) || !isxdigit(c[2]) || (c[1] == '0' && c[2] == '0')))
             return refuse(in, 400, "the target of a request has an escape that is none", 0);
@@ -102,11 +137,36 @@ static bool read_length(foliot__intake *in, span value)
     return true;
 }
 
-// Headers that two readers could understand differently may appear at most once.
-static bool read_header(foliot__intake *in, span line, uint32_t *seen)
+// Headers that the library or this server reads. The first ones, which two readers could understand
+// differently, may appear at most once.
+#define SINGLE_HEADERS 5
+static const char *const known_headers[] = {
+    "host",
+    "content-length",
+    "authorization",
+    "origin",
+    "sec-websocket-key",
+    "connection",
+    "upgrade",
+    "sec-websocket-version",
+    "sec-websocket-protocol",
+    "sec-websocket-extensions",
+    "if-none-match",
+    "x-forwarded-for",
+};
+
+// The library waits for ever behind a name with which a longer one that it knows begins ("X:",
+// "Get:"). It gets the names above, and others with a first letter that begins none.
+static void hide_unknown(uint8_t *name, size_t length)
 {
-    static const char *const single[] = {"host", "content-length", "authorization", "origin",
-                                         "sec-websocket-key"};
+    for (size_t i = 0; i < sizeof known_headers / sizeof known_headers[0]; i++)
+        if (is_named(name, length, known_headers[i]))
+            return;
+    *name = '!';
+}
+
+static bool read_header(foliot__intake *in, span line, head *h)
+{
     span value = {line.at, line.end};
     while (value.at < line.end && is_token(*value.at))
         value.at++;
@@ -122,32 +182,65 @@ static bool read_header(foliot__intake *in, span line, uint32_t *seen)
     // The library closes what asks for another protocol. Whoever may not have it goes on without.
     if (is_named(line.at, length, "upgrade") &&
         !is_named(value.at, (size_t)(value.end - value.at), "websocket"))
-        in->head[line.at - in->head] = '!';
+        *line.at = '!';
     if (is_named(line.at, length, "expect")) {
         if (!is_named(value.at, (size_t)(value.end - value.at), "100-continue"))
             return refuse(in, 417, "of what may be expected there is 100-continue alone", 0);
         in->continues = true;
     }
-    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
-        if (!is_named(line.at, length, single[i]))
+    for (size_t i = 0; i < SINGLE_HEADERS; i++) {
+        if (!is_named(line.at, length, known_headers[i]))
             continue;
-        if (*seen & 1u << i)
+        if (h->seen & 1u << i)
             return refuse(in, 400, "a header that may be there once is there twice", 0);
-        *seen |= 1u << i;
+        h->seen |= 1u << i;
+        if (i == 0)
+            h->host = value;
         if (i == 1 && !read_length(in, value))
             return false;
     }
+    hide_unknown(line.at, length);
+    return true;
+}
+
+// Replaces the bytes `old` of the head. Others move.
+static void replace(foliot__intake *in, span old, const char *bytes, size_t length)
+{
+    memmove(old.at + length, old.end, (size_t)(in->head + in->head_bytes - old.end));
+    memcpy(old.at, bytes, length);
+    in->head_bytes = (uint32_t)(in->head_bytes + length - (size_t)(old.end - old.at));
+}
+
+// The library gets origin form, and a Host header that names the host of the target, which counts
+// and not the one that was sent. HTTP/1.0 may lack the header. False: it was refused.
+static bool to_origin_form(foliot__intake *in, const head *h)
+{
+    char host[AUTHORITY_BYTES_MAX + 16];
+    bool adds = h->old && !h->host.at;
+    int length = snprintf(host, sizeof host, adds ? "Host: %.*s\r\n" : "%.*s",
+                          (int)(h->authority.end - h->authority.at), (char *)h->authority.at);
+    if (!h->authority.at)
+        return true;
+    if (in->head_bytes + (size_t)length > FOLIOT__INTAKE_HEAD_BYTES)
+        return refuse(in, 431, "the headers are too long", 0);
+    // From the back to the front: what lies before stays where it is.
+    uint8_t *headers = memchr(in->head, '\n', in->head_bytes);
+    if (adds)
+        replace(in, (span){headers + 1, headers + 1}, host, (size_t)length);
+    else if (h->host.at)
+        replace(in, h->host, host, (size_t)length);
+    replace(in, h->prefix, "/", *h->prefix.end == '/' ? 0 : 1);
     return true;
 }
 
 static void read_head(foliot__intake *in)
 {
     span rest = {in->head, in->head + in->head_bytes};
-    bool has_body;
-    uint32_t seen = 0, count = 0;
+    head h = {0};
+    uint32_t count = 0;
     in->left = 0;
     in->continues = false;
-    if (!read_request_line(in, next_line(&rest), &has_body))
+    if (!read_request_line(in, next_line(&rest), &h))
         return;
     for (span line; rest.end - rest.at > 2;) {
         line = next_line(&rest);
@@ -155,13 +248,15 @@ static void read_head(foliot__intake *in)
             refuse(in, 431, "the request has too many headers", 0);
             return;
         }
-        if (!read_header(in, line, &seen))
+        if (!read_header(in, line, &h))
             return;
     }
-    if (in->left > 0 && !has_body) {
+    if (in->left > 0 && !h.has_body) {
         refuse(in, 400, "this method has no body", 0);
         return;
     }
+    if (!to_origin_form(in, &h))
+        return;
     in->continues = in->continues && in->left > 0 && in->left <= FOLIOT__INTAKE_BODY_BYTES;
     in->given = 0;
     in->state = FOLIOT__INTAKE_GIVE;

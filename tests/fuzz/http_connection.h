@@ -184,7 +184,9 @@ static const char *const http_pieces[] = {
     "GET /file HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}",
     "POST /later HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n",
-    "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"};
+    "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n",
+    "GET http://localhost/livez HTTP/1.1\r\n", "POST HTTPS://localhost:80/length HTTP/1.0\r\n",
+    "GET http://localhost HTTP/1.1\r\nHost: other.example\r\n\r\n"};
 #define HTTP_PIECES (sizeof http_pieces / sizeof http_pieces[0])
 enum { HTTP_FLUSH = 0xc0, HTTP_CUT = 0xd0, HTTP_PAUSE = 0xe0, HTTP_END = 0xf0 };
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "../fuzz/http_connection.h"
+#include "http/intake.h"
 
 #define SCRIPTS 600
 #define SCRIPT_BYTES 40
@@ -31,13 +32,31 @@ static const sequence sequences[] = {
      "200 200 501 "},
     {"POST /guarded HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}GET /livez HTTP/1.1\r\n" H "\r\n",
      "401 "},
+    // Targets in absolute form (RFC 9112, section 3.2.2): their host counts, and not the header's.
+    {"GET http://localhost/livez HTTP/1.1\r\n" H
+     "\r\nPOST HTTPS://127.0.0.1:81/length HTTP/1.1\r\nContent-Length: 2\r\n"
+     "Host: other.example\r\n\r\n{}",
+     "200 200 "},
+    {"GET http://other.example/livez HTTP/1.1\r\n" H "\r\n", "421 "},
+    {"GET http://localhost/livez HTTP/1.0\r\n\r\n", "200 "},
+    {"GET http://localhost/livez HTTP/1.1\r\n\r\n", "400 "}, // a Host header is due
+    {"GET http://localhost HTTP/1.1\r\nHost:\r\n\r\n", "404 "},
+    {"GET http://localhost?q HTTP/1.1\r\n" H "\r\n", "404 "},
+    {"GET http:///livez HTTP/1.1\r\n" H "\r\n", "400 "},
+    {"GET http://ann@localhost/livez HTTP/1.1\r\n" H "\r\n", "400 "},
+    {"GET ftp://localhost/livez HTTP/1.1\r\n" H "\r\n", "400 "},
+    {"GET localhost/livez HTTP/1.1\r\n" H "\r\n", "400 "},
+    // Names with which names begin that libwebsockets knows: it waited for their rest.
+    {"GET /livez HTTP/1.1\r\n" H "X: 1\r\nGet: 1\r\nSec-WebSocket-K: 1\r\n\r\n"
+     "GET /livez HTTP/1.1\r\nx-real-i: 1\r\n" H "\r\n",
+     "200 200 "},
 };
 
 // The statuses in what came so far.
 static void read_statuses(const char *answers, char *statuses, size_t bytes)
 {
     *statuses = 0;
-    for (const char *at = answers; (at = strstr(at, "HTTP/1.1 ")); at += 9) {
+    for (const char *at = answers; (at = strstr(at, "HTTP/1.")); at += 9) {
         size_t length = strlen(statuses);
         if (strncmp(at + 9, "100", 3) != 0)
             snprintf(statuses + length, bytes - length, "%.3s ", at + 9);
@@ -81,6 +100,23 @@ static void every_split_of_requests_has_the_same_answers(void **state)
             ask(&sequences[i], cut, cut % 4 == 0, cut % 2 == 0);
         assert_true(http_is_alive());
     }
+}
+
+// A head that fills all the room has none for the Host header that HTTP/1.0 may lack.
+static void long_heads_in_absolute_form_are_taken_or_refused(void **state)
+{
+    (void)state;
+    static char request[FOLIOT__INTAKE_HEAD_BYTES + 64];
+    for (int room = 0; room < 200; room += 50) {
+        sequence s = {request, room < 50 ? "431 " : "200 "};
+        int length =
+            snprintf(request, sizeof request, "GET http://localhost/livez HTTP/1.0\r\nX: ");
+        int end = FOLIOT__INTAKE_HEAD_BYTES - room;
+        memset(request + length, 'x', (size_t)(end - length));
+        memcpy(request + end - 4, "\r\n\r\n", 5);
+        ask(&s, 100, false, false);
+    }
+    assert_true(http_is_alive());
 }
 
 // The bytes that libwebsockets 4.1 loops over for ever, if it gets them.
@@ -156,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_split_of_requests_has_the_same_answers),
+        cmocka_unit_test(long_heads_in_absolute_form_are_taken_or_refused),
         cmocka_unit_test(a_body_behind_another_request_stops_nothing),
         cmocka_unit_test(who_reads_slowly_gets_all),
         cmocka_unit_test(scripts_of_a_seed_stop_nothing),
