@@ -23,6 +23,36 @@ static foliot_status source_refused(const foliot__block_reader *reader, foliot_d
                                                              : "the system does not read it");
 }
 
+// A file system gives zeros for what was not written yet when the machine stopped. *zeros: nothing
+// else is left.
+static foliot_status find_zeros(foliot__byte_source *source, uint64_t offset, bool *zeros)
+{
+    *zeros = true;
+    while (*zeros && offset < source->length) {
+        uint64_t left = source->length - offset;
+        size_t count = left < AHEAD ? (size_t)left : AHEAD;
+        const uint8_t *bytes = foliot__byte_source_at(source, offset, count, 0);
+        if (!bytes)
+            return source->status;
+        *zeros = bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+        offset += count;
+    }
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status refuse_header(foliot__block_reader *reader, foliot_damage *damage)
+{
+    bool zeros;
+    if (find_zeros(reader->source, reader->offset, &zeros) != FOLIOT_STATUS_OK)
+        return source_refused(reader, damage);
+    if (zeros)
+        return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, reader->number, reader->offset,
+                                  "nothing but zeros follows, %" PRIu64 " bytes",
+                                  reader->source->length - reader->offset);
+    return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
+                              "the block's header is damaged");
+}
+
 static foliot_status read_block(foliot__block_reader *reader, foliot__recording_block *block,
                                 const uint8_t **payload, foliot_damage *damage)
 {
@@ -37,8 +67,7 @@ static foliot_status read_block(foliot__block_reader *reader, foliot__recording_
     if (!bytes)
         return source_refused(reader, damage);
     if (!foliot__recording_block_read(bytes, block))
-        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
-                                  "the block's header is damaged");
+        return refuse_header(reader, damage);
     if (block->length > left - FOLIOT__RECORDING_BLOCK_BYTES)
         return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, reader->number, reader->offset,
                                   "the file ends inside the block: %" PRIu64 " of %" PRIu32

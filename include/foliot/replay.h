@@ -28,7 +28,7 @@ typedef struct foliot_replay foliot_replay;
 
 // The first thing that is wrong with a recording. FOLIOT_STATUS_OK: nothing found so far.
 // FOLIOT_STATUS_TRUNCATED: unfinished. It ends inside a block, or between blocks without its
-// closing block: it is being written, or its writer was stopped.
+// closing block, or nothing but zeros follows: it is being written, or its writer was stopped.
 // FOLIOT_STATUS_CORRUPT: bytes differ from what was written. FOLIOT_STATUS_NEWER,
 // FOLIOT_STATUS_UNSUPPORTED: whole, but not for this build.
 typedef struct foliot_damage {

@@ -62,6 +62,22 @@ for bytes in 0 3 15 16 30 100; do # within the block that has the scene
     says '"ticks":0,.*"digest":null,"verdict":"unfinished","cut_at":(0|16),' && echo "ok - and is called so" || { echo "not ok - and is called so"; cat out; }
     exits "info can read nothing of it, and says the same" 6 "$replay" info head.foliot
 done
+# A machine that stopped: the file system fills up what was not written. verify says where the whole part ends.
+"$replay" verify --json cut.foliot >out
+whole=$(sed -n 's/.*"cut_at":\([0-9]*\).*/\1/p' out) ticks=$(sed -n 's/.*"ticks":\([0-9]*\).*/\1/p' out)
+for zeros in 1 28 4096 1000000; do
+    (head -c "$whole" cut.foliot; head -c $zeros /dev/zero) >zeros.foliot
+    exits "one with $zeros zeros behind its last block exits 6" 6 "$replay" verify --json zeros.foliot
+    says "\"ticks\":$ticks,.*\"verdict\":\"unfinished\",\"cut_at\":$whole," && echo "ok - and is whole up to there" || { echo "not ok - and is whole up to there"; cat out; }
+    exits "info exits 0 and says so" 0 "$replay" info --json zeros.foliot
+    says '"unfinished":true,.*"damage":null' && echo "ok - in two keys again" || { echo "not ok - in two keys again"; cat out; }
+done
+printf '\1' >>zeros.foliot
+exits "with something behind the zeros it is damaged" 4 "$replay" verify zeros.foliot
+(head -c "$whole" cut.foliot; printf '\1'; head -c 4096 /dev/zero) >zeros.foliot
+exits "and with something before them" 4 "$replay" verify zeros.foliot
+(cat a.foliot; head -c 4096 /dev/zero) >zeros.foliot
+exits "and behind a closing block" 4 "$replay" verify zeros.foliot
 printf 'abc' >head.foliot
 exits "a short file that begins as no recording exits 4" 4 "$replay" verify head.foliot
 exits "no file exits 1" 1 "$replay" verify nothing.foliot
