@@ -26,7 +26,7 @@ STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket) co
 DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cpu.c $(filter-out %_avx2.c %_avx512.c, \
     $(wildcard common/sim/collide/manifold_box*.c)) common/sim/collide/manifold_round.c common/sim/collide/shape_gap.c
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer instances lines world_picture) $(sort \
-    $(filter-out common/base/file.c,$(WEB_BASE)) common/base/arena.c common/base/json_reader.c $(wildcard common/sim/*/*.c) \
+    $(filter-out common/base/file.c,$(WEB_BASE)) common/base/json_reader.c $(wildcard common/sim/*/*.c) \
     $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/scene.c)
 # What Debian has for the machine alone: the scene reader's YAML, and the decoder of compressed keyframes.
 WEB_SRC := $(WEB_OBJ)/sources
@@ -103,8 +103,8 @@ $(WEB)/stepper.wasm: WEB_FLAGS := -O3
 $(WEB)/stepper.wasm: $(STEPPER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o) $(ZSTD_OBJECTS)
 $(WEB)/replayer.wasm: $(REPLAYER_SOURCES:%.c=$(WEB_OBJ)/replayer/%.o) $(ZSTD_OBJECTS)
 $(WEB)/worlds.wasm: WEB_FLAGS := -O3
-$(WEB)/worlds.wasm: $(patsubst %.c,$(WEB_OBJ)/replayer/%.o,$(filter common/sim/% common/base/% common/command/%,$(filter-out common/base/arena.c,$(WORLDS_SOURCES)))) \
-    $(patsubst %.c,$(WEB_OBJ)/worlds/%.o,$(filter web/% common/scene/% tools/% common/base/arena.c,$(WORLDS_SOURCES))) $(YAML_OBJECTS)
+$(WEB)/worlds.wasm: $(patsubst %.c,$(WEB_OBJ)/replayer/%.o,$(filter common/sim/% common/base/% common/command/%,$(WORLDS_SOURCES))) \
+    $(patsubst %.c,$(WEB_OBJ)/worlds/%.o,$(filter web/% common/scene/% tools/%,$(WORLDS_SOURCES))) $(YAML_OBJECTS)
 $(WEB)/%.wasm:
 	@mkdir -p $(@D)
 	$(WEB_LINK) $(WEB_FLAGS) -o $@ $^ $(WEB_LIBS)

@@ -6,7 +6,7 @@
 #define FOLIOT_RECORDING_SIGNATURE_H
 
 #include "base/pack.h"
-#include "crypto/sign.h"
+#include "crypto/crypto.h"
 #include "foliot/signature.h"
 #include "recording/block_content.h"
 #include "recording/byte_source.h"

@@ -58,14 +58,10 @@ bool foliot__list_append(foliot__assembly *assembly, foliot__list *list, const v
 bool foliot__time_in_seconds(const char *unit);
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top);
 
-// beside.c: the text of a file that the value of `node` names, with a zero behind it; *name is that
+// The text of a file that the value of `node` names, with a zero behind it; *name is that
 // name. NULL with a fault.
 char *foliot__read_beside(foliot__assembly *assembly, const foliot__node *node,
                           const foliot__path *path, const char **name, size_t *length);
-
-// script.c: the key `script`; `target` is the scene.
-void foliot__read_script(foliot__scene_source *source, const foliot__node *node,
-                         const foliot__path *path, void *target);
 
 // csv.c: appends the bodies of a file; `body` has the values for which there is no column.
 void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,

@@ -2,14 +2,15 @@
 // keys.c: all keys of a scene as tables; docs/reference/scenes.md describes them in the same order.
 // Rules beyond a table (one of two keys, a default that depends on others) are in the functions
 // between.
-#include "scene/key_tables.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "foliot/input.h"
+#include "scene/key_tables.h"
+#include "sim/math/hash.h"
 
 #define PLAYERS_LIMIT_DEFAULT 16
+
 // -- shapes
 
 static const char *const shape_words[] = {"point", "sphere", "plane", "box", "capsule", NULL};
@@ -379,6 +380,77 @@ static void read_players(foliot__scene_source *source, const foliot__node *node,
                       "must lie between 1 and %d", FOLIOT_PLAYERS_MAX);
 }
 
+// -- the rules of a session. The text of a script is carried beside the scene; the scene itself has
+// its digest, which peers and recordings compare.
+
+static foliot_digest digest_of(const char *text, size_t length)
+{
+    const foliot__span span = {text, length, 1};
+    return foliot__hash(&span, 1);
+}
+
+static void read_lua(foliot__scene_source *source, const foliot__node *node,
+                     const foliot__path *path, void *target)
+{
+    foliot__assembly *assembly = foliot__assembly_of(source);
+    foliot_scene *scene = target;
+    const char *name;
+    size_t length = 0;
+    char *text = foliot__read_beside(assembly, node, path, &name, &length);
+    if (!text)
+        return;
+    if (length > FOLIOT_SCRIPT_BYTES_MAX || length == 0) {
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      length ? "`%s` is larger than a script may be: 1 MiB" : "`%s` is empty",
+                      name);
+        return;
+    }
+    scene->script_kind = FOLIOT_SCRIPT_LUA;
+    scene->script_name = name;
+    scene->script_text = text;
+    scene->script_bytes = length;
+    scene->script = digest_of(text, length);
+}
+
+// A module is machine code, another file on every machine: its name stands for it.
+static void read_module(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, void *target)
+{
+    foliot_scene *scene = target;
+    const char *name;
+    if (!foliot__read_text(source, node, path, &name))
+        return;
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    if (!*base) {
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      "must be the path of a shared library");
+        return;
+    }
+    scene->script_kind = FOLIOT_SCRIPT_MODULE;
+    scene->script_name = name;
+    scene->script_text = "";
+    scene->script = digest_of(base, strlen(base));
+}
+
+static const foliot__key script_keys[] = {
+    {"lua", FOLIOT__NESTED, 0, false, 1, NULL, read_lua},
+    {"module", FOLIOT__NESTED, 0, false, 1, NULL, read_module},
+    WHOLE("history", foliot_scene, history_ticks),
+    END,
+};
+
+static void read_script(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, void *target)
+{
+    foliot__read_mapping(source, node, path, script_keys, target);
+    if (!foliot__source_is_fine(source))
+        return;
+    bool lua = foliot__value_of(node, "lua"), module = foliot__value_of(node, "module");
+    if (lua == module)
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      "needs one key: `lua`, a file, or `module`, a shared library");
+}
+
 // -- the top
 
 static const char *const start_words[] = {"taylor", "rk4", NULL};
@@ -493,7 +565,7 @@ static const foliot__key top_keys[] = {
     SKIP("forces"), // once the bodies' names are known
     NESTED("bodies", foliot__assembly, bodies, read_bodies),
     NESTED("prototypes", foliot__assembly, prototypes, read_prototypes),
-    NESTED("script", foliot__assembly, scene, foliot__read_script),
+    NESTED("script", foliot__assembly, scene, read_script),
     SKIP("constraints"), // likewise
     NESTED("players", foliot__assembly, SCENE(players), read_players),
     END,

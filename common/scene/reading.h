@@ -8,8 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "foliot/scene_reader.h"
+
+// Memory in chunks that is freed all at once. Blocks never move before that.
+typedef struct foliot__arena {
+    struct foliot__arena_chunk *newest; // NULL: empty; an all-zero arena is empty
+} foliot__arena;
+void foliot__arena_free(foliot__arena *arena);
 
 // The way to a value: a key, or an index where `key` is NULL. The top has no step: NULL.
 typedef struct foliot__path {

@@ -9,7 +9,7 @@
 
 enum { LENGTHS = 15 };
 
-// In the order of lockstep_priors.h. [2]: whether the player has controls in this block already,
+// In the order of the priors below. [2]: whether the player has controls in this block already,
 // against which the next are coded.
 typedef struct models {
     foliot__model gap[LENGTHS], player[LENGTHS], delta[LENGTHS];
@@ -19,8 +19,93 @@ typedef struct models {
 } models;
 #define MODEL_COUNT (sizeof(models) / sizeof(foliot__model))
 
+// Shares of zeros, in 2^-16, that the models of a block start with (docs/reference/protocol.md):
+// about what people at a keyboard and bots give.
 static const uint16_t priors[] = {
-#include "wire/lockstep_priors.h"
+    // gap: lengths 1 to 15 in unary
+    6553,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    13107,
+    // player
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    26214,
+    // delta
+    1310,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    19660,
+    // other_tick, other_kind, leaves
+    52428,
+    64224,
+    32767,
+    // axis_differs: [the player has controls in this block]
+    32767,
+    26214,
+    // axis_other (than zero)
+    32767,
+    64224,
+    // axis_partial (neither 127 nor -127)
+    19660,
+    6553,
+    // axis_negative, axis_below
+    32767,
+    32767,
+    // buttons_differ
+    19660,
+    13107,
+    // button_flips
+    19660,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
+    58981,
 };
 _Static_assert(sizeof priors / sizeof *priors == MODEL_COUNT, "a prior for every model");
 

@@ -27,7 +27,7 @@ void foliot__bodies_begin(foliot_snapshot_coder *coder, const foliot__range_pass
 void foliot__body_code(foliot_snapshot_coder *coder, const foliot__course *course,
                        const foliot_snapshot_body *base, foliot_snapshot_body *body);
 
-// snapshot_head.c: the head of a piece of a snapshot: which tick, against which baseline, which
+// snapshot_codec.c: the head of a piece of a snapshot: which tick, against which baseline, which
 // slots. docs/reference/protocol.md gives the bytes.
 
 #define FOLIOT__SNAPSHOT_HEAD_BYTES_MAX 24
