@@ -125,14 +125,14 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
         foliot__client_take_control(c, e->bytes, e->length);
     else if (c->join.welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         foliot__stream_take_status(c, e->bytes, e->length);
-    else if (c->role.lockstep_open && e->length > 0 &&
+    else if (foliot__client_in_lockstep(c) && e->length > 0 &&
              (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
         foliot__predict_take_relay(c, e->bytes, e->length);
-    else if (c->role.lockstep_open && e->length > 0 &&
+    else if (foliot__client_in_lockstep(c) && e->length > 0 &&
              e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
         foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns,
                                             foliot__client_tick_ns(c));
-    else if (c->role.lockstep_open && e->length > 0 && e->bytes[0] == FOLIOT__EARLY_PACKET)
+    else if (foliot__client_in_lockstep(c) && e->length > 0 && e->bytes[0] == FOLIOT__EARLY_PACKET)
         foliot__predict_take_early(c, e->bytes, e->length);
 }
 
@@ -201,7 +201,7 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     uint64_t wake = foliot_transport_get_wake_ns(client->config.transport);
     if (client->work >= UPDATE_WORK_MAX)
         return client->now_ns; // more has come
-    if (client->role.lockstep_open && !foliot__client_stands_still(client) &&
+    if (foliot__client_in_lockstep(client) && !foliot__client_stands_still(client) &&
         foliot__lockstep_client_ready(client->lockstep))
         return client->now_ns; // it catches up
     uint64_t give_up_ns = client->connection.progress_ns +
@@ -211,10 +211,10 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
         wake = give_up_ns;
     uint64_t period = client->join.welcomed ? foliot__stream_period_ns(client) : 10000000u;
     uint64_t next = client->outgoing.lockstep_ns + period;
-    if (client->role.watches || !client->role.lockstep_open) {
+    if (foliot__client_watches(client) || !foliot__client_in_lockstep(client)) {
         uint64_t inputs = client->join.welcomed ? foliot__stream_inputs_due_ns(client)
                                                 : client->outgoing.inputs_ns + period;
-        next = client->role.lockstep_open && next < inputs ? next : inputs;
+        next = foliot__client_in_lockstep(client) && next < inputs ? next : inputs;
     }
     if (client->join.welcomed &&
         foliot__predict_leads(client)) { // its own tick, or what else is due

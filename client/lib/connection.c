@@ -258,7 +258,7 @@ static bool is_silent(const foliot_client *c)
         return c->connection.reconnecting &&
                (double)(c->now_ns - c->connection.tried_ns) > patience;
     patience = SILENCE_NS + SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
-    if (c->role.lockstep_open && !c->lockstep->begun)
+    if (foliot__client_in_lockstep(c) && !c->lockstep->begun)
         patience += 8 * round_trip_ns;
     return (double)(c->now_ns - c->connection.received_ns) > patience;
 }

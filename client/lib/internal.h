@@ -185,16 +185,30 @@ typedef struct foliot__client_latency {
     double key_sum_ms;
 } foliot__client_latency;
 
-// kind.c: whether it steps or watches. While it changes it watches and has `lockstep` open: what it
-// has more of is shown.
+// What it shows, and what it is sent: kind.c has a table of both and of the changes.
+typedef enum foliot__role {
+    FOLIOT__ROLE_NONE,        // no welcome, or nothing to step can be made
+    FOLIOT__ROLE_WATCHER,     // snapshots
+    FOLIOT__ROLE_CATCHING_UP, // shows snapshots until what it steps is as new
+    FOLIOT__ROLE_STEPPER,
+    FOLIOT__ROLE_STEPPER_CLOSING, // shows what it steps until snapshots have come
+    FOLIOT__ROLE_WATCHER_CLOSING, // shows snapshots, and awaits what lockstep lacks
+    FOLIOT__ROLE_STEPPER_HEALING, // has diverged: awaits snapshots and another state
+    FOLIOT__ROLE_WATCHER_HEALING,
+    FOLIOT__ROLE_HEALING_IN_PLACE, // awaits another state alone: no world, nothing to watch
+} foliot__role;
+
+// Whether it may step here.
+typedef enum foliot__stepping {
+    FOLIOT__STEPPING_POSSIBLE,
+    FOLIOT__STEPPING_IMPOSSIBLE, // whatever is tried
+    FOLIOT__STEPPING_GIVEN_UP,   // and what is sent of the state is of no use
+} foliot__stepping;
+
+// kind.c: the role, and how it is to change.
 typedef struct foliot__client_role {
-    bool steps;          // shows what it steps
-    bool watches;        // is sent snapshots
-    bool lockstep_open;  // is sent a state and ticks
-    bool unable;         // to step: what it is sent of the state is of no use
-    bool closing;        // the lockstep traffic, as soon as nothing is missing
-    bool healing;        // is given another state, having diverged
-    bool cannot_step;    // here, whatever is tried
+    foliot__role now;
+    foliot__stepping stepping;
     foliot__kind given;  // on this connection; ANY: nothing yet
     foliot__kind asked;  // in a hello
     foliot__kind wished; // ANY: nothing
@@ -237,6 +251,11 @@ struct foliot_client {
     foliot_client_statistics statistics;
 };
 
+// kind.c
+bool foliot__client_steps(const foliot_client *c);       // shows what it steps
+bool foliot__client_watches(const foliot_client *c);     // is sent snapshots
+bool foliot__client_in_lockstep(const foliot_client *c); // is sent a state and ticks
+
 // connection.c
 double foliot__client_tick_ns(const foliot_client *c);
 foliot_status foliot__connection_open(foliot_client *c);
@@ -256,16 +275,16 @@ void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, si
 // What it shows: what it steps, or what the server sent.
 static inline foliot__snapshot_buffer *foliot__client_buffer(foliot_client *c)
 {
-    return c->role.steps ? &c->stepped : &c->buffer;
+    return foliot__client_steps(c) ? &c->stepped : &c->buffer;
 }
 static inline const foliot__snapshot_buffer *foliot__client_buffer_now(const foliot_client *c)
 {
-    return c->role.steps ? &c->stepped : &c->buffer;
+    return foliot__client_steps(c) ? &c->stepped : &c->buffer;
 }
 // A state that diverged is of no use but to be searched.
 static inline bool foliot__client_stands_still(const foliot_client *c)
 {
-    return c->lockstep->diverged && (!c->role.steps || !c->welcome.watchable);
+    return c->lockstep->diverged && (!foliot__client_steps(c) || !c->welcome.watchable);
 }
 // What the last sample showed, in 1 / FOLIOT_AIM_PARTS of a tick, as far as it is no guess; 0:
 // nothing.

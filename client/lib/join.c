@@ -203,7 +203,7 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         c->statistics.pieces_malformed++;
         return;
     }
-    if (c->role.unable)
+    if (c->role.stepping == FOLIOT__STEPPING_GIVEN_UP)
         return;
     uint64_t begins = c->lockstep->begins;
     c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
@@ -280,18 +280,18 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:
         c->connection.progress_ns = c->now_ns;
-        if (c->role.lockstep_open && m.kind == FOLIOT__KEYFRAME_PART)
+        if (foliot__client_in_lockstep(c) && m.kind == FOLIOT__KEYFRAME_PART)
             take_keyframe_part(c, &m.as.keyframe_part);
-        else if (c->role.lockstep_open)
+        else if (foliot__client_in_lockstep(c))
             foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
         c->work += FOLIOT__TICKS_WORK;
         break;
     case FOLIOT__COMMANDS:
-        if (c->role.lockstep_open)
+        if (foliot__client_in_lockstep(c))
             foliot__lockstep_client_take_commands(c->lockstep, &m.as.commands);
         break;
     case FOLIOT__SEARCH_REQUEST:
-        if (c->role.lockstep_open)
+        if (foliot__client_in_lockstep(c))
             take_request(c, &m.as.search);
         break;
     case FOLIOT__DIVERGED:

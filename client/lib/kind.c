@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/selftest/fingerprint.h"
 
 #define WISH_EVERY_NS 2200000000u   // a server takes one every two seconds
@@ -20,6 +21,64 @@
 #define RETRY_NS 10000000000u      // to step, after it could not
 #define RETRY_NS_MAX 320000000000u // ... again and again
 #define STEPS_WELL_NS 60000000000u // and then it is forgotten that it could not
+
+// -- the role
+
+#define TO(role) (1u << FOLIOT__ROLE_##role)
+
+// What each role shows and is sent, and the roles that may follow. A welcome sets any.
+static const struct {
+    bool steps, watches, lockstep;
+    uint32_t next;
+} roles[] = {
+    [FOLIOT__ROLE_NONE] = {false, false, false, 0},
+    [FOLIOT__ROLE_WATCHER] = {false, true, false, TO(CATCHING_UP)},
+    [FOLIOT__ROLE_CATCHING_UP] = {false, true, true,
+                                  TO(STEPPER) | TO(WATCHER_CLOSING) | TO(WATCHER_HEALING)},
+    [FOLIOT__ROLE_STEPPER] = {true, false, true,
+                              TO(STEPPER_CLOSING) | TO(STEPPER_HEALING) | TO(HEALING_IN_PLACE)},
+    [FOLIOT__ROLE_STEPPER_CLOSING] = {true, true, true, TO(WATCHER_CLOSING) | TO(CATCHING_UP)},
+    [FOLIOT__ROLE_WATCHER_CLOSING] = {false, true, true, TO(WATCHER) | TO(CATCHING_UP)},
+    [FOLIOT__ROLE_STEPPER_HEALING] = {true, true, true,
+                                      TO(WATCHER_HEALING) | TO(STEPPER_CLOSING) | TO(CATCHING_UP)},
+    [FOLIOT__ROLE_WATCHER_HEALING] = {false, true, true,
+                                      TO(STEPPER) | TO(WATCHER_CLOSING) | TO(CATCHING_UP)},
+    [FOLIOT__ROLE_HEALING_IN_PLACE] = {true, false, true, TO(STEPPER)},
+};
+
+bool foliot__client_steps(const foliot_client *c)
+{
+    return roles[c->role.now].steps;
+}
+
+bool foliot__client_watches(const foliot_client *c)
+{
+    return roles[c->role.now].watches;
+}
+
+bool foliot__client_in_lockstep(const foliot_client *c)
+{
+    return roles[c->role.now].lockstep;
+}
+
+static void change_role(foliot_client *c, foliot__role role)
+{
+    FOLIOT_ASSERT(role == c->role.now || (roles[c->role.now].next >> role & 1));
+    c->role.now = role;
+}
+
+// Leaves lockstep as soon as nothing of it is missing.
+static bool is_closing(const foliot_client *c)
+{
+    return c->role.now == FOLIOT__ROLE_STEPPER_CLOSING ||
+           c->role.now == FOLIOT__ROLE_WATCHER_CLOSING;
+}
+
+static void note_impossible(foliot_client *c)
+{
+    if (c->role.stepping == FOLIOT__STEPPING_POSSIBLE)
+        c->role.stepping = FOLIOT__STEPPING_IMPOSSIBLE;
+}
 
 // -- making what is stepped
 
@@ -61,7 +120,7 @@ static void refuse_build(foliot_client *c)
 static void send_kind(foliot_client *c, foliot__kind kind, foliot__kind_reason reason)
 {
     foliot__message m = {.kind = FOLIOT__KIND};
-    uint64_t tick = c->role.lockstep_open && c->lockstep->begun ? c->lockstep->tick : 0;
+    uint64_t tick = foliot__client_in_lockstep(c) && c->lockstep->begun ? c->lockstep->tick : 0;
     m.as.kind = (foliot__kind_message){.kind = kind, .tick = tick, .reason = reason};
     foliot__connection_send(c, &m);
 }
@@ -72,7 +131,7 @@ static void watch_instead(foliot_client *c, foliot__kind_reason reason)
     c->role.asked = FOLIOT__KIND_WATCHER;
     c->role.wished = FOLIOT__KIND_ANY;
     c->role.wish_ns = c->now_ns;
-    c->role.unable = c->role.cannot_step = true;
+    c->role.stepping = FOLIOT__STEPPING_GIVEN_UP;
     send_kind(c, FOLIOT__KIND_WATCHER, reason);
 }
 
@@ -86,7 +145,7 @@ bool foliot__kind_unfit(foliot_client *c)
 // The setup is complete: creates the simulation.
 void foliot__kind_setup(foliot_client *c)
 {
-    if (!c->role.lockstep_open)
+    if (!foliot__client_in_lockstep(c))
         return;
     if (!computes_alike(c) && c->welcome.watchable) {
         watch_instead(c, FOLIOT__KIND_FINGERPRINT);
@@ -112,16 +171,21 @@ void foliot__kind_setup(foliot_client *c)
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
 }
 
+static void forget_given_up(foliot_client *c)
+{
+    if (c->role.stepping == FOLIOT__STEPPING_GIVEN_UP)
+        c->role.stepping = FOLIOT__STEPPING_IMPOSSIBLE;
+}
+
 static foliot_status open_lockstep(foliot_client *c)
 {
     foliot_status status = FOLIOT_STATUS_OK;
     if (!c->lockstep)
         status = foliot__lockstep_client_create(c->config.simulation ? &c->simulation.kind : NULL,
                                                 &c->simulation.host, &c->lockstep);
-    c->role.lockstep_open = status == FOLIOT_STATUS_OK;
-    c->role.closing = c->role.healing = c->role.unable = false;
+    forget_given_up(c);
     c->role.slow_ns = c->now_ns;
-    if (c->role.lockstep_open)
+    if (status == FOLIOT_STATUS_OK)
         foliot__lockstep_client_reconnect(c->lockstep);
     return status;
 }
@@ -131,20 +195,22 @@ static void close_lockstep(foliot_client *c)
     foliot__predict_end(c);
     if (c->lockstep)
         foliot__lockstep_client_forget(c->lockstep); // its world's memory too
-    c->role.lockstep_open = c->role.closing = c->role.healing = c->role.unable = false;
+    forget_given_up(c);
 }
 
 foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
 {
     // A client that stepped until now has not failed, and may step at once in the next session.
-    if (c->role.steps && !c->role.unable)
+    if (foliot__client_steps(c) && c->role.stepping != FOLIOT__STEPPING_GIVEN_UP)
         c->role.retry_after_ns = 0;
-    c->role.steps = c->controls.by_ticks = w->lockstep;
-    c->role.watches = !w->lockstep;
+    c->role.now = w->lockstep ? FOLIOT__ROLE_STEPPER : FOLIOT__ROLE_WATCHER;
+    c->controls.by_ticks = w->lockstep;
     c->controls.last_meant = c->controls.least_meant = 0;
     c->role.given = FOLIOT__KIND_ANY;
-    c->role.cannot_step =
-        w->kind_reason == FOLIOT__KIND_FINGERPRINT || w->kind_reason == FOLIOT__KIND_IMPOSSIBLE;
+    c->role.stepping =
+        w->kind_reason == FOLIOT__KIND_FINGERPRINT || w->kind_reason == FOLIOT__KIND_IMPOSSIBLE
+            ? FOLIOT__STEPPING_IMPOSSIBLE
+            : FOLIOT__STEPPING_POSSIBLE;
     // As the server says: it may have come back with a session of the other mode.
     if (c->role.asked == FOLIOT__KIND_ANY && !c->config.steps_if_cheap)
         c->role.preferred = w->lockstep ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
@@ -158,9 +224,10 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
         return FOLIOT_STATUS_OK;
     }
     foliot_status status = open_lockstep(c);
-    if (!c->lockstep)
-        c->role.steps = c->controls.by_ticks =
-            false; // nobody looks for what is stepped where there is nothing
+    if (!c->lockstep) { // nothing to step can be made: nobody looks for it
+        c->role.now = FOLIOT__ROLE_NONE;
+        c->controls.by_ticks = false;
+    }
     if (status == FOLIOT_STATUS_OK)
         status = foliot__predict_begin(c);
     if (status == FOLIOT_STATUS_OK && w->scene_bytes == 0)
@@ -187,38 +254,63 @@ static void wait_to_try(foliot_client *c)
         c->role.retry_after_ns = RETRY_NS;
 }
 
-static void take_watcher(foliot_client *c, const foliot__kind_message *given)
+static void show_snapshots(foliot_client *c, foliot__role role)
+{
+    foliot__predict_leave(c);
+    change_role(c, role);
+    c->role.since_ns = c->now_ns;
+    foliot__updates_switch(c);
+}
+
+// What the role becomes when the server lets the client watch. One that leaves lockstep has no use
+// for a state to heal with.
+static foliot__role watching_role(const foliot_client *c, foliot__kind_reason reason)
+{
+    bool steps = foliot__client_steps(c);
+    if (!foliot__client_in_lockstep(c))
+        return FOLIOT__ROLE_WATCHER;
+    if (reason != FOLIOT__KIND_DIVERGED)
+        return steps ? FOLIOT__ROLE_STEPPER_CLOSING : FOLIOT__ROLE_WATCHER_CLOSING;
+    if (is_closing(c))
+        return c->role.now;
+    return steps ? FOLIOT__ROLE_STEPPER_HEALING : FOLIOT__ROLE_WATCHER_HEALING;
+}
+
+static void become_watched(foliot_client *c, const foliot__kind_message *given)
 {
     bool old = !c->buffer.has_newest || c->buffer.newest + OLD_SNAPSHOT_TICKS < given->tick;
-    if (!c->role.watches && old)
+    if (!foliot__client_watches(c) && old)
         clear_buffer(c, &c->buffer, given->tick); // of an earlier time as a watcher
-    c->role.watches = true;
+    change_role(c, watching_role(c, (foliot__kind_reason)given->reason));
     foliot__updates_given(c);
-    if (!c->role.lockstep_open)
+    if (!foliot__client_in_lockstep(c))
         return;
     foliot__predict_leave(c);
     if (given->reason == FOLIOT__KIND_DIVERGED) {
-        c->role.healing = c->lockstep->diverged = true;
+        c->lockstep->diverged = true;
         return;
     }
     if (given->reason != FOLIOT__KIND_WISHED) {
         c->role.asked = FOLIOT__KIND_WATCHER;
         wait_to_try(c);
     }
-    c->role.closing = true;
-    c->role.healing = false;
     if (c->controls.by_ticks)
         foliot__stream_by_changes(c);
     if (c->controls.change_count == 0 && given->sequence > c->controls.next_sequence)
         c->controls.next_sequence = given->sequence;
 }
 
-static void take_stepper(foliot_client *c)
+// A stepper is sent another state, and shows what it steps meanwhile.
+static void begin_catching_up(foliot_client *c)
 {
     if (open_lockstep(c) != FOLIOT_STATUS_OK) {
         watch_instead(c, FOLIOT__KIND_SLOW);
         return;
     }
+    if (c->role.now != FOLIOT__ROLE_STEPPER && foliot__client_steps(c))
+        show_snapshots(c, FOLIOT__ROLE_CATCHING_UP);
+    else if (c->role.now != FOLIOT__ROLE_STEPPER)
+        change_role(c, FOLIOT__ROLE_CATCHING_UP);
     clear_buffer(c, &c->stepped, c->lockstep->tick);
     if (c->setup.complete || c->welcome.scene_bytes == 0)
         foliot__kind_setup(c);
@@ -227,7 +319,7 @@ static void take_stepper(foliot_client *c)
 static bool is_refusal(const foliot_client *c, const foliot__kind_message *m)
 {
     return m->reason == FOLIOT__KIND_TOO_SOON || m->reason == FOLIOT__KIND_IMPOSSIBLE ||
-           (m->reason == FOLIOT__KIND_UNHEALED && !c->role.lockstep_open);
+           (m->reason == FOLIOT__KIND_UNHEALED && !foliot__client_in_lockstep(c));
 }
 
 // Of one that has come, or older than that.
@@ -246,7 +338,8 @@ void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
     if (is_refusal(c, m)) {
         if (m->reason != FOLIOT__KIND_TOO_SOON)
             c->role.wished = FOLIOT__KIND_ANY;
-        c->role.cannot_step |= m->reason == FOLIOT__KIND_IMPOSSIBLE;
+        if (m->reason == FOLIOT__KIND_IMPOSSIBLE)
+            note_impossible(c);
         return;
     }
     if (m->kind == FOLIOT__KIND_ANY || !c->welcome.watchable) {
@@ -257,11 +350,12 @@ void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
     c->role.given_ns = c->now_ns;
     c->role.given_tick = m->tick;
     c->role.given = (foliot__kind)m->kind;
-    c->role.cannot_step |= m->reason == FOLIOT__KIND_FINGERPRINT;
+    if (m->reason == FOLIOT__KIND_FINGERPRINT)
+        note_impossible(c);
     if (m->kind == FOLIOT__KIND_WATCHER)
-        take_watcher(c, m);
+        become_watched(c, m);
     else
-        take_stepper(c);
+        begin_catching_up(c);
 }
 
 // -- becoming it
@@ -272,33 +366,22 @@ static void predict(foliot_client *c)
         foliot__predict_end(c); // it shows closed ticks alone
 }
 
-static void show(foliot_client *c, bool steps)
-{
-    if (!steps)
-        foliot__predict_leave(c);
-    c->role.steps = steps;
-    c->role.since_ns = c->now_ns;
-    foliot__updates_switch(c);
-    if (steps)
-        predict(c);
-}
-
 // What was stepped last is told, and what the server tells goes on from there.
 static bool may_show_snapshots(const foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (!c->role.steps || !c->role.watches || !(c->role.closing || c->role.healing) ||
-        !c->buffer.has_newest || c->buffer.newest < c->role.given_tick)
+    bool healing = c->role.now == FOLIOT__ROLE_STEPPER_HEALING;
+    if ((!healing && c->role.now != FOLIOT__ROLE_STEPPER_CLOSING) || !c->buffer.has_newest ||
+        c->buffer.newest < c->role.given_tick)
         return false;
-    return c->role.healing || !l->begun || l->diverged || l->tick >= c->updates.served_full ||
+    return healing || !l->begun || l->diverged || l->tick >= c->updates.served_full ||
            c->now_ns - c->role.given_ns > SHOWN_WITHIN_NS;
 }
 
 static bool may_show_steps(const foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (c->role.steps || c->role.closing || !l->begun || l->diverged ||
-        foliot__lockstep_client_backlog(l) >= CAUGHT_UP_TICKS)
+    if (!l->begun || l->diverged || foliot__lockstep_client_backlog(l) >= CAUGHT_UP_TICKS)
         return false;
     // Enough to interpolate from, where anybody takes samples.
     uint64_t first = UINT64_MAX;
@@ -313,34 +396,36 @@ static bool may_show_steps(const foliot_client *c)
 static void become_stepper(foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (!c->controls.by_ticks && l->begun && !l->diverged && !c->role.closing &&
-        l->deadline_known && foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS)
+    if (!c->controls.by_ticks && l->begun && !l->diverged && l->deadline_known &&
+        foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS)
         foliot__stream_by_ticks(c);
     if (!c->controls.by_ticks || c->controls.change_count > 0 || !may_show_steps(c))
         return;
-    show(c, true);
-    c->statistics.heals += c->role.healing;
-    c->role.watches = c->role.healing = false;
+    c->statistics.heals += c->role.now == FOLIOT__ROLE_WATCHER_HEALING;
+    change_role(c, FOLIOT__ROLE_STEPPER);
+    c->role.since_ns = c->now_ns;
+    foliot__updates_switch(c);
+    predict(c);
     send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
     clear_buffer(c, &c->buffer, c->lockstep->tick);
 }
 
 static void become_watcher(foliot_client *c)
 {
-    bool known = foliot__lockstep_client_own_known(c->lockstep) ||
-                 c->now_ns - c->role.given_ns > OWN_WITHIN_NS;
-    if (!c->role.closing || c->role.steps || !known)
+    if (!foliot__lockstep_client_own_known(c->lockstep) &&
+        c->now_ns - c->role.given_ns <= OWN_WITHIN_NS)
         return;
     close_lockstep(c);
+    change_role(c, FOLIOT__ROLE_WATCHER);
     send_kind(c, FOLIOT__KIND_WATCHER, FOLIOT__KIND_READY);
 }
 
 void foliot__kind_state_begins(foliot_client *c)
 {
-    if (!c->role.healing || !c->welcome.watchable)
+    if (c->role.now == FOLIOT__ROLE_STEPPER_HEALING) // no snapshot has come
+        show_snapshots(c, FOLIOT__ROLE_WATCHER_HEALING);
+    if (c->role.now != FOLIOT__ROLE_WATCHER_HEALING)
         return;
-    if (c->role.steps) // no snapshot has come
-        show(c, false);
     clear_buffer(c, &c->stepped, c->lockstep->tick);
 }
 
@@ -350,10 +435,10 @@ static void heal_in_place(foliot_client *c)
     foliot__lockstep_client *l = c->lockstep;
     if (l->begun && l->diverged) {
         foliot__predict_leave(c);
-        c->role.healing = true;
-    } else if (c->role.healing && l->begun &&
+        change_role(c, FOLIOT__ROLE_HEALING_IN_PLACE);
+    } else if (c->role.now == FOLIOT__ROLE_HEALING_IN_PLACE && l->begun &&
                foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS) {
-        c->role.healing = false;
+        change_role(c, FOLIOT__ROLE_STEPPER);
         c->statistics.heals++;
         predict(c);
         send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
@@ -364,7 +449,7 @@ static void heal_in_place(foliot_client *c)
 
 static bool is_already(const foliot_client *c, foliot__kind kind)
 {
-    bool steps = c->role.lockstep_open && !c->role.closing;
+    bool steps = foliot__client_in_lockstep(c) && !is_closing(c);
     return kind == FOLIOT__KIND_STEPPER ? steps : !steps;
 }
 
@@ -409,15 +494,15 @@ foliot_status foliot_client_set_kind(foliot_client *client, foliot_peer_kind kin
 static void try_again(foliot_client *c)
 {
     if (c->role.preferred != FOLIOT__KIND_STEPPER || c->role.wished != FOLIOT__KIND_ANY ||
-        c->role.cannot_step)
+        c->role.stepping != FOLIOT__STEPPING_POSSIBLE)
         return;
     if (!is_already(c, FOLIOT__KIND_WATCHER)) {
-        if (c->role.steps && c->now_ns - c->role.since_ns > STEPS_WELL_NS)
+        if (foliot__client_steps(c) && c->now_ns - c->role.since_ns > STEPS_WELL_NS)
             c->role.retry_after_ns = 0;
         c->role.retry_ns = 0;
         return;
     }
-    if (c->role.lockstep_open || !c->buffer.has_newest ||
+    if (foliot__client_in_lockstep(c) || !c->buffer.has_newest ||
         !(c->setup.complete || c->welcome.scene_bytes == 0))
         return; // it is not yet what it is to go on from
     if (c->role.retry_ns == 0 && c->role.retry_after_ns > 0)
@@ -442,8 +527,8 @@ void foliot__kind_paused(foliot_client *c, uint64_t ns)
 // A client that steps only where a step is cheap stops stepping where it is not.
 static bool costs_too_much(const foliot_client *c)
 {
-    return c->config.steps_if_cheap && c->config.kind == FOLIOT_PEER_ANY && c->role.steps &&
-           c->predictor.slow;
+    return c->config.steps_if_cheap && c->config.kind == FOLIOT_PEER_ANY &&
+           foliot__client_steps(c) && c->predictor.slow;
 }
 
 void foliot__kind_update(foliot_client *c)
@@ -453,21 +538,24 @@ void foliot__kind_update(foliot_client *c)
         return;
     try_again(c);
     send_wish(c);
-    if (!c->role.lockstep_open)
+    if (!foliot__client_in_lockstep(c))
         return;
     if (!c->welcome.watchable) {
         heal_in_place(c);
         return;
     }
-    if (c->role.wished == FOLIOT__KIND_ANY && !c->role.closing &&
+    if (c->role.wished == FOLIOT__KIND_ANY && !is_closing(c) &&
         (falls_behind(c) || costs_too_much(c))) {
         c->role.asked = c->role.wished = FOLIOT__KIND_WATCHER;
         c->role.wish_reason = FOLIOT__KIND_SLOW;
         wait_to_try(c);
     }
     if (may_show_snapshots(c))
-        show(c, false);
-    if (c->role.watches)
+        show_snapshots(c, c->role.now == FOLIOT__ROLE_STEPPER_HEALING
+                              ? FOLIOT__ROLE_WATCHER_HEALING
+                              : FOLIOT__ROLE_WATCHER_CLOSING);
+    if (c->role.now == FOLIOT__ROLE_CATCHING_UP || c->role.now == FOLIOT__ROLE_WATCHER_HEALING)
         become_stepper(c);
-    become_watcher(c);
+    else if (c->role.now == FOLIOT__ROLE_WATCHER_CLOSING)
+        become_watcher(c);
 }

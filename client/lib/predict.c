@@ -15,7 +15,7 @@
 
 static bool predicts_here(const foliot_client *c)
 {
-    return c->predictor.worlds && c->role.steps && c->role.lockstep_open &&
+    return c->predictor.worlds && foliot__client_steps(c) && foliot__client_in_lockstep(c) &&
            c->welcome.player != FOLIOT__NO_PLAYER;
 }
 

@@ -74,14 +74,15 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
     case FOLIOT__TAKEN_SNAPSHOT:
         count_arrived(c, tick);
-        if (!c->role.steps)
+        if (!foliot__client_steps(c))
             snapshot_complete(c, tick);
         break;
     case FOLIOT__TAKEN_STALE:
         s->snapshots_stale++;
         break;
     case FOLIOT__TAKEN_NO_BASELINE:
-        s->snapshots_without_baseline += c->role.watches; // else of the time when it was a watcher
+        s->snapshots_without_baseline +=
+            foliot__client_watches(c); // else of the time when it was a watcher
         break;
     case FOLIOT__TAKEN_MALFORMED:
         s->pieces_malformed++;
@@ -314,12 +315,12 @@ static uint32_t step_closed_ticks(foliot_client *c)
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
         c->connection.progress_ns = c->now_ns;
-        if (c->role.steps)
+        if (foliot__client_steps(c))
             foliot__updates_stepped(c);
         if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX &&
             (world ? foliot__buffer_put(&c->stepped, world)
                    : c->simulation.kind.create != foliot_world_kind.create) &&
-            c->role.steps)
+            foliot__client_steps(c))
             snapshot_complete(c, c->lockstep->tick);
     }
     return steps;
@@ -402,13 +403,13 @@ void foliot__stream_update(foliot_client *c)
     bool steps =
         !c->connection.leaving &&
         c->connection.state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
-    if (c->role.lockstep_open) {
+    if (foliot__client_in_lockstep(c)) {
         uint32_t closed = steps ? step_closed_ticks(c) : 0;
         foliot__predict_tick(c);
         send_lockstep(c, closed > 0);
         if (steps)
             foliot__predict_update(c, closed);
     }
-    if (c->role.watches)
+    if (foliot__client_watches(c))
         send_inputs(c);
 }

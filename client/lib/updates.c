@@ -226,7 +226,7 @@ void foliot__updates_reset(foliot_client *c)
     reset_state(&u->shown, slots_max);
     u->served_full = UINT64_MAX;
     u->served_tick = u->served_told = u->stepped_told = u->stepped_from = 0;
-    u->stepped_to = c->role.steps ? UINT64_MAX : 0;
+    u->stepped_to = foliot__client_steps(c) ? UINT64_MAX : 0;
 }
 
 void foliot__updates_free(foliot_client *c)
@@ -247,9 +247,9 @@ static void begin_served(foliot_client *c, uint64_t tick)
     end_player_list(c);
     u->served_full = tick;
     foliot__session_state_clear(&u->served);
-    if (c->role.steps && c->role.watches && u->stepped_to == UINT64_MAX)
+    if (foliot__client_steps(c) && foliot__client_watches(c) && u->stepped_to == UINT64_MAX)
         u->stepped_to = tick > u->stepped_told ? tick : u->stepped_told;
-    if (c->role.steps)
+    if (foliot__client_steps(c))
         return;
     u->clears = true;
     if (c->role.given == FOLIOT__KIND_ANY) {
@@ -292,7 +292,7 @@ void foliot__updates_take(foliot_client *c, const foliot__update *update)
     own->served_tick = update->tick;
     if (!begins && !is_stepped(own, update->tick))
         own->served_told = update->tick;
-    if (!c->role.steps)
+    if (!foliot__client_steps(c))
         show_served(c, update, begins);
 }
 
@@ -309,7 +309,7 @@ void foliot__updates_take_message(foliot_client *c, const foliot__game_message *
 
 static const foliot_world *stepped_world(const foliot_client *client)
 {
-    return client->role.steps ? foliot__lockstep_client_world(client->lockstep) : NULL;
+    return foliot__client_steps(client) ? foliot__lockstep_client_world(client->lockstep) : NULL;
 }
 
 // Gives an event of a step: of a client that predicts only once, whichever world had it first.
@@ -438,7 +438,7 @@ static void begin_stepped(foliot_client *c)
 
 void foliot__updates_state_begun(foliot_client *c)
 {
-    if (!c->role.steps)
+    if (!foliot__client_steps(c))
         return;
     drop_all(&c->updates);
     foliot__session_state_clear(&c->updates.shown);
@@ -457,7 +457,7 @@ void foliot__updates_given(foliot_client *c)
 void foliot__updates_switch(foliot_client *c)
 {
     foliot__client_updates *u = &c->updates;
-    if (c->role.steps) {
+    if (foliot__client_steps(c)) {
         u->stepped_from = c->lockstep->tick;
         u->stepped_to = UINT64_MAX;
         drop_newer(u, c->lockstep->tick);

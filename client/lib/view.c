@@ -77,7 +77,7 @@ static void time_key(foliot_client *c, uint64_t now_ns, double tick)
 
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
 {
-    if (client->role.steps && client->simulation.kind.create != foliot_world_kind.create)
+    if (foliot__client_steps(client) && client->simulation.kind.create != foliot_world_kind.create)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!client->join.welcomed || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
@@ -99,7 +99,7 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
                                               foliot_simulation_sample *sample)
 {
     const foliot__lockstep_client *l = client->lockstep;
-    if (client->join.welcomed && !client->role.steps)
+    if (client->join.welcomed && !foliot__client_steps(client))
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!client->join.welcomed || !l->begun || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
@@ -125,7 +125,7 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
 uint64_t foliot__client_shown(const foliot_client *client)
 {
     double tick = client->shown_tick;
-    if (client->role.steps && client->lockstep->begun && !foliot__predict_leads(client))
+    if (foliot__client_steps(client) && client->lockstep->begun && !foliot__predict_leads(client))
         tick = fmin(tick, (double)client->lockstep->tick); // beyond it nothing is shown but guesses
     double parts = tick * FOLIOT_AIM_PARTS;
     return parts > 0 && parts < 0x1p53 ? (uint64_t)(parts + 0.5) : 0;
@@ -201,19 +201,20 @@ void foliot_client_set_focus(foliot_client *client, const double position[3])
 
 bool foliot_client_get_lockstep(const foliot_client *client)
 {
-    return client->role.steps;
+    return foliot__client_steps(client);
 }
 
 foliot_peer_kind foliot_client_get_kind(const foliot_client *client)
 {
-    return !client->join.welcomed ? FOLIOT_PEER_ANY
-           : client->role.steps   ? FOLIOT_PEER_STEPPER
-                                  : FOLIOT_PEER_WATCHER;
+    return !client->join.welcomed         ? FOLIOT_PEER_ANY
+           : foliot__client_steps(client) ? FOLIOT_PEER_STEPPER
+                                          : FOLIOT_PEER_WATCHER;
 }
 
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client)
 {
-    return client->role.steps && client->lockstep->begun ? &client->lockstep->simulation : NULL;
+    return foliot__client_steps(client) && client->lockstep->begun ? &client->lockstep->simulation
+                                                                   : NULL;
 }
 
 bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found)
@@ -307,7 +308,7 @@ foliot_client_statistics foliot_client_get_statistics(const foliot_client *clien
     s.snaps = client->loss.snaps_before + client->playout.snaps;
     s.snapshots_too_large = client->loss.too_large_before + client->buffer.dropped;
     if (client->lockstep)
-        add_lockstep(client->lockstep, client->role.steps, &s);
+        add_lockstep(client->lockstep, foliot__client_steps(client), &s);
     foliot__predict_count(client, &s);
     return s;
 }
