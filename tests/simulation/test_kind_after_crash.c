@@ -8,6 +8,7 @@
 
 #include "../../client/lib/internal.h"
 #include "arena.h"
+#include "base/rng.h"
 #include "status.h"
 
 #define AHEAD 1000 // of the numbers that the client used
@@ -101,12 +102,69 @@ static void a_stepper_waits_for_nothing_in_the_next_session(void **state)
     arena_destroy(a);
 }
 
+// A stepper that was let watch, and is to step again before a snapshot has come: it watches until
+// it has caught up. It used to show what it steps, and never reported that it was ready.
+static void a_stepper_that_returns_before_it_watched_catches_up(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true});
+    foliot_client *c = a->clients[join_and_press(a)];
+    foliot__welcome again = c->welcome;
+    again.lockstep = true;
+    demand(foliot__kind_enter(c, &again));
+    foliot__kind_message given = {.kind = FOLIOT__KIND_WATCHER, .tick = arena_tick(a) + 1000};
+    foliot__kind_take(c, &given);
+    assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
+    assert_true(foliot__client_watches(c));
+    given = (foliot__kind_message){.kind = FOLIOT__KIND_STEPPER, .tick = given.tick + 1};
+    foliot__kind_take(c, &given);
+    assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_WATCHER);
+    assert_true(foliot__client_in_lockstep(c));
+    arena_destroy(a);
+}
+
+// Whatever a server sends in whatever order: the client asserts that the table allows each change.
+static void no_order_of_messages_leaves_the_table(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true});
+    foliot_client *c = a->clients[join_and_press(a)];
+    foliot__welcome watch = c->welcome, steps = c->welcome;
+    steps.lockstep = true;
+    foliot__rng rng = foliot__rng_seeded(11);
+    bool seen[FOLIOT__ROLE_HEALING_IN_PLACE + 1] = {false};
+    uint64_t tick = arena_tick(a);
+    for (int i = 0; i < 20000 && !foliot__connection_is_over(c); i++) {
+        uint64_t draw = foliot__rng_u64(&rng);
+        tick += draw >> 60;
+        foliot__kind_message given = {.kind = (uint32_t)(draw >> 8) % 3,
+                                      .tick = tick - (draw >> 16) % 4,
+                                      .reason =
+                                          (uint32_t)(draw >> 24) % (FOLIOT__KIND_IMPOSSIBLE + 2)};
+        c->now_ns += (draw >> 32) % 100000000;
+        if (draw % 64 == 0)
+            demand(foliot__kind_enter(c, draw >> 50 & 1 ? &steps : &watch));
+        else if (draw % 8 == 1 && foliot__client_in_lockstep(c))
+            foliot__kind_state_begins(c);
+        else if (draw % 8 < 5)
+            foliot__kind_take(c, &given);
+        else
+            foliot__kind_update(c);
+        seen[c->role.now] = true;
+    }
+    for (foliot__role role = FOLIOT__ROLE_WATCHER; role < FOLIOT__ROLE_HEALING_IN_PLACE; role++)
+        assert_true(seen[role]);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_of_a_dead_server_are_given_up),
         cmocka_unit_test(it_watches_again_with_the_new_servers_numbers),
         cmocka_unit_test(a_watcher_that_stays_one_keeps_its_changes),
-        cmocka_unit_test(a_stepper_waits_for_nothing_in_the_next_session)};
+        cmocka_unit_test(a_stepper_waits_for_nothing_in_the_next_session),
+        cmocka_unit_test(a_stepper_that_returns_before_it_watched_catches_up),
+        cmocka_unit_test(no_order_of_messages_leaves_the_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
