@@ -68,6 +68,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     if (config->step_host)
         c->simulation.host = *config->step_host;
     c->controls.next_sequence = 1;
+    c->outgoing.acknowledged = FOLIOT__NO_TICK;
     c->role.asked = c->role.preferred = (foliot__kind)config->kind;
     if (config->steps_if_cheap && config->kind == FOLIOT_PEER_ANY && !config->spectates)
         c->role.preferred = FOLIOT__KIND_STEPPER;
@@ -87,7 +88,7 @@ void foliot_client_destroy(foliot_client *client)
         return;
     if (client->connection.peer.value)
         foliot_transport_disconnect(client->config.transport, client->connection.peer, 0, true);
-    if (client->join.welcomed) {
+    if (foliot__client_welcomed(client)) {
         foliot__buffer_close(&client->buffer);
         foliot__buffer_close(&client->stepped);
     }
@@ -112,7 +113,7 @@ static bool takes_unreliably(const foliot_client *c, const foliot_transport_even
 {
     return foliot__message_is_control(e->bytes, e->length) &&
            (c->connection.state == FOLIOT_CLIENT_JOINING ||
-            (c->join.welcomed_here && e->length > 1 &&
+            (foliot__client_welcomed_here(c) && e->length > 1 &&
              (e->bytes[1] == FOLIOT__MESSAGE || e->bytes[1] == FOLIOT__KIND)));
 }
 
@@ -123,7 +124,7 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
         foliot__stream_take_piece(c, e->bytes, e->length);
     else if (e->delivery == FOLIOT_DELIVERY_RELIABLE || takes_unreliably(c, e))
         foliot__client_take_control(c, e->bytes, e->length);
-    else if (c->join.welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
+    else if (foliot__client_welcomed(c) && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         foliot__stream_take_status(c, e->bytes, e->length);
     else if (foliot__client_in_lockstep(c) && e->length > 0 &&
              (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
@@ -176,7 +177,7 @@ static void forgive_pause(foliot_client *c, uint64_t now_ns)
     if (passed <= PAUSE_NS)
         return;
     c->connection.progress_ns += passed;
-    c->connection.lost_ns += c->connection.reconnecting ? passed : 0;
+    c->connection.lost_ns += c->connection.reconnect != FOLIOT__RECONNECT_NONE ? passed : 0;
     foliot__kind_paused(c, passed);
 }
 
@@ -209,14 +210,15 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     if (foliot__connection_awaits_play(client) && client->config.connect_timeout_ms > 0 &&
         give_up_ns < wake)
         wake = give_up_ns;
-    uint64_t period = client->join.welcomed ? foliot__stream_period_ns(client) : 10000000u;
+    uint64_t period =
+        foliot__client_welcomed(client) ? foliot__stream_period_ns(client) : 10000000u;
     uint64_t next = client->outgoing.lockstep_ns + period;
     if (foliot__client_watches(client) || !foliot__client_in_lockstep(client)) {
-        uint64_t inputs = client->join.welcomed ? foliot__stream_inputs_due_ns(client)
-                                                : client->outgoing.inputs_ns + period;
+        uint64_t inputs = foliot__client_welcomed(client) ? foliot__stream_inputs_due_ns(client)
+                                                          : client->outgoing.inputs_ns + period;
         next = foliot__client_in_lockstep(client) && next < inputs ? next : inputs;
     }
-    if (client->join.welcomed &&
+    if (foliot__client_welcomed(client) &&
         foliot__predict_leads(client)) { // its own tick, or what else is due
         uint64_t tick = foliot__predict_wake_ns(client), soonest = next - period / 2;
         next = tick < soonest ? soonest : tick < next + period ? tick : next + period;

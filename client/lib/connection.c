@@ -65,7 +65,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     strcpy(h->session, c->session);
     strcpy(h->name, c->name);
     h->spectates = c->config.spectates;
-    h->token = c->join.welcomed ? c->welcome.token : c->join.takes_over;
+    h->token = foliot__client_welcomed(c) ? c->welcome.token : c->join.takes_over;
     h->fingerprint = c->simulation.fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
     h->forces = c->config.forces;
@@ -129,7 +129,8 @@ void foliot_client_leave(foliot_client *client, uint64_t now_ns)
 foliot_status foliot__connection_open(foliot_client *c)
 {
     c->connection.tried_ns = c->now_ns;
-    c->join.welcomed_here = false; // the previous connection's welcome is void
+    // The previous connection's welcome is void.
+    c->join.state = foliot__client_welcomed(c) ? FOLIOT__WELCOME_PAST : FOLIOT__WELCOME_AWAITED;
     c->join.piece_count = 0;
     return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns,
                                     &c->connection.peer);
@@ -169,7 +170,7 @@ static const char *security_of(uint32_t reason)
 bool foliot__connection_awaits_play(const foliot_client *c)
 {
     bool begun = c->statistics.join_ms > 0;
-    return !begun && !(c->join.welcomed && c->config.spectates && c->setup.complete);
+    return !begun && !(foliot__client_welcomed(c) && c->config.spectates && c->setup.complete);
 }
 
 // Ends a client that had no welcome, or one that does not reconnect.
@@ -179,13 +180,13 @@ static void end_unanswered(foliot_client *c)
     char seconds[24]; // not as a double: the printf of a page has none
     uint64_t tenths = (c->now_ns - c->began_ns + 50000000) / 100000000;
     c->connection.try_again = true;
-    if (c->join.welcomed && foliot__connection_awaits_play(c)) {
+    if (foliot__client_welcomed(c) && foliot__connection_awaits_play(c)) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST,
                                "the server let this client in, and then nothing to show came: is "
                                "the way to it too narrow?");
         return;
     }
-    if (c->join.welcomed) {
+    if (foliot__client_welcomed(c)) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, "the connection was lost");
         return;
     }
@@ -210,11 +211,14 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
         foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, "left");
     } else if (misbehaviour_of(reason)) {
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, misbehaviour_of(reason));
-    } else if (c->join.welcomed && (c->config.reconnects || reason == FOLIOT__DISCONNECT_NEXT)) {
-        c->connection.follows |= reason == FOLIOT__DISCONNECT_NEXT;
-        if (!c->connection.reconnecting)
+    } else if (foliot__client_welcomed(c) &&
+               (c->config.reconnects || reason == FOLIOT__DISCONNECT_NEXT)) {
+        if (c->connection.reconnect == FOLIOT__RECONNECT_NONE) {
             c->connection.lost_ns = c->now_ns;
-        c->connection.reconnecting = true;
+            c->connection.reconnect = FOLIOT__RECONNECT_LOST;
+        }
+        if (reason == FOLIOT__DISCONNECT_NEXT)
+            c->connection.reconnect = FOLIOT__RECONNECT_NEXT;
         c->connection.state = FOLIOT_CLIENT_CONNECTING;
     } else if (reason == FOLIOT_DISCONNECT_FULL) {
         c->connection.try_again = true;
@@ -255,7 +259,7 @@ static bool is_silent(const foliot_client *c)
         fmax((double)c->connection.round_trip_ns, 1e6 * c->statistics.round_trip_ms);
     double patience = ATTEMPT_NS + 4 * round_trip_ns;
     if (c->connection.state != FOLIOT_CLIENT_PLAYING)
-        return c->connection.reconnecting &&
+        return c->connection.reconnect != FOLIOT__RECONNECT_NONE &&
                (double)(c->now_ns - c->connection.tried_ns) > patience;
     patience = SILENCE_NS + SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
     if (foliot__client_in_lockstep(c) && !c->lockstep->begun)
@@ -265,7 +269,7 @@ static bool is_silent(const foliot_client *c)
 
 static void break_silence(foliot_client *c)
 {
-    if (!c->config.reconnects || !c->join.welcomed || !c->connection.peer.value ||
+    if (!c->config.reconnects || !foliot__client_welcomed(c) || !c->connection.peer.value ||
         c->connection.leaving || foliot__connection_is_over(c) || !is_silent(c))
         return;
     foliot_transport_disconnect(c->config.transport, c->connection.peer, 0, true);
@@ -274,7 +278,7 @@ static void break_silence(foliot_client *c)
 
 static void reconnect(foliot_client *c)
 {
-    if (!c->connection.reconnecting || c->connection.peer.value ||
+    if (c->connection.reconnect == FOLIOT__RECONNECT_NONE || c->connection.peer.value ||
         c->now_ns - c->connection.tried_ns < RECONNECT_EVERY_NS)
         return;
     if (c->now_ns - c->connection.lost_ns > RECONNECT_FOR_NS) {

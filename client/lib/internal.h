@@ -90,6 +90,12 @@ typedef struct foliot__client_updates {
     foliot__buffer scratch;
 } foliot__client_updates;
 
+typedef enum foliot__reconnect {
+    FOLIOT__RECONNECT_NONE,
+    FOLIOT__RECONNECT_LOST, // the connection was lost
+    FOLIOT__RECONNECT_NEXT, // the session goes on with its next scene
+} foliot__reconnect;
+
 // connection.c: the present connection, or the attempt at one; and how the last one ended.
 typedef struct foliot__client_connection {
     foliot_client_state state;
@@ -97,8 +103,7 @@ typedef struct foliot__client_connection {
     uint32_t refusal;
     bool try_again; // another attempt may succeed
     bool leaving;
-    bool reconnecting;
-    bool follows;        // to the session's next scene
+    foliot__reconnect reconnect;
     foliot_peer_id peer; // null: there is none
     uint32_t path;       // of the newest unreliable packet: foliot_transport_event
     uint64_t tried_ns, hello_ns, lost_ns;
@@ -116,10 +121,16 @@ typedef struct foliot__client_simulation {
     foliot_digest fingerprint; // computed once, since it takes milliseconds
 } foliot__client_simulation;
 
+typedef enum foliot__welcome_state {
+    FOLIOT__WELCOME_AWAITED, // there was none
+    FOLIOT__WELCOME_PAST,    // an earlier connection's: this one's is awaited
+    FOLIOT__WELCOME_READ,    // this connection's, not in effect; later copies are ignored
+    FOLIOT__WELCOME_PRESENT,
+} foliot__welcome_state;
+
 // join.c: the welcome, and what waits for it.
 typedef struct foliot__client_join {
-    bool welcomed;
-    bool welcomed_here;   // on this connection: later copies of the welcome are ignored
+    foliot__welcome_state state;
     uint64_t welcomed_ns; // when the update began that read it
     // Of a client before this one, whose player it goes on as; zeros: none. And its next sequence.
     foliot__token takes_over;
@@ -160,9 +171,8 @@ typedef struct foliot__client_outgoing {
     bool clock_set; // by a jump of `offset_ns`, at `clock_set_us`
     uint32_t clock_set_us;
     uint64_t inputs_ns, lockstep_ns; // when the last packet of either went out
-    bool has_acknowledged;           // a snapshot, this one, in the last input packet
-    uint64_t acknowledged;
-    bool has_focus; // of a spectator in a session with interest
+    uint64_t acknowledged;           // the snapshot in the last input packet, or NO_TICK
+    bool has_focus;                  // of a spectator in a session with interest
     double focus[3];
 } foliot__client_outgoing;
 
@@ -174,13 +184,18 @@ typedef struct foliot__client_loss {
     uint64_t lost_before, snaps_before, too_large_before;
 } foliot__client_loss;
 
+// The first change of controls that no sample has shown.
+typedef enum foliot__key_state {
+    FOLIOT__KEY_NONE,
+    FOLIOT__KEY_UNDECIDED, // which tick it is for
+    FOLIOT__KEY_DECIDED,
+} foliot__key_state;
+
 // view.c: how long what is shown took.
 typedef struct foliot__client_latency {
     double delay_sum_ms;
     uint64_t delay_count;
-    // The first change of controls that no sample has shown: when, and from the tick on that it is
-    // for (UINT64_MAX: not decided).
-    bool key_waits;
+    foliot__key_state key; // since key_ns; decided: shown from key_tick on
     uint64_t key_ns, key_tick, key_count;
     double key_sum_ms;
 } foliot__client_latency;
@@ -270,6 +285,16 @@ void foliot__connection_send(foliot_client *c, const foliot__message *message); 
 void foliot__connection_send_hello(foliot_client *c);
 // The response to a request of the divergence search; length SIZE_MAX: there is none yet.
 void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length);
+
+// join.c
+static inline bool foliot__client_welcomed(const foliot_client *c) // by this connection or before
+{
+    return c->join.state == FOLIOT__WELCOME_PAST || c->join.state == FOLIOT__WELCOME_PRESENT;
+}
+static inline bool foliot__client_welcomed_here(const foliot_client *c)
+{
+    return c->join.state >= FOLIOT__WELCOME_READ;
+}
 
 // view.c
 // What it shows: what it steps, or what the server sent.

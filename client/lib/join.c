@@ -66,9 +66,8 @@ static bool begin_tracks(foliot_client *c, const foliot__welcome *w)
 
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
-    if (c->join.welcomed_here)
+    if (foliot__client_welcomed_here(c))
         return;
-    c->join.welcomed_here = true;
     if (!welcome_sensible(w)) {
         c->statistics.pieces_malformed++;
         foliot__connection_end(
@@ -78,9 +77,9 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         return;
     }
     forget_connection(c, w);
-    bool again = c->join.welcomed && w->resumed;
-    bool takes_over = !c->join.welcomed && w->resumed && c->join.takes_over_sequence > 0;
-    if (c->join.welcomed) {
+    bool again = foliot__client_welcomed(c) && w->resumed;
+    bool takes_over = !foliot__client_welcomed(c) && w->resumed && c->join.takes_over_sequence > 0;
+    if (foliot__client_welcomed(c)) {
         foliot__client_keep_figures(c);
         foliot__buffer_close(&c->buffer);
         foliot__buffer_close(&c->stepped);
@@ -89,7 +88,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->tracks = NULL;
     if (c->statistics.reconnects == 0)
         c->connection.progress_ns = c->now_ns;
-    c->join.welcomed = false;
+    c->join.state = FOLIOT__WELCOME_READ;
     c->welcome = *w;
     foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt, w->tick);
     if (status == FOLIOT_STATUS_OK)
@@ -103,7 +102,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
                  foliot_status_get_text(FOLIOT_STATUS_MEMORY));
         return;
     }
-    c->join.welcomed = true;
+    c->join.state = FOLIOT__WELCOME_PRESENT;
     c->join.welcomed_ns = c->now_ns;
     c->loss.arrived = c->loss.arrived_counted = c->loss.counted_tick = c->loss.counted = 0;
     foliot__updates_reset(c);
@@ -114,12 +113,12 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share,
                          c->config.delay_ms_min * 1e6, c->config.delay_ms_max * 1e6);
     c->connection.state = FOLIOT_CLIENT_PLAYING;
-    c->connection.reconnecting = false;
-    if (c->connection.follows || (double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick) {
+    if (c->connection.reconnect == FOLIOT__RECONNECT_NEXT ||
+        (double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick) {
         c->shown_tick = 0; // another run of the session
         foliot__events_release(c);
     }
-    c->connection.follows = false;
+    c->connection.reconnect = FOLIOT__RECONNECT_NONE;
     if (!again) {
         c->controls.next_sequence = takes_over ? c->join.takes_over_sequence : 1;
         c->controls.change_count = 0;
@@ -133,7 +132,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->outgoing.offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->outgoing.clock_set = false;
     c->controls.changed = true; // what is held goes out once more
-    c->latency.key_waits = false;
+    c->latency.key = FOLIOT__KEY_NONE;
     foliot__stream_read_kept(c);
 }
 
@@ -184,7 +183,7 @@ static void finish_scene(foliot_client *c)
 
 static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
 {
-    uint32_t total = c->join.welcomed_here ? c->welcome.scene_bytes : 0;
+    uint32_t total = foliot__client_welcomed_here(c) ? c->welcome.scene_bytes : 0;
     if (c->setup.complete || total > FOLIOT__SCENE_BYTES_MAX || part->total != total ||
         part->offset != c->setup.parts_length || part->length == 0 ||
         part->length > total - c->setup.parts_length ||

@@ -333,7 +333,7 @@ static bool is_copy(const foliot_client *c, const foliot__kind_message *m)
 
 void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
 {
-    if (!c->join.welcomed_here || !c->join.welcomed || is_copy(c, m))
+    if (c->join.state != FOLIOT__WELCOME_PRESENT || is_copy(c, m))
         return;
     if (is_refusal(c, m)) {
         if (m->reason != FOLIOT__KIND_TOO_SOON)
@@ -482,7 +482,8 @@ foliot_status foliot_client_set_kind(foliot_client *client, foliot_peer_kind kin
 {
     if (kind != FOLIOT_PEER_WATCHER && kind != FOLIOT_PEER_STEPPER)
         return FOLIOT_STATUS_INVALID;
-    if (client->join.welcomed && !client->welcome.watchable && kind == FOLIOT_PEER_WATCHER)
+    if (foliot__client_welcomed(client) && !client->welcome.watchable &&
+        kind == FOLIOT_PEER_WATCHER)
         return FOLIOT_STATUS_UNSUPPORTED;
     client->role.asked = client->role.wished = client->role.preferred = (foliot__kind)kind;
     client->role.retry_ns = client->role.retry_after_ns = 0;
@@ -533,7 +534,7 @@ static bool costs_too_much(const foliot_client *c)
 
 void foliot__kind_update(foliot_client *c)
 {
-    if (c->connection.state != FOLIOT_CLIENT_PLAYING || !c->join.welcomed_here ||
+    if (c->connection.state != FOLIOT_CLIENT_PLAYING || !foliot__client_welcomed_here(c) ||
         c->connection.leaving)
         return;
     try_again(c);

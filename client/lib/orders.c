@@ -58,7 +58,8 @@ foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
         (kind != FOLIOT_ORDER_GAME && kind != FOLIOT_ORDER_CHAT) ||
         (kind == FOLIOT_ORDER_CHAT && !is_utf8(bytes, length)))
         return FOLIOT_STATUS_INVALID;
-    if (!client->join.welcomed || foliot__connection_is_over(client) || client->connection.leaving)
+    if (!foliot__client_welcomed(client) || foliot__connection_is_over(client) ||
+        client->connection.leaving)
         return FOLIOT_STATUS_AGAIN;
     if (!o->ring)
         o->ring = calloc(FOLIOT__CLIENT_ORDERS_HELD, sizeof *o->ring);
@@ -77,7 +78,7 @@ foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
         memcpy(order->bytes, bytes, length);
     client->statistics.orders_sent++;
     client->statistics.orders_waiting = o->count;
-    if (client->connection.state == FOLIOT_CLIENT_PLAYING && client->join.welcomed_here)
+    if (client->connection.state == FOLIOT_CLIENT_PLAYING && foliot__client_welcomed_here(client))
         send_order(client, o->count - 1);
     if (sequence)
         *sequence = order->sequence;

@@ -121,7 +121,7 @@ void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t le
 {
     c->statistics.pieces_received++;
     c->statistics.bytes_received += length;
-    if (c->join.welcomed_here && c->join.welcomed)
+    if (c->join.state == FOLIOT__WELCOME_PRESENT)
         read_piece(c, bytes, length);
     else
         keep_piece(c, bytes, length);
@@ -207,18 +207,19 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
     client->controls.buttons = buttons;
     client->controls.aimed = foliot__client_shown(client);
     client->controls.changed = true;
-    if (client->latency.key_waits)
+    if (client->latency.key != FOLIOT__KEY_NONE)
         return;
-    client->latency.key_waits = true;
+    client->latency.key = FOLIOT__KEY_UNDECIDED;
     client->latency.key_ns = client->now_ns;
-    client->latency.key_tick = UINT64_MAX;
 }
 
 // The change of controls that waits for its first frame is for that tick.
 static void note_key(foliot_client *c, uint64_t tick)
 {
-    if (c->latency.key_waits && c->latency.key_tick == UINT64_MAX)
-        c->latency.key_tick = tick;
+    if (c->latency.key != FOLIOT__KEY_UNDECIDED)
+        return;
+    c->latency.key = FOLIOT__KEY_DECIDED;
+    c->latency.key_tick = tick;
 }
 
 static void append_change(foliot_client *c, uint64_t tick)
@@ -271,7 +272,7 @@ uint64_t foliot__stream_inputs_due_ns(const foliot_client *c)
 {
     uint64_t newest = c->buffer.newest, period = foliot__stream_period_ns(c);
     bool waits = c->config.spectates && !c->tracks && c->buffer.has_newest &&
-                 c->outgoing.has_acknowledged &&
+                 c->outgoing.acknowledged != FOLIOT__NO_TICK &&
                  thirtieth_of(c, newest) == thirtieth_of(c, c->outgoing.acknowledged);
     return c->outgoing.inputs_ns + (waits ? SPECTATOR_PERIODS_MAX * period : period);
 }
@@ -295,8 +296,7 @@ static void send_inputs(foliot_client *c)
     foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
     c->statistics.inputs_sent++;
     c->outgoing.inputs_ns = c->now_ns;
-    c->outgoing.has_acknowledged = c->buffer.has_newest;
-    c->outgoing.acknowledged = c->buffer.newest;
+    c->outgoing.acknowledged = packet.newest_snapshot;
     if (c->tracks)
         acknowledge_partial(c);
 }

@@ -219,7 +219,7 @@ static void reset_state(foliot__session_state *state, uint32_t slots_max)
 void foliot__updates_reset(foliot_client *c)
 {
     foliot__client_updates *u = &c->updates;
-    uint32_t slots_max = c->join.welcomed ? c->welcome.format.bodies_max : 0;
+    uint32_t slots_max = foliot__client_welcomed(c) ? c->welcome.format.bodies_max : 0;
     drop_all(u);
     reset_state(&u->served, slots_max);
     reset_state(&u->stepped, slots_max);
@@ -274,7 +274,7 @@ static void show_served(foliot_client *c, const foliot__update *update, bool beg
 void foliot__updates_take(foliot_client *c, const foliot__update *update)
 {
     foliot__client_updates *own = &c->updates;
-    if (!c->join.welcomed_here)
+    if (!foliot__client_welcomed_here(c))
         return;
     update_visit u = {c, update->tick, update->full};
     c->statistics.updates_received++;
@@ -301,7 +301,7 @@ void foliot__updates_take_message(foliot_client *c, const foliot__game_message *
     foliot_client_event e = event_of(
         m->from == FOLIOT__FROM_PLAYER ? FOLIOT_CLIENT_CHAT : FOLIOT_CLIENT_MESSAGE, m->tick);
     e.player = m->from == FOLIOT__FROM_PLAYER ? m->player : FOLIOT__NO_PLAYER;
-    if (c->join.welcomed_here)
+    if (foliot__client_welcomed_here(c))
         foliot__events_add(c, &e, m->bytes, m->length);
 }
 

@@ -64,11 +64,10 @@ static foliot_status sample_buffer(foliot_client *client, uint64_t now_ns, folio
 // How long the oldest change of controls that was not shown has taken.
 static void time_key(foliot_client *c, uint64_t now_ns, double tick)
 {
-    if (!c->latency.key_waits || c->latency.key_tick == UINT64_MAX ||
-        tick <= (double)c->latency.key_tick)
+    if (c->latency.key != FOLIOT__KEY_DECIDED || tick <= (double)c->latency.key_tick)
         return;
     double ms = now_ns > c->latency.key_ns ? (double)(now_ns - c->latency.key_ns) * 1e-6 : 0;
-    c->latency.key_waits = false;
+    c->latency.key = FOLIOT__KEY_NONE;
     c->latency.key_sum_ms += ms;
     c->latency.key_count++;
     c->statistics.key_to_screen_ms = c->latency.key_sum_ms / (double)c->latency.key_count;
@@ -79,7 +78,7 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
 {
     if (foliot__client_steps(client) && client->simulation.kind.create != foliot_world_kind.create)
         return FOLIOT_STATUS_UNSUPPORTED;
-    if (!client->join.welcomed || !client->playout.started)
+    if (!foliot__client_welcomed(client) || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
     bool predicted = foliot__predict_sample(client, now_ns, sample);
     foliot_status status = predicted ? FOLIOT_STATUS_OK : sample_buffer(client, now_ns, sample);
@@ -99,9 +98,9 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
                                               foliot_simulation_sample *sample)
 {
     const foliot__lockstep_client *l = client->lockstep;
-    if (client->join.welcomed && !foliot__client_steps(client))
+    if (foliot__client_welcomed(client) && !foliot__client_steps(client))
         return FOLIOT_STATUS_UNSUPPORTED;
-    if (!client->join.welcomed || !l->begun || !client->playout.started)
+    if (!foliot__client_welcomed(client) || !l->begun || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
     double wanted = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     // Behind a new state by a restart of the server: the newest tick is all that there is.
@@ -154,7 +153,7 @@ bool foliot_client_get_fingerprint_refused(const foliot_client *client)
 
 uint32_t foliot_client_get_player(const foliot_client *client)
 {
-    return client->join.welcomed ? client->welcome.player : FOLIOT__NO_PLAYER;
+    return foliot__client_welcomed(client) ? client->welcome.player : FOLIOT__NO_PLAYER;
 }
 
 double foliot_client_get_dt(const foliot_client *client)
@@ -206,9 +205,9 @@ bool foliot_client_get_lockstep(const foliot_client *client)
 
 foliot_peer_kind foliot_client_get_kind(const foliot_client *client)
 {
-    return !client->join.welcomed         ? FOLIOT_PEER_ANY
-           : foliot__client_steps(client) ? FOLIOT_PEER_STEPPER
-                                          : FOLIOT_PEER_WATCHER;
+    return !foliot__client_welcomed(client) ? FOLIOT_PEER_ANY
+           : foliot__client_steps(client)   ? FOLIOT_PEER_STEPPER
+                                            : FOLIOT_PEER_WATCHER;
 }
 
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client)
@@ -286,7 +285,7 @@ void foliot__client_keep_figures(foliot_client *client)
 foliot_client_statistics foliot_client_get_statistics(const foliot_client *client)
 {
     foliot_client_statistics s = client->statistics;
-    if (!client->join.welcomed)
+    if (!foliot__client_welcomed(client))
         return s;
     const foliot_snapshot *newest = foliot__buffer_newest(foliot__client_buffer_now(client));
     if (newest) {

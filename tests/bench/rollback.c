@@ -228,7 +228,7 @@ static void look(run *r, figures *f)
     foliot_sample sample;
     if (foliot_client_sample(c, r->a->now_ns, &sample) != FOLIOT_STATUS_OK)
         return;
-    if (r->key && !c->latency.key_waits) {
+    if (r->key && c->latency.key == FOLIOT__KEY_NONE) {
         put(&f->keys, (double)(r->a->now_ns - r->key_ns) * 1e-6);
         r->key = false;
     }
@@ -267,13 +267,13 @@ static void pass_frame(run *r, figures *f, int frame, bool counts)
     for (int ms = from; ms < to; ms++) {
         a->asleep[0] = ms != from + 5;
         a->asleep[1] = ms != from + 11;
-        bool waited = a->clients[0]->latency.key_waits;
+        bool waited = a->clients[0]->latency.key != FOLIOT__KEY_NONE;
         double began = processor_us();
         arena_run(a, 0.001);
         a->now_ns -= 1000000; // still in that millisecond
         if (ms == from + 5) {
             put(counts ? &f->frame_us : &unused.frame_us, 0.1 * (processor_us() - began));
-            if (!waited && a->clients[0]->latency.key_waits && !r->key) {
+            if (!waited && a->clients[0]->latency.key != FOLIOT__KEY_NONE && !r->key) {
                 r->key = true;
                 r->key_ns = a->now_ns;
             }

@@ -18,7 +18,7 @@ static void counts_of_a_hostile_server(void **state)
     } cases[] = {{21, 20, 1}, {0, 20, 0}, {UINT32_MAX, 0, UINT32_MAX}, {3, UINT64_MAX, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         foliot_client *client = calloc(1, sizeof *client);
-        client->join.welcomed = true;
+        client->join.state = FOLIOT__WELCOME_PRESENT;
         client->loss.counted = cases[i].sent;
         client->loss.arrived = client->loss.arrived_counted = cases[i].arrived;
         client->statistics.snapshots_received = cases[i].arrived / 2;
