@@ -274,6 +274,9 @@ def number_alarms(tree):
     tree.silent("one of 30 is not", {"common/base/x.c": struct("x", 30)}, "large_structs")
     tree.rings("another bool of a peer is named", "state_bools: ", {"server/lib/internal.h":
                struct("foliot__session", 4, 1) + struct("foliot__peer", 4, 2)})
+    tree.rings("a bool of a group of a client's fields is named", "state_bools: ", {"client/lib/role.h":
+               struct("foliot__client_role", 40, 1)})
+    tree.silent("a bool of another struct is not", {"client/lib/role.h": struct("foliot__tracks", 3, 1)}, "state_bools")
     tree.rings("another public function is named", "public_functions: ", {"include/foliot/world.h":
                "void foliot_world_step(void);\nconst char *foliot_world_name(const struct x *world,\n    int y);\n"})
     tree.rings("another public header is named", "public_headers: ", {"include/foliot/x.h": "int x;\n"})

@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import os
+import re
 from collections import defaultdict
 
 import layers
@@ -23,7 +24,9 @@ FUNCTION_LINES_MAX = 100
 FIELDS_MAX = 30
 SHORT_HEADER_LINES = 30
 INCLUDE_ROOTS = ("", "include", "common", "tools", "server", "web", "client/lib")
-STATES = ("foliot_client", "foliot__session", "foliot__peer")
+# The structs of a client, a session and a peer, and of the groups of their fields.
+STATES = re.compile(r'foliot__?(client|session|peer)(_\w+)?$')
+STATE_FOLDERS = ("client/lib/", "server/lib/")
 TEST_SUFFIXES = (".c", ".h", ".cpp", ".sh", ".py", ".pl", ".awk", ".mjs")
 
 
@@ -169,7 +172,8 @@ class House:
         large = sum(count > FIELDS_MAX for count, *_ in structs)
         self.set_number("most_fields", structs[0][0] if structs else 0, places[:10])
         self.set_number("large_structs", large, places[:large])
-        states = [(bools, name) for _, bools, name, _ in structs if name in STATES]
+        states = [(bools, name) for _, bools, name, path in structs
+                  if bools and STATES.match(name) and path.startswith(STATE_FOLDERS)]
         self.set_number("state_bools", sum(bools for bools, _ in states), (f"{name}: {bools}" for bools, name in states))
 
     def count_public(self):
