@@ -50,7 +50,7 @@ WEB_EXPORT(take_over) void web_take_over(void)
 // Writes the client's ticket. False: it plays no player.
 static bool give_ticket(const foliot_client *from)
 {
-    if (!from->join.welcomed || from->welcome.player == FOLIOT__NO_PLAYER)
+    if (!foliot__client_welcomed(from) || from->welcome.player == FOLIOT__NO_PLAYER)
         return false;
     memcpy(ticket, &from->welcome.token, sizeof from->welcome.token);
     memcpy(ticket + sizeof(foliot__token), &from->controls.next_sequence, 4);

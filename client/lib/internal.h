@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// internal.h: what the files of the client library share. connection.c: the connection, from the
-// first attempt to the last. events.c: what a host polls. orders.c: orders out. updates.c: what the
-// session holds beside poses. predict.c: prediction. view.c: what a host asks for. stream.c:
-// snapshots in, inputs out. kind.c: what it steps or watches, and the change. join.c: control
-// messages. client.c: create and update. Each calls only files before it in this list.
+// internal.h: what the files of the client library share. role.c: what it shows and is sent.
+// connection.c: the connection, from the first attempt to the last. events.c: what a host polls.
+// orders.c: orders out. updates.c: what the session holds beside poses. predict.c: prediction.
+// view.c: what a host asks for. stream.c: snapshots in, inputs out. kind.c: what it steps or
+// watches, and the change. join.c: control messages. client.c: create and update. Each calls only
+// files before it in this list.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -200,7 +201,7 @@ typedef struct foliot__client_latency {
     double key_sum_ms;
 } foliot__client_latency;
 
-// What it shows, and what it is sent: kind.c has a table of both and of the changes.
+// Its pictures and its traffic: role.c has a table of both and of the changes.
 typedef enum foliot__role {
     FOLIOT__ROLE_NONE,        // no welcome, or nothing to step can be made
     FOLIOT__ROLE_WATCHER,     // snapshots
@@ -266,10 +267,11 @@ struct foliot_client {
     foliot_client_statistics statistics;
 };
 
-// kind.c
-bool foliot__client_steps(const foliot_client *c);       // shows what it steps
-bool foliot__client_watches(const foliot_client *c);     // is sent snapshots
-bool foliot__client_in_lockstep(const foliot_client *c); // is sent a state and ticks
+// role.c
+void foliot__client_change_role(foliot_client *c, foliot__role role); // the table must allow it
+bool foliot__client_steps(const foliot_client *c);                    // shows what it steps
+bool foliot__client_watches(const foliot_client *c);                  // is sent snapshots
+bool foliot__client_in_lockstep(const foliot_client *c);              // is sent a state and ticks
 
 // connection.c
 double foliot__client_tick_ns(const foliot_client *c);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "sim/selftest/fingerprint.h"
 
 #define WISH_EVERY_NS 2200000000u   // a server takes one every two seconds
@@ -22,50 +21,7 @@
 #define RETRY_NS_MAX 320000000000u // ... again and again
 #define STEPS_WELL_NS 60000000000u // and then it is forgotten that it could not
 
-// -- the role
-
-#define TO(role) (1u << FOLIOT__ROLE_##role)
-
-// What each role shows and is sent, and the roles that may follow. A welcome sets any.
-static const struct {
-    bool steps, watches, lockstep;
-    uint32_t next;
-} roles[] = {
-    [FOLIOT__ROLE_NONE] = {false, false, false, 0},
-    [FOLIOT__ROLE_WATCHER] = {false, true, false, TO(CATCHING_UP)},
-    [FOLIOT__ROLE_CATCHING_UP] = {false, true, true,
-                                  TO(STEPPER) | TO(WATCHER_CLOSING) | TO(WATCHER_HEALING)},
-    [FOLIOT__ROLE_STEPPER] = {true, false, true,
-                              TO(STEPPER_CLOSING) | TO(STEPPER_HEALING) | TO(HEALING_IN_PLACE)},
-    [FOLIOT__ROLE_STEPPER_CLOSING] = {true, true, true, TO(WATCHER_CLOSING) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_WATCHER_CLOSING] = {false, true, true, TO(WATCHER) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_STEPPER_HEALING] = {true, true, true,
-                                      TO(WATCHER_HEALING) | TO(STEPPER_CLOSING) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_WATCHER_HEALING] = {false, true, true,
-                                      TO(STEPPER) | TO(WATCHER_CLOSING) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_HEALING_IN_PLACE] = {true, false, true, TO(STEPPER)},
-};
-
-bool foliot__client_steps(const foliot_client *c)
-{
-    return roles[c->role.now].steps;
-}
-
-bool foliot__client_watches(const foliot_client *c)
-{
-    return roles[c->role.now].watches;
-}
-
-bool foliot__client_in_lockstep(const foliot_client *c)
-{
-    return roles[c->role.now].lockstep;
-}
-
-static void change_role(foliot_client *c, foliot__role role)
-{
-    FOLIOT_ASSERT(role == c->role.now || (roles[c->role.now].next >> role & 1));
-    c->role.now = role;
-}
+// -- making what is stepped
 
 // Leaves lockstep as soon as nothing of it is missing.
 static bool is_closing(const foliot_client *c)
@@ -79,8 +35,6 @@ static void note_impossible(foliot_client *c)
     if (c->role.stepping == FOLIOT__STEPPING_POSSIBLE)
         c->role.stepping = FOLIOT__STEPPING_IMPOSSIBLE;
 }
-
-// -- making what is stepped
 
 // Whether the world that the scene describes is within the limit: a few bytes may ask for
 // gigabytes.
@@ -257,12 +211,12 @@ static void wait_to_try(foliot_client *c)
 static void show_snapshots(foliot_client *c, foliot__role role)
 {
     foliot__predict_leave(c);
-    change_role(c, role);
+    foliot__client_change_role(c, role);
     c->role.since_ns = c->now_ns;
     foliot__updates_switch(c);
 }
 
-// What the role becomes when the server lets the client watch. One that leaves lockstep has no use
+// The role of a client that the server lets watch. One that leaves lockstep has no use
 // for a state to heal with.
 static foliot__role watching_role(const foliot_client *c, foliot__kind_reason reason)
 {
@@ -281,7 +235,7 @@ static void become_watched(foliot_client *c, const foliot__kind_message *given)
     bool old = !c->buffer.has_newest || c->buffer.newest + OLD_SNAPSHOT_TICKS < given->tick;
     if (!foliot__client_watches(c) && old)
         clear_buffer(c, &c->buffer, given->tick); // of an earlier time as a watcher
-    change_role(c, watching_role(c, (foliot__kind_reason)given->reason));
+    foliot__client_change_role(c, watching_role(c, (foliot__kind_reason)given->reason));
     foliot__updates_given(c);
     if (!foliot__client_in_lockstep(c))
         return;
@@ -310,7 +264,7 @@ static void begin_catching_up(foliot_client *c)
     if (c->role.now != FOLIOT__ROLE_STEPPER && foliot__client_steps(c))
         show_snapshots(c, FOLIOT__ROLE_CATCHING_UP);
     else if (c->role.now != FOLIOT__ROLE_STEPPER)
-        change_role(c, FOLIOT__ROLE_CATCHING_UP);
+        foliot__client_change_role(c, FOLIOT__ROLE_CATCHING_UP);
     clear_buffer(c, &c->stepped, c->lockstep->tick);
     if (c->setup.complete || c->welcome.scene_bytes == 0)
         foliot__kind_setup(c);
@@ -402,7 +356,7 @@ static void become_stepper(foliot_client *c)
     if (!c->controls.by_ticks || c->controls.change_count > 0 || !may_show_steps(c))
         return;
     c->statistics.heals += c->role.now == FOLIOT__ROLE_WATCHER_HEALING;
-    change_role(c, FOLIOT__ROLE_STEPPER);
+    foliot__client_change_role(c, FOLIOT__ROLE_STEPPER);
     c->role.since_ns = c->now_ns;
     foliot__updates_switch(c);
     predict(c);
@@ -416,7 +370,7 @@ static void become_watcher(foliot_client *c)
         c->now_ns - c->role.given_ns <= OWN_WITHIN_NS)
         return;
     close_lockstep(c);
-    change_role(c, FOLIOT__ROLE_WATCHER);
+    foliot__client_change_role(c, FOLIOT__ROLE_WATCHER);
     send_kind(c, FOLIOT__KIND_WATCHER, FOLIOT__KIND_READY);
 }
 
@@ -435,10 +389,10 @@ static void heal_in_place(foliot_client *c)
     foliot__lockstep_client *l = c->lockstep;
     if (l->begun && l->diverged) {
         foliot__predict_leave(c);
-        change_role(c, FOLIOT__ROLE_HEALING_IN_PLACE);
+        foliot__client_change_role(c, FOLIOT__ROLE_HEALING_IN_PLACE);
     } else if (c->role.now == FOLIOT__ROLE_HEALING_IN_PLACE && l->begun &&
                foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS) {
-        change_role(c, FOLIOT__ROLE_STEPPER);
+        foliot__client_change_role(c, FOLIOT__ROLE_STEPPER);
         c->statistics.heals++;
         predict(c);
         send_kind(c, FOLIOT__KIND_STEPPER, FOLIOT__KIND_READY);
