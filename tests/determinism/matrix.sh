@@ -60,7 +60,7 @@ replay_sources="$(echo tools/replay/{main,tool,verify,info,state,diff,difference
     $(echo common/recording/{format,block_content,block_reader,damage,record_decoder,expand,scan,byte_source,replay,replay_world,replay_open,verify}.c \
         common/recording/{journal,keyframe_check,keyframe_codec,session_log,session_decoder,header_decoder}.c \
         common/simulation/{simulation,world_simulation,input_log}.c common/divergence/{divergence,state_layers,search,perturb,perturb_text}.c)
-    $(echo common/base/{buffer,unpack,crc32c,json,options,terminal,file}.c)"
+    $(echo common/base/{buffer,unpack,crc32c,json,options,options_page,terminal,file}.c)"
 ready=
 [ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
 export BIT_FLAGS sources ready replay_sources
