@@ -57,9 +57,7 @@ static const foliot__option options[] = {
     {"mtu", "BYTES", FOLIOT__OPTION_COUNT, &given.mtu, FOLIOT_MTU_MIN, FOLIOT_MTU_MAX,
      .help = "largest network packet, IP and UDP headers included (default 1280)",
      .details = "Probes find the size that the path to the server supports."},
-    {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
-     .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,...",
-     .details = FOLIOT__IMPAIR_DETAILS},
+    FOLIOT__IMPAIR_OPTION(&given.impair),
     {"token", "FILE", FOLIOT__OPTION_TEXT, &given.token,
      .help = "presents the connect token in FILE; - reads it from stdin",
      .details = "A server with a key asks for one. Without a HOST the client connects to the "

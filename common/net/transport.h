@@ -6,15 +6,25 @@
 
 #include "foliot/transport.h"
 
-// The option --impair in manual pages.
-#define FOLIOT__IMPAIR_DETAILS                                                                     \
-    "SPEC lists parts, separated by commas, each at most once: `loss=5%`, `delay=50ms`, "          \
-    "`jitter=0-100ms`, `duplicate=1%`, `reorder=2%`, `rate=1mbit`, `queue=64k`, `burst=3`, "       \
-    "`jitter-kind=uniform`, `mtu=1100` and `seed=7`. `burst` is the mean length of a run of "      \
-    "losses. `jitter-kind` is uniform, normal or correlated; correlated jitter is that of queues " \
-    "that fill and drain. `queue` is the number of bytes that wait in front of a `rate`; packets " \
-    "beyond it are lost. With `mtu` larger datagrams are lost; the headers of IP and UDP do not "  \
-    "count."
+// The option --impair of the programs that have one (base/options.h).
+#define FOLIOT__IMPAIR_OPTION(target)                                                              \
+    {                                                                                              \
+        "impair", "SPEC", FOLIOT__OPTION_TEXT, target,                                             \
+            .help = "simulates a bad network, both ways: loss=5%,jitter=0-100ms,...",              \
+            .details = "SPEC lists parts, separated by commas, each at most once: `loss=5%`, "     \
+                       "`delay=50ms`, "                                                            \
+                       "`jitter=0-100ms`, `duplicate=1%`, `reorder=2%`, `rate=1mbit`, "            \
+                       "`queue=64k`, `burst=3`, "                                                  \
+                       "`jitter-kind=uniform`, `mtu=1100` and `seed=7`. `burst` is the mean "      \
+                       "length of a run of "                                                       \
+                       "losses. `jitter-kind` is uniform, normal or correlated; correlated "       \
+                       "jitter is that of "                                                        \
+                       "queues that fill and drain. `queue` is the number of bytes that wait in "  \
+                       "front of a "                                                               \
+                       "`rate`; packets beyond it are lost. With `mtu` larger datagrams are "      \
+                       "lost; the headers "                                                        \
+                       "of IP and UDP do not count."                                               \
+    }
 
 typedef struct foliot__transport_maker {
     void (*destroy)(foliot_transport *transport);

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
+#include "net/transport.h"
 #include "program/session/host.h"
 #include "program/step_workers.h"
 
@@ -28,137 +29,226 @@ static const foliot__option host_options[] = {
     {"port", "PORT", FOLIOT__OPTION_COUNT, &parsed.network.port, 0, 65535, &parsed.network.has_port,
      .help = "UDP port; 0 takes a free one"},
     {"bind", "ADDR", FOLIOT__OPTION_TEXTS, &parsed.network.binds,
-     .help = "IPv4 or IPv6 address to listen on, or one of each; 127.0.0.1 unless said"},
+     .help = "IPv4 or IPv6 address to listen on (default 127.0.0.1)",
+     .details = "It is given at most twice: for one address of each family, on the same port. An "
+                "address beyond the loopback needs --key, --password or --insecure."},
     {"key", "FILE", FOLIOT__OPTION_TEXT, &parsed.access.key,
-     .help = "only who has a token made with this key may join ('foliotctl key' and 'token')"},
+     .help = "admits only clients with a connect token made with this key",
+     .details =
+         "A token is used once. `foliotctl key` makes keys, and `foliotctl token` makes tokens. "
+         "FILE holds 64 hexadecimal digits; a file that others may read is refused."},
     {"used-tokens", "FILE", FOLIOT__OPTION_TEXT, &parsed.access.used_tokens,
-     .help = "keeps which tokens were used, so that a restarted server still knows"},
+     .help = "keeps the list of used tokens in FILE, for a restarted server",
+     .details = "It is for --key. A server that starts again with FILE refuses the tokens in it, "
+                "and lets the clients that used them come back. One server uses FILE at a time, "
+                "and only its owner may read it."},
     {"password", "FILE", FOLIOT__OPTION_TEXT, &parsed.access.password,
-     .help = "only who knows the password in this file may join; - reads it from stdin"},
+     .help = "admits only clients with the password, the one line of FILE; - reads stdin",
+     .details = "Recorded network traffic does not help to guess it."},
     {"insecure", NULL, FOLIOT__OPTION_FLAG, &parsed.access.insecure,
-     .help = "anybody who reaches this server may join, and in clear text"},
+     .help = "admits every client that reaches the server, in clear text too"},
     {"public-address", "ADDR[:PORT]", FOLIOT__OPTION_TEXTS, &parsed.network.public_addresses,
-     .help =
-         "where others find this server: tokens name it, and data channels of browsers; where it "
-         "listens unless said"},
+     .help = "address under which clients find this server (default: where it listens)",
+     .details = "Tokens name these addresses. The first one is also where browsers look for data "
+                "channels. At most eight are given."},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &parsed.recording.file,
-     .help = "recording; NAME-DATE.foliot unless said"},
+     .help = "file of the recording (default: NAME-DATE.foliot)",
+     .details = "An existing file is overwritten, but an unfinished recording is kept as "
+                "`FILE.unfinished`. It excludes --no-record."},
     {"sign", "FILE", FOLIOT__OPTION_TEXT, &parsed.recording.sign,
-     .help = "signs recordings with this secret key ('foliot-replay keys' makes one)"},
+     .help = "signs recordings with the secret key in FILE",
+     .details = "A recording is signed at every keyframe and at its end. `foliot-replay keys` "
+                "makes keys, and `foliot-replay verify --key` checks signatures."},
     {"no-record", NULL, FOLIOT__OPTION_FLAG, &parsed.recording.off, .help = "records nothing"},
     {"recordings", "DIR", FOLIOT__OPTION_TEXT, &parsed.recording.folder,
-     .help = "folder of recordings that --record does not name; --resume-all's, else the working "
-             "folder"},
+     .help = "folder of recordings that --record does not name (default: that of --resume-all, "
+             "else the working folder)"},
     {"recordings-max-bytes", "N", FOLIOT__OPTION_COUNT, &parsed.recording.bytes_max, 1, 0,
-     .help = "all recordings in that folder; the oldest finished ones are deleted beyond that"},
+     .help = "deletes the oldest finished recordings in that folder beyond N bytes",
+     .details = "All `*.foliot` in the folder count, whichever program wrote them. The server "
+                "looks at its start, when a recording is finished, and every minute. It never "
+                "deletes a recording that is unfinished or being written."},
     {"recordings-minutes", "N", FOLIOT__OPTION_REAL, &parsed.recording.minutes, 0.01, 1e6,
-     .help = "a recording ends after so long, and the next begins with the same tick"},
+     .help = "ends each recording after N minutes and begins the next",
+     .details =
+         "The next recording begins with the same tick and with a keyframe. Each is finished in "
+         "order, and verifies alone. It is for worlds, and excludes --record and --no-record."},
     {"on-recording", "COMMAND", FOLIOT__OPTION_TEXT, &parsed.recording.command,
-     .help = "runs by sh for each finished recording, one at a time; $1 is the file"},
+     .help = "runs COMMAND by sh for each finished recording; $1 is the file",
+     .details = "A separate process runs `sh -c COMMAND` for one recording at a time. At its end "
+                "the server waits 30 s for commands that run."},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &parsed.sessions.integrator,
-     .help = "instead of the scene's"},
+     .help = "replaces the scene's integrator"},
     {"tick-hz", "HZ", FOLIOT__OPTION_REAL, &parsed.sessions.tick_hz, FOLIOT__PACE_HZ_MIN,
-     FOLIOT__PACE_HZ_MAX,
-     .help = "ticks a second; dt is 1 / HZ where the scene's time is in seconds, else its own"},
+     FOLIOT__PACE_HZ_MAX, .help = "ticks per real second",
+     .details = "dt becomes 1 / HZ if the scene's unit of time is the second. Otherwise dt stays, "
+                "and the server prints a note."},
     {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &parsed.network.snapshot_hz,
-     .help = "at most; every tick unless said"},
-    {"mode", "MODE", FOLIOT__OPTION_TEXT, &parsed.play.mode,
-     .help =
-         "of clients that ask for neither: snapshot (default), they watch; lockstep, they step"},
+     .help = "most snapshots per second (default: one per tick)",
+     .details = "A client whose network does not carry them all is sent fewer."},
+    {"mode", "snapshot|lockstep", FOLIOT__OPTION_TEXT, &parsed.play.mode,
+     .help = "role of clients that request none: they watch or step (default snapshot)",
+     .details = "Clients watch snapshots, or step their own worlds. Every client that steps "
+                "reports digests; the server compares them with its world, and sends its state to "
+                "a client that differs."},
     {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &parsed.play.input_delay, 0, 600,
-     .help = "of steppers: ticks from an input to its effect, for all who can keep to it; 3 unless "
-             "said"},
+     .help = "stepping clients: ticks from an input to its effect",
+     .details = "It is the same for all players whose round trip allows it. The inputs of a player "
+                "farther away act in later ticks; no other player waits for them."},
     {"spectators", "N", FOLIOT__OPTION_COUNT, &parsed.network.spectators, 0, FOLIOT_PEERS_MAX,
-     .help = "connections for spectators; 64 unless said"},
+     .help = "connections for spectators, of all sessions together",
+     .details = "Players and spectators together have at most 4,000 connections."},
     {"per-address", "N", FOLIOT__OPTION_COUNT, &parsed.network.per_address, 1, FOLIOT_PEERS_MAX,
-     .help = "connections that one address may hold; a quarter of all unless said; no limit on the "
-             "loopback"},
+     .help = "connections that one address may hold (default: a quarter of all)",
+     .details = "The ports of an address count together. The default is at least 8. There is no "
+                "limit on the loopback. Connections beyond it are refused."},
     {"players-per-address", "N", FOLIOT__OPTION_COUNT, &parsed.network.players_per_address, 1,
      FOLIOT_PLAYERS_MAX,
-     .help = "places of players that one address may have; a quarter of a session's unless said; "
-             "no limit on the loopback"},
+     .help = "player slots that one address may hold (default: a quarter of a session's)",
+     .details = "The limit is for each session, and slots kept for a return count. The default is "
+                "at least 2. There is no limit on the loopback."},
     {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &parsed.play.spectator_delay, 0,
-     SPECTATOR_DELAY_MAX, .help = "spectators are shown what was so long ago"},
+     SPECTATOR_DELAY_MAX, .help = "delays spectators by SECONDS",
+     .details = "Delayed spectators cannot tell players what others are about to do, and can only "
+                "watch. While the session is younger than the delay, they see nothing, or its "
+                "first state. Joins, leaves and refusals are logged at once."},
     {"interest", "FAR[,NEAR[,KBIT]]", FOLIOT__OPTION_TEXT, &parsed.play.interest_text,
-     .help =
-         "everybody is sent what is within FAR of the own body alone, within NEAR (5) most often, "
-         "in KBIT (256) kbit/s"},
+     .help = "sends each client only bodies within FAR of its own",
+     .details = "Bodies within NEAR (default 5) are sent most often. A client is sent at most KBIT "
+                "(default 256) kbit/s. The option is for big worlds, and not for lockstep."},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &parsed.play.no_force,
-     .help = "builds that compute otherwise only watch, though they ask with --force"},
+     .help = "clients whose fingerprint differs only watch, even with --force"},
     {"resume", "FILE", FOLIOT__OPTION_TEXTS, &parsed.sessions.resumes,
-     .help = "goes on with a recording; no SCENE then"},
+     .help = "continues a recording, instead of a SCENE",
+     .details =
+         "The recording may have ended early, or in order: it is cut after its last whole block "
+         "and appended to. The scene, the mode and the name of the session come from it. The slots "
+         "of players are kept as after a lost connection, and their clients reconnect by "
+         "themselves.\n\nThe session continues as it was recorded: --integrator, --tick-hz and "
+         "--no-record are for new sessions next to it. The server prints what is cut off, and "
+         "keeps it in `FILE.cut-OFFSET` if it is more than an interrupted write leaves."},
     {"resume-all", "DIR", FOLIOT__OPTION_TEXT, &parsed.sessions.resume_all,
-     .help = "goes on with all unfinished recordings of a folder; sessions of their names are not "
-             "begun anew"},
+     .help = "continues all unfinished recordings in a folder",
+     .details = "A recording that another process writes to is left alone. If several are of one "
+                "session, the newest is continued. A recording that cannot be resumed stays as it "
+                "is, and does not hinder the others. A session that is also named on the command "
+                "line begins only if none of its name continues."},
     {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &parsed.sessions.named,
      .help = "one more session"},
     {"sessions", "N", FOLIOT__OPTION_COUNT, &parsed.sessions.copies, 1, FOLIOT_SESSIONS_MAX,
-     .help = "so many sessions of SCENE, named NAME-1, NAME-2 and so on"},
+     .help = "hosts SCENE N times, as NAME-1, NAME-2 and so on",
+     .details = "A server has at most 1024 sessions."},
     {"rules", "FILE", FOLIOT__OPTION_TEXT, &parsed.sessions.rules,
-     .help = "a game's rules: a script in Lua instead of the scene's, or a module (.so)"},
+     .help = "a game's rules: a script in Lua, or a module (.so)",
+     .details = "They replace those that the scene's `script` names. Scripts are in Lua 5.4."},
     {"strict-rules", NULL, FOLIOT__OPTION_FLAG, &parsed.sessions.strict_rules,
-     .help = "a session ends whose rules fail or exceed the budget of a tick; else it goes on"},
+     .help = "ends a session whose rules fail or exceed the budget of a tick",
+     .details = "Without this option the session continues without its rules, or without the "
+                "callback that the budget left out."},
     {"allow-modules", NULL, FOLIOT__OPTION_FLAG, &parsed.sessions.allow_modules,
-     .help = "modules may be loaded, which run with all rights of this server"},
+     .help = "permits modules, which run with all rights of this server",
+     .details = "Modules are machine code."},
     {"simulation", "FILE", FOLIOT__OPTION_TEXT, &parsed.sessions.simulation,
-     .help = "a module (.so) with a simulation of its own; SCENE is its configuration then, or "
-             "nothing"},
+     .help = "hosts another simulation, in lockstep: a module (.so)",
+     .details = "SCENE is its configuration, and may be left out. The same holds for --session. "
+                "With --resume the recording has the configuration."},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &parsed.sessions.ticks, 1, 0,
      .help = "ends after N ticks"},
     {"drain-seconds", "S", FOLIOT__OPTION_COUNT, &parsed.process.drain_seconds, 0, 86400,
-     .help = "after SIGTERM sessions may end by themselves for so long, and are then left "
-             "resumable; 0 (default): they end at once"},
+     .help = "SIGTERM lets sessions continue for up to S seconds (default 0)",
+     .details =
+         "A session may end by itself, and ends when nobody plays in it. Sessions that still run "
+         "after "
+         "S seconds are recorded to their last tick and left without an end, for --resume-all; "
+         "their clients look for the next server. With 0 SIGTERM ends all sessions at once."},
     {"user", "NAME", FOLIOT__OPTION_TEXT, &parsed.access.user,
-     .help = "started by root: the user to be once ports are taken and secrets are read"},
+     .help = "started by root: becomes this user after taking ports and reading secrets",
+     .details = "The change precedes every new recording: the folder of recordings must belong to "
+                "that user. The process of --on-recording belongs to that user too."},
     {"no-sandbox", NULL, FOLIOT__OPTION_FLAG, &parsed.access.no_sandbox,
-     .help = "keeps all system calls and files, to debug or for modules that need more"},
-    {"life-cycle", "NAME", FOLIOT__OPTION_TEXT, &parsed.process.life_cycle,
-     .help = "who is told that the server is ready, alive and draining: none, systemd or agones; "
-             "found from the environment unless said"},
+     .help = "keeps all system calls and files: for debuggers and some modules",
+     .details =
+         "Without this option the server gives up, before it serves, the system calls that it does "
+         "not need: it can neither run a program nor make a process, and loads code only with "
+         "--allow-modules. A forbidden call ends it with a message and the signal SIGSYS. It also "
+         "opens files only in the folders that its options name, as they are at the start, in the "
+         "working folder, and where system libraries need them. A folder that is put there later, "
+         "and a scene that is a link to another place, cause \"Permission denied\". The line that "
+         "begins with \"sandbox:\" at the start shows which of the two this system has."},
+    {"life-cycle", "none|systemd|agones", FOLIOT__OPTION_TEXT, &parsed.process.life_cycle,
+     .help = "service that learns when the server is ready, alive and draining (default: from the "
+             "environment)",
+     .details = "`systemd` is a service manager, notified as by sd_notify(3), its watchdog "
+                "included. `agones` is the SDK server of Agones. The default is found from "
+                "`NOTIFY_SOCKET` and `AGONES_SDK_HTTP_PORT`."},
     {"mtu", "BYTES", FOLIOT__OPTION_COUNT, &parsed.network.mtu, FOLIOT_MTU_MIN, FOLIOT_MTU_MAX,
-     .help = "the largest network packet, headers included (default 1280); probes find what each "
-             "path supports"},
-    {"impair", "SPEC", FOLIOT__OPTION_TEXT, &parsed.network.impair,
-     .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
+     .help = "largest network packet, IP and UDP headers included (default 1280)",
+     .details = "The server starts with datagrams of 1,200 bytes, and finds by probes what the "
+                "path to each client supports. Without this option packets of browsers' data "
+                "channels have up to 1,313 bytes where the path supports them."},
+    FOLIOT__IMPAIR_OPTION(&parsed.network.impair),
     {"config", "FILE", FOLIOT__OPTION_TEXT, &parsed.process.config,
-     .help =
-         "a YAML file of options, by their names, and `scene`; the command line goes before it"},
+     .help = "reads options from a YAML file; the command line takes precedence",
+     .details = "The file is a mapping whose keys are the names of options, and `scene`. A flag is "
+                "true or false, and an option that may be repeated takes a list."},
     {"print-config", NULL, FOLIOT__OPTION_FLAG, &parsed.process.print_config,
-     .help = "prints every option, its value and where it comes from, and ends"},
+     .help = "prints every option, its value and its source, and ends",
+     .details = "The source is the command line, a line of the file, or the default."},
     {"reconnect-seconds", "N", FOLIOT__OPTION_COUNT, &parsed.network.reconnect_seconds, 0, 86400,
-     .help = "the place of a player whose connection is gone is kept so long; 10 unless said"},
+     .help = "keeps a player's slot for N seconds after a lost connection"},
     {"http", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &parsed.web.http,
-     .help = "TCP port for /livez, /readyz, /metrics and foliotctl, which looks at 7780 unless "
-             "told; on "
-             "127.0.0.1 unless said; 0 takes a free one"},
+     .help = "TCP port for /livez, /readyz, /metrics and foliotctl (which tries 7780)",
+     .details = "`/metrics` is for Prometheus. A separate thread serves it: no request delays a "
+                "tick. The address is 127.0.0.1 by default; an IPv6 address is in brackets; port 0 "
+                "takes a free one. It needs a build with libwebsockets."},
     {"web", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &parsed.web.page,
-     .help = "TCP port for players in browsers, who open its page; on 127.0.0.1 unless said"},
+     .help = "TCP port of the page for players in browsers (address: 127.0.0.1)",
+     .details = "The page joins through a WebSocket. The server prints its link, on a terminal as "
+                "a QR code too. The address is written as that of --http, which is another port, "
+                "for the operator. Traffic is not encrypted; a proxy in front of the server does "
+                "that.\n\nAn address beyond this machine needs --key, --password or --insecure, "
+                "which apply to browsers too: a link has a token (see `foliotctl`), and the page "
+                "asks for a password, which it sends only by https or within this machine."},
     {"web-create", NULL, FOLIOT__OPTION_FLAG, &parsed.web.create,
-     .help =
-         "the page's list of sessions creates new ones, for who has the token of --admin-token"},
+     .help = "the page creates sessions for the bearer of --admin-token's token",
+     .details = "The page that lists sessions creates new ones from the scenes of --scenes. It "
+                "needs --http too."},
     {"webrtc", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &parsed.web.channels,
-     .help = "UDP port of their data channels, which losses hold up less; as --web unless said; "
-             "off: there are none"},
+     .help = "UDP port of browsers' data channels, or off (default: as --web)",
+     .details = "Browsers have data channels next to their WebSockets. They carry packets that may "
+                "be lost; a lost one delays no other. `off` leaves them out. Behind NAT "
+                "--public-address names the address, and the port is forwarded under the same "
+                "number. It needs a build with OpenSSL and usrsctp."},
     {"http-host", "NAME", FOLIOT__OPTION_TEXTS, &parsed.web.hosts,
-     .help = "a name that HTTP requests may have in Host, beside localhost and addresses"},
+     .help = "name that HTTP requests may have in Host",
+     .details = "localhost and numeric addresses are always permitted. Others are refused, since a "
+                "page of another site could reach this server under its own name (DNS rebinding)."},
     {"admin-token", "FILE", FOLIOT__OPTION_TEXT, &parsed.web.admin_token,
-     .help = "the admin API takes requests with the bearer token in this file"},
+     .help = "serves the admin API on --http, for the bearer token in FILE",
+     .details =
+         "The token is one word of 16 to 512 characters, in a file that only its owner may read."},
     {"admin-socket", "PATH", FOLIOT__OPTION_TEXT, &parsed.web.admin_socket,
-     .help = "the same on a Unix socket, which only this user may open; no token then"},
+     .help = "serves the admin API on a Unix socket for this user, without a token"},
     {"scenes", "DIR", FOLIOT__OPTION_TEXT, &parsed.sessions.scenes,
-     .help =
-         "the admin API and Agones may host the scenes in DIR; the server stays without a session"},
+     .help = "lets the admin API and Agones host the scenes in DIR",
+     .details = "The server then needs no scene to start with, and stays when the last session has "
+                "ended."},
     {"bans", "FILE", FOLIOT__OPTION_TEXT, &parsed.web.bans,
-     .help = "keeps the bans of the admin API, so that they outlast the server"},
+     .help = "keeps the bans of the admin API in FILE",
+     .details =
+         "The server reads bans from FILE and writes new ones to it, one JSON object per line."},
     {"threads", "N", FOLIOT__OPTION_COUNT, &parsed.process.threads, 1, 256,
-     .help = "inside a step; the bits are the same"},
+     .help = "threads inside a step; the bits are the same for any number"},
     {"workers", "N", FOLIOT__OPTION_COUNT, &parsed.process.workers, 1, FOLIOT__STEP_WORKERS_MAX,
-     .help = "threads that step sessions, one at a time each; as many as processors, at least 2, "
-             "unless said"},
+     .help = "threads that step sessions (default: as many as processors, at least 2)",
+     .details =
+         "A thread steps one session at a time. Slow sessions never occupy the last thread."},
     {"verbose", NULL, FOLIOT__OPTION_FLAG, &parsed.process.verbose,
-     .help = "at its end the server prints every counter; else six of them"},
-    {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &parsed.process.log_format,
-     .help = "text or json, on stderr"},
+     .help = "prints every counter at the end, instead of six",
+     .details = "The six are ticks, late ticks, joins, inputs, late inputs, and the delay within "
+                "which 99 % of the ticks began."},
+    {"log-format", "text|json", FOLIOT__OPTION_TEXT, &parsed.process.log_format,
+     .help = "format of the lines on stderr"},
     {0}};
 static const foliot__option no_options[] = {{0}};
 
@@ -167,10 +257,18 @@ static const foliot__command commands[] = {
      "  foliot-server scenes/spacewar.yaml\n"
      "  foliot-server scenes/marbles.yaml --port 0 --record match.foliot\n"
      "  foliot-server --resume match.foliot\n",
-     host_options, 0, 1, NULL},
+     host_options, 0, 1,
+     "SCENE is left out with --resume, --resume-all, --scenes and --simulation."},
     {"check", "SCENE...", "only checks scenes", "  foliot-server check scenes/cloth.yaml\n",
-     no_options, 1, UINT32_MAX, NULL},
-    {0}};
+     no_options, 1, UINT32_MAX,
+     "It prints what is wrong with a scene: file, line, column, key and a sentence. An integrator "
+     "that does not admit the scene's contacts, joints or players is refused, and those that do "
+     "are named.\n\nThe keys of a scene are in `docs/reference/scenes.md`. Among them are "
+     "`substeps`, the steps of "
+     "the integrator in a tick (4 where shapes can touch), and `sleep: true`, with which bodies "
+     "that have come to rest cost nothing until something wakes them."},
+    {0},
+};
 
 static void fingerprint_text(char text[33])
 {
@@ -237,22 +335,6 @@ const char *foliot__recordings_folder(const foliot__server_choices *choices)
 
 int foliot__check_words(foliot__server_choices *choices, const foliot__arguments *arguments)
 {
-    if (choices->play.mode && strcmp(choices->play.mode, "lockstep") != 0 &&
-        strcmp(choices->play.mode, "snapshot") != 0)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--mode is snapshot or lockstep, not '%s'",
-                                     choices->play.mode);
-    if (strcmp(choices->process.log_format, "text") != 0 &&
-        strcmp(choices->process.log_format, "json") != 0)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--log-format is text or json, not '%s'",
-                                     choices->process.log_format);
-    if (choices->process.life_cycle && strcmp(choices->process.life_cycle, "none") != 0 &&
-        strcmp(choices->process.life_cycle, "systemd") != 0 &&
-        strcmp(choices->process.life_cycle, "agones") != 0)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--life-cycle is none, systemd or agones, not '%s'",
-                                     choices->process.life_cycle);
     // Options that are for worlds alone.
     const char *wrong = choices->sessions.rules            ? "--rules"
                         : choices->sessions.integrator     ? "--integrator"
