@@ -475,7 +475,7 @@ static bool verify(const char *file)
     foliot_damage damage;
     foliot_verdict verdict;
     foliot_simulation_kind kind = skirmish_kind(NULL);
-    must(foliot_replay_open_simulation(file, &kind, &replay, &damage), file);
+    must(foliot_replay_open(file, &kind, &replay, &damage), file);
     must(foliot_replay_verify(replay, NULL, &verdict), file);
     printf("%s: %s, %llu ticks\n", file,
            verdict.status == FOLIOT_STATUS_OK ? "match" : foliot_status_get_name(verdict.status),

@@ -43,7 +43,8 @@ WEB_EXPORT(open) const char *web_open(void)
     foliot_damage damage = {0};
     foliot__json j = begin_answer(&out);
     forget();
-    foliot_status status = foliot_replay_open_bytes(file, file_bytes, &replay, &damage);
+    foliot_status status =
+        foliot_replay_open_bytes(file, file_bytes, &foliot_world_kind, &replay, &damage);
     foliot__json_object(&j, NULL);
     foliot__json_integer(&j, "status", status);
     if (status == FOLIOT_STATUS_OK) {

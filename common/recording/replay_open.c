@@ -167,8 +167,7 @@ static foliot_status load_index(foliot_replay *replay)
 
 // Which kinds of simulation the caller accepts.
 typedef struct opener {
-    const foliot_simulation_kind *kind; // NULL: worlds
-    bool any;                           // others too, to be looked at
+    const foliot_simulation_kind *kind; // NULL: all
     bool look;                          // no simulation is made of any
 } opener;
 
@@ -179,7 +178,7 @@ static foliot_status refuse_kind(const foliot__recording_header *header, const o
     if (!(header->features & FOLIOT_RECORDING_SIMULATION))
         snprintf(reason, sizeof reason, "a recording of a world, not of %.40s",
                  opening->kind->name);
-    else if (opening->kind && strcmp(opening->kind->name, header->simulation) == 0)
+    else if (strcmp(opening->kind->name, header->simulation) == 0)
         snprintf(reason, sizeof reason,
                  "recorded by version %" PRIu32 " of the rules of %.60s, and these are version "
                  "%" PRIu32,
@@ -196,10 +195,9 @@ static foliot_status open_foreign(foliot_replay *replay, const opener *opening,
 {
     const foliot__recording_header *header = &replay->header;
     const foliot_simulation_kind *kind = opening->kind;
-    if (!kind && opening->any)
+    if (!kind)
         return FOLIOT_STATUS_OK;
-    if (!kind || strcmp(kind->name, header->simulation) != 0 ||
-        kind->version != header->simulation_version)
+    if (strcmp(kind->name, header->simulation) != 0 || kind->version != header->simulation_version)
         return refuse_kind(header, opening, damage);
     replay->foreign = kind;
     foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
@@ -284,43 +282,26 @@ static foliot_status open_file(const char *file, const opener *opening, foliot_r
     return status;
 }
 
-static foliot_status open_bytes(const void *bytes, size_t length, const opener *opening,
-                                foliot_replay **out, foliot_damage *damage)
+foliot_status foliot_replay_open_bytes(const void *bytes, size_t length,
+                                       const foliot_simulation_kind *kind, foliot_replay **out,
+                                       foliot_damage *damage)
 {
     foliot_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return FOLIOT_STATUS_MEMORY;
     foliot__byte_source_of(&replay->source, bytes, length);
-    return open_replay(replay, opening, out, damage);
+    return open_replay(replay, &(opener){.kind = kind}, out, damage);
 }
 
-foliot_status foliot_replay_open(const char *file, foliot_replay **out, foliot_damage *damage)
+foliot_status foliot_replay_open(const char *file, const foliot_simulation_kind *kind,
+                                 foliot_replay **out, foliot_damage *damage)
 {
-    return open_file(file, &(opener){0}, out, damage);
+    return open_file(file, &(opener){.kind = kind}, out, damage);
 }
 
 foliot_status foliot__replay_look(const char *file, foliot_replay **out, foliot_damage *damage)
 {
-    return open_file(file, &(opener){.any = true, .look = true}, out, damage);
-}
-
-foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **out,
-                                       foliot_damage *damage)
-{
-    return open_bytes(bytes, length, &(opener){0}, out, damage);
-}
-
-foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
-                                            foliot_replay **out, foliot_damage *damage)
-{
-    return open_file(file, &(opener){.kind = kind, .any = !kind}, out, damage);
-}
-
-foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
-                                                  const foliot_simulation_kind *kind,
-                                                  foliot_replay **out, foliot_damage *damage)
-{
-    return open_bytes(bytes, length, &(opener){.kind = kind, .any = !kind}, out, damage);
+    return open_file(file, &(opener){.look = true}, out, damage);
 }
 
 void foliot_replay_close(foliot_replay *replay)

@@ -358,8 +358,7 @@ static foliot_status open_resumed(const char *file, const foliot_simulation_kind
                                                   : foliot__file_problem(errno));
         return status;
     }
-    status = kind ? foliot_replay_open_simulation(file, kind, replay, &damage)
-                  : foliot_replay_open(file, replay, &damage);
+    status = foliot_replay_open(file, kind, replay, &damage);
     if (status == FOLIOT_STATUS_OK)
         return status;
     sink->close(sink->user);
@@ -384,7 +383,8 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     foliot_replay *replay = NULL;
     foliot_recording_sink sink;
     set_problem(problem, problem_bytes, "");
-    foliot_status status = open_resumed(file, NULL, &sink, &replay, problem, problem_bytes);
+    foliot_status status =
+        open_resumed(file, &foliot_world_kind, &sink, &replay, problem, problem_bytes);
     if (status != FOLIOT_STATUS_OK)
         return status;
     status = resume_replay(file, replay, config, &sink, recording, problem, problem_bytes);

@@ -72,25 +72,20 @@ typedef struct foliot_replay_summary {
     uint32_t records_unknown; // of optional types that this build does not know
 } foliot_replay_summary;
 
-// Opens a recording at its first tick. FOLIOT_STATUS_OK if a header could be read, however damaged
-// the rest is. FOLIOT_STATUS_IO: no such file; FOLIOT_STATUS_MEMORY; else the status of the damage,
-// and *damage (may be NULL) says what and where.
-FOLIOT_MUST_CHECK foliot_status foliot_replay_open(const char *file, foliot_replay **replay,
-                                                   foliot_damage *damage);
+// Opens a recording at its first tick: one of this kind and version alone (foliot_world_kind for
+// worlds), FOLIOT_STATUS_UNSUPPORTED for others. `kind` NULL opens all: worlds, and simulations of
+// which inputs, digests and keyframes can be looked at, but which cannot be stepped. `kind` is
+// lent. FOLIOT_STATUS_OK if a header could be read, however damaged the rest is. FOLIOT_STATUS_IO:
+// no such file; FOLIOT_STATUS_MEMORY; else the status of the damage, and *damage (may be NULL) says
+// what and where.
+FOLIOT_MUST_CHECK foliot_status foliot_replay_open(const char *file,
+                                                   const foliot_simulation_kind *kind,
+                                                   foliot_replay **replay, foliot_damage *damage);
 // The same from memory, which is lent while the replay is open.
 FOLIOT_MUST_CHECK foliot_status foliot_replay_open_bytes(const void *bytes, size_t length,
+                                                         const foliot_simulation_kind *kind,
                                                          foliot_replay **replay,
                                                          foliot_damage *damage);
-// Recordings of any simulation. `kind` NULL opens those of unknown kinds too, to look at inputs,
-// digests and keyframes; they cannot be stepped. Else it opens those of this kind and version
-// alone; FOLIOT_STATUS_UNSUPPORTED, with names in *damage, for others. `kind` is lent.
-FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation(const char *file,
-                                                              const foliot_simulation_kind *kind,
-                                                              foliot_replay **replay,
-                                                              foliot_damage *damage);
-FOLIOT_MUST_CHECK foliot_status foliot_replay_open_simulation_bytes(
-    const void *bytes, size_t length, const foliot_simulation_kind *kind, foliot_replay **replay,
-    foliot_damage *damage);
 void foliot_replay_close(foliot_replay *replay);
 
 // What the host lends to every step: threads, callbacks. Copied.

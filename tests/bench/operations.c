@@ -232,7 +232,7 @@ static void call_beside(unsigned count)
 static bool is_closed(const char *file)
 {
     foliot_replay *replay;
-    if (foliot_replay_open_simulation(file, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
+    if (foliot_replay_open(file, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return false;
     bool closed = foliot_replay_get_summary(replay)->closed;
     foliot_replay_close(replay);

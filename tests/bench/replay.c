@@ -67,7 +67,8 @@ static double bare_seconds(const recording_fixture *fixture, foliot_input *const
 static double replay_seconds(const recording_memory *memory)
 {
     foliot_replay *replay;
-    foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
+    foliot_status status =
+        foliot_replay_open_bytes(memory->bytes, memory->length, &foliot_world_kind, &replay, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     double start = clock_process_s();
     while (foliot_replay_step(replay) == FOLIOT_STATUS_OK)
@@ -81,7 +82,8 @@ static double verify_seconds(const recording_memory *memory)
 {
     foliot_replay *replay;
     foliot_verdict verdict;
-    foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
+    foliot_status status =
+        foliot_replay_open_bytes(memory->bytes, memory->length, &foliot_world_kind, &replay, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     double start = clock_process_s();
     status = foliot_replay_verify(replay, NULL, &verdict);
@@ -225,7 +227,8 @@ static void bench_size(bool streams, const char *name, const char *rest)
     recording_memory memory = {0};
     foliot_replay *replay;
     make(&memory, 10 * MINUTE, streams);
-    foliot_status status = foliot_replay_open_bytes(memory.bytes, memory.length, &replay, NULL);
+    foliot_status status =
+        foliot_replay_open_bytes(memory.bytes, memory.length, &foliot_world_kind, &replay, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     status = foliot_replay_scan(replay);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
@@ -330,7 +333,7 @@ static void bench_seek(void)
         uint64_t tick = foliot__rng_below(&rng, HOURS_2 + 1);
         forget_file(path);
         double start = bench_now(), cpu_start = clock_process_s();
-        foliot_status status = foliot_replay_open(path, &replay, NULL);
+        foliot_status status = foliot_replay_open(path, &foliot_world_kind, &replay, NULL);
         if (status == FOLIOT_STATUS_OK)
             status = foliot_replay_seek(replay, tick);
         times[i] = 1e3 * (bench_now() - start);

@@ -71,7 +71,7 @@ static void walk_about(foliot_replay *replay)
 static void try_bytes(const uint8_t *data, size_t size)
 {
     foliot_replay *replay;
-    if (foliot_replay_open_simulation_bytes(data, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
+    if (foliot_replay_open_bytes(data, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
     allow_failure(foliot_replay_scan(replay));
     if (!foliot_replay_get_simulation(replay)->self) { // of a kind that nobody here knows
@@ -125,7 +125,7 @@ static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t le
 static void mend_keyframes(uint8_t *bytes, size_t size)
 {
     foliot_replay *replay;
-    if (foliot_replay_open_simulation_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
+    if (foliot_replay_open_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
     const foliot_world *world = foliot_replay_get_world(replay);
     for (size_t at = FOLIOT__RECORDING_START_BYTES;

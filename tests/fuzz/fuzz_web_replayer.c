@@ -36,7 +36,8 @@ void page_progress(double tick)
 static bool is_quick(const uint8_t *bytes, size_t size)
 {
     foliot_replay *replay;
-    if (foliot_replay_open_bytes(bytes, size, &replay, NULL) != FOLIOT_STATUS_OK)
+    if (foliot_replay_open_bytes(bytes, size, &foliot_world_kind, &replay, NULL) !=
+        FOLIOT_STATUS_OK)
         return true;
     allow_failure(foliot_replay_scan(replay));
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);

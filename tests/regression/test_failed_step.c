@@ -166,7 +166,8 @@ static void check_recording(host *h, uint64_t tick)
     assert_int_equal(foliot_recording_close(h->recording, &state), FOLIOT_STATUS_OK);
     assert_int_equal(state.written_tick, tick);
     assert_int_equal(state.ticks_lost, 0);
-    assert_int_equal(foliot_replay_open(h->file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(h->file, &foliot_world_kind, &replay, NULL),
+                     FOLIOT_STATUS_OK);
     assert_true(foliot_replay_get_summary(replay)->closed);
     assert_int_equal(foliot_replay_get_summary(replay)->last_tick, tick);
     foliot_replay_close(replay);

@@ -115,7 +115,8 @@ static recorded record(void)
 static foliot_replay *open_recording(const recorded *t)
 {
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open_bytes(t->memory.bytes, t->memory.length, &replay, NULL),
+    assert_int_equal(foliot_replay_open_bytes(t->memory.bytes, t->memory.length, &foliot_world_kind,
+                                              &replay, NULL),
                      FOLIOT_STATUS_OK);
     return replay;
 }
@@ -228,7 +229,8 @@ static void a_later_beginning_is_not_opened(void **state)
     recording_fixture_free(&fixture);
     find_keyframes(&t);
     move_body(&t, 0, 10);
-    assert_int_equal(foliot_replay_open_bytes(t.memory.bytes, t.memory.length, &replay, &damage),
+    assert_int_equal(foliot_replay_open_bytes(t.memory.bytes, t.memory.length, &foliot_world_kind,
+                                              &replay, &damage),
                      FOLIOT_STATUS_CORRUPT);
     names_it(&damage, &t, 0);
     recording_memory_free(&t.memory);
@@ -323,9 +325,9 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         mend(&t, 2);
         foliot_replay *replay;
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_open_simulation_bytes(t.memory.bytes, t.memory.length, kind,
-                                                             &replay, NULL),
-                         FOLIOT_STATUS_OK);
+        assert_int_equal(
+            foliot_replay_open_bytes(t.memory.bytes, t.memory.length, kind, &replay, NULL),
+            FOLIOT_STATUS_OK);
         assert_int_equal(foliot_replay_seek(replay, 95), FOLIOT_STATUS_CORRUPT);
         assert_int_equal(foliot_replay_seek(replay, 79), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);

@@ -280,7 +280,7 @@ static void a_resumed_game_goes_on(void **state)
     }
     simulation_destroy(s);
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
     allow_failure(foliot_replay_scan(replay));                // it was never closed
     check_gt(foliot_replay_get_summary(replay)->messages, 0); // notes beside the ticks
     foliot_replay_close(replay);

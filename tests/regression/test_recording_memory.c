@@ -85,7 +85,7 @@ static void look_verify_resume(void)
     assert_int_equal(foliot_replay_get_summary(replay)->last_tick, 20);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_UNSUPPORTED);
     foliot_replay_close(replay);
-    demand(foliot_replay_open(FILE_NAME, &replay, NULL));
+    demand(foliot_replay_open(FILE_NAME, &foliot_world_kind, &replay, NULL));
     demand(foliot_replay_verify(replay, NULL, &verdict));
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, 20);
@@ -155,7 +155,8 @@ static void whatever_it_asks_for_it_can_be_looked_at(void **state)
     demand(foliot__replay_look(FILE_NAME, &replay, NULL));
     demand(foliot_replay_scan(replay));
     foliot_replay_close(replay);
-    assert_int_equal(foliot_replay_open(FILE_NAME, &replay, NULL), FOLIOT_STATUS_UNSUPPORTED);
+    assert_int_equal(foliot_replay_open(FILE_NAME, &foliot_world_kind, &replay, NULL),
+                     FOLIOT_STATUS_UNSUPPORTED);
     check_below((peak_kb() - before) / MIB, 64);
     recording_fixture_free(&fixture);
 }

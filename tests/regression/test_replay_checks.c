@@ -64,8 +64,9 @@ static recording_memory record(void)
 static foliot_replay *open_with(const recording_memory *memory, const foliot_host *host)
 {
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_replay_open_bytes(memory->bytes, memory->length, &foliot_world_kind, &replay, NULL),
+        FOLIOT_STATUS_OK);
     foliot_replay_set_host(replay, host);
     return replay;
 }

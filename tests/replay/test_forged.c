@@ -184,7 +184,7 @@ static void verify(host *h)
 {
     foliot_replay *replay;
     foliot_damage damage;
-    if (foliot_replay_open(h->file, &replay, &damage) != FOLIOT_STATUS_OK)
+    if (foliot_replay_open(h->file, &foliot_world_kind, &replay, &damage) != FOLIOT_STATUS_OK)
         fail_msg("%s", damage.text);
     check_eq(damage.text[0], 0); // all checksums are right
     assert_int_equal(foliot_replay_verify(replay, NULL, &h->verdict), FOLIOT_STATUS_OK);

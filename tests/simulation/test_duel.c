@@ -454,7 +454,7 @@ static void check_recording(duel *d, uint64_t *aims)
     foliot_rules *rules;
     size_t length, bytes;
     limits.time_us = 0;
-    if (foliot_replay_open(d->file, &replay, &damage) != FOLIOT_STATUS_OK)
+    if (foliot_replay_open(d->file, &foliot_world_kind, &replay, &damage) != FOLIOT_STATUS_OK)
         fail_msg("%s", damage.text);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     check_eq(about->features, FOLIOT_RECORDING_RULES | FOLIOT_RECORDING_HISTORY);

@@ -149,7 +149,8 @@ static void no_input_is_lost_while_it_is_healed(void **state)
     assert_true(arena_agrees(a, bad));
     assert_int_equal(arena_counted(a)->inputs_late, arena_seen(a, bad).inputs_late);
     arena_destroy(a);
-    assert_int_equal(foliot_replay_open(FILE_NAME, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(FILE_NAME, &foliot_world_kind, &replay, NULL),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < foliot_replay_get_summary(replay)->last_tick; tick++) {
         const foliot_input *inputs;

@@ -132,7 +132,7 @@ static void check_recorded(const char *file, const counting *c, unsigned count)
     foliot_replay *replay;
     foliot_verdict verdict;
     uint16_t seen[16] = {0};
-    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
     uint64_t last = foliot_replay_get_summary(replay)->last_tick;
     for (uint64_t tick = 0; tick < last; tick++) {
@@ -257,7 +257,8 @@ static void check_same(const char *file, const char *pure)
 {
     foliot_replay *replays[2];
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(foliot_replay_open(i ? pure : file, &replays[i], NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_open(i ? pure : file, &foliot_world_kind, &replays[i], NULL),
+                         FOLIOT_STATUS_OK);
         assert_int_equal(foliot_replay_scan(replays[i]), FOLIOT_STATUS_OK);
     }
     uint64_t last = foliot_replay_get_summary(replays[1])->last_tick;

@@ -169,7 +169,7 @@ static void a_recording_has_the_orders(void **state)
     arena_destroy(a);
     foliot_replay *replay;
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_open_simulation(file, &kind, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(file, &kind, &replay, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_get_summary(replay)->orders, 6); // one says who joined

@@ -256,8 +256,8 @@ static void check_recording(seed_run *run, uint32_t s, recorded *all)
         seed_fail(run, "a recording stopped, and nothing explains it");
     if (run->failed)
         return;
-    if (foliot_replay_open_bytes(h->written.bytes, h->written.length, &replay, &damage) !=
-        FOLIOT_STATUS_OK) {
+    if (foliot_replay_open_bytes(h->written.bytes, h->written.length, &foliot_world_kind, &replay,
+                                 &damage) != FOLIOT_STATUS_OK) {
         seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
         return;
     }

@@ -85,7 +85,7 @@ static void record(const char *file, const foliot_recording_config *config)
 static foliot_replay *open_file(const char *file)
 {
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
     assert_true(foliot_replay_get_summary(replay)->closed);
     return replay;
@@ -385,7 +385,8 @@ static void a_kill_during_the_close_loses_nothing(void **state)
         close(ends[0]);
         foliot_replay *replay;
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL),
+                         FOLIOT_STATUS_OK);
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, TICKS);
         closed += verdict.status == FOLIOT_STATUS_OK;

@@ -88,7 +88,7 @@ static void every_durable_tick_survives_kill_9(void **state)
         uint64_t said = kill_at_random(file, &rng, i % 2 == 1);
         foliot_replay *replay;
         foliot_verdict verdict;
-        foliot_status status = foliot_replay_open(file, &replay, NULL);
+        foliot_status status = foliot_replay_open(file, &foliot_world_kind, &replay, NULL);
         if (status == FOLIOT_STATUS_OK) {
             assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
             assert_int_equal(verdict.status, FOLIOT_STATUS_TRUNCATED); // unfinished
@@ -142,7 +142,7 @@ static void a_full_disk_leaves_whole_blocks(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
     foliot_replay *replay;
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_TRUNCATED);
     check_gt(verdict.ticks, 0);

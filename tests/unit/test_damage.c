@@ -111,7 +111,8 @@ static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
-    foliot_status status = foliot_replay_open_bytes(bytes, length, &replay, &damage);
+    foliot_status status =
+        foliot_replay_open_bytes(bytes, length, &foliot_world_kind, &replay, &damage);
     if (status != FOLIOT_STATUS_OK) { // without its header there is nothing to replay
         assert_int_equal(block, 0);
         assert_true(status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED);
@@ -189,8 +190,9 @@ static void bytes_after_the_end_are_found(void **state)
     foliot_replay *replay;
     foliot_verdict verdict;
     memcpy(bytes, s->memory.bytes, s->memory.length);
-    assert_int_equal(foliot_replay_open_bytes(bytes, s->memory.length + 1, &replay, NULL),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_replay_open_bytes(bytes, s->memory.length + 1, &foliot_world_kind, &replay, NULL),
+        FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(verdict.cut_at, s->memory.length);

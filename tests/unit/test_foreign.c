@@ -56,9 +56,8 @@ static foliot_verdict verify(const recording_memory *memory, const foliot_simula
 {
     foliot_replay *replay;
     foliot_verdict verdict;
-    assert_int_equal(
-        foliot_replay_open_simulation_bytes(memory->bytes, memory->length, kind, &replay, NULL),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open_bytes(memory->bytes, memory->length, kind, &replay, NULL),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
     return verdict;
@@ -72,8 +71,8 @@ static void it_replays_and_seeks(void **state)
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
     record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
-    assert_int_equal(foliot_replay_open_simulation_bytes(memory.bytes, memory.length,
-                                                         chain_kind(CHAIN_NO_FAULT), &replay, NULL),
+    assert_int_equal(foliot_replay_open_bytes(memory.bytes, memory.length,
+                                              chain_kind(CHAIN_NO_FAULT), &replay, NULL),
                      FOLIOT_STATUS_OK);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     assert_string_equal(about->kind, "tests.chain");
@@ -146,19 +145,19 @@ static void whoever_does_not_know_it_says_so(void **state)
     foliot_replay *replay;
     foliot_damage damage = {0};
     record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
-    assert_int_equal(foliot_replay_open_bytes(memory.bytes, memory.length, &replay, &damage),
-                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_int_equal(
+        foliot_replay_open_bytes(memory.bytes, memory.length, &foliot_world_kind, &replay, &damage),
+        FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(damage.text, "tests.chain version 3"));
     foliot_simulation_kind newer = *chain_kind(CHAIN_NO_FAULT);
     newer.version = 4;
     assert_int_equal(
-        foliot_replay_open_simulation_bytes(memory.bytes, memory.length, &newer, &replay, &damage),
+        foliot_replay_open_bytes(memory.bytes, memory.length, &newer, &replay, &damage),
         FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(
         strstr(damage.text, "version 3 of the rules of tests.chain, and these are version 4"));
-    assert_int_equal(
-        foliot_replay_open_simulation_bytes(memory.bytes, memory.length, NULL, &replay, &damage),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open_bytes(memory.bytes, memory.length, NULL, &replay, &damage),
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_get_summary(replay)->players, 2);
     assert_int_equal(foliot_replay_get_summary(replay)->last_tick, TICKS);
@@ -229,7 +228,7 @@ static void damage_is_found_anywhere(void **state)
         foliot_replay *replay;
         memory.bytes[at] ^= (uint8_t)(1u << at % 8);
         foliot_status status =
-            foliot_replay_open_simulation_bytes(memory.bytes, memory.length, kind, &replay, NULL);
+            foliot_replay_open_bytes(memory.bytes, memory.length, kind, &replay, NULL);
         if (status == FOLIOT_STATUS_OK) {
             foliot_verdict verdict;
             assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
@@ -240,7 +239,7 @@ static void damage_is_found_anywhere(void **state)
     }
     for (size_t length = 0; length < memory.length; length += 5) {
         foliot_replay *replay;
-        if (foliot_replay_open_simulation_bytes(memory.bytes, length, kind, &replay, NULL) ==
+        if (foliot_replay_open_bytes(memory.bytes, length, kind, &replay, NULL) ==
             FOLIOT_STATUS_OK) {
             foliot_verdict verdict;
             assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
@@ -376,7 +375,7 @@ static void it_goes_on_after_a_crash(void **state)
     finish(&c, &simulation, recording);
     foliot_replay *replay;
     foliot_verdict verdict;
-    demand(foliot_replay_open_simulation(c.file, c.kind, &replay, NULL));
+    demand(foliot_replay_open(c.file, c.kind, &replay, NULL));
     demand(foliot_replay_verify(replay, NULL, &verdict));
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, TICKS);
@@ -437,13 +436,11 @@ static void a_wrong_count_of_ticks_ends_every_replay(void **state)
     alarm(120);
     const foliot_simulation_kind *kinds[] = {&still, &standing, &jumping};
     for (int i = 0; i < 3; i++) {
-        demand(foliot_replay_open_simulation_bytes(memory.bytes, memory.length, kinds[i], &replay,
-                                                   NULL));
+        demand(foliot_replay_open_bytes(memory.bytes, memory.length, kinds[i], &replay, NULL));
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_MISCOUNTED);
         foliot_replay_close(replay);
     }
-    demand(
-        foliot_replay_open_simulation_bytes(memory.bytes, memory.length, &standing, &replay, NULL));
+    demand(foliot_replay_open_bytes(memory.bytes, memory.length, &standing, &replay, NULL));
     assert_int_equal(foliot_replay_seek(replay, 160), FOLIOT_STATUS_MISCOUNTED);
     foliot_replay_close(replay);
     alarm(0);

@@ -125,8 +125,7 @@ static foliot_status open_with(header *h, foliot_damage *damage, uint32_t *featu
     at += FOLIOT__RECORDING_BLOCK_BYTES + block.length;
     foliot__pack_raw(&file, at, (size_t)(memory.bytes + memory.length - at));
     foliot_replay *replay = NULL;
-    foliot_status status =
-        foliot_replay_open_simulation_bytes(file.bytes, file.length, NULL, &replay, damage);
+    foliot_status status = foliot_replay_open_bytes(file.bytes, file.length, NULL, &replay, damage);
     if (status == FOLIOT_STATUS_OK) {
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
         *features = about->features;

@@ -158,8 +158,9 @@ static void check_verifies(const recording_memory *memory)
 {
     foliot_replay *replay;
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_replay_open_bytes(memory->bytes, memory->length, &foliot_world_kind, &replay, NULL),
+        FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     check_eq(verdict.ticks, 100);

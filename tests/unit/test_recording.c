@@ -56,8 +56,9 @@ static foliot_verdict verdict_of(const recording_memory *memory)
 {
     foliot_replay *replay;
     foliot_verdict verdict = {0};
-    assert_int_equal(foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_replay_open_bytes(memory->bytes, memory->length, &foliot_world_kind, &replay, NULL),
+        FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
     return verdict;
@@ -282,7 +283,8 @@ static void resumed_recordings_verify(void **state)
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_replay *replay;
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL),
+                         FOLIOT_STATUS_OK);
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
         assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, from + 75);
@@ -381,7 +383,8 @@ static void the_room_of_a_world_is_recorded(void **state)
     demand(foliot_recording_open_sink(&sink, WORLD_SIMULATION(world, &fixture.scene), &config,
                                       &recording));
     demand(foliot_recording_close(recording, NULL));
-    demand(foliot_replay_open_bytes(memory.bytes, memory.length, &replay, NULL));
+    demand(
+        foliot_replay_open_bytes(memory.bytes, memory.length, &foliot_world_kind, &replay, NULL));
     check_eq(replay->capacities.contacts_max, 17);
     check_eq(replay->capacities.bodies_max, less.bodies_max);
     check_eq(replay->capacities.forces_max, less.forces_max);

@@ -167,8 +167,8 @@ static void record(void)
 static foliot_replay *open_memory(bool takes)
 {
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open_simulation_bytes(s->memory.bytes, s->memory.length,
-                                                         tally_kind(takes), &replay, NULL),
+    assert_int_equal(foliot_replay_open_bytes(s->memory.bytes, s->memory.length, tally_kind(takes),
+                                              &replay, NULL),
                      FOLIOT_STATUS_OK);
     return replay;
 }
@@ -361,8 +361,8 @@ static void flipped_bits_are_survived(void **state)
             at += FOLIOT__RECORDING_BLOCK_BYTES + length;
         }
         mend(bytes, s->memory.length);
-        foliot_status status = foliot_replay_open_simulation_bytes(bytes, s->memory.length,
-                                                                   tally_kind(true), &replay, NULL);
+        foliot_status status =
+            foliot_replay_open_bytes(bytes, s->memory.length, tally_kind(true), &replay, NULL);
         if (status == FOLIOT_STATUS_OK) {
             refused += foliot_replay_scan(replay) != FOLIOT_STATUS_OK;
             foliot_replay_close(replay);
@@ -535,8 +535,7 @@ static void compaction_keeps_everything(void **state)
     }
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__recording_compact(file, 60, NULL), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_replay_open_simulation(file, tally_kind(true), &replay, NULL),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(file, tally_kind(true), &replay, NULL), FOLIOT_STATUS_OK);
     check_all(replay);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     check_eq(verdict.status, FOLIOT_STATUS_OK);

@@ -30,8 +30,7 @@ static void check_opens(const uint8_t *bytes, size_t length)
 {
     foliot_replay *replay;
     foliot_damage damage;
-    if (foliot_replay_open_simulation_bytes(bytes, length, NULL, &replay, &damage) !=
-        FOLIOT_STATUS_OK)
+    if (foliot_replay_open_bytes(bytes, length, NULL, &replay, &damage) != FOLIOT_STATUS_OK)
         fail_msg("%s", damage.text);
     foliot_replay_close(replay);
 }

@@ -228,7 +228,7 @@ static foliot_replay *open_file(void)
 {
     foliot_replay *replay;
     foliot_damage damage = {0};
-    if (foliot_replay_open(s->file, &replay, &damage) != FOLIOT_STATUS_OK)
+    if (foliot_replay_open(s->file, &foliot_world_kind, &replay, &damage) != FOLIOT_STATUS_OK)
         fail_msg("%s", damage.text);
     return replay;
 }

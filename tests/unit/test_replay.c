@@ -33,7 +33,8 @@ static made *make(foliot_integrator integrator, uint32_t players, bool streams,
     recording_fixture_init(&m->fixture, 12, players, integrator, seed());
     m->fixture.streams = streams;
     recording_fixture_record(&m->fixture, &config, TICKS, &m->memory, m->digests);
-    assert_int_equal(foliot_replay_open_bytes(m->memory.bytes, m->memory.length, &m->replay, NULL),
+    assert_int_equal(foliot_replay_open_bytes(m->memory.bytes, m->memory.length, &foliot_world_kind,
+                                              &m->replay, NULL),
                      FOLIOT_STATUS_OK);
     return m;
 }
@@ -191,8 +192,9 @@ static void another_scene_diverges(void **state)
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open_bytes(other.bytes, other.length, &replay, NULL),
-                     FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_replay_open_bytes(other.bytes, other.length, &foliot_world_kind, &replay, NULL),
+        FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_DIVERGED);
     assert_int_equal(verdict.divergence.tick, 71);

@@ -152,7 +152,7 @@ static void a_case_with_commands_is_written(void **state)
     assert_int_equal(foliot_divergence_report_write(&found, &scene, file), FOLIOT_STATUS_OK);
     foliot_replay *replay;
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     check_eq(verdict.status, FOLIOT_STATUS_OK);
     check_eq(verdict.ticks, 1);

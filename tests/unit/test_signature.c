@@ -171,7 +171,7 @@ static void all_of_it_is_signed(void **state)
     assert_memory_equal(s.key, foliot_signer_get_key(signer), FOLIOT_KEY_BYTES);
     foliot_replay *replay;
     foliot_verdict verdict;
-    demand(foliot_replay_open(FILE_NAME, &replay, NULL));
+    demand(foliot_replay_open(FILE_NAME, &foliot_world_kind, &replay, NULL));
     demand(foliot_replay_verify(replay, NULL, &verdict));
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, 230);
@@ -393,7 +393,7 @@ static void refused_everywhere(void)
     foliot_signature_summary s;
     foliot_status status = foliot_signature_check(FILE_NAME, &s, NULL);
     assert_true(status != FOLIOT_STATUS_OK || !s.whole);
-    demand(foliot_replay_open(FILE_NAME, &replay, NULL));
+    demand(foliot_replay_open(FILE_NAME, &foliot_world_kind, &replay, NULL));
     demand(foliot_replay_verify(replay, NULL, &verdict));
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     foliot_replay_close(replay);

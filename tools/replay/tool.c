@@ -131,10 +131,9 @@ static foliot_replay *open_file(const char *file, bool look, int *exit_code)
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
-    foliot_status status = tool_kind()
-                               ? foliot_replay_open_simulation(file, tool_kind(), &replay, &damage)
-                           : look ? foliot__replay_look(file, &replay, &damage)
-                                  : foliot_replay_open(file, &replay, &damage);
+    const foliot_simulation_kind *kind = tool_kind() ? tool_kind() : &foliot_world_kind;
+    foliot_status status = look && !tool_kind() ? foliot__replay_look(file, &replay, &damage)
+                                                : foliot_replay_open(file, kind, &replay, &damage);
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_STATUS_OK)
         return replay;

@@ -205,8 +205,7 @@ static void explain_fault(result *r, foliot_replay *replay)
         return;
     }
     if (r->verdict.status == FOLIOT_STATUS_DIVERGED && !d->field_known &&
-        foliot_replay_open_simulation(r->file, &tool_module->kind, &plain, &damage) ==
-            FOLIOT_STATUS_OK &&
+        foliot_replay_open(r->file, &tool_module->kind, &plain, &damage) == FOLIOT_STATUS_OK &&
         foliot_replay_seek(plain, d->tick) == FOLIOT_STATUS_OK &&
         foliot_replay_get_tick(replay) == d->tick &&
         foliot_step_trace_create(&trace[0]) == FOLIOT_STATUS_OK &&
@@ -277,9 +276,8 @@ static void verify_file(void *context, uint32_t index)
 #endif
     r->file = run->files[index];
     r->rules = r->signature = -1;
-    foliot_status status =
-        tool_kind() ? foliot_replay_open_simulation(r->file, tool_kind(), &replay, &damage)
-                    : foliot_replay_open(r->file, &replay, &damage);
+    const foliot_simulation_kind *kind = tool_kind() ? tool_kind() : &foliot_world_kind;
+    foliot_status status = foliot_replay_open(r->file, kind, &replay, &damage);
     if (status == FOLIOT_STATUS_OK) {
         r->opened = true;
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);

@@ -318,7 +318,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     // The pace is in the file, and decides how many ticks a block may have.
     foliot_replay *replay = NULL;
     foliot_recording_config config = foliot_recording_config_default();
-    if (foliot_replay_open(file, &replay, NULL) == FOLIOT_STATUS_OK) {
+    if (foliot_replay_open(file, &foliot_world_kind, &replay, NULL) == FOLIOT_STATUS_OK) {
         config =
             recording_config(pace_of(foliot_replay_get_summary(replay)->scene), options->signer);
         code = foliot__hosted_resume_rules(hosted, foliot_replay_get_summary(replay), options);

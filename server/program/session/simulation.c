@@ -66,8 +66,7 @@ static int copy_setup(foliot__hosted *h, const char *file)
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
-    foliot_status status =
-        foliot_replay_open_simulation(file, &h->simulation_module->kind, &replay, &damage);
+    foliot_status status = foliot_replay_open(file, &h->simulation_module->kind, &replay, &damage);
     if (status != FOLIOT_STATUS_OK)
         return complain(file, *damage.text ? damage.text : foliot_status_get_text(status)),
                status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED
