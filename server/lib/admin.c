@@ -80,7 +80,7 @@ static foliot_player_info player_info(const foliot__session *s, uint32_t p)
     foliot_transport_get_peer_address(s->server->config.transport, peer->id, info.address,
                                       sizeof info.address);
     info.round_trip_ns = foliot_transport_get_round_trip_ns(s->server->config.transport, peer->id);
-    info.steps = peer->steps;
+    info.steps = foliot__peer_steps(peer);
     return info;
 }
 

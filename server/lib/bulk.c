@@ -29,7 +29,7 @@ static bool wants_bulk(const foliot__peer *peer)
 {
     return peer->state == FOLIOT__PEER_IN &&
            (peer->scene_sent < peer->session->setup.length ||
-            (peer->steps && foliot__late_join_wants(peer->session, peer)));
+            (foliot__peer_steps(peer) && foliot__late_join_wants(peer->session, peer)));
 }
 
 // The peers that want something are the first `count` of server->order; the one whose turn it is is

@@ -23,11 +23,14 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
 // watch, and its client stands still.)
 static void begin_heal(const foliot__session *s, foliot__peer *peer)
 {
-    bool watches = peer->change.healing;
-    if (peer->change.closes_lockstep)
+    bool healing = foliot__peer_is_healing(peer);
+    if (peer->role == FOLIOT__PEER_CLOSING)
         return;
-    peer->change.healing = peer->session->roles.wanted = true;
-    if (s->world && !watches)
+    peer->session->roles.wanted = true;
+    if (!healing)
+        foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_HEALING
+                                                                  : FOLIOT__PEER_DIVERGED);
+    if (s->world && !healing)
         foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
 }
 
@@ -49,7 +52,7 @@ static void compare_digests(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (p->diverged || peer->change.closes_lockstep || p->stepped <= p->compared ||
+    if (p->diverged || peer->role == FOLIOT__PEER_CLOSING || p->stepped <= p->compared ||
         p->stepped > s->tick || s->tick - p->compared >= l->log.capacity)
         return;
     if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
@@ -79,6 +82,6 @@ void foliot__desync_check_step(foliot__session *s)
     *sum_at(l, s->tick) = *sum_at(l, s->tick - 1) + foliot__digest_share(s->tick, l->digest);
     l->digests[s->tick & (l->log.capacity - 1)] = l->digest;
     for (foliot__peer *peer = s->peers; peer; peer = peer->next)
-        if (peer->state == FOLIOT__PEER_IN && peer->steps)
+        if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer))
             compare_digests(s, peer);
 }

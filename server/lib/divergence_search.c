@@ -34,7 +34,7 @@ static foliot__peer *searched_peer(foliot__session *s)
     const foliot__divergence_search *q = &s->lockstep->search;
     foliot__peer *peer = &s->server->peers[q->peer];
     return peer->state == FOLIOT__PEER_IN && peer->id.value == q->id.value && peer->session == s &&
-                   peer->steps && !peer->change.closes_lockstep
+                   foliot__peer_is_stepper(peer)
                ? peer
                : NULL;
 }
@@ -373,7 +373,7 @@ static void search_next_peer(foliot__session *s)
 {
     foliot__peer *first = foliot__session_peer_from(s, s->lockstep->search.peer + 1), *peer = first;
     for (; peer; peer = foliot__session_peer_after(s, peer, first))
-        if (peer->state == FOLIOT__PEER_IN && peer->steps && !peer->change.closes_lockstep &&
+        if (peer->state == FOLIOT__PEER_IN && foliot__peer_is_stepper(peer) &&
             peer->lockstep.diverged && !peer->lockstep.searched &&
             foliot__divergence_search_begin(s, peer))
             return;

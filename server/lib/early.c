@@ -86,7 +86,7 @@ static size_t encode_first(foliot__session *s, uint32_t *taken,
 static bool wants(const foliot__session *s, const foliot__peer *peer, uint32_t count)
 {
     const foliot__early_queue *q = &s->lockstep->early;
-    if (peer->state != FOLIOT__PEER_IN || !peer->steps || peer->change.closes_lockstep ||
+    if (peer->state != FOLIOT__PEER_IN || !foliot__peer_is_stepper(peer) ||
         !peer->lockstep.bulk_sent || peer->player == FOLIOT__NO_PLAYER ||
         peer->lockstep.early_until_ns <= s->server->now_ns)
         return false;

@@ -179,7 +179,7 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
     }
     // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not
     // wait for one.
-    peer->snapshots.has_baseline = small;
+    peer->snapshots.baseline = small ? FOLIOT__BASELINE_SENT : FOLIOT__BASELINE_NONE;
     peer->snapshots.baseline_tick = peer->snapshots.complete_tick = snapshot->tick;
     peer->snapshots.complete_ns = session->server->now_ns;
 }
@@ -313,7 +313,7 @@ static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
 {
     if (foliot__fanout_find(session, peer->snapshots.baseline_tick))
         return;
-    peer->snapshots.acknowledged = peer->snapshots.has_baseline = false;
+    peer->snapshots.baseline = FOLIOT__BASELINE_NONE;
     foliot__fanout_greet(session, peer);
 }
 
@@ -419,7 +419,8 @@ void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
     uint64_t newest = foliot__interest_acknowledge(session->interest, peer->interest, packet);
     if (newest != UINT64_MAX && newest <= foliot__fanout_shown(session, peer))
         foliot__fanout_acknowledge(session, peer, newest);
-    peer->snapshots.acknowledged |= newest != UINT64_MAX;
+    if (newest != UINT64_MAX)
+        peer->snapshots.baseline = FOLIOT__BASELINE_ACKNOWLEDGED;
     if (packet->has_focus && peer->player == FOLIOT__NO_PLAYER)
         foliot__interest_focus(peer->interest, packet->focus);
 }
@@ -427,7 +428,7 @@ void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
 static void broadcast_partial(foliot__session *session)
 {
     for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
-        if (peer->state != FOLIOT__PEER_IN || !peer->watches)
+        if (peer->state != FOLIOT__PEER_IN || !foliot__peer_watches(peer))
             continue;
         send_status(session, peer);
         send_partial(session, peer);
@@ -444,18 +445,19 @@ void foliot__fanout_broadcast(foliot__session *session)
     foliot_server *server = session->server;
     uint32_t *order = server->order, count = 0;
     for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
-        if (peer->state != FOLIOT__PEER_IN || !peer->watches)
+        if (peer->state != FOLIOT__PEER_IN || !foliot__peer_watches(peer))
             continue;
         if (!shows_snapshots(session, peer))
             peer->snapshots.greeted_ns = server->now_ns;
-        else if (peer->snapshots.acknowledged)
+        else if (peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED)
             renew_old_baseline(session, peer);
         else
             repeat_complete(session, peer);
-        bool sends = peer->snapshots.has_baseline &&
+        bool sends = peer->snapshots.baseline != FOLIOT__BASELINE_NONE &&
                      foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
                                                    session->snapshots.every);
-        server->counters.snapshots_thinned += peer->snapshots.has_baseline && !sends;
+        server->counters.snapshots_thinned +=
+            peer->snapshots.baseline != FOLIOT__BASELINE_NONE && !sends;
         if (sends)
             order[count++] = (uint32_t)(peer - server->peers);
         else

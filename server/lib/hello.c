@@ -177,9 +177,9 @@ static void let_in(foliot_server *server, foliot__session *session, foliot__peer
         server->counters.resumes++;
     else
         server->counters.joins++;
-    peer->awaits_token = resumed && session->recording;
-    if (peer->awaits_token || !foliot__kind_has_machinery(session, peer->change.kind)) {
-        peer->state = FOLIOT__PEER_AWAITING;
+    bool awaits_token = resumed && session->recording;
+    if (awaits_token || !foliot__kind_has_machinery(session, peer->change.kind)) {
+        peer->state = awaits_token ? FOLIOT__PEER_AWAITING_TOKEN : FOLIOT__PEER_AWAITING;
         session->awaiting = true;
     } else {
         foliot__peer_welcome(server, peer);

@@ -44,12 +44,13 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
     }
     if (packet->newest_snapshot != FOLIOT__NO_TICK &&
         packet->newest_snapshot <= foliot__fanout_shown(session, peer) &&
-        (!peer->snapshots.acknowledged ||
+        (peer->snapshots.baseline != FOLIOT__BASELINE_ACKNOWLEDGED ||
          packet->newest_snapshot > peer->snapshots.baseline_tick) &&
         foliot__fanout_find(session, packet->newest_snapshot)) {
-        if (peer->snapshots.acknowledged) // of the first there were several copies
+        if (peer->snapshots.baseline ==
+            FOLIOT__BASELINE_ACKNOWLEDGED) // of the first there were several copies
             foliot__fanout_acknowledge(session, peer, packet->newest_snapshot);
-        peer->snapshots.acknowledged = peer->snapshots.has_baseline = true;
+        peer->snapshots.baseline = FOLIOT__BASELINE_ACKNOWLEDGED;
         peer->snapshots.baseline_tick = packet->newest_snapshot;
     }
     if (peer->player == FOLIOT__NO_PLAYER)

@@ -73,12 +73,36 @@ static inline void foliot__set_remove(uint64_t *set, uint32_t index)
 
 typedef enum foliot__peer_state {
     FOLIOT__PEER_NONE,
-    FOLIOT__PEER_GREETING, // connected, has not said hello
-    FOLIOT__PEER_AWAITING, // let in; its welcome waits until the recording has its player's new
-                           // token
+    FOLIOT__PEER_GREETING,       // connected, has not said hello
+    FOLIOT__PEER_AWAITING_TOKEN, // let in; the recording lacks its player's new token
+    FOLIOT__PEER_AWAITING,       // let in; what its kind needs is not there
     FOLIOT__PEER_IN,
     FOLIOT__PEER_ENDED, // marked: its place is freed when the update ends
 } foliot__peer_state;
+
+// Its traffic: peer.c has a table of it and of the changes.
+typedef enum foliot__peer_role {
+    FOLIOT__PEER_ROLE_NONE,
+    FOLIOT__PEER_WATCHER,     // snapshots, and updates
+    FOLIOT__PEER_STEPPER,     // a state and the ticks since: `lockstep` is valid
+    FOLIOT__PEER_CATCHING_UP, // a watcher that is to step: both
+    FOLIOT__PEER_CLOSING,     // a stepper that is to watch: both, until it is ready or `close_ns`
+    FOLIOT__PEER_DIVERGED,    // a stepper that is to have another state
+    FOLIOT__PEER_HEALING,     // the same, and watches until it has that
+} foliot__peer_role;
+
+typedef enum foliot__baseline {
+    FOLIOT__BASELINE_NONE,
+    FOLIOT__BASELINE_SENT, // a complete snapshot, and again and again: deltas are sent against it
+    FOLIOT__BASELINE_ACKNOWLEDGED,
+} foliot__baseline;
+
+// What its build computes, as far as the hello tells.
+typedef enum foliot__peer_rules {
+    FOLIOT__RULES_OTHER,
+    FOLIOT__RULES_SAME,
+    FOLIOT__RULES_SAME_FORCED, // and it steps whatever its fingerprint is
+} foliot__peer_rules;
 
 // How a peer ended.
 typedef struct foliot__departure {
@@ -90,8 +114,7 @@ typedef struct foliot__departure {
 
 // fanout.c: snapshots that it is sent, and what it has of them. First what every snapshot touches.
 typedef struct foliot__peer_snapshots {
-    bool has_baseline;      // to send deltas against
-    bool acknowledged;      // some snapshot: until then complete ones go out again and again
+    foliot__baseline baseline;
     uint32_t sent;          // snapshots of different ticks; its client tells losses by them
     uint64_t sent_tick;     // the newest that was sent to it, valid if `sent` is not 0
     uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
@@ -112,10 +135,8 @@ typedef struct foliot__peer_input {
 
 // kind.c: from watcher to stepper, and back.
 typedef struct foliot__peer_change {
-    bool made;            // at some time
-    bool closes_lockstep; // as soon as the client is ready, or at `close_ns`
-    bool healing;
-    bool reopens; // it said that it is ready for what it is not, and is to be told so
+    uint32_t count; // of changes so far
+    bool reopens;   // it reported ready for what it is not, and is to know so
     foliot__kind kind;
     foliot__kind wanted; // as soon as no step runs; ANY: what it is
     foliot__kind_reason wanted_reason;
@@ -126,7 +147,7 @@ typedef struct foliot__peer_change {
 // hello.c: what it said of its build, in case it wants to step.
 typedef struct foliot__peer_build {
     foliot_digest fingerprint;
-    bool forces, same_rules;
+    foliot__peer_rules rules;
 } foliot__peer_build;
 
 typedef struct foliot__peer {
@@ -137,10 +158,7 @@ typedef struct foliot__peer {
     uint32_t player;                    // FOLIOT__NO_PLAYER: a spectator
     foliot__session *session;           // NULL: none yet
     struct foliot__peer *next, *before; // of the session
-    bool watches;                       // snapshots, and updates
-    bool steps;        // a state and the ticks since: `lockstep` is valid; a peer that changes its
-                       // kind does both
-    bool awaits_token; // its welcome waits for its token; else for what its kind needs
+    foliot__peer_role role;
     foliot__peer_input input;
     size_t scene_sent; // bytes
     foliot__peer_snapshots snapshots;
@@ -413,6 +431,10 @@ struct foliot_server {
 };
 
 // peer.c
+typedef struct foliot__role_traffic {
+    bool watches, steps;
+    uint32_t next; // the roles that may follow
+} foliot__role_traffic;
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
                           const char *text);
@@ -433,6 +455,29 @@ static inline bool foliot__peer_is_here(const foliot__peer *peer)
 {
     return peer->state != FOLIOT__PEER_NONE && peer->state != FOLIOT__PEER_ENDED;
 }
+static inline bool foliot__peer_is_admitted(const foliot__peer *peer) // welcomed or about to be
+{
+    return peer->state >= FOLIOT__PEER_AWAITING_TOKEN && peer->state <= FOLIOT__PEER_IN;
+}
+extern const foliot__role_traffic foliot__role_traffics[];
+static inline bool foliot__peer_watches(const foliot__peer *peer)
+{
+    return foliot__role_traffics[peer->role].watches;
+}
+static inline bool foliot__peer_steps(const foliot__peer *peer)
+{
+    return foliot__role_traffics[peer->role].steps;
+}
+static inline bool foliot__peer_is_stepper(const foliot__peer *peer) // and is to stay one
+{
+    return foliot__peer_steps(peer) && peer->role != FOLIOT__PEER_CLOSING;
+}
+static inline bool foliot__peer_is_healing(const foliot__peer *peer)
+{
+    return peer->role == FOLIOT__PEER_DIVERGED || peer->role == FOLIOT__PEER_HEALING;
+}
+void foliot__peer_change_role(foliot__peer *peer,
+                              foliot__peer_role role); // the table must allow it
 // The peers of a session are a list of its own, so that it never looks at those of others.
 void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session);
 void foliot__peer_leave_session(foliot__peer *peer);

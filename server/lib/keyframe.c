@@ -84,7 +84,8 @@ static void count_pins(foliot__session *s)
     }
     for (int pass = FORGET; pass < PASSES; pass++)
         for (foliot__peer *peer = s->peers; peer; peer = peer->next)
-            if (peer->state == FOLIOT__PEER_IN && peer->steps && peer->lockstep.joining)
+            if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer) &&
+                peer->lockstep.joining)
                 count_pin(s, peer, pass);
 }
 
@@ -112,7 +113,7 @@ static void withdraw_from_all(foliot__session *s, const foliot__keyframe *k)
 {
     s->server->counters.keyframes_taken_back++;
     for (foliot__peer *peer = s->peers; peer; peer = peer->next)
-        if (peer->state == FOLIOT__PEER_IN && peer->steps && peer->lockstep.joining &&
+        if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer) && peer->lockstep.joining &&
             &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
             foliot__keyframe_withdraw(s, peer);
 }

@@ -39,15 +39,15 @@ foliot_digest foliot__session_fingerprint(foliot__session *s)
 static bool computes_alike(foliot__session *s, const foliot__peer *peer)
 {
     const foliot_server *server = s->server;
-    if (!peer->build.same_rules)
+    bool forces = peer->build.rules == FOLIOT__RULES_SAME_FORCED;
+    if (peer->build.rules == FOLIOT__RULES_OTHER)
         return false;
-    if ((peer->build.forces && !s->roles.refuses_forced) ||
+    if ((forces && !s->roles.refuses_forced) ||
         foliot_digest_equal(peer->build.fingerprint, foliot__session_fingerprint(s)))
         return true;
     return foliot__session_steps(s)->create == foliot_world_kind.create &&
            (foliot_digest_equal(peer->build.fingerprint, server->fingerprint) ||
-            (!peer->build.forces &&
-             foliot_digest_equal(peer->build.fingerprint, server->fingerprint_base)));
+            (!forces && foliot_digest_equal(peer->build.fingerprint, server->fingerprint_base)));
 }
 
 // A stepper has the whole world: also what is hidden from it where the session has interest. And
@@ -65,8 +65,9 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
     bool same = strcmp(hello->simulation, kind->name) == 0;
     foliot__kind wished = (foliot__kind)hello->kind;
     peer->build.fingerprint = hello->fingerprint;
-    peer->build.forces = hello->forces;
-    peer->build.same_rules = same && hello->rules == kind->version;
+    peer->build.rules = !same || hello->rules != kind->version ? FOLIOT__RULES_OTHER
+                        : hello->forces                        ? FOLIOT__RULES_SAME_FORCED
+                                                               : FOLIOT__RULES_SAME;
     *reason = FOLIOT__KIND_WISHED;
     if (!s->world && wished == FOLIOT__KIND_WATCHER)
         *reason = FOLIOT__KIND_IMPOSSIBLE;
@@ -95,7 +96,7 @@ bool foliot__session_is_watched(const foliot__session *s)
     if (s->interest || s->delay_ticks > 0)
         return true;
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
-        if (peer->state == FOLIOT__PEER_IN && peer->watches)
+        if (peer->state == FOLIOT__PEER_IN && foliot__peer_watches(peer))
             return true;
     return false;
 }
@@ -138,15 +139,21 @@ void foliot__kind_open(foliot__session *s, foliot__peer *peer, foliot__kind kind
 {
     if (kind == FOLIOT__KIND_STEPPER) {
         foliot__peer_close_lockstep(peer);
-        peer->steps = true;
+        foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_CATCHING_UP
+                                                                  : FOLIOT__PEER_STEPPER);
         peer->stepper_input_ns = peer->stepper_status_ns = 0;
         s->server->bulk.waits = true;
         if (peer->scene_sent == s->setup.length) // else from the end of the scene on
             peer->lockstep.begun_ns = s->server->now_ns;
         return;
     }
-    peer->watches = true;
-    peer->snapshots.acknowledged = peer->snapshots.has_baseline = false;
+    if (peer->role == FOLIOT__PEER_ROLE_NONE)
+        foliot__peer_change_role(peer, FOLIOT__PEER_WATCHER);
+    else if (peer->role == FOLIOT__PEER_STEPPER)
+        foliot__peer_change_role(peer, FOLIOT__PEER_CATCHING_UP);
+    else if (peer->role == FOLIOT__PEER_DIVERGED)
+        foliot__peer_change_role(peer, FOLIOT__PEER_HEALING);
+    peer->snapshots.baseline = FOLIOT__BASELINE_NONE;
     peer->input.arrived_ns = peer->snapshots.status_ns = 0;
     foliot__fanout_greet(s, peer);
 }
@@ -202,9 +209,9 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
 {
     foliot__kind kind = peer->change.wanted;
     foliot__kind_reason reason = peer->change.wanted_reason;
-    bool watched = peer->watches, diverged = reason == FOLIOT__KIND_DIVERGED;
+    bool watched = foliot__peer_watches(peer), diverged = reason == FOLIOT__KIND_DIVERGED;
     peer->change.wanted = FOLIOT__KIND_ANY;
-    peer->change.made = true;
+    peer->change.count++;
     s->server->counters.kind_changes++;
     send_kind(s, peer, kind, reason);
     if (!diverged)
@@ -214,8 +221,8 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
         return;
     }
     peer->change.kind = kind;
-    if (!diverged && peer->steps) {
-        peer->change.closes_lockstep = true;
+    if (!diverged && foliot__peer_steps(peer)) {
+        foliot__peer_change_role(peer, FOLIOT__PEER_CLOSING);
         peer->change.close_ns = s->server->now_ns + CLOSE_WITHIN_NS;
         if (reason == FOLIOT__KIND_UNHEALED)
             peer->change.unhealed_ns = s->server->now_ns;
@@ -260,7 +267,7 @@ static bool may_step(foliot__session *s, const foliot__peer *peer)
 static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind_message *wish)
 {
     bool steps = wish->kind == FOLIOT__KIND_STEPPER;
-    bool is_stepper = peer->steps && !peer->change.closes_lockstep;
+    bool is_stepper = foliot__peer_is_stepper(peer);
     uint64_t now = s->server->now_ns;
     if (wish->kind == FOLIOT__KIND_ANY || steps == is_stepper ||
         peer->change.wanted != FOLIOT__KIND_ANY)
@@ -274,7 +281,9 @@ static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind
     } else if (!s->world || (steps && !may_step(s, peer))) {
         refuse_change(s, peer, FOLIOT__KIND_IMPOSSIBLE);
     } else {
-        peer->change.healing = false;
+        if (foliot__peer_is_healing(peer))
+            foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_CATCHING_UP
+                                                                      : FOLIOT__PEER_STEPPER);
         foliot__peer_want(peer, (foliot__kind)wish->kind,
                           wish->reason == FOLIOT__KIND_SLOW ||
                                   wish->reason == FOLIOT__KIND_FINGERPRINT
@@ -286,24 +295,25 @@ static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind
 // It shows the one now, and needs nothing more of the other.
 static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kind_message *ready)
 {
-    if (ready->kind == FOLIOT__KIND_WATCHER && peer->change.closes_lockstep) {
+    if (ready->kind == FOLIOT__KIND_WATCHER && peer->role == FOLIOT__PEER_CLOSING) {
         foliot__peer_close_lockstep(peer);
         return;
     }
     const foliot__lockstep_peer *p = &peer->lockstep;
-    bool steps = peer->steps && !peer->change.closes_lockstep && p->bulk_sent;
-    if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !peer->watches : !peer->change.healing))
+    bool steps = foliot__peer_is_stepper(peer) && p->bulk_sent,
+         healing = foliot__peer_is_healing(peer);
+    if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !foliot__peer_watches(peer) : !healing))
         return;
     if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
         peer->change.reopens = s->roles.wanted = true;
         return;
     }
-    if (peer->change.healing) {
+    if (healing) {
         s->server->counters.heals++;
         foliot__server_event(s->server, FOLIOT_SERVER_HEALED, s, peer->player, p->start,
                              peer->name);
     }
-    peer->change.healing = peer->watches = false;
+    foliot__peer_change_role(peer, FOLIOT__PEER_STEPPER);
     peer->change.kind = FOLIOT__KIND_STEPPER;
 }
 
@@ -341,7 +351,7 @@ static void heal(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t now = s->server->now_ns;
-    if (!peer->change.healing || !p->diverged)
+    if (!foliot__peer_is_healing(peer) || !p->diverged)
         return;
     bool soon = peer->change.healed_ns != 0 && now - peer->change.healed_ns < FOLIOT__HEAL_LEAST_NS,
          may = may_begin_anew(s, peer);
@@ -370,8 +380,8 @@ static void rest(foliot__session *s)
         return;
     s->roles.rest_ns = server->now_ns;
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
-        if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
-            (peer->steps || peer->change.kind == FOLIOT__KIND_STEPPER ||
+        if (foliot__peer_is_admitted(peer) &&
+            (foliot__peer_steps(peer) || peer->change.kind == FOLIOT__KIND_STEPPER ||
              peer->change.wanted == FOLIOT__KIND_STEPPER))
             s->roles.stepped_ns = server->now_ns;
     const foliot__divergence_search *q = &s->lockstep->search;
@@ -388,11 +398,11 @@ static void reopen(foliot__session *s, foliot__peer *peer)
         return;
     peer->change.reopens = false;
     peer->change.reopened_ns = now;
-    if (!s->world || !peer->watches)
+    if (!s->world || !foliot__peer_watches(peer))
         return;
-    if (peer->steps)
+    if (foliot__peer_steps(peer))
         foliot__kind_open(s, peer, FOLIOT__KIND_WATCHER);
-    if (peer->change.healing)
+    if (foliot__peer_is_healing(peer))
         foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
 }
 
@@ -405,16 +415,16 @@ void foliot__kinds_update(foliot__session *s)
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_IN)
             continue;
-        if (peer->steps && !peer->change.closes_lockstep)
+        if (foliot__peer_is_stepper(peer))
             heal(s, peer);
         reopen(s, peer);
         if (peer->change.wanted != FOLIOT__KIND_ANY &&
             foliot__kind_make_machinery(s, peer->change.wanted) == FOLIOT_STATUS_OK)
             change_kind(s, peer);
-        if (peer->change.closes_lockstep && server->now_ns >= peer->change.close_ns)
+        if (peer->role == FOLIOT__PEER_CLOSING && server->now_ns >= peer->change.close_ns)
             foliot__peer_close_lockstep(peer);
         s->roles.wanted |= peer->change.wanted != FOLIOT__KIND_ANY ||
-                           peer->change.closes_lockstep || peer->change.reopens ||
-                           (peer->change.healing && peer->lockstep.diverged);
+                           peer->role == FOLIOT__PEER_CLOSING || peer->change.reopens ||
+                           (foliot__peer_is_healing(peer) && peer->lockstep.diverged);
     }
 }

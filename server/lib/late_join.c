@@ -149,7 +149,8 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
 static bool may_begin_heal(const foliot__session *s, const foliot__peer *peer)
 {
     return next_state(s, peer) &&
-           (!peer->watches || peer->snapshots.acknowledged ||
+           (!foliot__peer_watches(peer) ||
+            peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED ||
             s->server->now_ns - peer->lockstep.diverged_ns >= HEAL_BEGINS_NS);
 }
 
@@ -166,7 +167,7 @@ bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
     size_t total;
-    if (peer->change.closes_lockstep)
+    if (peer->role == FOLIOT__PEER_CLOSING)
         return false;
     if (!p->joining)
         return p->heals ? may_begin_heal(s, peer) : !p->bulk_sent;

@@ -94,7 +94,7 @@ void foliot__lockstep_destroy(foliot__session *s)
 
 static bool relays_to(const foliot__session *s, const foliot__peer *peer)
 {
-    return peer->state == FOLIOT__PEER_IN && peer->session == s && peer->steps &&
+    return peer->state == FOLIOT__PEER_IN && peer->session == s && foliot__peer_steps(peer) &&
            peer->lockstep.bulk_sent;
 }
 
@@ -358,14 +358,14 @@ void foliot__lockstep_closed(foliot__session *s)
     // Not always the same ones first: the work is bounded.
     foliot__peer *first = foliot__session_peer_from(s, (uint32_t)(s->tick % server->peers_max));
     for (foliot__peer *peer = first; peer; peer = foliot__session_peer_after(s, peer, first)) {
-        if (peer->state != FOLIOT__PEER_IN || !peer->steps)
+        if (peer->state != FOLIOT__PEER_IN || !foliot__peer_steps(peer))
             continue;
         if (relays_to(s, peer)) {
             send_commands(s, peer);
             fill_holes(s, peer);
         }
         send_status(s, peer);
-        if (!peer->change.closes_lockstep)
+        if (peer->role != FOLIOT__PEER_CLOSING)
             foliot__late_join_check(s, peer);
     }
     foliot__divergence_search_update(s);

@@ -148,15 +148,18 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
 static bool find_acknowledged(const foliot__session *session, const foliot__peer *peer,
                               uint64_t *tick)
 {
-    bool watches = peer->watches && peer->snapshots.acknowledged; // while it changes, it does both
-    *tick = peer->steps ? peer->lockstep.acked : 0;
+    bool watches =
+        foliot__peer_watches(peer) &&
+        peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED; // while it changes, it does both
+    *tick = foliot__peer_steps(peer) ? peer->lockstep.acked : 0;
     // Who predicts shows guesses of ticks that are to come. It aims at what it guessed, and is
     // judged by what is there.
-    if (peer->steps && peer->lockstep.early_until_ns > session->server->now_ns)
+    if (foliot__peer_steps(peer) && peer->lockstep.early_until_ns > session->server->now_ns)
         *tick += FOLIOT__AIM_AHEAD_TICKS;
     if (watches && peer->snapshots.baseline_tick > *tick)
         *tick = peer->snapshots.baseline_tick;
-    return peer->state == FOLIOT__PEER_IN && peer->session == session && (peer->steps || watches);
+    return peer->state == FOLIOT__PEER_IN && peer->session == session &&
+           (foliot__peer_steps(peer) || watches);
 }
 
 // `shown` is what a client says: it is never the future, nor what it has neither acknowledged nor

@@ -130,15 +130,37 @@ void foliot__session_dismiss(foliot__session *session, const char *why)
     foliot__message m = {.kind = FOLIOT__BYE};
     snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why);
     for (foliot__peer *peer = session->peers; peer; peer = peer->next)
-        if (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)
+        if (foliot__peer_is_admitted(peer))
             foliot__peer_dismiss(server, peer, &m);
 }
 
 void foliot__session_call_back(foliot__session *session)
 {
     for (foliot__peer *peer = session->peers; peer; peer = peer->next)
-        if (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)
+        if (foliot__peer_is_admitted(peer))
             foliot__peer_end(peer, (foliot__departure){.code = FOLIOT__DISCONNECT_NEXT});
+}
+
+#define TO(role) (1u << FOLIOT__PEER_##role)
+
+const foliot__role_traffic foliot__role_traffics[] = {
+    [FOLIOT__PEER_ROLE_NONE] = {false, false, TO(WATCHER) | TO(STEPPER)},
+    [FOLIOT__PEER_WATCHER] = {true, false, TO(CATCHING_UP)},
+    [FOLIOT__PEER_STEPPER] = {false, true,
+                              TO(ROLE_NONE) | TO(CATCHING_UP) | TO(CLOSING) | TO(DIVERGED)},
+    [FOLIOT__PEER_CATCHING_UP] = {true, true,
+                                  TO(WATCHER) | TO(STEPPER) | TO(CLOSING) | TO(HEALING)},
+    [FOLIOT__PEER_CLOSING] = {true, true, TO(WATCHER)},
+    [FOLIOT__PEER_DIVERGED] = {false, true,
+                               TO(ROLE_NONE) | TO(STEPPER) | TO(CLOSING) | TO(HEALING)},
+    [FOLIOT__PEER_HEALING] = {true, true,
+                              TO(WATCHER) | TO(STEPPER) | TO(CATCHING_UP) | TO(CLOSING)},
+};
+
+void foliot__peer_change_role(foliot__peer *peer, foliot__peer_role role)
+{
+    FOLIOT_ASSERT(role == peer->role || (foliot__role_traffics[peer->role].next >> role & 1));
+    peer->role = role;
 }
 
 void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reason reason)
@@ -150,7 +172,8 @@ void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reaso
 
 void foliot__peer_close_lockstep(foliot__peer *peer)
 {
-    peer->steps = peer->change.closes_lockstep = peer->change.healing = false;
+    foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_WATCHER
+                                                              : FOLIOT__PEER_ROLE_NONE);
     peer->lockstep = (foliot__lockstep_peer){0};
 }
 
@@ -168,7 +191,7 @@ void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusa
                        const char *why)
 {
     char address[64], text[256];
-    bool in = peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING;
+    bool in = foliot__peer_is_admitted(peer);
     if (!foliot__peer_is_here(peer))
         return;
     server->counters.peers_dropped++;

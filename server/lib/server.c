@@ -158,8 +158,8 @@ uint32_t foliot_server_poll_step(foliot_server *server, const char *session,
 // Of the time when it was a stepper: was on its way when that ended.
 static bool is_left_over(const foliot__peer *peer, const foliot__message *message)
 {
-    return peer->state == FOLIOT__PEER_IN && peer->change.made &&
-           (!peer->steps || peer->change.closes_lockstep) &&
+    return peer->state == FOLIOT__PEER_IN && peer->change.count > 0 &&
+           !foliot__peer_is_stepper(peer) &&
            (message->kind == FOLIOT__KEYFRAME_ACKNOWLEDGE ||
             message->kind == FOLIOT__SEARCH_RESPONSE);
 }
@@ -177,8 +177,7 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
             foliot__server_hello(server, peer, &message.as.hello);
         else
             server->counters.messages_ignored++;
-    } else if (message.kind == FOLIOT__BYE &&
-               (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)) {
+    } else if (message.kind == FOLIOT__BYE && foliot__peer_is_admitted(peer)) {
         server->counters.byes++;
         foliot__peer_end(peer, (foliot__departure){.for_good = true});
     } else if (message.kind == FOLIOT__KIND && peer->state == FOLIOT__PEER_IN) {
@@ -187,11 +186,11 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     } else if (is_left_over(peer, &message)) {
         server->counters.messages_ignored++;
     } else if (message.kind == FOLIOT__KEYFRAME_ACKNOWLEDGE && peer->state == FOLIOT__PEER_IN &&
-               peer->steps) {
+               foliot__peer_steps(peer)) {
         server->counters.answers++;
         foliot__late_join_acknowledge(peer->session, peer, &message.as.keyframe_acknowledge);
     } else if (message.kind == FOLIOT__SEARCH_RESPONSE && peer->state == FOLIOT__PEER_IN &&
-               peer->steps) {
+               foliot__peer_steps(peer)) {
         foliot__divergence_search_response(peer->session, peer, &message.as.search);
     } else if (message.kind == FOLIOT__ORDER && peer->state == FOLIOT__PEER_IN) {
         foliot__orders_receive(peer->session, peer, &message.as.order);
@@ -255,11 +254,12 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
     }
     bool streamed = length > 0 &&
                     (bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET || bytes[0] == FOLIOT__EARLY_PACKET);
-    if (peer->change.made && length > 0 && (streamed ? !peer->steps : !peer->watches)) {
+    if (peer->change.count > 0 && length > 0 &&
+        (streamed ? !foliot__peer_steps(peer) : !foliot__peer_watches(peer))) {
         server->counters.messages_ignored++; // was on its way when it changed
         return;
     }
-    if (streamed ? peer->steps : !peer->watches) {
+    if (streamed ? foliot__peer_steps(peer) : !foliot__peer_watches(peer)) {
         take_lockstep(server, peer, bytes, length);
         return;
     }

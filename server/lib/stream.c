@@ -127,8 +127,7 @@ void foliot__stream_restart(foliot__stream *stream)
 static bool steps(const foliot__session *s, uint32_t player)
 {
     int64_t peer = s->players[player].peer;
-    return peer < 0 ||
-           (s->server->peers[peer].steps && !s->server->peers[peer].change.closes_lockstep);
+    return peer < 0 || foliot__peer_is_stepper(&s->server->peers[peer]);
 }
 
 uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input *inputs,

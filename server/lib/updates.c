@@ -31,7 +31,8 @@ static void send_group(foliot__session *session, audience to, bool behind, folio
     uint32_t count = 0;
     for (const foliot__peer *peer = session->peers; peer; peer = peer->next)
         if (peer->state == FOLIOT__PEER_IN && is_behind(session, peer) == behind &&
-            (to != WATCHERS || peer->watches) && (to != STEPPERS || !peer->watches))
+            (to != WATCHERS || foliot__peer_watches(peer)) &&
+            (to != STEPPERS || !foliot__peer_watches(peer)))
             server->group[count++] = peer->id;
     if (count > 0)
         foliot_transport_send_many(server->config.transport, server->group, count, delivery, bytes,
@@ -347,7 +348,7 @@ void foliot__updates_greet(foliot__session *session, const foliot__peer *peer)
     const foliot__session_state *known = is_behind(session, peer) ? &game->shown : &game->now;
     if (session->interest)
         foliot__update_common(&game->writer, known); // the rest as it comes near
-    else if (peer->watches)
+    else if (foliot__peer_watches(peer))
         foliot__update_state(&game->writer, known);
     foliot__update_finish(&game->writer, !g.begun);
 }

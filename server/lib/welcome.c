@@ -81,7 +81,8 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
 void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
 {
     foliot__message m = {0};
-    if (peer->snapshots.acknowledged || server->now_ns - peer->welcomed_ns < WELCOME_EVERY_NS)
+    if (peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED ||
+        server->now_ns - peer->welcomed_ns < WELCOME_EVERY_NS)
         return;
     peer->welcomed_ns = server->now_ns;
     write_welcome(server, peer, &m);
@@ -106,9 +107,10 @@ void foliot__session_welcome_awaiting(foliot__session *s)
     bool any = s->awaiting;
     s->awaiting = false;
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
-        if (peer->state != FOLIOT__PEER_AWAITING)
+        if (peer->state != FOLIOT__PEER_AWAITING_TOKEN && peer->state != FOLIOT__PEER_AWAITING)
             continue;
-        bool recorded = !peer->awaits_token || token_recorded(s, &s->players[peer->player]);
+        bool recorded =
+            peer->state == FOLIOT__PEER_AWAITING || token_recorded(s, &s->players[peer->player]);
         if (recorded && foliot__kind_make_machinery(s, peer->change.kind) == FOLIOT_STATUS_OK)
             foliot__peer_welcome(server, peer);
         else if (recorded)
